@@ -1,0 +1,209 @@
+//! Nodes: the source, the stages and the sink.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A node's place in [`Plan::nodes`](crate::Plan::nodes). Front ends keep closures beside a plan under this key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NodeId(pub usize);
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{}", self.0)
+    }
+}
+
+/// One operator of a plan.
+///
+/// Made by [`Node::source`], [`Node::parallel`], [`Node::serial`] or [`Node::sink`], refined by the methods
+/// that follow, and put in place by [`Plan::push`](crate::Plan::push), [`Plan::then`](crate::Plan::then) or
+/// [`Plan::compose`](crate::Plan::compose), which fill in `id`, `domain` and `unit`.
+///
+/// ```
+/// use anabranch_plan::{Node, State};
+///
+/// let encode = Node::parallel("map_with").named("encode").state(State::PerWorker).replicate(4);
+/// assert_eq!(encode.name, "encode");
+/// assert_eq!(encode.operator, "map_with");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Node {
+    /// Its index in the plan.
+    pub id: NodeId,
+    /// The name that the user gave to the stage, else the operator's.
+    pub name: String,
+    /// What the front end calls it: `map`, `filter`, `serial`, `for_each`, ...
+    pub operator: String,
+    /// Where it stands and whether it may run for several items at once.
+    pub role: Role,
+    /// Whether it passes items on in the order of its domain's index (a sink: whether it sees them so).
+    pub ordered: bool,
+    /// The most simultaneous calls; `None` is as many as there are workers. At least 1; for a node that
+    /// is not parallel, 1 or `None`.
+    pub replicas: Option<usize>,
+    /// What it keeps from one item to the next.
+    pub state: State,
+    /// Which threads may run it.
+    pub placement: Placement,
+    /// Which worker gets which item.
+    pub schedule: Schedule,
+    /// Whether it may give an error that ends the run.
+    pub fallible: bool,
+    /// Mean time for an item, in nanoseconds, where it was given or measured.
+    pub cost: Option<u64>,
+    /// Index into [`Plan::domains`](crate::Plan::domains): the stretch whose index and window it shares.
+    pub domain: usize,
+    /// The unit it belongs to: a run of neighbouring nodes that are executed as one piece of code. Units
+    /// are numbered along the plan, from 0.
+    pub unit: usize,
+}
+
+impl Node {
+    fn new(role: Role, operator: &str, state: State) -> Self {
+        Node {
+            id: NodeId(0),
+            name: operator.to_owned(),
+            operator: operator.to_owned(),
+            role,
+            ordered: true,
+            replicas: None,
+            state,
+            placement: Placement::Workers,
+            schedule: Schedule::OnDemand,
+            fallible: false,
+            cost: None,
+            domain: 0,
+            unit: 0,
+        }
+    }
+
+    /// Where items come from: one caller at a time.
+    pub fn source(operator: &str) -> Self {
+        Node::new(Role::Source, operator, State::Serial)
+    }
+
+    /// A stage that may run for several items at once.
+    pub fn parallel(operator: &str) -> Self {
+        Node::new(Role::Parallel, operator, State::None)
+    }
+
+    /// A stage that runs for one item at a time.
+    pub fn serial(operator: &str) -> Self {
+        Node::new(Role::Serial, operator, State::Serial)
+    }
+
+    /// Where items end: one caller at a time.
+    pub fn sink(operator: &str) -> Self {
+        Node::new(Role::Sink, operator, State::Serial)
+    }
+
+    /// Sets the name that people see.
+    pub fn named(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.name);
+        self
+    }
+
+    /// Gives order up at this node.
+    pub fn unordered(mut self) -> Self {
+        self.ordered = false;
+        self
+    }
+
+    /// Sets the most simultaneous calls.
+    pub fn replicate(mut self, replicas: usize) -> Self {
+        self.replicas = Some(replicas);
+        self
+    }
+
+    /// Sets what the node keeps from one item to the next.
+    pub fn state(mut self, state: State) -> Self {
+        self.state = state;
+        self
+    }
+
+    /// Gives the node a thread of its own.
+    pub fn dedicated(mut self) -> Self {
+        self.placement = Placement::Dedicated;
+        self
+    }
+
+    /// Sets which worker gets which item.
+    pub fn schedule(mut self, schedule: Schedule) -> Self {
+        self.schedule = schedule;
+        self
+    }
+
+    /// Says that the node may give an error that ends the run.
+    pub fn fallible(mut self) -> Self {
+        self.fallible = true;
+        self
+    }
+
+    /// Sets the mean time for an item, in nanoseconds.
+    pub fn cost(mut self, nanoseconds: u64) -> Self {
+        self.cost = Some(nanoseconds);
+        self
+    }
+}
+
+/// Where a node stands and whether it may run for several items at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Gives the items, one at a time.
+    Source,
+    /// May run for several items at once.
+    Parallel,
+    /// Runs for one item at a time.
+    Serial,
+    /// Consumes the items, one at a time.
+    Sink,
+}
+
+impl Role {
+    /// Whether it may run for several items at once.
+    pub fn is_parallel(self) -> bool {
+        self == Role::Parallel
+    }
+}
+
+/// What a node keeps from one item to the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Nothing: a call depends on its item alone.
+    #[default]
+    None,
+    /// A value per worker, made and dropped on the worker's thread.
+    PerWorker,
+    /// One value that only one call at a time can see.
+    Serial,
+}
+
+/// Which threads may run a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Placement {
+    /// Any worker.
+    #[default]
+    Workers,
+    /// A thread of its own, for a node that blocks (a socket, a device).
+    Dedicated,
+}
+
+/// Which worker gets which item.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Schedule {
+    /// Whoever is free takes the next.
+    #[default]
+    OnDemand,
+    /// By index, in turn: the same worker gets the same items in every run.
+    Dealt,
+    /// Items of one key go to one worker.
+    ByKey,
+    /// A function of the user's chooses.
+    Custom,
+}
