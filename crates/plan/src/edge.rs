@@ -1,6 +1,6 @@
 //! Edges: what passes from node to node, and how.
 
-use crate::{Burst, NodeId};
+use crate::{Burst, ItemType, NodeId};
 use serde::{Deserialize, Serialize};
 
 /// Items of one type that pass from one node to another.
@@ -36,28 +36,5 @@ impl EdgeKind {
     /// Whether items are stored in slots and may change threads.
     pub fn is_lane(self) -> bool {
         matches!(self, EdgeKind::Lane { .. })
-    }
-}
-
-/// The type of the items on an edge, as text.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ItemType {
-    /// The type's name with its module paths, as [`std::any::type_name`] gives it: for people, not for comparing.
-    pub name: String,
-    /// Size of the value itself in bytes; what it owns on the heap is not in it.
-    pub size: usize,
-}
-
-impl ItemType {
-    /// The name and size of `T`.
-    ///
-    /// ```
-    /// use anabranch_plan::ItemType;
-    ///
-    /// assert_eq!(ItemType::of::<u64>(), ItemType { name: "u64".into(), size: 8 });
-    /// ```
-    pub fn of<T>() -> Self {
-        ItemType { name: std::any::type_name::<T>().to_owned(), size: size_of::<T>() }
     }
 }

@@ -1,13 +1,73 @@
 //! The graph of a streaming loop as plain data: which stages there are, what runs in parallel and what
 //! does not, where items cross threads, and what bounds the memory.
+//!
+//! Every front end of Anabranch lowers to a [`Plan`], every pass rewrites one, and every executor runs one
+//! (its closures lie beside it, keyed by [`NodeId`]).
+//!
+//! ```
+//! use anabranch_plan::{ItemType, Node, Plan, Settings, State};
+//!
+//! // read -> encode -> check -> write, on 4 workers, with at most 64 blocks in flight
+//! let mut plan = Plan::new(Settings::new(4, 64)).named("compress");
+//! plan.push(Node::source("try_from_iter").named("read").fallible());
+//! plan.then(ItemType::of::<Vec<u8>>(), Node::parallel("map_with").named("encode").state(State::PerWorker));
+//! plan.compose(ItemType::of::<(u64, Vec<u8>)>(), Node::parallel("try_map").named("check").fallible());
+//! plan.then(ItemType::of::<(u64, Vec<u8>)>(), Node::sink("try_for_each").named("write").fallible());
+//! plan.validate()?;
+//!
+//! let text = "\
+//! Plan \"compress\": 4 workers, threads of this run; window 64; adaptive bursts; idle workers park
+//!
+//! Domain 0: in source order, at most 64 items in flight
+//!
+//!   │    read    try_from_iter  serial source  in order  may fail
+//!   ├┬┐    Vec<u8>, 24 B, through 64 slots
+//!   │││  encode  map_with       parallel ×4    in order  state per worker
+//!   │││    (u64, Vec<u8>), 32 B
+//!   │││  check   try_map        parallel ×4    in order  may fail
+//!   ├┴┘    (u64, Vec<u8>), 32 B, through 64 slots
+//!   │    write   try_for_each   serial sink    in order  may fail
+//!
+//! Threads  4 workers; items may change threads at 2 places (├┬┐ ├┴┘ ┿)
+//! Memory   at most 64 items in flight; 3.5 KiB in slots, and what the items own
+//! Picture  │ one item at a time   │││ several at once
+//! ";
+//! # if cfg!(target_pointer_width = "64") {
+//! assert_eq!(plan.to_string(), text);
+//! # }
+//! assert_eq!(Plan::from_json(&plan.to_json())?, plan);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What it promises
+//!
+//! - A plan is data: no threads, no closures, no generics over items. It can be compared, cloned, hashed,
+//!   and saved as JSON and read back unchanged ([`Plan::to_json`], [`Plan::from_json`]).
+//! - [`Plan::validate`] finds what an executor could not run, and its errors name the node.
+//! - Text ([`Plan::explain`]), Graphviz ([`Plan::to_dot`]) and JSON can be had of plans that are not valid
+//!   too, so that one can look at them.
+//!
+//! # What it does not
+//!
+//! - It runs nothing, and measures nothing: costs are what somebody put there.
+//! - The text and the drawing are for people, and their wording changes; programs read the JSON.
 #![forbid(unsafe_code)]
 
+mod display;
+mod dot;
 mod edge;
+mod item;
+mod json;
 mod node;
 mod plan;
+mod quantity;
 mod settings;
+mod validate;
 
-pub use edge::{Edge, EdgeKind, ItemType};
+pub use edge::{Edge, EdgeKind};
+pub use item::ItemType;
+pub use json::{JSON_VERSION, JsonError};
 pub use node::{Node, NodeId, Placement, Role, Schedule, State};
 pub use plan::{Domain, Plan};
 pub use settings::{Burst, Executor, Settings, Wait};
+pub use validate::{NodeName, PlanError};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// A front end calls [`push`](Plan::push) for the source, then [`then`](Plan::then) or
 /// [`compose`](Plan::compose) for each stage and the sink. The fields are open: a pass that rewrites a plan
-/// changes them, and `validate` says whether the outcome makes sense.
+/// changes them, and [`validate`](Plan::validate) says whether the outcome makes sense.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {

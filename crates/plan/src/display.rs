@@ -1,0 +1,278 @@
+//! The plan as text. A serial stretch is drawn as one line and a parallel one as three, so that the picture
+//! on the left branches and joins where the stream does:
+//!
+//! ```text
+//!   │    read    source       serial
+//!   ├┬┐    Block, 24 B, through 64 slots
+//!   │││  encode  map          parallel ×4
+//!   ├┴┘    Block, 24 B, through 64 slots
+//!   │    write   for_each     serial
+//! ```
+
+use crate::quantity::{bytes, count, time};
+use crate::{Burst, Edge, EdgeKind, Executor, Node, NodeId, Placement, Plan, Role, Schedule, State, Wait};
+use std::fmt;
+
+/// Longer names are cut, so that one type does not push the columns off the screen.
+const LONGEST: usize = 48;
+
+impl fmt::Display for Plan {
+    /// The text of [`Plan::explain`].
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", headline(self))?;
+        let table = Table::new(self);
+        let mut domain = None;
+        for (index, node) in self.nodes.iter().enumerate() {
+            if domain != Some(node.domain) {
+                domain = Some(node.domain);
+                writeln!(f, "\n{}\n", domain_line(self, node.domain))?;
+            }
+            table.write_row(f, index, node)?;
+            let next = self.nodes.get(index + 1);
+            for edge in self.edges.iter().filter(|edge| edge.from == NodeId(index)) {
+                let line = format!("  {}    {}", edge_gutter(node, next, edge), edge_text(self, edge, index));
+                writeln!(f, "{line}")?;
+            }
+        }
+        if !self.nodes.is_empty() {
+            write_footer(self, f)?;
+        }
+        Ok(())
+    }
+}
+
+impl Plan {
+    /// Text for people: what runs in parallel and what does not, where items may change threads, and what
+    /// bounds the memory. Its wording may change from version to version; programs read
+    /// [`to_json`](Plan::to_json).
+    pub fn explain(&self) -> String {
+        self.to_string()
+    }
+}
+
+/// One line about the whole run; the Graphviz drawing has it too.
+pub(crate) fn headline(plan: &Plan) -> String {
+    let settings = &plan.settings;
+    let mut line = String::from("Plan");
+    if let Some(name) = &plan.name {
+        line += &format!(" \"{}\"", plain(name));
+    }
+    line += ": ";
+    line += &match settings.executor {
+        Executor::Inline => "inline on the calling thread".to_owned(),
+        Executor::Threads => format!("{}, threads of this run", count(settings.workers, "worker")),
+        Executor::Pool => format!("{}, threads of a pool", count(settings.workers, "worker")),
+    };
+    line += &format!("; window {}", settings.window);
+    if settings.executor != Executor::Inline {
+        line += &match settings.burst {
+            Burst::Adaptive => "; adaptive bursts".to_owned(),
+            Burst::Fixed(items) => format!("; bursts of {items}"),
+        };
+        line += match settings.wait {
+            Wait::Park => "; idle workers park",
+            Wait::Spin => "; idle workers spin",
+        };
+    }
+    line
+}
+
+/// One line about a domain; the Graphviz drawing has it too.
+pub(crate) fn domain_line(plan: &Plan, index: usize) -> String {
+    match plan.domains.get(index) {
+        None => format!("Domain {index}: not described"),
+        Some(domain) => {
+            let order = if domain.ordered { "in source order" } else { "in order of arrival" };
+            format!("Domain {index}: {order}, at most {} in flight", count(domain.window, "item"))
+        }
+    }
+}
+
+/// `serial` or `parallel ×4`; the Graphviz drawing has it too.
+pub(crate) fn kind(plan: &Plan, node: &Node) -> String {
+    match node.role {
+        Role::Source => "serial source".to_owned(),
+        Role::Serial => "serial".to_owned(),
+        Role::Sink => "serial sink".to_owned(),
+        Role::Parallel => format!("parallel ×{}", at_once(plan, node)),
+    }
+}
+
+/// What is special about a node; the Graphviz drawing has it too.
+pub(crate) fn notes(node: &Node) -> String {
+    let mut notes = Vec::new();
+    match (node.state, node.role) {
+        (State::PerWorker, _) => notes.push("state per worker"),
+        (State::Serial, Role::Parallel) => notes.push("serial state"),
+        _ => {}
+    }
+    match node.schedule {
+        Schedule::OnDemand => {}
+        Schedule::Dealt => notes.push("dealt in turn"),
+        Schedule::ByKey => notes.push("dealt by key"),
+        Schedule::Custom => notes.push("dealt by a function"),
+    }
+    if node.placement == Placement::Dedicated {
+        notes.push("own thread");
+    }
+    if node.fallible {
+        notes.push("may fail");
+    }
+    notes.join(", ")
+}
+
+/// A name on one line: control characters are escaped, and what is too long is cut.
+pub(crate) fn plain(name: &str) -> String {
+    let mut text = String::new();
+    for (index, c) in name.chars().enumerate() {
+        if index == LONGEST {
+            text.pop();
+            text.push('…');
+            break;
+        }
+        match c.is_control() {
+            true => text.extend(c.escape_default()),
+            false => text.push(c),
+        }
+    }
+    text
+}
+
+/// `Block, 24 B`; the Graphviz drawing has it too.
+pub(crate) fn item_text(edge: &Edge) -> String {
+    format!("{}, {}", plain(&edge.item.short_name()), bytes(edge.item.size as u128))
+}
+
+fn at_once(plan: &Plan, node: &Node) -> usize {
+    match plan.settings.executor {
+        Executor::Inline => 1,
+        Executor::Threads | Executor::Pool => {
+            node.replicas.map_or(plan.settings.workers, |most| most.min(plan.settings.workers))
+        }
+    }
+}
+
+fn edge_text(plan: &Plan, edge: &Edge, index: usize) -> String {
+    let mut text = item_text(edge);
+    match edge.kind {
+        EdgeKind::Lane { window, burst } if plan.settings.executor != Executor::Inline => {
+            text += &format!(", through {}", count(window, "slot"));
+            match burst {
+                Burst::Fixed(items) if burst != plan.settings.burst => {
+                    text += &format!(", {items} at a time")
+                }
+                _ => {}
+            }
+        }
+        _ => {}
+    }
+    if edge.to != NodeId(index + 1) {
+        match plan.node(edge.to) {
+            Some(node) => text += &format!(", to {} ({})", plain(&node.name), edge.to),
+            None => text += &format!(", to {} (not in the plan)", edge.to),
+        }
+    }
+    text
+}
+
+fn node_gutter(node: &Node) -> &'static str {
+    if node.role.is_parallel() { "│││" } else { "│  " }
+}
+
+fn edge_gutter(from: &Node, next: Option<&Node>, edge: &Edge) -> &'static str {
+    let Some(to) = next.filter(|next| next.id == edge.to) else { return node_gutter(from) };
+    match (from.role.is_parallel(), to.role.is_parallel(), edge.kind.is_lane()) {
+        (false, true, _) => "├┬┐",
+        (true, false, _) => "├┴┘",
+        (true, true, true) => "┿┿┿",
+        (false, false, true) => "┿  ",
+        (_, _, false) => node_gutter(from),
+    }
+}
+
+/// The columns of the node lines, as wide as their widest cell.
+struct Table {
+    rows: Vec<[String; 6]>,
+    widths: [usize; 6],
+}
+
+impl Table {
+    const COST: usize = 4;
+
+    fn new(plan: &Plan) -> Self {
+        let rows: Vec<_> = plan.nodes.iter().map(|node| Table::row(plan, node)).collect();
+        let mut widths = [0; 6];
+        for row in &rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        Table { rows, widths }
+    }
+
+    fn row(plan: &Plan, node: &Node) -> [String; 6] {
+        let operator = if node.operator == node.name { String::new() } else { plain(&node.operator) };
+        let order = if node.ordered { "in order" } else { "any order" };
+        let cost = node.cost.map_or_else(String::new, time);
+        [plain(&node.name), operator, kind(plan, node), order.to_owned(), cost, notes(node)]
+    }
+
+    fn write_row(&self, f: &mut fmt::Formatter<'_>, index: usize, node: &Node) -> fmt::Result {
+        let mut line = format!("  {}", node_gutter(node));
+        for (column, cell) in self.rows[index].iter().enumerate() {
+            let width = self.widths[column];
+            match column {
+                _ if width == 0 => {}
+                Table::COST => line += &format!("  {cell:>width$}"),
+                _ => line += &format!("  {cell:width$}"),
+            }
+        }
+        writeln!(f, "{}", line.trim_end())
+    }
+}
+
+fn write_footer(plan: &Plan, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let lanes: Vec<(usize, &Edge)> = plan
+        .edges
+        .iter()
+        .filter_map(|edge| match edge.kind {
+            EdgeKind::Lane { window, .. } => Some((window, edge)),
+            EdgeKind::Call => None,
+        })
+        .collect();
+    let dedicated = plan.nodes.iter().filter(|node| node.placement == Placement::Dedicated).count();
+    let inline = plan.settings.executor == Executor::Inline;
+
+    write!(f, "\nThreads  ")?;
+    if inline {
+        writeln!(f, "the caller's alone: no item changes threads")?;
+    } else if plan.settings.workers == 1 && dedicated == 0 {
+        writeln!(f, "one: no item changes threads")?;
+    } else {
+        write!(f, "{}", count(plan.settings.workers, "worker"))?;
+        if dedicated > 0 {
+            write!(
+                f,
+                " and {} of {}",
+                count(dedicated, "thread"),
+                if dedicated == 1 { "its own" } else { "their own" }
+            )?;
+        }
+        let gutters = "├┬┐ ├┴┘ ┿";
+        match lanes.len() {
+            0 => writeln!(f, "; no item changes threads")?,
+            1 => writeln!(f, "; items may change threads at one place ({gutters})")?,
+            places => writeln!(f, "; items may change threads at {places} places ({gutters})")?,
+        }
+    }
+
+    let windows: Vec<String> = plan.domains.iter().map(|domain| domain.window.to_string()).collect();
+    let last = plan.domains.last().map_or(0, |domain| domain.window);
+    let items = if windows.len() == 1 && last == 1 { "item" } else { "items" };
+    write!(f, "Memory   at most {} {items} in flight", windows.join(" + "))?;
+    if !inline && !lanes.is_empty() {
+        let total = lanes.iter().map(|(window, edge)| *window as u128 * edge.item.size as u128).sum();
+        write!(f, "; {} in slots, and what the items own", bytes(total))?;
+    }
+    writeln!(f, "\nPicture  │ one item at a time   │││ several at once")
+}

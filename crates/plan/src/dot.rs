@@ -1,0 +1,118 @@
+//! The plan as a Graphviz drawing.
+
+use crate::display::{domain_line, headline, item_text, kind, notes, plain};
+use crate::quantity::{count, time};
+use crate::{EdgeKind, Node, Plan};
+use std::fmt::Write;
+
+impl Plan {
+    /// The plan in the DOT language of Graphviz: a cluster per domain, and in it one per unit of several
+    /// nodes. Parallel nodes are drawn thrice outlined, lanes bold and plain calls dashed.
+    ///
+    /// `dot -Tsvg` draws it.
+    pub fn to_dot(&self) -> String {
+        let mut lines = Lines::default();
+        lines.open("digraph plan {");
+        lines.add(&format!("label={};", quoted(&headline(self))));
+        lines.add("labelloc=t;");
+        lines.add("fontname=\"sans-serif\";");
+        lines.add("node [shape=box, style=filled, fillcolor=white, fontname=\"sans-serif\"];");
+        lines.add("edge [fontname=\"sans-serif\", fontsize=10];");
+        // Names of clusters must differ; the running number keeps them so in a plan that is not valid too.
+        let mut cluster = 0;
+        for domain in self.nodes.chunk_by(|a, b| a.domain == b.domain) {
+            lines.open(&format!("subgraph cluster_{cluster} {{"));
+            cluster += 1;
+            lines.add(&format!("label={};", quoted(&domain_line(self, domain[0].domain))));
+            lines.add("style=\"rounded,filled\"; color=gray60; fillcolor=gray97;");
+            for unit in domain.chunk_by(|a, b| a.unit == b.unit) {
+                let grouped = unit.len() > 1;
+                if grouped {
+                    lines.open(&format!("subgraph cluster_{cluster} {{"));
+                    cluster += 1;
+                    lines.add(&format!("label={};", quoted(&format!("unit {}", unit[0].unit))));
+                    lines.add("style=\"rounded,dashed\"; color=gray40;");
+                }
+                for node in unit {
+                    lines.add(&self.dot_node(node));
+                }
+                if grouped {
+                    lines.close();
+                }
+            }
+            lines.close();
+        }
+        for edge in &self.edges {
+            let mut label = item_text(edge);
+            let style = match edge.kind {
+                EdgeKind::Call => "dashed",
+                EdgeKind::Lane { window, .. } => {
+                    let _ = write!(label, "\n{}", count(window, "slot"));
+                    "bold"
+                }
+            };
+            lines.add(&format!(
+                "n{} -> n{} [label={}, style={style}];",
+                edge.from.0,
+                edge.to.0,
+                quoted(&label)
+            ));
+        }
+        lines.close();
+        lines.text
+    }
+
+    fn dot_node(&self, node: &Node) -> String {
+        let mut label = plain(&node.name);
+        if node.operator != node.name {
+            let _ = write!(label, " ({})", plain(&node.operator));
+        }
+        let order = if node.ordered { "in order" } else { "any order" };
+        let _ = write!(label, "\n{}, {order}", kind(self, node));
+        let notes = notes(node);
+        for line in [notes, node.cost.map_or_else(String::new, time)] {
+            if !line.is_empty() {
+                let _ = write!(label, "\n{line}");
+            }
+        }
+        let outlines = if node.role.is_parallel() { ", peripheries=3" } else { "" };
+        format!("n{} [label={}{outlines}];", node.id.0, quoted(&label))
+    }
+}
+
+/// A double-quoted string of the DOT language; a backslash in a label would begin an escape.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[derive(Default)]
+struct Lines {
+    text: String,
+    depth: usize,
+}
+
+impl Lines {
+    fn add(&mut self, line: &str) {
+        let _ = writeln!(self.text, "{:1$}{line}", "", 2 * self.depth);
+    }
+
+    fn open(&mut self, line: &str) {
+        self.add(line);
+        self.depth += 1;
+    }
+
+    fn close(&mut self) {
+        self.depth -= 1;
+        self.add("}");
+    }
+}

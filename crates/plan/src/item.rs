@@ -1,0 +1,93 @@
+//! The type of an item, as text.
+
+use serde::{Deserialize, Serialize};
+
+/// The type of the items on an edge, as text.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ItemType {
+    /// The type's name with its module paths, as [`std::any::type_name`] gives it: for people, not for comparing.
+    pub name: String,
+    /// Size of the value itself in bytes; what it owns on the heap is not in it.
+    pub size: usize,
+}
+
+impl ItemType {
+    /// The name and size of `T`.
+    ///
+    /// ```
+    /// use anabranch_plan::ItemType;
+    ///
+    /// assert_eq!(ItemType::of::<u64>(), ItemType { name: "u64".into(), size: 8 });
+    /// ```
+    pub fn of<T>() -> Self {
+        ItemType { name: std::any::type_name::<T>().to_owned(), size: size_of::<T>() }
+    }
+
+    /// The name without module paths.
+    ///
+    /// ```
+    /// use anabranch_plan::ItemType;
+    ///
+    /// assert_eq!(ItemType::of::<Vec<Option<String>>>().short_name(), "Vec<Option<String>>");
+    /// ```
+    pub fn short_name(&self) -> String {
+        let mut short = String::with_capacity(self.name.len());
+        let mut rest = self.name.as_str();
+        // A path is a run of segments joined by `::`; of each run only the last segment is kept. A `::`
+        // that follows something else (`<T as Trait>::Item`) joins no path and stays.
+        while let Some(first) = rest.chars().next() {
+            let end = rest.find(|c| !is_segment(c)).unwrap_or(rest.len());
+            if end == 0 {
+                let width = if rest.starts_with("::") { 2 } else { first.len_utf8() };
+                short.push_str(&rest[..width]);
+                rest = &rest[width..];
+                continue;
+            }
+            let after = &rest[end..];
+            match after.strip_prefix("::") {
+                Some(tail) if tail.starts_with(is_segment) => rest = tail,
+                _ => {
+                    short.push_str(&rest[..end]);
+                    rest = after;
+                }
+            }
+        }
+        short
+    }
+}
+
+// `{` and `}` are for `{{closure}}`, `#` for raw identifiers and numbered closures.
+fn is_segment(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '#' | '{' | '}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn short(name: &str) -> String {
+        ItemType { name: name.into(), size: 0 }.short_name()
+    }
+
+    #[test]
+    fn a_short_name_has_no_module_paths_at_any_depth() {
+        assert_eq!(short("u8"), "u8");
+        assert_eq!(short("()"), "()");
+        assert_eq!(short("alloc::vec::Vec<core::option::Option<a::b::C>>"), "Vec<Option<C>>");
+        assert_eq!(short("(usize, [a::B; 4], &mut c::D)"), "(usize, [B; 4], &mut D)");
+        assert_eq!(
+            short("alloc::boxed::Box<dyn core::ops::Fn(a::B) -> c::D + Send>"),
+            "Box<dyn Fn(B) -> D + Send>"
+        );
+    }
+
+    #[test]
+    fn a_short_name_keeps_what_is_not_a_module_path() {
+        assert_eq!(short("abz::main::{{closure}}"), "{{closure}}");
+        assert_eq!(short("<a::B as c::Iterator>::Item"), "<B as Iterator>::Item");
+        assert_eq!(short("a::Größe<b::r#type>"), "Größe<r#type>");
+        assert_eq!(short(""), "");
+        assert_eq!(short("::"), "::");
+    }
+}

@@ -1,0 +1,264 @@
+//! Whether a plan makes sense: every rule that an executor relies on.
+
+use crate::{Burst, Edge, EdgeKind, Node, NodeId, Plan, Role, State};
+use std::collections::HashSet;
+use std::fmt;
+
+/// A node as an error names it: ``"`encode` (#2)"``.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeName {
+    /// Its index in the plan.
+    pub id: NodeId,
+    /// The name that people see.
+    pub name: String,
+}
+
+impl fmt::Display for NodeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` ({})", crate::display::plain(&self.name), self.id)
+    }
+}
+
+/// Why a plan makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "each variant's message is its documentation, and names its fields")]
+pub enum PlanError {
+    #[error("the plan has no nodes")]
+    Empty,
+    #[error("the plan has 0 workers; at least 1 is needed")]
+    NoWorkers,
+    #[error("the plan's window is 0; at least 1 is needed")]
+    NoWindow,
+    #[error("the plan's bursts are of 0 items; at least 1 is needed")]
+    NoBurst,
+    #[error("domain {domain} has a window of 0; at least 1 is needed")]
+    NoDomainWindow { domain: usize },
+    #[error("domain {domain} has no nodes")]
+    EmptyDomain { domain: usize },
+    #[error("node {node} stands at index {index}; a node's id is its index")]
+    IdOutOfOrder { node: NodeName, index: usize },
+    #[error("the plan begins with {node}, which is not a source")]
+    FirstIsNotSource { node: NodeName },
+    #[error("the plan ends with {node}, which is not a sink")]
+    LastIsNotSink { node: NodeName },
+    #[error("the source {node} is not the first node")]
+    SourceInside { node: NodeName },
+    #[error("the sink {node} is not the last node")]
+    SinkInside { node: NodeName },
+    #[error("node {node} has 0 replicas; at least 1 is needed")]
+    NoReplicas { node: NodeName },
+    #[error("node {node} has {replicas} replicas, but only a parallel node may have more than 1")]
+    SerialReplicated { node: NodeName, replicas: usize },
+    #[error("the parallel node {node} has serial state, which its simultaneous calls would share")]
+    SharedState { node: NodeName },
+    #[error("node {node} is in domain {domain}, which the plan does not have")]
+    UnknownDomain { node: NodeName, domain: usize },
+    #[error("node {node} is in domain {found} where {expected} or, to open one, the next was expected")]
+    DomainOutOfOrder { node: NodeName, expected: usize, found: usize },
+    #[error("node {node} is in unit {found} where {expected} or, to begin one, the next was expected")]
+    UnitOutOfOrder { node: NodeName, expected: usize, found: usize },
+    #[error("unit {unit} has both {before} and {node}, of which only one is parallel")]
+    UnitMixesSerialAndParallel { unit: usize, before: NodeName, node: NodeName },
+    #[error("unit {unit} has both {before} and {node}, which are in different domains")]
+    UnitSpansDomains { unit: usize, before: NodeName, node: NodeName },
+    #[error("node {node} is ordered, but {before} before it in the same domain is not")]
+    OrderedAfterUnordered { node: NodeName, before: NodeName },
+    #[error("node {node} is ordered, but its domain {domain} is not")]
+    OrderedInUnorderedDomain { node: NodeName, domain: usize },
+    #[error("an edge goes from {from}, which is not in the plan, to {to}")]
+    EdgeFromUnknown { from: NodeId, to: NodeId },
+    #[error("an edge goes from {from} to {to}, which is not in the plan")]
+    EdgeToUnknown { from: NodeName, to: NodeId },
+    #[error("an edge goes from {from} back to {to}")]
+    EdgeBackwards { from: NodeName, to: NodeName },
+    #[error("two edges go from {from} to {to}")]
+    EdgeTwice { from: NodeName, to: NodeName },
+    #[error("the edge from {from} to {to} is a plain call, but they are in different units")]
+    CallBetweenUnits { from: NodeName, to: NodeName },
+    #[error("the edge from {from} to {to} is a lane, but they are in one unit")]
+    LaneInsideUnit { from: NodeName, to: NodeName },
+    #[error("the lane from {from} to {to} has a window of 0; at least 1 is needed")]
+    NoLaneWindow { from: NodeName, to: NodeName },
+    #[error(
+        "the lane from {from} to {to} has a window of {window}, but {needed} of its domain may be in flight"
+    )]
+    LaneTooNarrow { from: NodeName, to: NodeName, window: usize, needed: usize },
+    #[error("the lane from {from} to {to} has bursts of 0 items; at least 1 is needed")]
+    NoLaneBurst { from: NodeName, to: NodeName },
+    #[error("no edge goes to {node}")]
+    NoInput { node: NodeName },
+    #[error("no edge goes from {node}")]
+    NoOutput { node: NodeName },
+}
+
+impl Plan {
+    /// Checks every rule that an executor relies on.
+    ///
+    /// ```
+    /// use anabranch_plan::{Plan, Node, PlanError, Settings};
+    ///
+    /// let mut plan = Plan::new(Settings::new(2, 64));
+    /// plan.push(Node::source("from_iter"));
+    /// let error = plan.validate().unwrap_err();
+    /// assert_eq!(error.to_string(), "the plan ends with `from_iter` (#0), which is not a sink");
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The first rule that is broken: of the settings, then of the nodes along the plan, then of the edges.
+    pub fn validate(&self) -> Result<(), PlanError> {
+        self.check_settings()?;
+        self.check_nodes()?;
+        self.check_neighbours()?;
+        self.check_edges()
+    }
+
+    fn check_settings(&self) -> Result<(), PlanError> {
+        if self.settings.workers == 0 {
+            return Err(PlanError::NoWorkers);
+        }
+        if self.settings.window == 0 {
+            return Err(PlanError::NoWindow);
+        }
+        if self.settings.burst == Burst::Fixed(0) {
+            return Err(PlanError::NoBurst);
+        }
+        match self.domains.iter().position(|domain| domain.window == 0) {
+            Some(domain) => Err(PlanError::NoDomainWindow { domain }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_nodes(&self) -> Result<(), PlanError> {
+        let (Some(first), Some(last)) = (self.nodes.first(), self.nodes.last()) else {
+            return Err(PlanError::Empty);
+        };
+        if let Some((index, node)) = self.nodes.iter().enumerate().find(|(index, node)| node.id.0 != *index) {
+            return Err(PlanError::IdOutOfOrder { node: named(node), index });
+        }
+        if first.role != Role::Source {
+            return Err(PlanError::FirstIsNotSource { node: named(first) });
+        }
+        if last.role != Role::Sink {
+            return Err(PlanError::LastIsNotSink { node: named(last) });
+        }
+        for node in &self.nodes {
+            let name = || named(node);
+            match node.role {
+                Role::Source if node.id != first.id => return Err(PlanError::SourceInside { node: name() }),
+                Role::Sink if node.id != last.id => return Err(PlanError::SinkInside { node: name() }),
+                Role::Parallel if node.state == State::Serial => {
+                    return Err(PlanError::SharedState { node: name() });
+                }
+                _ => {}
+            }
+            match node.replicas {
+                Some(0) => return Err(PlanError::NoReplicas { node: name() }),
+                Some(replicas @ 2..) if !node.role.is_parallel() => {
+                    return Err(PlanError::SerialReplicated { node: name(), replicas });
+                }
+                _ => {}
+            }
+            match self.domains.get(node.domain) {
+                None => return Err(PlanError::UnknownDomain { node: name(), domain: node.domain }),
+                Some(domain) if node.ordered && !domain.ordered => {
+                    return Err(PlanError::OrderedInUnorderedDomain { node: name(), domain: node.domain });
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn check_neighbours(&self) -> Result<(), PlanError> {
+        let first = &self.nodes[0];
+        if first.domain != 0 {
+            return Err(PlanError::DomainOutOfOrder { node: named(first), expected: 0, found: first.domain });
+        }
+        if first.unit != 0 {
+            return Err(PlanError::UnitOutOfOrder { node: named(first), expected: 0, found: first.unit });
+        }
+        for (before, node) in self.nodes.iter().zip(&self.nodes[1..]) {
+            let (earlier, name) = (|| named(before), || named(node));
+            if node.domain != before.domain && node.domain != before.domain + 1 {
+                let (expected, found) = (before.domain, node.domain);
+                return Err(PlanError::DomainOutOfOrder { node: name(), expected, found });
+            }
+            if node.unit != before.unit && node.unit != before.unit + 1 {
+                let (expected, found) = (before.unit, node.unit);
+                return Err(PlanError::UnitOutOfOrder { node: name(), expected, found });
+            }
+            if node.unit == before.unit {
+                let unit = node.unit;
+                if node.role.is_parallel() != before.role.is_parallel() {
+                    return Err(PlanError::UnitMixesSerialAndParallel {
+                        unit,
+                        before: earlier(),
+                        node: name(),
+                    });
+                }
+                if node.domain != before.domain {
+                    return Err(PlanError::UnitSpansDomains { unit, before: earlier(), node: name() });
+                }
+            }
+            if node.domain == before.domain && node.ordered && !before.ordered {
+                return Err(PlanError::OrderedAfterUnordered { node: name(), before: earlier() });
+            }
+        }
+        let used = self.nodes.last().map_or(0, |last| last.domain + 1);
+        if used < self.domains.len() { Err(PlanError::EmptyDomain { domain: used }) } else { Ok(()) }
+    }
+
+    fn check_edges(&self) -> Result<(), PlanError> {
+        let mut seen = HashSet::new();
+        for edge in &self.edges {
+            self.check_edge(edge)?;
+            if !seen.insert((edge.from, edge.to)) {
+                let (from, to) = (named(&self.nodes[edge.from.0]), named(&self.nodes[edge.to.0]));
+                return Err(PlanError::EdgeTwice { from, to });
+            }
+        }
+        let givers: HashSet<NodeId> = self.edges.iter().map(|edge| edge.from).collect();
+        let takers: HashSet<NodeId> = self.edges.iter().map(|edge| edge.to).collect();
+        for node in &self.nodes {
+            if node.role != Role::Source && !takers.contains(&node.id) {
+                return Err(PlanError::NoInput { node: named(node) });
+            }
+            if node.role != Role::Sink && !givers.contains(&node.id) {
+                return Err(PlanError::NoOutput { node: named(node) });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_edge(&self, edge: &Edge) -> Result<(), PlanError> {
+        let Some(giver) = self.node(edge.from) else {
+            return Err(PlanError::EdgeFromUnknown { from: edge.from, to: edge.to });
+        };
+        let from = named(giver);
+        let Some(taker) = self.node(edge.to) else {
+            return Err(PlanError::EdgeToUnknown { from, to: edge.to });
+        };
+        let to = named(taker);
+        if edge.to <= edge.from {
+            return Err(PlanError::EdgeBackwards { from, to });
+        }
+        match edge.kind {
+            EdgeKind::Call if giver.unit != taker.unit => Err(PlanError::CallBetweenUnits { from, to }),
+            EdgeKind::Call => Ok(()),
+            EdgeKind::Lane { .. } if giver.unit == taker.unit => Err(PlanError::LaneInsideUnit { from, to }),
+            EdgeKind::Lane { window: 0, .. } => Err(PlanError::NoLaneWindow { from, to }),
+            EdgeKind::Lane { burst: Burst::Fixed(0), .. } => Err(PlanError::NoLaneBurst { from, to }),
+            // Only the source waits for room, so a lane with fewer slots would overwrite what is in flight.
+            EdgeKind::Lane { window, .. } => match self.domains[giver.domain].window {
+                needed if window < needed => Err(PlanError::LaneTooNarrow { from, to, window, needed }),
+                _ => Ok(()),
+            },
+        }
+    }
+}
+
+fn named(node: &Node) -> NodeName {
+    NodeName { id: node.id, name: node.name.clone() }
+}
