@@ -1,0 +1,130 @@
+//! A hop: the port of a parallel stage. Threads claim ranges of what is committed and carry them across.
+
+use std::marker::PhantomData;
+
+use super::cell::Cell;
+use super::domain::Domain;
+use super::slots::Slots;
+use crate::sync::{Arc, Ordering};
+
+/// The two lanes around a parallel stage: cells are claimed from one and put, at the same index, into the other.
+#[derive(Debug)]
+pub struct Hop<T, U> {
+    pub(super) domain: Arc<Domain>,
+    pub(super) input: Arc<Slots<T>>,
+    pub(super) output: Arc<Slots<U>>,
+}
+
+impl<T, U> Hop<T, U> {
+    /// The domain that this hop is part of.
+    pub fn domain(&self) -> &Arc<Domain> {
+        &self.domain
+    }
+
+    /// How many cells are committed and not yet claimed. A moment later it may be otherwise.
+    #[inline]
+    pub fn ready(&self) -> u64 {
+        let commit = self.input.commit.load(Ordering::Acquire);
+        commit.saturating_sub(self.input.claim.load(Ordering::Relaxed))
+    }
+
+    /// Claims up to `most` of the cells that are ready, the first ones. `None` if there is none.
+    #[inline]
+    pub fn claim(&self, most: u64) -> Option<Claim<'_, T, U>> {
+        let mut first = self.input.claim.load(Ordering::Relaxed);
+        loop {
+            let commit = self.input.commit.load(Ordering::Acquire);
+            // A claim counter read late may be past a commit read early.
+            if first >= commit || most == 0 {
+                return None;
+            }
+            let end = commit.min(first.saturating_add(most));
+            match self.input.claim.compare_exchange_weak(first, end, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => {
+                    return Some(Claim { hop: self, put: first, taken: first, end, not_send: PhantomData });
+                }
+                Err(now) => first = now,
+            }
+        }
+    }
+}
+
+/// A range of indices that one thread has to itself on both sides of a hop.
+///
+/// [`take`](Self::take) and [`put`](Self::put) alternate. What is left when the claim is dropped is dropped
+/// with it, and its indices are never put: the stream must have stopped before them.
+#[derive(Debug)]
+pub struct Claim<'h, T, U> {
+    hop: &'h Hop<T, U>,
+    /// Indices below this were put. `put <= taken <= end`, and `taken - put` is 0 or 1.
+    put: u64,
+    /// Indices below this were taken.
+    taken: u64,
+    end: u64,
+    /// A claim stays on the thread that took it.
+    not_send: PhantomData<*const ()>,
+}
+
+impl<T, U> Claim<'_, T, U> {
+    /// The index that the next [`put`](Self::put) fills.
+    #[inline]
+    pub fn index(&self) -> u64 {
+        self.put
+    }
+
+    /// How many cells of the claim were not yet put.
+    #[inline]
+    pub fn remaining(&self) -> u64 {
+        self.end - self.put
+    }
+
+    /// Takes the next cell. `None` when the range is used up, or while the last cell taken was not put.
+    #[inline]
+    pub fn take(&mut self) -> Option<Cell<T>> {
+        if self.taken == self.end || self.taken != self.put {
+            return None;
+        }
+        self.taken += 1;
+        // SAFETY: the exchange that made the claim gave us the indices put..end of the reading side, which
+        // were below a `commit` that was read with acquire; `taken` passes each once.
+        Some(unsafe { self.hop.input.take(self.taken - 1) })
+    }
+
+    /// Puts the result of the cell that was taken last.
+    ///
+    /// # Panics
+    /// If no cell has been taken since the last call.
+    #[inline]
+    pub fn put(&mut self, cell: Cell<U>) {
+        assert!(self.taken != self.put, "take a cell before putting its result");
+        #[cfg(not(mutant = "relaxed_stamp"))]
+        let order = Ordering::Release;
+        #[cfg(mutant = "relaxed_stamp")]
+        let order = Ordering::Relaxed;
+        // SAFETY: who holds an index on the reading side of a hop holds it on the writing side; `put` passes
+        // each once. The slot's last user was taken, as `Source::put` argues, and the commit and the claim of
+        // this index order that before us.
+        unsafe { self.hop.output.write(self.put, cell, order) };
+        self.put += 1;
+    }
+}
+
+impl<T, U> Drop for Claim<'_, T, U> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.taken < self.end {
+            self.drop_rest();
+        }
+    }
+}
+
+impl<T, U> Claim<'_, T, U> {
+    #[cold]
+    fn drop_rest(&mut self) {
+        while self.taken < self.end {
+            self.taken += 1;
+            // SAFETY: as in `take`.
+            drop(unsafe { self.hop.input.take(self.taken - 1) });
+        }
+    }
+}
