@@ -29,7 +29,11 @@ impl fmt::Display for Plan {
             }
             table.write_row(f, index, node)?;
             let next = self.nodes.get(index + 1);
-            for edge in self.edges.iter().filter(|edge| edge.from == NodeId(index)) {
+            let mut leaving: Vec<&Edge> =
+                self.edges.iter().filter(|edge| edge.from == NodeId(index)).collect();
+            // The edge to the next line is drawn next to it.
+            leaving.sort_by_key(|edge| edge.to == NodeId(index + 1));
+            for edge in leaving {
                 let line = format!("  {}    {}", edge_gutter(node, next, edge), edge_text(self, edge, index));
                 writeln!(f, "{line}")?;
             }
@@ -243,36 +247,33 @@ fn write_footer(plan: &Plan, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let dedicated = plan.nodes.iter().filter(|node| node.placement == Placement::Dedicated).count();
     let inline = plan.settings.executor == Executor::Inline;
 
-    write!(f, "\nThreads  ")?;
-    if inline {
-        writeln!(f, "the caller's alone: no item changes threads")?;
-    } else if plan.settings.workers == 1 && dedicated == 0 {
-        writeln!(f, "one: no item changes threads")?;
-    } else {
-        write!(f, "{}", count(plan.settings.workers, "worker"))?;
-        if dedicated > 0 {
-            write!(
-                f,
-                " and {} of {}",
-                count(dedicated, "thread"),
-                if dedicated == 1 { "its own" } else { "their own" }
-            )?;
+    let alone = inline || (plan.settings.workers == 1 && dedicated == 0);
+
+    let threads = match (alone, dedicated) {
+        (true, _) => "the caller's alone: no item changes threads".to_owned(),
+        (false, 0) => count(plan.settings.workers, "worker"),
+        (false, 1) => format!("{} and a thread of its own", count(plan.settings.workers, "worker")),
+        (false, _) => {
+            format!("{} and {dedicated} threads of their own", count(plan.settings.workers, "worker"))
         }
-        let gutters = "├┬┐ ├┴┘ ┿";
-        match lanes.len() {
-            0 => writeln!(f, "; no item changes threads")?,
-            1 => writeln!(f, "; items may change threads at one place ({gutters})")?,
-            places => writeln!(f, "; items may change threads at {places} places ({gutters})")?,
-        }
-    }
+    };
+    writeln!(f, "\nThreads  {threads}")?;
 
     let windows: Vec<String> = plan.domains.iter().map(|domain| domain.window.to_string()).collect();
     let last = plan.domains.last().map_or(0, |domain| domain.window);
     let items = if windows.len() == 1 && last == 1 { "item" } else { "items" };
     write!(f, "Memory   at most {} {items} in flight", windows.join(" + "))?;
     if !inline && !lanes.is_empty() {
-        let total = lanes.iter().map(|(window, edge)| *window as u128 * edge.item.size as u128).sum();
+        let sizes = lanes.iter().map(|(window, edge)| *window as u128 * edge.item.size as u128);
+        let total = sizes.fold(0, u128::saturating_add);
         write!(f, "; {} in slots, and what the items own", bytes(total))?;
     }
-    writeln!(f, "\nPicture  │ one item at a time   │││ several at once")
+    write!(f, "\nPicture  │ one item at a time   ")?;
+    if inline {
+        writeln!(f, "│││ several at once, under another executor")
+    } else if alone {
+        writeln!(f, "│││ several at once, if there were more workers")
+    } else {
+        writeln!(f, "│││ several at once   ├┬┐ ├┴┘ ┿ items may change threads")
+    }
 }

@@ -28,9 +28,9 @@
 //!   ├┴┘    (u64, Vec<u8>), 32 B, through 64 slots
 //!   │    write   try_for_each   serial sink    in order  may fail
 //!
-//! Threads  4 workers; items may change threads at 2 places (├┬┐ ├┴┘ ┿)
+//! Threads  4 workers
 //! Memory   at most 64 items in flight; 3.5 KiB in slots, and what the items own
-//! Picture  │ one item at a time   │││ several at once
+//! Picture  │ one item at a time   │││ several at once   ├┬┐ ├┴┘ ┿ items may change threads
 //! ";
 //! # if cfg!(target_pointer_width = "64") {
 //! assert_eq!(plan.to_string(), text);

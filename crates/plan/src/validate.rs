@@ -22,72 +22,104 @@ impl fmt::Display for NodeName {
 /// Why a plan makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "each variant's message is its documentation, and names its fields")]
+#[allow(missing_docs, reason = "the message of a variant says what its fields are")]
 pub enum PlanError {
+    /// There is nothing to run.
     #[error("the plan has no nodes")]
     Empty,
+    /// Nobody would run it.
     #[error("the plan has 0 workers; at least 1 is needed")]
     NoWorkers,
+    /// Nothing could be in flight.
     #[error("the plan's window is 0; at least 1 is needed")]
     NoWindow,
+    /// A hand-over would hand over nothing.
     #[error("the plan's bursts are of 0 items; at least 1 is needed")]
     NoBurst,
+    /// Nothing could be in flight in this domain.
     #[error("domain {domain} has a window of 0; at least 1 is needed")]
     NoDomainWindow { domain: usize },
+    /// The plan has domains past its last node's.
     #[error("domain {domain} has no nodes")]
     EmptyDomain { domain: usize },
+    /// Closures are keyed by id, so an id must be the index.
     #[error("node {node} stands at index {index}; a node's id is its index")]
     IdOutOfOrder { node: NodeName, index: usize },
+    /// Nothing would give the items.
     #[error("the plan begins with {node}, which is not a source")]
     FirstIsNotSource { node: NodeName },
+    /// Nothing would consume the items.
     #[error("the plan ends with {node}, which is not a sink")]
     LastIsNotSink { node: NodeName },
+    /// A plan has one source.
     #[error("the source {node} is not the first node")]
     SourceInside { node: NodeName },
+    /// A plan has one sink.
     #[error("the sink {node} is not the last node")]
     SinkInside { node: NodeName },
+    /// The node could never be called.
     #[error("node {node} has 0 replicas; at least 1 is needed")]
     NoReplicas { node: NodeName },
+    /// A serial node runs for one item at a time.
     #[error("node {node} has {replicas} replicas, but only a parallel node may have more than 1")]
     SerialReplicated { node: NodeName, replicas: usize },
+    /// Simultaneous calls would race.
     #[error("the parallel node {node} has serial state, which its simultaneous calls would share")]
     SharedState { node: NodeName },
+    /// The node would have no index and no window.
     #[error("node {node} is in domain {domain}, which the plan does not have")]
     UnknownDomain { node: NodeName, domain: usize },
+    /// A domain is one stretch: it neither returns nor is skipped.
     #[error("node {node} is in domain {found} where {expected} or, to open one, the next was expected")]
     DomainOutOfOrder { node: NodeName, expected: usize, found: usize },
+    /// A unit is one stretch: it neither returns nor is skipped.
     #[error("node {node} is in unit {found} where {expected} or, to begin one, the next was expected")]
     UnitOutOfOrder { node: NodeName, expected: usize, found: usize },
+    /// A unit runs as one piece of code, so it is serial or parallel as a whole.
     #[error("unit {unit} has both {before} and {node}, of which only one is parallel")]
     UnitMixesSerialAndParallel { unit: usize, before: NodeName, node: NodeName },
+    /// A unit runs for one index, so it has one domain.
     #[error("unit {unit} has both {before} and {node}, which are in different domains")]
     UnitSpansDomains { unit: usize, before: NodeName, node: NodeName },
+    /// Order that was given up does not come back.
     #[error("node {node} is ordered, but {before} before it in the same domain is not")]
     OrderedAfterUnordered { node: NodeName, before: NodeName },
+    /// The domain's index is the order of arrival.
     #[error("node {node} is ordered, but its domain {domain} is not")]
     OrderedInUnorderedDomain { node: NodeName, domain: usize },
+    /// The edge's giver does not exist.
     #[error("an edge goes from {from}, which is not in the plan, to {to}")]
     EdgeFromUnknown { from: NodeId, to: NodeId },
+    /// The edge's taker does not exist.
     #[error("an edge goes from {from} to {to}, which is not in the plan")]
     EdgeToUnknown { from: NodeName, to: NodeId },
+    /// Items go forward along the plan; there is no feedback yet.
     #[error("an edge goes from {from} back to {to}")]
     EdgeBackwards { from: NodeName, to: NodeName },
+    /// One edge carries everything that passes between two nodes.
     #[error("two edges go from {from} to {to}")]
     EdgeTwice { from: NodeName, to: NodeName },
+    /// Between units, items are stored in slots.
     #[error("the edge from {from} to {to} is a plain call, but they are in different units")]
     CallBetweenUnits { from: NodeName, to: NodeName },
+    /// Inside a unit, nothing is stored.
     #[error("the edge from {from} to {to} is a lane, but they are in one unit")]
     LaneInsideUnit { from: NodeName, to: NodeName },
+    /// The lane could hold nothing.
     #[error("the lane from {from} to {to} has a window of 0; at least 1 is needed")]
     NoLaneWindow { from: NodeName, to: NodeName },
+    /// Only the source waits for room, so a lane with fewer slots would overwrite what is in flight.
     #[error(
         "the lane from {from} to {to} has a window of {window}, but {needed} of its domain may be in flight"
     )]
     LaneTooNarrow { from: NodeName, to: NodeName, window: usize, needed: usize },
+    /// A hand-over would hand over nothing.
     #[error("the lane from {from} to {to} has bursts of 0 items; at least 1 is needed")]
     NoLaneBurst { from: NodeName, to: NodeName },
+    /// The node would never be called.
     #[error("no edge goes to {node}")]
     NoInput { node: NodeName },
+    /// What the node gives would be lost.
     #[error("no edge goes from {node}")]
     NoOutput { node: NodeName },
 }
