@@ -1,0 +1,126 @@
+//! Whole members into data.
+
+use std::fmt;
+
+use libdeflater::{Decompressor, crc32};
+use memchr::memmem;
+
+use super::error::{DecodeError, Fault, Part};
+use super::inflate::Inflater;
+use super::split::Member;
+use super::{TRAILER_LEN, u32_at};
+
+/// Decodes whole [`Member`]s. It keeps its tables, so a worker has one and uses it again and again.
+///
+/// ```
+/// # use abz_codec::{Block, gzip::{Decoder, Encoder, Piece, Splitter}};
+/// # let block = Block { data: b"water".to_vec(), whole: true, ..Block::default() };
+/// # let file = Encoder::new(6).encode(&block).bytes;
+/// let mut decoder = Decoder::new();
+/// let mut data = Vec::new(); // used again for each member
+/// for piece in Splitter::new(&file[..]) {
+///     if let Piece::Member(member) = piece? {
+///         decoder.decode_into(&member, &mut data)?;
+///         assert_eq!(data, b"water");
+///     }
+/// }
+/// # Ok::<(), abz_codec::gzip::DecodeError>(())
+/// ```
+pub struct Decoder {
+    fast: Decompressor,
+    /// Made when a member asks for a closer look.
+    exact: Option<Inflater>,
+}
+
+impl Decoder {
+    /// A decoder.
+    pub fn new() -> Self {
+        Decoder { fast: Decompressor::new(), exact: None }
+    }
+
+    /// The contents of a member, after its checksum and its sizes were verified.
+    ///
+    /// # Errors
+    ///
+    /// If the member is damaged, or does not end where its header says: see [`Fault`].
+    pub fn decode(&mut self, member: &Member) -> Result<Vec<u8>, DecodeError> {
+        let mut data = Vec::new();
+        self.decode_into(member, &mut data)?;
+        Ok(data)
+    }
+
+    /// As [`Decoder::decode`], into `data`, whose contents are dropped and whose allocation is used again.
+    ///
+    /// # Errors
+    ///
+    /// As [`Decoder::decode`]; `data` is then empty.
+    pub fn decode_into(&mut self, member: &Member, data: &mut Vec<u8>) -> Result<(), DecodeError> {
+        data.resize(member.uncompressed_len(), 0);
+        if self.fast(member, data) {
+            return Ok(());
+        }
+        self.exact(member, data).map_err(|(at, fault)| {
+            data.clear();
+            DecodeError { member: member.number, start: member.start, offset: member.start + at, fault }
+        })
+    }
+
+    /// Decodes with libdeflate; true if all is right without doubt.
+    ///
+    /// libdeflate verifies the trailer that follows the deflate data, and does not say where that was. If the
+    /// header lies about the size, that trailer may be another than the one at the member's end, and bytes between
+    /// the two would go unnoticed. They cannot if both trailers are the same (the last one fits the data too) and
+    /// there is only one such place in the member.
+    fn fast(&mut self, member: &Member, data: &mut [u8]) -> bool {
+        let trailer = member.trailer();
+        let before_its_last_byte = &member.bytes[member.header_len..member.bytes.len() - 1];
+        self.fast.gzip_decompress(&member.bytes, data) == Ok(data.len())
+            && u32_at(trailer, 0) == crc32(data)
+            && memmem::find(before_its_last_byte, trailer).is_none()
+    }
+
+    /// Decodes step by step, and finds what is wrong and at which byte of the member.
+    fn exact(&mut self, member: &Member, data: &mut [u8]) -> Result<(), (u64, Fault)> {
+        let inflater = self.exact.get_or_insert_with(Inflater::new);
+        inflater.reset();
+        let header_len = member.header_len as u64;
+        let mut input = &member.bytes[member.header_len..];
+        let mut filled = 0;
+        // What exceeds the size that the trailer says goes here, to be counted.
+        let mut excess = [0; 4096];
+        loop {
+            let output = if filled < data.len() { &mut data[filled..] } else { &mut excess[..] };
+            let step = inflater.step(input, output);
+            let step = step.map_err(|fault| (header_len + inflater.consumed(), fault))?;
+            input = &input[step.consumed..];
+            filled += step.produced;
+            if step.ended {
+                break;
+            }
+            if input.is_empty() && step.produced == 0 {
+                return Err((member.bytes.len() as u64, Fault::Truncated { inside: Part::Data }));
+            }
+        }
+        let end = header_len + inflater.consumed();
+        let found = end + TRAILER_LEN as u64;
+        let expected = member.bytes.len() as u64;
+        match input.first_chunk::<TRAILER_LEN>() {
+            Some(&trailer) if found == expected => {
+                inflater.check(trailer).map_err(|(at, fault)| (end + at, fault))
+            }
+            _ => Err((end, Fault::MemberSize { expected, found })),
+        }
+    }
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Decoder::new()
+    }
+}
+
+impl fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder").finish_non_exhaustive()
+    }
+}

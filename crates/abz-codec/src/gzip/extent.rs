@@ -1,0 +1,52 @@
+//! What a header says of where its member ends: our subfield `AB`, or `BC` of BGZF.
+
+use super::header::{Header, push_subfield};
+use super::u32_at;
+
+/// Our subfield's letters; see the format in the [module's documentation](super).
+const OURS: [u8; 2] = *b"AB";
+/// The length of our subfield's data in bytes.
+const OURS_LEN: usize = 9;
+/// Bit 0 of the last byte of our subfield.
+const MORE: u8 = 1;
+/// The letters of BGZF's subfield (SAM specification, section 4.1).
+const BGZF: [u8; 2] = *b"BC";
+
+/// How large a member is, as its header says. Nothing of it has been verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// All bytes of the member, header and trailer included.
+    pub compressed: u32,
+    /// The size of the contents in bytes; `None` where only the trailer says it (BGZF).
+    pub uncompressed: Option<u32>,
+    /// True if the member says that another one of the same file follows.
+    pub more: bool,
+}
+
+impl Extent {
+    /// What `header` says, if it says anything.
+    pub(super) fn of(header: &Header) -> Option<Extent> {
+        header.subfields().find_map(|(id, data)| match (id, data.len()) {
+            (OURS, OURS_LEN) if data[8] & !MORE == 0 => Some(Extent {
+                compressed: u32_at(data, 0),
+                uncompressed: Some(u32_at(data, 4)),
+                more: data[8] & MORE != 0,
+            }),
+            (BGZF, 2) => Some(Extent {
+                compressed: u32::from(u16::from_le_bytes([data[0], data[1]])) + 1,
+                uncompressed: None,
+                more: false,
+            }),
+            _ => None,
+        })
+    }
+
+    /// Appends our subfield with what `self` says to an extra field.
+    pub(super) fn push_to(&self, extra: &mut Vec<u8>) {
+        let mut data = [0; OURS_LEN];
+        data[..4].copy_from_slice(&self.compressed.to_le_bytes());
+        data[4..8].copy_from_slice(&self.uncompressed.unwrap_or(0).to_le_bytes());
+        data[8] = if self.more { MORE } else { 0 };
+        push_subfield(extra, OURS, &data);
+    }
+}

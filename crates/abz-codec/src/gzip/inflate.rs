@@ -1,0 +1,85 @@
+//! One deflate stream decoded step by step, with the sums that a trailer is held against.
+//!
+//! This is zlib-rs: it takes exactly what zlib takes, knows where the stream ends to the byte, and goes on from
+//! any place. libdeflate is faster and has none of the three, so it is used where the end is known
+//! ([`Decoder`](super::Decoder)).
+
+use libdeflater::Crc;
+use zlib_rs::{Inflate, InflateFlush, Status};
+
+use super::error::Fault;
+use super::{TRAILER_LEN, u32_at};
+
+/// The largest window that deflate has, as a power of two (RFC 1951, section 3.2.5: 32 KiB).
+const WINDOW_BITS: u8 = 15;
+
+pub(super) struct Inflater {
+    inflate: Inflate,
+    crc: Crc,
+    len: u64,
+}
+
+/// What one step did.
+pub(super) struct Step {
+    /// Bytes of the input that were used.
+    pub(super) consumed: usize,
+    /// Bytes of the output that were written.
+    pub(super) produced: usize,
+    /// The stream has ended, right after the bytes that were consumed.
+    pub(super) ended: bool,
+}
+
+impl Inflater {
+    pub(super) fn new() -> Self {
+        Inflater { inflate: Inflate::new(false, WINDOW_BITS), crc: Crc::new(), len: 0 }
+    }
+
+    /// Begins with another stream.
+    pub(super) fn reset(&mut self) {
+        self.inflate.reset(false);
+        self.crc = Crc::new();
+        self.len = 0;
+    }
+
+    /// Decodes as much of `input` as fits into `output`. It stops early only for want of more of either, or at
+    /// the end of the stream. After an error, [`Inflater::consumed`] says how far it came.
+    pub(super) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Fault> {
+        let (in_before, out_before) = (self.inflate.total_in(), self.inflate.total_out());
+        let status = self.inflate.decompress(input, output, InflateFlush::NoFlush);
+        let consumed = (self.inflate.total_in() - in_before) as usize;
+        let produced = (self.inflate.total_out() - out_before) as usize;
+        match status {
+            // zlib promises to do something while it has both; a caller's loop must not depend on that.
+            Ok(Status::Ok | Status::BufError)
+                if consumed == 0 && produced == 0 && !input.is_empty() && !output.is_empty() =>
+            {
+                Err(Fault::Deflate)
+            }
+            Ok(status) => {
+                self.crc.update(&output[..produced]);
+                self.len += produced as u64;
+                Ok(Step { consumed, produced, ended: status == Status::StreamEnd })
+            }
+            Err(_) => Err(Fault::Deflate),
+        }
+    }
+
+    /// How many bytes of this stream have been used.
+    pub(super) fn consumed(&self) -> u64 {
+        self.inflate.total_in()
+    }
+
+    /// Holds what was decoded against the trailer: the fault, and where in the trailer it lies.
+    pub(super) fn check(&self, trailer: [u8; TRAILER_LEN]) -> Result<(), (u64, Fault)> {
+        // The size first: where it is wrong the checksum is too, and says less.
+        let (expected, found) = (u32_at(&trailer, 4), self.len as u32);
+        if expected != found {
+            return Err((4, Fault::Length { expected, found }));
+        }
+        let (expected, found) = (u32_at(&trailer, 0), self.crc.sum());
+        if expected != found {
+            return Err((0, Fault::Checksum { expected, found }));
+        }
+        Ok(())
+    }
+}

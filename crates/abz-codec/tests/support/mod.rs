@@ -1,0 +1,96 @@
+//! What the tests of several files need: files made and read in the plainest way, and inputs to make them of.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use std::io::{Read, Write};
+
+use abz_codec::Blocks;
+use abz_codec::gzip::{DecodeError, Decoder, Encoder, MemberWriter, Origin, Piece, Splitter};
+
+/// A file of ours.
+pub fn compress(data: &[u8], level: u32, block_size: usize) -> Vec<u8> {
+    compress_with(Encoder::new(level), data, block_size)
+}
+
+/// A file of ours that tells where it came from.
+pub fn compress_with_origin(data: &[u8], block_size: usize, name: &[u8], mtime: u32) -> Vec<u8> {
+    let origin = Origin { name: Some(name.to_vec()), mtime };
+    compress_with(Encoder::new(6).origin(origin), data, block_size)
+}
+
+fn compress_with(mut encoder: Encoder, data: &[u8], block_size: usize) -> Vec<u8> {
+    let mut file = MemberWriter::new(Vec::new());
+    for block in Blocks::new(data, block_size) {
+        file.write(&encoder.encode(&block.unwrap())).unwrap();
+    }
+    file.finish().unwrap()
+}
+
+/// What came out of a file before its end or its first error, and that error.
+pub fn decode(file: &[u8]) -> (Vec<u8>, Option<DecodeError>) {
+    let mut decoder = Decoder::new();
+    let mut out = Vec::new();
+    for piece in Splitter::new(file) {
+        let data = piece.and_then(|piece| match piece {
+            Piece::Member(member) => decoder.decode(&member),
+            Piece::Data(data) => Ok(data),
+        });
+        match data {
+            Ok(data) => out.extend(data),
+            Err(error) => return (out, Some(error)),
+        }
+    }
+    (out, None)
+}
+
+/// What comes out of a file that must be right.
+pub fn decode_all(file: &[u8]) -> Vec<u8> {
+    let (out, error) = decode(file);
+    assert!(error.is_none(), "{}", error.unwrap());
+    out
+}
+
+/// A foreign file of one member, by another encoder than ours.
+pub fn foreign(data: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(6));
+    encoder.write_all(data).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// What another decoder than ours takes a file of gzip members for.
+pub fn oracle(file: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    flate2::read::MultiGzDecoder::new(file).read_to_end(&mut out).map(|_| out)
+}
+
+/// Bytes that look random and are the same in each run.
+pub struct Noise(pub u64);
+
+impl Noise {
+    pub fn next(&mut self) -> u64 {
+        // splitmix64
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    pub fn bytes(&mut self, len: usize) -> Vec<u8> {
+        (0..len).map(|_| self.next() as u8).collect()
+    }
+}
+
+/// Words in a random order: compressible, and not the same anywhere.
+pub fn prose(len: usize) -> Vec<u8> {
+    let words = ["river ", "branch ", "leaves ", "the ", "main ", "stream ", "and ", "joins ", "again\n"];
+    let mut noise = Noise(len as u64);
+    let mut text = Vec::with_capacity(len + 8);
+    while text.len() < len {
+        text.extend(words[noise.below(words.len())].bytes());
+    }
+    text.truncate(len);
+    text
+}
