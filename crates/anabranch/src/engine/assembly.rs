@@ -1,0 +1,335 @@
+//! From a described stream to a line of nodes.
+
+use anabranch_record::lane::{Committed, Domain, Inlet, Stage};
+use anabranch_record::sync::Arc;
+use anabranch_record::{EventCount, Word};
+
+use super::hop::{HopNode, Parallel};
+use super::inline::{Drive, InlineHop, InlineSource, InlineStage, Push};
+use super::run::{ErrorSlot, Run, Site};
+use super::sink::SinkNode;
+use super::source::SourceNode;
+use super::stage::StageNode;
+use crate::serial::{Pull, Serial};
+use crate::shape::Shape;
+use crate::unit::{Apply, Unit};
+
+/// What the settings behind a stage say of the node, as far as executors care.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NodeSpec {
+    /// At most so many calls of the stage at once.
+    pub(crate) replicas: Option<usize>,
+    /// The stage has a thread of its own, which waits here.
+    pub(crate) own: Option<Arc<EventCount>>,
+}
+
+/// A serial node of a line: the source, a serial stage or the sink.
+pub(crate) trait SerialNode: Sync {
+    /// Takes the node's baton and runs it as long as a quantum allows, or leaves the poke to its holder.
+    fn poke(&self) -> Poked;
+
+    /// Whether the baton is free and the node would find something to do. Only looks.
+    fn is_ready(&self) -> bool;
+
+    /// Whether a thread holds the baton just now.
+    fn is_held(&self) -> bool;
+
+    /// Nanoseconds of one call, as far as known: a worker that is about to claim feeds itself from a source
+    /// only while it is quick.
+    fn mean(&self) -> u64;
+}
+
+/// What became of a poke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Poked {
+    /// Another thread holds the baton and will look again; or the node is closed.
+    Elsewhere,
+    /// There was nothing to do.
+    Idle,
+    /// Something was done.
+    Worked,
+}
+
+/// A serial node and the event of its own thread, if it has one.
+pub(crate) struct Station<'env> {
+    pub(crate) node: Box<dyn SerialNode + Send + 'env>,
+    pub(crate) own: Option<Arc<EventCount>>,
+}
+
+/// A serial node and the hop before it, if there is one: without, the node before is serial too.
+pub(crate) struct Link<'env> {
+    pub(crate) hop: Option<Box<dyn Parallel + Send + 'env>>,
+    pub(crate) station: Station<'env>,
+}
+
+/// A line: what threads walk. The last link is the sink.
+pub(crate) struct Line<'env> {
+    pub(crate) source: Station<'env>,
+    pub(crate) links: Vec<Link<'env>>,
+}
+
+/// A line in the making.
+pub(crate) struct Assembly<'env> {
+    pub(crate) run: Arc<Run>,
+    window: usize,
+    specs: Vec<NodeSpec>,
+    source: Option<Station<'env>>,
+    links: Vec<Link<'env>>,
+    /// The word of the current domain's source, and where who pulls it waits.
+    room: Option<(Arc<Word>, Arc<EventCount>)>,
+    domain: usize,
+}
+
+impl<'env> Assembly<'env> {
+    pub(crate) fn new(run: Arc<Run>, window: usize, specs: Vec<NodeSpec>) -> Self {
+        Self { run, window, specs, source: None, links: Vec::new(), room: None, domain: 0 }
+    }
+
+    fn site<E>(&self, domain: &Arc<Domain>, errors: &Arc<ErrorSlot<E>>) -> Site<E> {
+        Site {
+            run: Arc::clone(&self.run),
+            number: self.domain,
+            domain: Some(Arc::clone(domain)),
+            errors: Arc::clone(errors),
+        }
+    }
+
+    /// The event on which whoever runs serial node `id` waits.
+    fn event_of(&self, id: Option<usize>) -> Arc<EventCount> {
+        let own = id.and_then(|id| self.specs[id].own.as_ref());
+        Arc::clone(own.unwrap_or(&self.run.event))
+    }
+
+    /// Ends the line at a sink and gives it back.
+    pub(crate) fn close<U, M, Op, E>(
+        mut self,
+        tail: Tail<'env, U, M>,
+        op: Op,
+        errors: &Arc<ErrorSlot<E>>,
+        watcher: super::sink::Watcher<'env>,
+    ) -> Line<'env>
+    where
+        U: Apply<M> + Send + 'env,
+        M: Send + 'env,
+        E: Send + 'env,
+        Op: Serial<U::Out, E, Out = std::convert::Infallible> + 'env,
+    {
+        let tail_id = tail.next;
+        match tail.attach(&mut self) {
+            Attached::Direct(lane) => {
+                self.push_sink::<U::To, _, _, _, _>(lane, None, tail_id, op, errors, watcher)
+            }
+            Attached::Hop(hop, lane) => {
+                self.push_sink::<U::To, _, _, _, _>(lane, Some(hop), tail_id, op, errors, watcher)
+            }
+        }
+        let source = self.source.take().expect("a line begins at a source");
+        Line { source, links: self.links }
+    }
+
+    fn push_sink<S, T, I, Op, E>(
+        &mut self,
+        lane: I,
+        hop: Option<Box<dyn Parallel + Send + 'env>>,
+        id: Option<usize>,
+        op: Op,
+        errors: &Arc<ErrorSlot<E>>,
+        watcher: super::sink::Watcher<'env>,
+    ) where
+        S: Shape,
+        T: Send + 'env,
+        I: Inlet<S::Slot<T>> + 'env,
+        E: Send + 'env,
+        Op: Serial<T, E, Out = std::convert::Infallible> + 'env,
+    {
+        let port = lane.sink();
+        let site = self.site(port.domain(), errors);
+        let (source_word, source_event) = self.room.clone().expect("a sink has a source");
+        let node = SinkNode::<S, T, I, Op, E>::new(site, port, op, source_word, source_event, watcher);
+        let own = id.and_then(|id| self.specs[id].own.clone());
+        self.links.push(Link { hop, station: Station { node: Box::new(node), own } });
+    }
+}
+
+/// The open end of a described stream: everything up to the last serial node, and the unit behind it.
+pub(crate) struct Tail<'env, U: Unit, E> {
+    pub(crate) upstream: Box<dyn Upstream<<U::From as Shape>::Slot<U::In>> + 'env>,
+    pub(crate) unit: U,
+    pub(crate) errors: Arc<ErrorSlot<E>>,
+    /// The nodes of the unit.
+    pub(crate) unit_ids: std::ops::Range<usize>,
+    /// The serial node that comes behind it, if it is in the specs.
+    pub(crate) next: Option<usize>,
+}
+
+/// How a tail was attached to its upstream.
+enum Attached<'env, S> {
+    /// The unit does nothing: the serial node behind it reads the lane of the one before.
+    Direct(Committed<S>),
+    Hop(Box<dyn Parallel + Send + 'env>, anabranch_record::lane::Stamped<S>),
+}
+
+impl<'env, U, E> Tail<'env, U, E>
+where
+    U: Apply<E> + Send + 'env,
+    E: Send + 'env,
+{
+    #[allow(clippy::type_complexity)]
+    fn attach(self, assembly: &mut Assembly<'env>) -> Attached<'env, <U::To as Shape>::Slot<U::Out>> {
+        // The node before publishes to a dedicated neighbour only if no hop is between them.
+        let consumer = if U::IDENTITY { self.next } else { None };
+        let lane = self.upstream.threads(assembly, consumer);
+        match U::bypass(lane) {
+            Ok(lane) => Attached::Direct(lane),
+            Err(lane) => {
+                let (hop, lane) = lane.hop();
+                let site = assembly.site(hop.domain(), &self.errors);
+                let replicas = assembly.specs[self.unit_ids].iter().filter_map(|spec| spec.replicas).min();
+                let node = HopNode::new(site, hop, self.unit, replicas);
+                Attached::Hop(Box::new(node), lane)
+            }
+        }
+    }
+
+    pub(crate) fn inline(
+        self,
+        run: &Arc<Run>,
+        push: Box<dyn Push<<U::To as Shape>::Slot<U::Out>> + 'env>,
+    ) -> Box<dyn Drive + 'env> {
+        match U::bypass_push(push) {
+            Ok(push) => self.upstream.inline(run, push),
+            Err(push) => {
+                let site = inline_site(run, &self.errors);
+                self.upstream.inline(run, Box::new(InlineHop::new(site, self.unit, push)))
+            }
+        }
+    }
+}
+
+fn inline_site<E>(run: &Arc<Run>, errors: &Arc<ErrorSlot<E>>) -> Site<E> {
+    Site { run: Arc::clone(run), number: 0, domain: None, errors: Arc::clone(errors) }
+}
+
+/// Everything up to a serial node whose results are `S`, erased.
+pub(crate) trait Upstream<S: Send>: Send {
+    /// Makes the nodes for the threads executor and gives the lane behind the last. `consumer` is the serial
+    /// node that will read the lane, if no hop does and it is in the specs.
+    fn threads<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, consumer: Option<usize>) -> Committed<S>
+    where
+        Self: 'run;
+
+    /// Makes the nodes for the inline executor, in front of `push`.
+    fn inline<'run>(self: Box<Self>, run: &Arc<Run>, push: Box<dyn Push<S> + 'run>) -> Box<dyn Drive + 'run>
+    where
+        Self: 'run;
+}
+
+/// A source, as upstream.
+pub(crate) struct SourceUpstream<P: Pull> {
+    pub(crate) pull: P,
+    pub(crate) errors: Arc<ErrorSlot<P::Error>>,
+    pub(crate) id: usize,
+}
+
+impl<P: Pull> Upstream<P::Item> for SourceUpstream<P> {
+    fn threads<'run>(
+        self: Box<Self>,
+        assembly: &mut Assembly<'run>,
+        consumer: Option<usize>,
+    ) -> Committed<P::Item>
+    where
+        Self: 'run,
+    {
+        let (port, lane) = Domain::open(assembly.window);
+        let site = assembly.site(port.domain(), &self.errors);
+        let node = SourceNode::new(site, port, self.pull, assembly.event_of(consumer));
+        let event = assembly.event_of(Some(self.id));
+        assembly.room = Some((Arc::clone(node.word()), event));
+        let own = assembly.specs[self.id].own.clone();
+        assembly.source = Some(Station { node: Box::new(node), own });
+        lane
+    }
+
+    fn inline<'run>(
+        self: Box<Self>,
+        run: &Arc<Run>,
+        push: Box<dyn Push<P::Item> + 'run>,
+    ) -> Box<dyn Drive + 'run>
+    where
+        Self: 'run,
+    {
+        Box::new(InlineSource::new(inline_site(run, &self.errors), self.pull, push))
+    }
+}
+
+/// A serial stage and all before it, as upstream.
+pub(crate) struct StageUpstream<'env, U: Unit, E, Op> {
+    pub(crate) tail: Tail<'env, U, E>,
+    pub(crate) op: Op,
+    pub(crate) id: usize,
+}
+
+impl<U, E, Op> Upstream<<U::To as Shape>::Slot<Op::Out>> for StageUpstream<'_, U, E, Op>
+where
+    U: Apply<E> + Send,
+    E: Send,
+    Op: Serial<U::Out, E>,
+{
+    fn threads<'run>(
+        self: Box<Self>,
+        assembly: &mut Assembly<'run>,
+        consumer: Option<usize>,
+    ) -> Committed<<U::To as Shape>::Slot<Op::Out>>
+    where
+        Self: 'run,
+    {
+        let Self { tail, op, id } = *self;
+        let errors = Arc::clone(&tail.errors);
+        let out = assembly.event_of(consumer);
+        let own = assembly.specs[id].own.clone();
+        match tail.attach(assembly) {
+            Attached::Direct(lane) => {
+                let (port, after) = Inlet::stage(lane);
+                let node = stage_node::<U::To, _, _, _, _>(assembly, &errors, port, op, out);
+                assembly.links.push(Link { hop: None, station: Station { node, own } });
+                after
+            }
+            Attached::Hop(hop, lane) => {
+                let (port, after) = Inlet::stage(lane);
+                let node = stage_node::<U::To, _, _, _, _>(assembly, &errors, port, op, out);
+                assembly.links.push(Link { hop: Some(hop), station: Station { node, own } });
+                after
+            }
+        }
+    }
+
+    fn inline<'run>(
+        self: Box<Self>,
+        run: &Arc<Run>,
+        push: Box<dyn Push<<U::To as Shape>::Slot<Op::Out>> + 'run>,
+    ) -> Box<dyn Drive + 'run>
+    where
+        Self: 'run,
+    {
+        let site = inline_site(run, &self.tail.errors);
+        self.tail.inline(run, Box::new(InlineStage::<U::To, U::Out, E, Op>::new(site, self.op, push)))
+    }
+}
+
+fn stage_node<'env, S, T, I, Op, E>(
+    assembly: &Assembly<'env>,
+    errors: &Arc<ErrorSlot<E>>,
+    port: Stage<S::Slot<T>, S::Slot<Op::Out>, I>,
+    op: Op,
+    out: Arc<EventCount>,
+) -> Box<dyn SerialNode + Send + 'env>
+where
+    S: Shape,
+    T: Send + 'env,
+    I: Inlet<S::Slot<T>> + 'env,
+    E: Send + 'env,
+    Op: Serial<T, E> + 'env,
+{
+    let site = assembly.site(port.domain(), errors);
+    Box::new(StageNode::<S, T, I, Op, E>::new(site, port, op, out))
+}

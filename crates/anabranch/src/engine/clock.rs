@@ -1,0 +1,74 @@
+//! Time, as far as the executors look at it: in nanoseconds, a few times a claim.
+
+/// A moment.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment {
+    #[cfg(not(any(loom, shuttle)))]
+    at: std::time::Instant,
+}
+
+impl Moment {
+    #[inline]
+    pub(crate) fn now() -> Self {
+        Self {
+            #[cfg(not(any(loom, shuttle)))]
+            at: std::time::Instant::now(),
+        }
+    }
+
+    /// Nanoseconds since this moment. Under a model checker no time ever passes, so that runs can be repeated.
+    #[inline]
+    pub(crate) fn elapsed(self) -> u64 {
+        #[cfg(not(any(loom, shuttle)))]
+        return self.at.elapsed().as_nanos() as u64;
+        #[cfg(any(loom, shuttle))]
+        0
+    }
+}
+
+/// A running mean of nanoseconds an item: three parts old, one part new. 0 means not yet measured.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Mean(u64);
+
+/// The fraction bits of a mean, so that means of a few nanoseconds keep their precision.
+const FRACTION: u32 = 8;
+
+impl Mean {
+    /// A mean kept as its bits in an atomic.
+    #[inline]
+    pub(crate) fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    #[inline]
+    pub(crate) fn bits(self) -> u64 {
+        self.0
+    }
+
+    #[inline]
+    pub(crate) fn is_known(self) -> bool {
+        self.0 != 0
+    }
+
+    /// Takes in `items` that took `nanos` in all.
+    #[inline]
+    pub(crate) fn update(&mut self, nanos: u64, items: u64) {
+        if items == 0 {
+            return;
+        }
+        let new = ((nanos << FRACTION) / items).max(1);
+        self.0 = if self.0 == 0 { new } else { (3 * self.0 + new) / 4 };
+    }
+
+    /// How many items of this mean take `nanos`, rounded down; at least 1.
+    #[inline]
+    pub(crate) fn items_in(self, nanos: u64) -> u64 {
+        ((nanos << FRACTION) / self.0.max(1)).max(1)
+    }
+
+    /// Nanoseconds an item, rounded down.
+    #[inline]
+    pub(crate) fn nanos(self) -> u64 {
+        self.0 >> FRACTION
+    }
+}

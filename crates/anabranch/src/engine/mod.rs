@@ -1,0 +1,27 @@
+//! The executors: what carries the items of an assembled line from its source to its sink.
+//!
+//! - [`inline`] runs everything on the caller's thread, item by item: the reference.
+//! - [`threads`] runs it by batons: workers walk the line from the sink to the source, take what baton is free,
+//!   claim what is ready, and park when there is nothing. The numbered rules in the comments are those of
+//!   `ARCHITECTURE.md`, "The baton protocol".
+//!
+//! Types are erased once a claim or a serving, never once an item: a node of the line is a trait object, and
+//! the loop over its items is inside it.
+
+mod assembly;
+mod cell;
+mod clock;
+mod hop;
+mod inline;
+mod run;
+mod sink;
+mod source;
+mod stage;
+mod threads;
+mod worker;
+
+pub(crate) use assembly::{Assembly, NodeSpec, SourceUpstream, StageUpstream, Tail};
+pub(crate) use inline::{InlineEnd, InlineSink, Push};
+pub use run::ErrorSlot;
+pub(crate) use run::{Outcome, Run};
+pub(crate) use threads::run as run_threads;

@@ -1,0 +1,212 @@
+//! What all threads of one run share: how it stands, and what stopped it.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Mutex as StdMutex;
+
+use anabranch_record::EventCount;
+use anabranch_record::lane::Domain;
+use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Ordering};
+
+/// What stopped a stream at an index.
+pub(crate) enum Cause {
+    /// A stage or the sink had enough.
+    Break,
+    /// A fallible call failed; the error is in the [`ErrorSlot`].
+    Error,
+    /// User code panicked with this payload.
+    Panic(Box<dyn Any + Send>),
+    /// A cancel token dropped what was in flight.
+    Cancelled,
+}
+
+impl fmt::Debug for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Cause::Break => "Break",
+            Cause::Error => "Error",
+            Cause::Panic(_) => "Panic",
+            Cause::Cancelled => "Cancelled",
+        })
+    }
+}
+
+/// Where in the stream something happened: the domain counts from the source, the index within the domain.
+pub(crate) type Place = (usize, u64);
+
+/// Whether what happened at `new` comes before what happened at `old` in the order of the loop. A later
+/// domain's place comes first, because what it works on left the earlier domain before; at one place, what
+/// was found further down the line comes first, and that is found later.
+fn precedes(new: Place, old: Place) -> bool {
+    new.0 > old.0 || (new.0 == old.0 && new.1 <= old.1)
+}
+
+/// Keeps what happened first in the order of the loop.
+#[derive(Debug)]
+struct First<T> {
+    held: StdMutex<Option<(Place, T)>>,
+}
+
+impl<T> First<T> {
+    fn new() -> Self {
+        Self { held: StdMutex::new(None) }
+    }
+
+    fn offer(&self, place: Place, value: T) {
+        let mut held = self.held.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        // What loses is dropped after the lock is free: it is the user's, and its drop may do anything.
+        let _loser = match &*held {
+            Some((old, _)) if !precedes(place, *old) => Some((place, value)),
+            _ => held.replace((place, value)),
+        };
+        drop(held);
+    }
+
+    fn take(&self) -> Option<T> {
+        let mut held = self.held.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        held.take().map(|(_, value)| value)
+    }
+}
+
+/// The place for a run's error: the first in the order of the loop stays.
+#[derive(Debug)]
+pub struct ErrorSlot<E>(First<E>);
+
+impl<E> Default for ErrorSlot<E> {
+    fn default() -> Self {
+        Self(First::new())
+    }
+}
+
+impl<E> ErrorSlot<E> {
+    pub(crate) fn take(&self) -> Option<E> {
+        self.0.take()
+    }
+}
+
+/// How a run ended, once it has.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// The source was exhausted and everything has reached the sink, or a stage had enough.
+    Complete,
+    /// The error is in the [`ErrorSlot`].
+    Error,
+    /// User code panicked: the payload is to be resumed.
+    Panic(Box<dyn Any + Send>),
+    /// A cancel token dropped what was in flight.
+    Cancelled,
+}
+
+/// What all threads of one run share.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// Workers wait here.
+    pub(crate) event: Arc<EventCount>,
+    /// Where the threads of dedicated stages wait, one for each.
+    dedicated: Vec<Arc<EventCount>>,
+    /// How many workers walk the line, the caller among them: the divisor of claims.
+    pub(crate) workers: AtomicUsize,
+    /// The source is not to be asked again.
+    stopping: AtomicBool,
+    /// The sink is closed: everybody goes home.
+    done: AtomicBool,
+    /// A worker spins before it parks: the others need not.
+    pub(crate) spinning: AtomicBool,
+    /// Workers never park.
+    pub(crate) always_spins: bool,
+    first: First<Cause>,
+}
+
+impl Run {
+    /// A run whose dedicated stages wait on `dedicated`.
+    pub(crate) fn new(workers: usize, always_spins: bool, dedicated: Vec<Arc<EventCount>>) -> Self {
+        Self {
+            event: Arc::new(EventCount::new()),
+            dedicated,
+            workers: AtomicUsize::new(workers),
+            stopping: AtomicBool::new(false),
+            done: AtomicBool::new(false),
+            spinning: AtomicBool::new(false),
+            always_spins,
+            first: First::new(),
+        }
+    }
+
+    /// Whether the source is not to be asked again: something failed or broke off, or a token said so.
+    #[inline]
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// Says that the source is not to be asked again.
+    pub(crate) fn stop_pulling(&self) {
+        self.stopping.store(true, Ordering::Release);
+    }
+
+    /// Whether the run is over, but for leaving it.
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        self.done.load(Ordering::Acquire)
+    }
+
+    /// Ends the run: every thread leaves at its next look.
+    pub(crate) fn finish(&self) {
+        self.stop_pulling();
+        self.done.store(true, Ordering::Release);
+        self.wake_all();
+    }
+
+    /// Makes every waiting thread look again.
+    pub(crate) fn wake_all(&self) {
+        self.event.notify_all();
+        for event in &self.dedicated {
+            event.notify_all();
+        }
+    }
+
+    /// Notes what stopped the stream at `place`.
+    #[cold]
+    pub(crate) fn halt(&self, place: Place, cause: Cause) {
+        self.stop_pulling();
+        self.first.offer(place, cause);
+    }
+
+    /// How the run ended. To be asked once, after everybody has left.
+    pub(crate) fn outcome(&self) -> Outcome {
+        match self.first.take() {
+            None | Some(Cause::Break) => Outcome::Complete,
+            Some(Cause::Error) => Outcome::Error,
+            Some(Cause::Panic(payload)) => Outcome::Panic(payload),
+            Some(Cause::Cancelled) => Outcome::Cancelled,
+        }
+    }
+}
+
+/// Where a node stands, for what it has to report when it halts the stream.
+#[derive(Debug)]
+pub(crate) struct Site<E> {
+    pub(crate) run: Arc<Run>,
+    /// The number of the node's domain.
+    pub(crate) number: usize,
+    /// The domain's shared state; the inline executor has none.
+    pub(crate) domain: Option<Arc<Domain>>,
+    pub(crate) errors: Arc<ErrorSlot<E>>,
+}
+
+impl<E> Site<E> {
+    /// Notes what stopped the stream at `index` (rule 12). The node then puts a stop at that index.
+    #[cold]
+    pub(crate) fn halt(&self, index: u64, cause: Cause) {
+        self.run.halt((self.number, index), cause);
+        if let Some(domain) = &self.domain {
+            domain.stop_at(index);
+        }
+    }
+
+    /// Notes an error at `index`.
+    #[cold]
+    pub(crate) fn fail(&self, index: u64, error: E) {
+        self.errors.0.offer((self.number, index), error);
+        self.halt(index, Cause::Error);
+    }
+}

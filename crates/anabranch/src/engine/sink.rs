@@ -1,0 +1,149 @@
+//! The sink: takes results in order, and gives their indices back to the source (rule 6).
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use anabranch_record::lane::{Cell, Inlet, Sink, Watch};
+use anabranch_record::sync::{Arc, AtomicU64, Ordering, fence};
+use anabranch_record::{Baton, EventCount, Word};
+
+use super::assembly::{Poked, SerialNode};
+use super::cell::through;
+use super::run::{Cause, Site};
+use super::stage::{Quantum, Served};
+use crate::serial::Serial;
+use crate::shape::{Shape, Single};
+
+/// Told after each serving how many items have passed the sink: for progress.
+pub(crate) type Watcher<'env> = Option<Box<dyn FnMut(u64) + Send + 'env>>;
+
+struct State<'env, S: Shape, T: Send, I, Op> {
+    port: Sink<S::Slot<T>, I>,
+    op: Op,
+    watcher: Watcher<'env>,
+}
+
+/// The sink of a line.
+pub(super) struct SinkNode<'env, S: Shape, T: Send, I, Op, E> {
+    site: Site<E>,
+    baton: Baton<State<'env, S, T, I, Op>>,
+    watch: Watch<S::Slot<T>, I>,
+    /// The baton of the source, and where who would pull it waits: for the notice of room (rule 10).
+    source_word: Arc<Word>,
+    source_event: Arc<EventCount>,
+    passed: AtomicU64,
+}
+
+impl<'env, S, T, I, Op, E> SinkNode<'env, S, T, I, Op, E>
+where
+    S: Shape,
+    T: Send,
+    I: Inlet<S::Slot<T>>,
+    Op: Serial<T, E, Out = std::convert::Infallible>,
+{
+    pub(super) fn new(
+        site: Site<E>,
+        port: Sink<S::Slot<T>, I>,
+        op: Op,
+        source_word: Arc<Word>,
+        source_event: Arc<EventCount>,
+        watcher: Watcher<'env>,
+    ) -> Self {
+        let watch = port.watch();
+        let baton = Baton::new(State { port, op, watcher });
+        Self { site, baton, watch, source_word, source_event, passed: AtomicU64::new(0) }
+    }
+
+    fn serve(&self, state: &mut State<'env, S, T, I, Op>, quantum: &mut Quantum) -> Served {
+        let State { port, op, watcher } = state;
+        let served = catch_unwind(AssertUnwindSafe(|| {
+            while let Some(cell) = port.take() {
+                let index = port.index() - 1;
+                let done = through::<S, Single, T, _, E>(&self.site, index, cell, |item, gather| {
+                    op.call(item, &mut |never| {
+                        *gather = Some(never);
+                        std::ops::ControlFlow::Continue(())
+                    })
+                });
+                if matches!(done, Cell::Stop(..)) {
+                    return Served::Closed;
+                }
+                port.release();
+                self.room_notice();
+                if quantum.count() {
+                    return Served::Quantum;
+                }
+            }
+            Served::Drained
+        }));
+        let served = served.unwrap_or_else(|payload| {
+            self.site.halt(port.index() - 1, Cause::Panic(payload));
+            Served::Closed
+        });
+        if let Some(watcher) = watcher {
+            self.passed.store(port.index(), Ordering::Relaxed);
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| watcher(port.index()))) {
+                self.site.halt(port.index(), Cause::Panic(payload));
+                return Served::Closed;
+            }
+        }
+        served
+    }
+
+    /// There is room: tells who would pull, unless somebody pulls anyway and will look again.
+    #[inline]
+    fn room_notice(&self) {
+        Sink::<S::Slot<T>, I>::room_fence();
+        if self.source_word.is_free() {
+            self.source_event.notify();
+        }
+    }
+}
+
+impl<S, T, I, Op, E> SerialNode for SinkNode<'_, S, T, I, Op, E>
+where
+    S: Shape,
+    T: Send,
+    I: Inlet<S::Slot<T>>,
+    E: Send,
+    Op: Serial<T, E, Out = std::convert::Infallible>,
+{
+    fn poke(&self) -> Poked {
+        let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
+        let mut quantum = Quantum::begin();
+        loop {
+            match self.serve(held.state(), &mut quantum) {
+                Served::Drained => match held.release() {
+                    Some(again) => held = again,
+                    None => return if quantum.served() > 0 { Poked::Worked } else { Poked::Idle },
+                },
+                Served::Quantum => {
+                    held.let_go();
+                    fence(Ordering::SeqCst);
+                    #[cfg(not(mutant = "no_look_after_serve"))]
+                    if self.is_ready() {
+                        self.site.run.event.notify();
+                    }
+                    return Poked::Worked;
+                }
+                Served::Closed => {
+                    held.close();
+                    self.site.run.finish();
+                    return Poked::Worked;
+                }
+            }
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        self.baton.word().is_free() && self.watch.is_ready()
+    }
+
+    fn is_held(&self) -> bool {
+        let word = self.baton.word();
+        !word.is_free() && !word.is_closed()
+    }
+
+    fn mean(&self) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,135 @@
+//! The source node: pulls items into the first lane while the window has room (rule 3).
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use anabranch_record::lane::{Cell, RoomWatch, Source, Stop};
+use anabranch_record::sync::{Arc, AtomicU64, Ordering, fence};
+use anabranch_record::{Baton, EventCount, Word};
+
+use super::assembly::{Poked, SerialNode};
+use super::clock::{Mean, Moment};
+use super::run::{Cause, Site};
+use crate::serial::{Pull, Pulled};
+
+/// A pull ends after so many nanoseconds, at the mean cost of `next`...
+const QUANTUM: u64 = 20_000;
+/// ... and after so many items.
+const MOST: u64 = 2_048;
+
+struct State<P: Pull> {
+    pull: P,
+    port: Source<P::Item>,
+    mean: Mean,
+}
+
+/// The source of a line.
+pub(super) struct SourceNode<P: Pull> {
+    site: Site<P::Error>,
+    baton: Baton<State<P>>,
+    room: RoomWatch<P::Item>,
+    /// The bits of the mean cost of `next`, for others to see.
+    mean: AtomicU64,
+    /// Who takes what is pulled waits here.
+    out: Arc<EventCount>,
+}
+
+impl<P: Pull> SourceNode<P> {
+    pub(super) fn new(site: Site<P::Error>, port: Source<P::Item>, pull: P, out: Arc<EventCount>) -> Self {
+        let room = port.watch();
+        let baton = Baton::new(State { pull, port, mean: Mean::default() });
+        Self { site, baton, room, mean: AtomicU64::new(0), out }
+    }
+
+    pub(super) fn word(&self) -> &Arc<Word> {
+        self.baton.word()
+    }
+
+    /// Pulls for one quantum. Says whether the source is exhausted.
+    fn pull(&self, state: &mut State<P>, worked: &mut bool) -> bool {
+        if self.site.run.is_stopping() || state.port.fresh_room() == 0 {
+            return false;
+        }
+        let State { pull, port, mean } = state;
+        let most = if mean.is_known() { mean.items_in(QUANTUM).min(MOST) } else { 1 };
+        let first = port.next();
+        let began = Moment::now();
+        let pulled = catch_unwind(AssertUnwindSafe(|| {
+            let end = first + most;
+            while port.next() < end && port.room() > 0 && !self.site.run.is_stopping() {
+                match pull.pull() {
+                    Pulled::Item(item) => {
+                        port.put(Cell::Value(item));
+                        self.out.notify();
+                    }
+                    other => return Some(other),
+                }
+            }
+            None
+        }));
+        *worked |= port.next() > first || !matches!(pulled, Ok(None));
+        mean.update(began.elapsed(), port.next() - first);
+        self.mean.store(mean.bits(), Ordering::Relaxed);
+        match pulled {
+            Ok(None) => false,
+            Ok(Some(pulled)) => {
+                self.stop(port, pulled);
+                true
+            }
+            Err(payload) => {
+                self.site.halt(port.next(), Cause::Panic(payload));
+                self.put_stop(port, Stop::Fail);
+                true
+            }
+        }
+    }
+
+    #[cold]
+    fn stop(&self, port: &mut Source<P::Item>, pulled: Pulled<P::Item, P::Error>) {
+        let stop = match pulled {
+            Pulled::Fail(error) => {
+                self.site.fail(port.next(), error);
+                Stop::Fail
+            }
+            _ => Stop::End,
+        };
+        self.put_stop(port, stop);
+    }
+
+    fn put_stop(&self, port: &mut Source<P::Item>, stop: Stop) {
+        port.put(Cell::Stop(None, stop));
+        self.out.notify();
+    }
+}
+
+impl<P: Pull> SerialNode for SourceNode<P> {
+    fn poke(&self) -> Poked {
+        let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
+        let mut worked = false;
+        if self.pull(held.state(), &mut worked) {
+            held.close();
+            return Poked::Worked;
+        }
+        held.let_go();
+        // Rule 7: whoever made room while we held the baton left it to us to see.
+        #[cfg(not(mutant = "no_fence_after_pull"))]
+        fence(Ordering::SeqCst);
+        #[cfg(not(mutant = "no_look_after_pull"))]
+        if self.is_ready() {
+            self.site.run.event.notify();
+        }
+        if worked { Poked::Worked } else { Poked::Idle }
+    }
+
+    fn is_ready(&self) -> bool {
+        self.baton.word().is_free() && !self.site.run.is_stopping() && self.room.has_room()
+    }
+
+    fn is_held(&self) -> bool {
+        let word = self.baton.word();
+        !word.is_free() && !word.is_closed()
+    }
+
+    fn mean(&self) -> u64 {
+        Mean::from_bits(self.mean.load(Ordering::Relaxed)).nanos()
+    }
+}

@@ -1,0 +1,160 @@
+//! A serial stage in the middle of a line (rules 6 and 7).
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use anabranch_record::lane::{Cell, Inlet, Stage, Stop, Watch};
+use anabranch_record::sync::{Arc, Ordering, fence};
+use anabranch_record::{Baton, EventCount};
+
+use super::assembly::{Poked, SerialNode};
+use super::cell::through_serial;
+use super::clock::Moment;
+use super::run::{Cause, Site};
+use crate::serial::Serial;
+use crate::shape::Shape;
+
+/// A serving ends after so many items...
+const MOST: u32 = 256;
+/// ... or so many nanoseconds...
+const QUANTUM: u64 = 100_000;
+/// ... at which it looks after so many items, a power of two.
+const LOOK: u32 = 32;
+
+/// How a serving ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Served {
+    /// The next cell is not there.
+    Drained,
+    /// The quantum was used up.
+    Quantum,
+    /// The stream has stopped here.
+    Closed,
+}
+
+/// Counts a serving against its quantum.
+pub(super) struct Quantum {
+    served: u32,
+    began: Moment,
+}
+
+impl Quantum {
+    pub(super) fn begin() -> Self {
+        Self { served: 0, began: Moment::now() }
+    }
+
+    /// Counts one item; says whether the quantum is used up.
+    #[inline]
+    pub(super) fn count(&mut self) -> bool {
+        self.served += 1;
+        self.served.is_multiple_of(LOOK) && (self.served >= MOST || self.began.elapsed() >= QUANTUM)
+    }
+
+    pub(super) fn served(&self) -> u32 {
+        self.served
+    }
+}
+
+struct State<S: Shape, T: Send, U: Send, I, Op> {
+    port: Stage<S::Slot<T>, S::Slot<U>, I>,
+    op: Op,
+}
+
+/// A serial stage of a line.
+pub(super) struct StageNode<S: Shape, T: Send, I, Op: Serial<T, E>, E> {
+    site: Site<E>,
+    baton: Baton<State<S, T, Op::Out, I, Op>>,
+    watch: Watch<S::Slot<T>, I>,
+    /// Who takes what the stage gives waits here.
+    out: Arc<EventCount>,
+}
+
+impl<S, T, I, Op, E> StageNode<S, T, I, Op, E>
+where
+    S: Shape,
+    T: Send,
+    I: Inlet<S::Slot<T>>,
+    Op: Serial<T, E>,
+{
+    pub(super) fn new(
+        site: Site<E>,
+        port: Stage<S::Slot<T>, S::Slot<Op::Out>, I>,
+        op: Op,
+        out: Arc<EventCount>,
+    ) -> Self {
+        let watch = port.watch();
+        Self { site, baton: Baton::new(State { port, op }), watch, out }
+    }
+
+    fn serve(&self, state: &mut State<S, T, Op::Out, I, Op>, quantum: &mut Quantum) -> Served {
+        let State { port, op } = state;
+        let served = catch_unwind(AssertUnwindSafe(|| {
+            while let Some(cell) = port.take() {
+                let cell = through_serial::<S, T, E, Op>(&self.site, port.index(), cell, op);
+                let stops = matches!(cell, Cell::Stop(..));
+                port.put(cell);
+                self.out.notify();
+                if stops {
+                    return Served::Closed;
+                }
+                if quantum.count() {
+                    return Served::Quantum;
+                }
+            }
+            Served::Drained
+        }));
+        served.unwrap_or_else(|payload| {
+            self.site.halt(port.index(), Cause::Panic(payload));
+            port.put(Cell::Stop(None, Stop::Fail));
+            self.out.notify();
+            Served::Closed
+        })
+    }
+}
+
+impl<S, T, I, Op, E> SerialNode for StageNode<S, T, I, Op, E>
+where
+    S: Shape,
+    T: Send,
+    I: Inlet<S::Slot<T>>,
+    E: Send,
+    Op: Serial<T, E>,
+{
+    fn poke(&self) -> Poked {
+        let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
+        let mut quantum = Quantum::begin();
+        loop {
+            match self.serve(held.state(), &mut quantum) {
+                Served::Drained => match held.release() {
+                    Some(again) => held = again,
+                    None => return if quantum.served() > 0 { Poked::Worked } else { Poked::Idle },
+                },
+                Served::Quantum => {
+                    held.let_go();
+                    fence(Ordering::SeqCst);
+                    #[cfg(not(mutant = "no_look_after_serve"))]
+                    if self.is_ready() {
+                        self.site.run.event.notify();
+                    }
+                    return Poked::Worked;
+                }
+                Served::Closed => {
+                    held.close();
+                    return Poked::Worked;
+                }
+            }
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        self.baton.word().is_free() && self.watch.is_ready()
+    }
+
+    fn is_held(&self) -> bool {
+        let word = self.baton.word();
+        !word.is_free() && !word.is_closed()
+    }
+
+    fn mean(&self) -> u64 {
+        0
+    }
+}

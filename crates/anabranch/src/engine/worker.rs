@@ -1,0 +1,165 @@
+//! A worker: walks a line from its sink to its source and does what it finds (rules 8, 9 and 11).
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use anabranch_record::sync::{Ordering, spin_hint};
+
+use super::assembly::{Line, Link, Poked, Station};
+use super::clock::Moment;
+use super::hop::Carrier;
+use super::run::{Cause, Run};
+
+/// A worker spins at most so many nanoseconds before it parks...
+const SPIN: u64 = 50_000;
+/// ... or twice its recent waits; and so many after a few spins that were in vain.
+const SPIN_IN_VAIN: u64 = 2_000;
+const VAIN: u32 = 3;
+
+/// One thread's walk along a line.
+pub(super) struct Worker<'l, 'env> {
+    line: &'l Line<'env>,
+    run: &'l Run,
+    /// Its side of each link's hop.
+    carriers: Vec<Option<Box<dyn Carrier + 'l>>>,
+    window: u64,
+    /// The mean of its recent waits, in nanoseconds, and how many spins in a row were in vain.
+    wait: u64,
+    vain: u32,
+}
+
+impl<'l, 'env> Worker<'l, 'env> {
+    pub(super) fn new(line: &'l Line<'env>, run: &'l Run, window: u64) -> Self {
+        let carriers = line.links.iter().map(|link| link.hop.as_ref().map(|hop| hop.carrier())).collect();
+        Self { line, run, carriers, window, wait: SPIN / 2, vain: 0 }
+    }
+
+    /// Works until the run is done.
+    pub(super) fn work(mut self) {
+        while !self.run.is_done() {
+            if !self.step() {
+                self.idle();
+            }
+        }
+        self.go_home();
+    }
+
+    /// Does the first thing that it finds, from the sink to the source. Says whether there was any.
+    fn step(&mut self) -> bool {
+        for at in (0..self.line.links.len()).rev() {
+            let Link { hop, station } = &self.line.links[at];
+            if station.own.is_none() && station.node.is_ready() && self.serve(at) {
+                return true;
+            }
+            if let Some(hop) = hop {
+                let before = self.station_before(at);
+                let carrier = self.carriers[at].as_mut().expect("a hop has a carrier");
+                if hop.is_ready() && carrier.carry(before, self.window) {
+                    self.serve(at);
+                    return true;
+                }
+            }
+        }
+        let source = &self.line.source;
+        source.own.is_none() && source.node.is_ready() && source.node.poke() == Poked::Worked
+    }
+
+    fn station_before(&self, at: usize) -> &'l Station<'env> {
+        let line = self.line;
+        if at == 0 { &line.source } else { &line.links[at - 1].station }
+    }
+
+    /// Pokes the serial node of link `at`, and its serial neighbours as long as there was work (rule 5).
+    fn serve(&self, mut at: usize) -> bool {
+        let mut worked = false;
+        loop {
+            let station = &self.line.links[at].station;
+            let poked = match &station.own {
+                Some(own) => {
+                    own.notify();
+                    Poked::Elsewhere
+                }
+                None => station.node.poke(),
+            };
+            worked |= poked == Poked::Worked;
+            at += 1;
+            let is_neighbour = self.line.links.get(at).is_some_and(|link| link.hop.is_none());
+            if poked != Poked::Worked || !is_neighbour {
+                return worked;
+            }
+        }
+    }
+
+    /// Whether there is anything to do. Only looks.
+    fn look(&self) -> bool {
+        let open = |station: &Station<'_>| station.own.is_none() && station.node.is_ready();
+        self.run.is_done()
+            || open(&self.line.source)
+            || self
+                .line
+                .links
+                .iter()
+                .any(|link| open(&link.station) || link.hop.as_ref().is_some_and(|hop| hop.is_ready()))
+    }
+
+    /// Waits until there may be something to do.
+    fn idle(&mut self) {
+        let began = Moment::now();
+        if !self.spin(began) {
+            let ticket = self.run.event.prepare();
+            if self.look() {
+                self.run.event.leave();
+            } else {
+                self.run.event.wait(ticket);
+            }
+        }
+        self.wait = (3 * self.wait + began.elapsed()) / 4;
+    }
+
+    /// Spins for a while, if no other worker of the run does. Says whether something came.
+    fn spin(&mut self, began: Moment) -> bool {
+        if cfg!(any(loom, shuttle)) || self.run.spinning.swap(true, Ordering::Relaxed) {
+            return false;
+        }
+        let limit = if self.vain >= VAIN { SPIN_IN_VAIN } else { SPIN.min(2 * self.wait) };
+        let found = loop {
+            if self.look() {
+                break true;
+            }
+            if began.elapsed() >= limit && !self.run.always_spins {
+                break false;
+            }
+            for _ in 0..32 {
+                spin_hint();
+            }
+        };
+        self.run.spinning.store(false, Ordering::Relaxed);
+        self.vain = if found { 0 } else { self.vain.saturating_add(1) };
+        found
+    }
+
+    /// Drops the worker's states, on its thread.
+    fn go_home(self) {
+        let Self { carriers, run, .. } = self;
+        for carrier in carriers {
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(move || drop(carrier))) {
+                run.halt((0, u64::MAX), Cause::Panic(payload));
+            }
+        }
+    }
+}
+
+/// The life of a dedicated thread: it runs one serial node, and waits on that node's own event.
+pub(super) fn attend(station: &Station<'_>, run: &Run) {
+    let own = station.own.as_ref().expect("a dedicated node has an event");
+    while !run.is_done() {
+        if station.node.poke() == Poked::Worked {
+            continue;
+        }
+        let ticket = own.prepare();
+        if station.node.is_ready() || run.is_done() {
+            own.leave();
+        } else {
+            own.wait(ticket);
+        }
+    }
+}

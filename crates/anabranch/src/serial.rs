@@ -1,0 +1,205 @@
+//! What runs in serial stages, in sources and in sinks.
+
+use std::convert::Infallible;
+use std::marker::PhantomData;
+use std::ops::ControlFlow;
+
+use crate::flow::{Flow, Halt};
+
+/// A serial stage: called with one item after the other, in order.
+pub trait Serial<T, E>: Send {
+    /// The items that it gives.
+    type Out: Send;
+
+    /// Takes one item and emits what becomes of it: at most one item.
+    fn call(&mut self, item: T, emit: &mut impl FnMut(Self::Out) -> Flow<E>) -> Flow<E>;
+
+    /// The stream has ended: emits the last item, if one was kept.
+    fn finish(&mut self, _emit: &mut impl FnMut(Self::Out) -> Flow<E>) -> Flow<E> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// What a source gives when it is asked.
+#[derive(Debug)]
+pub enum Pulled<T, E> {
+    /// The next item.
+    Item(T),
+    /// There is no more.
+    End,
+    /// The item failed.
+    Fail(E),
+}
+
+/// A source of items, asked from one thread at a time.
+pub trait Pull: Send {
+    /// What it gives.
+    type Item: Send;
+    /// How it fails.
+    type Error: Send;
+
+    /// Asks for the next item; may block.
+    fn pull(&mut self) -> Pulled<Self::Item, Self::Error>;
+}
+
+/// A source made of an iterator.
+#[derive(Debug)]
+pub struct FromIter<I>(pub(crate) I);
+
+impl<I: Iterator<Item: Send> + Send> Pull for FromIter<I> {
+    type Item = I::Item;
+    type Error = Infallible;
+
+    #[inline]
+    fn pull(&mut self) -> Pulled<I::Item, Infallible> {
+        match self.0.next() {
+            Some(item) => Pulled::Item(item),
+            None => Pulled::End,
+        }
+    }
+}
+
+/// A source made of an iterator over results.
+#[derive(Debug)]
+pub struct TryFromIter<I>(pub(crate) I);
+
+impl<T: Send, E: Send, I: Iterator<Item = Result<T, E>> + Send> Pull for TryFromIter<I> {
+    type Item = T;
+    type Error = E;
+
+    #[inline]
+    fn pull(&mut self) -> Pulled<T, E> {
+        match self.0.next() {
+            Some(Ok(item)) => Pulled::Item(item),
+            Some(Err(error)) => Pulled::Fail(error),
+            None => Pulled::End,
+        }
+    }
+}
+
+/// A serial stage made of a function that gives one item for one.
+#[derive(Debug)]
+pub struct Each<F>(pub(crate) F);
+
+impl<T, U: Send, E, F: FnMut(T) -> U + Send> Serial<T, E> for Each<F> {
+    type Out = U;
+
+    #[inline]
+    fn call(&mut self, item: T, emit: &mut impl FnMut(U) -> Flow<E>) -> Flow<E> {
+        emit((self.0)(item))
+    }
+}
+
+/// A serial stage made of a function that may drop its item.
+#[derive(Debug)]
+pub struct EachOption<F>(pub(crate) F);
+
+impl<T, U: Send, E, F: FnMut(T) -> Option<U> + Send> Serial<T, E> for EachOption<F> {
+    type Out = U;
+
+    #[inline]
+    fn call(&mut self, item: T, emit: &mut impl FnMut(U) -> Flow<E>) -> Flow<E> {
+        match (self.0)(item) {
+            Some(item) => emit(item),
+            None => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// A serial stage made of a function that may fail.
+#[derive(Debug)]
+pub struct TryEach<F>(pub(crate) F);
+
+impl<T, U: Send, E, F: FnMut(T) -> Result<U, E> + Send> Serial<T, E> for TryEach<F> {
+    type Out = U;
+
+    #[inline]
+    fn call(&mut self, item: T, emit: &mut impl FnMut(U) -> Flow<E>) -> Flow<E> {
+        match (self.0)(item) {
+            Ok(item) => emit(item),
+            Err(error) => ControlFlow::Break(Halt::Error(error)),
+        }
+    }
+}
+
+/// A serial stage made of a function that may end the stream at its item, which is dropped.
+#[derive(Debug)]
+pub struct EachWhile<F>(pub(crate) F);
+
+impl<T, U: Send, E, F: FnMut(T) -> Option<U> + Send> Serial<T, E> for EachWhile<F> {
+    type Out = U;
+
+    #[inline]
+    fn call(&mut self, item: T, emit: &mut impl FnMut(U) -> Flow<E>) -> Flow<E> {
+        match (self.0)(item) {
+            Some(item) => emit(item),
+            None => ControlFlow::Break(Halt::Break),
+        }
+    }
+}
+
+/// A serial stage that lets the first items through and ends the stream with the last of them.
+#[derive(Debug)]
+pub struct Take {
+    pub(crate) left: usize,
+}
+
+impl<T: Send, E> Serial<T, E> for Take {
+    type Out = T;
+
+    #[inline]
+    fn call(&mut self, item: T, emit: &mut impl FnMut(T) -> Flow<E>) -> Flow<E> {
+        if self.left == 0 {
+            return ControlFlow::Break(Halt::Break);
+        }
+        self.left -= 1;
+        emit(item)?;
+        if self.left == 0 { ControlFlow::Break(Halt::Break) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// A serial stage that gathers items into vectors of `size`; the last may be shorter.
+#[derive(Debug)]
+pub struct Batch<T> {
+    pub(crate) size: usize,
+    pub(crate) gathered: Vec<T>,
+}
+
+impl<T: Send, E> Serial<T, E> for Batch<T> {
+    type Out = Vec<T>;
+
+    #[inline]
+    fn call(&mut self, item: T, emit: &mut impl FnMut(Vec<T>) -> Flow<E>) -> Flow<E> {
+        if self.gathered.capacity() == 0 {
+            // A size that nobody will fill must not reserve memory for it.
+            self.gathered.reserve(self.size.min(1024));
+        }
+        self.gathered.push(item);
+        if self.gathered.len() == self.size {
+            emit(std::mem::take(&mut self.gathered))
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    fn finish(&mut self, emit: &mut impl FnMut(Vec<T>) -> Flow<E>) -> Flow<E> {
+        if self.gathered.is_empty() {
+            ControlFlow::Continue(())
+        } else {
+            emit(std::mem::take(&mut self.gathered))
+        }
+    }
+}
+
+/// What an end does with each item: a serial stage that gives nothing.
+#[derive(Debug)]
+pub struct Last<F, E>(pub(crate) F, pub(crate) PhantomData<fn() -> E>);
+
+impl<T, E, F: FnMut(T) -> Flow<E> + Send> Serial<T, E> for Last<F, E> {
+    type Out = Infallible;
+
+    #[inline]
+    fn call(&mut self, item: T, _: &mut impl FnMut(Infallible) -> Flow<E>) -> Flow<E> {
+        (self.0)(item)
+    }
+}

@@ -1,0 +1,59 @@
+//! The settings of a stream and what they are by default.
+
+use anabranch_plan::{Burst, Wait};
+
+/// What a stream was told before its end.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Settings {
+    pub(crate) title: Option<String>,
+    pub(crate) workers: Option<usize>,
+    pub(crate) window: Option<usize>,
+    pub(crate) burst: Option<usize>,
+    pub(crate) spin: bool,
+    pub(crate) inline: bool,
+    /// The most replicas that a stage asked for: workers, where they were not set.
+    pub(crate) replicas: usize,
+}
+
+/// Items have at most so many slots, by default...
+const SLOTS: usize = 4_096;
+/// ... and their slots at most so many bytes...
+const BYTES: usize = 64 << 10;
+/// ... but a worker has at least so many.
+const SLOTS_A_WORKER: usize = 16;
+
+impl Settings {
+    pub(crate) fn workers(&self) -> usize {
+        self.workers.unwrap_or_else(|| default_workers().max(self.replicas))
+    }
+
+    /// The window for items of at most `size` bytes.
+    pub(crate) fn window(&self, workers: usize, size: usize) -> usize {
+        self.window.unwrap_or_else(|| SLOTS.min(BYTES / size.max(1)).max(SLOTS_A_WORKER * workers))
+    }
+
+    pub(crate) fn plan(&self, workers: usize, window: usize) -> anabranch_plan::Settings {
+        let mut plan = if self.inline {
+            anabranch_plan::Settings::inline(window)
+        } else {
+            anabranch_plan::Settings::new(workers, window)
+        };
+        if let Some(burst) = self.burst {
+            plan.burst = Burst::Fixed(burst);
+        }
+        if self.spin {
+            plan.wait = Wait::Spin;
+        }
+        plan
+    }
+}
+
+/// How many workers a run has if nobody says: `ANABRANCH_WORKERS` if it is set to a number of 1 or more, else
+/// the processors that this process may use (its affinity and, on Linux, the quota of its control group).
+pub fn default_workers() -> usize {
+    std::env::var("ANABRANCH_WORKERS")
+        .ok()
+        .and_then(|text| text.trim().parse().ok())
+        .filter(|&workers| workers > 0)
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+}

@@ -1,0 +1,87 @@
+//! What one index of a lane carries: one item, or the batch of items that a `flat_map` made of it.
+
+use std::fmt::Debug;
+
+/// The shape of a lane's slots. Implemented by [`Single`] and [`Batched`] only.
+pub trait Shape: sealed::Sealed + Debug + Send + Sync + 'static {
+    /// What a slot holds of items `T`.
+    type Slot<T: Send>: Send;
+    /// What gathers the results of one index until they are put.
+    type Gather<T: Send>: Default;
+    /// Whether an index may carry several items.
+    const BATCHED: bool;
+
+    /// Calls `f` with each item of a slot, in order, until it does not continue.
+    fn each<T: Send, B>(
+        slot: Self::Slot<T>,
+        f: impl FnMut(T) -> std::ops::ControlFlow<B>,
+    ) -> std::ops::ControlFlow<B>;
+
+    /// Adds an item to what was gathered.
+    fn push<T: Send>(gather: &mut Self::Gather<T>, item: T);
+
+    /// What was gathered, as a slot; `None` if there was nothing.
+    fn slot<T: Send>(gather: Self::Gather<T>) -> Option<Self::Slot<T>>;
+}
+
+/// One item an index.
+#[derive(Debug, Clone, Copy)]
+pub struct Single;
+
+/// A batch of items an index.
+#[derive(Debug, Clone, Copy)]
+pub struct Batched;
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Single {}
+    impl Sealed for super::Batched {}
+}
+
+impl Shape for Single {
+    type Slot<T: Send> = T;
+    type Gather<T: Send> = Option<T>;
+    const BATCHED: bool = false;
+
+    #[inline]
+    fn each<T: Send, B>(
+        slot: T,
+        mut f: impl FnMut(T) -> std::ops::ControlFlow<B>,
+    ) -> std::ops::ControlFlow<B> {
+        f(slot)
+    }
+
+    #[inline]
+    fn push<T: Send>(gather: &mut Option<T>, item: T) {
+        *gather = Some(item);
+    }
+
+    #[inline]
+    fn slot<T: Send>(gather: Option<T>) -> Option<T> {
+        gather
+    }
+}
+
+impl Shape for Batched {
+    type Slot<T: Send> = Vec<T>;
+    type Gather<T: Send> = Vec<T>;
+    const BATCHED: bool = true;
+
+    #[inline]
+    fn each<T: Send, B>(
+        slot: Vec<T>,
+        f: impl FnMut(T) -> std::ops::ControlFlow<B>,
+    ) -> std::ops::ControlFlow<B> {
+        slot.into_iter().try_for_each(f)
+    }
+
+    #[inline]
+    fn push<T: Send>(gather: &mut Vec<T>, item: T) {
+        gather.push(item);
+    }
+
+    #[inline]
+    fn slot<T: Send>(gather: Vec<T>) -> Option<Vec<T>> {
+        (!gather.is_empty()).then_some(gather)
+    }
+}

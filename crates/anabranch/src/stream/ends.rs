@@ -1,0 +1,151 @@
+//! Ends: they run the stream on the calling thread's behalf.
+
+use std::marker::PhantomData;
+use std::ops::ControlFlow;
+
+use anabranch_record::sync::Arc;
+
+use super::Stream;
+use super::lower::Ended;
+use crate::flow::{Admit, Flow, Halt, Mode};
+use crate::serial::Last;
+use crate::unit::Apply;
+
+impl<'env, U, M> Stream<'env, U, M>
+where
+    U: Apply<M::Error> + Send + 'env,
+    M: Mode,
+    M::Error: Send + 'env,
+{
+    /// Runs into a closure that may halt the stream.
+    fn run_into<F>(self, f: F) -> Ended<M::Error>
+    where
+        F: FnMut(U::Out) -> Flow<M::Error> + Send,
+    {
+        let errors = Arc::clone(&self.tail.errors);
+        self.run(Last(f, PhantomData), &errors)
+    }
+
+    /// Runs into a closure that takes every item; gives `value` made of what it left behind.
+    fn run_all<V>(self, mut f: impl FnMut(U::Out) + Send, value: impl FnOnce() -> V) -> M::Output<V> {
+        let Ended { result, report } = self.run_into(|item| {
+            f(item);
+            ControlFlow::Continue(())
+        });
+        M::output(result.map(|()| value()), report)
+    }
+
+    /// Calls `f` with each item, in order.
+    pub fn for_each<F>(self, f: F) -> M::Output<()>
+    where
+        F: FnMut(U::Out) + Send,
+    {
+        self.run_all(f, || ())
+    }
+
+    /// Calls `f` with each item, in order, until it fails: the first failure of the stream is returned, be it
+    /// the end's or a stage's.
+    pub fn try_for_each<E, F>(self, mut f: F) -> <M::Then as Mode>::Output<()>
+    where
+        E: Send,
+        M: Admit<E>,
+        U: Apply<E>,
+        F: FnMut(U::Out) -> Result<(), E> + Send,
+    {
+        let Ended { result, report } = self.admit::<E>().run_into(|item| match f(item) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(Halt::Error(error)),
+        });
+        <M::Then as Mode>::output(result, report)
+    }
+
+    /// Folds the items, in order.
+    pub fn fold<A, F>(self, init: A, mut f: F) -> M::Output<A>
+    where
+        A: Send,
+        F: FnMut(A, U::Out) -> A + Send,
+    {
+        // Taken out and put back an item, since `f` wants it by value; a panic of `f` leaves nothing behind.
+        let mut held = Some(init);
+        let cell = &mut held;
+        let ended = self.run_into(move |item| {
+            if let Some(value) = cell.take() {
+                *cell = Some(f(value, item));
+            }
+            ControlFlow::Continue(())
+        });
+        let value = held.expect("a fold that did not panic has its value");
+        M::output(ended.result.map(|()| value), ended.report)
+    }
+
+    /// Collects the items, in order, into a container made for them.
+    pub fn collect<C>(self) -> M::Output<C>
+    where
+        C: Default + Extend<U::Out> + Send,
+    {
+        self.collect_into(C::default())
+    }
+
+    /// Adds the items, in order, to a container, and gives it back.
+    pub fn collect_into<C>(self, mut container: C) -> M::Output<C>
+    where
+        C: Extend<U::Out> + Send,
+    {
+        let target = &mut container;
+        let ended = self.run_into(move |item| {
+            target.extend(std::iter::once(item));
+            ControlFlow::Continue(())
+        });
+        M::output(ended.result.map(|()| container), ended.report)
+    }
+
+    /// How many items come out.
+    pub fn count(self) -> M::Output<usize> {
+        self.fold(0, |count, _| count + 1)
+    }
+
+    /// The first item of which `f` says yes; what comes after it is not looked at.
+    pub fn find<F>(self, mut f: F) -> M::Output<Option<U::Out>>
+    where
+        F: FnMut(&U::Out) -> bool + Send,
+    {
+        let mut found = None;
+        let place = &mut found;
+        let ended = self.run_into(move |item| {
+            if f(&item) {
+                *place = Some(item);
+                return ControlFlow::Break(Halt::Break);
+            }
+            ControlFlow::Continue(())
+        });
+        M::output(ended.result.map(|()| found), ended.report)
+    }
+
+    /// Whether `f` says yes of an item; what comes after the first is not looked at.
+    pub fn any<F>(self, mut f: F) -> M::Output<bool>
+    where
+        F: FnMut(U::Out) -> bool + Send,
+    {
+        let mut found = false;
+        let place = &mut found;
+        let ended = self.run_into(move |item| {
+            *place = f(item);
+            if *place { ControlFlow::Break(Halt::Break) } else { ControlFlow::Continue(()) }
+        });
+        M::output(ended.result.map(|()| found), ended.report)
+    }
+
+    /// Whether `f` says yes of every item; what comes after the first no is not looked at.
+    pub fn all<F>(self, mut f: F) -> M::Output<bool>
+    where
+        F: FnMut(U::Out) -> bool + Send,
+    {
+        let mut holds = true;
+        let place = &mut holds;
+        let ended = self.run_into(move |item| {
+            *place = f(item);
+            if *place { ControlFlow::Continue(()) } else { ControlFlow::Break(Halt::Break) }
+        });
+        M::output(ended.result.map(|()| holds), ended.report)
+    }
+}

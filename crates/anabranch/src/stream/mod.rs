@@ -1,0 +1,67 @@
+//! The stream builder.
+
+mod ends;
+mod lower;
+mod parallel;
+mod serial;
+mod settings;
+mod sources;
+
+use std::marker::PhantomData;
+
+use anabranch_plan::{ItemType, Node};
+
+use crate::engine::{NodeSpec, Tail};
+use crate::flow::{Mode, Sure};
+use crate::settings::Settings;
+use crate::unit::Unit;
+
+/// A streaming loop in the making: a source, stages, and settings. Its *ends* run it.
+///
+/// Stages that say `serial` run for one item at a time, in order, and may change what they capture; all
+/// others run for several items at once. Whatever runs where, the end sees what the plain loop would have
+/// given: the same items in the same order, and the same first error.
+///
+/// ```
+/// use anabranch::Stream;
+///
+/// let mut seen = 0;
+/// let squares: Vec<u64> = Stream::from_iter(1..=1_000u64)
+///     .map(|n| n * n)            // on all cores
+///     .serial(|n| { seen += 1; n }) // one after the other, in order
+///     .filter(|n| n % 2 == 0)    // on all cores again
+///     .collect();
+/// assert_eq!(seen, 1_000);
+/// assert_eq!(squares[..3], [4, 16, 36]);
+/// ```
+#[must_use = "a stream does nothing before its end"]
+pub struct Stream<'env, U: Unit, M: Mode = Sure> {
+    tail: Tail<'env, U, M::Error>,
+    nodes: Vec<Described>,
+    settings: Settings,
+    mode: PhantomData<M>,
+}
+
+impl<U: Unit, M: Mode> std::fmt::Debug for Stream<'_, U, M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let stages: Vec<&str> = self.nodes.iter().map(|node| node.node.name.as_str()).collect();
+        f.debug_struct("Stream").field("stages", &stages).field("settings", &self.settings).finish()
+    }
+}
+
+/// A stage as the plan and the executors will see it.
+#[derive(Debug, Clone)]
+struct Described {
+    node: Node,
+    /// What it takes; nothing for the source.
+    takes: Option<ItemType>,
+    /// Whether it is part of the unit of the node before.
+    composes: bool,
+    spec: NodeSpec,
+}
+
+impl Described {
+    fn new<T>(node: Node) -> Self {
+        Self { node, takes: Some(ItemType::of::<T>()), composes: false, spec: NodeSpec::default() }
+    }
+}

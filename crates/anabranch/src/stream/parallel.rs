@@ -1,0 +1,159 @@
+//! Parallel stages.
+
+use std::marker::PhantomData;
+
+use anabranch_plan::{Node, State};
+
+use super::{Described, Stream};
+use crate::engine::Tail;
+use crate::flow::{Admit, Mode};
+use crate::unit::{Filter, FilterMap, FlatMap, Inspect, Map, MapWith, TryMap, TryMapWith, Unit};
+
+impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
+    /// Puts `unit` in the place of the open unit, as `node` after it.
+    fn compose<V, W>(mut self, node: Node, wrap: impl FnOnce(U) -> V) -> Stream<'env, V, W>
+    where
+        V: Unit<In = U::In, From = U::From>,
+        M: Admit<W::Error>,
+        W: Mode,
+        W::Error: Send,
+    {
+        let composes = !self.tail.unit_ids.is_empty();
+        self.nodes.push(Described { composes, ..Described::new::<U::Out>(node) });
+        let Tail { upstream, unit, errors, unit_ids, next } = self.tail;
+        let unit_ids = unit_ids.start..self.nodes.len();
+        let tail = Tail { upstream, unit: wrap(unit), errors: M::admit(errors), unit_ids, next };
+        Stream { tail, nodes: self.nodes, settings: self.settings, mode: PhantomData }
+    }
+
+    /// As [`compose`](Self::compose), in the same mode.
+    fn extend<V>(mut self, node: Node, wrap: impl FnOnce(U) -> V) -> Stream<'env, V, M>
+    where
+        V: Unit<In = U::In, From = U::From>,
+    {
+        let composes = !self.tail.unit_ids.is_empty();
+        self.nodes.push(Described { composes, ..Described::new::<U::Out>(node) });
+        let Tail { upstream, unit, errors, unit_ids, next } = self.tail;
+        let unit_ids = unit_ids.start..self.nodes.len();
+        let tail = Tail { upstream, unit: wrap(unit), errors, unit_ids, next };
+        Stream { tail, nodes: self.nodes, settings: self.settings, mode: PhantomData }
+    }
+
+    /// Turns each item into another: `f` runs for several items at once.
+    pub fn map<V, F>(self, f: F) -> Stream<'env, Map<U, F, V>, M>
+    where
+        V: Send,
+        F: Fn(U::Out) -> V + Sync,
+    {
+        self.extend(Node::parallel("map"), |before| Map { before, call: f, types: PhantomData })
+    }
+
+    /// Keeps the items of which `f` says yes.
+    pub fn filter<F>(self, f: F) -> Stream<'env, Filter<U, F>, M>
+    where
+        F: Fn(&U::Out) -> bool + Sync,
+    {
+        self.extend(Node::parallel("filter"), |before| Filter { before, call: f, types: PhantomData })
+    }
+
+    /// Turns each item into another or drops it.
+    pub fn filter_map<V, F>(self, f: F) -> Stream<'env, FilterMap<U, F, V>, M>
+    where
+        V: Send,
+        F: Fn(U::Out) -> Option<V> + Sync,
+    {
+        self.extend(Node::parallel("filter_map"), |before| FilterMap { before, call: f, types: PhantomData })
+    }
+
+    /// Turns each item into any number of items, in order.
+    ///
+    /// The items made of one are gathered and counted in the window as one: where one item gives very many,
+    /// `serial_flat_map` hands them on one by one.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let letters = Stream::from_iter(["ab", "", "c"]).flat_map(|word| word.chars()).collect::<Vec<_>>();
+    /// assert_eq!(letters, ['a', 'b', 'c']);
+    /// ```
+    pub fn flat_map<I, F>(self, f: F) -> Stream<'env, FlatMap<U, F, I>, M>
+    where
+        I: IntoIterator,
+        I::Item: Send,
+        F: Fn(U::Out) -> I + Sync,
+    {
+        self.extend(Node::parallel("flat_map"), |before| FlatMap { before, call: f, types: PhantomData })
+    }
+
+    /// Looks at each item on its way.
+    pub fn inspect<F>(self, f: F) -> Stream<'env, Inspect<U, F>, M>
+    where
+        F: Fn(&U::Out) + Sync,
+    {
+        self.extend(Node::parallel("inspect"), |before| Inspect { before, call: f, types: PhantomData })
+    }
+
+    /// Turns each item into another or fails: the first failure in the order of the items ends the stream.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let halves = |n: u32| if n % 2 == 0 { Ok(n / 2) } else { Err(n) };
+    /// assert_eq!(Stream::from_iter([2, 4]).try_map(halves).collect(), Ok(vec![1, 2]));
+    /// assert_eq!(Stream::from_iter([2, 3, 4, 5]).try_map(halves).collect::<Vec<_>>(), Err(3));
+    /// ```
+    pub fn try_map<V, E, F>(self, f: F) -> Stream<'env, TryMap<U, F, V, E>, M::Then>
+    where
+        V: Send,
+        E: Send,
+        M: Admit<E>,
+        F: Fn(U::Out) -> Result<V, E> + Sync,
+    {
+        self.compose(Node::parallel("try_map").fallible(), |before| TryMap {
+            before,
+            call: f,
+            types: PhantomData,
+        })
+    }
+
+    /// As [`map`](Self::map), with a state that each worker makes for itself.
+    ///
+    /// The state is made, used and dropped on its worker's thread, so it need not be `Send`. Which items meet
+    /// the same state is not defined: results must not depend on it.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let texts = Stream::from_iter(0..100)
+    ///     .map_with(String::new, |buffer, n| {
+    ///         buffer.clear(); // its memory is used again
+    ///         buffer.extend(std::iter::repeat_n('#', n));
+    ///         buffer.len()
+    ///     })
+    ///     .collect::<Vec<_>>();
+    /// assert_eq!(texts, (0..100).collect::<Vec<_>>());
+    /// ```
+    pub fn map_with<L, V, N, F>(self, make: N, f: F) -> Stream<'env, MapWith<U, N, F>, M>
+    where
+        V: Send,
+        N: Fn() -> L + Sync,
+        F: Fn(&mut L, U::Out) -> V + Sync,
+    {
+        let node = Node::parallel("map_with").state(State::PerWorker);
+        self.extend(node, |before| MapWith { before, make, call: f })
+    }
+
+    /// As [`try_map`](Self::try_map), with a state that each worker makes for itself: see
+    /// [`map_with`](Self::map_with).
+    pub fn try_map_with<L, V, E, N, F>(self, make: N, f: F) -> Stream<'env, TryMapWith<U, N, F>, M::Then>
+    where
+        V: Send,
+        E: Send,
+        M: Admit<E>,
+        N: Fn() -> L + Sync,
+        F: Fn(&mut L, U::Out) -> Result<V, E> + Sync,
+    {
+        let node = Node::parallel("try_map_with").state(State::PerWorker).fallible();
+        self.compose(node, |before| TryMapWith { before, make, call: f })
+    }
+}

@@ -1,0 +1,157 @@
+//! Serial stages: one item at a time, in order.
+
+use std::marker::PhantomData;
+
+use anabranch_plan::Node;
+
+use super::{Described, Stream};
+use crate::engine::{StageUpstream, Tail};
+use crate::flow::{Admit, Mode};
+use crate::serial::{Batch, Each, EachOption, EachWhile, Serial, Take, TryEach};
+use crate::unit::{Apply, Identity, Unit};
+
+/// What a serial stage leaves open behind it.
+type After<'env, U, M, V> = Stream<'env, Identity<V, <U as Unit>::To>, M>;
+
+impl<'env, U, M> Stream<'env, U, M>
+where
+    U: Apply<M::Error> + Send + 'env,
+    M: Mode,
+    M::Error: Send + 'env,
+{
+    /// Closes the open unit and puts a serial stage behind it.
+    fn stage<Op>(mut self, node: Node, op: Op) -> After<'env, U, M, Op::Out>
+    where
+        Op: Serial<U::Out, M::Error> + 'env,
+        Op::Out: 'env,
+    {
+        let id = self.nodes.len();
+        self.nodes.push(Described::new::<U::Out>(node));
+        let errors = self.tail.errors.clone();
+        let tail = Tail { next: Some(id), ..self.tail };
+        let upstream = Box::new(StageUpstream { tail, op, id });
+        Stream {
+            tail: Tail { upstream, unit: Identity::new(), errors, unit_ids: id + 1..id + 1, next: None },
+            nodes: self.nodes,
+            settings: self.settings,
+            mode: PhantomData,
+        }
+    }
+
+    /// Turns each item into another, one after the other, in order. `f` may change what it captures.
+    pub fn serial<V, F>(self, f: F) -> After<'env, U, M, V>
+    where
+        V: Send + 'env,
+        F: FnMut(U::Out) -> V + Send + 'env,
+    {
+        self.stage(Node::serial("serial"), Each(f))
+    }
+
+    /// As [`serial`](Self::serial), and drops the items for which `f` gives `None`.
+    pub fn serial_filter_map<V, F>(self, f: F) -> After<'env, U, M, V>
+    where
+        V: Send + 'env,
+        F: FnMut(U::Out) -> Option<V> + Send + 'env,
+    {
+        self.stage(Node::serial("serial_filter_map"), EachOption(f))
+    }
+
+    /// Carries a state from item to item; the stream ends at the first item for which `f` gives `None`.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let sums = Stream::from_iter(1..).scan(0, |sum, n| { *sum += n; (*sum < 20).then_some(*sum) });
+    /// assert_eq!(sums.collect::<Vec<_>>(), [1, 3, 6, 10, 15]);
+    /// ```
+    pub fn scan<L, V, F>(self, state: L, mut f: F) -> After<'env, U, M, V>
+    where
+        L: Send + 'env,
+        V: Send + 'env,
+        F: FnMut(&mut L, U::Out) -> Option<V> + Send + 'env,
+    {
+        let mut state = state;
+        self.stage(Node::serial("scan"), EachWhile(move |item| f(&mut state, item)))
+    }
+
+    /// Numbers the items from 0.
+    pub fn enumerate(self) -> After<'env, U, M, (usize, U::Out)>
+    where
+        U::Out: 'env,
+    {
+        let mut next = 0;
+        let number = move |item| {
+            next += 1;
+            (next - 1, item)
+        };
+        self.stage(Node::serial("enumerate"), Each(number))
+    }
+
+    /// Pairs the items with those of an iterator; the stream ends when the iterator does.
+    pub fn zip<I>(self, other: I) -> After<'env, U, M, (U::Out, I::Item)>
+    where
+        U::Out: 'env,
+        I: IntoIterator<IntoIter: Send + 'env, Item: Send + 'env>,
+    {
+        let mut other = other.into_iter();
+        self.stage(Node::serial("zip"), EachWhile(move |item| other.next().map(|second| (item, second))))
+    }
+
+    /// Lets `count` items through and ends the stream with the last of them.
+    ///
+    /// Some of the items that come after it may have been asked of the source already: up to a window.
+    pub fn take(self, count: usize) -> After<'env, U, M, U::Out>
+    where
+        U::Out: 'env,
+    {
+        self.stage(Node::serial("take"), Take { left: count })
+    }
+
+    /// Lets items through until `f` says no of one; that one is dropped and the stream ends.
+    pub fn take_while<F>(self, mut f: F) -> After<'env, U, M, U::Out>
+    where
+        U::Out: 'env,
+        F: FnMut(&U::Out) -> bool + Send + 'env,
+    {
+        self.stage(Node::serial("take_while"), EachWhile(move |item| f(&item).then_some(item)))
+    }
+
+    /// Gathers items into vectors of `size`; the last may be shorter.
+    ///
+    /// Items that wait in an unfinished batch no longer count in the window.
+    ///
+    /// # Panics
+    /// If `size` is 0.
+    #[track_caller]
+    pub fn batch(self, size: usize) -> After<'env, U, M, Vec<U::Out>>
+    where
+        U::Out: 'env,
+    {
+        assert!(size > 0, "a batch holds 1 item or more, not 0");
+        self.stage(Node::serial("batch"), Batch { size, gathered: Vec::new() })
+    }
+
+    /// Turns each item into another or fails, one after the other, in order.
+    pub fn try_serial<V, E, F>(self, f: F) -> After<'env, U, M::Then, V>
+    where
+        V: Send + 'env,
+        E: Send + 'env,
+        M: Admit<E>,
+        U: Apply<E>,
+        F: FnMut(U::Out) -> Result<V, E> + Send + 'env,
+    {
+        self.admit::<E>().stage(Node::serial("try_serial").fallible(), TryEach(f))
+    }
+}
+
+impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
+    /// The same stream in the mode in which calls may fail with `E`.
+    pub(super) fn admit<E: Send>(self) -> Stream<'env, U, M::Then>
+    where
+        M: Admit<E>,
+    {
+        let Tail { upstream, unit, errors, unit_ids, next } = self.tail;
+        let tail = Tail { upstream, unit, errors: M::admit(errors), unit_ids, next };
+        Stream { tail, nodes: self.nodes, settings: self.settings, mode: PhantomData }
+    }
+}

@@ -1,0 +1,120 @@
+//! Settings: how a stream runs. None changes what it gives.
+
+use anabranch_plan::Role;
+use anabranch_record::EventCount;
+use anabranch_record::sync::Arc;
+
+use super::{Described, Stream};
+use crate::flow::{Mode, Reported};
+use crate::unit::Unit;
+
+impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
+    /// Sets how many threads work, the calling one among them. The default is
+    /// [`default_workers`](crate::default_workers).
+    ///
+    /// # Panics
+    /// If `workers` is 0.
+    #[track_caller]
+    pub fn workers(mut self, workers: usize) -> Self {
+        assert!(workers > 0, "a stream needs 1 worker or more, not 0");
+        self.settings.workers = Some(workers);
+        self
+    }
+
+    /// Sets how many items may be between source and sink at once, however skewed the work and however slow
+    /// the sink. The default depends on the size of the items: 4,096, or fewer if they would take more than
+    /// 64 KiB, but 16 a worker. Items that own memory deserve a window of their own.
+    ///
+    /// # Panics
+    /// If `window` is 0.
+    #[track_caller]
+    pub fn window(mut self, window: usize) -> Self {
+        assert!(window > 0, "a window is 1 item or more, not 0");
+        self.settings.window = Some(window);
+        self
+    }
+
+    /// Sets how many items a worker claims at once. The default adapts to their cost.
+    ///
+    /// # Panics
+    /// If `burst` is 0.
+    #[track_caller]
+    pub fn burst(mut self, burst: usize) -> Self {
+        assert!(burst > 0, "a burst is 1 item or more, not 0");
+        self.settings.burst = Some(burst);
+        self
+    }
+
+    /// Names the run: its plan and its threads.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.settings.title = Some(title.into());
+        self
+    }
+
+    /// Names the stage before it, for plans and reports.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.last().node.name = name.into();
+        self
+    }
+
+    /// Lets the parallel stage before it run at most `replicas` times at once. Where the number of workers is
+    /// not set, it is raised to `replicas`: stages that sleep overlap.
+    ///
+    /// # Panics
+    /// If `replicas` is 0, or the stage before it is not parallel.
+    #[track_caller]
+    pub fn replicate(mut self, replicas: usize) -> Self {
+        assert!(replicas > 0, "a stage has 1 replica or more, not 0");
+        let last = self.last();
+        assert!(
+            last.node.role == Role::Parallel,
+            "replicate({replicas}) follows `{}`, which is serial: only parallel stages have replicas",
+            last.node.name
+        );
+        last.node.replicas = Some(replicas);
+        last.spec.replicas = Some(replicas);
+        self.settings.replicas = self.settings.replicas.max(replicas);
+        self
+    }
+
+    /// Gives the source or the serial stage before it a thread of its own, not counted among the workers: for
+    /// one that blocks.
+    ///
+    /// # Panics
+    /// If the stage before it is parallel.
+    #[track_caller]
+    pub fn dedicated(mut self) -> Self {
+        let last = self.last();
+        assert!(
+            last.node.role != Role::Parallel,
+            "dedicated() follows `{}`, which is parallel: only a source or a serial stage has a thread of its own",
+            last.node.name
+        );
+        last.node.placement = anabranch_plan::Placement::Dedicated;
+        last.spec.own = Some(Arc::new(EventCount::new()));
+        self
+    }
+
+    /// Runs everything on the calling thread, each item from the source to the sink before the next is asked
+    /// for: the reference that the threads are held against.
+    pub fn inline(mut self) -> Self {
+        self.settings.inline = true;
+        self
+    }
+
+    /// Lets waiting workers spin for ever instead of parking: gives up that idling is free.
+    pub fn spin(mut self) -> Self {
+        self.settings.spin = true;
+        self
+    }
+
+    /// Makes the end give a [`Report`](crate::Report) beside its result.
+    pub fn report(self) -> Stream<'env, U, Reported<M>> {
+        Stream { tail: self.tail, nodes: self.nodes, settings: self.settings, mode: std::marker::PhantomData }
+    }
+
+    /// The stage that was described last.
+    fn last(&mut self) -> &mut Described {
+        self.nodes.last_mut().expect("a stream has a source")
+    }
+}

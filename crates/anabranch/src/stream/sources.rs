@@ -1,0 +1,79 @@
+//! Sources: where items come from.
+
+use std::marker::PhantomData;
+
+use anabranch_plan::Node;
+use anabranch_record::sync::Arc;
+
+use super::{Described, Stream};
+use crate::engine::{ErrorSlot, NodeSpec, SourceUpstream, Tail};
+use crate::flow::{May, Mode};
+use crate::serial::{FromIter, Pull, TryFromIter};
+use crate::settings::Settings;
+use crate::shape::Single;
+use crate::unit::Identity;
+
+impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
+    /// A stream of what an iterator gives.
+    ///
+    /// The iterator is asked from one thread at a time, not always the same, and never for more than the
+    /// window has room for.
+    pub fn from_iter<I>(items: I) -> Self
+    where
+        I: IntoIterator<Item = T>,
+        I::IntoIter: Send + 'env,
+    {
+        Self::pulled(FromIter(items.into_iter()), Node::source("from_iter"))
+    }
+
+    /// A stream of what a closure gives, until it gives `None`.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let mut left = 3;
+    /// let countdown = Stream::from_fn(|| (left > 0).then(|| { left -= 1; left }));
+    /// assert_eq!(countdown.map(|n| n * 10).collect::<Vec<_>>(), [20, 10, 0]);
+    /// ```
+    pub fn from_fn<F: FnMut() -> Option<T> + Send + 'env>(next: F) -> Self {
+        Self::pulled(FromIter(std::iter::from_fn(next)), Node::source("from_fn"))
+    }
+}
+
+impl<'env, T: Send + 'env, E: Send + 'env> Stream<'env, Identity<T, Single>, May<E>> {
+    /// A stream of what an iterator over results gives: the first error ends it.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let lines = ["1", "2", "three", "4"].map(|line| line.parse::<i32>());
+    /// let mut sum = 0;
+    /// let result = Stream::try_from_iter(lines).map(|n| 2 * n).for_each(|n| sum += n);
+    /// assert!(result.is_err());
+    /// assert_eq!(sum, 6); // everything before the error was seen, nothing after it
+    /// ```
+    pub fn try_from_iter<I>(items: I) -> Self
+    where
+        I: IntoIterator<Item = Result<T, E>>,
+        I::IntoIter: Send + 'env,
+    {
+        Self::pulled(TryFromIter(items.into_iter()), Node::source("try_from_iter").fallible())
+    }
+}
+
+impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {
+    pub(crate) fn pulled<P>(pull: P, node: Node) -> Self
+    where
+        P: Pull<Item = T, Error = M::Error> + 'env,
+    {
+        let errors: Arc<ErrorSlot<M::Error>> = Arc::default();
+        let upstream = Box::new(SourceUpstream { pull, errors: Arc::clone(&errors), id: 0 });
+        let described = Described { node, takes: None, composes: false, spec: NodeSpec::default() };
+        Self {
+            tail: Tail { upstream, unit: Identity::new(), errors, unit_ids: 1..1, next: None },
+            nodes: vec![described],
+            settings: Settings::default(),
+            mode: PhantomData,
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Parallel units: `map` after `map` composes in the type, so that a worker carries an item through all of
+//! them in one call.
+//!
+//! Each operator is a struct around the unit before it. Results are *emitted*, which lets one mechanism serve
+//! operators that give none, one or many.
+
+use std::marker::PhantomData;
+use std::ops::ControlFlow;
+
+use anabranch_record::lane::Committed;
+
+use crate::engine::Push;
+use crate::flow::{Flow, Halt};
+use crate::shape::{Batched, Shape};
+
+/// What a unit takes and gives.
+pub trait Unit: Sync {
+    /// The items that it takes.
+    type In: Send;
+    /// The items that it gives.
+    type Out: Send;
+    /// The shape of the lane that it takes from.
+    type From: Shape;
+    /// The shape of the lane that it gives to.
+    type To: Shape;
+    /// The state that each worker has for it.
+    type Local;
+    /// Whether it does nothing at all, so that no hop is needed for it.
+    const IDENTITY: bool = false;
+
+    /// Makes a worker's state, on that worker's thread.
+    fn local(&self) -> Self::Local;
+
+    /// Gives the lane back as its own output if the unit does nothing, else as it was.
+    #[doc(hidden)]
+    #[allow(clippy::type_complexity)]
+    fn bypass(
+        lane: Committed<<Self::From as Shape>::Slot<Self::In>>,
+    ) -> Result<
+        Committed<<Self::To as Shape>::Slot<Self::Out>>,
+        Committed<<Self::From as Shape>::Slot<Self::In>>,
+    > {
+        Err(lane)
+    }
+
+    /// As [`bypass`](Self::bypass), for what takes the unit's results in the inline executor.
+    #[doc(hidden)]
+    #[allow(private_interfaces)]
+    fn bypass_push<'env>(push: Pusher<'env, Self::To, Self::Out>) -> Bypassed<'env, Self> {
+        Err(push)
+    }
+}
+
+type Pusher<'env, S, T> = Box<dyn Push<<S as Shape>::Slot<T>> + 'env>;
+type Bypassed<'env, U> =
+    Result<Pusher<'env, <U as Unit>::From, <U as Unit>::In>, Pusher<'env, <U as Unit>::To, <U as Unit>::Out>>;
+
+/// A unit that runs in a stream whose error is `E`.
+pub trait Apply<E>: Unit {
+    /// Takes one item through the unit and emits what becomes of it.
+    fn apply(
+        &self,
+        local: &mut Self::Local,
+        item: Self::In,
+        emit: &mut impl FnMut(Self::Out) -> Flow<E>,
+    ) -> Flow<E>;
+}
+
+/// The unit that hands its items on.
+#[derive(Debug)]
+pub struct Identity<T, S>(PhantomData<fn(T) -> S>);
+
+impl<T, S> Identity<T, S> {
+    pub(crate) fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<T: Send, S: Shape> Unit for Identity<T, S> {
+    type In = T;
+    type Out = T;
+    type From = S;
+    type To = S;
+    type Local = ();
+    const IDENTITY: bool = true;
+
+    fn local(&self) {}
+
+    fn bypass(lane: Committed<S::Slot<T>>) -> Result<Committed<S::Slot<T>>, Committed<S::Slot<T>>> {
+        Ok(lane)
+    }
+
+    #[allow(private_interfaces)]
+    fn bypass_push<'env>(push: Pusher<'env, S, T>) -> Bypassed<'env, Self> {
+        Ok(push)
+    }
+}
+
+impl<E, T: Send, S: Shape> Apply<E> for Identity<T, S> {
+    #[inline]
+    fn apply(&self, (): &mut (), item: T, emit: &mut impl FnMut(T) -> Flow<E>) -> Flow<E> {
+        emit(item)
+    }
+}
+
+/// Writes the struct and the two impls of an operator: what differs is its output, its shape and its body.
+macro_rules! operator {
+    (
+        $(#[$doc:meta])*
+        $name:ident<$f:ident $(, $extra:ident)*> where [$($bound:tt)*],
+        out $out:ty, to $to:ty, error $error:ident,
+        |$self:ident, $item:ident, $emit:ident| $body:expr
+    ) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name<P, $f $(, $extra)*> {
+            pub(crate) before: P,
+            pub(crate) call: $f,
+            pub(crate) types: PhantomData<fn() -> ($($extra,)*)>,
+        }
+
+        impl<P: Unit, $f: Sync $(, $extra)*> Unit for $name<P, $f $(, $extra)*>
+        where
+            $($bound)*
+        {
+            type In = P::In;
+            type Out = $out;
+            type From = P::From;
+            type To = $to;
+            type Local = P::Local;
+
+            fn local(&self) -> P::Local {
+                self.before.local()
+            }
+        }
+
+        operator!(@apply $error, $name<$f $(, $extra)*> where [$($bound)*], $out, |$self, $item, $emit| $body);
+    };
+    (@apply any, $name:ident<$f:ident $(, $extra:ident)*> where [$($bound:tt)*], $out:ty,
+     |$self:ident, $item:ident, $emit:ident| $body:expr) => {
+        impl<X, P: Apply<X>, $f: Sync $(, $extra)*> Apply<X> for $name<P, $f $(, $extra)*>
+        where
+            $($bound)*
+        {
+            #[inline]
+            fn apply(
+                &$self,
+                local: &mut P::Local,
+                item: P::In,
+                $emit: &mut impl FnMut($out) -> Flow<X>,
+            ) -> Flow<X> {
+                $self.before.apply(local, item, &mut |$item| $body)
+            }
+        }
+    };
+    (@apply $error:ident, $name:ident<$f:ident $(, $extra:ident)*> where [$($bound:tt)*], $out:ty,
+     |$self:ident, $item:ident, $emit:ident| $body:expr) => {
+        impl<P: Apply<$error>, $f: Sync $(, $extra)*> Apply<$error> for $name<P, $f $(, $extra)*>
+        where
+            $($bound)*
+        {
+            #[inline]
+            fn apply(
+                &$self,
+                local: &mut P::Local,
+                item: P::In,
+                $emit: &mut impl FnMut($out) -> Flow<$error>,
+            ) -> Flow<$error> {
+                $self.before.apply(local, item, &mut |$item| $body)
+            }
+        }
+    };
+}
+
+operator! {
+    /// See [`Stream::map`](crate::Stream::map).
+    Map<F, U> where [U: Send, F: Fn(P::Out) -> U],
+    out U, to P::To, error any,
+    |self, item, emit| emit((self.call)(item))
+}
+
+operator! {
+    /// See [`Stream::filter`](crate::Stream::filter).
+    Filter<F> where [F: Fn(&P::Out) -> bool],
+    out P::Out, to P::To, error any,
+    |self, item, emit| if (self.call)(&item) { emit(item) } else { ControlFlow::Continue(()) }
+}
+
+operator! {
+    /// See [`Stream::filter_map`](crate::Stream::filter_map).
+    FilterMap<F, U> where [U: Send, F: Fn(P::Out) -> Option<U>],
+    out U, to P::To, error any,
+    |self, item, emit| match (self.call)(item) {
+        Some(item) => emit(item),
+        None => ControlFlow::Continue(()),
+    }
+}
+
+operator! {
+    /// See [`Stream::flat_map`](crate::Stream::flat_map).
+    FlatMap<F, I> where [I: IntoIterator, I::Item: Send, F: Fn(P::Out) -> I],
+    out I::Item, to Batched, error any,
+    |self, item, emit| (self.call)(item).into_iter().try_for_each(&mut *emit)
+}
+
+operator! {
+    /// See [`Stream::inspect`](crate::Stream::inspect).
+    Inspect<F> where [F: Fn(&P::Out)],
+    out P::Out, to P::To, error any,
+    |self, item, emit| {
+        (self.call)(&item);
+        emit(item)
+    }
+}
+
+operator! {
+    /// See [`Stream::try_map`](crate::Stream::try_map).
+    TryMap<F, U, E> where [U: Send, F: Fn(P::Out) -> Result<U, E>],
+    out U, to P::To, error E,
+    |self, item, emit| match (self.call)(item) {
+        Ok(item) => emit(item),
+        Err(error) => ControlFlow::Break(Halt::Error(error)),
+    }
+}
+
+/// See [`Stream::map_with`](crate::Stream::map_with).
+#[derive(Debug)]
+pub struct MapWith<P, N, F> {
+    pub(crate) before: P,
+    pub(crate) make: N,
+    pub(crate) call: F,
+}
+
+impl<P: Unit, L, U: Send, N: Fn() -> L + Sync, F: Fn(&mut L, P::Out) -> U + Sync> Unit for MapWith<P, N, F> {
+    type In = P::In;
+    type Out = U;
+    type From = P::From;
+    type To = P::To;
+    type Local = (P::Local, L);
+
+    fn local(&self) -> Self::Local {
+        (self.before.local(), (self.make)())
+    }
+}
+
+impl<E, P: Apply<E>, L, U: Send, N, F> Apply<E> for MapWith<P, N, F>
+where
+    N: Fn() -> L + Sync,
+    F: Fn(&mut L, P::Out) -> U + Sync,
+{
+    #[inline]
+    fn apply(
+        &self,
+        (before, own): &mut Self::Local,
+        item: P::In,
+        emit: &mut impl FnMut(U) -> Flow<E>,
+    ) -> Flow<E> {
+        self.before.apply(before, item, &mut |item| emit((self.call)(own, item)))
+    }
+}
+
+/// See [`Stream::try_map_with`](crate::Stream::try_map_with).
+#[derive(Debug)]
+pub struct TryMapWith<P, N, F> {
+    pub(crate) before: P,
+    pub(crate) make: N,
+    pub(crate) call: F,
+}
+
+impl<P: Unit, L, U: Send, E, N, F> Unit for TryMapWith<P, N, F>
+where
+    N: Fn() -> L + Sync,
+    F: Fn(&mut L, P::Out) -> Result<U, E> + Sync,
+{
+    type In = P::In;
+    type Out = U;
+    type From = P::From;
+    type To = P::To;
+    type Local = (P::Local, L);
+
+    fn local(&self) -> Self::Local {
+        (self.before.local(), (self.make)())
+    }
+}
+
+impl<E, P: Apply<E>, L, U: Send, N, F> Apply<E> for TryMapWith<P, N, F>
+where
+    N: Fn() -> L + Sync,
+    F: Fn(&mut L, P::Out) -> Result<U, E> + Sync,
+{
+    #[inline]
+    fn apply(
+        &self,
+        (before, own): &mut Self::Local,
+        item: P::In,
+        emit: &mut impl FnMut(U) -> Flow<E>,
+    ) -> Flow<E> {
+        self.before.apply(before, item, &mut |item| match (self.call)(own, item) {
+            Ok(item) => emit(item),
+            Err(error) => ControlFlow::Break(Halt::Error(error)),
+        })
+    }
+}
