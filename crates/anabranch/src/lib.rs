@@ -1,8 +1,10 @@
 //! (under construction)
 #![forbid(unsafe_code)]
 
+mod cancel;
 mod engine;
 mod flow;
+mod progress;
 mod report;
 mod serial;
 mod settings;
@@ -10,6 +12,8 @@ mod shape;
 mod stream;
 mod unit;
 
-pub use report::Report;
+pub use cancel::{CancelToken, Stopped};
+pub use progress::Progress;
+pub use report::{NodeReport, Report};
 pub use settings::default_workers;
 pub use stream::Stream;

@@ -1,10 +1,15 @@
 //! The settings of a stream and what they are by default.
 
+use std::fmt;
+
 use anabranch_plan::{Burst, Wait};
 
+use crate::cancel::CancelToken;
+use crate::progress::{Bytes, Callback};
+
 /// What a stream was told before its end.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Settings {
+#[derive(Default)]
+pub(crate) struct Settings<'env> {
     pub(crate) title: Option<String>,
     pub(crate) workers: Option<usize>,
     pub(crate) window: Option<usize>,
@@ -13,6 +18,21 @@ pub(crate) struct Settings {
     pub(crate) inline: bool,
     /// The most replicas that a stage asked for: workers, where they were not set.
     pub(crate) replicas: usize,
+    pub(crate) tokens: Vec<CancelToken>,
+    pub(crate) progress: Option<Callback<'env>>,
+    pub(crate) bytes: Bytes,
+}
+
+impl fmt::Debug for Settings<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("title", &self.title)
+            .field("workers", &self.workers)
+            .field("window", &self.window)
+            .field("burst", &self.burst)
+            .field("inline", &self.inline)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Items have at most so many slots, by default...
@@ -22,7 +42,7 @@ const BYTES: usize = 64 << 10;
 /// ... but a worker has at least so many.
 const SLOTS_A_WORKER: usize = 16;
 
-impl Settings {
+impl Settings<'_> {
     pub(crate) fn workers(&self) -> usize {
         self.workers.unwrap_or_else(|| default_workers().max(self.replicas))
     }

@@ -6,11 +6,13 @@
 
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
 
 use anabranch_record::lane::Committed;
 
 use crate::engine::Push;
 use crate::flow::{Flow, Halt};
+use crate::progress::Bytes;
 use crate::shape::{Batched, Shape};
 
 /// What a unit takes and gives.
@@ -298,6 +300,36 @@ where
         self.before.apply(before, item, &mut |item| match (self.call)(own, item) {
             Ok(item) => emit(item),
             Err(error) => ControlFlow::Break(Halt::Error(error)),
+        })
+    }
+}
+
+/// See [`Stream::count_bytes`](crate::Stream::count_bytes).
+#[derive(Debug)]
+pub struct CountBytes<P, F> {
+    pub(crate) before: P,
+    pub(crate) call: F,
+    pub(crate) bytes: Bytes,
+}
+
+impl<P: Unit, F: Fn(&P::Out) -> u64 + Sync> Unit for CountBytes<P, F> {
+    type In = P::In;
+    type Out = P::Out;
+    type From = P::From;
+    type To = P::To;
+    type Local = P::Local;
+
+    fn local(&self) -> P::Local {
+        self.before.local()
+    }
+}
+
+impl<E, P: Apply<E>, F: Fn(&P::Out) -> u64 + Sync> Apply<E> for CountBytes<P, F> {
+    #[inline]
+    fn apply(&self, local: &mut P::Local, item: P::In, emit: &mut impl FnMut(P::Out) -> Flow<E>) -> Flow<E> {
+        self.before.apply(local, item, &mut |item| {
+            self.bytes.fetch_add((self.call)(&item), Ordering::Relaxed);
+            emit(item)
         })
     }
 }

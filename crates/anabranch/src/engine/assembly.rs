@@ -34,6 +34,9 @@ pub(crate) trait SerialNode: Sync {
     /// Whether a thread holds the baton just now.
     fn is_held(&self) -> bool;
 
+    /// The node's id in the plan, and how many items it has taken: the source, how many it has given.
+    fn taken(&self) -> (usize, u64);
+
     /// Nanoseconds of one call, as far as known: a worker that is about to claim feeds itself from a source
     /// only while it is quick.
     fn mean(&self) -> u64;
@@ -68,6 +71,14 @@ pub(crate) struct Line<'env> {
     pub(crate) links: Vec<Link<'env>>,
 }
 
+impl Line<'_> {
+    /// Items that were asked of the source, and items that passed the sink.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        let last = &self.links.last().expect("a line ends at a sink").station;
+        (self.source.node.taken().1, last.node.taken().1)
+    }
+}
+
 /// A line in the making.
 pub(crate) struct Assembly<'env> {
     pub(crate) run: Arc<Run>,
@@ -85,9 +96,10 @@ impl<'env> Assembly<'env> {
         Self { run, window, specs, source: None, links: Vec::new(), room: None, domain: 0 }
     }
 
-    fn site<E>(&self, domain: &Arc<Domain>, errors: &Arc<ErrorSlot<E>>) -> Site<E> {
+    fn site<E>(&self, id: usize, domain: &Arc<Domain>, errors: &Arc<ErrorSlot<E>>) -> Site<E> {
         Site {
             run: Arc::clone(&self.run),
+            id,
             number: self.domain,
             domain: Some(Arc::clone(domain)),
             errors: Arc::clone(errors),
@@ -143,7 +155,7 @@ impl<'env> Assembly<'env> {
         Op: Serial<T, E, Out = std::convert::Infallible> + 'env,
     {
         let port = lane.sink();
-        let site = self.site(port.domain(), errors);
+        let site = self.site(self.specs.len(), port.domain(), errors);
         let (source_word, source_event) = self.room.clone().expect("a sink has a source");
         let node = SinkNode::<S, T, I, Op, E>::new(site, port, op, source_word, source_event, watcher);
         let own = id.and_then(|id| self.specs[id].own.clone());
@@ -183,7 +195,7 @@ where
             Ok(lane) => Attached::Direct(lane),
             Err(lane) => {
                 let (hop, lane) = lane.hop();
-                let site = assembly.site(hop.domain(), &self.errors);
+                let site = assembly.site(self.unit_ids.start, hop.domain(), &self.errors);
                 let replicas = assembly.specs[self.unit_ids].iter().filter_map(|spec| spec.replicas).min();
                 let node = HopNode::new(site, hop, self.unit, replicas);
                 Attached::Hop(Box::new(node), lane)
@@ -199,15 +211,15 @@ where
         match U::bypass_push(push) {
             Ok(push) => self.upstream.inline(run, push),
             Err(push) => {
-                let site = inline_site(run, &self.errors);
+                let site = inline_site(run, self.unit_ids.start, &self.errors);
                 self.upstream.inline(run, Box::new(InlineHop::new(site, self.unit, push)))
             }
         }
     }
 }
 
-fn inline_site<E>(run: &Arc<Run>, errors: &Arc<ErrorSlot<E>>) -> Site<E> {
-    Site { run: Arc::clone(run), number: 0, domain: None, errors: Arc::clone(errors) }
+fn inline_site<E>(run: &Arc<Run>, id: usize, errors: &Arc<ErrorSlot<E>>) -> Site<E> {
+    Site { run: Arc::clone(run), id, number: 0, domain: None, errors: Arc::clone(errors) }
 }
 
 /// Everything up to a serial node whose results are `S`, erased.
@@ -241,7 +253,7 @@ impl<P: Pull> Upstream<P::Item> for SourceUpstream<P> {
         Self: 'run,
     {
         let (port, lane) = Domain::open(assembly.window);
-        let site = assembly.site(port.domain(), &self.errors);
+        let site = assembly.site(self.id, port.domain(), &self.errors);
         let node = SourceNode::new(site, port, self.pull, assembly.event_of(consumer));
         let event = assembly.event_of(Some(self.id));
         assembly.room = Some((Arc::clone(node.word()), event));
@@ -258,7 +270,7 @@ impl<P: Pull> Upstream<P::Item> for SourceUpstream<P> {
     where
         Self: 'run,
     {
-        Box::new(InlineSource::new(inline_site(run, &self.errors), self.pull, push))
+        Box::new(InlineSource::new(inline_site(run, self.id, &self.errors), self.pull, push))
     }
 }
 
@@ -290,13 +302,13 @@ where
         match tail.attach(assembly) {
             Attached::Direct(lane) => {
                 let (port, after) = Inlet::stage(lane);
-                let node = stage_node::<U::To, _, _, _, _>(assembly, &errors, port, op, out);
+                let node = stage_node::<U::To, _, _, _, _>(assembly, id, &errors, port, op, out);
                 assembly.links.push(Link { hop: None, station: Station { node, own } });
                 after
             }
             Attached::Hop(hop, lane) => {
                 let (port, after) = Inlet::stage(lane);
-                let node = stage_node::<U::To, _, _, _, _>(assembly, &errors, port, op, out);
+                let node = stage_node::<U::To, _, _, _, _>(assembly, id, &errors, port, op, out);
                 assembly.links.push(Link { hop: Some(hop), station: Station { node, own } });
                 after
             }
@@ -311,13 +323,14 @@ where
     where
         Self: 'run,
     {
-        let site = inline_site(run, &self.tail.errors);
+        let site = inline_site(run, self.id, &self.tail.errors);
         self.tail.inline(run, Box::new(InlineStage::<U::To, U::Out, E, Op>::new(site, self.op, push)))
     }
 }
 
 fn stage_node<'env, S, T, I, Op, E>(
     assembly: &Assembly<'env>,
+    id: usize,
     errors: &Arc<ErrorSlot<E>>,
     port: Stage<S::Slot<T>, S::Slot<Op::Out>, I>,
     op: Op,
@@ -330,6 +343,6 @@ where
     E: Send + 'env,
     Op: Serial<T, E> + 'env,
 {
-    let site = assembly.site(port.domain(), errors);
+    let site = assembly.site(id, port.domain(), errors);
     Box::new(StageNode::<S, T, I, Op, E>::new(site, port, op, out))
 }

@@ -27,6 +27,9 @@ pub(crate) trait Parallel: Sync {
     /// Whether there is something to claim, and a claim is allowed now. Only looks.
     fn is_ready(&self) -> bool;
 
+    /// The id of the unit's first node in the plan, and how many items were claimed.
+    fn taken(&self) -> (usize, u64);
+
     /// Makes a worker's side of it.
     fn carrier(&self) -> Box<dyn Carrier + '_>;
 }
@@ -85,6 +88,10 @@ impl<U: Apply<E>, E: Send> Parallel for HopNode<U, E> {
         self.hop.ready() > 0 && self.claims.load(Ordering::SeqCst) < self.replicas
     }
 
+    fn taken(&self) -> (usize, u64) {
+        (self.site.id, self.hop.claimed())
+    }
+
     fn carrier(&self) -> Box<dyn Carrier + '_> {
         Box::new(HopCarrier { node: self, local: None, mean: Mean::default() })
     }
@@ -130,7 +137,11 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
                 claim.put(cell);
             }
         }));
-        mean.update(began.elapsed(), items - claim.remaining());
+        let nanos = began.elapsed();
+        mean.update(nanos, items - claim.remaining());
+        if let Some(meter) = site.run.meter(site.id) {
+            meter.add(items - claim.remaining(), nanos);
+        }
         if let Err(payload) = carried {
             // The state may be half-changed: who comes to need it makes a new one.
             let broken = local.take();

@@ -30,7 +30,8 @@ pub(crate) trait Push<S> {
 
 /// Asks the source until the stream stops.
 pub(crate) trait Drive {
-    fn drive(&mut self);
+    /// Gives how many items were pulled, and how many of them went all the way.
+    fn drive(&mut self) -> (u64, u64);
 }
 
 pub(super) struct InlineSource<'env, P: Pull> {
@@ -46,15 +47,21 @@ impl<'env, P: Pull> InlineSource<'env, P> {
 }
 
 impl<P: Pull> Drive for InlineSource<'_, P> {
-    fn drive(&mut self) {
+    fn drive(&mut self) -> (u64, u64) {
         let mut index = 0;
         loop {
-            if self.site.run.is_stopping() {
-                // A token has said so: what is under way is nothing, since each item is finished at once.
-                self.push.push(Cell::Stop(None, Stop::End));
-                return;
+            if self.site.run.is_done() {
+                // A token has cancelled the run: what stages have kept is dropped with them.
+                return (index, index);
             }
-            let cell = match self.pull.pull() {
+            if self.site.run.is_stopping() {
+                self.push.push(Cell::Stop(None, Stop::End));
+                return (index, index);
+            }
+            let began = self.site.begin();
+            let pulled = self.pull.pull();
+            self.site.end(began, matches!(pulled, Pulled::Item(_)));
+            let cell = match pulled {
                 Pulled::Item(item) => Cell::Value(item),
                 Pulled::End => Cell::Stop(None, Stop::End),
                 Pulled::Fail(error) => {
@@ -63,7 +70,7 @@ impl<P: Pull> Drive for InlineSource<'_, P> {
                 }
             };
             if self.push.push(cell) == Step::Done {
-                return;
+                return (index, index);
             }
             index += 1;
         }
@@ -91,6 +98,7 @@ impl<'env, U: Unit, E> InlineHop<'env, U, E> {
 impl<U: Apply<E>, E> Push<<U::From as Shape>::Slot<U::In>> for InlineHop<'_, U, E> {
     fn push(&mut self, cell: Cell<<U::From as Shape>::Slot<U::In>>) -> Step {
         let Self { site, unit, local, index, push } = self;
+        let (began, counts) = (site.begin(), !matches!(cell, Cell::Stop(..)));
         let local = local.get_or_insert_with(|| unit.local());
         let cell = through::<U::From, U::To, U::In, U::Out, E>(site, *index, cell, |item, gather| {
             unit.apply(local, item, &mut |item| {
@@ -98,6 +106,7 @@ impl<U: Apply<E>, E> Push<<U::From as Shape>::Slot<U::In>> for InlineHop<'_, U, 
                 ControlFlow::Continue(())
             })
         });
+        site.end(began, counts);
         *index += 1;
         push.push(cell)
     }
@@ -118,7 +127,9 @@ impl<'env, S: Shape, T, E, Op: Serial<T, E>> InlineStage<'env, S, T, E, Op> {
 
 impl<S: Shape, T: Send, E, Op: Serial<T, E>> Push<S::Slot<T>> for InlineStage<'_, S, T, E, Op> {
     fn push(&mut self, cell: Cell<S::Slot<T>>) -> Step {
+        let (began, counts) = (self.site.begin(), !matches!(cell, Cell::Stop(..)));
         let cell = through_serial::<S, T, E, Op>(&self.site, self.index, cell, &mut self.op);
+        self.site.end(began, counts);
         self.index += 1;
         self.push.push(cell)
     }
@@ -133,8 +144,14 @@ pub(crate) struct InlineSink<'env, Op, E> {
 }
 
 impl<'env, Op, E> InlineSink<'env, Op, E> {
-    pub(crate) fn new(run: Arc<Run>, op: Op, errors: &Arc<ErrorSlot<E>>, watcher: Watcher<'env>) -> Self {
-        let site = Site { run, number: 0, domain: None, errors: Arc::clone(errors) };
+    pub(crate) fn new(
+        run: Arc<Run>,
+        id: usize,
+        op: Op,
+        errors: &Arc<ErrorSlot<E>>,
+        watcher: Watcher<'env>,
+    ) -> Self {
+        let site = Site { run, id, number: 0, domain: None, errors: Arc::clone(errors) };
         Self { site, op, index: 0, watcher }
     }
 
@@ -145,17 +162,20 @@ impl<'env, Op, E> InlineSink<'env, Op, E> {
         Op: Serial<T, E, Out = Infallible>,
     {
         let Self { site, op, index, watcher } = self;
+        let began = site.begin();
         let done = through::<S, Single, T, Infallible, E>(site, *index, cell, |item, gather| {
             op.call(item, &mut |never| {
                 *gather = Some(never);
                 ControlFlow::Continue(())
             })
         });
-        *index += 1;
+        let closed = matches!(done, Cell::Stop(..));
+        site.end(began, !closed);
+        *index += u64::from(!closed);
         if let Some(watcher) = watcher {
-            watcher(*index);
+            watcher.passed(*index, closed);
         }
-        if matches!(done, Cell::Stop(..)) { Step::Done } else { Step::More }
+        if closed { Step::Done } else { Step::More }
     }
 }
 

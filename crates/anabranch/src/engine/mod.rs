@@ -13,6 +13,7 @@ mod cell;
 mod clock;
 mod hop;
 mod inline;
+mod meter;
 mod run;
 mod sink;
 mod source;
@@ -22,6 +23,7 @@ mod worker;
 
 pub(crate) use assembly::{Assembly, NodeSpec, SourceUpstream, StageUpstream, Tail};
 pub(crate) use inline::{InlineEnd, InlineSink, Push};
+pub(crate) use meter::{Meter, Reading};
 pub use run::ErrorSlot;
 pub(crate) use run::{Outcome, Run};
 pub(crate) use threads::run as run_threads;

@@ -4,6 +4,8 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Mutex as StdMutex;
 
+use super::clock::Moment;
+use super::meter::Meter;
 use anabranch_record::EventCount;
 use anabranch_record::lane::Domain;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Ordering};
@@ -16,8 +18,6 @@ pub(crate) enum Cause {
     Error,
     /// User code panicked with this payload.
     Panic(Box<dyn Any + Send>),
-    /// A cancel token dropped what was in flight.
-    Cancelled,
 }
 
 impl fmt::Debug for Cause {
@@ -26,7 +26,6 @@ impl fmt::Debug for Cause {
             Cause::Break => "Break",
             Cause::Error => "Error",
             Cause::Panic(_) => "Panic",
-            Cause::Cancelled => "Cancelled",
         })
     }
 }
@@ -87,14 +86,12 @@ impl<E> ErrorSlot<E> {
 /// How a run ended, once it has.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// The source was exhausted and everything has reached the sink, or a stage had enough.
+    /// The source was exhausted and everything has reached the sink, a stage had enough, or a token stopped it.
     Complete,
     /// The error is in the [`ErrorSlot`].
     Error,
     /// User code panicked: the payload is to be resumed.
     Panic(Box<dyn Any + Send>),
-    /// A cancel token dropped what was in flight.
-    Cancelled,
 }
 
 /// What all threads of one run share.
@@ -108,26 +105,37 @@ pub(crate) struct Run {
     pub(crate) workers: AtomicUsize,
     /// The source is not to be asked again.
     stopping: AtomicBool,
+    /// The source is to say that it has ended, without being asked again.
+    draining: AtomicBool,
     /// The sink is closed: everybody goes home.
     done: AtomicBool,
     /// A worker spins before it parks: the others need not.
     pub(crate) spinning: AtomicBool,
     /// Workers never park.
     pub(crate) always_spins: bool,
+    /// One meter for each node of the plan, by its id, if the run is reported.
+    meters: Vec<Meter>,
     first: First<Cause>,
 }
 
 impl Run {
     /// A run whose dedicated stages wait on `dedicated`.
-    pub(crate) fn new(workers: usize, always_spins: bool, dedicated: Vec<Arc<EventCount>>) -> Self {
+    pub(crate) fn new(
+        workers: usize,
+        always_spins: bool,
+        dedicated: Vec<Arc<EventCount>>,
+        meters: usize,
+    ) -> Self {
         Self {
             event: Arc::new(EventCount::new()),
             dedicated,
             workers: AtomicUsize::new(workers),
             stopping: AtomicBool::new(false),
+            draining: AtomicBool::new(false),
             done: AtomicBool::new(false),
             spinning: AtomicBool::new(false),
             always_spins,
+            meters: std::iter::repeat_with(Meter::default).take(meters).collect(),
             first: First::new(),
         }
     }
@@ -141,6 +149,19 @@ impl Run {
     /// Says that the source is not to be asked again.
     pub(crate) fn stop_pulling(&self) {
         self.stopping.store(true, Ordering::Release);
+    }
+
+    /// Ends the stream where the source stands: what is in flight is finished.
+    pub(crate) fn drain(&self) {
+        self.draining.store(true, Ordering::Release);
+        self.stop_pulling();
+        self.wake_all();
+    }
+
+    /// Whether the source is to say that it has ended.
+    #[inline]
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
     }
 
     /// Whether the run is over, but for leaving it.
@@ -171,13 +192,24 @@ impl Run {
         self.first.offer(place, cause);
     }
 
+    /// The meter of node `id`, if the run is reported.
+    #[inline]
+    pub(crate) fn meter(&self, id: usize) -> Option<&Meter> {
+        self.meters.get(id)
+    }
+
+    /// Whether the run is reported.
+    #[inline]
+    pub(crate) fn is_reported(&self) -> bool {
+        !self.meters.is_empty()
+    }
+
     /// How the run ended. To be asked once, after everybody has left.
     pub(crate) fn outcome(&self) -> Outcome {
         match self.first.take() {
             None | Some(Cause::Break) => Outcome::Complete,
             Some(Cause::Error) => Outcome::Error,
             Some(Cause::Panic(payload)) => Outcome::Panic(payload),
-            Some(Cause::Cancelled) => Outcome::Cancelled,
         }
     }
 }
@@ -186,6 +218,8 @@ impl Run {
 #[derive(Debug)]
 pub(crate) struct Site<E> {
     pub(crate) run: Arc<Run>,
+    /// The node's id in the plan; a unit's is that of its first node.
+    pub(crate) id: usize,
     /// The number of the node's domain.
     pub(crate) number: usize,
     /// The domain's shared state; the inline executor has none.
@@ -194,6 +228,28 @@ pub(crate) struct Site<E> {
 }
 
 impl<E> Site<E> {
+    /// The clock for one item of the inline executor, if the run is reported.
+    #[inline]
+    pub(crate) fn begin(&self) -> Option<Moment> {
+        self.run.is_reported().then(Moment::now)
+    }
+
+    /// Adds the time since then, and the item if it `counts`.
+    #[inline]
+    pub(crate) fn end(&self, began: Option<Moment>, counts: bool) {
+        if let Some(began) = began {
+            self.measure(counts.into(), began);
+        }
+    }
+
+    /// Counts `items` that took the node the time since `began`, if the run is reported.
+    #[inline]
+    pub(crate) fn measure(&self, items: u64, began: Moment) {
+        if let Some(meter) = self.run.meter(self.id) {
+            meter.add(items, began.elapsed());
+        }
+    }
+
     /// Notes what stopped the stream at `index` (rule 12). The node then puts a stop at that index.
     #[cold]
     pub(crate) fn halt(&self, index: u64, cause: Cause) {

@@ -3,18 +3,19 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anabranch_record::lane::{Cell, Inlet, Sink, Watch};
-use anabranch_record::sync::{Arc, AtomicU64, Ordering, fence};
+use anabranch_record::sync::{Arc, Ordering, fence};
 use anabranch_record::{Baton, EventCount, Word};
 
 use super::assembly::{Poked, SerialNode};
 use super::cell::through;
 use super::run::{Cause, Site};
 use super::stage::{Quantum, Served};
+use crate::progress::Reporter;
 use crate::serial::Serial;
 use crate::shape::{Shape, Single};
 
 /// Told after each serving how many items have passed the sink: for progress.
-pub(crate) type Watcher<'env> = Option<Box<dyn FnMut(u64) + Send + 'env>>;
+pub(crate) type Watcher<'env> = Option<Reporter<'env>>;
 
 struct State<'env, S: Shape, T: Send, I, Op> {
     port: Sink<S::Slot<T>, I>,
@@ -30,7 +31,6 @@ pub(super) struct SinkNode<'env, S: Shape, T: Send, I, Op, E> {
     /// The baton of the source, and where who would pull it waits: for the notice of room (rule 10).
     source_word: Arc<Word>,
     source_event: Arc<EventCount>,
-    passed: AtomicU64,
 }
 
 impl<'env, S, T, I, Op, E> SinkNode<'env, S, T, I, Op, E>
@@ -50,7 +50,7 @@ where
     ) -> Self {
         let watch = port.watch();
         let baton = Baton::new(State { port, op, watcher });
-        Self { site, baton, watch, source_word, source_event, passed: AtomicU64::new(0) }
+        Self { site, baton, watch, source_word, source_event }
     }
 
     fn serve(&self, state: &mut State<'env, S, T, I, Op>, quantum: &mut Quantum) -> Served {
@@ -80,8 +80,10 @@ where
             Served::Closed
         });
         if let Some(watcher) = watcher {
-            self.passed.store(port.index(), Ordering::Relaxed);
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| watcher(port.index()))) {
+            // The cell that stopped the stream is not an item.
+            let closed = served == Served::Closed;
+            let items = port.index() - u64::from(closed);
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| watcher.passed(items, closed))) {
                 self.site.halt(port.index(), Cause::Panic(payload));
                 return Served::Closed;
             }
@@ -114,7 +116,7 @@ where
             match self.serve(held.state(), &mut quantum) {
                 Served::Drained => match held.release() {
                     Some(again) => held = again,
-                    None => return if quantum.served() > 0 { Poked::Worked } else { Poked::Idle },
+                    None => break,
                 },
                 Served::Quantum => {
                     held.let_go();
@@ -123,15 +125,17 @@ where
                     if self.is_ready() {
                         self.site.run.event.notify();
                     }
-                    return Poked::Worked;
+                    break;
                 }
                 Served::Closed => {
+                    quantum.closed = true;
                     held.close();
                     self.site.run.finish();
-                    return Poked::Worked;
+                    break;
                 }
             }
         }
+        quantum.end(&self.site)
     }
 
     fn is_ready(&self) -> bool {
@@ -141,6 +145,11 @@ where
     fn is_held(&self) -> bool {
         let word = self.baton.word();
         !word.is_free() && !word.is_closed()
+    }
+
+    fn taken(&self) -> (usize, u64) {
+        // The cell that closed the node is no item.
+        (self.site.id, self.watch.taken() - u64::from(self.baton.word().is_closed()))
     }
 
     fn mean(&self) -> u64 {

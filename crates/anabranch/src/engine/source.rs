@@ -46,8 +46,11 @@ impl<P: Pull> SourceNode<P> {
 
     /// Pulls for one quantum. Says whether the source is exhausted.
     fn pull(&self, state: &mut State<P>, worked: &mut bool) -> bool {
-        if self.site.run.is_stopping() || state.port.fresh_room() == 0 {
+        if state.port.fresh_room() == 0 {
             return false;
+        }
+        if self.site.run.is_stopping() {
+            return self.stops(state, worked);
         }
         let State { pull, port, mean } = state;
         let most = if mean.is_known() { mean.items_in(QUANTUM).min(MOST) } else { 1 };
@@ -67,7 +70,11 @@ impl<P: Pull> SourceNode<P> {
             None
         }));
         *worked |= port.next() > first || !matches!(pulled, Ok(None));
-        mean.update(began.elapsed(), port.next() - first);
+        let nanos = began.elapsed();
+        mean.update(nanos, port.next() - first);
+        if let Some(meter) = self.site.run.meter(self.site.id) {
+            meter.add(port.next() - first, nanos);
+        }
         self.mean.store(mean.bits(), Ordering::Relaxed);
         match pulled {
             Ok(None) => false,
@@ -81,6 +88,17 @@ impl<P: Pull> SourceNode<P> {
                 true
             }
         }
+    }
+
+    /// The source is not to be asked again. If the run drains, the stream ends here. Says whether it does.
+    #[cold]
+    fn stops(&self, state: &mut State<P>, worked: &mut bool) -> bool {
+        let drains = self.site.run.is_draining();
+        if drains {
+            self.put_stop(&mut state.port, Stop::End);
+            *worked = true;
+        }
+        drains
     }
 
     #[cold]
@@ -121,12 +139,18 @@ impl<P: Pull> SerialNode for SourceNode<P> {
     }
 
     fn is_ready(&self) -> bool {
-        self.baton.word().is_free() && !self.site.run.is_stopping() && self.room.has_room()
+        let run = &self.site.run;
+        self.baton.word().is_free() && (!run.is_stopping() || run.is_draining()) && self.room.has_room()
     }
 
     fn is_held(&self) -> bool {
         let word = self.baton.word();
         !word.is_free() && !word.is_closed()
+    }
+
+    fn taken(&self) -> (usize, u64) {
+        // The cell that closed the node is no item.
+        (self.site.id, self.room.put() - u64::from(self.baton.word().is_closed()))
     }
 
     fn mean(&self) -> u64 {

@@ -34,12 +34,14 @@ pub(super) enum Served {
 /// Counts a serving against its quantum.
 pub(super) struct Quantum {
     served: u32,
+    /// The stream has stopped here.
+    pub(super) closed: bool,
     began: Moment,
 }
 
 impl Quantum {
     pub(super) fn begin() -> Self {
-        Self { served: 0, began: Moment::now() }
+        Self { served: 0, closed: false, began: Moment::now() }
     }
 
     /// Counts one item; says whether the quantum is used up.
@@ -49,8 +51,13 @@ impl Quantum {
         self.served.is_multiple_of(LOOK) && (self.served >= MOST || self.began.elapsed() >= QUANTUM)
     }
 
-    pub(super) fn served(&self) -> u32 {
-        self.served
+    /// Ends the poke: counts what was served, and says what became of it.
+    pub(super) fn end<E>(self, site: &Site<E>) -> Poked {
+        if self.served == 0 && !self.closed {
+            return Poked::Idle;
+        }
+        site.measure(self.served.into(), self.began);
+        Poked::Worked
     }
 }
 
@@ -126,7 +133,7 @@ where
             match self.serve(held.state(), &mut quantum) {
                 Served::Drained => match held.release() {
                     Some(again) => held = again,
-                    None => return if quantum.served() > 0 { Poked::Worked } else { Poked::Idle },
+                    None => break,
                 },
                 Served::Quantum => {
                     held.let_go();
@@ -135,14 +142,16 @@ where
                     if self.is_ready() {
                         self.site.run.event.notify();
                     }
-                    return Poked::Worked;
+                    break;
                 }
                 Served::Closed => {
+                    quantum.closed = true;
                     held.close();
-                    return Poked::Worked;
+                    break;
                 }
             }
         }
+        quantum.end(&self.site)
     }
 
     fn is_ready(&self) -> bool {
@@ -152,6 +161,11 @@ where
     fn is_held(&self) -> bool {
         let word = self.baton.word();
         !word.is_free() && !word.is_closed()
+    }
+
+    fn taken(&self) -> (usize, u64) {
+        // The cell that closed the node is no item.
+        (self.site.id, self.watch.taken() - u64::from(self.baton.word().is_closed()))
     }
 
     fn mean(&self) -> u64 {

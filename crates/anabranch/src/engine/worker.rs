@@ -38,6 +38,8 @@ impl<'l, 'env> Worker<'l, 'env> {
         while !self.run.is_done() {
             if !self.step() {
                 self.idle();
+            } else if self.run.is_reported() {
+                self.sample();
             }
         }
         self.go_home();
@@ -61,6 +63,24 @@ impl<'l, 'env> Worker<'l, 'env> {
         }
         let source = &self.line.source;
         source.own.is_none() && source.node.is_ready() && source.node.poke() == Poked::Worked
+    }
+
+    /// Notes how many items wait before each node.
+    #[cold]
+    fn sample(&self) {
+        let mut before = self.line.source.node.taken().1;
+        let mut note = |(id, taken): (usize, u64)| {
+            if let Some(meter) = self.run.meter(id) {
+                meter.sample(before.saturating_sub(taken));
+            }
+            before = taken;
+        };
+        for link in &self.line.links {
+            if let Some(hop) = &link.hop {
+                note(hop.taken());
+            }
+            note(link.station.node.taken());
+        }
     }
 
     fn station_before(&self, at: usize) -> &'l Station<'env> {

@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
+use anabranch_plan::Node;
 use anabranch_record::sync::Arc;
 
 use super::Stream;
@@ -18,29 +19,24 @@ where
     M::Error: Send + 'env,
 {
     /// Runs into a closure that may halt the stream.
-    fn run_into<F>(self, f: F) -> Ended<M::Error>
+    fn run_into<F>(self, sink: Node, f: F) -> Ended<M::Error>
     where
         F: FnMut(U::Out) -> Flow<M::Error> + Send,
     {
         let errors = Arc::clone(&self.tail.errors);
-        self.run(Last(f, PhantomData), &errors)
-    }
-
-    /// Runs into a closure that takes every item; gives `value` made of what it left behind.
-    fn run_all<V>(self, mut f: impl FnMut(U::Out) + Send, value: impl FnOnce() -> V) -> M::Output<V> {
-        let Ended { result, report } = self.run_into(|item| {
-            f(item);
-            ControlFlow::Continue(())
-        });
-        M::output(result.map(|()| value()), report)
+        self.run(sink, Last(f, PhantomData), &errors)
     }
 
     /// Calls `f` with each item, in order.
-    pub fn for_each<F>(self, f: F) -> M::Output<()>
+    pub fn for_each<F>(self, mut f: F) -> M::Output<()>
     where
         F: FnMut(U::Out) + Send,
     {
-        self.run_all(f, || ())
+        let Ended { result, report } = self.run_into(Node::sink("for_each"), |item| {
+            f(item);
+            ControlFlow::Continue(())
+        });
+        M::output(result, report)
     }
 
     /// Calls `f` with each item, in order, until it fails: the first failure of the stream is returned, be it
@@ -52,10 +48,11 @@ where
         U: Apply<E>,
         F: FnMut(U::Out) -> Result<(), E> + Send,
     {
-        let Ended { result, report } = self.admit::<E>().run_into(|item| match f(item) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => ControlFlow::Break(Halt::Error(error)),
-        });
+        let Ended { result, report } =
+            self.admit::<E>().run_into(Node::sink("try_for_each").fallible(), |item| match f(item) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => ControlFlow::Break(Halt::Error(error)),
+            });
         <M::Then as Mode>::output(result, report)
     }
 
@@ -68,7 +65,7 @@ where
         // Taken out and put back an item, since `f` wants it by value; a panic of `f` leaves nothing behind.
         let mut held = Some(init);
         let cell = &mut held;
-        let ended = self.run_into(move |item| {
+        let ended = self.run_into(Node::sink("fold"), move |item| {
             if let Some(value) = cell.take() {
                 *cell = Some(f(value, item));
             }
@@ -92,7 +89,7 @@ where
         C: Extend<U::Out> + Send,
     {
         let target = &mut container;
-        let ended = self.run_into(move |item| {
+        let ended = self.run_into(Node::sink("collect"), move |item| {
             target.extend(std::iter::once(item));
             ControlFlow::Continue(())
         });
@@ -111,7 +108,7 @@ where
     {
         let mut found = None;
         let place = &mut found;
-        let ended = self.run_into(move |item| {
+        let ended = self.run_into(Node::sink("find"), move |item| {
             if f(&item) {
                 *place = Some(item);
                 return ControlFlow::Break(Halt::Break);
@@ -128,7 +125,7 @@ where
     {
         let mut found = false;
         let place = &mut found;
-        let ended = self.run_into(move |item| {
+        let ended = self.run_into(Node::sink("any"), move |item| {
             *place = f(item);
             if *place { ControlFlow::Break(Halt::Break) } else { ControlFlow::Continue(()) }
         });
@@ -142,7 +139,7 @@ where
     {
         let mut holds = true;
         let place = &mut holds;
-        let ended = self.run_into(move |item| {
+        let ended = self.run_into(Node::sink("all"), move |item| {
             *place = f(item);
             if *place { ControlFlow::Continue(()) } else { ControlFlow::Break(Halt::Break) }
         });

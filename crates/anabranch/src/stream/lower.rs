@@ -1,16 +1,21 @@
 //! From a stream to its plan, and to a run.
 
+use std::cell::Cell as StdCell;
 use std::convert::Infallible;
 use std::panic::resume_unwind;
+use std::time::Instant;
 
 use anabranch_plan::{ItemType, Node, Plan};
 use anabranch_record::sync::Arc;
 
 use super::Stream;
-use crate::engine::{self, Assembly, ErrorSlot, InlineEnd, InlineSink, NodeSpec, Outcome, Run};
+use crate::cancel::{CancelToken, Stopped};
+use crate::engine::{self, Assembly, ErrorSlot, InlineEnd, InlineSink, Meter, NodeSpec, Outcome, Run};
 use crate::flow::Mode;
+use crate::progress::Reporter;
 use crate::report::Report;
 use crate::serial::Serial;
+use crate::settings::Settings;
 use crate::unit::{Apply, Unit};
 
 /// What a run came to.
@@ -64,8 +69,9 @@ where
     M: Mode,
     M::Error: Send + 'env,
 {
-    /// Runs the stream into `op`. A panic of user code is resumed here, after every thread has left.
-    pub(super) fn run<E, Op>(self, op: Op, errors: &Arc<ErrorSlot<E>>) -> Ended<E>
+    /// Runs the stream into `op`, the end called `name`. A panic of user code is resumed here, after every
+    /// thread has left.
+    pub(super) fn run<E, Op>(mut self, sink: Node, op: Op, errors: &Arc<ErrorSlot<E>>) -> Ended<E>
     where
         E: Send,
         Op: Serial<U::Out, E, Out = Infallible>,
@@ -74,23 +80,55 @@ where
         let window = self.settings.window(workers, self.item_size());
         let specs: Vec<NodeSpec> = self.nodes.iter().map(|described| described.spec.clone()).collect();
         let dedicated = specs.iter().filter_map(|spec| spec.own.clone()).collect::<Vec<_>>();
-        let inline = self.settings.inline || (workers == 1 && dedicated.is_empty());
-        let run = Arc::new(Run::new(workers, self.settings.spin, dedicated));
-        if inline {
-            let sink = InlineSink::new(Arc::clone(&run), op, errors, None);
-            let mut line = self.tail.inline(&run, Box::new(InlineEnd::<U::To, U::Out, _, _>::new(sink)));
-            line.drive();
-        } else {
-            let assembly = Assembly::new(Arc::clone(&run), window, specs);
-            let line = assembly.close(self.tail, op, errors, None);
-            let name = self.settings.title.as_deref().unwrap_or("anabranch");
-            engine::run_threads(&line, &run, workers, window as u64, name);
+        // One worker is the caller alone: with nobody to share with, the plain loop is the best executor.
+        self.settings.inline |= workers == 1 && dedicated.is_empty();
+        let plan = M::REPORTS.then(|| self.plan_to(sink));
+        let meters = plan.as_ref().map_or(0, |plan| plan.nodes.len());
+        let run = Arc::new(Run::new(workers, self.settings.spin, dedicated, meters));
+        let Settings { title, inline, tokens, progress, bytes, .. } = self.settings;
+        let watcher = progress.map(|call| Reporter::new(call, bytes));
+        for token in &tokens {
+            token.attach(&run);
         }
+        let guard = Detach { tokens: &tokens, run: &run, counts: StdCell::new((0, 0)) };
+        let began = Instant::now();
+        if inline {
+            let sink = InlineSink::new(Arc::clone(&run), specs.len(), op, errors, watcher);
+            let mut line = self.tail.inline(&run, Box::new(InlineEnd::<U::To, U::Out, _, _>::new(sink)));
+            guard.counts.set(line.drive());
+        } else {
+            let line = Assembly::new(Arc::clone(&run), window, specs).close(self.tail, op, errors, watcher);
+            let name = title.as_deref().unwrap_or("anabranch");
+            engine::run_threads(&line, &run, workers, window as u64, name);
+            guard.counts.set(line.counts());
+        }
+        drop(guard);
+        let report = plan.map(|plan| {
+            Report::new(plan, began.elapsed(), |id| run.meter(id).map(Meter::read).unwrap_or_default())
+        });
         let result = match run.outcome() {
-            Outcome::Complete | Outcome::Cancelled => Ok(()),
+            Outcome::Complete => Ok(()),
             Outcome::Error => Err(errors.take().expect("an error that was noted")),
             Outcome::Panic(payload) => resume_unwind(payload),
         };
-        Ended { result, report: M::REPORTS.then(|| Report {}) }
+        Ended { result, report }
+    }
+}
+
+/// Takes a run away from its tokens, also when user code panics through the inline executor.
+struct Detach<'r> {
+    tokens: &'r [CancelToken],
+    run: &'r Arc<Run>,
+    /// Items pulled, and items delivered.
+    counts: StdCell<(u64, u64)>,
+}
+
+impl Drop for Detach<'_> {
+    fn drop(&mut self) {
+        let (pulled, delivered) = self.counts.get();
+        let counts = Stopped { delivered, dropped: pulled.saturating_sub(delivered) };
+        for token in self.tokens {
+            token.detach(self.run, counts);
+        }
     }
 }

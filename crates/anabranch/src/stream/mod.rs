@@ -38,7 +38,7 @@ use crate::unit::Unit;
 pub struct Stream<'env, U: Unit, M: Mode = Sure> {
     tail: Tail<'env, U, M::Error>,
     nodes: Vec<Described>,
-    settings: Settings,
+    settings: Settings<'env>,
     mode: PhantomData<M>,
 }
 

@@ -1,13 +1,14 @@
 //! Parallel stages.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use anabranch_plan::{Node, State};
 
 use super::{Described, Stream};
 use crate::engine::Tail;
 use crate::flow::{Admit, Mode};
-use crate::unit::{Filter, FilterMap, FlatMap, Inspect, Map, MapWith, TryMap, TryMapWith, Unit};
+use crate::unit::{CountBytes, Filter, FilterMap, FlatMap, Inspect, Map, MapWith, TryMap, TryMapWith, Unit};
 
 impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// Puts `unit` in the place of the open unit, as `node` after it.
@@ -91,6 +92,15 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         F: Fn(&U::Out) + Sync,
     {
         self.extend(Node::parallel("inspect"), |before| Inspect { before, call: f, types: PhantomData })
+    }
+
+    /// Counts bytes for [`on_progress`](Self::on_progress): `size` says how many an item stands for.
+    pub fn count_bytes<F>(self, size: F) -> Stream<'env, CountBytes<U, F>, M>
+    where
+        F: Fn(&U::Out) -> u64 + Sync,
+    {
+        let bytes = Arc::clone(&self.settings.bytes);
+        self.extend(Node::parallel("count_bytes"), |before| CountBytes { before, call: size, bytes })
     }
 
     /// Turns each item into another or fails: the first failure in the order of the items ends the stream.

@@ -5,7 +5,9 @@ use anabranch_record::EventCount;
 use anabranch_record::sync::Arc;
 
 use super::{Described, Stream};
+use crate::cancel::CancelToken;
 use crate::flow::{Mode, Reported};
+use crate::progress::Progress;
 use crate::unit::Unit;
 
 impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
@@ -105,6 +107,29 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// Lets waiting workers spin for ever instead of parking: gives up that idling is free.
     pub fn spin(mut self) -> Self {
         self.settings.spin = true;
+        self
+    }
+
+    /// Lets a token stop the run from outside.
+    pub fn cancel(mut self, token: &CancelToken) -> Self {
+        self.settings.tokens.push(token.clone());
+        self
+    }
+
+    /// Calls `f` while the stream runs, at most ten times a second, and once at its end.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let mut last = None;
+    /// Stream::from_iter(0..1_000).on_progress(|progress| last = Some(progress.items)).for_each(drop);
+    /// assert_eq!(last, Some(1_000));
+    /// ```
+    pub fn on_progress<F>(mut self, f: F) -> Self
+    where
+        F: FnMut(Progress) + Send + 'env,
+    {
+        self.settings.progress = Some(Box::new(f));
         self
     }
 

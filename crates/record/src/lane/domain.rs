@@ -139,6 +139,12 @@ pub struct RoomWatch<T> {
 }
 
 impl<T> RoomWatch<T> {
+    /// How many cells have been put.
+    #[inline]
+    pub fn put(&self) -> u64 {
+        self.slots.commit.load(Ordering::Relaxed)
+    }
+
     /// Whether the window has room for one more index. May say yes a moment too long, while the source goes on.
     #[inline]
     pub fn has_room(&self) -> bool {

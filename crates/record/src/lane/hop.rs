@@ -28,6 +28,12 @@ impl<T, U> Hop<T, U> {
         commit.saturating_sub(self.input.claim.load(Ordering::Relaxed))
     }
 
+    /// How many cells have been claimed.
+    #[inline]
+    pub fn claimed(&self) -> u64 {
+        self.input.claim.load(Ordering::Relaxed)
+    }
+
     /// Claims up to `most` of the cells that are ready, the first ones. `None` if there is none.
     #[inline]
     pub fn claim(&self, most: u64) -> Option<Claim<'_, T, U>> {

@@ -168,6 +168,12 @@ pub struct Watch<T, I> {
 }
 
 impl<T, I: Inlet<T>> Watch<T, I> {
+    /// How many cells the reader has taken.
+    #[inline]
+    pub fn taken(&self) -> u64 {
+        self.slots.taken.load(Ordering::Relaxed)
+    }
+
     /// Whether the reader's next cell is published. May say yes a moment too long, while the reader moves on.
     #[inline]
     pub fn is_ready(&self) -> bool {
