@@ -1,4 +1,4 @@
-//! What can go wrong at a record's edges: nobody reads any more, or there is no room yet.
+//! What can go wrong at a record's edges: nobody reads any more, there is no room yet, an id is not free.
 
 use std::{error, fmt};
 
@@ -39,3 +39,39 @@ impl From<Closed> for TryStallError {
         Self::Closed
     }
 }
+
+/// Why a view could not be registered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RegisterError {
+    /// The record was made for fewer views on this side.
+    NoSuchId {
+        /// The id asked for.
+        id: usize,
+        /// How many views the record has on this side; ids are below it.
+        views: usize,
+    },
+    /// A view with this id is connected; it must [leave](crate::WriteView::leave) first.
+    Taken {
+        /// The id asked for.
+        id: usize,
+    },
+    /// The last view with this id was dropped, which ends its part of the stream for good.
+    Ended {
+        /// The id asked for.
+        id: usize,
+    },
+}
+
+impl fmt::Display for RegisterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSuchId { id, views } => {
+                write!(f, "no view {id}: this side of the record has {views} views")
+            }
+            Self::Taken { id } => write!(f, "view {id} is connected already"),
+            Self::Ended { id } => write!(f, "view {id} has ended and takes no successor"),
+        }
+    }
+}
+
+impl error::Error for RegisterError {}

@@ -1,6 +1,6 @@
-//! How a view waits before it sleeps: it polls for a short while if that has paid lately.
+//! How a view waits: it polls for a short while if that has paid lately, then sleeps on the event count.
 
-use crate::sync;
+use crate::{EventCount, sync};
 use std::time::Duration;
 
 /// The longest a view polls before it sleeps: about what a wake-up of a sleeping thread costs both sides.
@@ -21,6 +21,26 @@ pub(super) struct Patience {
 }
 
 impl Patience {
+    /// Calls `look` until it gives something, polling first and then sleeping on `event`.
+    ///
+    /// Whoever makes `look` succeed must give `event` a notice afterwards.
+    #[cold]
+    pub(super) fn until<R>(&mut self, event: &EventCount, mut look: impl FnMut() -> Option<R>) -> R {
+        if let Some(found) = self.poll(&mut look) {
+            return found;
+        }
+        loop {
+            let ticket = event.prepare();
+            match look() {
+                Some(found) => {
+                    event.leave();
+                    return found;
+                }
+                None => event.wait(ticket),
+            }
+        }
+    }
+
     /// Polls for at most [`LONG`]. Not under a model checker, where a poll is a state and not a saving.
     pub(super) fn poll<R>(&mut self, look: &mut impl FnMut() -> Option<R>) -> Option<R> {
         if cfg!(any(loom, shuttle)) {
@@ -43,5 +63,23 @@ impl Patience {
             }
             pauses = PAUSES.min(pauses * 2);
         }
+    }
+}
+
+/// Wakes everybody who waits on `event`: one fence and one load while nobody does.
+///
+/// The fence pairs with the one in [`EventCount::prepare`]: either this load sees the sleeper, or the
+/// sleeper's look after `prepare` sees what was stored before this call.
+#[inline]
+pub(super) fn wake_all(event: &EventCount) {
+    sync::fence(sync::Ordering::SeqCst);
+    wake_sleepers(event);
+}
+
+/// The second half of [`wake_all`], for a caller that has made the fence already.
+#[inline]
+pub(super) fn wake_sleepers(event: &EventCount) {
+    if event.sleepers() > 0 {
+        event.notify_all();
     }
 }

@@ -1,0 +1,182 @@
+//! Many writers, many readers, registration, growth: the general form.
+
+mod core;
+mod deal;
+mod generation;
+mod observer;
+mod reader;
+mod side;
+mod writer;
+
+pub use deal::{All, Deal, Dealt, Owning, ReadDeal, Tickets, WriteDeal};
+pub use observer::Observer;
+pub use reader::{ReadView, ViewItems};
+pub use writer::{ViewSlots, WriteView};
+
+use self::core::{Core, Which};
+use super::RegisterError;
+use crate::sync::Arc;
+use side::Side;
+use std::{fmt, marker::PhantomData};
+
+/// A record with any number of writers and readers: the handle with which views register.
+///
+/// It is made for a number of views on each side, with ids from 0. Items flow once all of them have
+/// registered, so none is lost to a late reader. A view that [leaves](WriteView::leave) hands its id to a
+/// successor, which goes on exactly where it stopped; a view that is dropped ends its part for good:
+///
+/// - writers that are [`Dealt`] indices: the stream ends at the first index that its writer will not write;
+/// - writers with [`Tickets`]: others take its claim over; the stream ends when all writers have gone;
+/// - readers that see [`All`]: it holds nobody up any more;
+/// - readers that are [`Dealt`] indices: its share is dropped unread;
+/// - readers with [`Tickets`]: others take its claim over;
+/// - the last reader: the record is closed, and its writers learn it.
+///
+/// When the last clone of the handle is dropped, ids that wait for a view have ended too.
+///
+/// The record holds at most the widest horizon of a writer plus the widest of a reader (Erbium, section 4). It
+/// grows when a wider view connects, without stopping anybody.
+///
+/// # Examples
+/// ```
+/// use anabranch_record::Record;
+///
+/// let record = Record::broadcast(2); // one writer, two readers that see every item
+/// let mut writer = record.writer(0, 16).unwrap();
+/// let sums = std::thread::scope(|scope| {
+///     let readers = [0, 1].map(|id| {
+///         let mut reader = record.reader(id, 16).unwrap();
+///         scope.spawn(move || {
+///             let mut sum = 0u64;
+///             loop {
+///                 let items = reader.receive(8);
+///                 if items.is_empty() {
+///                     return sum;
+///                 }
+///                 sum += items.iter().sum::<u64>();
+///                 items.release();
+///             }
+///         })
+///     });
+///     for i in 0..10 {
+///         let mut slots = writer.stall(10).unwrap();
+///         slots.fill(i * 10..);
+///         slots.commit();
+///     }
+///     drop(writer);
+///     readers.map(|reader| reader.join().unwrap())
+/// });
+/// assert_eq!(sums, [4950, 4950]);
+/// ```
+pub struct Record<T, W: WriteDeal = Dealt, R: ReadDeal<T> = All> {
+    core: Arc<Core<T>>,
+    writers: W,
+    readers: R,
+    items: PhantomData<T>,
+}
+
+impl<T: Send + Sync> Record<T, Dealt, All> {
+    /// A record with one writer and `readers` readers, each of which sees every item.
+    ///
+    /// # Panics
+    /// If `readers` is 0.
+    pub fn broadcast(readers: usize) -> Self {
+        Self::new(Dealt::one(), All::of(readers))
+    }
+}
+
+impl<T: Send, W: WriteDeal, R: ReadDeal<T>> Record<T, W, R> {
+    /// A record for these views (Erbium, section 3, `new_record`).
+    ///
+    /// # Examples
+    /// ```
+    /// use anabranch_record::{Dealt, Record, Tickets};
+    ///
+    /// // three writers in turn, eight items each; two readers, whichever is free
+    /// let record = Record::<String, _, _>::new(Dealt::of(3, 8), Tickets::of(2));
+    /// ```
+    pub fn new(writers: W, readers: R) -> Self {
+        let core = Core::new(
+            Side::new(W::TICKETS, (0..writers.views()).map(|seat| writers.own(seat, 0))),
+            Side::new(R::TICKETS, (0..readers.views()).map(|seat| readers.own(seat, 0))),
+        );
+        Self { core: Arc::new(core), writers, readers, items: PhantomData }
+    }
+
+    /// Registers writer `id`, which will reserve at most `horizon` slots at a time.
+    ///
+    /// # Errors
+    /// There is no such id, or it is taken, or it has ended.
+    ///
+    /// # Panics
+    /// If `horizon` is 0 or above 2^32.
+    pub fn writer(&self, id: usize, horizon: usize) -> Result<WriteView<T, W>, RegisterError> {
+        let horizon = checked(horizon);
+        let (place, generation) =
+            self.core.connect(Which::Writers, id, horizon, || self.writers.own(id, 0))?;
+        Ok(WriteView::new(Arc::clone(&self.core), self.writers, id, place, generation, horizon))
+    }
+
+    /// Registers reader `id`, which will hold at most `horizon` items at a time.
+    ///
+    /// # Errors
+    /// There is no such id, or it is taken, or it has ended.
+    ///
+    /// # Panics
+    /// If `horizon` is 0 or above 2^32.
+    pub fn reader(&self, id: usize, horizon: usize) -> Result<ReadView<T, R>, RegisterError> {
+        let horizon = checked(horizon);
+        let (place, generation) =
+            self.core.connect(Which::Readers, id, horizon, || self.readers.own(id, 0))?;
+        Ok(ReadView::new(Arc::clone(&self.core), self.readers, id, place, generation, horizon))
+    }
+
+    /// An observer: a reader that is not registered, misses what it is too late for, and holds nobody up.
+    pub fn observer(&self) -> Observer<T>
+    where
+        T: Copy + Sync,
+    {
+        Observer::new(Arc::clone(&self.core))
+    }
+
+    /// How many items the record may hold at a time: 0 until all views have registered.
+    pub fn span(&self) -> usize {
+        self.core.span() as usize
+    }
+}
+
+fn checked(horizon: usize) -> u64 {
+    assert!(horizon > 0 && horizon as u64 <= 1 << 32, "a horizon is 1 to 2^32, not {horizon}");
+    horizon as u64
+}
+
+impl<T, W: WriteDeal, R: ReadDeal<T>> Clone for Record<T, W, R> {
+    fn clone(&self) -> Self {
+        self.core.add_handle();
+        Self {
+            core: Arc::clone(&self.core),
+            writers: self.writers,
+            readers: self.readers,
+            items: PhantomData,
+        }
+    }
+}
+
+impl<T, W: WriteDeal, R: ReadDeal<T>> Drop for Record<T, W, R> {
+    fn drop(&mut self) {
+        self.core.remove_handle(|which, id| match which {
+            Which::Writers => self.writers.own(id, 0),
+            Which::Readers => self.readers.own(id, 0),
+        });
+    }
+}
+
+impl<T, W: WriteDeal, R: ReadDeal<T>> fmt::Debug for Record<T, W, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Record")
+            .field("writers", &self.writers)
+            .field("readers", &self.readers)
+            .field("span", &self.core.span())
+            .finish_non_exhaustive()
+    }
+}
