@@ -77,6 +77,7 @@ impl<T> Generation<T> {
     }
 
     /// Slots of indices below this one have never held an item.
+    #[cfg(not(loom))]
     pub(super) fn fresh(&self) -> u64 {
         self.first.saturating_add(self.store.capacity())
     }
