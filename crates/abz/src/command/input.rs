@@ -1,0 +1,165 @@
+//! Which files are taken, and when one may be removed.
+
+use std::fmt;
+use std::fs::{self, File, Metadata};
+use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use abz::gzip::Origin;
+
+use super::options::{Action, Destination, Options, Source};
+use super::problem::Problem;
+use super::target::compressed_path;
+
+/// An input, open.
+#[derive(Debug)]
+pub(super) struct Input {
+    /// Where it was found: of a file the path that exists, which may be the user's with a suffix.
+    pub(super) source: Source,
+    pub(super) file: File,
+    /// As it was when it was opened.
+    pub(super) metadata: Metadata,
+}
+
+impl fmt::Display for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.source {
+            Source::Stdin => f.write_str("standard input"),
+            Source::File(path) => path.display().fmt(f),
+        }
+    }
+}
+
+impl Input {
+    /// Opens an input, if it is one that may be taken.
+    pub(super) fn open(source: &Source, options: &Options) -> Result<Input, Problem> {
+        match source {
+            Source::Stdin => open_stdin(options),
+            Source::File(path) => open_file(path, options),
+        }
+    }
+
+    /// Its size in bytes, if that is known beforehand.
+    pub(super) fn len(&self) -> Option<u64> {
+        self.metadata.is_file().then_some(self.metadata.len())
+    }
+
+    /// What a compressed file tells of it.
+    pub(super) fn origin(&self) -> Origin {
+        let Source::File(path) = &self.source else { return Origin::default() };
+        let modified = self.metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        Origin {
+            name: path.file_name().map(|name| name.as_encoded_bytes().to_vec()),
+            mtime: modified.and_then(|time| time.as_secs().try_into().ok()).unwrap_or(0),
+        }
+    }
+
+    /// Removes it, now that its output is complete, unless it is not any more what was read.
+    pub(super) fn remove(self) -> Result<(), Problem> {
+        let Source::File(path) = &self.source else { return Ok(()) };
+        let is_as_read = fs::metadata(path).is_ok_and(|now| {
+            let facts = |m: &Metadata| (m.dev(), m.ino(), m.len(), m.mtime(), m.mtime_nsec());
+            facts(&now) == facts(&self.metadata)
+        });
+        if !is_as_read {
+            return Err(Problem::warning(
+                &self,
+                "was changed while it was read: it is kept, and the output is of what was read",
+            ));
+        }
+        fs::remove_file(path).map_err(|error| Problem::of_file(&self, "cannot be removed", &error))
+    }
+}
+
+fn open_stdin(options: &Options) -> Result<Input, Problem> {
+    let name = "standard input";
+    let stdin = io::stdin();
+    if options.action != Action::Compress && stdin.is_terminal() && !options.force && !options.explain {
+        return Err(Problem::error(
+            name,
+            "compressed data is not read from a terminal: name a file, or use -f to force it",
+        ));
+    }
+    // A file, because the standard library's own standard input copies everything through a small buffer.
+    let file = stdin.as_fd().try_clone_to_owned().map(File::from);
+    let opened = file.and_then(|file| Ok((file.metadata()?, file)));
+    let (metadata, file) = opened.map_err(|error| Problem::of_file(name, "cannot be read", &error))?;
+    Ok(Input { source: Source::Stdin, file, metadata })
+}
+
+fn open_file(path: &Path, options: &Options) -> Result<Input, Problem> {
+    let with_suffix = compressed_path(path, &options.suffix);
+    let (path, found) = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && options.action != Action::Compress => {
+            match with_suffix.as_deref().map(|path| (path, fs::symlink_metadata(path))) {
+                Some((path, Ok(found))) => (path, Ok(found)),
+                _ => (path, Err(error)),
+            }
+        }
+        found => (path, found),
+    };
+    let subject = &path.display();
+    let cannot = |error| Problem::of_file(subject, "cannot be opened", &error);
+    let found = found.map_err(cannot)?;
+
+    // What replaces its input must not be led astray by a link, nor take a file away from its other names.
+    let replaces = options.destination == Destination::Beside;
+    if found.is_symlink() && replaces && !options.force {
+        return Err(Problem::error(subject, "is a symbolic link: use -f to follow it, or -c"));
+    }
+    // Before it is opened: to open a pipe waits for a writer.
+    let metadata = fs::metadata(path).map_err(cannot)?;
+    if metadata.is_dir() {
+        return Err(Problem::warning(subject, "is a directory -- ignored"));
+    }
+    if replaces && !metadata.is_file() {
+        return Err(Problem::warning(subject, "is not a regular file -- ignored (use -c to read it)"));
+    }
+    if replaces && metadata.nlink() > 1 && !options.force {
+        let others = metadata.nlink() - 1;
+        let links = if others == 1 { "link" } else { "links" };
+        return Err(Problem::warning(
+            subject,
+            format_args!("has {others} other {links} -- ignored (use -f to take it nevertheless, or -c)"),
+        ));
+    }
+    let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
+    let (opened, file) = opened.map_err(cannot)?;
+    if (opened.dev(), opened.ino()) != (metadata.dev(), metadata.ino()) {
+        return Err(Problem::error(subject, "was replaced while it was opened: try again"));
+    }
+    Ok(Input { source: Source::File(path.to_owned()), file, metadata: opened })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opened(path: &Path) -> Input {
+        let file = File::open(path).unwrap();
+        let metadata = file.metadata().unwrap();
+        Input { source: Source::File(path.to_owned()), file, metadata }
+    }
+
+    #[test]
+    fn only_what_was_read_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+
+        fs::write(&path, "data").unwrap();
+        let grown = opened(&path);
+        fs::write(&path, "data and more").unwrap();
+        assert!(grown.remove().is_err() && path.exists());
+
+        let replaced = opened(&path);
+        fs::write(folder.path().join("y"), "data and more").unwrap();
+        fs::rename(folder.path().join("y"), &path).unwrap();
+        assert!(replaced.remove().is_err() && path.exists());
+
+        let untouched = opened(&path);
+        assert!(untouched.remove().is_ok() && !path.exists());
+    }
+}

@@ -1,0 +1,29 @@
+//! The command: from names on the command line to files that are whole, or as they were.
+//!
+//! | chapter | what it decides |
+//! |---|---|
+//! | [`arguments`] | what the user may write, for `--help` and for the parser |
+//! | [`options`] | what that means, once and for all |
+//! | [`job`] | one input from start to end |
+//! | [`input`] | which files are taken, and when one may be removed |
+//! | [`target`] | where the output goes: suffixes, and what is not overwritten |
+//! | [`output`] | how it gets there whole: temporary file, attributes, rename |
+//! | [`interrupt`] | what happens on signals and broken pipes |
+//! | [`console`] | what is told, and the exit status |
+//! | [`problem`] | what went wrong, in words, with what to do |
+
+#[cfg(not(unix))]
+compile_error!("the command knows files by their Unix attributes; the library `abz` runs anywhere");
+
+mod arguments;
+mod console;
+mod input;
+pub mod interrupt;
+pub mod job;
+mod options;
+mod output;
+mod problem;
+mod target;
+
+pub use console::Console;
+pub use options::Options;

@@ -1,0 +1,130 @@
+//! What the arguments mean: every later decision reads this, and nothing reads an argument twice.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use abz::Compression;
+use clap::Parser;
+
+use super::arguments::Arguments;
+use super::console::{Loudness, Status};
+
+/// What to do, with what, and how.
+#[derive(Debug)]
+pub struct Options {
+    pub(super) action: Action,
+    /// Print the plan of the action instead.
+    pub(super) explain: bool,
+    /// What to do it with, in order.
+    pub sources: Vec<Source>,
+    pub(super) destination: Destination,
+    /// Whether inputs stay when their output is complete.
+    pub(super) keep: bool,
+    pub(super) force: bool,
+    /// The suffix of compressed files, not empty.
+    pub(super) suffix: OsString,
+    /// Level, block size and workers; each file brings its own origin, and may need fewer workers.
+    pub(super) compression: Compression,
+    /// What is told beside errors.
+    pub loudness: Loudness,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    Compress,
+    Decompress,
+    Test,
+}
+
+/// Where an input comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Standard input.
+    Stdin,
+    /// A file.
+    File(PathBuf),
+}
+
+/// Where outputs go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Destination {
+    /// Each beside its input, under a name made of that of the input; from standard input to standard output.
+    Beside,
+    Stdout,
+    File(PathBuf),
+    /// What is decoded is only looked at.
+    Nowhere,
+}
+
+impl Options {
+    /// Reads the command line.
+    ///
+    /// # Errors
+    ///
+    /// If there is nothing to do: help or a mistake has been printed, and this is the status to exit with.
+    pub fn from_command_line() -> Result<Options, Status> {
+        Arguments::try_parse().and_then(Options::new).map_err(|error| {
+            // Where it cannot be printed, the status must do.
+            let _ = error.print();
+            if error.use_stderr() { Status::Error } else { Status::Success }
+        })
+    }
+
+    fn new(arguments: Arguments) -> Result<Options, clap::Error> {
+        let sources: Vec<_> = match arguments.files.is_empty() {
+            true => vec![Source::Stdin],
+            false => arguments
+                .files
+                .into_iter()
+                .map(|file| if file.as_os_str() == "-" { Source::Stdin } else { Source::File(file) })
+                .collect(),
+        };
+        if arguments.output.is_some() && sources.len() > 1 {
+            return Err(mistake("--output is one file: it needs one input, or none"));
+        }
+        if arguments.suffix.is_empty() || arguments.suffix.to_string_lossy().contains('/') {
+            return Err(mistake("--suffix must be the end of a file's name, such as .gz"));
+        }
+        let action = match (arguments.test, arguments.decompress) {
+            (true, _) => Action::Test,
+            (false, true) => Action::Decompress,
+            (false, false) => Action::Compress,
+        };
+        let destination = match arguments.output {
+            _ if action == Action::Test => Destination::Nowhere,
+            Some(file) if file.as_os_str() == "-" => Destination::Stdout,
+            Some(file) => Destination::File(file),
+            None if arguments.stdout => Destination::Stdout,
+            None => Destination::Beside,
+        };
+        let mut compression = Compression {
+            level: arguments.level.0,
+            block_size: arguments.block_size,
+            ..Compression::default()
+        };
+        if let Some(workers) = arguments.processes {
+            compression.workers = workers;
+        }
+        Ok(Options {
+            action,
+            explain: arguments.explain,
+            sources,
+            keep: arguments.keep || destination != Destination::Beside,
+            destination,
+            force: arguments.force,
+            suffix: arguments.suffix,
+            compression,
+            loudness: match (arguments.verbose, arguments.quiet) {
+                (true, _) => Loudness::Verbose,
+                (false, true) => Loudness::Quiet,
+                (false, false) => Loudness::Normal,
+            },
+        })
+    }
+}
+
+/// A mistake that the parser cannot see.
+fn mistake(message: &str) -> clap::Error {
+    use clap::CommandFactory;
+    Arguments::command().error(clap::error::ErrorKind::ValueValidation, message)
+}

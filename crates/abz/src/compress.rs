@@ -1,0 +1,90 @@
+//! Blocks in, members out.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+
+use abz_codec::gzip::{Encoder, MemberWriter, Origin};
+use abz_codec::{Blocks, DEFAULT_BLOCK_SIZE};
+use anabranch::Stream;
+
+use crate::Error;
+use crate::count::Counted;
+
+/// How to compress. All but `workers` decides what comes out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compression {
+    /// 1 (fastest) to 12 (smallest).
+    pub level: u32,
+    /// Bytes of input in a block, 1 to [`gzip::MAX_BLOCK`](crate::gzip::MAX_BLOCK).
+    pub block_size: usize,
+    /// The name and the time that the file tells.
+    pub origin: Origin,
+    /// Threads that work, the caller's among them; at least 1.
+    pub workers: usize,
+}
+
+/// What [`Compression::run`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compressed {
+    /// Bytes of input.
+    pub read: u64,
+    /// Bytes of output.
+    pub written: u64,
+}
+
+impl Default for Compression {
+    /// Level 6, blocks of 1 MiB, nothing told, as many workers as the process may use cores.
+    fn default() -> Self {
+        Compression {
+            level: 6,
+            block_size: DEFAULT_BLOCK_SIZE,
+            origin: Origin::default(),
+            workers: anabranch::default_workers(),
+        }
+    }
+}
+
+/// The pipeline, without its end. A macro because the type of a stream with closures in it has no name, and the
+/// plan that is shown must be that of the stream that runs.
+macro_rules! stream {
+    ($compression:expr, $input:expr) => {{
+        let Compression { level, block_size, origin, workers } = $compression;
+        Stream::try_from_iter(Blocks::new($input, *block_size).map(|block| block.map_err(Error::Read)))
+            .name("read")
+            .title("abz compress")
+            .workers(*workers)
+            .window($compression.window())
+            .map_with(|| Encoder::new(*level).origin(origin.clone()), |encoder, block| encoder.encode(&block))
+            .name("encode")
+    }};
+}
+
+impl Compression {
+    /// Compresses all of `input` to one gzip file on `output`.
+    ///
+    /// # Errors
+    ///
+    /// If the input cannot be read or the output not written. What was written by then is no whole file.
+    ///
+    /// # Panics
+    ///
+    /// If a setting is out of its range.
+    pub fn run(&self, input: impl Read + Send, output: impl Write + Send) -> Result<Compressed, Error> {
+        let mut input = Counted::new(input);
+        let mut file = MemberWriter::new(Counted::new(output));
+        stream!(self, &mut input).try_for_each(|member| file.write(&member).map_err(Error::Write))?;
+        let output = file.finish().map_err(Error::Write)?;
+        Ok(Compressed { read: input.bytes, written: output.bytes })
+    }
+
+    /// The most blocks that are in memory at once: two for each worker, one in its hands and one that waits to be
+    /// taken, or to be written.
+    pub fn window(&self) -> usize {
+        2 * self.workers
+    }
+
+    /// The plan that [`run`](Compression::run) would run, to be printed.
+    pub fn plan(&self) -> impl fmt::Display + use<> {
+        stream!(self, io::empty()).plan()
+    }
+}

@@ -1,0 +1,90 @@
+//! Members in, data out.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+
+use abz_codec::gzip::{Decoder, Fault, Piece, Splitter};
+use anabranch::Stream;
+
+use crate::Error;
+use crate::count::Counted;
+
+/// How to decompress any gzip file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decompression {
+    /// Threads that work, the caller's among them; at least 1.
+    pub workers: usize,
+}
+
+/// What [`Decompression::run`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decompressed {
+    /// Bytes of input.
+    pub read: u64,
+    /// Bytes of output.
+    pub written: u64,
+    /// The offset in the input of bytes after the last member that are neither a member nor zeros, if there are
+    /// any. The data before them is whole and right.
+    pub garbage_at: Option<u64>,
+}
+
+impl Default for Decompression {
+    /// As many workers as the process may use cores.
+    fn default() -> Self {
+        Decompression { workers: anabranch::default_workers() }
+    }
+}
+
+/// The pipeline, without its end. A macro for the reason that the one of `compress.rs` has.
+macro_rules! stream {
+    ($decompression:expr, $input:expr) => {
+        Stream::try_from_iter(Splitter::new($input).map(|piece| piece.map_err(Error::from)))
+            .name("split")
+            .title("abz decompress")
+            .workers($decompression.workers)
+            .window($decompression.window())
+            .try_map_with(Decoder::new, |decoder, piece| match piece {
+                Piece::Member(member) => decoder.decode(&member).map_err(Error::from),
+                Piece::Data(data) => Ok(data),
+            })
+            .name("decode")
+    };
+}
+
+impl Decompression {
+    /// Writes the contents of the gzip file `input` to `output`. Members that say how long they are, those that
+    /// this crate makes and those of BGZF, are decoded by all workers; other members one after another.
+    ///
+    /// # Errors
+    ///
+    /// If the input cannot be read, is damaged or no gzip file, or the output cannot be written. What was written
+    /// by then is the contents before that place, and right, except of a damaged member that does not say how
+    /// long it is.
+    ///
+    /// # Panics
+    ///
+    /// If there are no workers.
+    pub fn run(&self, input: impl Read + Send, output: impl Write + Send) -> Result<Decompressed, Error> {
+        let mut input = Counted::new(input);
+        let mut output = Counted::new(output);
+        let result =
+            stream!(self, &mut input).try_for_each(|data| output.write_all(&data).map_err(Error::Write));
+        let garbage_at = match result {
+            Ok(()) => None,
+            Err(Error::Decode(error)) if matches!(error.fault, Fault::TrailingGarbage) => Some(error.offset),
+            Err(error) => return Err(error),
+        };
+        output.flush().map_err(Error::Write)?;
+        Ok(Decompressed { read: input.bytes, written: output.bytes, garbage_at })
+    }
+
+    /// The most pieces (members, or chunks of 256 KiB) that are in memory at once: two for each worker.
+    pub fn window(&self) -> usize {
+        2 * self.workers
+    }
+
+    /// The plan that [`run`](Decompression::run) would run, to be printed.
+    pub fn plan(&self) -> impl fmt::Display + use<> {
+        stream!(self, io::empty()).plan()
+    }
+}

@@ -1,0 +1,40 @@
+//! Compression and decompression of gzip streams on all cores: what the command `abz` does between opening its
+//! files and closing them, for other programs.
+//!
+//! ```
+//! use abz::{Compression, Decompression};
+//!
+//! let text = b"a branch of a river that leaves the main stream and joins it again\n".repeat(1000);
+//! let mut file = Vec::new();
+//! let done = Compression { level: 9, ..Compression::default() }.run(&text[..], &mut file)?;
+//! assert_eq!((done.read, done.written), (text.len() as u64, file.len() as u64));
+//!
+//! let mut back = Vec::new();
+//! Decompression::default().run(&file[..], &mut back)?;
+//! assert_eq!(back, text);
+//! # Ok::<(), abz::Error>(())
+//! ```
+//!
+//! # What it promises
+//!
+//! - The output depends on the input and the settings, and never on the number of workers.
+//! - At most [`window`](Compression::window) blocks are in memory at once, however long the input is and however
+//!   slow the output.
+//! - When something fails, everything before it has been written, and nothing after it.
+//!
+//! # What it does not
+//!
+//! It opens, renames and removes no file: that is the command's part, and its care.
+#![forbid(unsafe_code)]
+
+mod compress;
+mod count;
+mod decompress;
+mod error;
+
+pub use compress::{Compressed, Compression};
+pub use decompress::{Decompressed, Decompression};
+pub use error::Error;
+
+/// The format, for what [`Compression`] needs of it and what [`Error`] tells of it.
+pub use abz_codec::{DEFAULT_BLOCK_SIZE, gzip};

@@ -1,0 +1,24 @@
+//! `abz`: a parallel gzip. This is its story; each chapter is a module of [`command`].
+#![forbid(unsafe_code)]
+
+mod command;
+
+use std::process::ExitCode;
+
+use command::{Console, Options, interrupt, job};
+
+fn main() -> ExitCode {
+    let options = match Options::from_command_line() {
+        Ok(options) => options,
+        Err(status) => return status.into(),
+    };
+    interrupt::remove_unfinished_files_on_signals();
+
+    let mut console = Console::new(options.loudness);
+    for source in &options.sources {
+        if let Err(problem) = job::run(source, &options, &mut console) {
+            console.tell(&problem);
+        }
+    }
+    console.status().into()
+}

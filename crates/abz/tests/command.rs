@@ -1,0 +1,496 @@
+//! The real binary, as a user meets it.
+
+use std::fs::{self, File, Permissions};
+use std::io::{Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use tempfile::TempDir;
+
+/// A folder of its own for a test, to run in.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Folder(TempDir::new().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, data: &[u8]) {
+        fs::write(self.path(name), data).unwrap();
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    /// All names in the folder: to see that nothing is left behind.
+    fn names(&self) -> Vec<String> {
+        let names = fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<_> =
+            names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_abz"));
+        command.current_dir(self.0.path()).args(arguments);
+        command
+    }
+
+    /// Runs `abz`, with nothing on standard input.
+    fn abz(&self, arguments: &[&str]) -> Ran {
+        self.abz_fed(arguments, b"")
+    }
+
+    /// Runs `abz` with the given standard input.
+    fn abz_fed(&self, arguments: &[&str], input: &[u8]) -> Ran {
+        Ran(fed(self.command(arguments), input))
+    }
+}
+
+fn fed(mut command: Command, input: &[u8]) -> Output {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::thread::scope(|scope| {
+        // A child that does not read all of it has its reasons.
+        scope.spawn(move || drop(stdin.write_all(input)));
+        child.wait_with_output().unwrap()
+    })
+}
+
+struct Ran(Output);
+
+impl Ran {
+    /// The exit status must be this.
+    #[track_caller]
+    fn exits(self, status: i32) -> Self {
+        assert_eq!(self.0.status.code(), Some(status), "stderr: {}", self.stderr());
+        self
+    }
+
+    /// Standard error must be this line and no other; empty for none.
+    #[track_caller]
+    fn says(self, line: &str) -> Self {
+        assert_eq!(self.stderr().trim_end(), line);
+        self
+    }
+
+    fn stderr(&self) -> String {
+        String::from_utf8(self.0.stderr.clone()).unwrap()
+    }
+
+    fn stdout(self) -> Vec<u8> {
+        self.0.stdout
+    }
+}
+
+fn prose(len: usize) -> Vec<u8> {
+    let words = ["river ", "branch ", "leaves ", "the ", "main ", "stream ", "and ", "joins ", "again\n"];
+    let mut state = len as u64;
+    let mut text = Vec::with_capacity(len + 8);
+    while text.len() < len {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        text.extend(words[(state >> 33) as usize % words.len()].bytes());
+    }
+    text.truncate(len);
+    text
+}
+
+/// True if `program` is there; a test that needs it says so where it is not.
+fn have(program: &str) -> bool {
+    let there = Command::new(program).arg("--version").output().is_ok();
+    if !there {
+        println!("{program} is not installed: passed over");
+    }
+    there
+}
+
+// Round trips
+
+#[test]
+fn a_file_is_replaced_by_its_compressed_self_and_back() {
+    let folder = Folder::new();
+    let data = prose(3_000_000);
+    folder.write("x", &data);
+    folder.abz(&["x"]).exits(0).says("");
+    assert_eq!(folder.names(), ["x.gz"]);
+    assert!(folder.read("x.gz").len() < data.len() / 3);
+    folder.abz(&["-t", "x.gz"]).exits(0).says("");
+    folder.abz(&["-d", "x.gz"]).exits(0).says("");
+    assert_eq!(folder.names(), ["x"]);
+    assert!(folder.read("x") == data);
+}
+
+#[test]
+fn gzip_and_python_read_what_abz_writes_and_the_other_way_round() {
+    let folder = Folder::new();
+    for data in [prose(2_500_000), prose(1), Vec::new()] {
+        folder.write("x", &data);
+        folder.abz(&["-kf", "x"]).exits(0);
+        if have("gzip") {
+            let read = Command::new("gzip").arg("-dc").arg(folder.path("x.gz")).output().unwrap();
+            assert!(read.stdout == data);
+            let made = Command::new("gzip").arg("-c").arg(folder.path("x")).output().unwrap().stdout;
+            assert!(folder.abz_fed(&["-d"], &made).exits(0).stdout() == data);
+        }
+        if have("python3") {
+            let script = "import gzip, sys; sys.stdout.buffer.write(gzip.open(sys.argv[1]).read())";
+            let read =
+                Command::new("python3").args(["-c", script]).arg(folder.path("x.gz")).output().unwrap();
+            assert!(read.stdout == data);
+        }
+    }
+}
+
+#[test]
+fn the_same_bytes_come_out_for_any_number_of_processes() {
+    let folder = Folder::new();
+    folder.write("x", &prose(2_000_000));
+    let one = folder.abz(&["-c", "-b64K", "-p1", "x"]).exits(0).stdout();
+    for processes in ["-p2", "-p5"] {
+        assert!(folder.abz(&["-c", "-b64K", processes, "x"]).exits(0).stdout() == one);
+    }
+    for processes in ["-p1", "-p2", "-p5"] {
+        assert!(folder.abz_fed(&["-d", processes], &one).exits(0).stdout() == prose(2_000_000));
+    }
+}
+
+#[test]
+fn standard_input_goes_to_standard_output() {
+    let folder = Folder::new();
+    for data in [prose(2_500_000), Vec::new()] {
+        for name in [&[][..], &["-"]] {
+            let file = folder.abz_fed(name, &data).exits(0).says("").stdout();
+            let arguments = [&["-d"], name].concat();
+            assert!(folder.abz_fed(&arguments, &file).exits(0).says("").stdout() == data);
+        }
+    }
+    assert!(folder.names().is_empty());
+}
+
+#[test]
+fn levels_differ_and_the_last_one_counts() {
+    let folder = Folder::new();
+    let data = prose(500_000);
+    let size = |arguments: &[&str]| folder.abz_fed(arguments, &data).exits(0).stdout().len();
+    assert!(size(&["-1"]) > size(&["-6"]) && size(&["-6"]) > size(&["-9"]));
+    assert_eq!(size(&[]), size(&["-6"]));
+    assert_eq!(size(&["-1", "-9"]), size(&["--best"]));
+    assert_eq!(size(&["--fast"]), size(&["-1"]));
+}
+
+#[test]
+fn many_files_are_taken_one_after_another() {
+    let folder = Folder::new();
+    let names: Vec<String> = (0..20).map(|n| format!("f{n:02}")).collect();
+    for (n, name) in names.iter().enumerate() {
+        folder.write(name, &prose(n * 1000));
+    }
+    let arguments: Vec<&str> = names.iter().map(String::as_str).collect();
+    folder.abz(&arguments).exits(0).says("");
+    assert!(folder.names().iter().all(|name| name.ends_with(".gz")));
+    let all = [&["-dc"], &arguments[..]].concat();
+    assert!(folder.abz(&all).exits(0).stdout() == (0..20).flat_map(|n| prose(n * 1000)).collect::<Vec<_>>());
+    folder.abz(&[&["-d"], &arguments[..]].concat()).exits(0).says("");
+    assert_eq!(folder.names(), names);
+}
+
+#[test]
+fn a_bad_file_among_many_does_not_stop_the_others() {
+    let folder = Folder::new();
+    for name in ["a", "c"] {
+        folder.write(name, b"good");
+    }
+    folder.abz(&["a", "c"]).exits(0);
+    folder.write("b.gz", b"not gzip");
+    folder.abz(&["-d", "a.gz", "b.gz", "missing.gz", "c.gz"]).exits(1);
+    assert_eq!(folder.names(), ["a", "b.gz", "c"]);
+}
+
+// Names
+
+#[test]
+fn suffixes_are_taken_off_and_known() {
+    let folder = Folder::new();
+    folder.write("x", b"data");
+    folder.abz(&["-S", ".foo", "x"]).exits(0);
+    assert_eq!(folder.names(), ["x.foo"]);
+    folder
+        .abz(&["-d", "x.foo"])
+        .exits(2)
+        .says("abz: x.foo: unknown suffix, expected .gz -- ignored (use -c, or -o FILE)");
+    folder.abz(&["-d", "-S", ".foo", "x"]).exits(0);
+    assert_eq!(folder.names(), ["x"]);
+
+    folder.abz(&["x"]).exits(0);
+    folder
+        .abz(&["x.gz"])
+        .exits(0)
+        .says("abz: x.gz: already has the suffix of a compressed file -- unchanged");
+    assert_eq!(folder.names(), ["x.gz"]);
+    fs::rename(folder.path("x.gz"), folder.path("x.tgz")).unwrap();
+    folder.abz(&["-d", "x.tgz"]).exits(0);
+    assert_eq!(folder.names(), ["x.tar"]);
+    folder.abz(&["-S", "", "x.tar"]).exits(1);
+    assert_eq!(folder.names(), ["x.tar"]);
+}
+
+#[test]
+fn output_goes_where_it_is_told_and_the_input_stays() {
+    let folder = Folder::new();
+    folder.write("x", b"data");
+    folder.abz(&["-o", "y.anything", "x"]).exits(0);
+    folder.abz(&["-d", "-o", "z", "y.anything"]).exits(0);
+    assert_eq!(folder.names(), ["x", "y.anything", "z"]);
+    assert_eq!(folder.read("z"), b"data");
+    folder.abz_fed(&["-o", "from-stdin"], b"data").exits(0);
+    assert_eq!(folder.abz(&["-d", "-o", "-", "from-stdin"]).exits(0).stdout(), b"data");
+    folder.abz(&["-o", "w", "x", "z"]).exits(1);
+    folder.abz(&["-c", "-o", "w", "x"]).exits(1);
+    folder.abz(&["-o", "/dev/null", "x"]).exits(0);
+    assert_eq!(folder.names(), ["from-stdin", "x", "y.anything", "z"]);
+}
+
+#[test]
+fn an_existing_file_is_not_overwritten_without_force() {
+    let folder = Folder::new();
+    folder.write("x", b"new");
+    folder.write("x.gz", b"old");
+    folder.abz(&["x"]).exits(2).says("abz: x.gz: already exists -- not overwritten (use -f to overwrite it)");
+    assert_eq!((folder.read("x"), folder.read("x.gz")), (b"new".to_vec(), b"old".to_vec()));
+    symlink("nowhere", folder.path("y.gz")).unwrap();
+    folder.write("y", b"new");
+    folder.abz(&["y"]).exits(2);
+    folder.abz(&["-f", "x"]).exits(0).says("");
+    assert_eq!(folder.names(), ["x.gz", "y", "y.gz"]);
+    assert_eq!(folder.abz(&["-dc", "x.gz"]).exits(0).stdout(), b"new");
+}
+
+#[test]
+fn what_is_no_plain_file_is_left_alone() {
+    let folder = Folder::new();
+    folder.write("file", b"data");
+    symlink("file", folder.path("link")).unwrap();
+    folder.abz(&["link"]).exits(1).says("abz: link: is a symbolic link: use -f to follow it, or -c");
+    fs::create_dir(folder.path("folder")).unwrap();
+    folder.abz(&["folder"]).exits(2).says("abz: folder: is a directory -- ignored");
+    folder.abz(&["-q", "folder"]).exits(2).says("");
+    folder.abz(&["-k", "/dev/null"]).exits(2);
+    fs::hard_link(folder.path("file"), folder.path("other")).unwrap();
+    folder.abz(&["file"]).exits(2);
+    assert_eq!(folder.names(), ["file", "folder", "link", "other"]);
+
+    assert!(!folder.abz(&["-c", "link"]).exits(0).stdout().is_empty());
+    folder.abz(&["-fk", "file"]).exits(0);
+    folder
+        .abz(&["missing"])
+        .exits(1)
+        .says("abz: missing: cannot be opened: No such file or directory (os error 2)");
+}
+
+// Attributes
+
+#[test]
+fn mode_and_time_are_taken_over_and_told_in_the_file() {
+    let folder = Folder::new();
+    folder.write("x", b"data");
+    let time = SystemTime::UNIX_EPOCH + Duration::from_millis(1_500_000_000_250);
+    File::options().write(true).open(folder.path("x")).unwrap().set_modified(time).unwrap();
+    fs::set_permissions(folder.path("x"), Permissions::from_mode(0o4640)).unwrap();
+    let before = fs::metadata(folder.path("x")).unwrap();
+    folder.abz(&["x"]).exits(0);
+    let after = fs::metadata(folder.path("x.gz")).unwrap();
+    assert_eq!(after.mode() & 0o7777, 0o640, "and no right to run as the owner");
+    assert_eq!(after.modified().unwrap(), time);
+    assert_eq!((after.uid(), after.gid()), (before.uid(), before.gid()));
+    let (header, _) = abz::gzip::Header::parse(&folder.read("x.gz")).unwrap().unwrap();
+    assert_eq!((header.name.as_deref(), header.mtime), (Some(&b"x"[..]), 1_500_000_000));
+    folder.abz(&["-d", "x"]).exits(0);
+    let back = fs::metadata(folder.path("x")).unwrap();
+    assert_eq!((back.mode() & 0o7777, back.modified().unwrap()), (0o640, time));
+}
+
+// What goes wrong
+
+/// A file of ours of several members.
+fn members() -> Vec<u8> {
+    let mut file = Vec::new();
+    let compression = abz::Compression { block_size: 50_000, workers: 1, ..Default::default() };
+    compression.run(&prose(500_000)[..], &mut file).unwrap();
+    file
+}
+
+#[test]
+fn a_truncated_file_is_an_error_and_leaves_nothing_behind() {
+    let folder = Folder::new();
+    let file = members();
+    for len in [0, 1, 20, 5_000, file.len() / 2, file.len() - 1] {
+        folder.write("x.gz", &file[..len]);
+        for processes in ["-p1", "-p2"] {
+            let ran = folder.abz(&["-d", processes, "x.gz"]).exits(1);
+            let said = ran.stderr();
+            assert!(said.starts_with("abz: x.gz: member "), "{said}");
+            assert!(said.contains(&format!("at byte {len}: expected ")), "{said}");
+            assert!(
+                said.ends_with("the file was cut short: get all of it (-dc gives what there is)\n"),
+                "{said}"
+            );
+            assert_eq!(folder.names(), ["x.gz"]);
+        }
+        folder.abz(&["-t", "x.gz"]).exits(1);
+        let given = folder.abz(&["-dc", "x.gz"]).exits(1).stdout();
+        assert!(prose(500_000).starts_with(&given) && given.len().is_multiple_of(50_000));
+    }
+    assert_eq!(folder.read("x.gz").len(), file.len() - 1);
+}
+
+#[test]
+fn a_damaged_member_is_named_and_none_of_it_is_given() {
+    let folder = Folder::new();
+    let mut file = members();
+    let at = file.len() / 2;
+    file[at] ^= 0x10;
+    folder.write("x.gz", &file);
+    let ran = folder.abz(&["-d", "x.gz"]).exits(1);
+    let said = ran.stderr();
+    let expected = "the file is damaged there: get another copy (-dc gives what comes before)\n";
+    assert!(said.starts_with("abz: x.gz: member ") && said.ends_with(expected), "{said}");
+    assert_eq!(folder.names(), ["x.gz"]);
+    let given = folder.abz(&["-dc", "x.gz"]).exits(1).stdout();
+    assert!(prose(500_000).starts_with(&given) && given.len().is_multiple_of(50_000) && !given.is_empty());
+}
+
+#[test]
+fn what_is_not_gzip_is_told() {
+    let folder = Folder::new();
+    folder.write("x.gz", b"PK\x03\x04");
+    folder.abz(&["-d", "x.gz"]).exits(1).says(
+        "abz: x.gz: member 1, which begins at byte 0: at byte 0: expected the gzip magic bytes 1f 8b, \
+         found 50 for 1f; this is not a gzip file, and abz reads no other",
+    );
+    folder.abz_fed(&["-t"], b"PK").exits(1);
+}
+
+#[test]
+fn trailing_zeros_are_silent_and_trailing_garbage_is_a_warning() {
+    let folder = Folder::new();
+    let file = members();
+    folder.write("x.gz", &[&file[..], &[0; 10_000]].concat());
+    folder.abz(&["-d", "x.gz"]).exits(0).says("");
+    folder.write("x.gz", &[&file[..], b"garbage"].concat());
+    folder.abz(&["-df", "x.gz"]).exits(2).says(&format!(
+        "abz: x.gz: at byte {}: expected the end of the file, found bytes that are not gzip; they were ignored, \
+         all before them is right",
+        file.len()
+    ));
+    assert_eq!(folder.names(), ["x"]);
+    assert!(folder.read("x") == prose(500_000));
+}
+
+#[test]
+fn a_full_device_is_told_with_what_to_do() {
+    if !Path::new("/dev/full").exists() {
+        println!("there is no /dev/full: passed over");
+        return;
+    }
+    let folder = Folder::new();
+    folder.write("x", &prose(500_000));
+    let full = || File::options().write(true).open("/dev/full").unwrap();
+    for arguments in [&["-c", "x"][..], &["-c", "-p1", "x"], &["-c", "-b4K", "-p3", "x"]] {
+        let output = folder.command(arguments).stdout(full()).output().unwrap();
+        Ran(output).exits(1).says(
+            "abz: standard output: writing failed: No space left on device (os error 28); make room there, or write \
+             elsewhere with -o",
+        );
+    }
+    folder.abz(&["-o", "/dev/full", "x"]).exits(1);
+    assert_eq!(folder.names(), ["x"]);
+}
+
+#[test]
+fn a_closed_pipe_ends_it_silently_as_it_does_all_programs() {
+    use std::os::unix::process::ExitStatusExt;
+    let folder = Folder::new();
+    folder.write("x", &prose(3_000_000));
+    folder.abz(&["-k", "x"]).exits(0);
+    for arguments in [&["-dc", "x.gz"][..], &["-dc", "-p1", "x.gz"], &["-c", "x"]] {
+        let mut child =
+            folder.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut first = [0; 10];
+        child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let sigpipe = 13;
+        assert_eq!(output.status.signal(), Some(sigpipe));
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_to_keeps_the_input() {
+    let folder = Folder::new();
+    folder.write("x", b"data");
+    folder.abz(&["-o", "no/such/folder/x.gz", "x"]).exits(1);
+    assert_eq!(folder.names(), ["x"]);
+}
+
+#[test]
+fn an_interrupted_run_leaves_only_its_input() {
+    use std::os::unix::process::ExitStatusExt;
+    for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+        let folder = Folder::new();
+        let mut child = folder.command(&["-o", "out.gz"]).stdin(Stdio::piped()).spawn().unwrap();
+        // It waits for more input, with its temporary file made.
+        child.stdin.as_mut().unwrap().write_all(&prose(5_000_000)).unwrap();
+        let began = Instant::now();
+        while folder.names().is_empty() {
+            assert!(began.elapsed() < Duration::from_secs(10), "no output was begun");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert_ne!(folder.names(), ["out.gz"]);
+        let sent =
+            Command::new("sh").arg("-c").arg(format!("kill -s {signal} {}", child.id())).status().unwrap();
+        assert!(sent.success());
+        assert_eq!(child.wait().unwrap().signal(), Some(number));
+        assert!(folder.names().is_empty(), "SIG{signal} left {:?}", folder.names());
+    }
+}
+
+// What is told
+
+#[test]
+fn verbose_tells_what_was_done() {
+    let folder = Folder::new();
+    folder.write("x", &[b'a'; 100_000]);
+    folder.abz(&["-v", "x"]).exits(0).says("x: 99.9% -- replaced with x.gz");
+    folder.abz(&["-tv", "x.gz"]).exits(0).says("x.gz: OK");
+    folder.abz(&["-dkv", "x.gz"]).exits(0).says("x.gz: 99.9% -- created x");
+}
+
+#[test]
+fn explain_prints_the_plan_and_does_nothing() {
+    let folder = Folder::new();
+    folder.write("x", &prose(3_000_000));
+    let plan = String::from_utf8(folder.abz(&["--explain", "-p2", "x"]).exits(0).stdout()).unwrap();
+    assert!(plan.starts_with("x:\n") && plan.contains("2 workers") && plan.contains("encode"), "{plan}");
+    let plan = String::from_utf8(folder.abz(&["--explain", "-d", "-p3"]).exits(0).stdout()).unwrap();
+    assert!(plan.contains("3 workers") && plan.contains("decode"), "{plan}");
+    assert_eq!(folder.names(), ["x"]);
+}
+
+#[test]
+fn help_and_mistakes_exit_as_gzip_does() {
+    let folder = Folder::new();
+    assert!(!folder.abz(&["--help"]).exits(0).stdout().is_empty());
+    assert!(!folder.abz(&["-V"]).exits(0).stdout().is_empty());
+    folder.abz(&["--no-such-option"]).exits(1);
+    folder.abz(&["-b128", "x"]).exits(1);
+    folder.abz(&["-p0", "x"]).exits(1);
+}
