@@ -40,6 +40,9 @@ pub trait Pull: Send {
 
     /// Asks for the next item; may block.
     fn pull(&mut self) -> Pulled<Self::Item, Self::Error>;
+
+    /// The most items that it will give, if known: a short stream needs no long window.
+    fn upper(&self) -> Option<usize>;
 }
 
 /// A source made of an iterator.
@@ -56,6 +59,10 @@ impl<I: Iterator<Item: Send> + Send> Pull for FromIter<I> {
             Some(item) => Pulled::Item(item),
             None => Pulled::End,
         }
+    }
+
+    fn upper(&self) -> Option<usize> {
+        self.0.size_hint().1
     }
 }
 
@@ -74,6 +81,10 @@ impl<T: Send, E: Send, I: Iterator<Item = Result<T, E>> + Send> Pull for TryFrom
             Some(Err(error)) => Pulled::Fail(error),
             None => Pulled::End,
         }
+    }
+
+    fn upper(&self) -> Option<usize> {
+        self.0.size_hint().1
     }
 }
 
@@ -201,5 +212,94 @@ impl<T, E, F: FnMut(T) -> Flow<E> + Send> Serial<T, E> for Last<F, E> {
     #[inline]
     fn call(&mut self, item: T, _: &mut impl FnMut(Infallible) -> Flow<E>) -> Flow<E> {
         (self.0)(item)
+    }
+}
+
+/// What a bridge does with each item: opens it, and gives what is in it.
+pub trait Spread<T, E>: Send {
+    /// The items that it gives.
+    type Out: Send;
+
+    /// Opens an item; the one before is used up.
+    fn open(&mut self, item: T);
+
+    /// The next of what is in the open item; may block.
+    fn next(&mut self) -> Pulled<Self::Out, E>;
+}
+
+/// A bridge made of a function that gives an iterator for an item.
+#[derive(Debug)]
+pub struct SpreadEach<F, I> {
+    pub(crate) call: F,
+    pub(crate) open: Option<I>,
+}
+
+impl<T, E, J: IntoIterator<Item: Send>, F: FnMut(T) -> J + Send> Spread<T, E> for SpreadEach<F, J::IntoIter>
+where
+    J::IntoIter: Send,
+{
+    type Out = J::Item;
+
+    fn open(&mut self, item: T) {
+        self.open = Some((self.call)(item).into_iter());
+    }
+
+    #[inline]
+    fn next(&mut self) -> Pulled<J::Item, E> {
+        match self.open.as_mut().and_then(Iterator::next) {
+            Some(item) => Pulled::Item(item),
+            None => {
+                self.open = None;
+                Pulled::End
+            }
+        }
+    }
+}
+
+/// A bridge made of a function that gives an iterator over results for an item.
+#[derive(Debug)]
+pub struct TrySpreadEach<F, I> {
+    pub(crate) call: F,
+    pub(crate) open: Option<I>,
+}
+
+impl<T, U: Send, E, J: IntoIterator<Item = Result<U, E>>, F: FnMut(T) -> J + Send> Spread<T, E>
+    for TrySpreadEach<F, J::IntoIter>
+where
+    J::IntoIter: Send,
+{
+    type Out = U;
+
+    fn open(&mut self, item: T) {
+        self.open = Some((self.call)(item).into_iter());
+    }
+
+    #[inline]
+    fn next(&mut self) -> Pulled<U, E> {
+        match self.open.as_mut().and_then(Iterator::next) {
+            Some(Ok(item)) => Pulled::Item(item),
+            Some(Err(error)) => Pulled::Fail(error),
+            None => {
+                self.open = None;
+                Pulled::End
+            }
+        }
+    }
+}
+
+/// A bridge that gives each item on as it is.
+#[derive(Debug)]
+pub struct SpreadOnly<T>(pub(crate) Option<T>);
+
+impl<T: Send, E> Spread<T, E> for SpreadOnly<T> {
+    type Out = T;
+
+    fn open(&mut self, item: T) {
+        self.0 = Some(item);
+    }
+
+    #[inline]
+    fn next(&mut self) -> Pulled<T, E> {
+        self.0.take().map_or(Pulled::End, Pulled::Item)
     }
 }

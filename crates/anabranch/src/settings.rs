@@ -2,10 +2,12 @@
 
 use std::fmt;
 
-use anabranch_plan::{Burst, Wait};
+use anabranch_plan::{Burst, Executor, Wait};
 
 use crate::cancel::CancelToken;
+use crate::pool::Pool;
 use crate::progress::{Bytes, Callback};
+use crate::workers::Workers;
 
 /// What a stream was told before its end.
 #[derive(Default)]
@@ -18,6 +20,11 @@ pub(crate) struct Settings<'env> {
     pub(crate) inline: bool,
     /// The most replicas that a stage asked for: workers, where they were not set.
     pub(crate) replicas: usize,
+    /// The first stage behind which order is given up.
+    pub(crate) unordered_from: Option<usize>,
+    pub(crate) pool: Option<&'env Pool>,
+    pub(crate) handle: Option<Workers>,
+    pub(crate) affinity: bool,
     pub(crate) tokens: Vec<CancelToken>,
     pub(crate) progress: Option<Callback<'env>>,
     pub(crate) bytes: Bytes,
@@ -44,7 +51,11 @@ const SLOTS_A_WORKER: usize = 16;
 
 impl Settings<'_> {
     pub(crate) fn workers(&self) -> usize {
-        self.workers.unwrap_or_else(|| default_workers().max(self.replicas))
+        if let Some(handle) = &self.handle {
+            return handle.get();
+        }
+        let default = || self.pool.map_or_else(default_workers, Pool::threads);
+        self.workers.unwrap_or_else(|| default().max(self.replicas))
     }
 
     /// The window for items of at most `size` bytes.
@@ -58,6 +69,9 @@ impl Settings<'_> {
         } else {
             anabranch_plan::Settings::new(workers, window)
         };
+        if self.pool.is_some() && !self.inline {
+            plan.executor = Executor::Pool;
+        }
         if let Some(burst) = self.burst {
             plan.burst = Burst::Fixed(burst);
         }

@@ -7,21 +7,21 @@
 pub use loom::{
     sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence},
     sync::{Arc, Condvar, Mutex, MutexGuard},
-    thread,
+    thread, thread_local,
 };
 
 #[cfg(shuttle)]
 pub use shuttle::{
     sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence},
     sync::{Arc, Condvar, Mutex, MutexGuard},
-    thread,
+    thread, thread_local,
 };
 
 #[cfg(not(any(loom, shuttle)))]
 pub use std::{
     sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence},
     sync::{Arc, Condvar, Mutex, MutexGuard},
-    thread,
+    thread, thread_local,
 };
 
 /// Tells the processor, or the model checker, that this thread is polling.

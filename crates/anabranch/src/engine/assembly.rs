@@ -1,17 +1,19 @@
 //! From a described stream to a line of nodes.
 
+use anabranch_record::EventCount;
 use anabranch_record::lane::{Committed, Domain, Inlet, Stage};
 use anabranch_record::sync::Arc;
-use anabranch_record::{EventCount, Word};
 
+use super::bridge::BridgeNode;
+use super::exit::{Exit, RoomNotice};
 use super::hop::{HopNode, Parallel};
-use super::inline::{Drive, InlineHop, InlineSource, InlineStage, Push};
+use super::inline::{Drive, InlineBridge, InlineHop, InlineSource, InlineStage, Push};
 use super::run::{ErrorSlot, Run, Site};
 use super::sink::SinkNode;
 use super::source::SourceNode;
 use super::stage::StageNode;
-use crate::serial::{Pull, Serial};
-use crate::shape::Shape;
+use crate::serial::{Pull, Serial, Spread, SpreadOnly};
+use crate::shape::{Shape, Single};
 use crate::unit::{Apply, Unit};
 
 /// What the settings behind a stage say of the node, as far as executors care.
@@ -86,8 +88,8 @@ pub(crate) struct Assembly<'env> {
     specs: Vec<NodeSpec>,
     source: Option<Station<'env>>,
     links: Vec<Link<'env>>,
-    /// The word of the current domain's source, and where who pulls it waits.
-    room: Option<(Arc<Word>, Arc<EventCount>)>,
+    /// Where the source of the current domain is told of room.
+    room: Option<RoomNotice>,
     domain: usize,
 }
 
@@ -101,6 +103,7 @@ impl<'env> Assembly<'env> {
             run: Arc::clone(&self.run),
             id,
             number: self.domain,
+            in_time: false,
             domain: Some(Arc::clone(domain)),
             errors: Arc::clone(errors),
         }
@@ -110,6 +113,34 @@ impl<'env> Assembly<'env> {
     fn event_of(&self, id: Option<usize>) -> Arc<EventCount> {
         let own = id.and_then(|id| self.specs[id].own.as_ref());
         Arc::clone(own.unwrap_or(&self.run.event))
+    }
+
+    /// Makes a bridge from the current domain to a new one, which is the current one from now on. `id` is the
+    /// bridge's node, if it is in the specs, and `consumer` the serial node behind it, if no hop is.
+    #[allow(clippy::type_complexity)]
+    fn bridge<S, T, X, Op, E>(
+        &mut self,
+        exit: X,
+        op: Op,
+        errors: &Arc<ErrorSlot<E>>,
+        id: Option<usize>,
+        consumer: Option<usize>,
+    ) -> (Box<dyn SerialNode + Send + 'env>, Committed<Op::Out>)
+    where
+        S: Shape,
+        T: Send + 'env,
+        X: Exit<S::Slot<T>> + 'env,
+        E: Send + 'env,
+        Op: Spread<T, E> + 'env,
+    {
+        let (entry, lane) = Domain::open(self.window);
+        let notice = self.room.take().expect("a bridge has a source");
+        self.domain += 1;
+        let site = self.site(id.unwrap_or(usize::MAX), entry.domain(), errors);
+        let out = self.event_of(consumer);
+        let node = BridgeNode::<S, T, X, Op, E>::new(site, exit, entry, op, out, notice);
+        self.room = Some(RoomNotice { word: Arc::clone(node.word()), event: self.event_of(id) });
+        (Box::new(node), lane)
     }
 
     /// Ends the line at a sink and gives it back.
@@ -156,8 +187,8 @@ impl<'env> Assembly<'env> {
     {
         let port = lane.sink();
         let site = self.site(self.specs.len(), port.domain(), errors);
-        let (source_word, source_event) = self.room.clone().expect("a sink has a source");
-        let node = SinkNode::<S, T, I, Op, E>::new(site, port, op, source_word, source_event, watcher);
+        let notice = self.room.clone().expect("a sink has a source");
+        let node = SinkNode::<S, T, I, Op, E>::new(site, port, op, notice, watcher);
         let own = id.and_then(|id| self.specs[id].own.clone());
         self.links.push(Link { hop, station: Station { node: Box::new(node), own } });
     }
@@ -172,6 +203,8 @@ pub(crate) struct Tail<'env, U: Unit, E> {
     pub(crate) unit_ids: std::ops::Range<usize>,
     /// The serial node that comes behind it, if it is in the specs.
     pub(crate) next: Option<usize>,
+    /// Order was given up: what a hop gives is taken as it arrives.
+    pub(crate) unordered: bool,
 }
 
 /// How a tail was attached to its upstream.
@@ -188,18 +221,27 @@ where
 {
     #[allow(clippy::type_complexity)]
     fn attach(self, assembly: &mut Assembly<'env>) -> Attached<'env, <U::To as Shape>::Slot<U::Out>> {
+        let Self { upstream, unit, errors, unit_ids, next, unordered } = self;
         // The node before publishes to a dedicated neighbour only if no hop is between them.
-        let consumer = if U::IDENTITY { self.next } else { None };
-        let lane = self.upstream.threads(assembly, consumer);
-        match U::bypass(lane) {
-            Ok(lane) => Attached::Direct(lane),
-            Err(lane) => {
-                let (hop, lane) = lane.hop();
-                let site = assembly.site(self.unit_ids.start, hop.domain(), &self.errors);
-                let replicas = assembly.specs[self.unit_ids].iter().filter_map(|spec| spec.replicas).min();
-                let node = HopNode::new(site, hop, self.unit, replicas);
-                Attached::Hop(Box::new(node), lane)
-            }
+        let lane = upstream.threads(assembly, if U::IDENTITY { next } else { None });
+        let lane = match U::bypass(lane) {
+            Ok(lane) => return Attached::Direct(lane),
+            Err(lane) => lane,
+        };
+        let replicas = assembly.specs[unit_ids.clone()].iter().filter_map(|spec| spec.replicas).min();
+        let mut site = assembly.site(unit_ids.start, lane.domain(), &errors);
+        site.in_time = unordered;
+        if unordered {
+            let (hop, lane) = lane.unordered_hop();
+            let hop: Box<dyn Parallel + Send> = Box::new(HopNode::new(site, hop, unit, replicas));
+            // What has arrived is in order from here on: the order of a new domain.
+            let (exit, op, errors) = (lane.sink(), SpreadOnly(None), Arc::<ErrorSlot<E>>::default());
+            let (node, lane) = assembly.bridge::<Single, _, _, _, _>(exit, op, &errors, None, next);
+            assembly.links.push(Link { hop: Some(hop), station: Station { node, own: None } });
+            Attached::Direct(lane)
+        } else {
+            let (hop, lane) = lane.hop();
+            Attached::Hop(Box::new(HopNode::new(site, hop, unit, replicas)), lane)
         }
     }
 
@@ -219,7 +261,7 @@ where
 }
 
 fn inline_site<E>(run: &Arc<Run>, id: usize, errors: &Arc<ErrorSlot<E>>) -> Site<E> {
-    Site { run: Arc::clone(run), id, number: 0, domain: None, errors: Arc::clone(errors) }
+    Site { run: Arc::clone(run), id, number: 0, in_time: false, domain: None, errors: Arc::clone(errors) }
 }
 
 /// Everything up to a serial node whose results are `S`, erased.
@@ -252,11 +294,13 @@ impl<P: Pull> Upstream<P::Item> for SourceUpstream<P> {
     where
         Self: 'run,
     {
-        let (port, lane) = Domain::open(assembly.window);
+        // One index more than items: the end of the stream has one too.
+        let most = self.pull.upper().map_or(usize::MAX, |items| items.saturating_add(1));
+        let (port, lane) = Domain::open(assembly.window.min(most));
         let site = assembly.site(self.id, port.domain(), &self.errors);
         let node = SourceNode::new(site, port, self.pull, assembly.event_of(consumer));
         let event = assembly.event_of(Some(self.id));
-        assembly.room = Some((Arc::clone(node.word()), event));
+        assembly.room = Some(RoomNotice { word: Arc::clone(node.word()), event });
         let own = assembly.specs[self.id].own.clone();
         assembly.source = Some(Station { node: Box::new(node), own });
         lane
@@ -325,6 +369,57 @@ where
     {
         let site = inline_site(run, self.id, &self.tail.errors);
         self.tail.inline(run, Box::new(InlineStage::<U::To, U::Out, E, Op>::new(site, self.op, push)))
+    }
+}
+
+/// A bridge and all before it, as upstream.
+pub(crate) struct BridgeUpstream<'env, U: Unit, E, Op> {
+    pub(crate) tail: Tail<'env, U, E>,
+    pub(crate) op: Op,
+    pub(crate) id: usize,
+}
+
+impl<U, E, Op> Upstream<Op::Out> for BridgeUpstream<'_, U, E, Op>
+where
+    U: Apply<E> + Send,
+    E: Send,
+    Op: Spread<U::Out, E>,
+{
+    fn threads<'run>(
+        self: Box<Self>,
+        assembly: &mut Assembly<'run>,
+        consumer: Option<usize>,
+    ) -> Committed<Op::Out>
+    where
+        Self: 'run,
+    {
+        let Self { tail, op, id } = *self;
+        let errors = Arc::clone(&tail.errors);
+        let own = assembly.specs[id].own.clone();
+        let (hop, (node, lane)) = match tail.attach(assembly) {
+            Attached::Direct(lane) => {
+                let exit = lane.sink();
+                (None, assembly.bridge::<U::To, _, _, _, _>(exit, op, &errors, Some(id), consumer))
+            }
+            Attached::Hop(hop, lane) => {
+                let exit = lane.sink();
+                (Some(hop), assembly.bridge::<U::To, _, _, _, _>(exit, op, &errors, Some(id), consumer))
+            }
+        };
+        assembly.links.push(Link { hop, station: Station { node, own } });
+        lane
+    }
+
+    fn inline<'run>(
+        self: Box<Self>,
+        run: &Arc<Run>,
+        push: Box<dyn Push<Op::Out> + 'run>,
+    ) -> Box<dyn Drive + 'run>
+    where
+        Self: 'run,
+    {
+        let site = inline_site(run, self.id, &self.tail.errors);
+        self.tail.inline(run, Box::new(InlineBridge::<U::To, U::Out, E, Op>::new(site, self.op, push)))
     }
 }
 

@@ -41,10 +41,16 @@ pub(crate) trait Carrier {
     fn carry(&mut self, before: &Station<'_>, window: u64) -> bool;
 }
 
+/// The lanes around a unit.
+type UnitHop<U> = Hop<
+    <<U as Unit>::From as Shape>::Slot<<U as Unit>::In>,
+    <<U as Unit>::To as Shape>::Slot<<U as Unit>::Out>,
+>;
+
 /// The hop of a unit.
 pub(super) struct HopNode<U: Unit, E> {
     site: Site<E>,
-    hop: Hop<<U::From as Shape>::Slot<U::In>, <U::To as Shape>::Slot<U::Out>>,
+    hop: UnitHop<U>,
     unit: U,
     /// At most so many claims at once.
     replicas: usize,
@@ -52,12 +58,7 @@ pub(super) struct HopNode<U: Unit, E> {
 }
 
 impl<U: Unit, E> HopNode<U, E> {
-    pub(super) fn new(
-        site: Site<E>,
-        hop: Hop<<U::From as Shape>::Slot<U::In>, <U::To as Shape>::Slot<U::Out>>,
-        unit: U,
-        replicas: Option<usize>,
-    ) -> Self {
+    pub(super) fn new(site: Site<E>, hop: UnitHop<U>, unit: U, replicas: Option<usize>) -> Self {
         Self { site, hop, unit, replicas: replicas.unwrap_or(usize::MAX), claims: AtomicUsize::new(0) }
     }
 

@@ -10,7 +10,7 @@ use anabranch_record::sync::Arc;
 use super::cell::{through, through_serial};
 use super::run::{ErrorSlot, Run, Site};
 use super::sink::Watcher;
-use crate::serial::{Pull, Pulled, Serial};
+use crate::serial::{Pull, Pulled, Serial, Spread};
 use crate::shape::{Shape, Single};
 use crate::unit::{Apply, Unit};
 
@@ -135,6 +135,62 @@ impl<S: Shape, T: Send, E, Op: Serial<T, E>> Push<S::Slot<T>> for InlineStage<'_
     }
 }
 
+pub(super) struct InlineBridge<'env, S, T, E, Op: Spread<T, E>> {
+    site: Site<E>,
+    op: Op,
+    /// The index behind the bridge.
+    index: u64,
+    push: Box<dyn Push<Op::Out> + 'env>,
+    lane: std::marker::PhantomData<fn(T) -> S>,
+}
+
+impl<'env, S, T, E, Op: Spread<T, E>> InlineBridge<'env, S, T, E, Op> {
+    pub(super) fn new(site: Site<E>, op: Op, push: Box<dyn Push<Op::Out> + 'env>) -> Self {
+        Self { site, op, index: 0, push, lane: std::marker::PhantomData }
+    }
+
+    /// Gives what is in one item. Breaks when the stream has stopped.
+    fn spread(&mut self, item: T) -> ControlFlow<()> {
+        let began = self.site.begin();
+        self.op.open(item);
+        self.site.end(began, true);
+        loop {
+            let began = self.site.begin();
+            let pulled = self.op.next();
+            self.site.end(began, false);
+            let cell = match pulled {
+                Pulled::Item(item) => Cell::Value(item),
+                Pulled::End => return ControlFlow::Continue(()),
+                Pulled::Fail(error) => {
+                    self.site.fail(self.index, error);
+                    Cell::Stop(None, Stop::Fail)
+                }
+            };
+            self.index += 1;
+            if self.push.push(cell) == Step::Done {
+                return ControlFlow::Break(());
+            }
+        }
+    }
+}
+
+impl<S: Shape, T: Send, E, Op: Spread<T, E>> Push<S::Slot<T>> for InlineBridge<'_, S, T, E, Op> {
+    fn push(&mut self, cell: Cell<S::Slot<T>>) -> Step {
+        let (slot, stop) = match cell {
+            Cell::Value(slot) => (Some(slot), None),
+            Cell::Empty => (None, None),
+            Cell::Stop(slot, stop) => (slot, Some(stop)),
+        };
+        if slot.is_some_and(|slot| S::each(slot, |item| self.spread(item)).is_break()) {
+            return Step::Done;
+        }
+        match stop {
+            Some(stop) => self.push.push(Cell::Stop(None, stop)),
+            None => Step::More,
+        }
+    }
+}
+
 /// The end of an inline line.
 pub(crate) struct InlineSink<'env, Op, E> {
     site: Site<E>,
@@ -151,7 +207,7 @@ impl<'env, Op, E> InlineSink<'env, Op, E> {
         errors: &Arc<ErrorSlot<E>>,
         watcher: Watcher<'env>,
     ) -> Self {
-        let site = Site { run, id, number: 0, domain: None, errors: Arc::clone(errors) };
+        let site = Site { run, id, number: 0, in_time: false, domain: None, errors: Arc::clone(errors) };
         Self { site, op, index: 0, watcher }
     }
 

@@ -9,8 +9,10 @@
 //! the loop over its items is inside it.
 
 mod assembly;
+mod bridge;
 mod cell;
 mod clock;
+mod exit;
 mod hop;
 mod inline;
 mod meter;
@@ -21,9 +23,9 @@ mod stage;
 mod threads;
 mod worker;
 
-pub(crate) use assembly::{Assembly, NodeSpec, SourceUpstream, StageUpstream, Tail};
+pub(crate) use assembly::{Assembly, BridgeUpstream, NodeSpec, SourceUpstream, StageUpstream, Tail};
 pub(crate) use inline::{InlineEnd, InlineSink, Push};
 pub(crate) use meter::{Meter, Reading};
 pub use run::ErrorSlot;
 pub(crate) use run::{Outcome, Run};
-pub(crate) use threads::run as run_threads;
+pub(crate) use threads::{Terms, run as run_threads, run_on_crew};

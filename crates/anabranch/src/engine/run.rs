@@ -109,6 +109,13 @@ pub(crate) struct Run {
     draining: AtomicBool,
     /// The sink is closed: everybody goes home.
     done: AtomicBool,
+    /// How many workers there should be; 0 while nobody says.
+    pub(crate) target: AtomicUsize,
+    /// No helper has been called yet: the caller does each item to its end before it asks for the next, so that
+    /// nothing is held up by a source that blocks.
+    pub(crate) is_alone: AtomicBool,
+    /// How many failures were filed by their time.
+    failures: AtomicUsize,
     /// A worker spins before it parks: the others need not.
     pub(crate) spinning: AtomicBool,
     /// Workers never park.
@@ -133,6 +140,9 @@ impl Run {
             stopping: AtomicBool::new(false),
             draining: AtomicBool::new(false),
             done: AtomicBool::new(false),
+            target: AtomicUsize::new(0),
+            is_alone: AtomicBool::new(false),
+            failures: AtomicUsize::new(0),
             spinning: AtomicBool::new(false),
             always_spins,
             meters: std::iter::repeat_with(Meter::default).take(meters).collect(),
@@ -162,6 +172,12 @@ impl Run {
     #[inline]
     pub(crate) fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Relaxed)
+    }
+
+    /// Says how many workers there should be.
+    pub(crate) fn set_target(&self, workers: usize) {
+        self.target.store(workers, Ordering::Relaxed);
+        self.event.notify_all();
     }
 
     /// Whether the run is over, but for leaving it.
@@ -222,6 +238,8 @@ pub(crate) struct Site<E> {
     pub(crate) id: usize,
     /// The number of the node's domain.
     pub(crate) number: usize,
+    /// Order was given up: of several failures, the first in time counts.
+    pub(crate) in_time: bool,
     /// The domain's shared state; the inline executor has none.
     pub(crate) domain: Option<Arc<Domain>>,
     pub(crate) errors: Arc<ErrorSlot<E>>,
@@ -253,16 +271,28 @@ impl<E> Site<E> {
     /// Notes what stopped the stream at `index` (rule 12). The node then puts a stop at that index.
     #[cold]
     pub(crate) fn halt(&self, index: u64, cause: Cause) {
+        let index = self.place(index);
         self.run.halt((self.number, index), cause);
+        self.stop_at(index);
+    }
+
+    /// The index under which a failure is filed.
+    fn place(&self, index: u64) -> u64 {
+        if self.in_time { self.run.failures.fetch_add(1, Ordering::Relaxed) as u64 } else { index }
+    }
+
+    fn stop_at(&self, index: u64) {
         if let Some(domain) = &self.domain {
-            domain.stop_at(index);
+            domain.stop_at(if self.in_time { 0 } else { index });
         }
     }
 
     /// Notes an error at `index`.
     #[cold]
     pub(crate) fn fail(&self, index: u64, error: E) {
+        let index = self.place(index);
         self.errors.0.offer((self.number, index), error);
-        self.halt(index, Cause::Error);
+        self.run.halt((self.number, index), Cause::Error);
+        self.stop_at(index);
     }
 }

@@ -2,12 +2,13 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use anabranch_record::Baton;
 use anabranch_record::lane::{Cell, Inlet, Sink, Watch};
-use anabranch_record::sync::{Arc, Ordering, fence};
-use anabranch_record::{Baton, EventCount, Word};
+use anabranch_record::sync::{Ordering, fence};
 
 use super::assembly::{Poked, SerialNode};
 use super::cell::through;
+use super::exit::RoomNotice;
 use super::run::{Cause, Site};
 use super::stage::{Quantum, Served};
 use crate::progress::Reporter;
@@ -28,9 +29,7 @@ pub(super) struct SinkNode<'env, S: Shape, T: Send, I, Op, E> {
     site: Site<E>,
     baton: Baton<State<'env, S, T, I, Op>>,
     watch: Watch<S::Slot<T>, I>,
-    /// The baton of the source, and where who would pull it waits: for the notice of room (rule 10).
-    source_word: Arc<Word>,
-    source_event: Arc<EventCount>,
+    notice: RoomNotice,
 }
 
 impl<'env, S, T, I, Op, E> SinkNode<'env, S, T, I, Op, E>
@@ -44,13 +43,12 @@ where
         site: Site<E>,
         port: Sink<S::Slot<T>, I>,
         op: Op,
-        source_word: Arc<Word>,
-        source_event: Arc<EventCount>,
+        notice: RoomNotice,
         watcher: Watcher<'env>,
     ) -> Self {
         let watch = port.watch();
         let baton = Baton::new(State { port, op, watcher });
-        Self { site, baton, watch, source_word, source_event }
+        Self { site, baton, watch, notice }
     }
 
     fn serve(&self, state: &mut State<'env, S, T, I, Op>, quantum: &mut Quantum) -> Served {
@@ -68,7 +66,7 @@ where
                     return Served::Closed;
                 }
                 port.release();
-                self.room_notice();
+                self.notice.give();
                 if quantum.count() {
                     return Served::Quantum;
                 }
@@ -89,15 +87,6 @@ where
             }
         }
         served
-    }
-
-    /// There is room: tells who would pull, unless somebody pulls anyway and will look again.
-    #[inline]
-    fn room_notice(&self) {
-        Sink::<S::Slot<T>, I>::room_fence();
-        if self.source_word.is_free() {
-            self.source_event.notify();
-        }
     }
 }
 

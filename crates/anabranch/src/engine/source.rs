@@ -53,7 +53,8 @@ impl<P: Pull> SourceNode<P> {
             return self.stops(state, worked);
         }
         let State { pull, port, mean } = state;
-        let most = if mean.is_known() { mean.items_in(QUANTUM).min(MOST) } else { 1 };
+        let is_alone = self.site.run.is_alone.load(Ordering::Relaxed);
+        let most = if mean.is_known() && !is_alone { mean.items_in(QUANTUM).min(MOST) } else { 1 };
         let first = port.next();
         let began = Moment::now();
         let pulled = catch_unwind(AssertUnwindSafe(|| {

@@ -1,48 +1,115 @@
 //! The threads executor: the caller and its helpers walk the line until its sink closes.
 
-use anabranch_record::sync::thread;
+use anabranch_record::Crew;
+use anabranch_record::crew::{Guest, Stay};
+use anabranch_record::sync::{Ordering, thread};
 
-use super::assembly::Line;
+use super::assembly::{Line, Station};
 use super::run::Run;
-use super::worker::{Worker, attend};
+use super::worker::{Place, Worker, attend};
+
+/// What the threads of a run need to know beside the line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms<'r> {
+    pub(crate) run: &'r Run,
+    pub(crate) window: u64,
+    /// The threads' names begin with it.
+    pub(crate) name: &'r str,
+    pub(crate) affinity: bool,
+}
 
 /// Runs a line with `workers` threads, the calling one among them, and one more for each dedicated stage.
 /// Returns when every one of them has left.
-pub(crate) fn run(line: &Line<'_>, run: &Run, workers: usize, window: u64, name: &str) {
+pub(crate) fn run(line: &Line<'_>, terms: Terms<'_>, workers: usize) {
     thread::scope(|scope| {
-        for (at, station) in stations(line).enumerate() {
-            if station.own.is_some() {
-                spawn(scope, format!("{name}-stage-{at}"), move || attend(station, run));
-            }
+        attend_dedicated(scope, line, terms);
+        for number in 1..workers {
+            help(scope, line, terms, number);
         }
-        for helper in 1..workers {
-            spawn(scope, format!("{name}-{helper}"), move || Worker::new(line, run, window).work());
-        }
-        Worker::new(line, run, window).work();
+        let more = || help(scope, line, terms, terms.run.workers.load(Ordering::Relaxed) - 1);
+        Worker::new(line, terms, Place::Caller { offer: None, more: Some(&more) }).work();
     });
 }
 
-fn stations<'l, 'env>(line: &'l Line<'env>) -> impl Iterator<Item = &'l super::assembly::Station<'env>> {
+/// As [`run`], with helpers from a crew.
+pub(crate) fn run_on_crew(line: &Line<'_>, terms: Terms<'_>, workers: usize, crew: &Crew) {
+    let run = terms.run;
+    run.workers.store(1, Ordering::Relaxed);
+    run.is_alone.store(true, Ordering::Relaxed);
+    let job = |guest: &Guest<'_>| {
+        run.workers.fetch_add(1, Ordering::Relaxed);
+        Worker::new(line, terms, Place::Guest(guest)).work();
+        run.workers.fetch_sub(1, Ordering::Relaxed);
+        if run.is_done() { Stay::Done } else { Stay::Away }
+    };
+    let nudge = || run.event.notify_all();
+    crew.lend(workers - 1, &job, &nudge, |offer| {
+        let work = || Worker::new(line, terms, Place::Caller { offer: Some(offer), more: None }).work();
+        if stations(line).all(|station| station.own.is_none()) {
+            return work();
+        }
+        thread::scope(|scope| {
+            attend_dedicated(scope, line, terms);
+            work();
+        });
+    });
+}
+
+fn stations<'l, 'env>(line: &'l Line<'env>) -> impl Iterator<Item = &'l Station<'env>> {
     std::iter::once(&line.source).chain(line.links.iter().map(|link| &link.station))
 }
 
-/// Spawns a named thread. A system that gives no more threads makes the run slower, not wrong: the caller
-/// can finish it alone, unless the thread was to be a stage's own.
+/// Spawns the threads of the dedicated stages.
+fn attend_dedicated<'scope>(
+    scope: &'scope thread::Scope<'scope, '_>,
+    line: &'scope Line<'_>,
+    terms: Terms<'scope>,
+) {
+    for (at, station) in stations(line).enumerate() {
+        if station.own.is_some() {
+            let spawned =
+                spawn(scope, format!("{}-stage-{at}", terms.name), move || attend(station, terms.run));
+            assert!(spawned, "the system has no thread for a dedicated stage");
+        }
+    }
+}
+
+/// Spawns a helper, the `number`th. A system that gives no more threads makes the run slower, not wrong: the
+/// caller can finish it alone.
+fn help<'scope>(
+    scope: &'scope thread::Scope<'scope, '_>,
+    line: &'scope Line<'_>,
+    terms: Terms<'scope>,
+    number: usize,
+) {
+    let spawned = spawn(scope, format!("{}-{number}", terms.name), move || {
+        if terms.affinity {
+            crate::affinity::pin(number);
+        }
+        let more = || help(scope, line, terms, terms.run.workers.load(Ordering::Relaxed) - 1);
+        Worker::new(line, terms, Place::Helper { more: &more }).work();
+    });
+    if !spawned {
+        terms.run.workers.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Spawns a named thread; says whether the system had one.
 #[cfg(not(any(loom, shuttle)))]
-fn spawn<'scope, 'env>(
-    scope: &'scope thread::Scope<'scope, 'env>,
+fn spawn<'scope>(
+    scope: &'scope thread::Scope<'scope, '_>,
     name: String,
     body: impl FnOnce() + Send + 'scope,
-) {
-    let spawned = thread::Builder::new().name(name).spawn_scoped(scope, body);
-    drop(spawned);
+) -> bool {
+    thread::Builder::new().name(name).spawn_scoped(scope, body).is_ok()
 }
 
 #[cfg(any(loom, shuttle))]
-fn spawn<'scope, 'env>(
-    scope: &'scope thread::Scope<'scope, 'env>,
+fn spawn<'scope>(
+    scope: &'scope thread::Scope<'scope, '_>,
     _: String,
     body: impl FnOnce() + Send + 'scope,
-) {
+) -> bool {
     scope.spawn(body);
+    true
 }

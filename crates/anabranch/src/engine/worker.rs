@@ -2,12 +2,14 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use anabranch_record::crew::{Guest, Offer};
 use anabranch_record::sync::{Ordering, spin_hint};
 
 use super::assembly::{Line, Link, Poked, Station};
 use super::clock::Moment;
 use super::hop::Carrier;
 use super::run::{Cause, Run};
+use super::threads::Terms;
 
 /// A worker spins at most so many nanoseconds before it parks...
 const SPIN: u64 = 50_000;
@@ -15,10 +17,26 @@ const SPIN: u64 = 50_000;
 const SPIN_IN_VAIN: u64 = 2_000;
 const VAIN: u32 = 3;
 
+/// A caller that helpers may come to calls them when its run has lasted so many nanoseconds.
+const ALONE: u64 = 5_000;
+
+/// Where a worker comes from, which says when it may leave and how more can come.
+#[derive(Clone, Copy)]
+pub(super) enum Place<'l> {
+    /// The thread that called the run. It stays to the end.
+    Caller { offer: Option<&'l Offer<'l>>, more: Option<&'l dyn Fn()> },
+    /// A thread of the run's own.
+    Helper { more: &'l dyn Fn() },
+    /// A thread of a crew.
+    Guest(&'l Guest<'l>),
+}
+
 /// One thread's walk along a line.
 pub(super) struct Worker<'l, 'env> {
     line: &'l Line<'env>,
     run: &'l Run,
+    place: Place<'l>,
+    began: Moment,
     /// Its side of each link's hop.
     carriers: Vec<Option<Box<dyn Carrier + 'l>>>,
     window: u64,
@@ -28,21 +46,63 @@ pub(super) struct Worker<'l, 'env> {
 }
 
 impl<'l, 'env> Worker<'l, 'env> {
-    pub(super) fn new(line: &'l Line<'env>, run: &'l Run, window: u64) -> Self {
+    pub(super) fn new(line: &'l Line<'env>, terms: Terms<'l>, place: Place<'l>) -> Self {
         let carriers = line.links.iter().map(|link| link.hop.as_ref().map(|hop| hop.carrier())).collect();
-        Self { line, run, carriers, window, wait: SPIN / 2, vain: 0 }
+        let Terms { run, window, .. } = terms;
+        Self { line, run, place, began: Moment::now(), carriers, window, wait: SPIN / 2, vain: 0 }
     }
 
-    /// Works until the run is done.
+    /// Works until the run is done, or until it is time to leave.
     pub(super) fn work(mut self) {
-        while !self.run.is_done() {
-            if !self.step() {
+        while !self.run.is_done() && !self.leaves() {
+            if self.step() {
+                self.call_helpers();
+                if self.run.is_reported() {
+                    self.sample();
+                }
+            } else if matches!(self.place, Place::Guest(guest) if guest.is_wanted_elsewhere()) {
+                break;
+            } else {
                 self.idle();
-            } else if self.run.is_reported() {
-                self.sample();
             }
         }
+        // Who leaves may be the one that a notice has woken: it passes on what it leaves behind (rule 9).
+        if !self.run.is_done() && self.look() {
+            self.run.event.notify();
+        }
         self.go_home();
+    }
+
+    /// Lets a crew's helpers come once the run has shown to be worth it.
+    #[inline]
+    fn call_helpers(&self) {
+        if let Place::Caller { offer: Some(offer), .. } = self.place
+            && self.run.is_alone.load(Ordering::Relaxed)
+            && (offer.is_called() || self.began.elapsed() >= ALONE || cfg!(any(loom, shuttle)))
+        {
+            offer.call();
+            self.run.is_alone.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether this worker is one too many. If there are too few, it brings another.
+    fn leaves(&self) -> bool {
+        let target = self.run.target.load(Ordering::Relaxed);
+        match self.place {
+            Place::Guest(guest) => guest.is_overstaffed(),
+            Place::Caller { more: Some(more), .. } | Place::Helper { more } if target > 0 => {
+                let now = self.run.workers.load(Ordering::Relaxed);
+                let one_to = |new| {
+                    let order = Ordering::Relaxed;
+                    self.run.workers.compare_exchange(now, new, order, order).is_ok()
+                };
+                if now < target && one_to(now + 1) {
+                    more();
+                }
+                now > target && matches!(self.place, Place::Helper { .. }) && one_to(now - 1)
+            }
+            _ => false,
+        }
     }
 
     /// Does the first thing that it finds, from the sink to the source. Says whether there was any.

@@ -5,18 +5,19 @@ use std::convert::Infallible;
 use std::panic::resume_unwind;
 use std::time::Instant;
 
-use anabranch_plan::{ItemType, Node, Plan};
+use anabranch_plan::{Domain, Node, Plan};
 use anabranch_record::sync::Arc;
 
-use super::Stream;
+use super::{Described, Stream};
 use crate::cancel::{CancelToken, Stopped};
-use crate::engine::{self, Assembly, ErrorSlot, InlineEnd, InlineSink, Meter, NodeSpec, Outcome, Run};
+use crate::engine::{self, Assembly, ErrorSlot, InlineEnd, InlineSink, Meter, NodeSpec, Outcome, Run, Terms};
 use crate::flow::Mode;
 use crate::progress::Reporter;
 use crate::report::Report;
 use crate::serial::Serial;
 use crate::settings::Settings;
 use crate::unit::{Apply, Unit};
+use crate::workers::Workers;
 
 /// What a run came to.
 pub(super) struct Ended<E> {
@@ -44,15 +45,23 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         let window = self.settings.window(workers, self.item_size());
         let mut plan = Plan::new(self.settings.plan(workers, window));
         plan.name = self.settings.title.clone();
-        for described in &self.nodes {
-            let node = described.node.clone();
+        let unordered_from = self.settings.unordered_from.unwrap_or(usize::MAX);
+        let end = Described::new::<U::Out>(sink);
+        for (id, described) in self.nodes.iter().chain([&end]).enumerate() {
+            let mut node = described.node.clone();
+            node.ordered = id < unordered_from;
+            let gives_order_up = id == unordered_from;
+            if id > 0 && (described.opens_domain || gives_order_up) {
+                plan.open_domain(Domain { window, ordered: node.ordered });
+            } else if id == 0 {
+                plan.domains[0].ordered = node.ordered;
+            }
             match &described.takes {
                 None => plan.push(node),
-                Some(item) if described.composes => plan.compose(item.clone(), node),
+                Some(item) if described.composes && !gives_order_up => plan.compose(item.clone(), node),
                 Some(item) => plan.then(item.clone(), node),
             };
         }
-        plan.then(ItemType::of::<U::Out>(), sink);
         plan
     }
 
@@ -81,16 +90,20 @@ where
         let specs: Vec<NodeSpec> = self.nodes.iter().map(|described| described.spec.clone()).collect();
         let dedicated = specs.iter().filter_map(|spec| spec.own.clone()).collect::<Vec<_>>();
         // One worker is the caller alone: with nobody to share with, the plain loop is the best executor.
-        self.settings.inline |= workers == 1 && dedicated.is_empty();
+        self.settings.inline |= workers == 1 && dedicated.is_empty() && self.settings.handle.is_none();
         let plan = M::REPORTS.then(|| self.plan_to(sink));
         let meters = plan.as_ref().map_or(0, |plan| plan.nodes.len());
         let run = Arc::new(Run::new(workers, self.settings.spin, dedicated, meters));
-        let Settings { title, inline, tokens, progress, bytes, .. } = self.settings;
+        let Settings { title, inline, tokens, progress, bytes, pool, handle, affinity, .. } = self.settings;
         let watcher = progress.map(|call| Reporter::new(call, bytes));
         for token in &tokens {
             token.attach(&run);
         }
-        let guard = Detach { tokens: &tokens, run: &run, counts: StdCell::new((0, 0)) };
+        if let Some(handle) = &handle {
+            handle.attach(&run);
+        }
+        let guard =
+            Detach { tokens: &tokens, handle: handle.as_ref(), run: &run, counts: StdCell::new((0, 0)) };
         let began = Instant::now();
         if inline {
             let sink = InlineSink::new(Arc::clone(&run), specs.len(), op, errors, watcher);
@@ -99,7 +112,11 @@ where
         } else {
             let line = Assembly::new(Arc::clone(&run), window, specs).close(self.tail, op, errors, watcher);
             let name = title.as_deref().unwrap_or("anabranch");
-            engine::run_threads(&line, &run, workers, window as u64, name);
+            let terms = Terms { run: &run, window: window as u64, name, affinity };
+            match pool {
+                Some(pool) => engine::run_on_crew(&line, terms, workers, &pool.crew),
+                None => engine::run_threads(&line, terms, workers),
+            }
             guard.counts.set(line.counts());
         }
         drop(guard);
@@ -118,6 +135,7 @@ where
 /// Takes a run away from its tokens, also when user code panics through the inline executor.
 struct Detach<'r> {
     tokens: &'r [CancelToken],
+    handle: Option<&'r Workers>,
     run: &'r Arc<Run>,
     /// Items pulled, and items delivered.
     counts: StdCell<(u64, u64)>,
@@ -129,6 +147,9 @@ impl Drop for Detach<'_> {
         let counts = Stopped { delivered, dropped: pulled.saturating_sub(delivered) };
         for token in self.tokens {
             token.detach(self.run, counts);
+        }
+        if let Some(handle) = self.handle {
+            handle.detach(self.run);
         }
     }
 }

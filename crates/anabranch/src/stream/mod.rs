@@ -57,11 +57,19 @@ struct Described {
     takes: Option<ItemType>,
     /// Whether it is part of the unit of the node before.
     composes: bool,
+    /// Whether a domain begins with it.
+    opens_domain: bool,
     spec: NodeSpec,
 }
 
 impl Described {
     fn new<T>(node: Node) -> Self {
-        Self { node, takes: Some(ItemType::of::<T>()), composes: false, spec: NodeSpec::default() }
+        Self {
+            node,
+            takes: Some(ItemType::of::<T>()),
+            composes: false,
+            opens_domain: false,
+            spec: NodeSpec::default(),
+        }
     }
 }

@@ -21,9 +21,9 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     {
         let composes = !self.tail.unit_ids.is_empty();
         self.nodes.push(Described { composes, ..Described::new::<U::Out>(node) });
-        let Tail { upstream, unit, errors, unit_ids, next } = self.tail;
+        let Tail { upstream, unit, errors, unit_ids, next, unordered } = self.tail;
         let unit_ids = unit_ids.start..self.nodes.len();
-        let tail = Tail { upstream, unit: wrap(unit), errors: M::admit(errors), unit_ids, next };
+        let tail = Tail { upstream, unit: wrap(unit), errors: M::admit(errors), unit_ids, next, unordered };
         Stream { tail, nodes: self.nodes, settings: self.settings, mode: PhantomData }
     }
 
@@ -34,9 +34,9 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     {
         let composes = !self.tail.unit_ids.is_empty();
         self.nodes.push(Described { composes, ..Described::new::<U::Out>(node) });
-        let Tail { upstream, unit, errors, unit_ids, next } = self.tail;
+        let Tail { upstream, unit, errors, unit_ids, next, unordered } = self.tail;
         let unit_ids = unit_ids.start..self.nodes.len();
-        let tail = Tail { upstream, unit: wrap(unit), errors, unit_ids, next };
+        let tail = Tail { upstream, unit: wrap(unit), errors, unit_ids, next, unordered };
         Stream { tail, nodes: self.nodes, settings: self.settings, mode: PhantomData }
     }
 

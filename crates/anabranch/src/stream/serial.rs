@@ -5,9 +5,12 @@ use std::marker::PhantomData;
 use anabranch_plan::Node;
 
 use super::{Described, Stream};
-use crate::engine::{StageUpstream, Tail};
+use crate::engine::{BridgeUpstream, StageUpstream, Tail};
 use crate::flow::{Admit, Mode};
-use crate::serial::{Batch, Each, EachOption, EachWhile, Serial, Take, TryEach};
+use crate::serial::{
+    Batch, Each, EachOption, EachWhile, Serial, Spread, SpreadEach, SpreadOnly, Take, TryEach, TrySpreadEach,
+};
+use crate::shape::Single;
 use crate::unit::{Apply, Identity, Unit};
 
 /// What a serial stage leaves open behind it.
@@ -27,15 +30,113 @@ where
     {
         let id = self.nodes.len();
         self.nodes.push(Described::new::<U::Out>(node));
-        let errors = self.tail.errors.clone();
+        let (errors, unordered) = (self.tail.errors.clone(), self.tail.unordered);
         let tail = Tail { next: Some(id), ..self.tail };
         let upstream = Box::new(StageUpstream { tail, op, id });
         Stream {
-            tail: Tail { upstream, unit: Identity::new(), errors, unit_ids: id + 1..id + 1, next: None },
+            tail: Tail {
+                upstream,
+                unit: Identity::new(),
+                errors,
+                unit_ids: id + 1..id + 1,
+                next: None,
+                unordered,
+            },
             nodes: self.nodes,
             settings: self.settings,
             mode: PhantomData,
         }
+    }
+
+    /// Closes the open unit and puts a bridge behind it: a new domain begins.
+    fn bridge<Op>(mut self, node: Node, op: Op) -> Stream<'env, Identity<Op::Out, Single>, M>
+    where
+        Op: Spread<U::Out, M::Error> + 'env,
+        Op::Out: 'env,
+    {
+        let id = self.nodes.len();
+        self.nodes.push(Described { opens_domain: true, ..Described::new::<U::Out>(node) });
+        let (errors, unordered) = (self.tail.errors.clone(), self.tail.unordered);
+        let tail = Tail { next: Some(id), ..self.tail };
+        let upstream = Box::new(BridgeUpstream { tail, op, id });
+        Stream {
+            tail: Tail {
+                upstream,
+                unit: Identity::new(),
+                errors,
+                unit_ids: id + 1..id + 1,
+                next: None,
+                unordered,
+            },
+            nodes: self.nodes,
+            settings: self.settings,
+            mode: PhantomData,
+        }
+    }
+
+    /// Turns each item into any number of items, one after the other, in order; they are handed on one by one
+    /// and may run in parallel behind it: a file gives blocks.
+    ///
+    /// What comes out has indices and a window of its own. While that window is full, the half-read iterator
+    /// waits.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let sum: u64 = Stream::from_iter([3u64, 0, 2])
+    ///     .serial_flat_map(|count| (0..count).map(move |n| 10 * count + n))
+    ///     .map(|n| n * n) // the items of one count run in parallel too
+    ///     .fold(0, |sum, n| sum + n);
+    /// assert_eq!(sum, 30 * 30 + 31 * 31 + 32 * 32 + 20 * 20 + 21 * 21);
+    /// ```
+    pub fn serial_flat_map<J, F>(self, f: F) -> Stream<'env, Identity<J::Item, Single>, M>
+    where
+        J: IntoIterator<Item: Send + 'env, IntoIter: Send + 'env>,
+        F: FnMut(U::Out) -> J + Send + 'env,
+    {
+        self.bridge(Node::serial("serial_flat_map"), SpreadEach { call: f, open: None })
+    }
+
+    /// As [`serial_flat_map`](Self::serial_flat_map), of iterators over results: the first error ends the stream.
+    pub fn try_serial_flat_map<V, E, J, F>(self, f: F) -> Stream<'env, Identity<V, Single>, M::Then>
+    where
+        V: Send + 'env,
+        E: Send + 'env,
+        M: Admit<E>,
+        U: Apply<E>,
+        J: IntoIterator<Item = Result<V, E>, IntoIter: Send + 'env>,
+        F: FnMut(U::Out) -> J + Send + 'env,
+    {
+        let node = Node::serial("try_serial_flat_map").fallible();
+        self.admit::<E>().bridge(node, TrySpreadEach { call: f, open: None })
+    }
+
+    /// Gives the items of a batch that a [`flat_map`](Self::flat_map) made indices and a window of their own,
+    /// so that the stages behind it run for them in parallel too.
+    pub fn spread(self) -> Stream<'env, Identity<U::Out, Single>, M>
+    where
+        U::Out: 'env,
+    {
+        self.bridge(Node::serial("spread"), SpreadOnly(None))
+    }
+
+    /// Gives order up from here on: results of parallel stages are taken as they come.
+    ///
+    /// A slow item then holds nobody up until a window of others has overtaken it. Of several failures the
+    /// first in time is returned; every item is delivered at most once.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let mut seen: Vec<u32> = Stream::from_iter(0..100).unordered().map(|n| n * 2).collect();
+    /// seen.sort(); // the same items, in any order
+    /// assert_eq!(seen, (0..100).map(|n| n * 2).collect::<Vec<_>>());
+    /// ```
+    pub fn unordered(mut self) -> Self {
+        self.tail.unordered = true;
+        // A unit has one order: with the stages behind this, those of the open unit give it up too.
+        self.settings.unordered_from.get_or_insert(self.tail.unit_ids.start);
+        self
     }
 
     /// Turns each item into another, one after the other, in order. `f` may change what it captures.
@@ -150,8 +251,8 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     where
         M: Admit<E>,
     {
-        let Tail { upstream, unit, errors, unit_ids, next } = self.tail;
-        let tail = Tail { upstream, unit, errors: M::admit(errors), unit_ids, next };
+        let Tail { upstream, unit, errors, unit_ids, next, unordered } = self.tail;
+        let tail = Tail { upstream, unit, errors: M::admit(errors), unit_ids, next, unordered };
         Stream { tail, nodes: self.nodes, settings: self.settings, mode: PhantomData }
     }
 }

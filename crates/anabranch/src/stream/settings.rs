@@ -7,8 +7,10 @@ use anabranch_record::sync::Arc;
 use super::{Described, Stream};
 use crate::cancel::CancelToken;
 use crate::flow::{Mode, Reported};
+use crate::pool::Pool;
 use crate::progress::Progress;
 use crate::unit::Unit;
+use crate::workers::Workers;
 
 impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// Sets how many threads work, the calling one among them. The default is
@@ -20,6 +22,25 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     pub fn workers(mut self, workers: usize) -> Self {
         assert!(workers > 0, "a stream needs 1 worker or more, not 0");
         self.settings.workers = Some(workers);
+        self
+    }
+
+    /// Lets a handle say how many threads work, and change it while the stream runs.
+    pub fn workers_from(mut self, workers: &Workers) -> Self {
+        self.settings.handle = Some(workers.clone());
+        self
+    }
+
+    /// Takes the helpers of the run from a pool. The default number of workers is then the pool's.
+    pub fn pool(mut self, pool: &'env Pool) -> Self {
+        self.settings.pool = Some(pool);
+        self
+    }
+
+    /// Pins the run's own helpers to processors, one each, where the system can. Not the calling thread, whose
+    /// affinity is its owner's affair, and not the threads of a pool.
+    pub fn affinity(mut self) -> Self {
+        self.settings.affinity = true;
         self
     }
 

@@ -18,6 +18,7 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     ///
     /// The iterator is asked from one thread at a time, not always the same, and never for more than the
     /// window has room for.
+    #[allow(clippy::should_implement_trait)] // it needs a `Send` iterator, which the trait cannot ask for
     pub fn from_iter<I>(items: I) -> Self
     where
         I: IntoIterator<Item = T>,
@@ -68,9 +69,17 @@ impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {
     {
         let errors: Arc<ErrorSlot<M::Error>> = Arc::default();
         let upstream = Box::new(SourceUpstream { pull, errors: Arc::clone(&errors), id: 0 });
-        let described = Described { node, takes: None, composes: false, spec: NodeSpec::default() };
+        let described =
+            Described { node, takes: None, composes: false, opens_domain: false, spec: NodeSpec::default() };
         Self {
-            tail: Tail { upstream, unit: Identity::new(), errors, unit_ids: 1..1, next: None },
+            tail: Tail {
+                upstream,
+                unit: Identity::new(),
+                errors,
+                unit_ids: 1..1,
+                next: None,
+                unordered: false,
+            },
             nodes: vec![described],
             settings: Settings::default(),
             mode: PhantomData,

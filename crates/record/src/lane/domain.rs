@@ -139,6 +139,12 @@ pub struct RoomWatch<T> {
 }
 
 impl<T> RoomWatch<T> {
+    /// Whether something has failed in the domain, so that its source is not to be asked again.
+    #[inline]
+    pub fn is_stopped(&self) -> bool {
+        self.domain.stop() != u64::MAX
+    }
+
     /// How many cells have been put.
     #[inline]
     pub fn put(&self) -> u64 {

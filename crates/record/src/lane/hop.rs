@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use super::arrival::Arrivals;
 use super::cell::Cell;
 use super::domain::Domain;
 use super::slots::Slots;
@@ -13,6 +14,8 @@ pub struct Hop<T, U> {
     pub(super) domain: Arc<Domain>,
     pub(super) input: Arc<Slots<T>>,
     pub(super) output: Arc<Slots<U>>,
+    /// Where indices are noted as they are put, if the lane is read in the order of arrival.
+    pub(super) arrivals: Option<Arc<Arrivals>>,
 }
 
 impl<T, U> Hop<T, U> {
@@ -111,6 +114,9 @@ impl<T, U> Claim<'_, T, U> {
         // each once. The slot's last user was taken, as `Source::put` argues, and the commit and the claim of
         // this index order that before us.
         unsafe { self.hop.output.write(self.put, cell, order) };
+        if let Some(arrivals) = &self.hop.arrivals {
+            arrivals.arrive(self.put);
+        }
         self.put += 1;
     }
 }

@@ -13,6 +13,7 @@
 //! | [`Hop`] | carries items through a parallel stage, in claimed ranges | any number of threads (`&`) |
 //! | [`Stage`] | carries items through a serial stage, in index order | one thread at a time |
 //! | [`Sink`] | takes items out in index order, and gives their indices back | one thread at a time |
+//! | [`ArrivalSink`] | takes items out as they arrive, and gives their indices back | one thread at a time |
 //!
 //! ```
 //! use anabranch_record::lane::{Cell, Domain};
@@ -40,12 +41,14 @@
 //! overlap. They do not wait: [`EventCount`](crate::EventCount) does, and [`Baton`](crate::Baton) says who
 //! holds the serial ports.
 
+mod arrival;
 mod cell;
 mod domain;
 mod hop;
 mod serial;
 mod slots;
 
+pub use arrival::{ArrivalSink, ArrivalWatch, Arrived};
 pub use cell::{Cell, Stop};
 pub use domain::{Domain, RoomWatch, Source};
 pub use hop::{Claim, Hop};

@@ -2,11 +2,12 @@
 
 use std::marker::PhantomData;
 
+use super::arrival::Arrived;
 use super::cell::Cell;
 use super::domain::Domain;
 use super::hop::Hop;
 use super::slots::Slots;
-use crate::sync::{Arc, Ordering, fence};
+use crate::sync::{Arc, Ordering};
 
 /// The reading end of a lane whose reader is not chosen yet. Its writer is serial: a source or a stage.
 #[derive(Debug)]
@@ -66,11 +67,29 @@ impl<T> Committed<T> {
         Self { domain, slots }
     }
 
+    /// The domain that the lane is part of.
+    pub fn domain(&self) -> &Arc<Domain> {
+        &self.domain
+    }
+
     /// Makes the port of a parallel stage that turns `T` into `U`, and the reading end of the lane behind it.
     pub fn hop<U: Send>(self) -> (Hop<T, U>, Stamped<U>) {
         let output = Arc::new(Slots::new(self.domain.window() as usize));
-        let hop = Hop { domain: Arc::clone(&self.domain), input: self.slots, output: Arc::clone(&output) };
+        let hop = Hop {
+            domain: Arc::clone(&self.domain),
+            input: self.slots,
+            output: Arc::clone(&output),
+            arrivals: None,
+        };
         (hop, Stamped { domain: self.domain, slots: output })
+    }
+
+    /// As [`hop`](Self::hop), with a lane behind it that is read in the order of arrival.
+    pub fn unordered_hop<U: Send>(self) -> (Hop<T, U>, Arrived<U>) {
+        let output = Arc::new(Slots::new(self.domain.window() as usize));
+        let (lane, arrivals) = Arrived::new(Arc::clone(&self.domain), Arc::clone(&output));
+        let hop = Hop { domain: self.domain, input: self.slots, output, arrivals: Some(arrivals) };
+        (hop, lane)
     }
 
     /// Makes the port of a serial stage: see [`Inlet::stage`].
@@ -276,17 +295,9 @@ impl<T, I: Inlet<T>> Sink<T, I> {
     }
 
     /// Gives back every index whose cell has been taken. Who may have waited for the room is the caller's
-    /// affair: see [`room_fence`](Self::room_fence).
+    /// affair.
     #[inline]
     pub fn release(&self) {
         self.domain.release(self.reader.taken);
-    }
-
-    /// Orders a [`release`](Self::release) before a look at the source's baton: if that look still finds the
-    /// baton held, its holder will see the room when it looks again after letting go.
-    #[inline]
-    pub fn room_fence() {
-        #[cfg(not(mutant = "no_fence_in_room_notice"))]
-        fence(Ordering::SeqCst);
     }
 }

@@ -126,6 +126,18 @@ impl<T> Slots<T> {
     }
 }
 
+impl<T> Slots<T> {
+    /// Notes in the stamp that slot `index` holds no value any more: for lanes that are read out of order, where
+    /// no counter says so.
+    ///
+    /// # Safety
+    /// The caller has taken the slot and still holds `index` on the reading side.
+    #[inline]
+    pub(super) unsafe fn forget(&self, index: u64) {
+        self.ring.slot(index).stamp.store((index + 1) << KIND_BITS, Ordering::Relaxed);
+    }
+}
+
 impl<T> Drop for Slots<T> {
     fn drop(&mut self) {
         if !std::mem::needs_drop::<T>() {

@@ -1,0 +1,191 @@
+//! Lanes whose order is the order of arrival: the reading end is told which index came next.
+
+use super::cell::{Cell, Stop};
+use super::domain::Domain;
+use super::slots::Slots;
+use crate::ring::Ring;
+use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering, Padded};
+
+/// The indices of a lane in the order in which they were put.
+///
+/// Invariant: an entry holds 1 + an index, or 0 while it is unused. Entry `tail` is written by whoever took
+/// that ticket. The reader clears an entry before it gives the index back; as no more indices are out than the
+/// window has, an entry is used again only after that.
+#[derive(Debug)]
+pub(super) struct Arrivals {
+    entries: Ring<AtomicU64>,
+    tail: Padded<AtomicU64>,
+    /// Entries below this were read. Raised by the reader only; others may look.
+    head: Padded<AtomicU64>,
+    /// The cell that ends the stream has arrived, and so has everything before it.
+    is_complete: AtomicBool,
+}
+
+impl Arrivals {
+    fn new(window: usize) -> Self {
+        Self {
+            entries: Ring::new(window, |_| AtomicU64::new(0)),
+            tail: Padded(AtomicU64::new(0)),
+            head: Padded(AtomicU64::new(0)),
+            is_complete: AtomicBool::new(false),
+        }
+    }
+
+    /// Says that slot `index` has been written.
+    #[inline]
+    pub(super) fn arrive(&self, index: u64) {
+        let ticket = self.tail.fetch_add(1, Ordering::Relaxed);
+        self.entries.slot(ticket).store(index + 1, Ordering::Release);
+    }
+
+    fn is_ready(&self, head: u64) -> bool {
+        self.entries.slot(head).load(Ordering::Acquire) != 0 || self.is_complete.load(Ordering::Relaxed)
+    }
+}
+
+/// The reading end of a lane whose writer is a hop, in the order of arrival. Only a sink can read it.
+#[derive(Debug)]
+pub struct Arrived<T> {
+    domain: Arc<Domain>,
+    slots: Arc<Slots<T>>,
+    arrivals: Arc<Arrivals>,
+}
+
+impl<T> Arrived<T> {
+    pub(super) fn new(domain: Arc<Domain>, slots: Arc<Slots<T>>) -> (Self, Arc<Arrivals>) {
+        let arrivals = Arc::new(Arrivals::new(domain.window() as usize));
+        (Self { domain, slots, arrivals: Arc::clone(&arrivals) }, arrivals)
+    }
+
+    /// Makes the port of the sink.
+    pub fn sink(self) -> ArrivalSink<T> {
+        let capacity = (self.domain.window() as usize).next_power_of_two();
+        ArrivalSink {
+            domain: self.domain,
+            slots: self.slots,
+            arrivals: self.arrivals,
+            head: 0,
+            gone: vec![false; capacity].into_boxed_slice(),
+            floor: 0,
+            taken: None,
+            end: None,
+        }
+    }
+}
+
+/// The last port of a domain without order: takes cells as they arrive, and gives indices back to the source
+/// as soon as all before them are gone too.
+#[derive(Debug)]
+pub struct ArrivalSink<T> {
+    domain: Arc<Domain>,
+    slots: Arc<Slots<T>>,
+    arrivals: Arc<Arrivals>,
+    /// Entries below this were read.
+    head: u64,
+    /// Whether an index at or above `floor` is done with, modulo the capacity.
+    gone: Box<[bool]>,
+    /// Indices below this were given back.
+    floor: u64,
+    /// The index whose cell was taken and not yet given back.
+    taken: Option<u64>,
+    /// The index and the cell that end the stream, if they came before the last items.
+    end: Option<(u64, Cell<T>)>,
+}
+
+impl<T> ArrivalSink<T> {
+    /// The domain that this is the sink of.
+    pub fn domain(&self) -> &Arc<Domain> {
+        &self.domain
+    }
+
+    /// How many cells were taken.
+    pub fn index(&self) -> u64 {
+        self.head
+    }
+
+    /// A view on the sink's head for threads that do not hold the sink.
+    pub fn watch(&self) -> ArrivalWatch {
+        ArrivalWatch { arrivals: Arc::clone(&self.arrivals) }
+    }
+
+    /// Whether a cell is there.
+    #[inline]
+    pub fn is_ready(&mut self) -> bool {
+        self.taken.is_none() && self.arrivals.is_ready(self.head)
+    }
+
+    /// Takes the cell that arrived next; the one that ends the stream comes last. `None` if there is none, or
+    /// while the last one was not given back.
+    #[inline]
+    pub fn take(&mut self) -> Option<Cell<T>> {
+        if self.taken.is_some() {
+            return None;
+        }
+        loop {
+            if let Some((index, cell)) = self.end.take_if(|(index, _)| *index == self.floor) {
+                self.taken = Some(index);
+                return Some(cell);
+            }
+            let (index, cell) = self.take_arrived()?;
+            if matches!(cell, Cell::Stop(_, Stop::End)) && index != self.floor {
+                self.end = Some((index, cell));
+            } else {
+                self.taken = Some(index);
+                return Some(cell);
+            }
+        }
+    }
+
+    #[inline]
+    fn take_arrived(&mut self) -> Option<(u64, Cell<T>)> {
+        let entry = self.arrivals.entries.slot(self.head);
+        let index = entry.load(Ordering::Acquire).checked_sub(1)?;
+        entry.store(0, Ordering::Relaxed);
+        self.head += 1;
+        self.arrivals.head.store(self.head, Ordering::Relaxed);
+        // SAFETY: each index arrives once, and after its slot was written; we are the one reader, and have
+        // cleared the entry, so each is taken once.
+        let cell = unsafe { self.slots.take(index) };
+        // SAFETY: as above; the slot stays ours until its index is given back.
+        unsafe { self.slots.forget(index) };
+        Some((index, cell))
+    }
+
+    /// Gives back the index whose cell was taken, and all that only waited for it.
+    #[inline]
+    pub fn release(&mut self) {
+        let Some(index) = self.taken.take() else { return };
+        let mask = self.gone.len() - 1;
+        self.gone[index as usize & mask] = true;
+        let before = self.floor;
+        while std::mem::take(&mut self.gone[self.floor as usize & mask]) {
+            self.floor += 1;
+        }
+        if self.floor != before {
+            self.domain.release(self.floor);
+            if self.end.as_ref().is_some_and(|(index, _)| *index == self.floor) {
+                self.arrivals.is_complete.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// Looks from outside whether something has arrived.
+#[derive(Debug)]
+pub struct ArrivalWatch {
+    arrivals: Arc<Arrivals>,
+}
+
+impl ArrivalWatch {
+    /// Whether a cell is there. May say yes a moment too long, while the reader moves on.
+    #[inline]
+    pub fn is_ready(&self) -> bool {
+        self.arrivals.is_ready(self.arrivals.head.load(Ordering::Relaxed))
+    }
+
+    /// How many cells the reader has taken.
+    #[inline]
+    pub fn taken(&self) -> u64 {
+        self.arrivals.head.load(Ordering::Relaxed)
+    }
+}
