@@ -219,3 +219,58 @@ fn an_observer_against_a_writer_that_moves_on() {
         watch.join().unwrap();
     });
 }
+
+/// A writer that loses a claim has held its side down for a moment; a reader may have gone to sleep over it.
+#[test]
+fn a_lost_claim_of_a_writer_against_a_waiting_reader() {
+    check_to(2, || {
+        let record = Record::new(Tickets::of(2), All::of(1));
+        let [mut a, mut b] = [0, 1].map(|id| record.writer(id, 1).unwrap());
+        let mut reader = record.reader(0, 1).unwrap();
+        let writes = thread::spawn(move || {
+            write(&mut a, 1);
+            a
+        });
+        let reads = thread::spawn(move || {
+            assert_eq!(reader.receive(1).get(0), Some(&0));
+            reader
+        });
+        let mut slots = b.stall(1).unwrap();
+        let index = slots.index();
+        slots.push(index);
+        // The item after the one that is waited for may be kept as long as one likes.
+        let _reader = if index == 1 {
+            reads.join().unwrap()
+        } else {
+            slots.commit();
+            reads.join().unwrap()
+        };
+        writes.join().unwrap();
+    });
+}
+
+/// The same of readers, against a writer that waits for room.
+#[test]
+fn a_lost_claim_of_a_reader_against_a_waiting_writer() {
+    check_to(2, || {
+        let record = Record::new(Dealt::one(), Tickets::of(2));
+        let mut writer = record.writer(0, 1).unwrap();
+        let [mut a, mut b] = [0, 1].map(|id| record.reader(id, 1).unwrap());
+        write(&mut writer, 1);
+        write(&mut writer, 1);
+        let reads = thread::spawn(move || {
+            a.receive(1).release();
+            a
+        });
+        let writes = thread::spawn(move || write(&mut writer, 1)); // needs index 0 to be released
+        let items = b.receive(1);
+        if items.index() == 0 {
+            items.release();
+            writes.join().unwrap();
+        } else {
+            writes.join().unwrap();
+            items.release();
+        }
+        reads.join().unwrap();
+    });
+}
