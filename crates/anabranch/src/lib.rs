@@ -3,10 +3,14 @@
 
 mod affinity;
 mod cancel;
+mod channel;
 mod engine;
 mod flow;
+mod iter;
+mod offload;
 mod pool;
 mod progress;
+mod recycler;
 mod report;
 mod serial;
 mod settings;
@@ -16,8 +20,12 @@ mod unit;
 mod workers;
 
 pub use cancel::{CancelToken, Stopped};
+pub use channel::{Closed, Post, TryPostError};
+pub use iter::{Items, ScopedItems};
+pub use offload::Offload;
 pub use pool::Pool;
 pub use progress::Progress;
+pub use recycler::{Recycled, Recycler};
 pub use report::{NodeReport, Report};
 pub use settings::default_workers;
 pub use stream::Stream;

@@ -12,6 +12,9 @@ use crate::flow::{Admit, Flow, Halt, Mode};
 use crate::serial::Last;
 use crate::unit::Apply;
 
+/// So many items make one leaf of a reduction.
+const REDUCED: usize = 256;
+
 impl<'env, U, M> Stream<'env, U, M>
 where
     U: Apply<M::Error> + Send + 'env,
@@ -19,7 +22,7 @@ where
     M::Error: Send + 'env,
 {
     /// Runs into a closure that may halt the stream.
-    fn run_into<F>(self, sink: Node, f: F) -> Ended<M::Error>
+    pub(super) fn run_into<F>(self, sink: Node, f: F) -> Ended<M::Error>
     where
         F: FnMut(U::Out) -> Flow<M::Error> + Send,
     {
@@ -94,6 +97,40 @@ where
             ControlFlow::Continue(())
         });
         M::output(ended.result.map(|()| container), ended.report)
+    }
+
+    /// Combines all items into one, in parallel; `None` if there are none.
+    ///
+    /// The items are combined along a fixed tree: each 256 from the left to the right, then the results of
+    /// these from the left to the right. So the result is the same for any number of workers, bit for bit, even
+    /// where `f` is not quite associative, as with floating-point numbers.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let terms = || Stream::from_iter(1..10_000).map(|n| 1.0 / f64::from(n));
+    /// assert_eq!(terms().workers(4).reduce(|a, b| a + b), terms().inline().reduce(|a, b| a + b));
+    /// ```
+    pub fn reduce<F>(self, f: F) -> M::Output<Option<U::Out>>
+    where
+        U::Out: 'env,
+        F: Fn(U::Out, U::Out) -> U::Out + Send + Sync + 'env,
+    {
+        let f = Arc::new(f);
+        let leaf = Arc::clone(&f);
+        let mut all = None;
+        let place = &mut all;
+        let ended = self.batch(REDUCED).filter_map(move |batch| batch.into_iter().reduce(&*leaf)).run_into(
+            Node::sink("reduce"),
+            move |item| {
+                *place = Some(match place.take() {
+                    Some(all) => f(all, item),
+                    None => item,
+                });
+                ControlFlow::Continue(())
+            },
+        );
+        M::output(ended.result.map(|()| all), ended.report)
     }
 
     /// How many items come out.

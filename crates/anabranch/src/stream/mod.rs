@@ -1,6 +1,7 @@
 //! The stream builder.
 
 mod ends;
+mod iter;
 mod lower;
 mod parallel;
 mod serial;
@@ -39,7 +40,7 @@ pub struct Stream<'env, U: Unit, M: Mode = Sure> {
     tail: Tail<'env, U, M::Error>,
     nodes: Vec<Described>,
     settings: Settings<'env>,
-    mode: PhantomData<M>,
+    mode: PhantomData<fn() -> M>,
 }
 
 impl<U: Unit, M: Mode> std::fmt::Debug for Stream<'_, U, M> {

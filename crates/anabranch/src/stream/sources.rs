@@ -6,6 +6,7 @@ use anabranch_plan::Node;
 use anabranch_record::sync::Arc;
 
 use super::{Described, Stream};
+use crate::channel::{Post, Posted, channel};
 use crate::engine::{ErrorSlot, NodeSpec, SourceUpstream, Tail};
 use crate::flow::{May, Mode};
 use crate::serial::{FromIter, Pull, TryFromIter};
@@ -25,6 +26,33 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
         I::IntoIter: Send + 'env,
     {
         Self::pulled(FromIter(items.into_iter()), Node::source("from_iter"))
+    }
+
+    /// A stream of what is posted from outside, from any thread. It ends when every [`Post`] is dropped.
+    ///
+    /// Up to `capacity` items wait before the source; with 0, each is handed over in person. The source has a
+    /// thread of its own, so that workers do not wait for items. When the stream stops early, posting fails.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let (post, stream) = Stream::channel(16);
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(move || {
+    ///         for n in 0..100u32 {
+    ///             post.post(n).unwrap();
+    ///         }
+    ///     }); // the post is dropped here: the stream ends
+    ///     assert_eq!(stream.map(|n| n + 1).fold(0, |sum, n| sum + n), 5_050);
+    /// });
+    /// ```
+    pub fn channel(capacity: usize) -> (Post<T>, Self) {
+        let (post, posted) = channel(capacity);
+        (post, Self::posted(posted))
+    }
+
+    pub(crate) fn posted(posted: Posted<T>) -> Self {
+        Self::pulled(posted, Node::source("channel")).dedicated()
     }
 
     /// A stream of what a closure gives, until it gives `None`.

@@ -1,0 +1,132 @@
+//! The end that is an iterator.
+
+use std::ops::ControlFlow;
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+use anabranch_plan::Node;
+
+use super::Stream;
+use super::lower::Ended;
+use crate::flow::{Halt, May, Mode, Sure};
+use crate::iter::{Items, ScopedItems};
+use crate::unit::Apply;
+
+/// At most so many results wait for the iterator.
+const HANDED: usize = 64;
+
+impl<'env, U, M> Stream<'env, U, M>
+where
+    U: Apply<M::Error> + Send + 'env,
+    M: Mode,
+    M::Error: Send + 'env,
+{
+    /// Keeps the window's bound when some of the results wait for an iterator: gives how many may.
+    fn share_window(&mut self) -> usize {
+        let workers = self.settings.workers();
+        let window = self.settings.window(workers, self.item_size());
+        // With a window of 1 the item is handed over while it still counts.
+        let handed = (window / 2).min(HANDED);
+        self.settings.window = Some(window - handed);
+        handed
+    }
+
+    /// Runs into a channel, until the receiver is gone.
+    fn send_to<V: Send>(self, sender: &SyncSender<V>, wrap: impl Fn(U::Out) -> V + Send) -> Ended<M::Error> {
+        let sender = sender.clone();
+        self.run_into(Node::sink("iterator"), move |item| match sender.send(wrap(item)) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(Halt::Break),
+        })
+    }
+
+    /// Runs the stream on a thread of its own, helped by its workers, and gives `f` an iterator over the
+    /// results on the calling thread. When `f` returns, the stream is stopped; its first failure, if it came
+    /// that far, is returned instead of what `f` returned.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let words = ["never", "odd", "or", "even"];
+    /// let lengths = Stream::from_iter(&words).map(|word| word.len());
+    /// let first = lengths.with_iter(|lengths| lengths.take(2).sum::<usize>());
+    /// assert_eq!(first, 8);
+    /// ```
+    pub fn with_iter<R>(mut self, f: impl FnOnce(&mut ScopedItems<U::Out>) -> R) -> M::Output<R> {
+        let (sender, receiver) = sync_channel(self.share_window());
+        let name = self.settings.title.clone().unwrap_or_else(|| "anabranch".to_owned());
+        let (ended, result) = std::thread::scope(|scope| {
+            let run = move || self.send_to(&sender, |item| item);
+            let thread = std::thread::Builder::new()
+                .name(format!("{name}-iter"))
+                .spawn_scoped(scope, run)
+                .expect("a thread for the stream behind an iterator");
+            let mut items = ScopedItems { receiver };
+            let result = f(&mut items);
+            drop(items);
+            (thread.join().unwrap_or_else(|payload| std::panic::resume_unwind(payload)), result)
+        });
+        M::output(ended.result.map(|()| result), ended.report)
+    }
+}
+
+/// Runs a stream on a thread of its own, into an iterator.
+fn spawn<U, M, V>(mut stream: Stream<'static, U, M>, wrap: fn(Result<U::Out, M::Error>) -> V) -> Items<V>
+where
+    U: Apply<M::Error> + Send + 'static,
+    M: Mode + 'static,
+    M::Error: Send + 'static,
+    V: Send + 'static,
+{
+    let (sender, receiver) = sync_channel(stream.share_window());
+    let name = stream.settings.title.clone().unwrap_or_else(|| "anabranch".to_owned());
+    let run = move || {
+        let ended = stream.send_to(&sender, move |item| wrap(Ok(item)));
+        if let Err(error) = ended.result {
+            // Nobody hears it if the iterator is gone.
+            let _ = sender.send(wrap(Err(error)));
+        }
+    };
+    let thread = std::thread::Builder::new().name(format!("{name}-iter")).spawn(run);
+    Items::new(receiver, thread.expect("a thread for the stream behind an iterator"))
+}
+
+/// The results as an iterator, pulled while the stream runs on threads of its own. The stream must own what
+/// it uses; where it borrows, use [`Stream::with_iter`].
+///
+/// ```
+/// use anabranch::Stream;
+///
+/// let mut squares = Stream::from_iter(1u64..).map(|n| n * n).into_iter(); // endless
+/// assert_eq!(squares.next(), Some(1));
+/// assert_eq!(squares.find(|square| square % 10 == 6), Some(16));
+/// drop(squares); // stops the stream
+/// ```
+impl<U> IntoIterator for Stream<'static, U, Sure>
+where
+    U: Apply<std::convert::Infallible> + Send + 'static,
+    U::Out: 'static,
+{
+    type Item = U::Out;
+    type IntoIter = Items<U::Out>;
+
+    fn into_iter(self) -> Items<U::Out> {
+        spawn(self, |item| match item {
+            Ok(item) => item,
+        })
+    }
+}
+
+/// The results as an iterator over `Result`s, of which the first error is the last.
+impl<U, E> IntoIterator for Stream<'static, U, May<E>>
+where
+    U: Apply<E> + Send + 'static,
+    U::Out: 'static,
+    E: Send + 'static,
+{
+    type Item = Result<U::Out, E>;
+    type IntoIter = Items<Result<U::Out, E>>;
+
+    fn into_iter(self) -> Items<Result<U::Out, E>> {
+        spawn(self, |item| item)
+    }
+}
