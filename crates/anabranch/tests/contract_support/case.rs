@@ -1,0 +1,298 @@
+//! Random cases: a pipeline, its settings, and what goes wrong in it.
+
+use proptest::prelude::*;
+
+use super::world::{SINK, SOURCE};
+
+/// A parallel operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op {
+    Map,
+    Filter,
+    FilterMap,
+    TryMap,
+    MapWith,
+    TryMapWith,
+    Inspect,
+    FlatMap,
+}
+
+impl Op {
+    pub fn is_fallible(self) -> bool {
+        matches!(self, Op::TryMap | Op::TryMapWith)
+    }
+}
+
+/// A stretch of parallel operators, with no serial stage between them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chain {
+    Direct,
+    Map,
+    Filter,
+    FilterMap,
+    TryMap,
+    MapWith,
+    TryMapWith,
+    TryThenWith,
+    InspectFilterTry,
+    FlatMap,
+    FlatTry,
+    FilterFlatWith,
+    FlatFlat,
+}
+
+impl Chain {
+    pub fn ops(self) -> &'static [Op] {
+        match self {
+            Chain::Direct => &[],
+            Chain::Map => &[Op::Map],
+            Chain::Filter => &[Op::Filter],
+            Chain::FilterMap => &[Op::FilterMap],
+            Chain::TryMap => &[Op::TryMap],
+            Chain::MapWith => &[Op::MapWith],
+            Chain::TryMapWith => &[Op::TryMapWith],
+            Chain::TryThenWith => &[Op::TryMap, Op::MapWith],
+            Chain::InspectFilterTry => &[Op::Inspect, Op::Filter, Op::TryMap],
+            Chain::FlatMap => &[Op::FlatMap],
+            Chain::FlatTry => &[Op::FlatMap, Op::TryMap],
+            Chain::FilterFlatWith => &[Op::Filter, Op::FlatMap, Op::TryMapWith],
+            Chain::FlatFlat => &[Op::FlatMap, Op::FlatMap],
+        }
+    }
+
+    /// Whether one item may become several.
+    pub fn is_flat(self) -> bool {
+        self.ops().contains(&Op::FlatMap)
+    }
+}
+
+/// A serial stage. Limits are origins of items, so that all readings agree on them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Serial {
+    Each,
+    Option,
+    Try,
+    Take(usize),
+    TakeWhile(u64),
+    Scan(u64),
+    Enumerate,
+    Zip(u64),
+    Batch(usize),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Segment {
+    pub chain: Chain,
+    pub serial: Serial,
+}
+
+/// How the pipeline ends. All but the first stand behind a serial stage (or the source) only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    TryForEach,
+    ForEach,
+    Find(u64),
+    Fold,
+    Collect,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Error,
+    Panic,
+}
+
+/// What goes wrong: at a node, at an item of the source or, with `child`, at some of what became of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Fault {
+    pub node: usize,
+    pub origin: u64,
+    pub child: Option<u64>,
+    pub kind: Kind,
+}
+
+/// What takes time. It changes what the threads do, and must not change what comes out.
+#[derive(Debug, Clone, Copy)]
+pub enum Delay {
+    None,
+    Yield,
+    First { micros: u64 },
+    Now { one_in: u64, micros: u64 },
+    Work { rounds: u64 },
+    At { node: usize, micros: u64 },
+}
+
+#[derive(Debug, Clone)]
+pub struct Case {
+    pub items: u64,
+    pub workers: usize,
+    pub window: usize,
+    pub burst: Option<usize>,
+    pub segments: Vec<Segment>,
+    pub tail: Chain,
+    pub end: End,
+    pub faults: Vec<Fault>,
+    pub delay: Delay,
+}
+
+/// The number of the `at`th node of segment `segment`: operators come first, the serial stage is the fourth.
+pub fn node(segment: usize, at: usize) -> usize {
+    4 * (segment + 1) + at
+}
+
+impl Case {
+    /// Every node in which something can go wrong.
+    pub fn nodes(&self) -> Vec<usize> {
+        let mut nodes = vec![SOURCE];
+        for (at, segment) in self.segments.iter().enumerate() {
+            nodes.extend((0..segment.chain.ops().len()).map(|op| node(at, op)));
+            if !matches!(segment.serial, Serial::Take(_)) {
+                nodes.push(node(at, 3));
+            }
+        }
+        nodes.extend((0..self.tail.ops().len()).map(|op| node(self.segments.len(), op)));
+        nodes.push(SINK);
+        nodes
+    }
+
+    /// The fault that was planted for an item at a node. `child` says that the item is being made of another.
+    pub fn fault(&self, node: usize, origin: u64, path: u64, child: bool) -> Option<&Fault> {
+        self.faults.iter().find(|fault| {
+            fault.node == node
+                && fault.origin == origin
+                && match fault.child {
+                    None => !child,
+                    Some(number) => number == path & 3,
+                }
+        })
+    }
+
+    /// Sources whose items may be in flight at once. What a batch keeps, and what waits as a batch, counts for
+    /// itself: of each batch stage a batch that fills, and a full one for each index of the window.
+    pub fn bound(&self) -> usize {
+        let sizes = self.segments.iter().map(|segment| match segment.serial {
+            Serial::Batch(size) => size,
+            _ => 1,
+        });
+        let product: usize = sizes.clone().product();
+        if product == 1 { self.window } else { self.window + 2 * product * self.segments.len() }
+    }
+}
+
+fn chain() -> impl Strategy<Value = Chain> {
+    prop_oneof![
+        4 => Just(Chain::Direct),
+        4 => Just(Chain::Map),
+        1 => Just(Chain::Filter),
+        1 => Just(Chain::FilterMap),
+        2 => Just(Chain::TryMap),
+        1 => Just(Chain::MapWith),
+        1 => Just(Chain::TryThenWith),
+        1 => Just(Chain::InspectFilterTry),
+        1 => Just(Chain::FlatMap),
+        1 => Just(Chain::FlatTry),
+        1 => Just(Chain::FilterFlatWith),
+        1 => Just(Chain::FlatFlat),
+    ]
+}
+
+fn serial() -> impl Strategy<Value = Serial> {
+    prop_oneof![
+        6 => Just(Serial::Each),
+        2 => Just(Serial::Option),
+        3 => Just(Serial::Try),
+        1 => (0..80usize).prop_map(Serial::Take),
+        1 => (0..120u64).prop_map(Serial::TakeWhile),
+        1 => (0..120u64).prop_map(Serial::Scan),
+        1 => Just(Serial::Enumerate),
+        1 => (0..120u64).prop_map(Serial::Zip),
+        1 => (1..6usize).prop_map(Serial::Batch),
+    ]
+}
+
+fn end() -> impl Strategy<Value = End> {
+    prop_oneof![
+        3 => Just(End::TryForEach),
+        1 => Just(End::ForEach),
+        1 => (0..100u64).prop_map(End::Find),
+        1 => Just(End::Fold),
+        1 => Just(End::Collect),
+    ]
+}
+
+fn delay() -> impl Strategy<Value = Delay> {
+    prop_oneof![
+        3 => Just(Delay::None),
+        2 => Just(Delay::Yield),
+        2 => (10..3_000u64).prop_map(|micros| Delay::First { micros }),
+        2 => (5..40u64, 1..300u64).prop_map(|(one_in, micros)| Delay::Now { one_in, micros }),
+        2 => (1..20_000u64).prop_map(|rounds| Delay::Work { rounds }),
+        1 => (1000..2000usize, 1..60u64).prop_map(|(node, micros)| Delay::At { node, micros }),
+    ]
+}
+
+/// Faults anywhere: [`Case::buildable`] finds a node of the case for each.
+fn faults() -> impl Strategy<Value = Vec<Fault>> {
+    let kind = prop_oneof![Just(Kind::Error), Just(Kind::Panic)];
+    let origin = prop_oneof![3 => 0..100u64, 1 => 0..4u64];
+    let child = prop_oneof![2 => Just(None), 1 => (0..3u64).prop_map(Some)];
+    let fault = (1000..2000usize, origin, child, kind).prop_map(|(node, origin, child, kind)| Fault {
+        node,
+        origin,
+        child,
+        kind,
+    });
+    prop_oneof![1 => Just(Vec::new()), 3 => prop::collection::vec(fault, 1..4)]
+}
+
+impl Case {
+    /// The nearest case that the test has a pipeline for: not every stage stands behind every stretch there,
+    /// since every pair is code of its own.
+    pub fn buildable(mut self) -> Self {
+        // Two flat stretches at most: three children of three children are enough.
+        let mut flat = 0;
+        for chain in self.segments.iter_mut().map(|segment| &mut segment.chain).chain([&mut self.tail]) {
+            flat += chain.ops().iter().filter(|&&op| op == Op::FlatMap).count();
+            if flat > 2 && chain.is_flat() {
+                *chain = Chain::Map;
+            }
+        }
+        for segment in &mut self.segments {
+            let any = matches!(segment.chain, Chain::Direct | Chain::Map | Chain::FlatMap);
+            if !any && segment.serial != Serial::Each {
+                segment.serial = Serial::Try;
+            }
+        }
+        let tails = [Chain::Direct, Chain::Map, Chain::TryMap, Chain::TryMapWith, Chain::FlatMap];
+        if !tails.contains(&self.tail) {
+            self.tail = Chain::TryMapWith;
+        }
+        if self.tail != Chain::Direct {
+            self.end = End::TryForEach;
+        }
+        // What was planted in a node that is gone is planted in another.
+        let nodes = self.nodes();
+        let place = |node: usize| if nodes.contains(&node) { node } else { nodes[node % nodes.len()] };
+        self.faults.iter_mut().for_each(|fault| fault.node = place(fault.node));
+        if let Delay::At { node, .. } = &mut self.delay {
+            *node = place(*node);
+        }
+        self
+    }
+}
+
+/// Any case. `window` and `workers` are those of the contract's tests: 1 to 64, 1 to 9.
+pub fn cases() -> impl Strategy<Value = Case> {
+    let segments = prop::collection::vec(
+        (chain(), serial()).prop_map(|(chain, serial)| Segment { chain, serial }),
+        0..5,
+    );
+    let window = prop_oneof![3 => 1..6usize, 3 => 6..65usize];
+    let burst = prop_oneof![2 => Just(None), 1 => (1..20usize).prop_map(Some)];
+    (0..130u64, 1..10usize, window, burst, segments, chain(), end(), faults(), delay()).prop_map(
+        |(items, workers, window, burst, segments, tail, end, faults, delay)| {
+            let case = Case { items, workers, window, burst, segments, tail, end, faults, delay };
+            case.buildable()
+        },
+    )
+}

@@ -1,0 +1,57 @@
+//! One case held against the contract.
+
+use std::time::Duration;
+
+use super::case::Case;
+use super::model::{Seen, plain_loop};
+use super::pipeline::{Executor, Observed, run};
+use super::{process, watchdog};
+
+/// Runs a case as a loop, inline and by threads, and says where they part.
+pub fn hold(case: &Case) -> Result<(), String> {
+    watchdog::hush();
+    let (plain, whole) = plain_loop(case);
+    let inline = run(case, Executor::Inline);
+    compare("inline", &inline, &plain, whole)?;
+    if inline.seen.asked != plain.asked {
+        return Err(format!("inline asked for {} items, the loop for {}", inline.seen.asked, plain.asked));
+    }
+    let threads = run(case, Executor::Threads);
+    compare("threads", &threads, &plain, whole)?;
+    if threads.seen.asked > plain.asked + case.window {
+        return Err(format!("the source gave {} items, the loop's {}", threads.seen.asked, plain.asked));
+    }
+    if threads.threads > case.workers {
+        return Err(format!("{} threads ran for {} workers", threads.threads, case.workers));
+    }
+    // The system may need a moment to forget a thread that has left.
+    let gone = || process::threads_named(&format!("{}-", threads.title)) == 0;
+    if !watchdog::comes_true(Duration::from_secs(5), gone) {
+        return Err("threads outlive the call".into());
+    }
+    Ok(())
+}
+
+fn compare(who: &str, ours: &Observed, plain: &Seen, whole: bool) -> Result<(), String> {
+    if !ours.violations.is_empty() {
+        return Err(format!("{who}: {:?}", ours.violations));
+    }
+    let seen = &ours.seen;
+    if seen.result() != plain.result() {
+        return Err(format!("{who}: {:?}\nthe loop: {:?}", seen.result(), plain.result()));
+    }
+    for (at, (ours, theirs)) in seen.serial.iter().zip(&plain.serial).enumerate() {
+        // It may have run ahead of what stopped the stream, never astray.
+        if !ours.starts_with(theirs) || (whole && ours.len() > theirs.len()) {
+            return Err(format!("{who}: serial stage {at} saw {ours:?}\nin the loop {theirs:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// As [`hold`]; a hang is an error too.
+pub fn hold_in_time(case: &Case) -> Result<(), String> {
+    let ours = case.clone();
+    watchdog::finishes_within(watchdog::LIMIT, move || hold(&ours))
+        .unwrap_or_else(|| Err(format!("hangs: not finished after {:?}", watchdog::LIMIT)))
+}

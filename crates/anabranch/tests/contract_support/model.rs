@@ -1,0 +1,237 @@
+//! The plain loop: what a case means, said without the crate.
+
+use super::case::{Case, End, Fault, Kind, Op, Serial, node};
+use super::world::{Planted, SINK, SOURCE, mix};
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// With all items, or because something had enough.
+    Complete,
+    /// With the item that was looked for.
+    Found(u64),
+    Error(Planted),
+    Panic(Planted),
+}
+
+/// What is seen of a run: what the sink got, what it gave, and what its serial stages saw.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    pub delivered: Vec<u64>,
+    pub ended: Ended,
+    pub serial: Vec<Vec<u64>>,
+    /// Items that the source was asked for and had.
+    pub asked: usize,
+}
+
+impl Seen {
+    /// What must be the same in every reading. Serial stages that are not the last may have run ahead of what
+    /// stopped the stream.
+    pub fn result(&self) -> (&[u64], &Ended) {
+        (&self.delivered, &self.ended)
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Plain {
+    key: u64,
+    origin: u64,
+    path: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Parallel(Op, usize),
+    /// The node, and the place among the serial stages.
+    Serial(Serial, usize, usize),
+}
+
+/// Why the loop is left.
+enum Halt {
+    /// Step `at` had enough: the steps behind it may give their last.
+    Break(usize),
+    End(Ended),
+}
+
+struct Loop<'c> {
+    case: &'c Case,
+    steps: Vec<Step>,
+    /// For each step what it counts or sums up, and what it gathers.
+    counts: Vec<u64>,
+    gathered: Vec<Vec<Plain>>,
+    delivered: Vec<u64>,
+    serial: Vec<Vec<u64>>,
+    whole: bool,
+}
+
+/// Whether a filter at `node` keeps an item with this key.
+pub fn keeps(key: u64, node: usize) -> bool {
+    !mix(key, node as u64).is_multiple_of(4)
+}
+
+/// How many children an item has at `node`.
+pub fn children(key: u64, node: usize) -> u64 {
+    mix(key, node as u64) % 4
+}
+
+/// Runs a case as the loop that it stands for. Says also whether it came to the end of its source.
+pub fn plain_loop(case: &Case) -> (Seen, bool) {
+    let mut steps = Vec::new();
+    for (at, segment) in case.segments.iter().enumerate() {
+        steps.extend(segment.chain.ops().iter().enumerate().map(|(k, &op)| Step::Parallel(op, node(at, k))));
+        steps.push(Step::Serial(segment.serial, node(at, 3), at));
+    }
+    let tail = case.segments.len();
+    steps.extend(case.tail.ops().iter().enumerate().map(|(k, &op)| Step::Parallel(op, node(tail, k))));
+    let mut this = Loop {
+        case,
+        counts: vec![0; steps.len()],
+        gathered: vec![Vec::new(); steps.len()],
+        steps,
+        delivered: Vec::new(),
+        serial: vec![Vec::new(); case.segments.len()],
+        whole: false,
+    };
+    let mut asked = 0;
+    let ended = this.run(&mut asked);
+    let whole = this.whole && ended == Ended::Complete;
+    (Seen { delivered: this.delivered, ended, serial: this.serial, asked }, whole)
+}
+
+impl Loop<'_> {
+    fn run(&mut self, asked: &mut usize) -> Ended {
+        for origin in 0..self.case.items {
+            *asked += 1;
+            let item = Plain { key: mix(origin, 0), origin, path: 0 };
+            let fed = self.visit(SOURCE, item, true, false).and_then(|()| self.feed(0, item));
+            match fed {
+                Ok(()) => {}
+                Err(Halt::Break(at)) => return self.flush(at + 1),
+                Err(Halt::End(ended)) => return ended,
+            }
+        }
+        self.whole = true;
+        self.flush(0)
+    }
+
+    /// The end of the stream, from step `from` on.
+    fn flush(&mut self, from: usize) -> Ended {
+        for at in from..self.steps.len() {
+            if let Step::Serial(Serial::Batch(_), ..) = self.steps[at]
+                && !self.gathered[at].is_empty()
+            {
+                match self.give_batch(at) {
+                    Ok(()) => {}
+                    Err(Halt::Break(at)) => {
+                        self.whole = false;
+                        return self.flush(at + 1);
+                    }
+                    Err(Halt::End(ended)) => return ended,
+                }
+            }
+        }
+        Ended::Complete
+    }
+
+    /// The planted fault of an item at a node. An error becomes a panic where a call cannot fail otherwise.
+    fn visit(&self, node: usize, item: Plain, fallible: bool, child: bool) -> Result<(), Halt> {
+        let planted = Planted { node, origin: item.origin, path: item.path };
+        match self.case.fault(node, item.origin, item.path, child) {
+            None => Ok(()),
+            Some(Fault { kind: Kind::Error, .. }) if fallible => Err(Halt::End(Ended::Error(planted))),
+            Some(_) => Err(Halt::End(Ended::Panic(planted))),
+        }
+    }
+
+    fn give_batch(&mut self, at: usize) -> Result<(), Halt> {
+        let Step::Serial(_, node, place) = self.steps[at] else { unreachable!("batches are serial") };
+        let batch = std::mem::take(&mut self.gathered[at]);
+        let last = batch.last().expect("a batch is not empty");
+        let key = batch.iter().fold(batch.len() as u64, |key, item| mix(key, item.key));
+        let merged = Plain { key, ..*last };
+        self.serial[place].push(merged.key);
+        self.visit(node, merged, false, false)?;
+        self.feed(at + 1, Plain { key: mix(key, node as u64), ..merged })
+    }
+
+    fn feed(&mut self, at: usize, item: Plain) -> Result<(), Halt> {
+        let Some(&step) = self.steps.get(at) else { return self.sink(item) };
+        match step {
+            Step::Parallel(op, node) => {
+                self.visit(node, item, op.is_fallible(), false)?;
+                let marked = Plain { key: mix(item.key, node as u64), ..item };
+                match op {
+                    Op::Map | Op::TryMap | Op::MapWith | Op::TryMapWith => self.feed(at + 1, marked),
+                    Op::Inspect => self.feed(at + 1, item),
+                    Op::Filter if keeps(item.key, node) => self.feed(at + 1, item),
+                    Op::FilterMap if keeps(item.key, node) => self.feed(at + 1, marked),
+                    Op::Filter | Op::FilterMap => Ok(()),
+                    Op::FlatMap => {
+                        for number in 0..children(item.key, node) {
+                            let path = item.path << 2 | number;
+                            let child = Plain { key: mix(item.key, number), path, ..item };
+                            self.visit(node, child, false, true)?;
+                            self.feed(at + 1, child)?;
+                        }
+                        Ok(())
+                    }
+                }
+            }
+            Step::Serial(serial, node, place) => self.serial(at, serial, node, place, item),
+        }
+    }
+
+    fn serial(
+        &mut self,
+        at: usize,
+        serial: Serial,
+        node: usize,
+        place: usize,
+        item: Plain,
+    ) -> Result<(), Halt> {
+        match serial {
+            Serial::Take(most) => {
+                self.counts[at] += 1;
+                if self.counts[at] > most as u64 {
+                    return Err(Halt::Break(at));
+                }
+                self.feed(at + 1, item)?;
+                return if self.counts[at] == most as u64 { Err(Halt::Break(at)) } else { Ok(()) };
+            }
+            Serial::Batch(size) => {
+                self.gathered[at].push(item);
+                return if self.gathered[at].len() == size { self.give_batch(at) } else { Ok(()) };
+            }
+            Serial::Zip(most) if self.counts[at] == most => return Err(Halt::Break(at)),
+            _ => {}
+        }
+        self.serial[place].push(item.key);
+        self.visit(node, item, serial == Serial::Try, false)?;
+        let marked = Plain { key: mix(item.key, node as u64), ..item };
+        match serial {
+            Serial::Each | Serial::Try => self.feed(at + 1, marked),
+            Serial::Option if keeps(item.key, node) => self.feed(at + 1, marked),
+            Serial::Option => Ok(()),
+            Serial::TakeWhile(limit) if item.origin < limit => self.feed(at + 1, item),
+            Serial::Scan(limit) if item.origin < limit => {
+                self.counts[at] = mix(self.counts[at], item.key);
+                self.feed(at + 1, Plain { key: self.counts[at], ..item })
+            }
+            Serial::TakeWhile(_) | Serial::Scan(_) => Err(Halt::Break(at)),
+            Serial::Enumerate | Serial::Zip(_) => {
+                self.counts[at] += 1;
+                self.feed(at + 1, Plain { key: mix(item.key, self.counts[at] - 1), ..item })
+            }
+            Serial::Take(_) | Serial::Batch(_) => unreachable!("done above"),
+        }
+    }
+
+    fn sink(&mut self, item: Plain) -> Result<(), Halt> {
+        self.delivered.push(item.key);
+        self.visit(SINK, item, self.case.end == End::TryForEach, false)?;
+        match self.case.end {
+            End::Find(limit) if item.origin >= limit => Err(Halt::End(Ended::Found(item.key))),
+            _ => Ok(()),
+        }
+    }
+}

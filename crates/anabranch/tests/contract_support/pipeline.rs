@@ -1,0 +1,420 @@
+//! A case as a pipeline of the crate.
+//!
+//! Behind every serial stage the stream has the same type again, so one loop builds pipelines of any length; a
+//! flat stretch changes the type once, so there are two loops. The closures come from functions, so that all
+//! pipelines share their types.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+
+use anabranch::Stream;
+
+use super::case::{Case, Chain, End, Serial, node};
+use super::model::{Ended, Seen, children, keeps};
+use super::world::{InOrder, Item, Local, Planted, Source, World};
+
+type Tried<'w> = Result<Item<'w>, Planted>;
+
+fn map<'w>(world: &'w World<'w>, node: usize) -> impl Fn(Item<'w>) -> Item<'w> + Send + Sync + 'w {
+    move |item| {
+        world.visit(node, item.origin, item.path);
+        item.marked(node as u64)
+    }
+}
+
+fn try_map<'w>(world: &'w World<'w>, node: usize) -> impl Fn(Item<'w>) -> Tried<'w> + Send + Sync + 'w {
+    move |item| {
+        world.try_visit(node, item.origin, item.path, false)?;
+        Ok(item.marked(node as u64))
+    }
+}
+
+fn local<'w>(world: &'w World<'w>) -> impl Fn() -> Local<'w> + Send + Sync + 'w {
+    move || Local::new(world)
+}
+
+fn map_with<'w>(
+    world: &'w World<'w>,
+    node: usize,
+) -> impl Fn(&mut Local<'w>, Item<'w>) -> Item<'w> + Send + Sync + 'w {
+    move |local, item| {
+        local.check();
+        world.visit(node, item.origin, item.path);
+        item.marked(node as u64)
+    }
+}
+
+fn try_map_with<'w>(
+    world: &'w World<'w>,
+    node: usize,
+) -> impl Fn(&mut Local<'w>, Item<'w>) -> Tried<'w> + Send + Sync + 'w {
+    move |local, item| {
+        local.check();
+        world.try_visit(node, item.origin, item.path, false)?;
+        Ok(item.marked(node as u64))
+    }
+}
+
+fn filter<'w>(world: &'w World<'w>, node: usize) -> impl Fn(&Item<'w>) -> bool + Send + Sync + 'w {
+    move |item| {
+        world.visit(node, item.origin, item.path);
+        keeps(item.key, node)
+    }
+}
+
+fn filter_map<'w>(
+    world: &'w World<'w>,
+    node: usize,
+) -> impl Fn(Item<'w>) -> Option<Item<'w>> + Send + Sync + 'w {
+    move |item| {
+        world.visit(node, item.origin, item.path);
+        keeps(item.key, node).then(|| item.marked(node as u64))
+    }
+}
+
+fn inspect<'w>(world: &'w World<'w>, node: usize) -> impl Fn(&Item<'w>) + Send + Sync + 'w {
+    move |item| world.visit(node, item.origin, item.path)
+}
+
+/// The children of an item, made when they are asked for.
+struct Children<'w> {
+    world: &'w World<'w>,
+    node: usize,
+    parent: Item<'w>,
+    numbers: std::ops::Range<u64>,
+}
+
+impl<'w> Iterator for Children<'w> {
+    type Item = Item<'w>;
+
+    fn next(&mut self) -> Option<Item<'w>> {
+        let child = self.parent.child(self.numbers.next()?);
+        if let Err(planted) = self.world.try_visit(self.node, child.origin, child.path, true) {
+            panic_any(planted);
+        }
+        Some(child)
+    }
+}
+
+fn flat_map<'w>(world: &'w World<'w>, node: usize) -> impl Fn(Item<'w>) -> Children<'w> + Send + Sync + 'w {
+    move |parent| {
+        world.visit(node, parent.origin, parent.path);
+        Children { world, node, numbers: 0..children(parent.key, node), parent }
+    }
+}
+
+/// What every serial closure does first.
+fn meet<'w>(world: &'w World<'w>, place: usize, order: &mut InOrder, item: &Item<'w>) -> Result<(), Planted> {
+    let node = node(place, 3);
+    order.check(world, node, item);
+    world.serial[place].lock().unwrap().push(item.key);
+    world.try_visit(node, item.origin, item.path, false)
+}
+
+fn meet_surely<'w>(world: &'w World<'w>, place: usize, order: &mut InOrder, item: &Item<'w>) {
+    if let Err(planted) = meet(world, place, order, item) {
+        panic_any(planted);
+    }
+}
+
+fn each<'w>(world: &'w World<'w>, place: usize) -> impl FnMut(Item<'w>) -> Item<'w> + Send + 'w {
+    let mut order = InOrder::default();
+    move |item| {
+        meet_surely(world, place, &mut order, &item);
+        item.marked(node(place, 3) as u64)
+    }
+}
+
+fn each_option<'w>(
+    world: &'w World<'w>,
+    place: usize,
+) -> impl FnMut(Item<'w>) -> Option<Item<'w>> + Send + 'w {
+    let mut order = InOrder::default();
+    move |item| {
+        meet_surely(world, place, &mut order, &item);
+        let node = node(place, 3);
+        keeps(item.key, node).then(|| item.marked(node as u64))
+    }
+}
+
+fn try_each<'w>(world: &'w World<'w>, place: usize) -> impl FnMut(Item<'w>) -> Tried<'w> + Send + 'w {
+    let mut order = InOrder::default();
+    move |item| {
+        meet(world, place, &mut order, &item)?;
+        Ok(item.marked(node(place, 3) as u64))
+    }
+}
+
+fn until<'w>(world: &'w World<'w>, place: usize, limit: u64) -> impl FnMut(&Item<'w>) -> bool + Send + 'w {
+    let mut order = InOrder::default();
+    move |item| {
+        meet_surely(world, place, &mut order, item);
+        item.origin < limit
+    }
+}
+
+fn scan<'w>(
+    world: &'w World<'w>,
+    place: usize,
+    limit: u64,
+) -> impl FnMut(&mut u64, Item<'w>) -> Option<Item<'w>> + Send + 'w {
+    let mut order = InOrder::default();
+    move |sum, mut item| {
+        meet_surely(world, place, &mut order, &item);
+        (item.origin < limit).then(|| {
+            *sum = super::world::mix(*sum, item.key);
+            item.key = *sum;
+            item
+        })
+    }
+}
+
+fn numbered<'w>(world: &'w World<'w>, place: usize) -> impl FnMut((usize, Item<'w>)) -> Item<'w> + Send + 'w {
+    let mut order = InOrder::default();
+    move |(number, item)| {
+        meet_surely(world, place, &mut order, &item);
+        item.marked(number as u64)
+    }
+}
+
+fn paired<'w>(world: &'w World<'w>, place: usize) -> impl FnMut((Item<'w>, u64)) -> Item<'w> + Send + 'w {
+    let mut order = InOrder::default();
+    move |(item, number)| {
+        meet_surely(world, place, &mut order, &item);
+        item.marked(number)
+    }
+}
+
+fn merged<'w>(world: &'w World<'w>, place: usize) -> impl FnMut(Vec<Item<'w>>) -> Item<'w> + Send + 'w {
+    let mut order = InOrder::default();
+    move |items| {
+        let item = Item::merge(items);
+        meet_surely(world, place, &mut order, &item);
+        item.marked(node(place, 3) as u64)
+    }
+}
+
+/// A container that only writes down what it is given.
+struct Drain<'w>(&'w World<'w>, InOrder);
+
+impl<'w> Extend<Item<'w>> for Drain<'w> {
+    fn extend<I: IntoIterator<Item = Item<'w>>>(&mut self, items: I) {
+        for item in items {
+            sink(self.0, &mut self.1, &item).unwrap_or_else(|planted| panic_any(planted));
+        }
+    }
+}
+
+fn sink<'w>(world: &'w World<'w>, order: &mut InOrder, item: &Item<'w>) -> Result<(), Planted> {
+    order.check(world, super::world::SINK, item);
+    world.deliver(item)
+}
+
+/// Appends the operators of a stretch, then what `$then` (or, behind the less usual stretches, `$plain`)
+/// appends to that. Every pair is compiled anew, so not every pair is there: see [`Case::is_built`].
+macro_rules! stretch {
+    (single $chain:expr, $stream:expr, $world:expr, $at:expr, $then:ident, $plain:ident) => {
+        match $chain {
+            Chain::Direct => $then!($stream, $world, $at),
+            Chain::Map => $then!($stream.map(map($world, node($at, 0))), $world, $at),
+            Chain::Filter => $plain!($stream.filter(filter($world, node($at, 0))), $world, $at),
+            Chain::FilterMap => $plain!($stream.filter_map(filter_map($world, node($at, 0))), $world, $at),
+            Chain::TryMap => $plain!($stream.try_map(try_map($world, node($at, 0))), $world, $at),
+            Chain::MapWith => {
+                $plain!($stream.map_with(local($world), map_with($world, node($at, 0))), $world, $at)
+            }
+            Chain::TryThenWith => {
+                let stream = $stream.try_map(try_map($world, node($at, 0)));
+                $plain!(stream.map_with(local($world), map_with($world, node($at, 1))), $world, $at)
+            }
+            Chain::InspectFilterTry => {
+                let stream = $stream.inspect(inspect($world, node($at, 0)));
+                let stream = stream.filter(filter($world, node($at, 1)));
+                $plain!(stream.try_map(try_map($world, node($at, 2))), $world, $at)
+            }
+            _ => unreachable!("flat stretches are appended elsewhere"),
+        }
+    };
+    (flat $chain:expr, $stream:expr, $world:expr, $at:expr, $then:ident, $plain:ident) => {
+        match $chain {
+            Chain::FlatMap => $then!($stream.flat_map(flat_map($world, node($at, 0))), $world, $at),
+            Chain::FlatTry => {
+                let stream = $stream.flat_map(flat_map($world, node($at, 0)));
+                $plain!(stream.try_map(try_map($world, node($at, 1))), $world, $at)
+            }
+            Chain::FilterFlatWith => {
+                let stream = $stream.filter(filter($world, node($at, 0)));
+                let stream = stream.flat_map(flat_map($world, node($at, 1)));
+                $plain!(stream.try_map_with(local($world), try_map_with($world, node($at, 2))), $world, $at)
+            }
+            Chain::FlatFlat => {
+                let stream = $stream.flat_map(flat_map($world, node($at, 0)));
+                $plain!(stream.flat_map(flat_map($world, node($at, 1))), $world, $at)
+            }
+            _ => unreachable!("stretches that are not flat are appended elsewhere"),
+        }
+    };
+}
+
+/// Appends the serial stage of segment `$at`.
+macro_rules! serial {
+    ($stream:expr, $world:expr, $at:expr) => {{
+        let (stream, at) = ($stream, $at);
+        match $world.case.segments[at].serial {
+            Serial::Each => stream.serial(each($world, at)),
+            Serial::Option => stream.serial_filter_map(each_option($world, at)),
+            Serial::Try => stream.try_serial(try_each($world, at)),
+            Serial::Take(count) => stream.take(count),
+            Serial::TakeWhile(limit) => stream.take_while(until($world, at, limit)),
+            Serial::Scan(limit) => stream.scan(0, scan($world, at, limit)),
+            Serial::Enumerate => stream.enumerate().serial(numbered($world, at)),
+            Serial::Zip(count) => stream.zip(0..count).serial(paired($world, at)),
+            Serial::Batch(size) => stream.batch(size).serial(merged($world, at)),
+        }
+    }};
+}
+
+/// Appends the serial stage of segment `$at`, which is one that can follow any stretch.
+macro_rules! plain_serial {
+    ($stream:expr, $world:expr, $at:expr) => {{
+        let (stream, at) = ($stream, $at);
+        match $world.case.segments[at].serial {
+            Serial::Each => stream.serial(each($world, at)),
+            _ => stream.try_serial(try_each($world, at)),
+        }
+    }};
+}
+
+/// Runs a stream whose sink may fail.
+macro_rules! run {
+    ($stream:expr, $world:expr, $at:expr) => {{
+        let mut order = InOrder::default();
+        match $stream.try_for_each(|item| sink($world, &mut order, &item)) {
+            Ok(()) => Ended::Complete,
+            Err(planted) => Ended::Error(planted),
+        }
+    }};
+}
+
+/// Runs a stream into the case's end.
+macro_rules! finish {
+    ($stream:expr, $world:expr) => {{
+        let (stream, at) = ($stream, $world.case.segments.len());
+        let mut order = InOrder::default();
+        let surely = |order: &mut InOrder, item: &Item<'w>| {
+            sink($world, order, item).unwrap_or_else(|planted| panic_any(planted));
+        };
+        let over = |result: Result<(), Planted>| result.map_or_else(Ended::Error, |()| Ended::Complete);
+        match ($world.case.tail, $world.case.end) {
+            (Chain::Direct, End::ForEach) => over(stream.for_each(|item| surely(&mut order, &item))),
+            (Chain::Direct, End::Find(limit)) => {
+                let found = stream.find(|item| {
+                    surely(&mut order, item);
+                    item.origin >= limit
+                });
+                match found {
+                    Ok(None) => Ended::Complete,
+                    Ok(Some(item)) => Ended::Found(item.key),
+                    Err(planted) => Ended::Error(planted),
+                }
+            }
+            (Chain::Direct, End::Fold) => over(
+                stream
+                    .fold(order, |mut order, item| {
+                        surely(&mut order, &item);
+                        order
+                    })
+                    .map(|_| ()),
+            ),
+            (Chain::Direct, End::Collect) => over(stream.collect_into(Drain($world, order)).map(|_| ())),
+            (Chain::Direct, End::TryForEach) => run!(stream, $world, at),
+            (Chain::Map, _) => run!(stream.map(map($world, node(at, 0))), $world, at),
+            (Chain::TryMap, _) => run!(stream.try_map(try_map($world, node(at, 0))), $world, at),
+            (Chain::FlatMap, _) => run!(stream.flat_map(flat_map($world, node(at, 0))), $world, at),
+            _ => {
+                let stream = stream.try_map_with(local($world), try_map_with($world, node(at, 0)));
+                run!(stream, $world, at)
+            }
+        }
+    }};
+}
+
+/// Which executor runs a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Executor {
+    Inline,
+    Threads,
+}
+
+/// What the threads of a run are called.
+pub fn title(world: &World<'_>) -> String {
+    format!("c{:x}", std::ptr::from_ref(world).addr() & 0xFFFF_FFFF)
+}
+
+fn build_and_run<'w>(world: &'w World<'w>, executor: Executor) -> Ended {
+    let case = world.case;
+    let mut stream = Stream::try_from_iter(Source::new(world))
+        .workers(case.workers)
+        .window(case.window)
+        .title(title(world));
+    if let Some(burst) = case.burst {
+        stream = stream.burst(burst);
+    }
+    if executor == Executor::Inline {
+        stream = stream.inline();
+    }
+    let mut at = 0;
+    let mut stream = loop {
+        let Some(segment) = case.segments.get(at) else { return finish!(stream, world) };
+        if segment.chain.is_flat() {
+            break stretch!(flat segment.chain, stream, world, at, serial, plain_serial);
+        }
+        stream = stretch!(single segment.chain, stream, world, at, serial, plain_serial);
+        at += 1;
+    };
+    for at in at + 1..case.segments.len() {
+        let chain = case.segments[at].chain;
+        stream = if chain.is_flat() {
+            stretch!(flat chain, stream, world, at, serial, plain_serial)
+        } else {
+            stretch!(single chain, stream, world, at, serial, plain_serial)
+        };
+    }
+    finish!(stream, world)
+}
+
+/// What a run of the crate left behind.
+#[derive(Debug)]
+pub struct Observed {
+    pub seen: Seen,
+    /// What was wrong on the way or is wrong after it.
+    pub violations: Vec<String>,
+    /// On how many threads user code ran.
+    pub threads: usize,
+    /// How its threads were called.
+    pub title: String,
+}
+
+/// Runs a case by the crate.
+///
+/// # Panics
+/// If the run panics with anything but a planted panic.
+pub fn run(case: &Case, executor: Executor) -> Observed {
+    let world = World::new(case, executor == Executor::Threads);
+    let ended = match catch_unwind(AssertUnwindSafe(|| build_and_run(&world, executor))) {
+        Ok(ended) => ended,
+        Err(payload) => match payload.downcast::<Planted>() {
+            Ok(planted) => Ended::Panic(*planted),
+            Err(payload) => resume_unwind(payload),
+        },
+    };
+    let of = |log: &Mutex<Vec<u64>>| log.lock().unwrap().clone();
+    let seen = Seen {
+        delivered: of(&world.delivered),
+        ended,
+        serial: world.serial.iter().map(of).collect(),
+        asked: world.asked.load(Ordering::SeqCst),
+    };
+    Observed { seen, violations: world.violations(), threads: world.threads(), title: title(&world) }
+}
