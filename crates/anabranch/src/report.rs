@@ -6,6 +6,7 @@ use std::time::Duration;
 use anabranch_plan::{Plan, Role};
 
 use crate::engine::Reading;
+use crate::stream::unit_names;
 
 /// What a finished run tells of itself: for each node what went through it, how long threads were in it, and
 /// what waited before it; and which node bounds the throughput.
@@ -56,10 +57,9 @@ impl Report {
         let workers = plan.settings.workers;
         let seconds = wall.as_secs_f64().max(1e-9);
         let mut nodes: Vec<NodeReport> = Vec::new();
-        let mut at = 0;
-        while let Some(first) = plan.nodes.get(at) {
-            let unit: Vec<_> = plan.nodes[at..].iter().take_while(|node| node.unit == first.unit).collect();
-            let reading = read(at);
+        for (unit, (id, name)) in plan.nodes.chunk_by(|a, b| a.unit == b.unit).zip(unit_names(&plan)) {
+            let first = &unit[0];
+            let reading = read(id);
             let threads = if first.role.is_parallel() {
                 unit.iter().filter_map(|node| node.replicas).min().unwrap_or(workers).min(workers)
             } else {
@@ -69,7 +69,7 @@ impl Report {
             let items = nodes.last().map_or(reading.items, |before| reading.items.min(before.items));
             let busy = Duration::from_nanos(reading.busy);
             nodes.push(NodeReport {
-                name: unit.iter().map(|node| node.name.as_str()).collect::<Vec<_>>().join(" + "),
+                name,
                 role: first.role,
                 items,
                 busy,
@@ -79,7 +79,6 @@ impl Report {
                 fullest: reading.fullest,
                 utilization: busy.as_secs_f64() / seconds / threads.max(1) as f64,
             });
-            at += unit.len();
         }
         let busiest = (0..nodes.len()).max_by(|&a, &b| nodes[a].utilization.total_cmp(&nodes[b].utilization));
         let bottleneck = busiest.filter(|&at| nodes[at].utilization >= BUSY);

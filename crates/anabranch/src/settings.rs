@@ -1,10 +1,12 @@
 //! The settings of a stream and what they are by default.
 
 use std::fmt;
+use std::time::Duration;
 
 use anabranch_plan::{Burst, Executor, Wait};
 
 use crate::cancel::CancelToken;
+use crate::monitor::{Monitor, OnStall};
 use crate::pool::Pool;
 use crate::progress::{Bytes, Callback};
 use crate::workers::Workers;
@@ -25,6 +27,8 @@ pub(crate) struct Settings<'env> {
     pub(crate) pool: Option<&'env Pool>,
     pub(crate) handle: Option<Workers>,
     pub(crate) affinity: bool,
+    pub(crate) monitor: Option<Monitor>,
+    pub(crate) stall: Option<(Duration, OnStall<'env>)>,
     pub(crate) tokens: Vec<CancelToken>,
     pub(crate) progress: Option<Callback<'env>>,
     pub(crate) bytes: Bytes,

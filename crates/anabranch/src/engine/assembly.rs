@@ -2,7 +2,7 @@
 
 use anabranch_record::EventCount;
 use anabranch_record::lane::{Committed, Domain, Inlet, Stage};
-use anabranch_record::sync::Arc;
+use anabranch_record::sync::{Arc, Ordering};
 
 use super::bridge::BridgeNode;
 use super::exit::{Exit, RoomNotice};
@@ -12,6 +12,7 @@ use super::run::{ErrorSlot, Run, Site};
 use super::sink::SinkNode;
 use super::source::SourceNode;
 use super::stage::StageNode;
+use crate::monitor::{NodeSnapshot, Snapshot};
 use crate::serial::{Pull, Serial, Spread, SpreadOnly};
 use crate::shape::{Shape, Single};
 use crate::unit::{Apply, Unit};
@@ -74,6 +75,28 @@ pub(crate) struct Line<'env> {
 }
 
 impl Line<'_> {
+    /// How each node stands; `names` are those of the plan's units, by the id of their first node.
+    pub(crate) fn snapshot(&self, run: &Run, title: &str, names: &[(usize, String)]) -> Snapshot {
+        let mut nodes = Vec::new();
+        let mut before = None;
+        let mut note = |(id, taken): (usize, u64), running| {
+            let waiting = before.map_or(0, |before: u64| before.saturating_sub(taken));
+            before = Some(taken);
+            if let Some((_, name)) = names.iter().find(|(named, _)| *named == id) {
+                nodes.push(NodeSnapshot { name: name.clone(), taken, before: waiting, running });
+            }
+        };
+        note(self.source.node.taken(), Some(self.source.node.is_held()));
+        for link in &self.links {
+            if let Some(hop) = &link.hop {
+                note(hop.taken(), None);
+            }
+            note(link.station.node.taken(), Some(link.station.node.is_held()));
+        }
+        let workers = run.workers.load(Ordering::Relaxed);
+        Snapshot { title: title.to_owned(), workers, waiting: run.event.sleepers().min(workers), nodes }
+    }
+
     /// Items that were asked of the source, and items that passed the sink.
     pub(crate) fn counts(&self) -> (u64, u64) {
         let last = &self.links.last().expect("a line ends at a sink").station;

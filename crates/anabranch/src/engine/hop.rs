@@ -107,6 +107,10 @@ struct HopCarrier<'n, U: Unit, E> {
 impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
     /// What a claim should hold at least, and at most.
     fn share(&self) -> (u64, u64) {
+        let burst = self.node.site.run.burst;
+        if burst > 0 {
+            return (burst, burst);
+        }
         if !self.mean.is_known() {
             return (1, 1);
         }

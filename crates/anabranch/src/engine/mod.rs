@@ -28,4 +28,4 @@ pub(crate) use inline::{InlineEnd, InlineSink, Push};
 pub(crate) use meter::{Meter, Reading};
 pub use run::ErrorSlot;
 pub(crate) use run::{Outcome, Run};
-pub(crate) use threads::{Terms, run as run_threads, run_on_crew};
+pub(crate) use threads::{Terms, Watched, run as run_threads, run_on_crew, watched};

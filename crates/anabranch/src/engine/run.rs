@@ -120,6 +120,8 @@ pub(crate) struct Run {
     pub(crate) spinning: AtomicBool,
     /// Workers never park.
     pub(crate) always_spins: bool,
+    /// A claim is so many items; 0 is as many as its cost allows.
+    pub(crate) burst: u64,
     /// One meter for each node of the plan, by its id, if the run is reported.
     meters: Vec<Meter>,
     first: First<Cause>,
@@ -130,6 +132,7 @@ impl Run {
     pub(crate) fn new(
         workers: usize,
         always_spins: bool,
+        burst: u64,
         dedicated: Vec<Arc<EventCount>>,
         meters: usize,
     ) -> Self {
@@ -145,6 +148,7 @@ impl Run {
             failures: AtomicUsize::new(0),
             spinning: AtomicBool::new(false),
             always_spins,
+            burst,
             meters: std::iter::repeat_with(Meter::default).take(meters).collect(),
             first: First::new(),
         }

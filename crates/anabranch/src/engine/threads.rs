@@ -4,9 +4,34 @@ use anabranch_record::Crew;
 use anabranch_record::crew::{Guest, Stay};
 use anabranch_record::sync::{Ordering, thread};
 
+use crate::monitor::{Registered, Watcher};
+
 use super::assembly::{Line, Station};
 use super::run::Run;
 use super::worker::{Place, Worker, attend};
+
+/// A run that is watched: by what, and as what.
+pub(crate) struct Watched<'r> {
+    pub(crate) watcher: Watcher<'r>,
+    /// The names of the plan's units, by the id of their first node.
+    pub(crate) names: Vec<(usize, String)>,
+}
+
+/// Calls `run`, watched by a thread of its own.
+pub(crate) fn watched(line: &Line<'_>, terms: Terms<'_>, watched: Watched<'_>, run: impl FnOnce()) {
+    let Watched { watcher, names } = watched;
+    let registered = Registered::new(&watcher.monitor);
+    std::thread::scope(|scope| {
+        let (names, registered) = (&names, &registered);
+        let look = move || line.snapshot(terms.run, terms.name, names);
+        let thread = move || watcher.watch(registered, look);
+        let name = format!("{}-monitor", terms.name);
+        let spawned = std::thread::Builder::new().name(name).spawn_scoped(scope, thread);
+        spawned.expect("a thread for the monitor");
+        run();
+        registered.end();
+    });
+}
 
 /// What the threads of a run need to know beside the line.
 #[derive(Debug, Clone, Copy)]

@@ -10,8 +10,11 @@ use anabranch_record::sync::Arc;
 
 use super::{Described, Stream};
 use crate::cancel::{CancelToken, Stopped};
-use crate::engine::{self, Assembly, ErrorSlot, InlineEnd, InlineSink, Meter, NodeSpec, Outcome, Run, Terms};
+use crate::engine::{
+    self, Assembly, ErrorSlot, InlineEnd, InlineSink, Meter, NodeSpec, Outcome, Run, Terms, Watched,
+};
 use crate::flow::Mode;
+use crate::monitor::Watcher;
 use crate::progress::Reporter;
 use crate::report::Report;
 use crate::serial::Serial;
@@ -91,9 +94,17 @@ where
         let dedicated = specs.iter().filter_map(|spec| spec.own.clone()).collect::<Vec<_>>();
         // One worker is the caller alone: with nobody to share with, the plain loop is the best executor.
         self.settings.inline |= workers == 1 && dedicated.is_empty() && self.settings.handle.is_none();
-        let plan = M::REPORTS.then(|| self.plan_to(sink));
+        let is_watched = self.settings.monitor.is_some() || self.settings.stall.is_some();
+        let plan = (M::REPORTS || is_watched).then(|| self.plan_to(sink));
+        let watched = plan.as_ref().filter(|_| is_watched).map(|plan| {
+            let monitor = self.settings.monitor.take().unwrap_or_default();
+            let watcher = Watcher { monitor, stall: self.settings.stall.take() };
+            Watched { watcher, names: unit_names(plan) }
+        });
+        let plan = plan.filter(|_| M::REPORTS);
         let meters = plan.as_ref().map_or(0, |plan| plan.nodes.len());
-        let run = Arc::new(Run::new(workers, self.settings.spin, dedicated, meters));
+        let burst = self.settings.burst.map_or(0, |burst| burst as u64);
+        let run = Arc::new(Run::new(workers, self.settings.spin, burst, dedicated, meters));
         let Settings { title, inline, tokens, progress, bytes, pool, handle, affinity, .. } = self.settings;
         let watcher = progress.map(|call| Reporter::new(call, bytes));
         for token in &tokens {
@@ -113,9 +124,13 @@ where
             let line = Assembly::new(Arc::clone(&run), window, specs).close(self.tail, op, errors, watcher);
             let name = title.as_deref().unwrap_or("anabranch");
             let terms = Terms { run: &run, window: window as u64, name, affinity };
-            match pool {
+            let work = || match pool {
                 Some(pool) => engine::run_on_crew(&line, terms, workers, &pool.crew),
                 None => engine::run_threads(&line, terms, workers),
+            };
+            match watched {
+                Some(watched) => engine::watched(&line, terms, watched, work),
+                None => work(),
             }
             guard.counts.set(line.counts());
         }
@@ -130,6 +145,13 @@ where
         };
         Ended { result, report }
     }
+}
+
+/// The units of a plan: the id of each one's first node, and its stages' names.
+pub(crate) fn unit_names(plan: &Plan) -> Vec<(usize, String)> {
+    let units = plan.nodes.chunk_by(|a, b| a.unit == b.unit);
+    let name = |unit: &[Node]| unit.iter().map(|node| node.name.as_str()).collect::<Vec<_>>().join(" + ");
+    units.map(|unit| (unit[0].id.0, name(unit))).collect()
 }
 
 /// Takes a run away from its tokens, also when user code panics through the inline executor.

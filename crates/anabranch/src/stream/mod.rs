@@ -1,5 +1,7 @@
 //! The stream builder.
 
+pub(crate) use lower::unit_names;
+
 mod ends;
 mod iter;
 mod lower;

@@ -1,5 +1,7 @@
 //! Settings: how a stream runs. None changes what it gives.
 
+use std::time::Duration;
+
 use anabranch_plan::Role;
 use anabranch_record::EventCount;
 use anabranch_record::sync::Arc;
@@ -7,6 +9,7 @@ use anabranch_record::sync::Arc;
 use super::{Described, Stream};
 use crate::cancel::CancelToken;
 use crate::flow::{Mode, Reported};
+use crate::monitor::{Monitor, Snapshot};
 use crate::pool::Pool;
 use crate::progress::Progress;
 use crate::unit::Unit;
@@ -151,6 +154,37 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         F: FnMut(Progress) + Send + 'env,
     {
         self.settings.progress = Some(Box::new(f));
+        self
+    }
+
+    /// Lets a monitor look into the stream while it runs: who has taken how many items, and who waits.
+    pub fn monitor(mut self, monitor: &Monitor) -> Self {
+        self.settings.monitor = Some(monitor.clone());
+        self
+    }
+
+    /// Calls `f` with a snapshot whenever no node has taken an item for `after` (and up to twice that long): a
+    /// stage that hangs can then be seen.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use anabranch::Stream;
+    ///
+    /// let mut stalls = 0;
+    /// Stream::from_iter(0..3)
+    ///     .watchdog(Duration::from_millis(20), |snapshot| {
+    ///         eprintln!("no progress: {snapshot}");
+    ///         stalls += 1;
+    ///     })
+    ///     .workers(2)
+    ///     .for_each(|n| if n == 1 { std::thread::sleep(Duration::from_millis(100)) });
+    /// assert!(stalls > 0);
+    /// ```
+    pub fn watchdog<F>(mut self, after: Duration, f: F) -> Self
+    where
+        F: FnMut(&Snapshot) + Send + 'env,
+    {
+        self.settings.stall = Some((after, Box::new(f)));
         self
     }
 

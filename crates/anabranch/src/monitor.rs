@@ -1,0 +1,223 @@
+//! Looking into a running stream.
+
+use std::fmt;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Takes snapshots of the running streams that it is given to: [`Stream::monitor`](crate::Stream::monitor).
+///
+/// ```
+/// use anabranch::{Monitor, Stream};
+///
+/// let monitor = Monitor::new();
+/// let mut looks = Vec::new();
+/// Stream::from_iter(0..100)
+///     .workers(2)
+///     .monitor(&monitor)
+///     .map(|n| n + 1)
+///     .for_each(|n| if n == 50 { looks = monitor.snapshots() });
+/// assert_eq!(looks[0].nodes.last().unwrap().taken, 50);
+/// println!("{}", looks[0]);
+/// ```
+#[derive(Clone, Default)]
+pub struct Monitor {
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Streams that answer.
+    streams: usize,
+    /// The number of the question that was asked last, and how many have not answered it yet.
+    question: u64,
+    missing: usize,
+    answers: Vec<Snapshot>,
+}
+
+/// How a running stream stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// The title of the run.
+    pub title: String,
+    /// Workers that walk the line now, and how many of them wait for something to do.
+    pub workers: usize,
+    /// See `workers`.
+    pub waiting: usize,
+    /// The units of the plan, from the source to the sink.
+    pub nodes: Vec<NodeSnapshot>,
+}
+
+/// How one unit of a running stream stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NodeSnapshot {
+    /// The names of its stages, joined by `+`.
+    pub name: String,
+    /// Items that it has taken; the source, items that it has given.
+    pub taken: u64,
+    /// Items that have come as far as here and wait for it.
+    pub before: u64,
+    /// Whether a thread is in it; of a parallel unit it is not known.
+    pub running: Option<bool>,
+}
+
+impl fmt::Display for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { title, workers, waiting, nodes } = self;
+        writeln!(f, "{title}: {workers} workers, {waiting} of them waiting")?;
+        let width = nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0).max(5);
+        write!(f, "  {:width$}  {:>12}  {:>7}  now", "stage", "taken", "before")?;
+        for node in nodes {
+            let now = match node.running {
+                Some(true) => "running",
+                Some(false) => "idle",
+                None => "",
+            };
+            write!(f, "\n  {:width$}  {:>12}  {:>7}  {now}", node.name, node.taken, node.before)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Monitor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Monitor").field("streams", &self.shared.lock().streams).finish()
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Monitor {
+    /// A monitor of no stream yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How each running stream of this monitor stands. Streams that run inline cannot be looked into.
+    pub fn snapshots(&self) -> Vec<Snapshot> {
+        let mut state = self.shared.lock();
+        while state.missing > 0 {
+            // Somebody else has a question under way.
+            state = self.shared.wait(state);
+        }
+        if state.streams == 0 {
+            return Vec::new();
+        }
+        state.question += 1;
+        state.missing = state.streams;
+        state.answers.clear();
+        self.shared.changed.notify_all();
+        while state.missing > 0 {
+            state = self.shared.wait(state);
+        }
+        let answers = std::mem::take(&mut state.answers);
+        drop(state);
+        answers
+    }
+}
+
+/// The user's function for a stall.
+pub(crate) type OnStall<'env> = Box<dyn FnMut(&Snapshot) + Send + 'env>;
+
+/// What the monitoring thread of one run is to do.
+pub(crate) struct Watcher<'r> {
+    pub(crate) monitor: Monitor,
+    /// After how long without progress to call the function.
+    pub(crate) stall: Option<(Duration, OnStall<'r>)>,
+}
+
+impl Watcher<'_> {
+    /// Answers questions and watches for stalls until the guard of [`Registered`] is dropped.
+    pub(crate) fn watch(mut self, registered: &Registered, look: impl Fn() -> Snapshot) {
+        let shared = &registered.monitor.shared;
+        let mut state = shared.lock();
+        let mut answered = registered.from;
+        let mut seen: Option<Vec<u64>> = None;
+        loop {
+            if *registered.over.lock().unwrap_or_else(PoisonError::into_inner) {
+                return;
+            }
+            if state.question > answered {
+                answered = state.question;
+                let answer = look();
+                state.answers.push(answer);
+                state.missing -= 1;
+                shared.changed.notify_all();
+            }
+            let Some((after, call)) = &mut self.stall else {
+                state = shared.wait(state);
+                continue;
+            };
+            let (next, timeout) = shared
+                .changed
+                .wait_timeout_while(state, *after, |state| {
+                    state.question == answered && !registered.is_over()
+                })
+                .unwrap_or_else(PoisonError::into_inner);
+            state = next;
+            if timeout.timed_out() {
+                let snapshot = look();
+                let now: Vec<u64> = snapshot.nodes.iter().map(|node| node.taken).collect();
+                if seen.as_ref() == Some(&now) {
+                    drop(state);
+                    call(&snapshot);
+                    state = shared.lock();
+                }
+                seen = Some(now);
+            }
+        }
+    }
+}
+
+/// A run that a monitor asks: its monitoring thread ends when the run says that it is over.
+pub(crate) struct Registered {
+    monitor: Monitor,
+    from: u64,
+    over: Mutex<bool>,
+}
+
+impl Registered {
+    pub(crate) fn new(monitor: &Monitor) -> Self {
+        let mut state = monitor.shared.lock();
+        while state.missing > 0 {
+            state = monitor.shared.wait(state);
+        }
+        state.streams += 1;
+        let from = state.question;
+        drop(state);
+        Self { monitor: monitor.clone(), from, over: Mutex::new(false) }
+    }
+
+    fn is_over(&self) -> bool {
+        *self.over.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The run is over: questions that come now are not for it.
+    pub(crate) fn end(&self) {
+        let shared = &self.monitor.shared;
+        let mut state = shared.lock();
+        while state.missing > 0 {
+            // The monitoring thread is still there to answer.
+            state = shared.wait(state);
+        }
+        state.streams -= 1;
+        *self.over.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        drop(state);
+        shared.changed.notify_all();
+    }
+}
