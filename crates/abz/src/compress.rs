@@ -3,9 +3,9 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 
-use abz_codec::gzip::{Encoder, MemberWriter, Origin};
+use abz_codec::gzip::{Encoded, Encoder, MemberWriter, Origin};
 use abz_codec::{Blocks, DEFAULT_BLOCK_SIZE};
-use anabranch::Stream;
+use anabranch::{Apply, May, Stream};
 
 use crate::Error;
 use crate::count::Counted;
@@ -44,21 +44,6 @@ impl Default for Compression {
     }
 }
 
-/// The pipeline, without its end. A macro because the type of a stream with closures in it has no name, and the
-/// plan that is shown must be that of the stream that runs.
-macro_rules! stream {
-    ($compression:expr, $input:expr) => {{
-        let Compression { level, block_size, origin, workers } = $compression;
-        Stream::try_from_iter(Blocks::new($input, *block_size).map(|block| block.map_err(Error::Read)))
-            .name("read")
-            .title("abz compress")
-            .workers(*workers)
-            .window($compression.window())
-            .map_with(|| Encoder::new(*level).origin(origin.clone()), |encoder, block| encoder.encode(&block))
-            .name("encode")
-    }};
-}
-
 impl Compression {
     /// Compresses all of `input` to one gzip file on `output`.
     ///
@@ -72,7 +57,7 @@ impl Compression {
     pub fn run(&self, input: impl Read + Send, output: impl Write + Send) -> Result<Compressed, Error> {
         let mut input = Counted::new(input);
         let mut file = MemberWriter::new(Counted::new(output));
-        stream!(self, &mut input).try_for_each(|member| file.write(&member).map_err(Error::Write))?;
+        self.stream(&mut input).try_for_each(|member| file.write(&member).map_err(Error::Write))?;
         let output = file.finish().map_err(Error::Write)?;
         Ok(Compressed { read: input.bytes, written: output.bytes })
     }
@@ -85,6 +70,23 @@ impl Compression {
 
     /// The plan that [`run`](Compression::run) would run, to be printed.
     pub fn plan(&self) -> impl fmt::Display + use<> {
-        stream!(self, io::empty()).plan()
+        self.stream(io::empty()).plan()
+    }
+
+    /// The pipeline, without its end: the one that runs and the one whose plan is shown.
+    fn stream<'a, R: Read + Send + 'a>(
+        &'a self,
+        input: R,
+    ) -> Stream<'a, impl Apply<Error, Out = Encoded> + Send + use<'a, R>, May<Error>> {
+        Stream::try_from_iter(Blocks::new(input, self.block_size).map(|block| block.map_err(Error::Read)))
+            .name("read")
+            .title("abz compress")
+            .workers(self.workers)
+            .window(self.window())
+            .map_with(
+                || Encoder::new(self.level).origin(self.origin.clone()),
+                |encoder, block| encoder.encode(&block),
+            )
+            .name("encode")
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Read, Write};
 
 use abz_codec::gzip::{Decoder, Fault, Piece, Splitter};
-use anabranch::Stream;
+use anabranch::{Apply, May, Stream};
 
 use crate::Error;
 use crate::count::Counted;
@@ -35,22 +35,6 @@ impl Default for Decompression {
     }
 }
 
-/// The pipeline, without its end. A macro for the reason that the one of `compress.rs` has.
-macro_rules! stream {
-    ($decompression:expr, $input:expr) => {
-        Stream::try_from_iter(Splitter::new($input).map(|piece| piece.map_err(Error::from)))
-            .name("split")
-            .title("abz decompress")
-            .workers($decompression.workers)
-            .window($decompression.window())
-            .try_map_with(Decoder::new, |decoder, piece| match piece {
-                Piece::Member(member) => decoder.decode(&member).map_err(Error::from),
-                Piece::Data(data) => Ok(data),
-            })
-            .name("decode")
-    };
-}
-
 impl Decompression {
     /// Writes the contents of the gzip file `input` to `output`. Members that say how long they are, those that
     /// this crate makes and those of BGZF, are decoded by all workers; other members one after another.
@@ -68,7 +52,7 @@ impl Decompression {
         let mut input = Counted::new(input);
         let mut output = Counted::new(output);
         let result =
-            stream!(self, &mut input).try_for_each(|data| output.write_all(&data).map_err(Error::Write));
+            self.stream(&mut input).try_for_each(|data| output.write_all(&data).map_err(Error::Write));
         let garbage_at = match result {
             Ok(()) => None,
             Err(Error::Decode(error)) if matches!(error.fault, Fault::TrailingGarbage) => Some(error.offset),
@@ -85,6 +69,23 @@ impl Decompression {
 
     /// The plan that [`run`](Decompression::run) would run, to be printed.
     pub fn plan(&self) -> impl fmt::Display + use<> {
-        stream!(self, io::empty()).plan()
+        self.stream(io::empty()).plan()
+    }
+
+    /// The pipeline, without its end: the one that runs and the one whose plan is shown.
+    fn stream<'a, R: Read + Send + 'a>(
+        &'a self,
+        input: R,
+    ) -> Stream<'a, impl Apply<Error, Out = Vec<u8>> + Send + use<'a, R>, May<Error>> {
+        Stream::try_from_iter(Splitter::new(input).map(|piece| piece.map_err(Error::from)))
+            .name("split")
+            .title("abz decompress")
+            .workers(self.workers)
+            .window(self.window())
+            .try_map_with(Decoder::new, |decoder, piece| match piece {
+                Piece::Member(member) => decoder.decode(&member).map_err(Error::from),
+                Piece::Data(data) => Ok(data),
+            })
+            .name("decode")
     }
 }
