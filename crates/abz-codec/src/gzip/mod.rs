@@ -56,6 +56,7 @@ mod inflate;
 mod input;
 mod read;
 mod split;
+mod store;
 mod write;
 
 pub use decode::Decoder;

@@ -49,7 +49,7 @@ pub(super) struct Arguments {
     #[arg(short, long, value_name = "N", value_parser = parse_processes)]
     pub(super) processes: Option<usize>,
 
-    /// Compress blocks of SIZE bytes, 4K to 16M
+    /// Compress blocks of SIZE bytes, 4K to 4M
     #[arg(short, long, value_name = "SIZE", default_value = "1M", value_parser = parse_block_size)]
     pub(super) block_size: usize,
 
@@ -152,9 +152,9 @@ fn parse_block_size(text: &str) -> Result<usize, String> {
     match size {
         Some(size) if (LEAST_BLOCK..=MAX_BLOCK).contains(&size) => Ok(size),
         Some(size) if size < LEAST_BLOCK && unit == 1 => {
-            Err(format!("expected 4K to 16M, found {size} bytes; is it {size}K?"))
+            Err(format!("expected 4K to 4M, found {size} bytes; is it {size}K?"))
         }
-        _ => Err("expected a size from 4K to 16M, such as 512K".into()),
+        _ => Err("expected a size from 4K to 4M, such as 512K".into()),
     }
 }
 
@@ -183,8 +183,8 @@ mod tests {
         assert_eq!(parse_block_size("65536"), Ok(65536));
         assert_eq!(parse_block_size("512K"), Ok(512 << 10));
         assert_eq!(parse_block_size("2m"), Ok(2 << 20));
-        assert_eq!(parse_block_size("16MiB"), Ok(16 << 20));
-        for wrong in ["", "K", "1", "128", "17M", "-5", "1G", "99999999999999999999M", "é"] {
+        assert_eq!(parse_block_size("4MiB"), Ok(4 << 20));
+        for wrong in ["", "K", "1", "128", "5M", "-5", "1G", "99999999999999999999M", "é"] {
             assert!(parse_block_size(wrong).is_err(), "{wrong}");
         }
         assert!(parse_block_size("128").unwrap_err().ends_with("is it 128K?"));
