@@ -20,12 +20,25 @@
 
 use std::fmt;
 
-use crate::sync::{Arc, AtomicU64, Ordering, Padded, RawCell};
+use crate::sync::{Arc, AtomicU64, Ordering, Padded, RawCell, fence};
 
 /// Nobody holds the baton.
 const FREE: u64 = 0;
 /// The stage will never run again. Pokes are counted below this bit and mean nothing any more.
 const CLOSED: u64 = 1 << 63;
+
+/// The order of a poke, and of the subtraction that answers it.
+const POKE: Ordering = match () {
+    () if cfg!(mutant = "poke_without_acquire") => Ordering::Release,
+    () if cfg!(mutant = "poke_without_release") => Ordering::Acquire,
+    () => Ordering::AcqRel,
+};
+const RELEASE: Ordering = match () {
+    () if cfg!(mutant = "relaxed_release") => Ordering::Relaxed,
+    () if cfg!(mutant = "release_without_acquire") => Ordering::Release,
+    () if cfg!(mutant = "release_without_release") => Ordering::Acquire,
+    () => Ordering::AcqRel,
+};
 
 /// The state of a serial stage, and the word that says who may touch it.
 ///
@@ -45,6 +58,15 @@ impl Word {
     #[inline]
     pub fn is_free(&self) -> bool {
         self.0.load(Ordering::Relaxed) == FREE
+    }
+
+    /// Whether nobody holds the baton, asked after something was made available without a poke. If somebody
+    /// holds it, that thread will see what was made when it looks after [`Held::let_go`].
+    #[inline]
+    pub fn is_free_after_fence(&self) -> bool {
+        #[cfg(not(mutant = "no_fence_in_room_notice"))]
+        fence(Ordering::SeqCst);
+        self.is_free()
     }
 
     /// Whether the stage has closed for good.
@@ -76,7 +98,12 @@ impl<S> Baton<S> {
     /// look again, or that the baton is closed.
     #[inline]
     pub fn poke(&self) -> Option<Held<'_, S>> {
-        (self.word.0.fetch_add(1, Ordering::AcqRel) == FREE).then(|| Held { baton: self, seen: 1 })
+        #[cfg(mutant = "poke_behind_a_hint")]
+        if !self.word.is_free() {
+            return None;
+        }
+        // Release: the holder sees what this thread has made. Acquire: the state as the last holder left it.
+        (self.word.0.fetch_add(1, POKE) == FREE).then(|| Held { baton: self, seen: 1 })
     }
 
     /// The word: to ask from outside whether somebody holds the baton.
@@ -123,20 +150,26 @@ impl<'b, S> Held<'b, S> {
     #[inline]
     pub fn release(self) -> Option<Self> {
         let (baton, seen) = self.forget();
-        #[cfg(not(mutant = "relaxed_release"))]
-        let order = Ordering::AcqRel;
-        #[cfg(mutant = "relaxed_release")]
-        let order = Ordering::Relaxed;
-        let left = baton.word.0.fetch_sub(seen, order) - seen;
+        #[cfg(mutant = "release_forgets_pokes")]
+        if baton.word.0.swap(FREE, RELEASE) != CLOSED {
+            return None;
+        }
+        let left = baton.word.0.fetch_sub(seen, RELEASE) - seen;
         (left != FREE).then(|| Self { baton, seen: left })
     }
 
     /// Lets the baton go whatever pokes came, and forgets them. The caller must look for work *after* this
-    /// and see to it that somebody does it.
+    /// and see to it that somebody does it: the swap makes that look see what the forgotten pokes stood for,
+    /// the fence what was made available by threads that only asked [`Word::is_free_after_fence`].
     #[inline]
     pub fn let_go(self) {
         let (baton, _) = self.forget();
+        #[cfg(not(mutant = "let_go_by_a_plain_store"))]
         baton.word.0.swap(FREE, Ordering::AcqRel);
+        #[cfg(mutant = "let_go_by_a_plain_store")]
+        baton.word.0.store(FREE, Ordering::Release);
+        #[cfg(not(mutant = "no_fence_in_let_go"))]
+        fence(Ordering::SeqCst);
     }
 
     /// Closes the baton: no poke will ever succeed again.

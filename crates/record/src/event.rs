@@ -81,7 +81,7 @@ impl EventCount {
         let epoch = self.epoch.load(Ordering::Acquire);
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         #[cfg(not(mutant = "clear_on_leaving_only"))]
-        self.waking.store(false, Ordering::Release);
+        self.waking.swap(false, Ordering::AcqRel);
         #[cfg(mutant = "epoch_after_clear")]
         let epoch = self.epoch.load(Ordering::Acquire);
         #[cfg(not(mutant = "no_fence_in_prepare"))]
@@ -92,7 +92,7 @@ impl EventCount {
     /// Waits until a notice has been given since the ticket was taken, or returns early for no reason.
     pub fn wait(&self, ticket: Ticket) {
         let mut waiting = lock(&self.waiting);
-        if self.epoch.load(Ordering::Acquire) == ticket.epoch {
+        if cfg!(mutant = "no_look_at_the_epoch") || self.epoch.load(Ordering::Acquire) == ticket.epoch {
             *waiting += 1;
             waiting = self.condvar.wait(waiting).unwrap_or_else(|poisoned| poisoned.into_inner());
             *waiting -= 1;
@@ -105,8 +105,12 @@ impl EventCount {
     /// have woken another thread may have been spent on it.
     pub fn leave(&self) {
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
-        self.waking.store(false, Ordering::Release);
-        fence(Ordering::SeqCst);
+        // The swap makes the look after this see what those have published whose notices were spared because
+        // this thread was being woken.
+        #[cfg(mutant = "relaxed_clear_on_leaving")]
+        self.waking.swap(false, Ordering::Relaxed);
+        #[cfg(not(any(mutant = "no_clear_on_leaving", mutant = "relaxed_clear_on_leaving")))]
+        self.waking.swap(false, Ordering::AcqRel);
     }
 
     /// Wakes one waiting thread, if there is one and no wake-up is under way already. What the woken thread
@@ -134,7 +138,8 @@ impl EventCount {
     /// Wakes every waiting thread: for the end of a run, and for a change that only one certain thread can use.
     #[cold]
     pub fn notify_all(&self) {
-        fence(Ordering::SeqCst);
+        // No fence: whoever prepares meets this in the epoch or, at the latest, in the lock.
+        #[cfg(not(mutant = "no_epoch_in_notify_all"))]
         self.epoch.fetch_add(1, Ordering::AcqRel);
         let waiting = lock(&self.waiting);
         if *waiting > 0 {

@@ -53,13 +53,17 @@ impl Domain {
 
     /// Says that the stream stops at `index`: what comes after it need not be run any more.
     pub fn stop_at(&self, index: u64) {
+        #[cfg(not(mutant = "stop_by_a_store"))]
         self.stop.fetch_min(index, Ordering::AcqRel);
+        #[cfg(mutant = "stop_by_a_store")]
+        self.stop.store(index, Ordering::Release);
     }
 
     /// Gives back all indices below `next`.
     #[inline]
     pub(super) fn release(&self, next: u64) {
-        self.released.store(next, Ordering::Release);
+        let order = if cfg!(mutant = "relaxed_released") { Ordering::Relaxed } else { Ordering::Release };
+        self.released.store(next, order);
     }
 }
 

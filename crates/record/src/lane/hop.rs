@@ -42,12 +42,20 @@ impl<T, U> Hop<T, U> {
     pub fn claim(&self, most: u64) -> Option<Claim<'_, T, U>> {
         let mut first = self.input.claim.load(Ordering::Relaxed);
         loop {
-            let commit = self.input.commit.load(Ordering::Acquire);
+            let order =
+                if cfg!(mutant = "claim_without_acquire") { Ordering::Relaxed } else { Ordering::Acquire };
+            let commit = self.input.commit.load(order);
             // A claim counter read late may be past a commit read early.
             if first >= commit || most == 0 {
                 return None;
             }
             let end = commit.min(first.saturating_add(most));
+            #[cfg(mutant = "claim_by_a_store")]
+            {
+                self.input.claim.store(end, Ordering::Relaxed);
+                return Some(Claim { hop: self, put: first, taken: first, end, not_send: PhantomData });
+            }
+            #[cfg(not(mutant = "claim_by_a_store"))]
             match self.input.claim.compare_exchange_weak(first, end, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => {
                     return Some(Claim { hop: self, put: first, taken: first, end, not_send: PhantomData });

@@ -60,7 +60,8 @@ impl<T> Slots<T> {
     /// Whether slot `index` has been written and stamped. If so, what was written is visible to the caller.
     #[inline]
     pub(super) fn is_stamped(&self, index: u64) -> bool {
-        self.ring.slot(index).stamp.load(Ordering::Acquire) >> KIND_BITS == index + 1
+        let order = if cfg!(mutant = "look_without_acquire") { Ordering::Relaxed } else { Ordering::Acquire };
+        self.ring.slot(index).stamp.load(order) >> KIND_BITS == index + 1
     }
 
     /// Writes slot `index` and stamps it with `order`.
