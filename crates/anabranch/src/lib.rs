@@ -1,4 +1,59 @@
-//! (under construction)
+//! Run a streaming loop on all cores and get exactly what the loop would have given: the same output, in the
+//! same order, with the same first error, in bounded memory.
+//!
+//! ```
+//! use anabranch::Stream;
+//! use std::io::{self, Read, Write};
+//!
+//! /// Reads blocks, transforms them on all cores, writes them in order.
+//! fn shout(mut input: impl Read + Send, mut output: impl Write + Send) -> io::Result<()> {
+//!     let blocks = std::iter::from_fn(move || {
+//!         let mut block = Vec::new();
+//!         match input.by_ref().take(1 << 16).read_to_end(&mut block) {
+//!             Ok(0) => None,
+//!             Ok(_) => Some(Ok(block)),
+//!             Err(error) => Some(Err(error)),
+//!         }
+//!     });
+//!     Stream::try_from_iter(blocks)                         // serial: asked for one block after the other
+//!         .map(|block: Vec<u8>| block.to_ascii_uppercase()) // parallel
+//!         .try_for_each(|block| output.write_all(&block))   // serial, in order
+//! }
+//!
+//! let mut output = Vec::new();
+//! shout(&b"down the river"[..], &mut output)?;
+//! assert_eq!(output, b"DOWN THE RIVER");
+//! # Ok::<(), io::Error>(())
+//! ```
+//!
+//! A [`Stream`] is a source, stages and settings; its *end* runs it. Stages that say `serial` run for one item
+//! at a time, in order, and may change what they capture; the others run for several items at once. Stages may
+//! borrow from the caller's stack.
+//!
+//! # What it promises
+//!
+//! - **Same output**: the end sees results in source order, the same for any number of workers.
+//!   ([`unordered`](Stream::unordered) gives that up.)
+//! - **Same first failure**: when item *i* fails, by an error or a panic, the end has seen exactly the results
+//!   of the items before it, and the caller gets that error or that panic. The source is not asked again.
+//! - **Bounded**: at most [`window`](Stream::window) items are between source and end. A full window means that
+//!   the source is not asked.
+//! - **Idle is free**: who waits parks.
+//! - **Clean stops**: no thread outlives the call, however it ends; every item is dropped exactly once.
+//! - **No deadlock**: for any window and any number of workers of 1 or more, in runs inside runs too.
+//! - **Prompt**: a finished result reaches the end without waiting for the source.
+//!
+//! # What it does not
+//!
+//! Earlier serial stages and the source may be up to a window of items ahead of a failure. Items that a stage
+//! keeps in its state no longer count in the window. It is no data-parallel library: for a loop over a slice,
+//! use rayon.
+//!
+//! # Where to look
+//!
+//! [`Stream`] for the sources, stages, ends and settings; [`Plan`] and [`Report`] for what will run and what
+//! did; [`Pool`] for many short runs; [`Workers`] and [`CancelToken`] for steering a run; [`Monitor`] for
+//! looking into one; [`Offload`] for handing single tasks to a farm; [`Recycler`] for large buffers.
 #![forbid(unsafe_code)]
 
 mod affinity;
