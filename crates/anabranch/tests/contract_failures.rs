@@ -125,7 +125,11 @@ fn a_panic_of_the_sink_comes_back_whole() {
                     false
                 });
             });
-            panics_at(at, |got| stream().try_for_each(|n| Ok::<_, ()>(got.push(panic_if(n, at)))).unwrap());
+            let fallible = |got: &mut Vec<_>, n| {
+                got.push(panic_if(n, at));
+                Ok::<_, ()>(())
+            };
+            panics_at(at, |got| stream().try_for_each(|n| fallible(got, n)).unwrap());
         }
     });
 }
