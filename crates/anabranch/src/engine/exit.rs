@@ -1,7 +1,7 @@
 //! The two ways out of a domain: in index order, and in the order of arrival.
 
 use anabranch_record::lane::{ArrivalSink, ArrivalWatch, Cell, Inlet, Sink, Watch};
-use anabranch_record::sync::{Arc, Ordering, fence};
+use anabranch_record::sync::Arc;
 use anabranch_record::{EventCount, Word};
 
 /// The last port of a domain.
@@ -90,9 +90,10 @@ impl RoomNotice {
     /// There is room: tells who would pull, unless somebody pulls anyway and will look again.
     #[inline]
     pub(super) fn give(&self) {
-        #[cfg(not(mutant = "no_fence_in_room_notice"))]
-        fence(Ordering::SeqCst);
-        if self.word.is_free() {
+        if cfg!(mutant = "no_room_notice") {
+            return;
+        }
+        if self.word.is_free_after_fence() {
             self.event.notify();
         }
     }

@@ -77,7 +77,7 @@ impl<U: Unit, E> HopNode<U, E> {
     fn leave(&self) {
         if self.replicas != usize::MAX {
             self.claims.fetch_sub(1, Ordering::SeqCst);
-            if self.hop.ready() > 0 {
+            if cfg!(not(mutant = "no_notice_after_replica")) && self.hop.ready() > 0 {
                 self.site.run.event.notify();
             }
         }
@@ -122,7 +122,7 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
         let Self { node, local, mean } = self;
         let site = &node.site;
         let Some(mut claim) = node.hop.claim(size) else { return false };
-        if node.hop.ready() > 0 {
+        if cfg!(not(mutant = "no_notice_after_claim")) && node.hop.ready() > 0 {
             site.run.event.notify();
         }
         let items = claim.remaining();
@@ -130,7 +130,9 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
         let began = Moment::now();
         let carried = catch_unwind(AssertUnwindSafe(|| {
             let local = local.get_or_insert_with(|| node.unit.local());
-            while claim.remaining() > 0 && claim.index() <= stop.stop() {
+            while claim.remaining() > 0
+                && claim.index() <= stop.stop() - u64::from(cfg!(mutant = "drop_at_the_stop"))
+            {
                 let Some(cell) = claim.take() else { break };
                 let cell =
                     through::<U::From, U::To, U::In, U::Out, E>(site, claim.index(), cell, |item, gather| {
@@ -153,6 +155,7 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
             site.halt(claim.index(), Cause::Panic(payload));
             // The factory may have panicked before the item was taken.
             let item = claim.take();
+            #[cfg(not(mutant = "no_stop_after_panic"))]
             claim.put(Cell::Stop(None, Stop::Fail));
             // What these drops may panic with comes after the panic that is already noted.
             let _ = catch_unwind(AssertUnwindSafe(move || drop((broken, item))));

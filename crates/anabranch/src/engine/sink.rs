@@ -4,7 +4,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anabranch_record::Baton;
 use anabranch_record::lane::{Cell, Inlet, Sink, Watch};
-use anabranch_record::sync::{Ordering, fence};
 
 use super::assembly::{Poked, SerialNode};
 use super::cell::through;
@@ -109,7 +108,6 @@ where
                 },
                 Served::Quantum => {
                     held.let_go();
-                    fence(Ordering::SeqCst);
                     #[cfg(not(mutant = "no_look_after_serve"))]
                     if self.is_ready() {
                         self.site.run.event.notify();

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anabranch_record::lane::{Cell, RoomWatch, Source, Stop};
-use anabranch_record::sync::{Arc, AtomicU64, Ordering, fence};
+use anabranch_record::sync::{Arc, AtomicU64, Ordering};
 use anabranch_record::{Baton, EventCount, Word};
 
 use super::assembly::{Poked, SerialNode};
@@ -59,10 +59,14 @@ impl<P: Pull> SourceNode<P> {
         let began = Moment::now();
         let pulled = catch_unwind(AssertUnwindSafe(|| {
             let end = first + most;
-            while port.next() < end && port.room() > 0 && !self.site.run.is_stopping() {
+            while port.next() < end && port.room() > 0 {
+                if cfg!(not(mutant = "pull_past_a_failure")) && self.site.run.is_stopping() {
+                    break;
+                }
                 match pull.pull() {
                     Pulled::Item(item) => {
                         port.put(Cell::Value(item));
+                        #[cfg(not(mutant = "no_notice_of_an_item"))]
                         self.out.notify();
                     }
                     other => return Some(other),
@@ -130,8 +134,6 @@ impl<P: Pull> SerialNode for SourceNode<P> {
         }
         held.let_go();
         // Rule 7: whoever made room while we held the baton left it to us to see.
-        #[cfg(not(mutant = "no_fence_after_pull"))]
-        fence(Ordering::SeqCst);
         #[cfg(not(mutant = "no_look_after_pull"))]
         if self.is_ready() {
             self.site.run.event.notify();

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anabranch_record::lane::{Cell, Inlet, Stage, Stop, Watch};
-use anabranch_record::sync::{Arc, Ordering, fence};
+use anabranch_record::sync::Arc;
 use anabranch_record::{Baton, EventCount};
 
 use super::assembly::{Poked, SerialNode};
@@ -14,11 +14,11 @@ use crate::serial::Serial;
 use crate::shape::Shape;
 
 /// A serving ends after so many items...
-const MOST: u32 = 256;
+const MOST: u32 = if cfg!(shuttle) { 2 } else { 256 };
 /// ... or so many nanoseconds...
 const QUANTUM: u64 = 100_000;
 /// ... at which it looks after so many items, a power of two.
-const LOOK: u32 = 32;
+const LOOK: u32 = if cfg!(shuttle) { 1 } else { 32 };
 
 /// How a serving ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,7 +137,6 @@ where
                 },
                 Served::Quantum => {
                     held.let_go();
-                    fence(Ordering::SeqCst);
                     #[cfg(not(mutant = "no_look_after_serve"))]
                     if self.is_ready() {
                         self.site.run.event.notify();

@@ -116,6 +116,10 @@ impl<'l, 'env> Worker<'l, 'env> {
                 let before = self.station_before(at);
                 let carrier = self.carriers[at].as_mut().expect("a hop has a carrier");
                 if hop.is_ready() && carrier.carry(before, self.window) {
+                    if cfg!(mutant = "claim_pokes_behind_a_hint") && !station.node.is_ready() {
+                        return true;
+                    }
+                    #[cfg(not(mutant = "no_poke_after_claim"))]
                     self.serve(at);
                     return true;
                 }
@@ -161,6 +165,9 @@ impl<'l, 'env> Worker<'l, 'env> {
                 None => station.node.poke(),
             };
             worked |= poked == Poked::Worked;
+            if cfg!(mutant = "no_poke_of_neighbour") {
+                return worked;
+            }
             at += 1;
             let is_neighbour = self.line.links.get(at).is_some_and(|link| link.hop.is_none());
             if poked != Poked::Worked || !is_neighbour {
@@ -186,7 +193,7 @@ impl<'l, 'env> Worker<'l, 'env> {
         let began = Moment::now();
         if !self.spin(began) {
             let ticket = self.run.event.prepare();
-            if self.look() {
+            if cfg!(not(mutant = "no_last_look")) && self.look() {
                 self.run.event.leave();
             } else {
                 self.run.event.wait(ticket);

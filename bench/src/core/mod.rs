@@ -1,0 +1,113 @@
+//! The suite of the core: each group measures one of its promises.
+
+mod idle;
+mod middle;
+mod one_worker;
+mod pipeline;
+mod record;
+mod report;
+mod several;
+mod sleepers;
+mod small_runs;
+
+use std::time::{Duration, Instant};
+
+use crate::rounds::{Budget, Ceiling};
+use crate::table::Row;
+use crate::work::Work;
+
+/// Measures a group of rows.
+type Group = fn(&Setup) -> Vec<Row>;
+
+const GROUPS: [(&str, Group); 9] = [
+    ("pipeline", pipeline::rows),
+    ("middle", middle::rows),
+    ("several", several::rows),
+    ("sleepers", sleepers::rows),
+    ("one-worker", one_worker::rows),
+    ("record", record::rows),
+    ("small-runs", small_runs::rows),
+    ("idle", idle::rows),
+    ("report", report::rows),
+];
+
+/// What the groups share.
+#[derive(Debug)]
+struct Setup {
+    quick: bool,
+    budget: Budget,
+    /// How long the plain loop takes in one round, in seconds.
+    plain: f64,
+    works: Works,
+}
+
+/// Work of each grain, as the plain loop has it.
+#[derive(Debug)]
+struct Works {
+    none: Work,
+    ns_55: Work,
+    ns_100: Work,
+    us_1: Work,
+    us_10: Work,
+    us_100: Work,
+}
+
+impl Setup {
+    fn new(quick: bool) -> Self {
+        let works = Works {
+            none: Work::of(0.0),
+            ns_55: Work::of(55.0),
+            ns_100: Work::of(100.0),
+            us_1: Work::of(1e3),
+            us_10: Work::of(1e4),
+            us_100: Work::of(1e5),
+        };
+        if quick {
+            let budget = Budget { wanted: 7, least: 7, time: Duration::from_secs(3) };
+            Self { quick, budget, plain: 0.04, works }
+        } else {
+            let budget = Budget { wanted: 21, least: 15, time: Duration::from_secs(18) };
+            Self { quick, budget, plain: 0.08, works }
+        }
+    }
+
+    /// Two plain threads with as much of this work as one does in a round.
+    fn ceiling(&self, work: Work) -> Ceiling {
+        Ceiling { work, items: work.items(self.plain) }
+    }
+
+    /// For what needs two quiet cores, but is not held against two plain threads.
+    fn probe(&self) -> Ceiling {
+        Ceiling { work: self.works.us_1, items: self.works.us_1.items(self.plain / 4.0) }
+    }
+
+    /// So many items where they have no work.
+    fn bare_items(&self) -> u64 {
+        if self.quick { 2_000_000 } else { 4_000_000 }
+    }
+}
+
+/// The names of the groups.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    GROUPS.iter().map(|&(name, _)| name)
+}
+
+/// Measures all groups, or one, and tells how many seconds that took.
+pub fn measure(quick: bool, only: Option<&str>) -> (Vec<Row>, f64) {
+    let start = Instant::now();
+    eprintln!("calibrating");
+    let setup = Setup::new(quick);
+    let mut rows = Vec::new();
+    for (name, group) in GROUPS {
+        if only.is_none_or(|only| only == name) {
+            eprintln!("{:4.0} s: {name}", start.elapsed().as_secs_f64());
+            rows.extend(group(&setup));
+        }
+    }
+    (rows, start.elapsed().as_secs_f64())
+}
+
+/// The nanoseconds an item that some seconds are.
+fn nanos(seconds: f64, items: u64) -> f64 {
+    seconds * 1e9 / items as f64
+}

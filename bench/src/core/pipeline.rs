@@ -1,0 +1,78 @@
+//! Source, one parallel stage, an ordered fold: with 2, 3 and 4 workers, at each grain.
+
+use anabranch::Stream;
+
+use super::{Setup, nanos};
+use crate::rounds::{Contender, measure};
+use crate::table::{Row, mark_best};
+use crate::target::{Target, Unit};
+use crate::work::{Digest, Work};
+
+const GROUP: &str = "pipeline";
+const WORKERS: [usize; 3] = [2, 3, 4];
+
+pub fn rows(setup: &Setup) -> Vec<Row> {
+    let works = &setup.works;
+    let mut rows = bare(setup);
+    for (grain, work, target) in [
+        ("55 ns", works.ns_55, Target::AtLeast(65.0)),
+        ("100 ns", works.ns_100, Target::AtLeast(75.0)),
+        ("1 us", works.us_1, Target::AtLeast(94.0)),
+        ("10 us", works.us_10, Target::AtLeast(97.0)),
+        ("100 us", works.us_100, Target::None),
+    ] {
+        rows.extend(shares(setup, grain, work, target));
+    }
+    rows
+}
+
+/// The share of what two plain threads reach.
+fn shares(setup: &Setup, grain: &str, work: Work, target: Target) -> Vec<Row> {
+    let ceiling = setup.ceiling(work);
+    let items = ceiling.items;
+    let rounds = measure(setup.budget, Some(ceiling), contenders(work, items));
+    let row = |at: usize| {
+        let what = format!("ordered pipeline, {grain}, {} workers: share of the ceiling", WORKERS[at]);
+        Row::new(GROUP, what, (target, Unit::Percent), &rounds, |rounds| {
+            let each = nanos(rounds.median(|round| round.samples[at]), items);
+            let two = nanos(rounds.median(|round| round.two()), items);
+            let one = nanos(rounds.median(|round| round.one()), items);
+            (
+                rounds.summary(|round| 100.0 * round.two() / round.samples[at]),
+                format!("{each:.1} ns an item; two plain threads {two:.1}, one {one:.1}"),
+            )
+        })
+    };
+    let mut rows: Vec<Row> = (0..WORKERS.len()).map(row).collect();
+    mark_best(&mut rows, |a, b| a > b);
+    rows
+}
+
+/// What an item without work costs: nothing to share, so in nanoseconds.
+fn bare(setup: &Setup) -> Vec<Row> {
+    let (work, items) = (setup.works.none, setup.bare_items());
+    let rounds = measure(setup.budget, Some(setup.probe()), contenders(work, items));
+    let row = |at: usize| {
+        let what = format!("ordered pipeline, grain 0, {} workers: an item", WORKERS[at]);
+        Row::new(GROUP, what, (Target::AtMost(12.0), Unit::Nanoseconds), &rounds, |rounds| {
+            let remark = format!("the plain loop {:.1} ns, as calibrated", work.nanos);
+            (rounds.summary(|round| nanos(round.samples[at], items)), remark)
+        })
+    };
+    let mut rows: Vec<Row> = (0..WORKERS.len()).map(row).collect();
+    mark_best(&mut rows, |a, b| a < b);
+    rows
+}
+
+fn contenders(work: Work, items: u64) -> Vec<Contender<'static>> {
+    let expected = work.fold(0..items);
+    let contender = |workers: usize| {
+        Contender::timed(format!("{workers} workers"), expected, move || run(work, items, workers))
+    };
+    WORKERS.into_iter().map(contender).collect()
+}
+
+/// The pipeline itself.
+pub(super) fn run(work: Work, items: u64, workers: usize) -> Digest {
+    Stream::from_iter(0..items).workers(workers).map(|item| work.run(item)).fold(Digest::EMPTY, Digest::with)
+}

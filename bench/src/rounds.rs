@@ -1,0 +1,239 @@
+//! Rounds: every contender once, one after the other, over and over.
+//!
+//! What disturbs the machine disturbs neighbours alike, so only what was measured in one round is compared;
+//! what is reported is the median of the rounds' ratios. Who goes first changes from round to round.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::statistics::Summary;
+use crate::work::{Digest, Work};
+
+/// A round in which two plain threads are less than so many times as quick as one had no two cores.
+pub const TWO_CORES: f64 = 1.8;
+
+/// How many rounds, and for how long at most.
+#[derive(Debug, Clone, Copy)]
+pub struct Budget {
+    /// Done when so many rounds were kept.
+    pub wanted: usize,
+    /// With fewer than so many the measurement does not count.
+    pub least: usize,
+    /// Given up after that, the first round included.
+    pub time: Duration,
+}
+
+/// What is measured, and what it must give.
+#[allow(missing_debug_implementations)] // it is a closure
+pub struct Contender<'a> {
+    name: String,
+    expected: Digest,
+    sample: Box<dyn FnMut() -> (f64, Digest) + 'a>,
+}
+
+impl<'a> Contender<'a> {
+    /// Sampled in seconds from start to end.
+    pub fn timed(name: impl Into<String>, expected: Digest, mut run: impl FnMut() -> Digest + 'a) -> Self {
+        Self::sampled(name, expected, move || {
+            let start = Instant::now();
+            let digest = run();
+            (start.elapsed().as_secs_f64(), digest)
+        })
+    }
+
+    /// Sampled by itself, in a unit of its own.
+    pub fn sampled(
+        name: impl Into<String>,
+        expected: Digest,
+        sample: impl FnMut() -> (f64, Digest) + 'a,
+    ) -> Self {
+        Self { name: name.into(), expected, sample: Box::new(sample) }
+    }
+}
+
+/// What one plain thread and two, each with half of the items and nothing shared, make of the same work.
+#[derive(Debug, Clone, Copy)]
+pub struct Ceiling {
+    pub work: Work,
+    pub items: u64,
+}
+
+impl Ceiling {
+    fn one(self) -> Digest {
+        self.work.fold(0..self.items)
+    }
+
+    fn two(self) -> Digest {
+        let half = self.items / 2;
+        thread::scope(|scope| {
+            let helper = scope.spawn(move || self.work.fold(half..self.items));
+            let first = self.work.fold(0..half);
+            let second = helper.join().expect("plain work does not panic");
+            first.then(second, self.items - half)
+        })
+    }
+
+    fn contenders(self) -> [Contender<'static>; 2] {
+        let expected = self.one();
+        [
+            Contender::timed("one plain thread", expected, move || self.one()),
+            Contender::timed("two plain threads", expected, move || self.two()),
+        ]
+    }
+}
+
+/// What one round measured.
+#[derive(Debug)]
+pub struct Round {
+    /// One plain thread and two, in seconds, where there is a ceiling.
+    plain: Option<[f64; 2]>,
+    /// Each contender's sample.
+    pub samples: Vec<f64>,
+}
+
+impl Round {
+    /// What one plain thread took, in seconds.
+    pub fn one(&self) -> f64 {
+        self.plain.expect("measured against a ceiling")[0]
+    }
+
+    /// What two took.
+    pub fn two(&self) -> f64 {
+        self.plain.expect("measured against a ceiling")[1]
+    }
+
+    fn had_two_cores(&self) -> bool {
+        self.plain.is_none_or(|[one, two]| one / two >= TWO_CORES)
+    }
+}
+
+/// The rounds that count, and the number of those that do not.
+#[derive(Debug)]
+pub struct Rounds {
+    kept: Vec<Round>,
+    dropped: usize,
+}
+
+impl Rounds {
+    /// The median and interval of what each round gives.
+    pub fn summary(&self, of: impl Fn(&Round) -> f64) -> Summary {
+        Summary::of(self.kept.iter().map(of))
+    }
+
+    /// The median alone, for remarks.
+    pub fn median(&self, of: impl Fn(&Round) -> f64) -> f64 {
+        self.summary(of).median
+    }
+
+    /// Kept and dropped.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.kept.len(), self.dropped)
+    }
+}
+
+/// Why there is no number.
+#[derive(Debug, Clone)]
+pub enum Unmeasured {
+    /// Too few rounds had two cores to themselves before the time was up.
+    Disturbed { kept: usize, dropped: usize, least: usize },
+    /// A contender did not give what the plain loop gives.
+    Wrong { contender: String },
+    /// This system or this machine has no means to measure it.
+    Impossible(String),
+}
+
+/// Runs rounds until the budget is met or spent. A first round warms up and is not counted.
+///
+/// # Errors
+/// With too few rounds that count, and at the first wrong result.
+pub fn measure(
+    budget: Budget,
+    ceiling: Option<Ceiling>,
+    contenders: Vec<Contender<'_>>,
+) -> Result<Rounds, Unmeasured> {
+    let start = Instant::now();
+    let plain = ceiling.map(Ceiling::contenders);
+    let with_ceiling = plain.is_some();
+    let mut all: Vec<Contender<'_>> = plain.into_iter().flatten().chain(contenders).collect();
+    play(&mut all, 0)?;
+    let mut rounds = Rounds { kept: Vec::new(), dropped: 0 };
+    while rounds.kept.len() < budget.wanted && start.elapsed() < budget.time {
+        let first = (rounds.kept.len() + rounds.dropped) % all.len();
+        let mut samples = play(&mut all, first)?;
+        let plain = with_ceiling.then(|| [samples.remove(0), samples.remove(0)]);
+        let round = Round { plain, samples };
+        if round.had_two_cores() {
+            rounds.kept.push(round);
+        } else {
+            rounds.dropped += 1;
+        }
+    }
+    match rounds.counts() {
+        (kept, dropped) if kept < budget.least => {
+            Err(Unmeasured::Disturbed { kept, dropped, least: budget.least })
+        }
+        _ => Ok(rounds),
+    }
+}
+
+/// One round, beginning with the given contender.
+fn play(contenders: &mut [Contender<'_>], first: usize) -> Result<Vec<f64>, Unmeasured> {
+    let mut samples = vec![0.0; contenders.len()];
+    for turn in 0..contenders.len() {
+        let at = (first + turn) % contenders.len();
+        let contender = &mut contenders[at];
+        let (sample, digest) = (contender.sample)();
+        if digest != contender.expected {
+            return Err(Unmeasured::Wrong { contender: contender.name.clone() });
+        }
+        samples[at] = sample;
+    }
+    Ok(samples)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    const SHORT: Budget = Budget { wanted: 3, least: 2, time: Duration::from_secs(1) };
+
+    #[test]
+    fn each_contender_goes_first_in_turn() {
+        let order = RefCell::new(String::new());
+        let contender = |name: &'static str| {
+            let order = &order;
+            Contender::sampled(name, Digest::EMPTY, move || {
+                order.borrow_mut().push_str(name);
+                (1.0, Digest::EMPTY)
+            })
+        };
+        let contenders = vec![contender("a"), contender("b"), contender("c")];
+        let rounds = measure(SHORT, None, contenders).unwrap();
+        assert_eq!(rounds.counts(), (3, 0));
+        assert_eq!(*order.borrow(), "abcabcbcacab");
+    }
+
+    #[test]
+    fn a_wrong_result_is_no_measurement() {
+        let wrong = Contender::timed("wrong", Digest::EMPTY, || Digest::EMPTY.with(1));
+        let result = measure(SHORT, None, vec![wrong]);
+        assert!(matches!(result, Err(Unmeasured::Wrong { contender }) if contender == "wrong"));
+    }
+
+    #[test]
+    fn a_round_without_two_cores_is_dropped() {
+        let round = |plain| Round { plain, samples: vec![] };
+        assert!(round(None).had_two_cores());
+        assert!(round(Some([1.9, 1.0])).had_two_cores());
+        assert!(!round(Some([1.7, 1.0])).had_two_cores());
+    }
+
+    #[test]
+    fn too_few_rounds_are_said_to_be_too_few() {
+        let quick = Contender::timed("quick", Digest::EMPTY, || Digest::EMPTY);
+        let result = measure(Budget { time: Duration::ZERO, ..SHORT }, None, vec![quick]);
+        assert!(matches!(result, Err(Unmeasured::Disturbed { kept: 0, dropped: 0, least: 2 })));
+    }
+}

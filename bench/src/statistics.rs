@@ -1,0 +1,62 @@
+//! A median and how well it is known.
+
+use serde::Serialize;
+
+/// The median of some samples, with a 95 % interval for it.
+///
+/// The interval is that of the order statistics (exact, from the binomial distribution): it asks nothing of
+/// how the samples are spread. With fewer than 6 samples there is no such interval, and it is their range.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Summary {
+    pub median: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Summary {
+    /// # Panics
+    /// Without a sample.
+    pub fn of(samples: impl IntoIterator<Item = f64>) -> Self {
+        let mut samples: Vec<f64> = samples.into_iter().collect();
+        samples.sort_by(f64::total_cmp);
+        let (n, outside) = (samples.len(), outside(samples.len()));
+        assert!(n > 0, "a summary needs a sample");
+        let median = f64::midpoint(samples[(n - 1) / 2], samples[n / 2]);
+        Self { median, low: samples[outside], high: samples[n - 1 - outside] }
+    }
+}
+
+/// How many samples at each end lie outside the interval. The true median is below the sample at place k (from 1)
+/// only if fewer than k samples are below it, each of which is as likely as a coin's head: k is the largest for
+/// which that has a chance of 2.5 % or less.
+fn outside(samples: usize) -> usize {
+    let samples = samples.min(1_000);
+    let (mut exactly, mut at_most) = (0.5f64.powi(samples as i32), 0.0);
+    for heads in 0..samples / 2 {
+        at_most += exactly;
+        if at_most > 0.025 {
+            return heads.saturating_sub(1);
+        }
+        exactly *= (samples - heads) as f64 / (heads + 1) as f64;
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_is_that_of_the_tables() {
+        // Interval from the (outside + 1)-th sample: 1 for 6 to 8, 2 for 9, 4 for 15, 6 for 21.
+        for (samples, left_out) in [(1, 0), (5, 0), (6, 0), (8, 0), (9, 1), (15, 3), (21, 5), (31, 9)] {
+            assert_eq!(outside(samples), left_out, "{samples} samples");
+        }
+    }
+
+    #[test]
+    fn the_order_of_the_samples_does_not_matter() {
+        let summary = Summary::of([3.0, 9.0, 1.0, 2.0]);
+        assert_eq!(summary, Summary { median: 2.5, low: 1.0, high: 9.0 });
+    }
+}
