@@ -49,6 +49,7 @@ pub mod baton;
 pub mod crew;
 mod event;
 pub mod lane;
+mod leftovers;
 mod record;
 mod ring;
 pub mod sync;

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex as StdMutex;
 
 use super::clock::Moment;
@@ -214,6 +215,14 @@ impl Run {
     pub(crate) fn halt(&self, place: Place, cause: Cause) {
         self.stop_pulling();
         self.first.offer(place, cause);
+    }
+
+    /// Drops what is left of a run that is over: items past its end, states, closures. A panic of theirs counts
+    /// unless something failed before: the loop would have met that first.
+    pub(crate) fn note_leftovers<L>(&self, left: L) {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(move || drop(left))) {
+            self.halt((0, u64::MAX), Cause::Panic(payload));
+        }
     }
 
     /// The meter of node `id`, if the run is reported.

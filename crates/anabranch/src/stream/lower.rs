@@ -120,6 +120,7 @@ where
             let sink = InlineSink::new(Arc::clone(&run), specs.len(), op, errors, watcher);
             let mut line = self.tail.inline(&run, Box::new(InlineEnd::<U::To, U::Out, _, _>::new(sink)));
             guard.counts.set(line.drive());
+            run.note_leftovers(line);
         } else {
             let line = Assembly::new(Arc::clone(&run), window, specs).close(self.tail, op, errors, watcher);
             let name = title.as_deref().unwrap_or("anabranch");
@@ -133,6 +134,7 @@ where
                 None => work(),
             }
             guard.counts.set(line.counts());
+            run.note_leftovers(line);
         }
         drop(guard);
         let report = plan.map(|plan| {

@@ -6,6 +6,7 @@ use super::arrival::Arrivals;
 use super::cell::Cell;
 use super::domain::Domain;
 use super::slots::Slots;
+use crate::leftovers::Leftovers;
 use crate::sync::{Arc, Ordering};
 
 /// The two lanes around a parallel stage: cells are claimed from one and put, at the same index, into the other.
@@ -141,10 +142,11 @@ impl<T, U> Drop for Claim<'_, T, U> {
 impl<T, U> Claim<'_, T, U> {
     #[cold]
     fn drop_rest(&mut self) {
+        let mut leftovers = Leftovers::default();
         while self.taken < self.end {
             self.taken += 1;
             // SAFETY: as in `take`.
-            drop(unsafe { self.hop.input.take(self.taken - 1) });
+            leftovers.drop(|| drop(unsafe { self.hop.input.take(self.taken - 1) }));
         }
     }
 }

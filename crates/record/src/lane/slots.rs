@@ -3,6 +3,7 @@
 use std::mem::MaybeUninit;
 
 use super::cell::{Cell, Stop};
+use crate::leftovers::Leftovers;
 use crate::ring::Ring;
 use crate::sync::{AtomicU64, Ordering, Padded, RawCell};
 
@@ -146,13 +147,16 @@ impl<T> Drop for Slots<T> {
         }
         let claimed = self.claim.load(Ordering::Relaxed);
         let gone = claimed.max(self.taken.load(Ordering::Relaxed));
+        let mut leftovers = Leftovers::default();
         for position in 0..self.ring.capacity() as u64 {
             let slot = self.ring.slot(position);
             let stamp = slot.stamp.load(Ordering::Relaxed);
             if stamp & HAS_VALUE != 0 && (stamp >> KIND_BITS) > gone {
-                slot.value.with_mut(|place| {
-                    // SAFETY: the value is live (the invariant of `Slots`), and nobody else is left.
-                    unsafe { (*place).assume_init_drop() };
+                leftovers.drop(|| {
+                    slot.value.with_mut(|place| {
+                        // SAFETY: the value is live (the invariant of `Slots`), and nobody else is left.
+                        unsafe { (*place).assume_init_drop() };
+                    });
                 });
             }
         }

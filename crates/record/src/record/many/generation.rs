@@ -4,6 +4,7 @@
 //! below. Each view walks from one generation to the next as its index passes the border, and the old ring
 //! goes when the last has passed.
 
+use crate::leftovers::Leftovers;
 use crate::{
     record::store::Store,
     sync::{Arc, AtomicU64, Ordering, RawCell},
@@ -146,9 +147,10 @@ impl<T> Generation<T> {
 
 impl<T> Drop for Generation<T> {
     fn drop(&mut self) {
+        let mut leftovers = Leftovers::default();
         for slot in 0..self.full.len() as u64 {
             // SAFETY: the last owner has every slot for itself.
-            unsafe { self.clear(slot) };
+            leftovers.drop(|| unsafe { self.clear(slot) });
         }
     }
 }

@@ -6,6 +6,7 @@ use super::{
     generation::Generation,
     side::IDLE,
 };
+use crate::leftovers::Leftovers;
 use crate::{
     record::{Closed, TryStallError, wait::Patience, wait::wake_all},
     sync::{Arc, Ordering},
@@ -325,9 +326,10 @@ impl<T: Copy + Default, W: WriteDeal> ViewSlots<'_, T, W> {
 impl<T, W: WriteDeal> Drop for ViewSlots<'_, T, W> {
     fn drop(&mut self) {
         if std::mem::needs_drop::<T>() {
+            let mut leftovers = Leftovers::default();
             for index in self.view.place.next..self.written {
                 // SAFETY: the slots `next..written` hold items that were not handed over.
-                unsafe { self.view.generation.serving(index).clear(index) };
+                leftovers.drop(|| unsafe { self.view.generation.serving(index).clear(index) });
             }
         }
     }

@@ -18,6 +18,7 @@ pub use reader::{Items, Reader};
 pub use writer::{Slots, Writer};
 
 use super::{LAST, store::Store};
+use crate::leftovers::Leftovers;
 use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering, Padded};
 use bell::Bell;
 
@@ -44,10 +45,11 @@ impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
         if std::mem::needs_drop::<T>() {
             let released = self.released.load(Ordering::Acquire);
+            let mut leftovers = Leftovers::default();
             for index in released..self.committed.load(Ordering::Acquire) {
                 // SAFETY: both sides are gone, so this is the only access, and `released <= index < committed`
                 // says that the slot holds an item. Each is taken once.
-                drop(unsafe { self.store.take(index) });
+                leftovers.drop(|| drop(unsafe { self.store.take(index) }));
             }
         }
     }

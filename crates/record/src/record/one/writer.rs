@@ -1,6 +1,7 @@
 //! The writing side: stall, fill, commit.
 
 use super::{Shared, bell::Listener};
+use crate::leftovers::Leftovers;
 use crate::{
     record::{Closed, LAST, TryStallError},
     sync::{Arc, Ordering},
@@ -287,10 +288,11 @@ impl<T> Drop for Slots<'_, T> {
     #[inline]
     fn drop(&mut self) {
         if std::mem::needs_drop::<T>() {
+            let mut leftovers = Leftovers::default();
             for index in self.writer.next..self.written {
                 // SAFETY: the slots `next..written` hold items that were not handed over; each is taken once,
-                // since the burst ends here. If a drop panics, the others leak.
-                drop(unsafe { self.writer.shared.store.take(index) });
+                // since the burst ends here.
+                leftovers.drop(|| drop(unsafe { self.writer.shared.store.take(index) }));
             }
         }
     }
