@@ -5,9 +5,10 @@ use std::io::{self, Read, Write};
 
 use abz_codec::gzip::{Encoded, Encoder, MemberWriter, Origin};
 use abz_codec::{Blocks, DEFAULT_BLOCK_SIZE};
-use anabranch::{Apply, May, Stream};
+use anabranch::{Apply, May, Pool, Stream};
 
 use crate::Error;
+use crate::conduct::Conduct;
 use crate::count::Counted;
 
 /// How to compress. All but `workers` decides what comes out.
@@ -55,9 +56,36 @@ impl Compression {
     ///
     /// If a setting is out of its range.
     pub fn run(&self, input: impl Read + Send, output: impl Write + Send) -> Result<Compressed, Error> {
+        self.conduct(Conduct::default(), input, output)
+    }
+
+    /// As [`run`](Compression::run), carried out and watched as `conduct` says.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Compression::run).
+    ///
+    /// # Panics
+    ///
+    /// As [`run`](Compression::run).
+    pub fn conduct(
+        &self,
+        conduct: Conduct<'_>,
+        input: impl Read + Send,
+        output: impl Write + Send,
+    ) -> Result<Compressed, Error> {
         let mut input = Counted::new(input);
         let mut file = MemberWriter::new(Counted::new(output));
-        self.stream(&mut input).try_for_each(|member| file.write(&member).map_err(Error::Write))?;
+        let stream = self.stream(&mut input, conduct.pool);
+        let write = |member: Encoded| file.write(&member).map_err(Error::Write);
+        match conduct.report {
+            None => stream.try_for_each(write)?,
+            Some(tell) => {
+                let (result, report) = stream.report().try_for_each(write);
+                tell(&report);
+                result?;
+            }
+        }
         let output = file.finish().map_err(Error::Write)?;
         Ok(Compressed { read: input.bytes, written: output.bytes })
     }
@@ -70,19 +98,27 @@ impl Compression {
 
     /// The plan that [`run`](Compression::run) would run, to be printed.
     pub fn plan(&self) -> impl fmt::Display + use<> {
-        self.stream(io::empty()).plan()
+        self.stream(io::empty(), None).plan()
     }
 
     /// The pipeline, without its end: the one that runs and the one whose plan is shown.
     fn stream<'a, R: Read + Send + 'a>(
         &'a self,
         input: R,
+        pool: Option<&'a Pool>,
     ) -> Stream<'a, impl Apply<Error, Out = Encoded> + Send + use<'a, R>, May<Error>> {
-        Stream::try_from_iter(Blocks::new(input, self.block_size).map(|block| block.map_err(Error::Read)))
-            .name("read")
-            .title("abz compress")
-            .workers(self.workers)
-            .window(self.window())
+        let stream = Stream::try_from_iter(
+            Blocks::new(input, self.block_size).map(|block| block.map_err(Error::Read)),
+        )
+        .name("read")
+        .title("abz compress")
+        .workers(self.workers)
+        .window(self.window());
+        let stream = match pool {
+            Some(pool) => stream.pool(pool),
+            None => stream,
+        };
+        stream
             .map_with(
                 || Encoder::new(self.level).origin(self.origin.clone()),
                 |encoder, block| encoder.encode(&block),

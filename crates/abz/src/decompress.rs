@@ -4,9 +4,10 @@ use std::fmt;
 use std::io::{self, Read, Write};
 
 use abz_codec::gzip::{Decoder, Fault, Piece, Splitter};
-use anabranch::{Apply, May, Stream};
+use anabranch::{Apply, May, Pool, Stream};
 
 use crate::Error;
+use crate::conduct::Conduct;
 use crate::count::Counted;
 
 /// How to decompress any gzip file.
@@ -49,10 +50,36 @@ impl Decompression {
     ///
     /// If there are no workers.
     pub fn run(&self, input: impl Read + Send, output: impl Write + Send) -> Result<Decompressed, Error> {
+        self.conduct(Conduct::default(), input, output)
+    }
+
+    /// As [`run`](Decompression::run), carried out and watched as `conduct` says.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Decompression::run).
+    ///
+    /// # Panics
+    ///
+    /// As [`run`](Decompression::run).
+    pub fn conduct(
+        &self,
+        conduct: Conduct<'_>,
+        input: impl Read + Send,
+        output: impl Write + Send,
+    ) -> Result<Decompressed, Error> {
         let mut input = Counted::new(input);
         let mut output = Counted::new(output);
-        let result =
-            self.stream(&mut input).try_for_each(|data| output.write_all(&data).map_err(Error::Write));
+        let stream = self.stream(&mut input, conduct.pool);
+        let write = |data: Vec<u8>| output.write_all(&data).map_err(Error::Write);
+        let result = match conduct.report {
+            None => stream.try_for_each(write),
+            Some(tell) => {
+                let (result, report) = stream.report().try_for_each(write);
+                tell(&report);
+                result
+            }
+        };
         let garbage_at = match result {
             Ok(()) => None,
             Err(Error::Decode(error)) if matches!(error.fault, Fault::TrailingGarbage) => Some(error.offset),
@@ -69,19 +96,25 @@ impl Decompression {
 
     /// The plan that [`run`](Decompression::run) would run, to be printed.
     pub fn plan(&self) -> impl fmt::Display + use<> {
-        self.stream(io::empty()).plan()
+        self.stream(io::empty(), None).plan()
     }
 
     /// The pipeline, without its end: the one that runs and the one whose plan is shown.
     fn stream<'a, R: Read + Send + 'a>(
         &'a self,
         input: R,
+        pool: Option<&'a Pool>,
     ) -> Stream<'a, impl Apply<Error, Out = Vec<u8>> + Send + use<'a, R>, May<Error>> {
-        Stream::try_from_iter(Splitter::new(input).map(|piece| piece.map_err(Error::from)))
+        let stream = Stream::try_from_iter(Splitter::new(input).map(|piece| piece.map_err(Error::from)))
             .name("split")
             .title("abz decompress")
             .workers(self.workers)
-            .window(self.window())
+            .window(self.window());
+        let stream = match pool {
+            Some(pool) => stream.pool(pool),
+            None => stream,
+        };
+        stream
             .try_map_with(Decoder::new, |decoder, piece| match piece {
                 Piece::Member(member) => decoder.decode(&member).map_err(Error::from),
                 Piece::Data(data) => Ok(data),

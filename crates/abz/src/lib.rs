@@ -28,13 +28,20 @@
 #![forbid(unsafe_code)]
 
 mod compress;
+mod conduct;
 mod count;
 mod decompress;
 mod error;
+mod tools;
 
 pub use compress::{Compressed, Compression};
+pub use conduct::Conduct;
 pub use decompress::{Decompressed, Decompression};
 pub use error::Error;
+pub use tools::Tools;
+
+/// Threads for [`Conduct`], and what it tells of a run.
+pub use anabranch::{Pool, Report};
 
 /// The format, for what [`Compression`] needs of it and what [`Error`] tells of it.
 pub use abz_codec::{DEFAULT_BLOCK_SIZE, gzip};

@@ -5,7 +5,7 @@ mod command;
 
 use std::process::ExitCode;
 
-use command::{Console, Options, interrupt, job};
+use command::{Console, Options, interrupt, jobs};
 
 fn main() -> ExitCode {
     let options = match Options::from_command_line() {
@@ -15,10 +15,6 @@ fn main() -> ExitCode {
     interrupt::remove_unfinished_files_on_signals();
 
     let mut console = Console::new(options.loudness);
-    for source in &options.sources {
-        if let Err(problem) = job::run(source, &options, &mut console) {
-            console.tell(&problem);
-        }
-    }
+    jobs::run(&options, &mut console);
     console.status().into()
 }

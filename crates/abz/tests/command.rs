@@ -281,7 +281,10 @@ fn what_is_no_plain_file_is_left_alone() {
     symlink("file", folder.path("link")).unwrap();
     folder.abz(&["link"]).exits(1).says("abz: link: is a symbolic link: use -f to follow it, or -c");
     fs::create_dir(folder.path("folder")).unwrap();
-    folder.abz(&["folder"]).exits(2).says("abz: folder: is a directory -- ignored");
+    folder
+        .abz(&["folder"])
+        .exits(2)
+        .says("abz: folder: is a directory -- ignored (use -r to take what is in it)");
     folder.abz(&["-q", "folder"]).exits(2).says("");
     folder.abz(&["-k", "/dev/null"]).exits(2);
     fs::hard_link(folder.path("file"), folder.path("other")).unwrap();

@@ -57,6 +57,7 @@ mod input;
 mod read;
 mod split;
 mod store;
+mod survey;
 mod write;
 
 pub use decode::Decoder;
@@ -67,6 +68,7 @@ pub use header::{HEADER_LIMIT, Header, Subfields};
 pub use index::{Entry, Index, PART_MEMBERS};
 pub use read::Reader;
 pub use split::{Member, Piece, Splitter};
+pub use survey::Survey;
 pub use write::MemberWriter;
 
 /// The size of a member's trailer in bytes: CRC-32 and ISIZE (RFC 1952, section 2.3).

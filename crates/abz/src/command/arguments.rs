@@ -65,10 +65,46 @@ pub(super) struct Arguments {
     #[arg(short, long, overrides_with = "verbose")]
     pub(super) quiet: bool,
 
+    /// Tell sizes and ratio of compressed files, right ones also of several members and above 4 GiB
+    #[arg(short, long)]
+    pub(super) list: bool,
+
+    /// Take the files in folders, and in their folders; links are not followed
+    #[arg(short, long)]
+    pub(super) recursive: bool,
+
+    /// Store no name and no time; with -d, do not take those that are stored (-d's default)
+    #[arg(short, long, overrides_with = "name")]
+    pub(super) no_name: bool,
+
+    /// Store name and time (the default); with -d, take those that are stored
+    #[arg(short = 'N', long, overrides_with = "no_name")]
+    pub(super) name: bool,
+
+    /// Wait until the output is safely on the disk before its input is removed
+    #[arg(long, alias = "synchronous")]
+    pub(super) sync: bool,
+
     /// Print the plan that would run, and do nothing
     #[arg(long)]
     pub(super) explain: bool,
+
+    /// Tell what each stage of the work did, how long it was busy, and what held it up
+    #[arg(long)]
+    pub(super) report: bool,
+
+    /// Print the license
+    #[arg(short = 'L', long)]
+    pub(super) license: bool,
 }
+
+/// What `--license` prints.
+pub(super) const LICENSE: &str = "\
+abz is free software, and comes without any warranty. You may use, copy, change
+and distribute it under the terms of either the MIT license
+<https://opensource.org/license/mit> or the Apache License, version 2.0
+<https://www.apache.org/licenses/LICENSE-2.0>, at your choice.
+";
 
 const AFTER_HELP: &str = "\
 Each FILE is replaced by FILE.gz, or back again with -d. The new file appears

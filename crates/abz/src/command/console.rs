@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use super::problem::{Problem, Severity};
+use super::progress::Progress;
 
 /// How much to tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,18 +39,63 @@ impl From<Status> for ExitCode {
     }
 }
 
-/// Standard error, and the status so far. A progress display would be owned by it, so that messages and bar do not
-/// write over each other.
+/// What is to be told of one input, in order; and what it gives to standard output, if that has to wait its turn.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    messages: Vec<Message>,
+    pub(super) output: Vec<u8>,
+    /// The same will happen to all other inputs: standard output does not take any more.
+    pub(super) is_hopeless: bool,
+}
+
+#[derive(Debug)]
+enum Message {
+    Problem(Problem),
+    Done(String),
+}
+
+impl Told {
+    /// Adds the problem, if there is one.
+    pub(super) fn add(&mut self, result: Result<(), Problem>) {
+        self.messages.extend(result.err().map(Message::Problem));
+    }
+
+    pub(super) fn say(&mut self, done: String) {
+        self.messages.push(Message::Done(done));
+    }
+
+    /// True if there was an error, or a warning instead of the work.
+    pub(super) fn has_failed(&self) -> bool {
+        self.messages.iter().any(|message| matches!(message, Message::Problem(problem) if problem.ends_work))
+    }
+}
+
+impl From<Result<(), Problem>> for Told {
+    fn from(result: Result<(), Problem>) -> Self {
+        let mut told = Told::default();
+        told.add(result);
+        told
+    }
+}
+
+/// Standard error, and the status so far. It knows of the progress bar, so that messages and bar do not write over
+/// each other.
 #[derive(Debug)]
 pub struct Console {
     loudness: Loudness,
     status: Status,
+    progress: Progress,
 }
 
 impl Console {
     /// Nothing told yet.
     pub fn new(loudness: Loudness) -> Self {
-        Console { loudness, status: Status::Success }
+        Console { loudness, status: Status::Success, progress: Progress::new(false, None) }
+    }
+
+    /// Shares the terminal with a progress bar from here on.
+    pub(super) fn share(&mut self, progress: Progress) {
+        self.progress = progress;
     }
 
     /// The worst that happened.
@@ -57,8 +103,18 @@ impl Console {
         self.status
     }
 
+    /// Tells all that is to be told of an input.
+    pub(super) fn tell(&mut self, told: &Told) {
+        for message in &told.messages {
+            match message {
+                Message::Problem(problem) => self.tell_problem(problem),
+                Message::Done(done) => self.print(done),
+            }
+        }
+    }
+
     /// Tells a problem, and remembers its severity even if it is not to be told.
-    pub fn tell(&mut self, problem: &Problem) {
+    pub(super) fn tell_problem(&mut self, problem: &Problem) {
         let (status, told) = match problem.severity {
             Severity::Note => (Status::Success, self.loudness > Loudness::Quiet),
             Severity::Warning => (Status::Warning, self.loudness > Loudness::Quiet),
@@ -66,19 +122,14 @@ impl Console {
         };
         self.status = self.status.max(status);
         if told {
-            print(format_args!("abz: {problem}"));
+            self.print(format_args!("abz: {problem}"));
         }
     }
 
-    /// Tells what was done, if the user wants to hear it.
-    pub(super) fn tell_done(&self, message: impl Display) {
-        if self.loudness == Loudness::Verbose {
-            print(message);
-        }
+    /// A line on standard error; if there is nobody to read it, nothing is left to be done.
+    fn print(&self, message: impl Display) {
+        self.progress.aside(|| {
+            let _ = writeln!(io::stderr(), "{message}");
+        });
     }
-}
-
-/// A line on standard error; if there is nobody to read it, nothing is left to be done.
-fn print(message: impl Display) {
-    let _ = writeln!(io::stderr(), "{message}");
 }

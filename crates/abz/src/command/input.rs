@@ -1,14 +1,16 @@
 //! Which files are taken, and when one may be removed.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, File, Metadata};
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use abz::gzip::Origin;
+use abz::gzip::{HEADER_LIMIT, Header, Origin};
 
 use super::options::{Action, Destination, Options, Source};
 use super::problem::Problem;
@@ -22,6 +24,8 @@ pub(super) struct Input {
     pub(super) file: File,
     /// As it was when it was opened.
     pub(super) metadata: Metadata,
+    /// The user named its folder, not itself.
+    pub(super) was_found: bool,
 }
 
 impl fmt::Display for Input {
@@ -47,6 +51,39 @@ impl Input {
         self.metadata.is_file().then_some(self.metadata.len())
     }
 
+    /// True of a regular file with a name.
+    pub(super) fn is_file(&self) -> bool {
+        matches!(self.source, Source::File(_)) && self.metadata.is_file()
+    }
+
+    /// The header at its start, if it is a compressed file. Its position stays.
+    fn header(&self) -> Option<Header> {
+        let mut start = Vec::new();
+        for wanted in [512, HEADER_LIMIT] {
+            start.resize(wanted, 0);
+            // A file gives as much as it has.
+            let len = self.is_file().then(|| self.file.read_at(&mut start, 0).ok()).flatten()?;
+            if let Some((header, _)) = Header::parse(&start[..len]).ok()? {
+                return Some(header);
+            }
+        }
+        None
+    }
+
+    /// The name that is stored in it, without folders; `None` if there is none that a file can have.
+    pub(super) fn stored_name(&self) -> Option<OsString> {
+        let name = self.header()?.name?;
+        let last = name.rsplit(|&byte| byte == b'/').next()?;
+        let is_a_name = !matches!(last, b"" | b"." | b"..");
+        is_a_name.then(|| OsString::from_vec(last.to_vec()))
+    }
+
+    /// The time that is stored in it.
+    pub(super) fn stored_time(&self) -> Option<SystemTime> {
+        let seconds = self.header()?.mtime;
+        (seconds > 0).then(|| UNIX_EPOCH + Duration::from_secs(seconds.into()))
+    }
+
     /// What a compressed file tells of it.
     pub(super) fn origin(&self) -> Origin {
         let Source::File(path) = &self.source else { return Origin::default() };
@@ -68,7 +105,8 @@ impl Input {
             return Err(Problem::warning(
                 &self,
                 "was changed while it was read: it is kept, and the output is of what was read",
-            ));
+            )
+            .afterwards());
         }
         fs::remove_file(path).map_err(|error| Problem::of_file(&self, "cannot be removed", &error))
     }
@@ -87,7 +125,7 @@ fn open_stdin(options: &Options) -> Result<Input, Problem> {
     let file = stdin.as_fd().try_clone_to_owned().map(File::from);
     let opened = file.and_then(|file| Ok((file.metadata()?, file)));
     let (metadata, file) = opened.map_err(|error| Problem::of_file(name, "cannot be read", &error))?;
-    Ok(Input { source: Source::Stdin, file, metadata })
+    Ok(Input { source: Source::Stdin, file, metadata, was_found: false })
 }
 
 fn open_file(path: &Path, options: &Options) -> Result<Input, Problem> {
@@ -113,7 +151,7 @@ fn open_file(path: &Path, options: &Options) -> Result<Input, Problem> {
     // Before it is opened: to open a pipe waits for a writer.
     let metadata = fs::metadata(path).map_err(cannot)?;
     if metadata.is_dir() {
-        return Err(Problem::warning(subject, "is a directory -- ignored"));
+        return Err(Problem::warning(subject, "is a directory -- ignored (use -r to take what is in it)"));
     }
     if replaces && !metadata.is_file() {
         return Err(Problem::warning(subject, "is not a regular file -- ignored (use -c to read it)"));
@@ -131,7 +169,7 @@ fn open_file(path: &Path, options: &Options) -> Result<Input, Problem> {
     if (opened.dev(), opened.ino()) != (metadata.dev(), metadata.ino()) {
         return Err(Problem::error(subject, "was replaced while it was opened: try again"));
     }
-    Ok(Input { source: Source::File(path.to_owned()), file, metadata: opened })
+    Ok(Input { source: Source::File(path.to_owned()), file, metadata: opened, was_found: false })
 }
 
 #[cfg(test)]
@@ -141,7 +179,7 @@ mod tests {
     fn opened(path: &Path) -> Input {
         let file = File::open(path).unwrap();
         let metadata = file.metadata().unwrap();
-        Input { source: Source::File(path.to_owned()), file, metadata }
+        Input { source: Source::File(path.to_owned()), file, metadata, was_found: false }
     }
 
     #[test]

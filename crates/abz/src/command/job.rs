@@ -1,52 +1,121 @@
 //! One input from start to end.
 
-use std::io::{self, Write};
+use std::io::{self, Read};
 
-use abz::{Compression, Decompression, Error};
+use abz::{Compression, Conduct, Decompression, Error, Report, Tools};
 
-use super::console::Console;
+use super::console::Told;
 use super::input::Input;
 use super::interrupt;
-use super::options::{Action, Options, Source};
+use super::list::{print, saved};
+use super::options::{Action, Destination, Options};
 use super::output::Output;
 use super::problem::Problem;
+use super::progress::Progress;
 use super::target::Target;
 
 /// A compressed file of fewer bytes is not worth a second thread.
 const SMALL: u64 = 64 << 10;
 
-/// Compresses, decompresses or tests one input, as `options` say.
-///
-/// # Errors
-///
-/// What went wrong; the input is then kept, and the output is not there. (Standard output may have got the part
-/// before an error.) Of a warning after the work is done the same cannot be said: then both may be there.
-pub fn run(source: &Source, options: &Options, console: &mut Console) -> Result<(), Problem> {
-    let input = Input::open(source, options)?;
-    if options.explain {
-        return explain(&input, options);
-    }
-    let target = Target::of(&input, options)?;
-    let mut output = Output::open(target, &input, options)?;
-    let (input_name, output_name) = (input.to_string(), output.to_string());
+/// Who does the work.
+#[derive(Debug)]
+pub(super) enum Crew<'a> {
+    /// This thread.
+    Alone(&'a mut Tools),
+    /// As many as the options say.
+    Together(Conduct<'a>),
+}
 
-    let done = convert(&input, &mut output, options).map_err(|error| {
-        if let Error::Write(error) = &error {
-            interrupt::end_if_broken_pipe(error);
+/// What is the same for all inputs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setting<'a> {
+    pub(super) options: &'a Options,
+    pub(super) progress: &'a Progress,
+}
+
+impl Setting<'_> {
+    /// Compresses, decompresses or tests one input, and says what is to be told of it.
+    ///
+    /// After an error the input is kept, and the output is not there. (Standard output may have got the part
+    /// before an error.) Of a warning after the work is done the same cannot be said: then both may be there.
+    pub(super) fn run(&self, input: Input, crew: Crew<'_>) -> Told {
+        let mut told = Told::default();
+        let result = self.convert_file(input, crew, &mut told);
+        told.add(result);
+        told
+    }
+
+    fn convert_file(&self, input: Input, crew: Crew<'_>, told: &mut Told) -> Result<(), Problem> {
+        let options = self.options;
+        if options.explain {
+            return explain(&input, options);
         }
-        Problem::of_run(&input_name, &output_name, &error)
-    })?;
-    if let Some(warning) = output.commit(&input)? {
-        console.tell(&warning);
-    }
-    if !options.keep {
-        input.remove()?;
+        let target = match Target::of(&input, options) {
+            // What lies in a folder need not be of the right kind.
+            Err(problem) if input.was_found && !options.is_verbose() && !problem.is_error() => return Ok(()),
+            target => target?,
+        };
+        let to_memory = matches!(crew, Crew::Alone(_)) && target == Target::Stdout;
+        let mut output = match to_memory {
+            true => Output::Memory(Vec::new()),
+            false => Output::open(target, &input, options)?,
+        };
+        let (input_name, output_name) = (input.to_string(), output.to_string());
+
+        let done = self.convert(&input, &mut output, crew);
+        if let Output::Memory(bytes) = output {
+            told.output = bytes;
+            output = Output::Nowhere;
+        }
+        let done = done.map_err(|error| {
+            if let Error::Write(error) = &error {
+                told.is_hopeless = options.destination == Destination::Stdout;
+                interrupt::end_if_broken_pipe(error);
+            }
+            Problem::of_run(&input_name, &output_name, &error)
+        })?;
+        told.add(output.commit(&input, options));
+        if told.has_failed() {
+            return Ok(());
+        }
+        if !options.keep {
+            input.remove()?;
+        }
+        if options.is_verbose() {
+            told.say(summary(&input_name, &output_name, options, &done));
+        }
+        match done.garbage_at {
+            Some(offset) => Err(Problem::trailing_garbage(&input_name, offset)),
+            None => Ok(()),
+        }
     }
 
-    console.tell_done(summary(&input_name, &output_name, options, &done));
-    match done.garbage_at {
-        Some(offset) => Err(Problem::trailing_garbage(&input_name, offset)),
-        None => Ok(()),
+    /// Runs the pipeline from an open input to an open output.
+    fn convert(&self, input: &Input, output: &mut Output, crew: Crew<'_>) -> Result<Done, Error> {
+        let options = self.options;
+        let reader = self.progress.of(&input.file);
+        if options.action == Action::Compress {
+            let compression = compression(input, options);
+            let done = match crew {
+                Crew::Alone(tools) => tools.compress(&compression, reader, output)?,
+                Crew::Together(conduct) => compression.conduct(conduct, reader, output)?,
+            };
+            return Ok(Done { plain: done.read, compressed: done.written, garbage_at: None });
+        }
+        // Like `cat` for what is not compressed, as `zcat -f` has always been.
+        let copies = options.force && options.destination == Destination::Stdout;
+        let mut start = [0; 2];
+        let len = if copies { fill(&input.file, &mut start).map_err(Error::Read)? } else { 0 };
+        let mut reader = start[..len].chain(reader);
+        if copies && start != [0x1f, 0x8b] {
+            let copied = io::copy(&mut reader, output).map_err(Error::Write)?;
+            return Ok(Done { plain: copied, compressed: copied, garbage_at: None });
+        }
+        let done = match crew {
+            Crew::Alone(tools) => tools.decompress(reader, output)?,
+            Crew::Together(conduct) => decompression(input, options).conduct(conduct, reader, output)?,
+        };
+        Ok(Done { plain: done.written, compressed: done.read, garbage_at: done.garbage_at })
     }
 }
 
@@ -59,20 +128,26 @@ struct Done {
     garbage_at: Option<u64>,
 }
 
-/// Runs the pipeline from an open input to an open output.
-fn convert(input: &Input, output: &mut Output, options: &Options) -> Result<Done, Error> {
-    if options.action == Action::Compress {
-        let done = compression(input, options).run(&input.file, output)?;
-        Ok(Done { plain: done.read, compressed: done.written, garbage_at: None })
-    } else {
-        let done = decompression(input, options).run(&input.file, output)?;
-        Ok(Done { plain: done.written, compressed: done.read, garbage_at: done.garbage_at })
+/// Reads until `buffer` is full or the input ends.
+fn fill(mut input: impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match input.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
+    Ok(filled)
 }
 
 /// How to compress `input`: with no more workers than it has blocks.
 fn compression(input: &Input, options: &Options) -> Compression {
-    let mut compression = Compression { origin: input.origin(), ..options.compression.clone() };
+    let mut compression = options.compression.clone();
+    if options.naming.stores {
+        compression.origin = input.origin();
+    }
     if let Some(len) = input.len() {
         let blocks = len.div_ceil(compression.block_size as u64).max(1);
         compression.workers = compression.workers.min(usize::try_from(blocks).unwrap_or(usize::MAX));
@@ -92,17 +167,17 @@ fn explain(input: &Input, options: &Options) -> Result<(), Problem> {
         Action::Compress => compression(input, options).plan().to_string(),
         _ => decompression(input, options).plan().to_string(),
     };
-    let mut stdout = io::stdout().lock();
-    writeln!(stdout, "{input}:\n\n{plan}").and_then(|()| stdout.flush()).map_err(|error| {
-        interrupt::end_if_broken_pipe(&error);
-        Problem::of_file("standard output", "cannot be written to", &error)
-    })
+    print(|out| writeln!(out, "{input}:\n\n{plan}"))
+}
+
+/// Prints what a run did, for `--report`.
+pub(super) fn print_report(report: &Report) {
+    eprintln!("{report}");
 }
 
 /// What was done, in the words of gzip.
 fn summary(input: &str, output: &str, options: &Options, done: &Done) -> String {
-    let saved = 100.0 * (1.0 - done.compressed as f64 / (done.plain as f64).max(1.0));
-    let saved = if done.plain == 0 { 0.0 } else { saved };
+    let saved = saved(done.compressed, done.plain);
     match (options.action, options.keep) {
         (Action::Test, _) => format!("{input}: OK"),
         (_, true) => format!("{input}: {saved:.1}% -- created {output}"),

@@ -4,12 +4,16 @@
 //! |---|---|
 //! | [`arguments`] | what the user may write, for `--help` and for the parser |
 //! | [`options`] | what that means, once and for all |
+//! | [`walk`] | which inputs there are: folders, with `-r` |
+//! | [`jobs`] | large files one by one, small ones side by side |
 //! | [`job`] | one input from start to end |
+//! | [`list`] | what is told of compressed files |
 //! | [`input`] | which files are taken, and when one may be removed |
 //! | [`target`] | where the output goes: suffixes, and what is not overwritten |
 //! | [`output`] | how it gets there whole: temporary file, attributes, rename |
 //! | [`interrupt`] | what happens on signals and broken pipes |
 //! | [`console`] | what is told, and the exit status |
+//! | [`progress`] | the bar that a long run shows |
 //! | [`problem`] | what went wrong, in words, with what to do |
 
 #[cfg(not(unix))]
@@ -19,11 +23,15 @@ mod arguments;
 mod console;
 mod input;
 pub mod interrupt;
-pub mod job;
+mod job;
+pub mod jobs;
+mod list;
 mod options;
 mod output;
 mod problem;
+mod progress;
 mod target;
+mod walk;
 
 pub use console::Console;
 pub use options::Options;

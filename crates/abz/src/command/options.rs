@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use abz::Compression;
 use clap::Parser;
 
-use super::arguments::Arguments;
+use super::arguments::{Arguments, LICENSE};
 use super::console::{Loudness, Status};
 
 /// What to do, with what, and how.
@@ -21,6 +21,13 @@ pub struct Options {
     /// Whether inputs stay when their output is complete.
     pub(super) keep: bool,
     pub(super) force: bool,
+    /// Take the files in folders.
+    pub(super) recursive: bool,
+    /// Wait until outputs are on the disk.
+    pub(super) sync: bool,
+    /// Tell what the threads did.
+    pub(super) report: bool,
+    pub(super) naming: Naming,
     /// The suffix of compressed files, not empty.
     pub(super) suffix: OsString,
     /// Level, block size and workers; each file brings its own origin, and may need fewer workers.
@@ -34,6 +41,16 @@ pub(super) enum Action {
     Compress,
     Decompress,
     Test,
+    List,
+}
+
+/// What becomes of names and times in compressed files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Naming {
+    /// Compressing stores them.
+    pub(super) stores: bool,
+    /// Decompressing gives them back.
+    pub(super) restores: bool,
 }
 
 /// Where an input comes from.
@@ -63,7 +80,13 @@ impl Options {
     ///
     /// If there is nothing to do: help or a mistake has been printed, and this is the status to exit with.
     pub fn from_command_line() -> Result<Options, Status> {
-        Arguments::try_parse().and_then(Options::new).map_err(|error| {
+        let arguments = Arguments::try_parse();
+        if arguments.as_ref().is_ok_and(|arguments| arguments.license) {
+            // Where it cannot be printed, the status must do.
+            let _ = std::io::Write::write_all(&mut std::io::stdout(), LICENSE.as_bytes());
+            return Err(Status::Success);
+        }
+        arguments.and_then(Options::new).map_err(|error| {
             // Where it cannot be printed, the status must do.
             let _ = error.print();
             if error.use_stderr() { Status::Error } else { Status::Success }
@@ -85,13 +108,14 @@ impl Options {
         if arguments.suffix.is_empty() || arguments.suffix.to_string_lossy().contains('/') {
             return Err(mistake("--suffix must be the end of a file's name, such as .gz"));
         }
-        let action = match (arguments.test, arguments.decompress) {
-            (true, _) => Action::Test,
-            (false, true) => Action::Decompress,
-            (false, false) => Action::Compress,
+        let action = match (arguments.list, arguments.test, arguments.decompress) {
+            (true, ..) => Action::List,
+            (_, true, _) => Action::Test,
+            (_, _, true) => Action::Decompress,
+            _ => Action::Compress,
         };
         let destination = match arguments.output {
-            _ if action == Action::Test => Destination::Nowhere,
+            _ if matches!(action, Action::Test | Action::List) => Destination::Nowhere,
             Some(file) if file.as_os_str() == "-" => Destination::Stdout,
             Some(file) => Destination::File(file),
             None if arguments.stdout => Destination::Stdout,
@@ -112,6 +136,11 @@ impl Options {
             keep: arguments.keep || destination != Destination::Beside,
             destination,
             force: arguments.force,
+            recursive: arguments.recursive,
+            sync: arguments.sync,
+            report: arguments.report,
+            // gzip's defaults: stored, and not given back.
+            naming: Naming { stores: !arguments.no_name, restores: arguments.name },
             suffix: arguments.suffix,
             compression,
             loudness: match (arguments.verbose, arguments.quiet) {
@@ -120,6 +149,18 @@ impl Options {
                 (false, false) => Loudness::Normal,
             },
         })
+    }
+}
+
+impl Options {
+    /// True if the user wants to hear of all that is done.
+    pub(super) fn is_verbose(&self) -> bool {
+        self.loudness == Loudness::Verbose
+    }
+
+    /// True unless the user wants to hear of errors only.
+    pub(super) fn is_chatty(&self) -> bool {
+        self.loudness > Loudness::Quiet
     }
 }
 

@@ -1,12 +1,14 @@
 //! How an output gets to its place whole: it is written under another name in the same folder, takes over the
 //! attributes of the input, and is renamed when it is complete.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File, FileTimes, Metadata, Permissions};
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use tempfile::{Builder, NamedTempFile};
 
@@ -16,6 +18,12 @@ use super::options::{Action, Options};
 use super::problem::Problem;
 use super::target::Target;
 
+/// What the names of incomplete outputs begin and end with.
+const PREFIX: &str = ".abz-";
+const SUFFIX: &str = ".tmp";
+
+const STDOUT: &str = "standard output";
+
 /// Where bytes are written.
 #[derive(Debug)]
 pub(super) enum Output {
@@ -23,6 +31,8 @@ pub(super) enum Output {
     Temporary(Temporary),
     /// Standard output, or a device or pipe that was there already: what is written is out.
     Direct { name: String, file: File },
+    /// Memory, until its turn comes.
+    Memory(Vec<u8>),
     /// Nowhere.
     Nowhere,
 }
@@ -41,6 +51,7 @@ impl fmt::Display for Output {
         match self {
             Output::Temporary(temporary) => temporary.target.display().fmt(f),
             Output::Direct { name, .. } => f.write_str(name),
+            Output::Memory(_) => f.write_str(STDOUT),
             Output::Nowhere => f.write_str("nothing"),
         }
     }
@@ -51,27 +62,68 @@ impl Output {
     pub(super) fn open(target: Target, input: &Input, options: &Options) -> Result<Output, Problem> {
         match target {
             Target::Nowhere => Ok(Output::Nowhere),
-            Target::Stdout => open_stdout(options),
+            Target::Stdout => Output::open_stdout(options),
             Target::File(target) => open_file(target, input, options),
         }
     }
 
-    /// Gives the complete output the attributes of `input` and its name. Attributes that it cannot have are told
-    /// as a warning, in `Ok`.
-    pub(super) fn commit(self, input: &Input) -> Result<Option<Problem>, Problem> {
-        let Output::Temporary(mut temporary) = self else { return Ok(None) };
-        let subject = temporary.target.display().to_string();
+    /// Opens standard output.
+    pub(super) fn open_stdout(options: &Options) -> Result<Output, Problem> {
+        let name = STDOUT.to_owned();
+        let stdout = io::stdout();
+        if options.action == Action::Compress && stdout.is_terminal() && !options.force {
+            return Err(Problem::error(
+                name,
+                "compressed data is not written to a terminal: send it to a file or a pipe, or use -f to force it",
+            ));
+        }
+        // A file, because the standard library's own standard output looks for lines in what it is given.
+        match stdout.as_fd().try_clone_to_owned() {
+            Ok(file) => Ok(Output::Direct { name, file: file.into() }),
+            Err(error) => Err(Problem::of_file(name, "cannot be written to", &error)),
+        }
+    }
+
+    /// Gives the complete output the attributes of `input` and its name, and waits for the disk if it should.
+    /// Attributes that it cannot have are a warning afterwards.
+    pub(super) fn commit(self, input: &Input, options: &Options) -> Result<(), Problem> {
+        let mut temporary = match self {
+            Output::Temporary(temporary) => temporary,
+            Output::Direct { name, file } if options.sync => {
+                return match file.sync_all() {
+                    // A pipe or a terminal has no disk to wait for.
+                    Err(error) if error.kind() != io::ErrorKind::InvalidInput => {
+                        Err(Problem::of_file(name, "cannot be synchronised", &error))
+                    }
+                    _ => Ok(()),
+                };
+            }
+            _ => return Ok(()),
+        };
+        let target = temporary.target.clone();
+        let subject = &target.display();
+        let restored =
+            input.stored_time().filter(|_| options.naming.restores && options.action != Action::Compress);
         let attributes = match input.metadata.is_file() {
-            true => temporary.take_over(&input.metadata),
+            true => temporary.take_over(&input.metadata, restored),
             false => Ok(()),
         };
+        let synced = if options.sync { temporary.file().sync_all() } else { Ok(()) };
+        synced.map_err(|error| Problem::of_file(subject, "cannot be synchronised", &error))?;
         temporary.rename().map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => exists(&temporary.target),
-            _ => Problem::of_file(&subject, "cannot be put in its place", &error),
+            io::ErrorKind::AlreadyExists => exists(&target),
+            _ => Problem::of_file(subject, "cannot be put in its place", &error),
         })?;
-        Ok(attributes.err().map(|error| {
-            Problem::warning(&subject, format_args!("could not get the attributes of its input: {error}"))
-        }))
+        if options.sync {
+            // The name is in the folder, and has to last too.
+            File::open(folder_of(&target))
+                .and_then(|folder| folder.sync_all())
+                .map_err(|error| Problem::of_file(subject, "its folder cannot be synchronised", &error))?;
+        }
+        attributes.map_err(|error| {
+            Problem::warning(subject, format_args!("could not get the attributes of its input: {error}"))
+                .afterwards()
+        })
     }
 }
 
@@ -80,6 +132,7 @@ impl Write for Output {
         match self {
             Output::Temporary(temporary) => temporary.file().write(bytes),
             Output::Direct { file, .. } => file.write(bytes),
+            Output::Memory(memory) => memory.write(bytes),
             Output::Nowhere => Ok(bytes.len()),
         }
     }
@@ -100,7 +153,7 @@ impl Temporary {
     /// Permissions come after the group: where the group cannot be taken over, it gets no right that others do not
     /// have, for it is another group than the one that the rights were meant for. Rights to run as the owner are
     /// not taken over: the contents are others.
-    fn take_over(&self, from: &Metadata) -> io::Result<()> {
+    fn take_over(&self, from: &Metadata, restored: Option<SystemTime>) -> io::Result<()> {
         let file = self.file();
         let mut mode = from.mode() & 0o777;
         if fchown(file, None, Some(from.gid())).is_err() {
@@ -109,7 +162,8 @@ impl Temporary {
         file.set_permissions(Permissions::from_mode(mode))?;
         // Only the super-user may give files away: all others keep what they made, as with gzip.
         let _ = fchown(file, Some(from.uid()), None);
-        file.set_times(FileTimes::new().set_accessed(from.accessed()?).set_modified(from.modified()?))
+        let modified = restored.map_or_else(|| from.modified(), Ok)?;
+        file.set_times(FileTimes::new().set_accessed(from.accessed()?).set_modified(modified))
     }
 
     fn rename(&mut self) -> io::Result<()> {
@@ -136,22 +190,6 @@ impl Drop for Temporary {
     }
 }
 
-fn open_stdout(options: &Options) -> Result<Output, Problem> {
-    let name = "standard output".to_owned();
-    let stdout = io::stdout();
-    if options.action == Action::Compress && stdout.is_terminal() && !options.force {
-        return Err(Problem::error(
-            name,
-            "compressed data is not written to a terminal: send it to a file or a pipe, or use -f to force it",
-        ));
-    }
-    // A file, because the standard library's own standard output looks for lines in what it is given.
-    match stdout.as_fd().try_clone_to_owned() {
-        Ok(file) => Ok(Output::Direct { name, file: file.into() }),
-        Err(error) => Err(Problem::of_file(name, "cannot be written to", &error)),
-    }
-}
-
 fn open_file(target: PathBuf, input: &Input, options: &Options) -> Result<Output, Problem> {
     let cannot = |error| Problem::of_file(target.display(), "cannot be made", &error);
     match fs::metadata(&target) {
@@ -171,19 +209,29 @@ fn open_file(target: PathBuf, input: &Input, options: &Options) -> Result<Output
     }
     // Whoever may not read the input may not read this either while it is made.
     let mode = if input.metadata.is_file() { 0o600 } else { 0o666 };
-    let folder = match target.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
     let mut unfinished = Unfinished::lock();
     let file = Builder::new()
-        .prefix(".abz-")
-        .suffix(".tmp")
+        .prefix(PREFIX)
+        .suffix(SUFFIX)
         .permissions(Permissions::from_mode(mode))
-        .tempfile_in(folder)
+        .tempfile_in(folder_of(&target))
         .map_err(cannot)?;
     unfinished.add(file.path());
     Ok(Output::Temporary(Temporary { file: Some(file), target, overwrite: options.force }))
+}
+
+/// The folder that `path` lies in.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// True of the name of an output that is not complete: no input.
+pub(super) fn is_temporary(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    name.starts_with(PREFIX.as_bytes()) && name.ends_with(SUFFIX.as_bytes())
 }
 
 fn exists(target: &Path) -> Problem {

@@ -10,6 +10,8 @@ use abz::gzip::{DecodeError, Fault, HeaderError};
 #[derive(Debug)]
 pub struct Problem {
     pub(super) severity: Severity,
+    /// False of what is told after the work is done.
+    pub(super) ends_work: bool,
     /// The file it is about, as the user named it.
     subject: String,
     message: String,
@@ -46,7 +48,17 @@ impl Problem {
     }
 
     fn new(severity: Severity, subject: impl fmt::Display, message: impl fmt::Display) -> Self {
-        Problem { severity, subject: subject.to_string(), message: message.to_string() }
+        Problem { severity, ends_work: true, subject: subject.to_string(), message: message.to_string() }
+    }
+
+    /// The same problem, told after the work is done.
+    pub(super) fn afterwards(mut self) -> Self {
+        self.ends_work = false;
+        self
+    }
+
+    pub(super) fn is_error(&self) -> bool {
+        self.severity == Severity::Error
     }
 
     /// A file could not be opened, made, renamed or the like.

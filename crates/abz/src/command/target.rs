@@ -43,17 +43,25 @@ impl Target {
                 return Err(Problem::note(input, "already has the suffix of a compressed file -- unchanged"));
             }
             (Action::Compress, _) => with_suffix(name, &options.suffix),
+            (_, stem) if options.naming.restores => match input.stored_name().or(stem) {
+                Some(name) => name,
+                None => return Err(unknown_suffix(input, options)),
+            },
             (_, Some(stem)) => stem,
-            (_, None) => {
-                let suffix = options.suffix.display();
-                return Err(Problem::warning(
-                    input,
-                    format_args!("unknown suffix, expected {suffix} -- ignored (use -c, or -o FILE)"),
-                ));
-            }
+            (_, None) => return Err(unknown_suffix(input, options)),
         };
         Ok(Target::File(path.with_file_name(name)))
     }
+}
+
+fn unknown_suffix(input: &Input, options: &Options) -> Problem {
+    let suffix = options.suffix.display();
+    Problem::warning(input, format_args!("unknown suffix, expected {suffix} -- ignored (use -c, or -o FILE)"))
+}
+
+/// `path` without the suffix of compressed files, if it has one.
+pub(super) fn plain_path(path: &Path, suffix: &OsStr) -> Option<PathBuf> {
+    without_suffix(path.file_name()?, suffix).map(|name| path.with_file_name(name))
 }
 
 /// `path` with the suffix of compressed files, if it has none yet.

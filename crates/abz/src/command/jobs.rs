@@ -1,0 +1,169 @@
+//! All inputs, in order: large ones one after another with all threads, and between them the small ones side by
+//! side, each on one thread.
+
+use std::io::Write;
+use std::sync::OnceLock;
+
+use abz::{Conduct, Pool, Tools};
+use anabranch::Stream;
+
+use super::console::{Console, Told};
+use super::input::Input;
+use super::job::{Crew, Setting, print_report};
+use super::list::Listing;
+use super::options::{Action, Destination, Options, Source};
+use super::output::Output;
+use super::problem::Problem;
+use super::progress::Progress;
+use super::target::Target;
+use super::walk::{self, Walk};
+
+/// The most files that are open at once, for a window that would be wider.
+const MAX_OPEN: usize = 128;
+
+/// Does all that the command line asks for.
+pub fn run(options: &Options, console: &mut Console) {
+    let progress = Progress::new(shows_progress(options), walk::total(options));
+    console.share(progress.clone());
+    match options.action {
+        Action::List => list(options, &progress, console),
+        _ => Jobs { setting: Setting { options, progress: &progress }, pool: OnceLock::new() }.run(console),
+    }
+    progress.end();
+}
+
+/// A bar is for people who look on, and have not asked for silence, nor for the data itself.
+fn shows_progress(options: &Options) -> bool {
+    use std::io::IsTerminal;
+    let data_is_shown = options.destination == Destination::Stdout
+        || options.destination == Destination::Beside && options.sources.contains(&Source::Stdin);
+    options.is_chatty()
+        && !options.explain
+        && std::io::stderr().is_terminal()
+        && !(data_is_shown && std::io::stdout().is_terminal())
+}
+
+struct Jobs<'a> {
+    setting: Setting<'a>,
+    /// Made when a run first needs it.
+    pool: OnceLock<Pool>,
+}
+
+impl Jobs<'_> {
+    fn run(&self, console: &mut Console) {
+        let mut inputs = Walk::new(self.setting.options).peekable();
+        let is_only_one = self.setting.options.sources.len() == 1 && !self.setting.options.recursive;
+        loop {
+            // One small file needs no company.
+            if !is_only_one && inputs.peek().is_some_and(|input| self.is_small(input)) {
+                let small = std::iter::from_fn(|| inputs.next_if(|input| self.is_small(input)));
+                if !self.run_small(small, console) {
+                    return;
+                }
+            }
+            let told = match inputs.next() {
+                None => return,
+                Some(Err(problem)) => Err(problem).into(),
+                Some(Ok(input)) => {
+                    let pool = (!is_only_one).then(|| self.pool());
+                    let report = self.setting.options.report.then_some(&print_report as &_);
+                    self.setting.run(input, Crew::Together(Conduct { pool, report }))
+                }
+            };
+            console.tell(&told);
+            if told.is_hopeless {
+                return;
+            }
+        }
+    }
+
+    /// Runs small files on all threads, each on one; true if there is a point in going on.
+    fn run_small(
+        &self,
+        inputs: impl Iterator<Item = Result<Input, Problem>> + Send,
+        console: &mut Console,
+    ) -> bool {
+        let setting = self.setting;
+        let options = setting.options;
+        let workers = options.compression.workers;
+        // Blocks for standard output wait in memory, files that wait are open.
+        let window = (4 * workers).min(MAX_OPEN).max(workers.min(MAX_OPEN));
+        let mut stdout = None;
+        let stream = Stream::from_iter(inputs)
+            .name("open")
+            .title("abz files")
+            .workers(workers)
+            .window(window)
+            .pool(self.pool())
+            .map_with(Tools::new, |tools, input| match input {
+                Ok(input) => setting.run(input, Crew::Alone(tools)),
+                Err(problem) => Err(problem).into(),
+            })
+            .name("convert");
+        let end = |told: Told| {
+            console.tell(&told);
+            if !told.output.is_empty() {
+                write_out(&mut stdout, &told.output, options)
+                    .inspect_err(|problem| console.tell_problem(problem))
+                    .map_err(drop)?;
+            }
+            if told.is_hopeless { Err(()) } else { Ok(()) }
+        };
+        match options.report {
+            false => stream.try_for_each(end).is_ok(),
+            true => {
+                let (result, report) = stream.report().try_for_each(end);
+                self.setting.progress.aside(|| print_report(&report));
+                result.is_ok()
+            }
+        }
+    }
+
+    fn pool(&self) -> &Pool {
+        self.pool.get_or_init(|| Pool::with_name(self.setting.options.compression.workers, "abz"))
+    }
+
+    /// True of what is done on one thread: files of no more than a block, and what cannot be taken at all.
+    fn is_small(&self, input: &Result<Input, Problem>) -> bool {
+        let options = self.setting.options;
+        // What comes out of a small compressed file may be large, and must not wait in memory.
+        if options.explain || options.action != Action::Compress && options.destination == Destination::Stdout
+        {
+            return false;
+        }
+        match input {
+            Ok(input) => {
+                input.is_file() && input.len().is_some_and(|len| len <= options.compression.block_size as u64)
+            }
+            Err(_) => true,
+        }
+    }
+}
+
+/// Writes what a file gave to standard output, which is opened for the first.
+fn write_out(stdout: &mut Option<Output>, bytes: &[u8], options: &Options) -> Result<(), Problem> {
+    let output = match stdout {
+        Some(output) => output,
+        None => stdout.insert(Output::open_stdout(options)?),
+    };
+    output.write_all(bytes).map_err(|error| {
+        super::interrupt::end_if_broken_pipe(&error);
+        Problem::of_run("", &output.to_string(), &abz::Error::Write(error))
+    })
+}
+
+fn list(options: &Options, progress: &Progress, console: &mut Console) {
+    let mut listing = Listing::new(options);
+    for input in Walk::new(options) {
+        let result = input.and_then(|input| match Target::of(&input, options) {
+            Err(_) if input.was_found => Ok(()),
+            _ => listing.add(&input, progress),
+        });
+        if let Err(problem) = result {
+            console.tell_problem(&problem);
+        }
+    }
+    if let Err(problem) = listing.end() {
+        console.tell_problem(&problem);
+    }
+}

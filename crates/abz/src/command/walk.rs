@@ -1,0 +1,95 @@
+//! From what the user named to inputs, open: folders are walked with `-r`.
+
+use std::collections::VecDeque;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+
+use super::input::Input;
+use super::options::{Options, Source};
+use super::output::is_temporary;
+use super::problem::Problem;
+
+/// The inputs, each opened when it is asked for. The files of a folder come in the order of their names, so that
+/// two runs over the same files say the same.
+#[derive(Debug)]
+pub(super) struct Walk<'a> {
+    options: &'a Options,
+    /// What is still to be taken, and whether it was found in a folder.
+    waiting: VecDeque<(Source, bool)>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(options: &'a Options) -> Self {
+        Walk { options, waiting: options.sources.iter().map(|source| (source.clone(), false)).collect() }
+    }
+
+    /// Puts the files and folders in `folder` before all that waits.
+    fn enter(&mut self, folder: &Path) -> Result<(), Problem> {
+        let cannot = |error| Problem::of_file(folder.display(), "cannot be read", &error);
+        let mut found = Vec::new();
+        // All of it before the first is taken: what is made meanwhile is not to be found.
+        for entry in fs::read_dir(folder).map_err(cannot)? {
+            let entry = entry.map_err(cannot)?;
+            let kind = entry.file_type().map_err(cannot)?;
+            // A link may lead out of the folder, or back into it.
+            if (kind.is_dir() || kind.is_file()) && !is_temporary(&entry.file_name()) {
+                found.push(entry.path());
+            }
+        }
+        found.sort_unstable_by(|a, b| b.cmp(a));
+        for path in found {
+            self.waiting.push_front((Source::File(path), true));
+        }
+        Ok(())
+    }
+
+    fn is_folder(&self, path: &Path, was_found: bool) -> bool {
+        let metadata = match was_found || !self.options.force {
+            true => fs::symlink_metadata(path),
+            false => fs::metadata(path),
+        };
+        metadata.is_ok_and(|metadata| metadata.is_dir())
+    }
+}
+
+impl Iterator for Walk<'_> {
+    type Item = Result<Input, Problem>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let (source, was_found) = self.waiting.pop_front()?;
+            if let Source::File(path) = &source
+                && self.options.recursive
+                && self.is_folder(path, was_found)
+            {
+                match self.enter(path) {
+                    Ok(()) => continue,
+                    Err(problem) => return Some(Err(problem)),
+                }
+            }
+            let input = Input::open(&source, self.options);
+            return Some(input.map(|input| Input { was_found, ..input }));
+        }
+    }
+}
+
+/// How much all inputs have, if that is known before they are read.
+pub(super) fn total(options: &Options) -> Option<u64> {
+    options.sources.iter().try_fold(0u64, |total, source| match source {
+        Source::Stdin => None,
+        Source::File(path) => {
+            let metadata = fs::metadata(path).or_else(|error| {
+                let mut compressed = path.as_os_str().to_owned();
+                compressed.push(OsStr::new(&options.suffix));
+                fs::metadata(compressed).map_err(|_| error)
+            });
+            match metadata {
+                Ok(metadata) if metadata.is_file() => Some(total.saturating_add(metadata.len())),
+                Ok(metadata) if metadata.is_dir() && !options.recursive => Some(total),
+                Ok(_) => None,
+                Err(_) => Some(total),
+            }
+        }
+    })
+}
