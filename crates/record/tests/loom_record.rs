@@ -1,6 +1,6 @@
 //! Every interleaving that the memory model allows of the record's synchronisation, in small shapes.
 //!
-//!     RUSTFLAGS="--cfg loom" cargo test -p anabranch-record --release --test record_loom
+//!     RUSTFLAGS="--cfg loom" cargo test -p anabranch-record --release --test loom_record
 #![cfg(loom)]
 
 use anabranch_record::{All, Closed, Dealt, Record, Tickets, WriteDeal, WriteView, one_to_one};
