@@ -294,7 +294,9 @@ impl Offer<'_> {
             entry.open = true;
             entry.wants
         });
-        self.shared.calls.fetch_add(1, Ordering::Release);
+        if cfg!(not(mutant = "call_without_a_count")) {
+            self.shared.calls.fetch_add(1, Ordering::Release);
+        }
         if wanted == 0 {
             return;
         }
@@ -315,21 +317,29 @@ impl Offer<'_> {
 impl Drop for Offer<'_> {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
-        if let Some(entry) = state.entry(self.id) {
+        if cfg!(not(mutant = "job_stays_open"))
+            && let Some(entry) = state.entry(self.id)
+        {
             entry.open = false;
         }
-        while state.entry(self.id).is_some_and(|entry| entry.inside > 0) {
+        while cfg!(not(mutant = "no_wait_for_helpers"))
+            && state.entry(self.id).is_some_and(|entry| entry.inside > 0)
+        {
             state = self.shared.left.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
         }
         state.jobs.retain(|entry| entry.id != self.id);
-        let more = state.sleeping > 0 && state.jobs.iter().any(|entry| entry.open);
-        drop(state);
         CREW.with(|crew| crew.set(self.outer));
         if self.outer != self.address {
+            // One caller less: another job may have one helper more. Counted as a call, since a helper that found
+            // no room for itself may be about to sleep.
             self.shared.callers.fetch_sub(1, Ordering::Relaxed);
-            if more {
-                // There is one caller less: another job may have one helper more.
-                self.shared.idle.notify_one();
+            if state.jobs.iter().any(|entry| entry.open) {
+                if cfg!(not(mutant = "no_call_for_room")) {
+                    self.shared.calls.fetch_add(1, Ordering::Release);
+                }
+                if state.sleeping > 0 {
+                    self.shared.idle.notify_one();
+                }
             }
         }
     }
@@ -355,11 +365,13 @@ impl Shared {
     fn help(&self) {
         CREW.with(|crew| crew.set(std::ptr::from_ref(self).addr()));
         let mut state = self.lock();
+        let mut last = None;
         loop {
             if state.closing {
                 return;
             }
-            if let Some((id, job)) = self.enter(&mut state) {
+            if let Some((id, job)) = self.enter(&mut state, last) {
+                last = Some(id);
                 drop(state);
                 let guest = Guest { shared: self, id };
                 // SAFETY: we are counted in the entry's `inside`, so the caller is still inside `lend`.
@@ -372,7 +384,8 @@ impl Shared {
             drop(state);
             let called = self.poll(seen);
             state = self.lock();
-            if !called && !state.closing && self.calls.load(Ordering::Acquire) == seen {
+            let closing = state.closing && cfg!(not(mutant = "no_look_at_closing"));
+            if !called && !closing && self.calls.load(Ordering::Acquire) == seen {
                 state.sleeping += 1;
                 state = self.idle.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
                 state.sleeping -= 1;
@@ -380,13 +393,13 @@ impl Shared {
         }
     }
 
-    /// Enters the open job that has the fewest helpers, if there is one and the crew has room.
-    fn enter(&self, state: &mut State) -> Option<(usize, Erased<JobFn<'static>>)> {
-        let entry = state
-            .jobs
-            .iter_mut()
-            .filter(|entry| entry.open && entry.inside < entry.wants)
-            .min_by_key(|entry| entry.inside)?;
+    /// Enters the open job that has the fewest helpers, if there is one and the crew has room. Of several, not the
+    /// one it was in last: it may have left that one for another.
+    fn enter(&self, state: &mut State, last: Option<usize>) -> Option<(usize, Erased<JobFn<'static>>)> {
+        let entry =
+            state.jobs.iter_mut().filter(|entry| entry.open && entry.inside < entry.wants).min_by_key(
+                |entry| (entry.inside, cfg!(not(mutant = "back_to_the_last_job")) && last == Some(entry.id)),
+            )?;
         if self.helpers.load(Ordering::Relaxed) + self.callers.load(Ordering::Relaxed) >= self.size {
             return None;
         }
@@ -399,8 +412,8 @@ impl Shared {
         self.helpers.fetch_sub(1, Ordering::Relaxed);
         if let Some(entry) = state.entry(id) {
             entry.inside -= 1;
-            entry.open &= stay == Stay::Away;
-            if entry.inside == 0 && !entry.open {
+            entry.open &= stay == Stay::Away || cfg!(mutant = "done_is_forgotten");
+            if entry.inside == 0 && !entry.open && cfg!(not(mutant = "no_notice_on_leaving")) {
                 self.left.notify_all();
             }
         }
@@ -441,7 +454,8 @@ impl Clock {
     fn is_long(&self) -> bool {
         #[cfg(not(any(loom, shuttle)))]
         return self.began.elapsed().as_nanos() >= LONG;
+        // So that a model's first job calls its helpers at once and the later ones when they choose to.
         #[cfg(any(loom, shuttle))]
-        (LONG > 0)
+        (LONG == 0)
     }
 }
