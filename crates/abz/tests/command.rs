@@ -1,117 +1,15 @@
 //! The real binary, as a user meets it.
 
+mod support;
+
 use std::fs::{self, File, Permissions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
-use tempfile::TempDir;
-
-/// A folder of its own for a test, to run in.
-struct Folder(TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Folder(TempDir::new().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn write(&self, name: &str, data: &[u8]) {
-        fs::write(self.path(name), data).unwrap();
-    }
-
-    fn read(&self, name: &str) -> Vec<u8> {
-        fs::read(self.path(name)).unwrap()
-    }
-
-    /// All names in the folder: to see that nothing is left behind.
-    fn names(&self) -> Vec<String> {
-        let names = fs::read_dir(self.0.path()).unwrap();
-        let mut names: Vec<_> =
-            names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_abz"));
-        command.current_dir(self.0.path()).args(arguments);
-        command
-    }
-
-    /// Runs `abz`, with nothing on standard input.
-    fn abz(&self, arguments: &[&str]) -> Ran {
-        self.abz_fed(arguments, b"")
-    }
-
-    /// Runs `abz` with the given standard input.
-    fn abz_fed(&self, arguments: &[&str], input: &[u8]) -> Ran {
-        Ran(fed(self.command(arguments), input))
-    }
-}
-
-fn fed(mut command: Command, input: &[u8]) -> Output {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    std::thread::scope(|scope| {
-        // A child that does not read all of it has its reasons.
-        scope.spawn(move || drop(stdin.write_all(input)));
-        child.wait_with_output().unwrap()
-    })
-}
-
-struct Ran(Output);
-
-impl Ran {
-    /// The exit status must be this.
-    #[track_caller]
-    fn exits(self, status: i32) -> Self {
-        assert_eq!(self.0.status.code(), Some(status), "stderr: {}", self.stderr());
-        self
-    }
-
-    /// Standard error must be this line and no other; empty for none.
-    #[track_caller]
-    fn says(self, line: &str) -> Self {
-        assert_eq!(self.stderr().trim_end(), line);
-        self
-    }
-
-    fn stderr(&self) -> String {
-        String::from_utf8(self.0.stderr.clone()).unwrap()
-    }
-
-    fn stdout(self) -> Vec<u8> {
-        self.0.stdout
-    }
-}
-
-fn prose(len: usize) -> Vec<u8> {
-    let words = ["river ", "branch ", "leaves ", "the ", "main ", "stream ", "and ", "joins ", "again\n"];
-    let mut state = len as u64;
-    let mut text = Vec::with_capacity(len + 8);
-    while text.len() < len {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        text.extend(words[(state >> 33) as usize % words.len()].bytes());
-    }
-    text.truncate(len);
-    text
-}
-
-/// True if `program` is there; a test that needs it says so where it is not.
-fn have(program: &str) -> bool {
-    let there = Command::new(program).arg("--version").output().is_ok();
-    if !there {
-        println!("{program} is not installed: passed over");
-    }
-    there
-}
+use support::{Folder, Ran, have, prose};
 
 // Round trips
 
@@ -215,7 +113,66 @@ fn a_bad_file_among_many_does_not_stop_the_others() {
     assert_eq!(folder.names(), ["a", "b.gz", "c"]);
 }
 
+#[test]
+fn outputs_of_small_and_large_files_come_in_the_order_of_the_command_line() {
+    let folder = Folder::new();
+    let data: Vec<Vec<u8>> = [10, 3_000_000, 0, 500, 1_500_000, 20].map(prose).into();
+    let names: Vec<String> = (0..data.len()).map(|n| format!("f{n}")).collect();
+    for (name, data) in names.iter().zip(&data) {
+        folder.write(name, data);
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    for processes in ["-p1", "-p2", "-p6"] {
+        let file = folder.abz(&[&["-c", processes], &names[..]].concat()).exits(0).stdout();
+        assert!(folder.abz_fed(&["-dc", processes], &file).exits(0).stdout() == data.concat());
+    }
+}
+
+#[test]
+fn folders_are_walked_only_when_asked_and_links_in_them_are_not_followed() {
+    let folder = Folder::new();
+    fs::create_dir_all(folder.path("d/e")).unwrap();
+    for name in ["d/a", "d/e/b", "d/e/.abz-left.tmp", "out"] {
+        folder.write(name, b"data");
+    }
+    symlink("../out", folder.path("d/link")).unwrap();
+    symlink("..", folder.path("d/e/up")).unwrap();
+    folder.abz(&["-r", "d"]).exits(0).says("");
+    let found = |name: &str| folder.path(name).exists();
+    assert!(found("d/a.gz") && found("d/e/b.gz") && found("out") && found("d/e/.abz-left.tmp"));
+    assert!(!found("d/a") && !found("d/link.gz"));
+    // What is compressed already is passed over in silence; and back, what is not.
+    folder.write("d/new", b"data");
+    folder.abz(&["-r", "d"]).exits(0).says("");
+    folder.write("d/plain", b"data");
+    folder.abz(&["-dr", "d"]).exits(0).says("");
+    assert!(found("d/a") && found("d/e/b") && found("d/new") && found("d/plain") && !found("d/a.gz"));
+}
+
 // Names
+
+#[test]
+fn names_and_times_are_stored_unless_told_otherwise_and_given_back_when_asked() {
+    let folder = Folder::new();
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_500_000_000);
+    folder.write("x", b"data");
+    File::options().write(true).open(folder.path("x")).unwrap().set_modified(time).unwrap();
+    let anonymous = folder.abz(&["-cn", "x"]).exits(0).stdout();
+    let (header, _) = abz::gzip::Header::parse(&anonymous).unwrap().unwrap();
+    assert_eq!((header.name, header.mtime), (None, 0));
+    assert_eq!(folder.abz_fed(&["-c"], b"data").exits(0).stdout(), anonymous, "a pipe has neither");
+
+    folder.abz(&["x"]).exits(0);
+    fs::rename(folder.path("x.gz"), folder.path("y.gz")).unwrap();
+    File::options().write(true).open(folder.path("y.gz")).unwrap().set_modified(SystemTime::now()).unwrap();
+    assert!(String::from_utf8(folder.abz(&["-lN", "y.gz"]).exits(0).stdout()).unwrap().ends_with(" x\n"));
+    folder.abz(&["-dk", "y.gz"]).exits(0);
+    folder.abz(&["-dN", "y.gz"]).exits(0);
+    assert_eq!(folder.names(), ["x", "y"]);
+    let modified = |name| fs::metadata(folder.path(name)).unwrap().modified().unwrap();
+    assert_eq!(modified("x"), time);
+    assert_ne!(modified("y"), time);
+}
 
 #[test]
 fn suffixes_are_taken_off_and_known() {
@@ -493,6 +450,7 @@ fn help_and_mistakes_exit_as_gzip_does() {
     let folder = Folder::new();
     assert!(!folder.abz(&["--help"]).exits(0).stdout().is_empty());
     assert!(!folder.abz(&["-V"]).exits(0).stdout().is_empty());
+    assert!(!folder.abz(&["-L"]).exits(0).stdout().is_empty());
     folder.abz(&["--no-such-option"]).exits(1);
     folder.abz(&["-b128", "x"]).exits(1);
     folder.abz(&["-p0", "x"]).exits(1);

@@ -1,0 +1,314 @@
+#!/usr/bin/env python3
+"""abz beside its peers, as a Markdown table for each task.
+
+    crates/abz/bench/corpus.sh /dev/shm/corpus
+    cargo build --release -p abz
+    crates/abz/bench/compare.py --corpus /dev/shm/corpus
+
+All contenders of a task run in each round, each round in another order; a row shows the median wall time, and
+the median of what abz takes over what the peer takes in the same round, with its 95 % interval (by bootstrap).
+Outputs are verified once, outside the timed runs. A peer that is missing is named as not installed.
+"""
+
+import argparse
+import gzip
+import hashlib
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+ABZ = "abz"
+
+
+class Contender:
+    """A command, and whether its peer is installed. `{in}` and `{out}` stand for files."""
+
+    def __init__(self, name, line, program=None):
+        self.name, self.line = name, line
+        self.program = program or line.split()[0]
+
+    def found(self, programs):
+        return programs.get(self.program) or shutil.which(self.program)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpus", required=True, help="the folder that corpus.sh made")
+    parser.add_argument("--abz", help="the binary [default: that of the release build]")
+    parser.add_argument("--crabz", help="crabz, if it is not on the PATH (cargo install crabz)")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--work", default="/dev/shm", help="a folder in memory for what comes out")
+    parser.add_argument("--only", default="", help="run only the tasks whose names contain this")
+    parser.add_argument("--any-load", action="store_true", help="do not wait until the machine is idle")
+    return parser.parse_args()
+
+
+def wait_for_quiet(options):
+    """Waits until little else runs, at most a minute, and says how much."""
+    for _ in range(12):
+        if options.any_load or os.getloadavg()[0] < 0.5:
+            break
+        time.sleep(5)
+    return f"load before: {os.getloadavg()[0]:.2f}"
+
+
+def run(line, source, target, extra=None):
+    """Runs a command line; its wall time in seconds and its processor time."""
+    words = [word.replace("{in}", source).replace("{out}", target) for word in line.split()]
+    stdin = open(source, "rb") if "{in}" not in line else subprocess.DEVNULL
+    stdout = open(target, "wb") if "{out}" not in line else subprocess.DEVNULL
+    began = time.perf_counter()
+    child = subprocess.Popen(words, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, **(extra or {}))
+    said = child.stderr.read()
+    _, status, usage = os.wait4(child.pid, 0)
+    wall = time.perf_counter() - began
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        sys.exit(f"{' '.join(words)}: exit {child.returncode}: {said.decode(errors='replace')}")
+    return wall, usage.ru_utime + usage.ru_stime
+
+
+def digest(file):
+    return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest_of(path):
+    with open(path, "rb") as file:
+        return digest(file)
+
+
+def interval(ratios):
+    """The middle 95 % of the medians of resampled ratios."""
+    rng = random.Random(1)
+    medians = sorted(statistics.median(rng.choices(ratios, k=len(ratios))) for _ in range(2000))
+    return medians[50], medians[1949]
+
+
+class Bench:
+    def __init__(self, options, programs):
+        self.options, self.programs = options, programs
+        self.folder = os.path.join(options.work, f"abz-compare-{os.getpid()}")
+        os.makedirs(self.folder)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def task(self, title, source, contenders, verify, target=None, prepare=None, note=""):
+        """Times the contenders on one input and prints their table."""
+        if self.options.only not in title:
+            return
+        load = wait_for_quiet(self.options)
+        present = [c for c in contenders if c.found(self.programs)]
+        sizes, walls, cpu = {}, {c.name: [] for c in present}, {c.name: [] for c in present}
+        lines = {c.name: c.line.replace(c.program, c.found(self.programs), 1) for c in present}
+        out = self.path("out")
+        for c in present:
+            if prepare:
+                prepare()
+            run(lines[c.name], source, out)
+            sizes[c.name] = verify(out, c)
+        for number in range(self.options.rounds):
+            order = present[number % len(present):] + present[:number % len(present)]
+            for c in order if number % 2 else reversed(order):
+                if prepare:
+                    prepare()
+                wall, used = run(lines[c.name], source, target or out)
+                walls[c.name].append(wall)
+                cpu[c.name].append(used)
+        print(f"\n**{title}** ({self.options.rounds} rounds, {load}, after: {os.getloadavg()[0]:.2f}){note}\n")
+        print("| | median wall s | CPU s | bytes out | abz takes | 95 % |\n|---|--:|--:|--:|--:|--:|")
+        for c in contenders:
+            if c not in present:
+                print(f"| {c.name} | not installed | | | | |")
+                continue
+            ratios = [a / b for a, b in zip(walls[ABZ], walls[c.name])]
+            low, high = interval(ratios)
+            print(
+                f"| {c.name} | {statistics.median(walls[c.name]):.3f} | {statistics.median(cpu[c.name]):.2f} "
+                f"| {sizes[c.name]:,} | {statistics.median(ratios):.3f} | {low:.3f} to {high:.3f} |",
+                flush=True,
+            )
+
+    def compress(self, name, source, level):
+        expected = digest_of(source)
+
+        def verify(out, contender):
+            with gzip.open(out) as file:
+                assert digest(file) == expected, f"{contender.name} lost data"
+            return os.path.getsize(out)
+
+        igzip = {1: 0, 6: 2, 9: 3}[level]
+        self.task(f"compress {name}, level {level}", source, [
+            Contender(ABZ, f"abz -{level} -p2 -c {{in}}"),
+            Contender("pigz -p2", f"pigz -{level} -p2 -c {{in}}"),
+            Contender("crabz -p2", f"crabz -Q -p2 -l{level} {{in}}"),
+            Contender("gzip", f"gzip -{level} -c {{in}}"),
+            Contender("libdeflate-gzip", f"libdeflate-gzip -{level} -c {{in}}"),
+            Contender(f"igzip -{igzip}", f"igzip -{igzip} -c {{in}}"),
+        ], verify)
+
+    def decompress(self, name, source, plain, to_file):
+        expected = digest_of(plain)
+
+        def verify(out, contender):
+            assert digest_of(out) == expected, f"{contender.name} gave other data"
+            return os.path.getsize(out)
+
+        where = "a file" if to_file else "/dev/null"
+        self.task(f"decompress {name} to {where}", source, [
+            Contender(ABZ, "abz -d -p2 -c {in}"),
+            Contender("igzip", "igzip -d -c {in}"),
+            Contender("libdeflate-gunzip", "libdeflate-gunzip -c {in}"),
+            Contender("crabz -p2", "crabz -Q -d -p2 {in}"),
+            Contender("pigz -p2", "pigz -d -p2 -c {in}"),
+            Contender("gzip", "gzip -d -c {in}"),
+        ], verify, None if to_file else os.devnull)
+
+    def many(self, source):
+        """1,000 files of 16 KiB in one call, against xargs that keeps two calls of gzip going."""
+        files = self.path("files")
+
+        def prepare():
+            shutil.rmtree(files, ignore_errors=True)
+            os.makedirs(files)
+            with open(source, "rb") as file:
+                for number in range(1000):
+                    with open(f"{files}/{number:04}", "wb") as small:
+                        small.write(file.read(16 << 10))
+
+        prepare()
+        with open(source, "rb") as file:
+            data = file.read(1000 * (16 << 10))
+
+        def verify(_, contender):
+            names = sorted(os.listdir(files))
+            assert len(names) == 1000 and all(name.endswith(".gz") for name in names), contender.name
+            back = b"".join(gzip.open(f"{files}/{name}").read() for name in names)
+            assert back == data, f"{contender.name} lost data"
+            return sum(os.path.getsize(f"{files}/{name}") for name in names)
+
+        listing = self.path("names")
+        with open(listing, "w") as file:
+            file.writelines(f"{files}/{number:04}\n" for number in range(1000))
+        abz = self.programs["abz"]
+        self.task("1,000 files of 16 KiB", listing, [
+            Contender(ABZ, f"xargs {abz} -p2", "xargs"),
+            Contender("xargs -P2 -n32 gzip", "xargs -P2 -n32 gzip", "xargs"),
+            Contender("xargs -P2 -n32 pigz -p1", "xargs -P2 -n32 pigz -p1", "xargs"),
+            Contender("xargs pigz -p2", "xargs pigz -p2", "xargs"),
+            Contender("gzip", "xargs gzip", "xargs"),
+        ], verify, prepare=prepare)
+
+    def memory(self, title, words, feed, stall):
+        """The most memory that abz ever held, while it is fed 3 GiB and its reader may stall."""
+        if self.options.only not in "memory " + title:
+            return
+        child = subprocess.Popen([self.programs["abz"], *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        if not os.fork():
+            child.stdout.close()
+            try:
+                feed(child.stdin)
+                child.stdin.close()
+            finally:
+                os._exit(0)
+        child.stdin.close()
+        most, total = 0, 0
+        if stall:
+            total += len(child.stdout.read(64 << 10))
+            time.sleep(stall)
+        while True:
+            with open(f"/proc/{child.pid}/status") as status:
+                most = max([most] + [int(line.split()[1]) for line in status if line.startswith("VmHWM")])
+            data = child.stdout.read1(1 << 20)
+            if not data:
+                break
+            total += len(data)
+        assert child.wait() == 0 and total
+        os.wait()
+        print(f"| {title} | {most / 1024:.1f} MiB |", flush=True)
+
+    def all(self):
+        corpus = self.options.corpus
+        text, source, media = (os.path.join(corpus, name) for name in ("text", "source", "media"))
+        for level in (6, 1, 9):
+            for path in (text, source):
+                self.compress(os.path.basename(path), path, level)
+        self.compress("media (compressed already)", media, 6)
+        for path in (text, source):
+            name = os.path.basename(path)
+            own, foreign = self.path(name + ".abz.gz"), self.path(name + ".gz")
+            for program, made in ((self.programs["abz"], own), ("gzip", foreign)):
+                with open(made, "wb") as file:
+                    subprocess.run([program, "-6", "-c", path], stdout=file, check=True)
+            for to_file in (False, True):
+                self.decompress(f"{name} that abz compressed", own, path, to_file)
+                self.decompress(f"{name} that gzip -6 compressed", foreign, path, to_file)
+        self.many(source)
+        self.memories(text, source)
+
+    def memories(self, text, source):
+        if self.options.only not in "memory":
+            return
+        print("\n**memory**: the most that `abz -p2` held\n\n| | |\n|---|--:|")
+        chunk = bytes(1 << 20)
+
+        def zeros(pipe):
+            for _ in range(3 << 10):
+                pipe.write(chunk)
+
+        def file(path):
+            return lambda pipe: pipe.write(open(path, "rb").read())
+
+        for stall in (0, 3):
+            behind = ", behind a reader that stalls" if stall else ""
+            self.memory("compress 3 GiB of zeros" + behind, ["-p2"], zeros, stall)
+            self.memory("compress text" + behind, ["-p2"], file(text), stall)
+            self.memory("compress text in blocks of 4 MiB" + behind, ["-p2", "-b4M"], file(text), stall)
+        for name, make in (("abz", [self.programs["abz"]]), ("gzip", ["gzip", "-1"])):
+            bomb = self.path("bomb.gz")
+            with open(bomb, "wb") as out:
+                child = subprocess.Popen(make, stdin=subprocess.PIPE, stdout=out)
+                zeros(child.stdin)
+                child.stdin.close()
+                assert child.wait() == 0
+            for stall in (0, 3):
+                behind = ", behind a reader that stalls" if stall else ""
+                self.memory(f"decompress 3 GiB of zeros made by {name}" + behind, ["-d", "-p2"], file(bomb), stall)
+
+
+def versions(programs):
+    print("| program | version |\n|---|---|")
+    for name in ("abz", "pigz", "crabz", "gzip", "libdeflate-gzip", "igzip"):
+        program = programs.get(name) or shutil.which(name)
+        if not program:
+            print(f"| {name} | not installed |")
+            continue
+        flag = "-V" if name == "libdeflate-gzip" else "--version"
+        said = subprocess.run([program, flag], capture_output=True, text=True)
+        lines = (said.stdout + said.stderr).strip().splitlines()
+        print(f"| {name} | {lines[0] if lines else 'unknown'} |")
+    with open("/proc/cpuinfo") as info:
+        model = next((line.split(":")[1].strip() for line in info if line.startswith("model name")), "unknown")
+    print(f"| machine | {os.cpu_count()} cores, {model} |")
+
+
+def main():
+    options = arguments()
+    target = os.environ.get("CARGO_TARGET_DIR", "target")
+    programs = {"abz": options.abz or os.path.join(target, "release", "abz")}
+    if options.crabz:
+        programs["crabz"] = options.crabz
+    bench = Bench(options, programs)
+    try:
+        versions(programs)
+        bench.all()
+    finally:
+        shutil.rmtree(bench.folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+//! A folder to run `abz` in, and what is asked of each run.
+#![allow(dead_code, reason = "each test file takes what it needs")]
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// A folder of its own for a test, to run in.
+pub struct Folder(TempDir);
+
+impl Folder {
+    pub fn new() -> Self {
+        Folder(TempDir::new().unwrap())
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, data: &[u8]) {
+        fs::write(self.path(name), data).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    /// All names in the folder: to see that nothing is left behind.
+    pub fn names(&self) -> Vec<String> {
+        let names = fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<_> =
+            names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_abz"));
+        command.current_dir(self.0.path()).args(arguments);
+        command
+    }
+
+    /// Runs `abz`, with nothing on standard input.
+    pub fn abz(&self, arguments: &[&str]) -> Ran {
+        self.abz_fed(arguments, b"")
+    }
+
+    /// Runs `abz` with the given standard input.
+    pub fn abz_fed(&self, arguments: &[&str], input: &[u8]) -> Ran {
+        Ran(fed(self.command(arguments), input))
+    }
+}
+
+pub fn fed(mut command: Command, input: &[u8]) -> Output {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::thread::scope(|scope| {
+        // A child that does not read all of it has its reasons.
+        scope.spawn(move || drop(stdin.write_all(input)));
+        child.wait_with_output().unwrap()
+    })
+}
+
+pub struct Ran(pub Output);
+
+impl Ran {
+    /// The exit status must be this.
+    #[track_caller]
+    pub fn exits(self, status: i32) -> Self {
+        assert_eq!(self.0.status.code(), Some(status), "stderr: {}", self.stderr());
+        self
+    }
+
+    /// Standard error must be this line and no other; empty for none.
+    #[track_caller]
+    pub fn says(self, line: &str) -> Self {
+        assert_eq!(self.stderr().trim_end(), line);
+        self
+    }
+
+    pub fn stderr(&self) -> String {
+        String::from_utf8(self.0.stderr.clone()).unwrap()
+    }
+
+    pub fn stdout(self) -> Vec<u8> {
+        self.0.stdout
+    }
+
+    pub fn status(&self) -> Option<i32> {
+        self.0.status.code()
+    }
+}
+
+/// Text of `len` bytes, always the same.
+pub fn prose(len: usize) -> Vec<u8> {
+    let words = ["river ", "branch ", "leaves ", "the ", "main ", "stream ", "and ", "joins ", "again\n"];
+    let mut state = len as u64;
+    let mut text = Vec::with_capacity(len + 8);
+    while text.len() < len {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        text.extend(words[(state >> 33) as usize % words.len()].bytes());
+    }
+    text.truncate(len);
+    text
+}
+
+/// True if `program` is there; a test that needs it says so where it is not.
+pub fn have(program: &str) -> bool {
+    let there = Command::new(program).arg("--version").output().is_ok();
+    if !there {
+        println!("{program}: not installed, passed over");
+    }
+    there
+}
+
+/// Bytes that no compressor makes smaller, always the same for a seed.
+pub fn noise(len: usize, seed: u64) -> Vec<u8> {
+    let mut random = Random(seed);
+    std::iter::repeat_with(|| random.next() as u8).take(len).collect()
+}
+
+/// A small generator of numbers: xorshift, a poor one that does.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 >> 24
+    }
+
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+}
+
+/// What `program` makes of `input`, which it must accept; `None` where it is not installed.
+pub fn through(program: &str, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
+    if !have(program) {
+        return None;
+    }
+    let mut command = Command::new(program);
+    command.args(arguments);
+    let output = fed(command, input);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} {arguments:?}: {said}");
+    Some(output.stdout)
+}
+
+/// Sends a signal by its name.
+pub fn send(signal: &str, process: u32) {
+    // It may be gone already.
+    let _ = Command::new("kill").args(["-s", signal, &process.to_string()]).stderr(Stdio::null()).status();
+}
+
+/// How many rounds a test of chance takes: `ABZ_SOAK` times as many where that is set.
+pub fn rounds(usual: u64) -> u64 {
+    let soak = std::env::var("ABZ_SOAK").ok().and_then(|value| value.parse::<u64>().ok());
+    usual * soak.unwrap_or(1).max(1)
+}
