@@ -107,6 +107,7 @@ pub(crate) fn notes(node: &Node) -> String {
     let mut notes = Vec::new();
     match (node.state, node.role) {
         (State::PerWorker, _) => notes.push("state per worker"),
+        (State::PerReplica, _) => notes.push("state per replica"),
         (State::Serial, Role::Parallel) => notes.push("serial state"),
         _ => {}
     }

@@ -178,6 +178,8 @@ pub enum State {
     None,
     /// A value per worker, made and dropped on the worker's thread.
     PerWorker,
+    /// A value per replica, seen by one call at a time: items that share a replica share it, in their order.
+    PerReplica,
     /// One value that only one call at a time can see.
     Serial,
 }

@@ -30,7 +30,8 @@ fn settings() -> impl Strategy<Value = Settings> {
 
 fn node() -> impl Strategy<Value = Node> {
     let role = prop_oneof![Just(Role::Source), Just(Role::Parallel), Just(Role::Serial), Just(Role::Sink)];
-    let state = prop_oneof![Just(State::None), Just(State::PerWorker), Just(State::Serial)];
+    let state =
+        prop_oneof![Just(State::None), Just(State::PerWorker), Just(State::PerReplica), Just(State::Serial)];
     let placement = prop_oneof![Just(Placement::Workers), Just(Placement::Dedicated)];
     let schedule = prop_oneof![
         Just(Schedule::OnDemand),

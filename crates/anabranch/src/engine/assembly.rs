@@ -6,9 +6,10 @@ use anabranch_record::sync::{Arc, Ordering};
 
 use super::bridge::BridgeNode;
 use super::exit::{Exit, RoomNotice};
-use super::hop::{HopNode, Parallel};
+use super::hop::{HopNode, Parallel, UnitHop};
 use super::inline::{Drive, InlineBridge, InlineHop, InlineSource, InlineStage, Push};
 use super::run::{ErrorSlot, Run, Site};
+use super::shards::{ShardedNode, Sharding};
 use super::sink::SinkNode;
 use super::source::SourceNode;
 use super::stage::StageNode;
@@ -228,6 +229,8 @@ pub(crate) struct Tail<'env, U: Unit, E> {
     pub(crate) next: Option<usize>,
     /// Order was given up: what a hop gives is taken as it arrives.
     pub(crate) unordered: bool,
+    /// Items are dealt to replicas; without, they go to whoever is free.
+    pub(crate) sharding: Option<Sharding<<U::From as Shape>::Slot<U::In>>>,
 }
 
 /// How a tail was attached to its upstream.
@@ -244,7 +247,7 @@ where
 {
     #[allow(clippy::type_complexity)]
     fn attach(self, assembly: &mut Assembly<'env>) -> Attached<'env, <U::To as Shape>::Slot<U::Out>> {
-        let Self { upstream, unit, errors, unit_ids, next, unordered } = self;
+        let Self { upstream, unit, errors, unit_ids, next, unordered, sharding } = self;
         // The node before publishes to a dedicated neighbour only if no hop is between them.
         let lane = upstream.threads(assembly, if U::IDENTITY { next } else { None });
         let lane = match U::bypass(lane) {
@@ -256,7 +259,7 @@ where
         site.in_time = unordered;
         if unordered {
             let (hop, lane) = lane.unordered_hop();
-            let hop: Box<dyn Parallel + Send> = Box::new(HopNode::new(site, hop, unit, replicas));
+            let hop = parallel_node(site, hop, unit, replicas, sharding);
             // What has arrived is in order from here on: the order of a new domain.
             let (exit, op, errors) = (lane.sink(), SpreadOnly(None), Arc::<ErrorSlot<E>>::default());
             let (node, lane) = assembly.bridge::<Single, _, _, _, _>(exit, op, &errors, None, next);
@@ -264,7 +267,7 @@ where
             Attached::Direct(lane)
         } else {
             let (hop, lane) = lane.hop();
-            Attached::Hop(Box::new(HopNode::new(site, hop, unit, replicas)), lane)
+            Attached::Hop(parallel_node(site, hop, unit, replicas, sharding), lane)
         }
     }
 
@@ -280,6 +283,24 @@ where
                 self.upstream.inline(run, Box::new(InlineHop::new(site, self.unit, push)))
             }
         }
+    }
+}
+
+/// The node of a unit, by its schedule.
+fn parallel_node<'env, U, E>(
+    site: Site<E>,
+    hop: UnitHop<U>,
+    unit: U,
+    replicas: Option<usize>,
+    sharding: Option<Sharding<<U::From as Shape>::Slot<U::In>>>,
+) -> Box<dyn Parallel + Send + 'env>
+where
+    U: Apply<E> + Send + 'env,
+    E: Send + 'env,
+{
+    match sharding {
+        None => Box::new(HopNode::new(site, hop, unit, replicas)),
+        Some(sharding) => Box::new(ShardedNode::new(site, hop, unit, sharding)),
     }
 }
 

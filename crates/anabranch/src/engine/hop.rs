@@ -42,7 +42,7 @@ pub(crate) trait Carrier {
 }
 
 /// The lanes around a unit.
-type UnitHop<U> = Hop<
+pub(super) type UnitHop<U> = Hop<
     <<U as Unit>::From as Shape>::Slot<<U as Unit>::In>,
     <<U as Unit>::To as Shape>::Slot<<U as Unit>::Out>,
 >;

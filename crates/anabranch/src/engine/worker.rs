@@ -178,14 +178,18 @@ impl<'l, 'env> Worker<'l, 'env> {
 
     /// Whether there is anything to do. Only looks.
     fn look(&self) -> bool {
+        self.run.is_done() || self.ready_places().next().is_some()
+    }
+
+    /// The nodes at which there is something to do, as far as a look can tell.
+    fn ready_places(&self) -> impl Iterator<Item = ()> {
         let open = |station: &Station<'_>| station.own.is_none() && station.node.is_ready();
-        self.run.is_done()
-            || open(&self.line.source)
-            || self
-                .line
-                .links
-                .iter()
-                .any(|link| open(&link.station) || link.hop.as_ref().is_some_and(|hop| hop.is_ready()))
+        let line = self.line;
+        let links = line.links.iter().flat_map(move |link| {
+            let hop = link.hop.as_ref().is_some_and(|hop| hop.is_ready());
+            [hop, open(&link.station)]
+        });
+        std::iter::once_with(move || open(&line.source)).chain(links).filter(|&ready| ready).map(drop)
     }
 
     /// Waits until there may be something to do.
@@ -197,6 +201,11 @@ impl<'l, 'env> Worker<'l, 'env> {
                 self.run.event.leave();
             } else {
                 self.run.event.wait(ticket);
+            }
+            // The notice that woke this worker has spared others, and it does one thing only: more than one place
+            // wants another worker (rule 9). A hop passes its own rest on when it is claimed.
+            if cfg!(not(mutant = "no_passing_on")) && self.ready_places().nth(1).is_some() {
+                self.run.event.notify();
             }
         }
         self.wait = (3 * self.wait + began.elapsed()) / 4;

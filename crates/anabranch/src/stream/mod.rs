@@ -8,6 +8,7 @@ mod lower;
 mod parallel;
 mod serial;
 mod settings;
+mod sharded;
 mod sources;
 
 use std::marker::PhantomData;

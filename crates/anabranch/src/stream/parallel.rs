@@ -12,7 +12,7 @@ use crate::unit::{CountBytes, Filter, FilterMap, FlatMap, Inspect, Map, MapWith,
 
 impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// Puts `unit` in the place of the open unit, as `node` after it.
-    fn compose<V, W>(mut self, node: Node, wrap: impl FnOnce(U) -> V) -> Stream<'env, V, W>
+    pub(super) fn compose<V, W>(mut self, node: Node, wrap: impl FnOnce(U) -> V) -> Stream<'env, V, W>
     where
         V: Unit<In = U::In, From = U::From>,
         M: Admit<W::Error>,
@@ -21,22 +21,23 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     {
         let composes = !self.tail.unit_ids.is_empty();
         self.nodes.push(Described { composes, ..Described::new::<U::Out>(node) });
-        let Tail { upstream, unit, errors, unit_ids, next, unordered } = self.tail;
+        let Tail { upstream, unit, errors, unit_ids, next, unordered, sharding } = self.tail;
         let unit_ids = unit_ids.start..self.nodes.len();
-        let tail = Tail { upstream, unit: wrap(unit), errors: M::admit(errors), unit_ids, next, unordered };
+        let (unit, errors) = (wrap(unit), M::admit(errors));
+        let tail = Tail { upstream, unit, errors, unit_ids, next, unordered, sharding };
         Stream { tail, nodes: self.nodes, settings: self.settings, mode: PhantomData }
     }
 
     /// As [`compose`](Self::compose), in the same mode.
-    fn extend<V>(mut self, node: Node, wrap: impl FnOnce(U) -> V) -> Stream<'env, V, M>
+    pub(super) fn extend<V>(mut self, node: Node, wrap: impl FnOnce(U) -> V) -> Stream<'env, V, M>
     where
         V: Unit<In = U::In, From = U::From>,
     {
         let composes = !self.tail.unit_ids.is_empty();
         self.nodes.push(Described { composes, ..Described::new::<U::Out>(node) });
-        let Tail { upstream, unit, errors, unit_ids, next, unordered } = self.tail;
+        let Tail { upstream, unit, errors, unit_ids, next, unordered, sharding } = self.tail;
         let unit_ids = unit_ids.start..self.nodes.len();
-        let tail = Tail { upstream, unit: wrap(unit), errors, unit_ids, next, unordered };
+        let tail = Tail { upstream, unit: wrap(unit), errors, unit_ids, next, unordered, sharding };
         Stream { tail, nodes: self.nodes, settings: self.settings, mode: PhantomData }
     }
 

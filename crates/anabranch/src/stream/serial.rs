@@ -23,7 +23,7 @@ where
     M::Error: Send + 'env,
 {
     /// Closes the open unit and puts a serial stage behind it.
-    fn stage<Op>(mut self, node: Node, op: Op) -> After<'env, U, M, Op::Out>
+    pub(super) fn stage<Op>(mut self, node: Node, op: Op) -> After<'env, U, M, Op::Out>
     where
         Op: Serial<U::Out, M::Error> + 'env,
         Op::Out: 'env,
@@ -41,6 +41,7 @@ where
                 unit_ids: id + 1..id + 1,
                 next: None,
                 unordered,
+                sharding: None,
             },
             nodes: self.nodes,
             settings: self.settings,
@@ -67,6 +68,7 @@ where
                 unit_ids: id + 1..id + 1,
                 next: None,
                 unordered,
+                sharding: None,
             },
             nodes: self.nodes,
             settings: self.settings,
@@ -251,8 +253,9 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     where
         M: Admit<E>,
     {
-        let Tail { upstream, unit, errors, unit_ids, next, unordered } = self.tail;
-        let tail = Tail { upstream, unit, errors: M::admit(errors), unit_ids, next, unordered };
+        let Tail { upstream, unit, errors, unit_ids, next, unordered, sharding } = self.tail;
+        let errors = M::admit(errors);
+        let tail = Tail { upstream, unit, errors, unit_ids, next, unordered, sharding };
         Stream { tail, nodes: self.nodes, settings: self.settings, mode: PhantomData }
     }
 }

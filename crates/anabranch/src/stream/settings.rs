@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anabranch_plan::Role;
+use anabranch_plan::{Role, Schedule};
 use anabranch_record::EventCount;
 use anabranch_record::sync::Arc;
 
@@ -87,7 +87,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// not set, it is raised to `replicas`: stages that sleep overlap.
     ///
     /// # Panics
-    /// If `replicas` is 0, or the stage before it is not parallel.
+    /// If `replicas` is 0, or the stage before it is not parallel or has shards.
     #[track_caller]
     pub fn replicate(mut self, replicas: usize) -> Self {
         assert!(replicas > 0, "a stage has 1 replica or more, not 0");
@@ -95,6 +95,11 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         assert!(
             last.node.role == Role::Parallel,
             "replicate({replicas}) follows `{}`, which is serial: only parallel stages have replicas",
+            last.node.name
+        );
+        assert!(
+            last.node.schedule == Schedule::OnDemand,
+            "replicate({replicas}) follows `{}`, whose replicas are its shards",
             last.node.name
         );
         last.node.replicas = Some(replicas);

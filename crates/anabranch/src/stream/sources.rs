@@ -107,6 +107,7 @@ impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {
                 unit_ids: 1..1,
                 next: None,
                 unordered: false,
+                sharding: None,
             },
             nodes: vec![described],
             settings: Settings::default(),

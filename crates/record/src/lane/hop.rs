@@ -1,6 +1,7 @@
 //! A hop: the port of a parallel stage. Threads claim ranges of what is committed and carry them across.
 
 use std::marker::PhantomData;
+use std::sync::atomic::AtomicU64 as StdAtomicU64;
 
 use super::arrival::Arrivals;
 use super::cell::Cell;
@@ -12,14 +13,28 @@ use crate::sync::{Arc, Ordering};
 /// The two lanes around a parallel stage: cells are claimed from one and put, at the same index, into the other.
 #[derive(Debug)]
 pub struct Hop<T, U> {
-    pub(super) domain: Arc<Domain>,
-    pub(super) input: Arc<Slots<T>>,
-    pub(super) output: Arc<Slots<U>>,
+    domain: Arc<Domain>,
+    input: Arc<Slots<T>>,
+    output: Arc<Slots<U>>,
     /// Where indices are noted as they are put, if the lane is read in the order of arrival.
-    pub(super) arrivals: Option<Arc<Arrivals>>,
+    arrivals: Option<Arc<Arrivals>>,
+    /// Tells this hop's tickets from those of others.
+    id: u64,
 }
 
+/// How many hops were made in this process. No two have the same number: 2^64 are out of reach.
+static HOPS: StdAtomicU64 = StdAtomicU64::new(0);
+
 impl<T, U> Hop<T, U> {
+    pub(super) fn new(
+        domain: Arc<Domain>,
+        input: Arc<Slots<T>>,
+        output: Arc<Slots<U>>,
+        arrivals: Option<Arc<Arrivals>>,
+    ) -> Self {
+        Self { domain, input, output, arrivals, id: HOPS.fetch_add(1, Ordering::Relaxed) }
+    }
+
     /// The domain that this hop is part of.
     pub fn domain(&self) -> &Arc<Domain> {
         &self.domain
@@ -64,6 +79,60 @@ impl<T, U> Hop<T, U> {
                 Err(now) => first = now,
             }
         }
+    }
+
+    /// Takes the first cell that is ready. Its result is [put](Self::put) whenever it is there, from any thread;
+    /// cells that are dealt by one thread at a time are dealt in the order of their indices.
+    pub fn deal(&self) -> Option<(Ticket, Cell<T>)> {
+        let mut claim = self.claim(1)?;
+        let ticket = Ticket { index: claim.index(), hop: self.id };
+        claim.take().map(|cell| (ticket, cell))
+    }
+
+    /// Puts the result of a cell that was dealt.
+    ///
+    /// # Panics
+    /// If the ticket is of another hop.
+    pub fn put(&self, ticket: Ticket, cell: Cell<U>) {
+        assert_eq!(ticket.hop, self.id, "a ticket is good for the hop that gave it");
+        // SAFETY: the ticket is of this hop, was made for the one claim of its index, and ends here. Who has it
+        // was handed it by the thread that claimed.
+        unsafe { self.put_at(ticket.index, cell) };
+    }
+
+    /// Puts the result of `index`.
+    ///
+    /// # Safety
+    /// The caller has claimed `index` and has not put it before.
+    #[inline]
+    unsafe fn put_at(&self, index: u64, cell: Cell<U>) {
+        #[cfg(not(mutant = "relaxed_stamp"))]
+        let order = Ordering::Release;
+        #[cfg(mutant = "relaxed_stamp")]
+        let order = Ordering::Relaxed;
+        // SAFETY: who holds an index on the reading side of a hop holds it on the writing side, and the caller
+        // puts it once. The slot's last user was taken, as `Source::put` argues, and the commit and the claim of
+        // this index order that before us.
+        unsafe { self.output.write(index, cell, order) };
+        if let Some(arrivals) = &self.arrivals {
+            arrivals.arrive(index);
+        }
+    }
+}
+
+/// The right to put the result of one cell that was [dealt](Hop::deal). Where it is dropped instead, its index is
+/// never put: the stream must have stopped before it.
+#[derive(Debug)]
+#[must_use = "an index that is never put holds up all behind it"]
+pub struct Ticket {
+    index: u64,
+    hop: u64,
+}
+
+impl Ticket {
+    /// The index of the cell.
+    pub fn index(&self) -> u64 {
+        self.index
     }
 }
 
@@ -115,17 +184,8 @@ impl<T, U> Claim<'_, T, U> {
     #[inline]
     pub fn put(&mut self, cell: Cell<U>) {
         assert!(self.taken != self.put, "take a cell before putting its result");
-        #[cfg(not(mutant = "relaxed_stamp"))]
-        let order = Ordering::Release;
-        #[cfg(mutant = "relaxed_stamp")]
-        let order = Ordering::Relaxed;
-        // SAFETY: who holds an index on the reading side of a hop holds it on the writing side; `put` passes
-        // each once. The slot's last user was taken, as `Source::put` argues, and the commit and the claim of
-        // this index order that before us.
-        unsafe { self.hop.output.write(self.put, cell, order) };
-        if let Some(arrivals) = &self.hop.arrivals {
-            arrivals.arrive(self.put);
-        }
+        // SAFETY: the claim has the index to itself, and `put` passes each once.
+        unsafe { self.hop.put_at(self.put, cell) };
         self.put += 1;
     }
 }

@@ -51,5 +51,5 @@ mod slots;
 pub use arrival::{ArrivalSink, ArrivalWatch, Arrived};
 pub use cell::{Cell, Stop};
 pub use domain::{Domain, RoomWatch, Source};
-pub use hop::{Claim, Hop};
+pub use hop::{Claim, Hop, Ticket};
 pub use serial::{Committed, Inlet, Sink, Stage, Stamped, Watch};

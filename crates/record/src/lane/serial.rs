@@ -75,12 +75,7 @@ impl<T> Committed<T> {
     /// Makes the port of a parallel stage that turns `T` into `U`, and the reading end of the lane behind it.
     pub fn hop<U: Send>(self) -> (Hop<T, U>, Stamped<U>) {
         let output = Arc::new(Slots::new(self.domain.window() as usize));
-        let hop = Hop {
-            domain: Arc::clone(&self.domain),
-            input: self.slots,
-            output: Arc::clone(&output),
-            arrivals: None,
-        };
+        let hop = Hop::new(Arc::clone(&self.domain), self.slots, Arc::clone(&output), None);
         (hop, Stamped { domain: self.domain, slots: output })
     }
 
@@ -88,7 +83,7 @@ impl<T> Committed<T> {
     pub fn unordered_hop<U: Send>(self) -> (Hop<T, U>, Arrived<U>) {
         let output = Arc::new(Slots::new(self.domain.window() as usize));
         let (lane, arrivals) = Arrived::new(Arc::clone(&self.domain), Arc::clone(&output));
-        let hop = Hop { domain: self.domain, input: self.slots, output, arrivals: Some(arrivals) };
+        let hop = Hop::new(self.domain, self.slots, output, Some(arrivals));
         (hop, lane)
     }
 

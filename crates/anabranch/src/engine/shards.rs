@@ -1,0 +1,234 @@
+//! A parallel stage whose items are dealt to replicas: each replica takes its own in order, one at a time.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use anabranch_record::Baton;
+use anabranch_record::lane::{Cell, Stop, Ticket};
+use anabranch_record::sync::{AtomicUsize, Mutex, Ordering, lock};
+
+use super::assembly::Station;
+use super::cell::through;
+use super::clock::Moment;
+use super::hop::{Carrier, Parallel, UnitHop};
+use super::run::{Cause, Site};
+use crate::shape::Shape;
+use crate::unit::{Apply, Unit};
+
+/// At so many cells a dealing or a serving ends...
+const MOST: usize = if cfg!(shuttle) { 2 } else { 64 };
+/// ... and a serving after so many nanoseconds.
+const QUANTUM: u64 = 20_000;
+
+/// To how many shards a unit's items are dealt, and which one a slot goes to.
+pub(crate) struct Sharding<S> {
+    pub(crate) count: usize,
+    /// Less than `count`.
+    pub(crate) shard: fn(&S) -> usize,
+}
+
+impl<S> Clone for Sharding<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for Sharding<S> {}
+
+impl<S> fmt::Debug for Sharding<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sharding").field("count", &self.count).finish_non_exhaustive()
+    }
+}
+
+/// What was dealt to one replica, and the right to run it.
+struct Shard<S> {
+    /// Whoever holds it takes from the queue: so items of one shard run one after the other, in order.
+    baton: Baton<()>,
+    queue: Mutex<VecDeque<(Ticket, Cell<S>)>>,
+    /// The length of the queue, for looks.
+    len: AtomicUsize,
+}
+
+impl<S> Shard<S> {
+    fn new() -> Self {
+        Self { baton: Baton::new(()), queue: Mutex::new(VecDeque::new()), len: AtomicUsize::new(0) }
+    }
+
+    fn is_ready(&self) -> bool {
+        self.len.load(Ordering::Relaxed) > 0 && self.baton.word().is_free()
+    }
+
+    fn push(&self, ticket: Ticket, cell: Cell<S>) {
+        let mut queue = lock(&self.queue);
+        queue.push_back((ticket, cell));
+        self.len.store(queue.len(), Ordering::Relaxed);
+    }
+
+    fn pop(&self) -> Option<(Ticket, Cell<S>)> {
+        let mut queue = lock(&self.queue);
+        let first = queue.pop_front();
+        self.len.store(queue.len(), Ordering::Relaxed);
+        first
+    }
+}
+
+/// What a unit takes at one index.
+type Taken<U> = <<U as Unit>::From as Shape>::Slot<<U as Unit>::In>;
+
+/// The hop of a unit whose items are dealt.
+///
+/// A lane cannot say which of its items a replica may take, so the items move on: whoever holds the dealer's
+/// baton takes them from the lane, in order, into the queues of their shards, with the [`Ticket`]s under which
+/// their results go into the lane behind. All queues together hold no more than the window has indices.
+pub(super) struct ShardedNode<U: Unit, E> {
+    site: Site<E>,
+    hop: UnitHop<U>,
+    unit: U,
+    sharding: Sharding<Taken<U>>,
+    dealer: Baton<()>,
+    shards: Box<[Shard<Taken<U>>]>,
+}
+
+impl<U: Unit, E> ShardedNode<U, E> {
+    pub(super) fn new(site: Site<E>, hop: UnitHop<U>, unit: U, sharding: Sharding<Taken<U>>) -> Self {
+        let shards = std::iter::repeat_with(Shard::new).take(sharding.count).collect();
+        Self { site, hop, unit, sharding, dealer: Baton::new(()), shards }
+    }
+
+    fn has_work(&self) -> bool {
+        self.may_deal() || self.shards.iter().any(Shard::is_ready)
+    }
+
+    fn may_deal(&self) -> bool {
+        self.hop.ready() > 0 && self.dealer.word().is_free()
+    }
+
+    /// Deals what is ready to the shards, if nobody else does. Says whether there was any.
+    fn deal(&self) -> bool {
+        let Some(held) = self.dealer.poke() else { return false };
+        let mut dealt = 0;
+        while dealt < MOST
+            && let Some((ticket, cell)) = self.hop.deal()
+        {
+            dealt += 1;
+            match &cell {
+                Cell::Value(slot) | Cell::Stop(Some(slot), _) => {
+                    self.shards[(self.sharding.shard)(slot)].push(ticket, cell);
+                }
+                Cell::Empty => self.hop.put(ticket, Cell::Empty),
+                Cell::Stop(None, stop) => self.hop.put(ticket, Cell::Stop(None, *stop)),
+            }
+        }
+        // The fence in here orders the pushes before the looks at the shards' batons, too (rule 7).
+        held.let_go();
+        dealt > 0
+    }
+
+    /// Runs the items of one shard for a quantum, if nobody else does. Says whether there was any.
+    fn serve(&self, shard: &Shard<Taken<U>>, local: &mut Option<U::Local>) -> bool
+    where
+        U: Apply<E>,
+    {
+        let Some(held) = shard.baton.poke() else { return false };
+        let began = Moment::now();
+        let mut served = 0;
+        // Where another shard waits too, somebody else may take it meanwhile (rule 9).
+        if self.has_work() {
+            self.site.run.event.notify();
+        }
+        while served < MOST
+            && let Some((ticket, cell)) = shard.pop()
+        {
+            served += 1;
+            self.apply(ticket, cell, local);
+            if began.elapsed() >= QUANTUM {
+                break;
+            }
+        }
+        held.let_go();
+        if shard.is_ready() {
+            self.site.run.event.notify();
+        }
+        if let Some(meter) = self.site.run.meter(self.site.id) {
+            meter.add(served as u64, began.elapsed());
+        }
+        served > 0
+    }
+
+    /// Takes one cell through the unit and puts the result.
+    fn apply(&self, ticket: Ticket, cell: Cell<Taken<U>>, local: &mut Option<U::Local>)
+    where
+        U: Apply<E>,
+    {
+        let index = ticket.index();
+        let is_late = index > self.hop.domain().stop();
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            if is_late {
+                drop(cell);
+                return None;
+            }
+            let local = local.get_or_insert_with(|| self.unit.local());
+            Some(through::<U::From, U::To, U::In, U::Out, E>(&self.site, index, cell, |item, gather| {
+                self.unit.apply(local, item, &mut |item| {
+                    U::To::push(gather, item);
+                    std::ops::ControlFlow::Continue(())
+                })
+            }))
+        }));
+        match result {
+            Ok(Some(cell)) => self.hop.put(ticket, cell),
+            // The stream has stopped before this index: nobody will ask for it.
+            Ok(None) => {}
+            Err(payload) => {
+                self.site.halt(index, Cause::Panic(payload));
+                self.hop.put(ticket, Cell::Stop(None, Stop::Fail));
+                let broken = local.take();
+                // What this drop may panic with comes after the panic that is already noted.
+                let _ = catch_unwind(AssertUnwindSafe(move || drop(broken)));
+            }
+        }
+    }
+}
+
+impl<U: Apply<E>, E: Send> Parallel for ShardedNode<U, E> {
+    fn is_ready(&self) -> bool {
+        self.has_work()
+    }
+
+    fn taken(&self) -> (usize, u64) {
+        (self.site.id, self.hop.claimed())
+    }
+
+    fn carrier(&self) -> Box<dyn Carrier + '_> {
+        Box::new(ShardedCarrier { node: self, local: None, next: 0 })
+    }
+}
+
+struct ShardedCarrier<'n, U: Unit, E> {
+    node: &'n ShardedNode<U, E>,
+    local: Option<U::Local>,
+    /// The shard at which to look first: a worker stays with one while it has items.
+    next: usize,
+}
+
+impl<U: Apply<E>, E: Send> Carrier for ShardedCarrier<'_, U, E> {
+    fn carry(&mut self, _: &Station<'_>, _: u64) -> bool {
+        let Self { node, local, next } = self;
+        let dealt = node.may_deal() && node.deal();
+        for step in 0..node.shards.len() {
+            let at = (*next + step) % node.shards.len();
+            if node.shards[at].is_ready() && node.serve(&node.shards[at], local) {
+                *next = at;
+                return true;
+            }
+        }
+        // What was dealt is all of shards that others hold: they look again when they let go. What came while we
+        // dealt was left to us.
+        if node.may_deal() {
+            node.site.run.event.notify();
+        }
+        dealt
+    }
+}
