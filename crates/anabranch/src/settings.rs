@@ -17,6 +17,8 @@ pub(crate) struct Settings<'env> {
     pub(crate) title: Option<String>,
     pub(crate) workers: Option<usize>,
     pub(crate) window: Option<usize>,
+    /// The bound by weight, for the plan; the source has it.
+    pub(crate) window_bytes: Option<u64>,
     pub(crate) burst: Option<usize>,
     pub(crate) spin: bool,
     pub(crate) inline: bool,
@@ -76,6 +78,7 @@ impl Settings<'_> {
         if self.pool.is_some() && !self.inline {
             plan.executor = Executor::Pool;
         }
+        plan.window_bytes = self.window_bytes;
         if let Some(burst) = self.burst {
             plan.burst = Burst::Fixed(burst);
         }

@@ -3,7 +3,7 @@
 
 mod contract_support;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -262,4 +262,50 @@ fn a_slow_source_leaves_the_processor_alone() {
         String::from_utf8_lossy(&result.stdout),
         String::from_utf8_lossy(&result.stderr)
     );
+}
+
+#[test]
+fn a_window_in_bytes_holds_the_source_back() {
+    within(|| {
+        for workers in [1, 2, 4] {
+            for limit in [1, 100, 1_000] {
+                let weights = (0..400u64).map(|n| (n * 7919) % 160);
+                let in_flight = AtomicU64::new(0);
+                let mut sum = 0;
+                let source = weights.clone().inspect(|weight| {
+                    let before = in_flight.fetch_add(*weight, Ordering::SeqCst);
+                    assert!(before < limit, "asked with {before} bytes in flight, the limit being {limit}");
+                });
+                let stream = Stream::from_iter(source).window_bytes(limit, |&weight| weight).workers(workers);
+                stream
+                    .map(|weight| {
+                        if weight % 40 == 0 {
+                            thread::sleep(Duration::from_micros(weight));
+                        }
+                        weight
+                    })
+                    .for_each(|weight| {
+                        sum += weight;
+                        in_flight.fetch_sub(weight, Ordering::SeqCst);
+                    });
+                assert_eq!(sum, weights.sum::<u64>());
+            }
+        }
+    });
+}
+
+#[test]
+fn weightless_items_and_items_above_the_limit_pass() {
+    within(|| {
+        for weight in [0, u64::MAX] {
+            let stream = Stream::from_iter(0..100u64).window_bytes(10, |_| weight).workers(3).window(4);
+            assert_eq!(stream.map(|n| n + 1).fold(0, |sum, n| sum + n), 5_050);
+        }
+    });
+}
+
+#[test]
+#[should_panic(expected = "window_bytes(5) follows `serial`")]
+fn what_is_weighed_is_the_source() {
+    let _ = Stream::from_iter(0..3u64).serial(|n| n).window_bytes(5, |&n| n);
 }

@@ -68,6 +68,9 @@ pub(crate) fn headline(plan: &Plan) -> String {
         Executor::Pool => format!("{}, threads of a pool", count(settings.workers, "worker")),
     };
     line += &format!("; window {}", settings.window);
+    if let Some(limit) = settings.window_bytes {
+        line += &format!(", less than {} and one item", crate::quantity::bytes(limit.into()));
+    }
     if settings.executor != Executor::Inline {
         line += &match settings.burst {
             Burst::Adaptive => "; adaptive bursts".to_owned(),

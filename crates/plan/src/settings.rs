@@ -12,6 +12,9 @@ pub struct Settings {
     /// How many items may be between the source and the sink of a domain. At least 1.
     /// [`Plan::new`](crate::Plan::new) gives it to the first domain.
     pub window: usize,
+    /// Above how many bytes of items between them the source is not asked; `None` if they are not weighed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_bytes: Option<u64>,
     /// How many items one synchronisation hands over.
     pub burst: Burst,
     /// What a worker does that finds nothing to do.
@@ -23,7 +26,14 @@ pub struct Settings {
 impl Settings {
     /// Threads of the pipeline's own, adaptive bursts, parking: the defaults of every front end.
     pub fn new(workers: usize, window: usize) -> Self {
-        Settings { workers, window, burst: Burst::Adaptive, wait: Wait::Park, executor: Executor::Threads }
+        Settings {
+            workers,
+            window,
+            window_bytes: None,
+            burst: Burst::Adaptive,
+            wait: Wait::Park,
+            executor: Executor::Threads,
+        }
     }
 
     /// One worker, the calling thread, and the reference executor.

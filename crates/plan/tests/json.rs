@@ -23,9 +23,17 @@ fn burst() -> impl Strategy<Value = Burst> {
 fn settings() -> impl Strategy<Value = Settings> {
     let wait = prop_oneof![Just(Wait::Park), Just(Wait::Spin)];
     let executor = prop_oneof![Just(Executor::Inline), Just(Executor::Threads), Just(Executor::Pool)];
-    (number(), number(), burst(), wait, executor).prop_map(|(workers, window, burst, wait, executor)| {
-        Settings { workers, window, burst, wait, executor }
-    })
+    let bytes = proptest::option::of(1..u64::MAX);
+    (number(), number(), bytes, burst(), wait, executor).prop_map(
+        |(workers, window, window_bytes, burst, wait, executor)| Settings {
+            workers,
+            window,
+            window_bytes,
+            burst,
+            wait,
+            executor,
+        },
+    )
 }
 
 fn node() -> impl Strategy<Value = Node> {

@@ -9,6 +9,7 @@ use super::exit::{Exit, RoomNotice};
 use super::hop::{HopNode, Parallel, UnitHop};
 use super::inline::{Drive, InlineBridge, InlineHop, InlineSource, InlineStage, Push};
 use super::run::{ErrorSlot, Run, Site};
+use super::scales::{Scales, Weigher};
 use super::shards::{ShardedNode, Sharding};
 use super::sink::SinkNode;
 use super::source::SourceNode;
@@ -310,6 +311,11 @@ fn inline_site<E>(run: &Arc<Run>, id: usize, errors: &Arc<ErrorSlot<E>>) -> Site
 
 /// Everything up to a serial node whose results are `S`, erased.
 pub(crate) trait Upstream<S: Send>: Send {
+    /// The same, with what it gives weighed.
+    fn weighed<'w>(self: Box<Self>, weigher: Weigher<'w, S>) -> Box<dyn Upstream<S> + 'w>
+    where
+        Self: 'w;
+
     /// Makes the nodes for the threads executor and gives the lane behind the last. `consumer` is the serial
     /// node that will read the lane, if no hop does and it is in the specs.
     fn threads<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, consumer: Option<usize>) -> Committed<S>
@@ -323,13 +329,21 @@ pub(crate) trait Upstream<S: Send>: Send {
 }
 
 /// A source, as upstream.
-pub(crate) struct SourceUpstream<P: Pull> {
+pub(crate) struct SourceUpstream<'env, P: Pull> {
     pub(crate) pull: P,
     pub(crate) errors: Arc<ErrorSlot<P::Error>>,
     pub(crate) id: usize,
+    pub(crate) weigher: Option<Weigher<'env, P::Item>>,
 }
 
-impl<P: Pull> Upstream<P::Item> for SourceUpstream<P> {
+impl<P: Pull> Upstream<P::Item> for SourceUpstream<'_, P> {
+    fn weighed<'w>(self: Box<Self>, weigher: Weigher<'w, P::Item>) -> Box<dyn Upstream<P::Item> + 'w>
+    where
+        Self: 'w,
+    {
+        Box::new(SourceUpstream { weigher: Some(weigher), ..*self })
+    }
+
     fn threads<'run>(
         self: Box<Self>,
         assembly: &mut Assembly<'run>,
@@ -342,7 +356,8 @@ impl<P: Pull> Upstream<P::Item> for SourceUpstream<P> {
         let most = self.pull.upper().map_or(usize::MAX, |items| items.saturating_add(1));
         let (port, lane) = Domain::open(assembly.window.min(most));
         let site = assembly.site(self.id, port.domain(), &self.errors);
-        let node = SourceNode::new(site, port, self.pull, assembly.event_of(consumer));
+        let out = assembly.event_of(consumer);
+        let node = SourceNode::new(site, port, self.pull, self.weigher.map(Scales::new), out);
         let event = assembly.event_of(Some(self.id));
         assembly.room = Some(RoomNotice { word: Arc::clone(node.word()), event });
         let own = assembly.specs[self.id].own.clone();
@@ -375,6 +390,16 @@ where
     E: Send,
     Op: Serial<U::Out, E>,
 {
+    fn weighed<'w>(
+        self: Box<Self>,
+        _: Weigher<'w, <U::To as Shape>::Slot<Op::Out>>,
+    ) -> Box<dyn Upstream<<U::To as Shape>::Slot<Op::Out>> + 'w>
+    where
+        Self: 'w,
+    {
+        unreachable!("only a source is weighed")
+    }
+
     fn threads<'run>(
         self: Box<Self>,
         assembly: &mut Assembly<'run>,
@@ -429,6 +454,13 @@ where
     E: Send,
     Op: Spread<U::Out, E>,
 {
+    fn weighed<'w>(self: Box<Self>, _: Weigher<'w, Op::Out>) -> Box<dyn Upstream<Op::Out> + 'w>
+    where
+        Self: 'w,
+    {
+        unreachable!("only a source is weighed")
+    }
+
     fn threads<'run>(
         self: Box<Self>,
         assembly: &mut Assembly<'run>,

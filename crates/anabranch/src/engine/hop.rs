@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anabranch_record::lane::{Cell, Hop, Stop};
-use anabranch_record::sync::{AtomicUsize, Ordering, spin_hint};
+use anabranch_record::sync::{AtomicUsize, Ordering, fence, spin_hint};
 
 use super::assembly::{Poked, Station};
 use super::cell::through;
@@ -77,6 +77,9 @@ impl<U: Unit, E> HopNode<U, E> {
     fn leave(&self) {
         if self.replicas != usize::MAX {
             self.claims.fetch_sub(1, Ordering::SeqCst);
+            // Between the count and the look: who is told of an item meanwhile sees the replica free, or is seen.
+            #[cfg(not(mutant = "no_fence_after_replica"))]
+            fence(Ordering::SeqCst);
             if cfg!(not(mutant = "no_notice_after_replica")) && self.hop.ready() > 0 {
                 self.site.run.event.notify();
             }

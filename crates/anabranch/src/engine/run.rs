@@ -263,6 +263,11 @@ pub(crate) struct Site<E> {
 }
 
 impl<E> Site<E> {
+    /// How many indices of its domain were given back.
+    pub(crate) fn released(&self) -> u64 {
+        self.domain.as_ref().map_or(0, |domain| domain.released())
+    }
+
     /// The clock for one item of the inline executor, if the run is reported.
     #[inline]
     pub(crate) fn begin(&self) -> Option<Moment> {

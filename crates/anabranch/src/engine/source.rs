@@ -9,6 +9,7 @@ use anabranch_record::{Baton, EventCount, Word};
 use super::assembly::{Poked, SerialNode};
 use super::clock::{Mean, Moment};
 use super::run::{Cause, Site};
+use super::scales::Scales;
 use crate::serial::{Pull, Pulled};
 
 /// A pull ends after so many nanoseconds, at the mean cost of `next`...
@@ -16,28 +17,48 @@ const QUANTUM: u64 = 20_000;
 /// ... and after so many items.
 const MOST: u64 = 2_048;
 
-struct State<P: Pull> {
+struct State<'env, P: Pull> {
     pull: P,
     port: Source<P::Item>,
+    scales: Option<Scales<'env, P::Item>>,
     mean: Mean,
 }
 
 /// The source of a line.
-pub(super) struct SourceNode<P: Pull> {
+pub(super) struct SourceNode<'env, P: Pull> {
     site: Site<P::Error>,
-    baton: Baton<State<P>>,
+    baton: Baton<State<'env, P>>,
     room: RoomWatch<P::Item>,
+    /// So many indices must be given back before the source is asked again: more than are while the window is full
+    /// by weight. Written by who holds the baton.
+    gate: AtomicU64,
     /// The bits of the mean cost of `next`, for others to see.
     mean: AtomicU64,
     /// Who takes what is pulled waits here.
     out: Arc<EventCount>,
 }
 
-impl<P: Pull> SourceNode<P> {
-    pub(super) fn new(site: Site<P::Error>, port: Source<P::Item>, pull: P, out: Arc<EventCount>) -> Self {
+impl<'env, P: Pull> SourceNode<'env, P> {
+    pub(super) fn new(
+        site: Site<P::Error>,
+        port: Source<P::Item>,
+        pull: P,
+        scales: Option<Scales<'env, P::Item>>,
+        out: Arc<EventCount>,
+    ) -> Self {
         let room = port.watch();
-        let baton = Baton::new(State { pull, port, mean: Mean::default() });
-        Self { site, baton, room, mean: AtomicU64::new(0), out }
+        let baton = Baton::new(State { pull, port, scales, mean: Mean::default() });
+        Self { site, baton, room, gate: AtomicU64::new(0), mean: AtomicU64::new(0), out }
+    }
+
+    /// Whether the items in flight are light enough for another one.
+    #[inline]
+    fn is_light(&self, state: &mut State<'env, P>) -> bool {
+        let Some(scales) = &mut state.scales else { return true };
+        let released = state.port.domain().released();
+        let gate = scales.gate(released);
+        self.gate.store(gate, Ordering::Relaxed);
+        gate <= released
     }
 
     pub(super) fn word(&self) -> &Arc<Word> {
@@ -45,35 +66,42 @@ impl<P: Pull> SourceNode<P> {
     }
 
     /// Pulls for one quantum. Says whether the source is exhausted.
-    fn pull(&self, state: &mut State<P>, worked: &mut bool) -> bool {
-        if state.port.fresh_room() == 0 {
+    fn pull(&self, state: &mut State<'env, P>, worked: &mut bool) -> bool {
+        if state.port.fresh_room() == 0 || !self.is_light(state) {
             return false;
         }
         if self.site.run.is_stopping() {
             return self.stops(state, worked);
         }
-        let State { pull, port, mean } = state;
         let is_alone = self.site.run.is_alone.load(Ordering::Relaxed);
+        let mean = &state.mean;
         let most = if mean.is_known() && !is_alone { mean.items_in(QUANTUM).min(MOST) } else { 1 };
-        let first = port.next();
+        let first = state.port.next();
         let began = Moment::now();
         let pulled = catch_unwind(AssertUnwindSafe(|| {
             let end = first + most;
-            while port.next() < end && port.room() > 0 {
+            while state.port.next() < end && state.port.room() > 0 {
                 if cfg!(not(mutant = "pull_past_a_failure")) && self.site.run.is_stopping() {
                     break;
                 }
-                match pull.pull() {
+                match state.pull.pull() {
                     Pulled::Item(item) => {
-                        port.put(Cell::Value(item));
+                        if let Some(scales) = &mut state.scales {
+                            scales.put(state.port.next(), &item);
+                        }
+                        state.port.put(Cell::Value(item));
                         #[cfg(not(mutant = "no_notice_of_an_item"))]
                         self.out.notify();
+                        if !self.is_light(state) {
+                            break;
+                        }
                     }
                     other => return Some(other),
                 }
             }
             None
         }));
+        let State { port, mean, .. } = state;
         *worked |= port.next() > first || !matches!(pulled, Ok(None));
         let nanos = began.elapsed();
         mean.update(nanos, port.next() - first);
@@ -97,7 +125,7 @@ impl<P: Pull> SourceNode<P> {
 
     /// The source is not to be asked again. If the run drains, the stream ends here. Says whether it does.
     #[cold]
-    fn stops(&self, state: &mut State<P>, worked: &mut bool) -> bool {
+    fn stops(&self, state: &mut State<'env, P>, worked: &mut bool) -> bool {
         let drains = self.site.run.is_draining();
         if drains {
             self.put_stop(&mut state.port, Stop::End);
@@ -124,7 +152,7 @@ impl<P: Pull> SourceNode<P> {
     }
 }
 
-impl<P: Pull> SerialNode for SourceNode<P> {
+impl<P: Pull> SerialNode for SourceNode<'_, P> {
     fn poke(&self) -> Poked {
         let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
         let mut worked = false;
@@ -143,7 +171,10 @@ impl<P: Pull> SerialNode for SourceNode<P> {
 
     fn is_ready(&self) -> bool {
         let run = &self.site.run;
-        self.baton.word().is_free() && (!run.is_stopping() || run.is_draining()) && self.room.has_room()
+        self.baton.word().is_free()
+            && (!run.is_stopping() || run.is_draining())
+            && self.room.has_room()
+            && self.site.released() >= self.gate.load(Ordering::Relaxed)
     }
 
     fn is_held(&self) -> bool {

@@ -150,6 +150,25 @@ where
         self.stage(Node::serial("serial"), Each(f))
     }
 
+    /// As [`serial`](Self::serial), but takes the items as they are done, not in their order, which is
+    /// [given up](Self::unordered): a slow item holds nobody up.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let mut sum = 0;
+    /// let stream = Stream::from_iter(1..=100u32).map(|n| n * n);
+    /// stream.serial_unordered(|n| sum += n).for_each(drop);
+    /// assert_eq!(sum, 338_350);
+    /// ```
+    pub fn serial_unordered<V, F>(self, f: F) -> After<'env, U, M, V>
+    where
+        V: Send + 'env,
+        F: FnMut(U::Out) -> V + Send + 'env,
+    {
+        self.unordered().stage(Node::serial("serial_unordered"), Each(f))
+    }
+
     /// As [`serial`](Self::serial), and drops the items for which `f` gives `None`.
     pub fn serial_filter_map<V, F>(self, f: F) -> After<'env, U, M, V>
     where

@@ -7,7 +7,7 @@ use anabranch_record::sync::Arc;
 
 use super::{Described, Stream};
 use crate::channel::{Post, Posted, channel};
-use crate::engine::{ErrorSlot, NodeSpec, SourceUpstream, Tail};
+use crate::engine::{ErrorSlot, NodeSpec, SourceUpstream, Tail, Weigher};
 use crate::flow::{May, Mode};
 use crate::serial::{FromIter, Pull, TryFromIter};
 use crate::settings::Settings;
@@ -91,12 +91,47 @@ impl<'env, T: Send + 'env, E: Send + 'env> Stream<'env, Identity<T, Single>, May
 }
 
 impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {
+    /// Bounds what is in flight by weight too: while the items between source and end stand for `bytes` or more,
+    /// by what `weigh` said when the source gave them, the source is not asked. So they stand for less than
+    /// `bytes` and one item together, and an item of any weight passes. [`window`](Self::window) holds beside it.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let files = (0..100).map(|n| vec![b'x'; 1 << (n % 20)]); // of very different sizes
+    /// let total = Stream::from_iter(files)
+    ///     .window_bytes(4 << 20, |file| file.len() as u64)
+    ///     .map(|file| file.len())
+    ///     .fold(0, |sum, size| sum + size);
+    /// assert_eq!(total, 5 * ((1 << 20) - 1));
+    /// ```
+    ///
+    /// # Panics
+    /// If `bytes` is 0, or it does not follow the source.
+    #[track_caller]
+    pub fn window_bytes<F>(mut self, bytes: u64, weigh: F) -> Self
+    where
+        F: Fn(&T) -> u64 + Send + 'env,
+    {
+        assert!(bytes > 0, "a window is 1 byte or more, not 0");
+        let last = &self.nodes.last().expect("a stream has a source").node;
+        assert!(
+            self.nodes.len() == 1,
+            "window_bytes({bytes}) follows `{}`: it weighs what the source gives",
+            last.name
+        );
+        self.settings.window_bytes = Some(bytes);
+        self.tail.upstream =
+            self.tail.upstream.weighed(Weigher { limit: bytes.min(1 << 63), weigh: Box::new(weigh) });
+        self
+    }
+
     pub(crate) fn pulled<P>(pull: P, node: Node) -> Self
     where
         P: Pull<Item = T, Error = M::Error> + 'env,
     {
         let errors: Arc<ErrorSlot<M::Error>> = Arc::default();
-        let upstream = Box::new(SourceUpstream { pull, errors: Arc::clone(&errors), id: 0 });
+        let upstream = Box::new(SourceUpstream { pull, errors: Arc::clone(&errors), id: 0, weigher: None });
         let described =
             Described { node, takes: None, composes: false, opens_domain: false, spec: NodeSpec::default() };
         Self {
