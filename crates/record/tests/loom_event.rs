@@ -11,7 +11,7 @@ mod model;
 
 use anabranch_record::EventCount;
 use anabranch_record::lane::{Cell, Domain, Hop, Source, Stamped};
-use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, Ordering};
+use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use loom::thread;
 use model::check;
 
@@ -196,5 +196,32 @@ fn the_end_of_a_run_against_a_notice_and_one_that_parks() {
         shared.0.notify_all();
         sleeper.join().unwrap();
         notifier.join().unwrap();
+    });
+}
+
+#[test]
+fn a_replica_that_is_given_back_against_a_put_and_one_that_parks() {
+    // One replica: who gives it back is busy for ever then, and so is who puts. The third was told of the item
+    // while the replica was taken, and may be about to park again.
+    check(3, || {
+        let (mut source, lane) = Lane::open(1);
+        let replicas = Arc::new(AtomicUsize::new(1));
+        let (left, given) = (Arc::clone(&lane), Arc::clone(&replicas));
+        let leaver = thread::spawn(move || {
+            given.fetch_sub(1, Ordering::SeqCst);
+            #[cfg(not(mutant = "no_fence_after_replica"))]
+            fence(Ordering::SeqCst);
+            if left.hop.ready() > 0 {
+                left.event.notify();
+            }
+        });
+        let idle = Arc::clone(&lane);
+        let parks = thread::spawn(move || {
+            let enter = || idle.hop.ready() > 0 && replicas.load(Ordering::SeqCst) == 0;
+            park_until(&idle.event, || enter().then_some(()));
+        });
+        lane.put_and_notify(&mut source, 1);
+        leaver.join().unwrap();
+        parks.join().unwrap();
     });
 }
