@@ -9,9 +9,9 @@
 #[path = "support/model.rs"]
 mod model;
 
-use anabranch_record::lane::{Cell, Committed, Domain, Hop, Sink, Stamped};
+use anabranch_record::lane::{Cell, Committed, Domain, Hop, Sink, Stamped, Watch};
 use anabranch_record::sync::{Arc, AtomicU64, Ordering};
-use anabranch_record::{Baton, Held};
+use anabranch_record::{Baton, EventCount, Held};
 use loom::thread;
 use model::check;
 
@@ -148,6 +148,8 @@ fn whoever_sees_a_stage_closed_sees_what_it_did() {
 struct Line {
     hop: Hop<u64, Box<u64>>,
     sink: Baton<(Sink<Box<u64>, Stamped<Box<u64>>>, Vec<u64>)>,
+    head: Watch<Box<u64>, Stamped<Box<u64>>>,
+    event: EventCount,
 }
 
 impl Line {
@@ -157,15 +159,24 @@ impl Line {
         for item in 0..items {
             source.put(Cell::Value(item));
         }
-        Arc::new(Self { hop, sink: Baton::new((lane.sink(), Vec::new())) })
+        let sink = lane.sink();
+        let head = sink.watch();
+        Arc::new(Self { hop, sink: Baton::new((sink, Vec::new())), head, event: EventCount::new() })
     }
 
     /// Carries one item across, then pokes the sink (rules 4 to 7).
     fn carry_one_and_poke(&self) {
+        self.carry_one();
+        self.poke();
+    }
+
+    fn carry_one(&self) {
         let mut claim = self.hop.claim(1).expect("an item for each thread");
         let cell = claim.take().expect("a claim has an item");
         claim.put(cell.map(|item| Box::new(10 * item)));
-        drop(claim);
+    }
+
+    fn poke(&self) {
         let mut held = self.sink.poke();
         while let Some(mut holder) = held {
             let (sink, out) = holder.state();
@@ -177,6 +188,11 @@ impl Line {
             held = holder.release();
         }
     }
+
+    /// What a worker sees of the sink when it looks for work.
+    fn is_ready(&self) -> bool {
+        self.sink.word().is_free() && self.head.is_ready()
+    }
 }
 
 #[test]
@@ -187,6 +203,35 @@ fn stamp_and_poke_against_the_sinks_last_look() {
         let worker = thread::spawn(move || other.carry_one_and_poke());
         line.carry_one_and_poke();
         worker.join().unwrap();
+        let mut held = line.sink.poke().expect("nobody holds it");
+        assert_eq!(held.state().1, [0, 10], "an item is ready and nobody serves it");
+        held.let_go();
+    });
+}
+
+#[test]
+fn stamp_and_poke_against_a_worker_that_looks_again_and_parks() {
+    // One goes on with a long item. The other one looks for work after it has served, as workers do, and parks:
+    // that alone does not make up for a poke that was left out.
+    check(3, || {
+        let line = Line::with_items(2);
+        let other = Arc::clone(&line);
+        let goes_on = thread::spawn(move || {
+            other.carry_one();
+            if cfg!(not(mutant = "claim_pokes_behind_a_hint")) || other.is_ready() {
+                other.poke();
+            }
+        });
+        line.carry_one_and_poke();
+        while line.is_ready() {
+            line.poke();
+        }
+        let _ticket = line.event.prepare();
+        while line.is_ready() {
+            line.poke();
+        }
+        line.event.leave();
+        goes_on.join().unwrap();
         let mut held = line.sink.poke().expect("nobody holds it");
         assert_eq!(held.state().1, [0, 10], "an item is ready and nobody serves it");
         held.let_go();

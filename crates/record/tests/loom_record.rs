@@ -274,3 +274,52 @@ fn a_lost_claim_of_a_reader_against_a_waiting_writer() {
         reads.join().unwrap();
     });
 }
+
+/// A writer may go by a limit that another one raised: it has what the readers did before that.
+#[test]
+fn a_limit_that_another_writer_has_raised() {
+    check_to(2, || {
+        let record = Record::new(Dealt::of(2, 1), All::of(1));
+        let [mut a, mut b] = [0, 1].map(|id| record.writer(id, 1).unwrap());
+        let mut reader = record.reader(0, 1).unwrap();
+        write(&mut a, 1);
+        write(&mut b, 1);
+        let reads = thread::spawn(move || {
+            for index in 0..2 {
+                let items = reader.receive(1);
+                assert_eq!(items.get(0), Some(&index));
+                items.release();
+            }
+            reader
+        });
+        let writes = thread::spawn(move || {
+            write(&mut a, 1); // over the slot of 0
+            a
+        });
+        write(&mut b, 1); // over the slot of 1
+        let (_a, _reader) = (writes.join().unwrap(), reads.join().unwrap());
+    });
+}
+
+/// The reader has skipped what is not committed yet: a writer then waits for another one's commit.
+#[test]
+fn a_commit_against_another_writer_that_waits_for_it() {
+    check_to(2, || {
+        let record = Record::new(Dealt::of(2, 1), All::of(1));
+        let [mut a, mut b] = [0, 1].map(|id| record.writer(id, 1).unwrap());
+        let mut reader = record.reader(0, 1).unwrap();
+        let reads = thread::spawn(move || {
+            assert_eq!(reader.receive_range(2..3).get(0), Some(&2));
+            reader
+        });
+        let writes = thread::spawn(move || {
+            write(&mut b, 1); // 1
+            write(&mut b, 1); // 3: waits until 0 and 1 are released, and committed
+            b
+        });
+        write(&mut a, 1); // 0
+        let _b = writes.join().unwrap();
+        write(&mut a, 1); // 2
+        let _reader = reads.join().unwrap();
+    });
+}

@@ -72,6 +72,7 @@ impl Patience {
 /// sleeper's look after `prepare` sees what was stored before this call.
 #[inline]
 pub(super) fn wake_all(event: &EventCount) {
+    #[cfg(not(mutant = "no_fence_in_wake_all"))]
     sync::fence(sync::Ordering::SeqCst);
     wake_sleepers(event);
 }

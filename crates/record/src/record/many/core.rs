@@ -147,6 +147,7 @@ impl<T> Core<T> {
 
     /// Wakes everybody: what changed may be what anybody waits for.
     pub(super) fn wake_both(&self) {
+        #[cfg(not(mutant = "no_fence_in_wake_both"))]
         fence(Ordering::SeqCst);
         wake_sleepers(&self.items);
         wake_sleepers(&self.room);
@@ -181,7 +182,8 @@ impl<T> Core<T> {
         let mut control = self.lock();
         control.floor = control.floor.max(self.low());
         let limit = (control.floor + self.span()).min(LAST).max(self.limit.load(Ordering::Relaxed));
-        self.limit.store(limit, Ordering::Release);
+        let order = if cfg!(mutant = "relaxed_limit") { Ordering::Relaxed } else { Ordering::Release };
+        self.limit.store(limit, order);
         while let Some(newer) = control.oldest.after(control.floor).cloned() {
             passed.push(std::mem::replace(&mut control.oldest, newer));
         }

@@ -203,6 +203,7 @@ impl<T, R: Deal> ReadView<T, R> {
                 self.released = from;
                 return Some(());
             }
+            #[cfg(not(mutant = "no_wake_after_a_lost_read_claim"))]
             core.wake_both();
         }
     }
@@ -222,7 +223,8 @@ impl<T, R: Deal> ReadView<T, R> {
             self.place.next
         };
         self.released = self.place.next;
-        self.core.readers.seats[self.place.cell].at.store(at, Ordering::Release);
+        let order = if cfg!(mutant = "relaxed_read_cell") { Ordering::Relaxed } else { Ordering::Release };
+        self.core.readers.seats[self.place.cell].at.store(at, order);
         wake_all(&self.core.room);
     }
 }

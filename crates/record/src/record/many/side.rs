@@ -53,8 +53,12 @@ impl Side {
     #[inline]
     pub(super) fn low(&self) -> u64 {
         // The counter first: see the module's text.
+        #[cfg(not(mutant = "cells_before_the_counter"))]
         let claimed = self.claim.load(Ordering::Acquire);
-        self.seats.iter().fold(claimed, |low, seat| low.min(seat.at.load(Ordering::Acquire)))
+        let low = self.seats.iter().map(|seat| seat.at.load(Ordering::Acquire)).fold(IDLE, u64::min);
+        #[cfg(mutant = "cells_before_the_counter")]
+        let claimed = self.claim.load(Ordering::Acquire);
+        low.min(claimed)
     }
 
     /// As [`low`](Self::low), and whether it will not rise any more: the view that holds it has gone.
@@ -77,8 +81,12 @@ impl Side {
     #[inline]
     pub(super) fn claim(&self, seat: usize, from: u64, to: u64) -> bool {
         let at = &self.seats[seat].at;
+        #[cfg(not(mutant = "counter_before_the_cell"))]
         at.store(from, Ordering::Relaxed);
-        let claimed = self.claim.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        let order = if cfg!(mutant = "relaxed_ticket") { Ordering::Relaxed } else { Ordering::AcqRel };
+        let claimed = self.claim.compare_exchange(from, to, order, Ordering::Relaxed).is_ok();
+        #[cfg(mutant = "counter_before_the_cell")]
+        at.store(from, Ordering::Release);
         if !claimed {
             at.store(IDLE, Ordering::Release);
         }

@@ -175,6 +175,7 @@ impl<T, W: WriteDeal> WriteView<T, W> {
                 self.place = Place { next: from, end: from + n, cell: self.seat };
                 return Ok(());
             }
+            #[cfg(not(mutant = "no_wake_after_a_lost_write_claim"))]
             core.wake_both();
         }
     }
@@ -191,8 +192,9 @@ impl<T, W: WriteDeal> WriteView<T, W> {
             index
         };
         self.place.next = if W::TICKETS { index } else { at };
-        side.seats[self.place.cell].at.store(at, Ordering::Release);
-        if side.seats.len() == 1 {
+        let order = if cfg!(mutant = "relaxed_write_cell") { Ordering::Relaxed } else { Ordering::Release };
+        side.seats[self.place.cell].at.store(at, order);
+        if side.seats.len() == 1 || cfg!(mutant = "no_wake_of_other_writers") {
             wake_all(&self.core.items);
         } else {
             // Other writers may wait for this commit too: the window ends at the floor, and that is committed.

@@ -155,7 +155,9 @@ impl<T> Reader<T> {
     fn publish(&mut self) {
         if self.released < self.next {
             self.released = self.next;
-            self.shared.released.store(self.next, Ordering::Release);
+            let order =
+                if cfg!(mutant = "relaxed_give_back") { Ordering::Relaxed } else { Ordering::Release };
+            self.shared.released.store(self.next, order);
             self.shared.room.ring();
         }
     }
@@ -167,6 +169,9 @@ fn look_for_items<T>(shared: &Shared<T>, end: u64) -> Option<u64> {
     if committed >= end {
         Some(committed)
     } else if shared.writer_gone.load(Ordering::Acquire) {
+        if cfg!(mutant = "no_second_look_at_the_end") {
+            return Some(committed);
+        }
         // The flag was raised after the last commit, so this is final.
         Some(shared.committed.load(Ordering::Acquire))
     } else {

@@ -125,7 +125,8 @@ impl<T> Writer<T> {
     #[inline]
     fn publish(&mut self, index: u64) {
         self.next = index;
-        self.shared.committed.store(index, Ordering::Release);
+        let order = if cfg!(mutant = "relaxed_publish") { Ordering::Relaxed } else { Ordering::Release };
+        self.shared.committed.store(index, order);
         self.shared.items.ring();
     }
 }
