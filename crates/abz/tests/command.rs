@@ -455,3 +455,36 @@ fn help_and_mistakes_exit_as_gzip_does() {
     folder.abz(&["-b128", "x"]).exits(1);
     folder.abz(&["-p0", "x"]).exits(1);
 }
+
+#[test]
+fn the_manual_and_the_completions_know_every_option_of_the_help() {
+    let folder = Folder::new();
+    let said =
+        |arguments: &[&str]| String::from_utf8(folder.abz(arguments).exits(0).says("").stdout()).unwrap();
+    let help = said(&["--help"]);
+    assert!(help.lines().count() < 50 && help.lines().all(|line| line.len() <= 100), "one screen: {help}");
+    let options: Vec<&str> = help
+        .split_whitespace()
+        .filter(|word| word.starts_with("--"))
+        .map(|word| word.trim_end_matches(','))
+        .collect();
+    assert!(options.len() > 20, "{options:?}");
+    let manual = said(&["--generate", "man"]);
+    for option in &options {
+        assert!(manual.contains(&option.replace('-', "\\-")), "{option} is not in the manual");
+    }
+    for section in ["SYNOPSIS", "DESCRIPTION", "EXAMPLES", "EXIT STATUS", "FILES"] {
+        assert!(manual.contains(&format!("\n.SH {section}\n")), "{section}");
+    }
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let completions = said(&["--generate", shell]);
+        for option in &options {
+            assert!(completions.contains(option.trim_start_matches('-')), "{shell} does not know {option}");
+        }
+    }
+    if have("bash") {
+        folder.write("completions", said(&["--generate", "bash"]).as_bytes());
+        let checked = Command::new("bash").arg("-n").arg(folder.path("completions")).status().unwrap();
+        assert!(checked.success());
+    }
+}

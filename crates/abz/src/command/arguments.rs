@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use abz::gzip::MAX_BLOCK;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Parser};
+use clap::builder::RangedU64ValueParser;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Parser, ValueEnum, ValueHint};
 
 /// The smallest block that one may ask for, in bytes: below it the headers weigh, and `-b 128`, which means KiB
 /// elsewhere, is a slip of the pen.
@@ -12,91 +13,163 @@ const LEAST_BLOCK: usize = 4 << 10;
 
 /// Compress or decompress files with all cores, in the gzip format
 #[derive(Debug, Parser)]
-#[command(version, args_override_self = true, after_help = AFTER_HELP, max_term_width = 100)]
+#[command(
+    name = "abz",
+    version,
+    args_override_self = true,
+    before_help = BEFORE_HELP,
+    after_help = AFTER_HELP,
+    help_template = TEMPLATE,
+    max_term_width = 100,
+    disable_help_flag = true,
+    disable_version_flag = true
+)]
 pub(super) struct Arguments {
     /// Files to compress or decompress
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, hide_short_help = true)]
     pub(super) files: Vec<PathBuf>,
 
     /// Decompress
-    #[arg(short, long, alias = "uncompress")]
+    ///
+    /// Any gzip file will do. Members that say how long they are (those of abz and of bgzip) are decoded by all
+    /// threads; other members by one, while others read and write. Every checksum and every size is verified. Where
+    /// FILE does not exist and FILE.gz does, that is taken.
+    #[arg(short, long, alias = "uncompress", help_heading = WHAT)]
     pub(super) decompress: bool,
 
-    /// Test compressed files: read all and write nothing
-    #[arg(short, long)]
+    /// Test: decompress to nowhere, and say what is damaged
+    #[arg(short, long, help_heading = WHAT)]
     pub(super) test: bool,
 
-    /// Write to standard output, keep the input
-    #[arg(short = 'c', long, alias = "to-stdout", conflicts_with = "output")]
+    /// List sizes and ratios, without decompressing where that can be
+    ///
+    /// Sizes are those of all members, also above 4 GiB. Files whose members do not say how long they are must be
+    /// decoded for that. With -v the first column says which kind a file is of: "members" or "stream".
+    #[arg(short, long, help_heading = WHAT)]
+    pub(super) list: bool,
+
+    /// Print the plan that would run, and do nothing
+    #[arg(long, help_heading = WHAT)]
+    pub(super) explain: bool,
+
+    /// Write to standard output, keep FILE
+    ///
+    /// The outputs of several files come one after another, in the order of the command line. With -d and -f, what
+    /// is not compressed is copied as it is.
+    #[arg(short = 'c', long, alias = "to-stdout", conflicts_with = "output", help_heading = FILES)]
     pub(super) stdout: bool,
 
-    /// Keep the input
-    #[arg(short, long)]
+    /// Write to OUT (- for standard output), keep FILE
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath, help_heading = FILES)]
+    pub(super) output: Option<PathBuf>,
+
+    /// Keep FILE
+    #[arg(short, long, help_heading = FILES)]
     pub(super) keep: bool,
 
-    /// Overwrite files, follow links, write compressed data to a terminal
-    #[arg(short, long)]
+    /// Overwrite files, follow links, use a terminal for compressed data
+    ///
+    /// Without it abz does not replace a file that exists, takes no symbolic link and no file with several names
+    /// (hard links), does not compress what has the suffix already, and does not write compressed data to a terminal.
+    #[arg(short, long, help_heading = FILES)]
     pub(super) force: bool,
 
-    /// Write to FILE (- for standard output), keep the input
-    #[arg(short, long, value_name = "FILE")]
-    pub(super) output: Option<PathBuf>,
+    /// Take the files in folders; links in them are not followed
+    #[arg(short, long, help_heading = FILES)]
+    pub(super) recursive: bool,
+
+    /// Let compressed files end with SUFFIX instead of .gz
+    ///
+    /// When decompressing, .gz, .tgz, .taz, .z, -gz, -z and _z are known too; .tgz and .taz become .tar.
+    #[arg(short = 'S', long, value_name = "SUFFIX", default_value = ".gz", hide_default_value = true)]
+    #[arg(help_heading = FILES)]
+    pub(super) suffix: OsString,
+
+    /// Store no name and time; with -d, do not restore them (-d's default)
+    #[arg(short, long, overrides_with = "name", help_heading = FILES)]
+    pub(super) no_name: bool,
+
+    /// Store name and time (the default); with -d, restore them
+    ///
+    /// A stored name is used without its folders.
+    #[arg(short = 'N', long, overrides_with = "no_name", help_heading = FILES)]
+    pub(super) name: bool,
+
+    /// Wait until the new file is on the disk before FILE is removed
+    #[arg(long, alias = "synchronous", help_heading = FILES)]
+    pub(super) sync: bool,
 
     #[command(flatten)]
     pub(super) level: Level,
 
-    /// Use N threads [default: the cores that this process may use]
-    #[arg(short, long, value_name = "N", value_parser = parse_processes)]
+    /// Use N threads instead of one for each core
+    ///
+    /// The output is the same for any number.
+    #[arg(short, long, value_name = "N", value_parser = parse_processes, help_heading = HOW)]
     pub(super) processes: Option<usize>,
 
-    /// Compress blocks of SIZE bytes, 4K to 4M
-    #[arg(short, long, value_name = "SIZE", default_value = "1M", value_parser = parse_block_size)]
+    /// Compress blocks of SIZE bytes: 4K to 4M [default: 1M]
+    ///
+    /// Each block is compressed by itself. Smaller ones need less memory and make larger files (0.3 % with 512K,
+    /// 2 % with 128K); larger ones gain next to nothing.
+    #[arg(short, long, value_name = "SIZE", default_value = "1M", hide_default_value = true)]
+    #[arg(value_parser = parse_block_size, help_heading = HOW)]
     pub(super) block_size: usize,
 
-    /// Use SUFFIX for compressed files
-    #[arg(short = 'S', long, value_name = "SUFFIX", default_value = ".gz")]
-    pub(super) suffix: OsString,
-
-    /// Tell of each file how much it shrank
-    #[arg(short, long, overrides_with = "quiet")]
+    /// Say of each file how much it shrank
+    #[arg(short, long, overrides_with = "quiet", help_heading = TOLD)]
     pub(super) verbose: bool,
 
-    /// Tell no warnings
-    #[arg(short, long, overrides_with = "verbose")]
+    /// Say nothing but errors
+    #[arg(short, long, overrides_with = "verbose", help_heading = TOLD)]
     pub(super) quiet: bool,
 
-    /// Tell sizes and ratio of compressed files, right ones also of several members and above 4 GiB
-    #[arg(short, long)]
-    pub(super) list: bool,
-
-    /// Take the files in folders, and in their folders; links are not followed
-    #[arg(short, long)]
-    pub(super) recursive: bool,
-
-    /// Store no name and no time; with -d, do not take those that are stored (-d's default)
-    #[arg(short, long, overrides_with = "name")]
-    pub(super) no_name: bool,
-
-    /// Store name and time (the default); with -d, take those that are stored
-    #[arg(short = 'N', long, overrides_with = "no_name")]
-    pub(super) name: bool,
-
-    /// Wait until the output is safely on the disk before its input is removed
-    #[arg(long, alias = "synchronous")]
-    pub(super) sync: bool,
-
-    /// Print the plan that would run, and do nothing
-    #[arg(long)]
-    pub(super) explain: bool,
-
-    /// Tell what each stage of the work did, how long it was busy, and what held it up
-    #[arg(long)]
+    /// Say what each stage of the work did, and what held it up
+    #[arg(long, help_heading = TOLD)]
     pub(super) report: bool,
 
+    /// Print the manual page, or completions for a shell
+    ///
+    /// For example: abz --generate man > abz.1; abz --generate bash > abz.bash
+    #[arg(long, value_name = "WHAT", hide_short_help = true, help_heading = TOLD)]
+    pub(super) generate: Option<Generated>,
+
     /// Print the license
-    #[arg(short = 'L', long)]
+    #[arg(short = 'L', long, help_heading = TOLD)]
     pub(super) license: bool,
+
+    /// Print this help
+    #[arg(short, long, action = ArgAction::HelpShort, help_heading = TOLD)]
+    help: Option<bool>,
+
+    /// Print the version
+    #[arg(short = 'V', long, action = ArgAction::Version, help_heading = TOLD)]
+    version: Option<bool>,
 }
+
+/// What `--generate` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Generated {
+    /// The manual page, in roff
+    Man,
+    Bash,
+    Elvish,
+    Fish,
+    #[value(name = "powershell")]
+    PowerShell,
+    Zsh,
+}
+
+const WHAT: &str = "What to do [compress]";
+const FILES: &str = "Which files, and where to";
+const HOW: &str = "How";
+const TOLD: &str = "What is told";
+
+const TEMPLATE: &str = "\
+{about-with-newline}
+{usage-heading} {usage}
+
+{before-help}{all-args}{after-help}";
 
 /// What `--license` prints.
 pub(super) const LICENSE: &str = "\
@@ -106,21 +179,21 @@ and distribute it under the terms of either the MIT license
 <https://www.apache.org/licenses/LICENSE-2.0>, at your choice.
 ";
 
-const AFTER_HELP: &str = "\
-Each FILE is replaced by FILE.gz, or back again with -d. The new file appears
-under its name when it is complete; only then is the old one removed. With no
-FILE, or when FILE is -, from standard input to standard output.
+pub(super) const BEFORE_HELP: &str = "\
+Each FILE becomes FILE.gz, or back again with -d. The new file gets its name when it
+is complete; only then is FILE removed. With no FILE, or when FILE is -, from
+standard input to standard output.";
 
+const AFTER_HELP: &str = "\
 Examples:
-  abz -k notes.txt            makes notes.txt.gz and keeps notes.txt
-  abz -d notes.txt.gz         makes notes.txt of it again
+  abz -k notes.txt                       makes notes.txt.gz, keeps notes.txt
+  abz -d notes.txt.gz                    makes notes.txt of it again
   tar c folder | abz -9 > folder.tar.gz
-  abz -dc folder.tar.gz | tar x
-  abz -t *.gz                 tells which files are damaged, and where
+  abz -t *.gz                            says which files are damaged, and where
 
 Exit status: 0 if all is well, 1 after an error, 2 after a warning.";
 
-/// How hard to compress: `-1` to `-9`, of which the last one given counts.
+/// How hard to compress: `-1` to `-9` or `--level`, of which the last one given counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Level(pub(super) u32);
 
@@ -142,14 +215,22 @@ impl Level {
 
 impl Args for Level {
     fn augment_args(command: Command) -> Command {
-        command.args(Level::IDS.map(|(id, digit)| {
-            let flag = Arg::new(id).short(digit).action(ArgAction::SetTrue);
+        let flags = Level::IDS.map(|(id, digit)| {
+            let flag = Arg::new(id).short(digit).action(ArgAction::SetTrue).help_heading(HOW);
             match digit {
                 '1' => flag.long(id).help("Compress fast; -2 to -8 lie between the two [default: -6]"),
                 '9' => flag.long(id).help("Compress well"),
                 _ => flag.hide(true),
             }
-        }))
+        });
+        command.args(flags).arg(
+            Arg::new("level")
+                .long("level")
+                .value_name("N")
+                .value_parser(RangedU64ValueParser::<u32>::new().range(1..=12))
+                .help_heading(HOW)
+                .help("Compress at level N, 1 to 12; from 10 on it is very slow"),
+        )
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -159,9 +240,11 @@ impl Args for Level {
 
 impl FromArgMatches for Level {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let given = Level::IDS.iter().filter(|(id, _)| matches.get_flag(id));
-        let last = given.max_by_key(|(id, _)| matches.index_of(id));
-        Ok(last.and_then(|(_, digit)| digit.to_digit(10)).map_or(Level::DEFAULT, Level))
+        let flags = Level::IDS.iter().filter(|(id, _)| matches.get_flag(id));
+        let flags = flags.map(|(id, digit)| (matches.index_of(id), digit.to_digit(10)));
+        let number = matches.get_one("level").map(|level| (matches.index_of("level"), Some(*level)));
+        let last = flags.chain(number).max_by_key(|(place, _)| *place);
+        Ok(last.and_then(|(_, level)| level).map_or(Level::DEFAULT, Level))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -212,6 +295,9 @@ mod tests {
         assert_eq!(level("abz -9 -1 x"), 1);
         assert_eq!(level("abz -9 -1 --best x"), 9);
         assert_eq!(level("abz -3kf4 x"), 4);
+        assert_eq!(level("abz -1 --level 12 x"), 12);
+        assert_eq!(level("abz --level 12 --level 10 -2 x"), 2);
+        assert!(Arguments::try_parse_from(["abz", "--level", "13"]).is_err());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`arguments`] | what the user may write, for `--help` and for the parser |
 //! | [`options`] | what that means, once and for all |
+//! | [`pages`] | the manual page and the completions, made of the arguments |
 //! | [`walk`] | which inputs there are: folders, with `-r` |
 //! | [`jobs`] | large files one by one, small ones side by side |
 //! | [`job`] | one input from start to end |
@@ -28,6 +29,7 @@ pub mod jobs;
 mod list;
 mod options;
 mod output;
+mod pages;
 mod problem;
 mod progress;
 mod target;

@@ -1,6 +1,7 @@
 //! What the arguments mean: every later decision reads this, and nothing reads an argument twice.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::PathBuf;
 
 use abz::Compression;
@@ -8,6 +9,9 @@ use clap::Parser;
 
 use super::arguments::{Arguments, LICENSE};
 use super::console::{Loudness, Status};
+use super::interrupt::end_if_broken_pipe;
+use super::pages;
+use super::problem::Problem;
 
 /// What to do, with what, and how.
 #[derive(Debug)]
@@ -81,10 +85,23 @@ impl Options {
     /// If there is nothing to do: help or a mistake has been printed, and this is the status to exit with.
     pub fn from_command_line() -> Result<Options, Status> {
         let arguments = Arguments::try_parse();
-        if arguments.as_ref().is_ok_and(|arguments| arguments.license) {
-            // Where it cannot be printed, the status must do.
-            let _ = std::io::Write::write_all(&mut std::io::stdout(), LICENSE.as_bytes());
-            return Err(Status::Success);
+        if let Ok(arguments) = &arguments
+            && (arguments.license || arguments.generate.is_some())
+        {
+            let mut stdout = std::io::stdout().lock();
+            let written = match arguments.generate {
+                Some(generated) => pages::write(generated, &mut stdout),
+                None => stdout.write_all(LICENSE.as_bytes()),
+            };
+            let flushed = written.and_then(|()| stdout.flush());
+            return Err(match flushed {
+                Ok(()) => Status::Success,
+                Err(error) => {
+                    end_if_broken_pipe(&error);
+                    eprintln!("abz: {}", Problem::of_file("standard output", "cannot be written to", &error));
+                    Status::Error
+                }
+            });
         }
         arguments.and_then(Options::new).map_err(|error| {
             // Where it cannot be printed, the status must do.

@@ -1,0 +1,97 @@
+//! What `--generate` prints: the manual page and the completions, made of the same arguments that are parsed.
+
+use std::io::{self, Write};
+
+use clap::{Command, CommandFactory};
+use clap_complete::{Shell, generate};
+use clap_mangen::Man;
+
+use super::arguments::{Arguments, BEFORE_HELP, Generated};
+
+/// All options would be a paragraph that says nothing.
+const SYNOPSIS: &str = r".SH SYNOPSIS
+.B abz
+.RI [ OPTIONS ]
+.RI [ FILE ]...
+";
+
+/// What the manual page says beside the options, in roff.
+const MORE: &str = r#".SH EXAMPLES
+.TP
+.B abz \-k notes.txt
+makes notes.txt.gz, and keeps notes.txt.
+.TP
+.B abz \-d notes.txt.gz
+makes notes.txt of it again.
+.TP
+.B tar c folder | abz \-9 > folder.tar.gz
+compresses what comes through a pipe.
+.TP
+.B abz \-r logs
+replaces each file below the folder logs, several at a time.
+.TP
+.B abz \-t *.gz
+says which files are damaged, and where.
+.TP
+.B abz \-l *.gz
+says how large their contents are.
+.SH EXIT STATUS
+.TP
+.B 0
+All is well.
+.TP
+.B 1
+Something failed: a file could not be read or written, or is damaged. Its output was not made, and its input is as
+it was. The other files were taken nevertheless.
+.TP
+.B 2
+Something was left undone or is odd, and no data is at stake: a file that exists already, a folder without \-r,
+trailing garbage.
+.PP
+SIGINT, SIGTERM and SIGHUP remove what is incomplete, and end abz as they end other programs.
+.SH FILES
+While an output is incomplete it is called .abz\-XXXXXX.tmp, in the folder where it will be. Only a crash of the
+machine, or SIGKILL, leaves such a file behind; it can be removed.
+.SH NOTES
+The files are gzip files (RFC 1952) of one member for each block, and any program that reads gzip reads them. The
+header of each member says how long it is, in the extra field, so that abz can decompress them with all threads; an
+empty member at the end is an index. The same input, level, block size, name and time always give the same bytes.
+.PP
+What is compressed already is recognised, and stored.
+.PP
+Zeros after the last member are ignored; other bytes there are a warning.
+.PP
+On a terminal, a run that takes longer than half a second shows its progress on standard error.
+.SH SEE ALSO
+.BR gzip (1),
+.BR zcat (1),
+.BR tar (1)
+"#;
+
+/// Writes the page or the completions to `out`.
+pub(super) fn write(generated: Generated, out: &mut impl Write) -> io::Result<()> {
+    let shell = match generated {
+        Generated::Man => return write_manual(out),
+        Generated::Bash => Shell::Bash,
+        Generated::Elvish => Shell::Elvish,
+        Generated::Fish => Shell::Fish,
+        Generated::PowerShell => Shell::PowerShell,
+        Generated::Zsh => Shell::Zsh,
+    };
+    let mut completions = Vec::new();
+    generate(shell, &mut Arguments::command(), "abz", &mut completions);
+    out.write_all(&completions)
+}
+
+fn write_manual(out: &mut impl Write) -> io::Result<()> {
+    // The help's short texts around the options have longer ones here.
+    let command: Command =
+        Arguments::command().before_help("").after_help("").mut_arg("files", |files| files.hide(true));
+    let man = Man::new(command);
+    man.render_title(out)?;
+    man.render_name_section(out)?;
+    out.write_all(SYNOPSIS.as_bytes())?;
+    writeln!(out, ".SH DESCRIPTION\n{}", BEFORE_HELP.replace('-', "\\-"))?;
+    man.render_options_section(out)?;
+    out.write_all(MORE.as_bytes())
+}
