@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Read, Write};
 
 use abz_codec::gzip::{Decoder, Fault, Piece, Splitter};
-use anabranch::{Apply, May, Pool, Stream};
+use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
 
 use crate::Error;
 use crate::conduct::Conduct;
@@ -71,7 +71,7 @@ impl Decompression {
         let mut input = Counted::new(input);
         let mut output = Counted::new(output);
         let stream = self.stream(&mut input, conduct.pool);
-        let write = |data: Vec<u8>| output.write_all(&data).map_err(Error::Write);
+        let write = |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write);
         let result = match conduct.report {
             None => stream.try_for_each(write),
             Some(tell) => {
@@ -104,7 +104,7 @@ impl Decompression {
         &'a self,
         input: R,
         pool: Option<&'a Pool>,
-    ) -> Stream<'a, impl Apply<Error, Out = Vec<u8>> + Send + use<'a, R>, May<Error>> {
+    ) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a, R>, May<Error>> {
         let stream = Stream::try_from_iter(Splitter::new(input).map(|piece| piece.map_err(Error::from)))
             .name("split")
             .title("abz decompress")
@@ -114,10 +114,15 @@ impl Decompression {
             Some(pool) => stream.pool(pool),
             None => stream,
         };
+        let buffers = Recycler::new(self.window(), Vec::new);
         stream
-            .try_map_with(Decoder::new, |decoder, piece| match piece {
-                Piece::Member(member) => decoder.decode(&member).map_err(Error::from),
-                Piece::Data(data) => Ok(data),
+            .try_map_with(Decoder::new, move |decoder, piece| {
+                let mut data = buffers.take();
+                match piece {
+                    Piece::Member(member) => decoder.decode_into(&member, &mut data)?,
+                    Piece::Data(decoded) => *data = decoded,
+                }
+                Ok(data)
             })
             .name("decode")
     }

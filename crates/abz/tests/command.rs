@@ -397,7 +397,16 @@ fn a_closed_pipe_ends_it_silently_as_it_does_all_programs() {
 fn a_folder_that_cannot_be_written_to_keeps_the_input() {
     let folder = Folder::new();
     folder.write("x", b"data");
-    folder.abz(&["-o", "no/such/folder/x.gz", "x"]).exits(1);
+    folder
+        .abz(&["-o", "no/folder/x.gz", "x"])
+        .exits(1)
+        .says("abz: no/folder/x.gz: cannot be made: there is no folder no/folder; make it first");
+    folder.write("file", b"");
+    folder
+        .abz(&["-o", "file/x.gz", "x"])
+        .exits(1)
+        .says("abz: file/x.gz: cannot be made: Not a directory (os error 20)");
+    fs::remove_file(folder.path("file")).unwrap();
     assert_eq!(folder.names(), ["x"]);
 }
 

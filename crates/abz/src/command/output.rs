@@ -210,14 +210,30 @@ fn open_file(target: PathBuf, input: &Input, options: &Options) -> Result<Output
     // Whoever may not read the input may not read this either while it is made.
     let mode = if input.metadata.is_file() { 0o600 } else { 0o666 };
     let mut unfinished = Unfinished::lock();
+    let folder = folder_of(&target);
     let file = Builder::new()
         .prefix(PREFIX)
         .suffix(SUFFIX)
         .permissions(Permissions::from_mode(mode))
-        .tempfile_in(folder_of(&target))
-        .map_err(cannot)?;
+        .tempfile_in(folder)
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Problem::error(
+                target.display(),
+                format_args!("cannot be made: there is no folder {}; make it first", folder.display()),
+            ),
+            _ => cannot(system_error(error)),
+        })?;
     unfinished.add(file.path());
     Ok(Output::Temporary(Temporary { file: Some(file), target, overwrite: options.force }))
+}
+
+/// The system's own error, without the name of a file that nobody knows.
+fn system_error(error: io::Error) -> io::Error {
+    let source = error.get_ref().and_then(|error| error.source()?.downcast_ref::<io::Error>());
+    match source.and_then(io::Error::raw_os_error) {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => error,
+    }
 }
 
 /// The folder that `path` lies in.
