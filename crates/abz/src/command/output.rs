@@ -221,19 +221,11 @@ fn open_file(target: PathBuf, input: &Input, options: &Options) -> Result<Output
                 target.display(),
                 format_args!("cannot be made: there is no folder {}; make it first", folder.display()),
             ),
-            _ => cannot(system_error(error)),
+            // The kind alone: the error names a file that nobody knows.
+            kind => cannot(kind.into()),
         })?;
     unfinished.add(file.path());
     Ok(Output::Temporary(Temporary { file: Some(file), target, overwrite: options.force }))
-}
-
-/// The system's own error, without the name of a file that nobody knows.
-fn system_error(error: io::Error) -> io::Error {
-    let source = error.get_ref().and_then(|error| error.source()?.downcast_ref::<io::Error>());
-    match source.and_then(io::Error::raw_os_error) {
-        Some(code) => io::Error::from_raw_os_error(code),
-        None => error,
-    }
 }
 
 /// The folder that `path` lies in.
