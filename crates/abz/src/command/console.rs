@@ -90,7 +90,7 @@ pub struct Console {
 impl Console {
     /// Nothing told yet.
     pub fn new(loudness: Loudness) -> Self {
-        Console { loudness, status: Status::Success, progress: Progress::new(false, None) }
+        Console { loudness, status: Status::Success, progress: Progress::hidden() }
     }
 
     /// Shares the terminal with a progress bar from here on.

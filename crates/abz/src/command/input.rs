@@ -149,7 +149,7 @@ fn open_file(path: &Path, options: &Options) -> Result<Input, Problem> {
         return Err(Problem::error(subject, "is a symbolic link: use -f to follow it, or -c"));
     }
     // Before it is opened: to open a pipe waits for a writer.
-    let metadata = fs::metadata(path).map_err(cannot)?;
+    let metadata = if found.is_symlink() { fs::metadata(path).map_err(cannot)? } else { found };
     if metadata.is_dir() {
         return Err(Problem::warning(subject, "is a directory -- ignored (use -r to take what is in it)"));
     }

@@ -23,7 +23,10 @@ const MAX_OPEN: usize = 128;
 
 /// Does all that the command line asks for.
 pub fn run(options: &Options, console: &mut Console) {
-    let progress = Progress::new(shows_progress(options), walk::total(options));
+    let progress = match shows_progress(options) {
+        true => Progress::new(walk::total(options)),
+        false => Progress::hidden(),
+    };
     console.share(progress.clone());
     match options.action {
         Action::List => list(options, &progress, console),

@@ -102,8 +102,8 @@ impl Output {
         };
         let target = temporary.target.clone();
         let subject = &target.display();
-        let restored =
-            input.stored_time().filter(|_| options.naming.restores && options.action != Action::Compress);
+        let restores = options.naming.restores && options.action != Action::Compress;
+        let restored = if restores { input.stored_time() } else { None };
         let attributes = match input.metadata.is_file() {
             true => temporary.take_over(&input.metadata, restored),
             false => Ok(()),
@@ -155,13 +155,16 @@ impl Temporary {
     /// not taken over: the contents are others.
     fn take_over(&self, from: &Metadata, restored: Option<SystemTime>) -> io::Result<()> {
         let file = self.file();
+        let made = file.metadata()?;
         let mut mode = from.mode() & 0o777;
-        if fchown(file, None, Some(from.gid())).is_err() {
+        if made.gid() != from.gid() && fchown(file, None, Some(from.gid())).is_err() {
             mode &= 0o707 | (mode & 0o007) << 3;
         }
         file.set_permissions(Permissions::from_mode(mode))?;
-        // Only the super-user may give files away: all others keep what they made, as with gzip.
-        let _ = fchown(file, Some(from.uid()), None);
+        if made.uid() != from.uid() {
+            // Only the super-user may give files away: all others keep what they made, as with gzip.
+            let _ = fchown(file, Some(from.uid()), None);
+        }
         let modified = restored.map_or_else(|| from.modified(), Ok)?;
         file.set_times(FileTimes::new().set_accessed(from.accessed()?).set_modified(modified))
     }
@@ -192,20 +195,20 @@ impl Drop for Temporary {
 
 fn open_file(target: PathBuf, input: &Input, options: &Options) -> Result<Output, Problem> {
     let cannot = |error| Problem::of_file(target.display(), "cannot be made", &error);
-    match fs::metadata(&target) {
-        Ok(found) if found.is_dir() => {
-            return Err(Problem::error(target.display(), "is a directory: name a file to write to"));
-        }
-        // A device or a pipe is written to, and not replaced.
-        Ok(found) if !found.is_file() => {
-            let file = File::options().write(true).open(&target).map_err(cannot)?;
-            return Ok(Output::Direct { name: target.display().to_string(), file });
-        }
-        _ => {}
-    }
     // Also a symbolic link to nowhere exists.
-    if !options.force && fs::symlink_metadata(&target).is_ok() {
-        return Err(exists(&target));
+    if fs::symlink_metadata(&target).is_ok() {
+        match fs::metadata(&target) {
+            Ok(found) if found.is_dir() => {
+                return Err(Problem::error(target.display(), "is a directory: name a file to write to"));
+            }
+            // A device or a pipe is written to, and not replaced.
+            Ok(found) if !found.is_file() => {
+                let file = File::options().write(true).open(&target).map_err(cannot)?;
+                return Ok(Output::Direct { name: target.display().to_string(), file });
+            }
+            _ if options.force => {}
+            _ => return Err(exists(&target)),
+        }
     }
     // Whoever may not read the input may not read this either while it is made.
     let mode = if input.metadata.is_file() { 0o600 } else { 0o666 };

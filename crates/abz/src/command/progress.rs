@@ -17,11 +17,13 @@ pub(super) struct Progress {
 }
 
 impl Progress {
+    /// Nothing to be shown.
+    pub(super) fn hidden() -> Self {
+        Progress { bar: None }
+    }
+
     /// Of inputs of `total` bytes, if that is known.
-    pub(super) fn new(is_wanted: bool, total: Option<u64>) -> Self {
-        if !is_wanted {
-            return Progress { bar: None };
-        }
+    pub(super) fn new(total: Option<u64>) -> Self {
         let bar = match total {
             Some(total) => ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden()),
             None => ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
