@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# Removes one rule of the protocols at a time and checks that a model notices.
+#
+#     scripts/mutants.sh [NAME...]     only these mutants; without names all of them
+#
+# A mutant is a `cfg(mutant = "NAME")` switch in the sources. scripts/mutants.md says what each one does and which
+# models kill it; they are run one by one, until one fails. A mutant without a row is run against all models of its
+# crate. Every model that is used is run without a mutant first, under the same time limit: so a model that hangs
+# or reaches a limit with the mutant was killed by it.
+#
+# Exits with 1 if a mutant survives, or if the table and the sources do not name the same mutants.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+base=${CARGO_TARGET_DIR:-target}/models
+table=scripts/mutants.md
+limit=${MODEL_SECONDS:-120}
+export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=0
+
+in_sources() { grep -rhoE 'mutant = "[a-z_]+"' crates --include='*.rs' | cut -d'"' -f2 | sort -u; }
+in_table() { sed -nE 's/^\| `([a-z_]+)` \|.*/\1/p' "$table" | sort -u; }
+# The models that kill $1 according to the table, as TARGET::TEST.
+models_of() { grep -E "^\| \`$1\` \|" "$table" | grep -oE '(loom|shuttle)_[a-z]+::[a-z_]+'; }
+
+# The test programs of target $2 (or all) for mutant $1 ("none" for none), as lines "TARGET PROGRAM".
+build() {
+    local mutant=$1 target=$2 checker=${2%%_*} package=anabranch-record wrapper log
+    [ "$checker" = shuttle ] && package=anabranch
+    if [ "$mutant" != none ]; then
+        # A wrapper per mutant, for the workspace's own crates only: dependencies are built once.
+        wrapper=$(realpath -m "$base/mutants/$mutant")
+        mkdir -p "$base/mutants"
+        printf '#!/bin/sh\nexec "$@" --cfg %s\n' "'mutant=\"$mutant\"'" >"$wrapper"
+        chmod +x "$wrapper"
+        export RUSTC_WORKSPACE_WRAPPER=$wrapper
+    else
+        unset RUSTC_WORKSPACE_WRAPPER
+    fi
+    log=$(RUSTFLAGS="--cfg $checker -A warnings" CARGO_TARGET_DIR=$base/$checker \
+        cargo test -p "$package" --release --no-run --test "$target" 2>&1) || { echo "$log" >&2; return 1; }
+    sed -nE 's/^ *Executable tests\/([a-z_]+)\.rs \((.*)\)$/\1 \2/p' <<<"$log"
+}
+
+# Runs one test of a program. 0: it holds; 124: it hangs; 2: there is no such test; else: it fails.
+run() {
+    local out code
+    out=$(timeout -k 5 "$limit" "$1" --exact "$2" 2>&1)
+    code=$?
+    grep -q '^running 0 tests' <<<"$out" && return 2
+    return $code
+}
+
+sources=$(in_sources)
+failed=0
+if [ $# -eq 0 ] && ! diff <(echo "$sources") <(in_table) >&2; then
+    echo "$table (right) and the sources (left) do not name the same mutants" >&2
+    failed=1
+fi
+names=("${@:-$sources}")
+declare -A known programs
+results=()
+for name in ${names[@]}; do
+    if ! grep -qx "$name" <<<"$sources"; then
+        echo "there is no mutant \"$name\"" >&2
+        exit 2
+    fi
+    models=$(models_of "$name")
+    if [ -z "$models" ]; then
+        # Not in the table: everything that models the crate.
+        checker=loom
+        grep -rlq "mutant = \"$name\"" crates/anabranch && checker=shuttle
+        models=$(build none "${checker}_*" | while read -r target program; do
+            "$program" --list 2>/dev/null | sed -nE "s/^([a-z_]+): test$/$target::\1/p"
+        done)
+    fi
+    verdict=SURVIVED
+    declare -A mutated=()
+    for model in $models; do
+        target=${model%%::*} test=${model#*::}
+        if [ -z "${known[$model]:-}" ]; then
+            [ -n "${programs[$target]:-}" ] || programs[$target]=$(build none "$target" | cut -d' ' -f2)
+            run "${programs[$target]}" "$test"
+            code=$?
+            if [ $code -ne 0 ]; then
+                echo "$model does not hold without a mutant, or not within $limit s ($code)" >&2
+                exit 2
+            fi
+            known[$model]=holds
+        fi
+        [ -n "${mutated[$target]:-}" ] || mutated[$target]=$(build "$name" "$target" | cut -d' ' -f2)
+        [ -n "${mutated[$target]}" ] || exit 2
+        run "${mutated[$target]}" "$test"
+        code=$?
+        case $code in
+        0) continue ;;
+        124 | 137) verdict="killed by $model (it hangs)" ;;
+        *) verdict="killed by $model" ;;
+        esac
+        break
+    done
+    results+=("$(printf '%-32s %s' "$name" "$verdict")")
+    echo "${results[-1]}"
+    [ "$verdict" = SURVIVED ] && failed=1
+done
+echo "mutants: ${#results[@]}, survivors: $(printf '%s\n' "${results[@]}" | grep -c SURVIVED)"
+exit $failed
