@@ -7,7 +7,8 @@
 
 All contenders of a task run in each round, each round in another order; a row shows the median wall time, and
 the median of what abz takes over what the peer takes in the same round, with its 95 % interval (by bootstrap).
-Outputs are verified once, outside the timed runs. A peer that is missing is named as not installed.
+Outputs are verified once, outside the timed runs. A peer that is missing is named as not installed. Rounds in which
+something else used the processor are dropped and done again.
 """
 
 import argparse
@@ -43,33 +44,43 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--work", default="/dev/shm", help="a folder in memory for what comes out")
     parser.add_argument("--only", default="", help="run only the tasks whose names contain this")
-    parser.add_argument("--any-load", action="store_true", help="do not wait until the machine is idle")
+    parser.add_argument("--patience", type=float, default=120, help="how long a task waits for a quiet machine, in s")
     return parser.parse_args()
 
 
-def wait_for_quiet(options):
-    """Waits until little else runs, at most a minute, and says how much."""
-    for _ in range(12):
-        if options.any_load or os.getloadavg()[0] < 0.5:
-            break
-        time.sleep(5)
-    return f"load before: {os.getloadavg()[0]:.2f}"
+def busy():
+    """The processor time in seconds that the machine has used so far, all cores together."""
+    with open("/proc/stat") as stat:
+        user, nice, system, _, _, irq, softirq, steal = map(int, stat.readline().split()[1:9])
+    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
 
 
-def run(line, source, target, extra=None):
-    """Runs a command line; its wall time in seconds and its processor time."""
+def wait_for_quiet(until):
+    """Waits until nothing else runs, or the time is up."""
+    while time.monotonic() < until:
+        before = busy()
+        time.sleep(0.3)
+        if busy() - before < 0.05:
+            return
+
+
+def run(line, source, target):
+    """Runs a command line: its wall time and its processor time in seconds, and whether others kept it waiting."""
     words = [word.replace("{in}", source).replace("{out}", target) for word in line.split()]
     stdin = open(source, "rb") if "{in}" not in line else subprocess.DEVNULL
     stdout = open(target, "wb") if "{out}" not in line else subprocess.DEVNULL
-    began = time.perf_counter()
-    child = subprocess.Popen(words, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, **(extra or {}))
+    before, began = busy(), time.perf_counter()
+    child = subprocess.Popen(words, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE)
     said = child.stderr.read()
     _, status, usage = os.wait4(child.pid, 0)
     wall = time.perf_counter() - began
+    used = usage.ru_utime + usage.ru_stime
+    # The clock of the machine counts hundredths of a second on each core.
+    disturbed = busy() - before - used > 0.03 + 0.05 * wall
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
         sys.exit(f"{' '.join(words)}: exit {child.returncode}: {said.decode(errors='replace')}")
-    return wall, usage.ru_utime + usage.ru_stime
+    return wall, used, disturbed
 
 
 def digest(file):
@@ -101,7 +112,6 @@ class Bench:
         """Times the contenders on one input and prints their table."""
         if self.options.only not in title:
             return
-        load = wait_for_quiet(self.options)
         present = [c for c in contenders if c.found(self.programs)]
         sizes, walls, cpu = {}, {c.name: [] for c in present}, {c.name: [] for c in present}
         lines = {c.name: c.line.replace(c.program, c.found(self.programs), 1) for c in present}
@@ -111,15 +121,25 @@ class Bench:
                 prepare()
             run(lines[c.name], source, out)
             sizes[c.name] = verify(out, c)
-        for number in range(self.options.rounds):
+        kept = dropped = 0
+        until = time.monotonic() + self.options.patience
+        while kept < self.options.rounds:
+            number, results = kept + dropped, {}
             order = present[number % len(present):] + present[:number % len(present)]
             for c in order if number % 2 else reversed(order):
                 if prepare:
                     prepare()
-                wall, used = run(lines[c.name], source, target or out)
-                walls[c.name].append(wall)
-                cpu[c.name].append(used)
-        print(f"\n**{title}** ({self.options.rounds} rounds, {load}, after: {os.getloadavg()[0]:.2f}){note}\n")
+                wait_for_quiet(until)
+                results[c.name] = run(lines[c.name], source, target or out)
+            if any(disturbed for _, _, disturbed in results.values()) and time.monotonic() < until:
+                dropped += 1
+                continue
+            kept += 1
+            for name, (wall, used, _) in results.items():
+                walls[name].append(wall)
+                cpu[name].append(used)
+        noisy = ", THE MACHINE WAS BUSY" if time.monotonic() >= until else ""
+        print(f"\n**{title}** ({kept} rounds, {dropped} more were disturbed{noisy}){note}\n")
         print("| | median wall s | CPU s | bytes out | abz takes | 95 % |\n|---|--:|--:|--:|--:|--:|")
         for c in contenders:
             if c not in present:
