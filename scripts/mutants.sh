@@ -14,6 +14,8 @@ cd "$(dirname "$0")/.."
 base=${CARGO_TARGET_DIR:-target}/models
 table=scripts/mutants.md
 limit=${MODEL_SECONDS:-120}
+# Some need more random schedules than the models make for themselves.
+export SCHEDULES=${SCHEDULES:-5}
 export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=0
 
 in_sources() { grep -rhoE 'mutant = "[a-z_]+"' crates --include='*.rs' | cut -d'"' -f2 | sort -u; }

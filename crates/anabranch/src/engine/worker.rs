@@ -204,7 +204,13 @@ impl<'l, 'env> Worker<'l, 'env> {
             }
             // The notice that woke this worker has spared others, and it does one thing only: more than one place
             // wants another worker (rule 9). A hop passes its own rest on when it is claimed.
-            if cfg!(not(mutant = "no_passing_on")) && self.ready_places().nth(1).is_some() {
+            // (It would also make up for the rules of the two other mutants, later than those do.)
+            let passes_on = cfg!(not(any(
+                mutant = "no_passing_on",
+                mutant = "no_look_after_serve",
+                mutant = "no_poke_of_neighbour"
+            )));
+            if passes_on && self.ready_places().nth(1).is_some() {
                 self.run.event.notify();
             }
         }
