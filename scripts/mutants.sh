@@ -14,8 +14,8 @@ cd "$(dirname "$0")/.."
 base=${CARGO_TARGET_DIR:-target}/models
 table=scripts/mutants.md
 limit=${MODEL_SECONDS:-120}
-# Some need more random schedules than the models make for themselves.
-export SCHEDULES=${SCHEDULES:-5}
+# What survives the models' own number of random schedules is tried with so many times as many.
+patience=${SCHEDULES:-40}
 export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=0
 
 in_sources() { grep -rhoE 'mutant = "[a-z_]+"' crates --include='*.rs' | cut -d'"' -f2 | sort -u; }
@@ -76,9 +76,11 @@ for name in ${names[@]}; do
     fi
     verdict=SURVIVED
     declare -A mutated=()
-    for model in $models; do
+    for attempt in $(sed "s/$/@1/" <<<"$models") $(grep shuttle_ <<<"$models" | sed "s/$/@$patience/"); do
+        model=${attempt%@*}
+        export SCHEDULES=${attempt#*@}
         target=${model%%::*} test=${model#*::}
-        if [ -z "${known[$model]:-}" ]; then
+        if [ -z "${known[$attempt]:-}" ]; then
             [ -n "${programs[$target]:-}" ] || programs[$target]=$(build none "$target" | cut -d' ' -f2)
             run "${programs[$target]}" "$test"
             code=$?
@@ -86,7 +88,7 @@ for name in ${names[@]}; do
                 echo "$model does not hold without a mutant, or not within $limit s ($code)" >&2
                 exit 2
             fi
-            known[$model]=holds
+            known[$attempt]=holds
         fi
         [ -n "${mutated[$target]:-}" ] || mutated[$target]=$(build "$name" "$target" | cut -d' ' -f2)
         [ -n "${mutated[$target]}" ] || exit 2
