@@ -1,13 +1,14 @@
 //! The type of an item, as text.
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// The type of the items on an edge, as text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ItemType {
     /// The type's name with its module paths, as [`std::any::type_name`] gives it: for people, not for comparing.
-    pub name: String,
+    pub name: Cow<'static, str>,
     /// Size of the value itself in bytes; what it owns on the heap is not in it.
     pub size: usize,
 }
@@ -21,7 +22,7 @@ impl ItemType {
     /// assert_eq!(ItemType::of::<u64>(), ItemType { name: "u64".into(), size: 8 });
     /// ```
     pub fn of<T>() -> Self {
-        ItemType { name: std::any::type_name::<T>().to_owned(), size: size_of::<T>() }
+        ItemType { name: std::any::type_name::<T>().into(), size: size_of::<T>() }
     }
 
     /// The name without module paths.
@@ -33,7 +34,7 @@ impl ItemType {
     /// ```
     pub fn short_name(&self) -> String {
         let mut short = String::with_capacity(self.name.len());
-        let mut rest = self.name.as_str();
+        let mut rest = &*self.name;
         // A path is a run of segments joined by `::`; of each run only the last segment is kept. A `::`
         // that follows something else (`<T as Trait>::Item`) joins no path and stays.
         while let Some(first) = rest.chars().next() {
@@ -66,7 +67,7 @@ fn is_segment(c: char) -> bool {
 mod tests {
     use super::*;
 
-    fn short(name: &str) -> String {
+    fn short(name: &'static str) -> String {
         ItemType { name: name.into(), size: 0 }.short_name()
     }
 

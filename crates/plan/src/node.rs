@@ -1,6 +1,7 @@
 //! Nodes: the source, the stages and the sink.
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 
 /// A node's place in [`Plan::nodes`](crate::Plan::nodes). Front ends keep closures beside a plan under this key.
@@ -33,9 +34,9 @@ pub struct Node {
     /// Its index in the plan.
     pub id: NodeId,
     /// The name that the user gave to the stage, else the operator's.
-    pub name: String,
+    pub name: Cow<'static, str>,
     /// What the front end calls it: `map`, `filter`, `serial`, `for_each`, ...
-    pub operator: String,
+    pub operator: Cow<'static, str>,
     /// Where it stands and whether it may run for several items at once.
     pub role: Role,
     /// Whether it passes items on in the order of its domain's index (a sink: whether it sees them so).
@@ -61,11 +62,12 @@ pub struct Node {
 }
 
 impl Node {
-    fn new(role: Role, operator: &str, state: State) -> Self {
+    fn new(role: Role, operator: impl Into<Cow<'static, str>>, state: State) -> Self {
+        let operator = operator.into();
         Node {
             id: NodeId(0),
-            name: operator.to_owned(),
-            operator: operator.to_owned(),
+            name: operator.clone(),
+            operator,
             role,
             ordered: true,
             replicas: None,
@@ -80,28 +82,28 @@ impl Node {
     }
 
     /// Where items come from: one caller at a time.
-    pub fn source(operator: &str) -> Self {
+    pub fn source(operator: impl Into<Cow<'static, str>>) -> Self {
         Node::new(Role::Source, operator, State::Serial)
     }
 
     /// A stage that may run for several items at once.
-    pub fn parallel(operator: &str) -> Self {
+    pub fn parallel(operator: impl Into<Cow<'static, str>>) -> Self {
         Node::new(Role::Parallel, operator, State::None)
     }
 
     /// A stage that runs for one item at a time.
-    pub fn serial(operator: &str) -> Self {
+    pub fn serial(operator: impl Into<Cow<'static, str>>) -> Self {
         Node::new(Role::Serial, operator, State::Serial)
     }
 
     /// Where items end: one caller at a time.
-    pub fn sink(operator: &str) -> Self {
+    pub fn sink(operator: impl Into<Cow<'static, str>>) -> Self {
         Node::new(Role::Sink, operator, State::Serial)
     }
 
     /// Sets the name that people see.
-    pub fn named(mut self, name: &str) -> Self {
-        name.clone_into(&mut self.name);
+    pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.name = name.into();
         self
     }
 

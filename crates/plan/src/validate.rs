@@ -292,5 +292,5 @@ impl Plan {
 }
 
 fn named(node: &Node) -> NodeName {
-    NodeName { id: node.id, name: node.name.clone() }
+    NodeName { id: node.id, name: node.name.clone().into_owned() }
 }

@@ -2,8 +2,8 @@
 
 use anabranch_plan::{Domain, ItemType, Node, Plan, Settings, State};
 
-fn item(name: &str, size: usize) -> ItemType {
-    ItemType { name: name.to_owned(), size }
+fn item(name: &'static str, size: usize) -> ItemType {
+    ItemType { name: name.into(), size }
 }
 
 #[test]

@@ -4,8 +4,8 @@ use anabranch_plan::{
     Burst, Domain, Executor, ItemType, Node, NodeId, Plan, Schedule, Settings, State, Wait,
 };
 
-fn item(name: &str, size: usize) -> ItemType {
-    ItemType { name: name.to_owned(), size }
+fn item(name: impl Into<std::borrow::Cow<'static, str>>, size: usize) -> ItemType {
+    ItemType { name: name.into(), size }
 }
 
 fn compressor(settings: Settings) -> Plan {
@@ -126,8 +126,8 @@ fn a_plan_that_is_not_valid_is_shown_all_the_same() {
 #[test]
 fn names_stay_on_one_line_and_are_cut() {
     let mut plan = Plan::new(Settings::new(1, 1)).named("two\nlines");
-    plan.push(Node::source("s").named(&"x".repeat(100)));
-    plan.then(item(&format!("Vec<{}>", "y".repeat(100)), 24), Node::sink("for_each").named("tab\tbed"));
+    plan.push(Node::source("s").named("x".repeat(100)));
+    plan.then(item(format!("Vec<{}>", "y".repeat(100)), 24), Node::sink("for_each").named("tab\tbed"));
     let text = plan.explain();
     assert!(text.contains("Plan \"two\\nlines\""), "{text}");
     assert!(text.contains("tab\\tbed"), "{text}");

@@ -59,8 +59,8 @@ fn node() -> impl Strategy<Value = Node> {
         )| {
             Node {
                 id: NodeId(id),
-                name,
-                operator,
+                name: name.into(),
+                operator: operator.into(),
                 role,
                 ordered,
                 replicas,
@@ -84,7 +84,7 @@ fn edge() -> impl Strategy<Value = Edge> {
     (number(), number(), text(), number(), kind).prop_map(|(from, to, name, size, kind)| Edge {
         from: NodeId(from),
         to: NodeId(to),
-        item: ItemType { name, size },
+        item: ItemType { name: name.into(), size },
         kind,
     })
 }

@@ -105,12 +105,12 @@ impl EventCount {
     /// have woken another thread may have been spent on it.
     pub fn leave(&self) {
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
-        // The swap makes the look after this see what those have published whose notices were spared because
-        // this thread was being woken.
-        #[cfg(mutant = "relaxed_clear_on_leaving")]
-        self.waking.swap(false, Ordering::Relaxed);
-        #[cfg(not(any(mutant = "no_clear_on_leaving", mutant = "relaxed_clear_on_leaving")))]
-        self.waking.swap(false, Ordering::AcqRel);
+        // The fence makes the look after this see what those have published whose notices were spared because this
+        // thread was being woken.
+        #[cfg(not(mutant = "no_clear_on_leaving"))]
+        self.waking.store(false, Ordering::Relaxed);
+        #[cfg(not(mutant = "no_fence_in_leave"))]
+        fence(Ordering::SeqCst);
     }
 
     /// Wakes one waiting thread, if there is one and no wake-up is under way already. What the woken thread
@@ -126,7 +126,9 @@ impl EventCount {
 
     #[cold]
     fn wake_one(&self) {
-        if !self.waking.swap(true, Ordering::AcqRel) {
+        // The load spares the line while a wake-up takes its time. Whoever clears the flag makes a fence, then looks:
+        // either we see the flag clear, or that look sees what we have published.
+        if !self.waking.load(Ordering::Relaxed) && !self.waking.swap(true, Ordering::AcqRel) {
             self.epoch.fetch_add(1, Ordering::AcqRel);
             let waiting = lock(&self.waiting);
             if *waiting > 0 {

@@ -165,7 +165,7 @@ where
 {
     fn poke(&self) -> Poked {
         let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
-        let mut quantum = Quantum::begin();
+        let mut quantum = Quantum::begin(&self.site);
         loop {
             match self.serve(held.state(), &mut quantum) {
                 Served::Drained => match held.release() {

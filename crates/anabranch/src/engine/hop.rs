@@ -130,7 +130,7 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
         }
         let items = claim.remaining();
         let stop = node.hop.domain();
-        let began = Moment::now();
+        let began = site.clock();
         let carried = catch_unwind(AssertUnwindSafe(|| {
             let local = local.get_or_insert_with(|| node.unit.local());
             while claim.remaining() > 0
@@ -147,10 +147,10 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
                 claim.put(cell);
             }
         }));
-        let nanos = began.elapsed();
-        mean.update(nanos, items - claim.remaining());
-        if let Some(meter) = site.run.meter(site.id) {
-            meter.add(items - claim.remaining(), nanos);
+        if let Some(began) = began {
+            let nanos = began.elapsed();
+            mean.update(nanos, items - claim.remaining());
+            site.measure(items - claim.remaining(), nanos);
         }
         if let Err(payload) = carried {
             // The state may be half-changed: who comes to need it makes a new one.

@@ -151,9 +151,7 @@ impl<U: Unit, E> ShardedNode<U, E> {
         if shard.is_ready() {
             self.site.run.event.notify();
         }
-        if let Some(meter) = self.site.run.meter(self.site.id) {
-            meter.add(served as u64, began.elapsed());
-        }
+        self.site.measure(served as u64, began.elapsed());
         served > 0
     }
 

@@ -7,7 +7,7 @@ use anabranch_record::sync::{Arc, AtomicU64, Ordering};
 use anabranch_record::{Baton, EventCount, Word};
 
 use super::assembly::{Poked, SerialNode};
-use super::clock::{Mean, Moment};
+use super::clock::Mean;
 use super::run::{Cause, Site};
 use super::scales::Scales;
 use crate::serial::{Pull, Pulled};
@@ -77,7 +77,7 @@ impl<'env, P: Pull> SourceNode<'env, P> {
         let mean = &state.mean;
         let most = if mean.is_known() && !is_alone { mean.items_in(QUANTUM).min(MOST) } else { 1 };
         let first = state.port.next();
-        let began = Moment::now();
+        let began = self.site.clock();
         let pulled = catch_unwind(AssertUnwindSafe(|| {
             let end = first + most;
             while state.port.next() < end && state.port.room() > 0 {
@@ -103,12 +103,12 @@ impl<'env, P: Pull> SourceNode<'env, P> {
         }));
         let State { port, mean, .. } = state;
         *worked |= port.next() > first || !matches!(pulled, Ok(None));
-        let nanos = began.elapsed();
-        mean.update(nanos, port.next() - first);
-        if let Some(meter) = self.site.run.meter(self.site.id) {
-            meter.add(port.next() - first, nanos);
+        if let Some(began) = began {
+            let nanos = began.elapsed();
+            mean.update(nanos, port.next() - first);
+            self.site.measure(port.next() - first, nanos);
+            self.mean.store(mean.bits(), Ordering::Relaxed);
         }
-        self.mean.store(mean.bits(), Ordering::Relaxed);
         match pulled {
             Ok(None) => false,
             Ok(Some(pulled)) => {

@@ -36,19 +36,20 @@ pub(super) struct Quantum {
     served: u32,
     /// The stream has stopped here.
     pub(super) closed: bool,
-    began: Moment,
+    began: Option<Moment>,
 }
 
 impl Quantum {
-    pub(super) fn begin() -> Self {
-        Self { served: 0, closed: false, began: Moment::now() }
+    pub(super) fn begin<E>(site: &Site<E>) -> Self {
+        Self { served: 0, closed: false, began: site.clock() }
     }
 
     /// Counts one item; says whether the quantum is used up.
     #[inline]
     pub(super) fn count(&mut self) -> bool {
         self.served += 1;
-        self.served.is_multiple_of(LOOK) && (self.served >= MOST || self.began.elapsed() >= QUANTUM)
+        let is_late = || self.began.is_some_and(|began| began.elapsed() >= QUANTUM);
+        self.served.is_multiple_of(LOOK) && (self.served >= MOST || is_late())
     }
 
     /// Ends the poke: counts what was served, and says what became of it.
@@ -56,7 +57,9 @@ impl Quantum {
         if self.served == 0 && !self.closed {
             return Poked::Idle;
         }
-        site.measure(self.served.into(), self.began);
+        if let Some(began) = self.began {
+            site.measure(self.served.into(), began.elapsed());
+        }
         Poked::Worked
     }
 }
@@ -128,7 +131,7 @@ where
 {
     fn poke(&self) -> Poked {
         let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
-        let mut quantum = Quantum::begin();
+        let mut quantum = Quantum::begin(&self.site);
         loop {
             match self.serve(held.state(), &mut quantum) {
                 Served::Drained => match held.release() {

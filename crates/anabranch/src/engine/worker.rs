@@ -20,6 +20,9 @@ const VAIN: u32 = 3;
 /// A caller that helpers may come to calls them when its run has lasted so many nanoseconds.
 const ALONE: u64 = 5_000;
 
+/// It looks whether they have passed every so many steps.
+const ALONE_STEPS: u32 = 2;
+
 /// Where a worker comes from, which says when it may leave and how more can come.
 #[derive(Clone, Copy)]
 pub(super) enum Place<'l> {
@@ -43,13 +46,15 @@ pub(super) struct Worker<'l, 'env> {
     /// The mean of its recent waits, in nanoseconds, and how many spins in a row were in vain.
     wait: u64,
     vain: u32,
+    /// How many steps it has taken alone.
+    steps: u32,
 }
 
 impl<'l, 'env> Worker<'l, 'env> {
     pub(super) fn new(line: &'l Line<'env>, terms: Terms<'l>, place: Place<'l>) -> Self {
         let carriers = line.links.iter().map(|link| link.hop.as_ref().map(|hop| hop.carrier())).collect();
         let Terms { run, window, .. } = terms;
-        Self { line, run, place, began: Moment::now(), carriers, window, wait: SPIN / 2, vain: 0 }
+        Self { line, run, place, began: Moment::now(), carriers, window, wait: SPIN / 2, vain: 0, steps: 0 }
     }
 
     /// Works until the run is done, or until it is time to leave.
@@ -73,13 +78,19 @@ impl<'l, 'env> Worker<'l, 'env> {
         self.go_home();
     }
 
-    /// Lets a crew's helpers come once the run has shown to be worth it.
+    /// Lets a crew's helpers come once the run has shown to be worth it. While it has not, it looks at the clock
+    /// every few steps: one item takes two or more.
     #[inline]
-    fn call_helpers(&self) {
+    fn call_helpers(&mut self) {
         if let Place::Caller { offer: Some(offer), .. } = self.place
             && self.run.is_alone.load(Ordering::Relaxed)
-            && (offer.is_called() || self.began.elapsed() >= ALONE || cfg!(any(loom, shuttle)))
         {
+            self.steps += 1;
+            if !(offer.is_called() || cfg!(any(loom, shuttle)))
+                && (!self.steps.is_multiple_of(ALONE_STEPS) || self.began.elapsed() < ALONE)
+            {
+                return;
+            }
             offer.call();
             self.run.is_alone.store(false, Ordering::Relaxed);
         }

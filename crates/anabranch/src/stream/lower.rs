@@ -152,7 +152,7 @@ where
 /// The units of a plan: the id of each one's first node, and its stages' names.
 pub(crate) fn unit_names(plan: &Plan) -> Vec<(usize, String)> {
     let units = plan.nodes.chunk_by(|a, b| a.unit == b.unit);
-    let name = |unit: &[Node]| unit.iter().map(|node| node.name.as_str()).collect::<Vec<_>>().join(" + ");
+    let name = |unit: &[Node]| unit.iter().map(|node| &*node.name).collect::<Vec<_>>().join(" + ");
     units.map(|unit| (unit[0].id.0, name(unit))).collect()
 }
 

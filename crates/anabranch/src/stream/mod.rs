@@ -48,7 +48,7 @@ pub struct Stream<'env, U: Unit, M: Mode = Sure> {
 
 impl<U: Unit, M: Mode> std::fmt::Debug for Stream<'_, U, M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let stages: Vec<&str> = self.nodes.iter().map(|node| node.node.name.as_str()).collect();
+        let stages: Vec<&str> = self.nodes.iter().map(|node| &*node.node.name).collect();
         f.debug_struct("Stream").field("stages", &stages).field("settings", &self.settings).finish()
     }
 }

@@ -79,7 +79,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
 
     /// Names the stage before it, for plans and reports.
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.last().node.name = name.into();
+        self.last().node.name = name.into().into();
         self
     }
 
