@@ -3,8 +3,9 @@
 use crate::Plan;
 use serde::{Deserialize, Serialize};
 
-/// The version of the format that [`Plan::to_json`] writes and [`Plan::from_json`] reads. Any change to it,
-/// an added field too, makes it greater, so that nothing is dropped silently.
+/// The version of the format that [`Plan::to_json`] writes and [`Plan::from_json`] reads. A change that leaves
+/// texts of before unreadable makes it greater. A field that is added later may be left out, and who does not
+/// know it refuses the text: nothing is dropped silently.
 pub const JSON_VERSION: u32 = 1;
 
 /// Why a text is not a plan.

@@ -44,12 +44,15 @@
 //! - A plan is data: no threads, no closures, no generics over items. It can be compared, cloned, hashed,
 //!   and saved as JSON and read back unchanged ([`Plan::to_json`], [`Plan::from_json`]).
 //! - [`Plan::validate`] finds what an executor could not run, and its errors name the node.
+//! - [`Plan::predict`] says, from the costs of the nodes, how quick it should be on so many workers, what limits
+//!   it and what to do about that.
 //! - Text ([`Plan::explain`]), Graphviz ([`Plan::to_dot`]) and JSON can be had of plans that are not valid
 //!   too, so that one can look at them.
 //!
 //! # What it does not
 //!
-//! - It runs nothing, and measures nothing: costs are what somebody put there.
+//! - It runs nothing, and measures nothing: costs are what somebody put there, and a prediction is as good as
+//!   they are.
 //! - The text and the drawing are for people, and their wording changes; programs read the JSON.
 #![forbid(unsafe_code)]
 
@@ -60,6 +63,7 @@ mod item;
 mod json;
 mod node;
 mod plan;
+mod predict;
 mod quantity;
 mod settings;
 mod validate;
@@ -67,7 +71,8 @@ mod validate;
 pub use edge::{Edge, EdgeKind};
 pub use item::ItemType;
 pub use json::{JSON_VERSION, JsonError};
-pub use node::{Node, NodeId, Placement, Role, Schedule, State};
+pub use node::{Node, NodeId, Placement, Rate, Role, Schedule, State};
 pub use plan::{Domain, Plan};
+pub use predict::{Curve, LANE_NS, Limit, Machine, Overhead, PredictError, Prediction, SHARING};
 pub use settings::{Burst, Executor, Settings, Wait};
 pub use validate::{NodeName, PlanError};

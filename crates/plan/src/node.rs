@@ -52,8 +52,16 @@ pub struct Node {
     pub schedule: Schedule,
     /// Whether it may give an error that ends the run.
     pub fallible: bool,
-    /// Mean time for an item, in nanoseconds, where it was given or measured.
+    /// Mean time for an item that it takes (a source: that it gives), in nanoseconds, where it was given or
+    /// measured. Where a unit was measured as one, its first node has the cost and the others have 0.
     pub cost: Option<u64>,
+    /// How much of `cost` its thread waits in (for a disk, a network, a timer) and needs no processor, in
+    /// nanoseconds; `None` is 0, and more than `cost` counts as `cost`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<u64>,
+    /// How many items it gives for those that it takes; `None` is one for one. A source's says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
     /// Index into [`Plan::domains`](crate::Plan::domains): the stretch whose index and window it shares.
     pub domain: usize,
     /// The unit it belongs to: a run of neighbouring nodes that are executed as one piece of code. Units
@@ -76,6 +84,8 @@ impl Node {
             schedule: Schedule::OnDemand,
             fallible: false,
             cost: None,
+            waits: None,
+            rate: None,
             domain: 0,
             unit: 0,
         }
@@ -148,6 +158,42 @@ impl Node {
         self.cost = Some(nanoseconds);
         self
     }
+
+    /// Sets how much of the mean time for an item the thread waits and needs no processor, in nanoseconds.
+    ///
+    /// ```
+    /// let fetch = anabranch_plan::Node::parallel("map").named("fetch").cost(2_000_000).waits(1_990_000);
+    /// assert_eq!(fetch.waits, Some(1_990_000));
+    /// ```
+    pub fn waits(mut self, nanoseconds: u64) -> Self {
+        self.waits = Some(nanoseconds);
+        self
+    }
+
+    /// Sets how many items the node gives for so many taken, on the mean: a filter that passes one item in
+    /// four gives 1 for 4, a `flat_map` that makes ten of each gives 10 for 1. `taken` is at least 1.
+    ///
+    /// ```
+    /// use anabranch_plan::{Node, Rate};
+    ///
+    /// let even = Node::parallel("filter").named("even").gives(1, 2);
+    /// assert_eq!(even.rate, Some(Rate { given: 1, taken: 2 }));
+    /// ```
+    pub fn gives(mut self, given: u64, taken: u64) -> Self {
+        self.rate = Some(Rate { given, taken });
+        self
+    }
+}
+
+/// How many items a node gives for those that it takes, on the mean: the ratio of two counts, so that it can be
+/// taken from a run as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rate {
+    /// So many are given...
+    pub given: u64,
+    /// ... for so many taken. At least 1.
+    pub taken: u64,
 }
 
 /// Where a node stands and whether it may run for several items at once.

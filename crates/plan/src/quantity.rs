@@ -5,6 +5,35 @@ pub(crate) fn time(nanoseconds: u64) -> String {
     scaled(nanoseconds as f64, 1000.0, &["ns", "µs", "ms", "s"])
 }
 
+/// As [`time`], for a time that was computed: below 10 ns with one digit behind the point.
+pub(crate) fn span(nanoseconds: f64) -> String {
+    match nanoseconds {
+        ns if ns < 9.95 => format!("{} ns", format!("{ns:.1}").trim_end_matches(".0")),
+        ns => time(ns.round() as u64),
+    }
+}
+
+/// `12.3 k items/s`, `0.25 items/s`.
+pub(crate) fn rate(a_second: f64) -> String {
+    if a_second < 9.995 {
+        let number = format!("{a_second:.2}");
+        return format!("{} items/s", number.trim_end_matches('0').trim_end_matches('.'));
+    }
+    scaled(a_second, 1000.0, &["items/s", "k items/s", "M items/s", "G items/s"])
+}
+
+/// `3.4`, `12`: how many times as fast.
+pub(crate) fn times(factor: f64) -> String {
+    let digits = if factor < 0.995 { 2 } else { 1 };
+    let number = format!("{factor:.digits$}");
+    number.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// `93 %`, of a share between 0 and 1.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
 /// `48 B`, `4.5 KiB`.
 pub(crate) fn bytes(bytes: u128) -> String {
     scaled(bytes as f64, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"])
@@ -66,6 +95,19 @@ mod tests {
         let shown: Vec<String> =
             [0, 1, 1023, 1024, 4608, 1 << 20, u128::from(u64::MAX)].into_iter().map(bytes).collect();
         assert_eq!(shown, ["0 B", "1 B", "1023 B", "1 KiB", "4.5 KiB", "1 MiB", "16777216 TiB"]);
+    }
+
+    #[test]
+    fn computed_times_and_rates_keep_what_is_small() {
+        let spans: Vec<String> = [0.0, 5.8, 3.04, 9.96, 1234.4, 2e12].into_iter().map(span).collect();
+        assert_eq!(spans, ["0 ns", "5.8 ns", "3 ns", "10 ns", "1.23 µs", "2000 s"]);
+        let rates: Vec<String> = [0.254, 8.0, 10.0, 12_340.0, 1.2e8, 3e12].into_iter().map(rate).collect();
+        assert_eq!(
+            rates,
+            ["0.25 items/s", "8 items/s", "10 items/s", "12.3 k items/s", "120 M items/s", "3000 G items/s"]
+        );
+        assert_eq!([0.104, 0.999, 1.96, 63.04].map(times), ["0.1", "1", "2", "63"]);
+        assert_eq!(percent(0.934), "93 %");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Whether a plan makes sense: every rule that an executor relies on.
 
-use crate::{Burst, Edge, EdgeKind, Node, NodeId, Plan, Role, State};
+use crate::{Burst, Edge, EdgeKind, Node, NodeId, Plan, Rate, Role, State};
 use std::collections::HashSet;
 use std::fmt;
 
@@ -60,6 +60,9 @@ pub enum PlanError {
     /// The node could never be called.
     #[error("node {node} has 0 replicas; at least 1 is needed")]
     NoReplicas { node: NodeName },
+    /// A rate is a ratio.
+    #[error("node {node} gives {given} items for 0 taken; a rate is for 1 item or more")]
+    RateOfNothing { node: NodeName, given: u64 },
     /// A serial node runs for one item at a time.
     #[error("node {node} has {replicas} replicas, but only a parallel node may have more than 1")]
     SerialReplicated { node: NodeName, replicas: usize },
@@ -191,6 +194,9 @@ impl Plan {
                     return Err(PlanError::SerialReplicated { node: name(), replicas });
                 }
                 _ => {}
+            }
+            if let Some(Rate { given, taken: 0 }) = node.rate {
+                return Err(PlanError::RateOfNothing { node: name(), given });
             }
             match self.domains.get(node.domain) {
                 None => return Err(PlanError::UnknownDomain { node: name(), domain: node.domain }),

@@ -1,7 +1,7 @@
 //! Plans survive being saved; and no plan, valid or not, makes a printer panic.
 
 use anabranch_plan::{
-    Burst, Domain, Edge, EdgeKind, Executor, ItemType, JsonError, Node, NodeId, Placement, Plan, Role,
+    Burst, Domain, Edge, EdgeKind, Executor, ItemType, JsonError, Node, NodeId, Placement, Plan, Rate, Role,
     Schedule, Settings, State, Wait,
 };
 use proptest::collection::vec;
@@ -49,11 +49,13 @@ fn node() -> impl Strategy<Value = Node> {
     ];
     let names = (number(), text(), text());
     let policies = (role, any::<bool>(), option::of(number()), state, placement, schedule, any::<bool>());
-    (names, policies, option::of(any::<u64>()), number(), number()).prop_map(
+    let rate = (any::<u64>(), any::<u64>()).prop_map(|(given, taken)| Rate { given, taken });
+    let costs = (option::of(any::<u64>()), option::of(any::<u64>()), option::of(rate));
+    (names, policies, costs, number(), number()).prop_map(
         |(
             (id, name, operator),
             (role, ordered, replicas, state, placement, schedule, fallible),
-            cost,
+            (cost, waits, rate),
             domain,
             unit,
         )| {
@@ -69,6 +71,8 @@ fn node() -> impl Strategy<Value = Node> {
                 schedule,
                 fallible,
                 cost,
+                waits,
+                rate,
                 domain,
                 unit,
             }

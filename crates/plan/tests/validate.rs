@@ -1,6 +1,6 @@
 //! Each rule of `Plan::validate`, broken alone: the message is what a person would see.
 
-use anabranch_plan::{Burst, Domain, EdgeKind, ItemType, Node, NodeId, Plan, Role, Settings, State};
+use anabranch_plan::{Burst, Domain, EdgeKind, ItemType, Node, NodeId, Plan, Rate, Role, Settings, State};
 
 /// read -> encode, check (one unit) -> write
 fn valid() -> Plan {
@@ -46,6 +46,8 @@ rules! {
     no_sink_is_inside: |plan| plan.nodes[2].role = Role::Sink => "the sink `check` (#2) is not the last node";
     replicas_are_not_0: |plan| plan.nodes[1].replicas = Some(0) =>
         "node `encode` (#1) has 0 replicas; at least 1 is needed";
+    rates_are_ratios: |plan| plan.nodes[1].rate = Some(Rate { given: 3, taken: 0 }) =>
+        "node `encode` (#1) gives 3 items for 0 taken; a rate is for 1 item or more";
     serial_nodes_are_not_replicated: |plan| plan.nodes[3].replicas = Some(2) =>
         "node `write` (#3) has 2 replicas, but only a parallel node may have more than 1";
     parallel_nodes_share_no_state: |plan| plan.nodes[1].state = State::Serial =>

@@ -1,0 +1,173 @@
+//! The bounds of operational analysis on the time between two items.
+
+use super::demand::{UnitDemand, dearest};
+use super::{Demands, Limit, Machine};
+use crate::{NodeId, Plan};
+
+/// How long a pull of the source lasts at its mean cost, and how many items it takes at most
+/// (`research/batons.md`, "Constants").
+const PULL_NS: f64 = 20_000.0;
+const PULL_ITEMS: f64 = 2_048.0;
+
+/// The least time between two items that something allows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bound {
+    /// Nanoseconds.
+    pub(crate) time: f64,
+    pub(crate) limit: Limit,
+    pub(crate) node: NodeId,
+    /// The domain of a limit that is in one.
+    pub(crate) domain: usize,
+}
+
+/// The bounds of a plan on a machine.
+#[derive(Debug)]
+pub(crate) struct Bounds<'p> {
+    pub(super) plan: &'p Plan,
+    pub(super) demands: &'p Demands,
+    pub(super) machine: &'p Machine,
+}
+
+impl<'p> Bounds<'p> {
+    pub(crate) fn new(plan: &'p Plan, demands: &'p Demands, machine: &'p Machine) -> Self {
+        Bounds { plan, demands, machine }
+    }
+
+    /// The greatest bound for so many workers; of equal ones, the first that more workers would not lift.
+    pub(crate) fn tightest(&self, workers: usize) -> Bound {
+        self.tightest_of(workers, |_| true)
+    }
+
+    /// The same if windows were as large as could help.
+    pub(crate) fn tightest_but_window(&self, workers: usize) -> Bound {
+        self.tightest_of(workers, |limit| limit != Limit::Window)
+    }
+
+    fn tightest_of(&self, workers: usize, counts: impl Fn(Limit) -> bool) -> Bound {
+        let all = self.busiest_worker(workers);
+        if self.is_plain_loop(workers) {
+            return Bound { time: self.demands.sequential, ..all };
+        }
+        let fixed = self.tightest_fixed(Some(workers), counts);
+        fixed.filter(|fixed| fixed.time >= all.time).unwrap_or(all)
+    }
+
+    /// The fewest workers that reach what the other bounds allow; `None` if nothing else bounds.
+    pub(crate) fn enough_workers(&self) -> Option<usize> {
+        let floor = self.tightest_fixed(None, |_| true)?.time;
+        if self.demands.sequential <= floor {
+            return Some(1);
+        }
+        // Rounded down by a hair, so that 4.0000000001 is 4.
+        let workers = (self.worker_time() / floor - 1e-9).ceil();
+        Some((workers as usize).max(1))
+    }
+
+    /// From asking for an item until the sink is done with it, while the bound holds.
+    pub(crate) fn latency(&self, bound: &Bound, workers: usize) -> f64 {
+        if self.is_plain_loop(workers) {
+            return self.demands.sequential;
+        }
+        let claims = self.demands.units.iter().filter_map(|unit| {
+            let items = unit.burst?;
+            Some((items as f64 - 1.0) / 2.0 * unit.each)
+        });
+        let alone = self.demands.alone + claims.sum::<f64>();
+        let windows = self.plan.domains.iter().zip(&self.demands.indices);
+        // In items of the source; what a domain never gets does not queue in it.
+        let full = |last: usize| -> f64 {
+            let used = windows.clone().take(last + 1).filter(|(_, index)| **index > 0.0);
+            used.map(|(domain, index)| domain.window as f64 / index).sum()
+        };
+        let in_flight = match bound.limit {
+            Limit::Workers | Limit::Cores => {
+                let source = self.plan.nodes[0].cost.unwrap_or(0) as f64;
+                let pulled = (PULL_NS / source.max(1.0)).clamp(1.0, PULL_ITEMS);
+                (pulled + workers as f64).min(full(0))
+            }
+            // Nothing queues behind a source that is always asked again at once.
+            Limit::Serial if self.demands.units[0].first + self.demands.units[0].len > bound.node.0 => 1.0,
+            _ => full(bound.domain),
+        };
+        alone.max(in_flight * bound.time)
+    }
+
+    /// One worker with nobody to share with runs the plain loop.
+    fn is_plain_loop(&self, workers: usize) -> bool {
+        workers == 1 && !self.demands.units.iter().any(|unit| unit.dedicated)
+    }
+
+    /// The greatest of the bounds that more workers do not lift: with as many workers, or with any number.
+    fn tightest_fixed(&self, workers: Option<usize>, counts: impl Fn(Limit) -> bool) -> Option<Bound> {
+        let units = self.demands.units.iter().filter_map(|unit| self.unit(unit, workers));
+        let cores = (self.machine.cores < usize::MAX).then(|| self.cores());
+        let mut bounds: Vec<Bound> = units.chain(self.windows()).chain(cores).collect();
+        bounds.retain(|bound| bound.time > 0.0 && counts(bound.limit));
+        bounds.into_iter().reduce(|best, bound| if bound.time > best.time { bound } else { best })
+    }
+
+    fn unit(&self, unit: &UnitDemand, workers: Option<usize>) -> Option<Bound> {
+        let bound = |limit, calls: usize| Bound {
+            time: unit.time / calls as f64,
+            limit,
+            node: unit.dearest(self.demands),
+            domain: unit.domain,
+        };
+        if !unit.parallel {
+            return Some(bound(Limit::Serial, 1));
+        }
+        let workers = workers.unwrap_or(usize::MAX);
+        // The lane into a unit has at least its giver's window, which is the domain's.
+        let claims = unit.burst.map(|burst| (self.plan.domains[unit.domain].window / burst).max(1));
+        let replicas = unit.replicas.unwrap_or(usize::MAX);
+        match claims {
+            Some(claims) if claims < workers && claims < replicas => Some(bound(Limit::Burst, claims)),
+            _ if replicas < workers => Some(bound(Limit::Replicas, replicas)),
+            _ => None,
+        }
+    }
+
+    fn windows(&self) -> impl Iterator<Item = Bound> {
+        self.plan.domains.iter().enumerate().map(|(index, domain)| {
+            let nodes = || self.plan.nodes.iter().filter(move |node| node.domain == index);
+            let time: f64 = nodes().map(|node| self.demands.nodes[node.id.0]).sum();
+            Bound {
+                time: time / domain.window as f64,
+                limit: Limit::Window,
+                node: dearest(nodes().map(|node| node.id.0), &self.demands.nodes),
+                domain: index,
+            }
+        })
+    }
+
+    fn cores(&self) -> Bound {
+        let time: f64 = self.demands.units.iter().map(|unit| unit.processor).sum();
+        Bound {
+            time: self.shared(time) / self.machine.cores as f64,
+            limit: Limit::Cores,
+            node: dearest(0..self.plan.nodes.len(), &self.demands.processor),
+            domain: 0,
+        }
+    }
+
+    fn busiest_worker(&self, workers: usize) -> Bound {
+        let units = self.demands.units.iter().filter(|unit| !unit.dedicated);
+        let nodes = units.flat_map(|unit| unit.first..unit.first + unit.len);
+        Bound {
+            time: self.worker_time() / workers as f64,
+            limit: Limit::Workers,
+            node: dearest(nodes, &self.demands.nodes),
+            domain: 0,
+        }
+    }
+
+    /// Nanoseconds of workers for an item.
+    fn worker_time(&self) -> f64 {
+        let units = self.demands.units.iter().filter(|unit| !unit.dedicated);
+        self.shared(units.map(|unit| unit.time).sum())
+    }
+
+    fn shared(&self, time: f64) -> f64 {
+        time * (1.0 + self.machine.overhead.sharing)
+    }
+}
