@@ -4,6 +4,8 @@ use libdeflater::{CompressionLvl, Compressor};
 
 /// The bytes whose values are counted together. A photo between two texts must not hide them, nor they it.
 const STRETCH: usize = 32 << 10;
+/// These first ones are counted by themselves: of most blocks they say enough.
+const HEAD: usize = 4 << 10;
 /// Of so many bytes ...
 const STRIDE: usize = 128 << 10;
 /// ... these, at the start, are compressed to see what comes of it. Deflate looks back no farther.
@@ -46,7 +48,8 @@ impl Judge {
 fn has_favourite_bytes(data: &[u8]) -> bool {
     let most = data.len() as u64 * 11 / 100;
     let mut excess = 0;
-    data.chunks(STRETCH).any(|stretch| {
+    let (head, rest) = data.split_at(data.len().min(HEAD));
+    std::iter::once(head).chain(rest.chunks(STRETCH)).any(|stretch| {
         let n = stretch.len() as u64;
         let squares: u64 = counts(stretch).iter().map(|&count| u64::from(count).pow(2)).sum();
         // The least that the sum can be is n^2 / 256; noise alone gives n more than that.

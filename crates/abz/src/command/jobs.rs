@@ -89,8 +89,9 @@ impl Jobs<'_> {
         let setting = self.setting;
         let options = setting.options;
         let workers = options.compression.workers;
-        // Blocks for standard output wait in memory, files that wait are open.
-        let window = (4 * workers).min(MAX_OPEN).max(workers.min(MAX_OPEN));
+        // What waits for standard output is in memory, and what waits for a thread is open.
+        let each = if options.destination == Destination::Stdout { 4 } else { 16 };
+        let window = (each * workers).min(MAX_OPEN);
         let mut stdout = None;
         let stream = Stream::from_iter(inputs)
             .name("open")
