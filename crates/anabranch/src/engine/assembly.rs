@@ -31,7 +31,9 @@ pub(crate) struct NodeSpec {
 /// A serial node of a line: the source, a serial stage or the sink.
 pub(crate) trait SerialNode: Sync {
     /// Takes the node's baton and runs it as long as a quantum allows, or leaves the poke to its holder.
-    fn poke(&self) -> Poked;
+    ///
+    /// A node that may block for what comes next leaves it to its only worker to do what there is `elsewhere` first.
+    fn poke(&self, elsewhere: &dyn Fn() -> bool) -> Poked;
 
     /// Whether the baton is free and the node would find something to do. Only looks.
     fn is_ready(&self) -> bool;
@@ -129,6 +131,7 @@ impl<'env> Assembly<'env> {
             id,
             number: self.domain,
             in_time: false,
+            is_dedicated: self.specs.get(id).is_some_and(|spec| spec.own.is_some()),
             domain: Some(Arc::clone(domain)),
             errors: Arc::clone(errors),
         }
@@ -306,7 +309,8 @@ where
 }
 
 fn inline_site<E>(run: &Arc<Run>, id: usize, errors: &Arc<ErrorSlot<E>>) -> Site<E> {
-    Site { run: Arc::clone(run), id, number: 0, in_time: false, domain: None, errors: Arc::clone(errors) }
+    let (run, errors) = (Arc::clone(run), Arc::clone(errors));
+    Site { run, id, number: 0, in_time: false, is_dedicated: false, domain: None, errors }
 }
 
 /// Everything up to a serial node whose results are `S`, erased.

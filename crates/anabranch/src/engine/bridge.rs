@@ -83,7 +83,7 @@ where
                 if let Some(served) = self.advance(state) {
                     return served;
                 }
-                if quantum.count() {
+                if quantum.count() || self.site.is_alone() {
                     return Served::Quantum;
                 }
             }
@@ -163,11 +163,15 @@ where
     E: Send,
     Op: Spread<T, E>,
 {
-    fn poke(&self) -> Poked {
+    fn poke(&self, elsewhere: &dyn Fn() -> bool) -> Poked {
         let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
+        // As in the source: what it opens may block.
+        fence(Ordering::SeqCst);
+        let gives_way = self.site.is_alone() && elsewhere();
         let mut quantum = Quantum::begin(&self.site);
         loop {
-            match self.serve(held.state(), &mut quantum) {
+            let served = if gives_way { Served::Quantum } else { self.serve(held.state(), &mut quantum) };
+            match served {
                 Served::Drained => match held.release() {
                     Some(again) => held = again,
                     None => break,

@@ -38,7 +38,7 @@ pub(crate) trait Parallel: Sync {
 pub(crate) trait Carrier {
     /// Claims what is a fair share and carries it across, having fed the lane from `before` if it runs low.
     /// Says whether anything was carried.
-    fn carry(&mut self, before: &Station<'_>, window: u64) -> bool;
+    fn carry(&mut self, before: &Station<'_>, window: u64, elsewhere: &dyn Fn() -> bool) -> bool;
 }
 
 /// The lanes around a unit.
@@ -174,15 +174,16 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
 }
 
 impl<U: Apply<E>, E: Send> Carrier for HopCarrier<'_, U, E> {
-    fn carry(&mut self, before: &Station<'_>, window: u64) -> bool {
+    fn carry(&mut self, before: &Station<'_>, window: u64, elsewhere: &dyn Fn() -> bool) -> bool {
         let hop = &self.node.hop;
         let (least, most) = self.share();
         let workers = self.node.site.run.workers.load(Ordering::Relaxed).max(1) as u64;
         let enough = (2 * workers * least).min(window.div_ceil(2));
         let mut ready = hop.ready();
-        if ready < enough && before.own.is_none() && before.node.mean() < QUICK_SOURCE {
+        let feeds = !self.node.site.run.is_alone();
+        if feeds && ready < enough && before.own.is_none() && before.node.mean() < QUICK_SOURCE {
             let elsewhere = if before.node.is_ready() {
-                before.node.poke() == Poked::Elsewhere
+                before.node.poke(elsewhere) == Poked::Elsewhere
             } else {
                 before.node.is_held()
             };

@@ -207,7 +207,15 @@ impl<'env, Op, E> InlineSink<'env, Op, E> {
         errors: &Arc<ErrorSlot<E>>,
         watcher: Watcher<'env>,
     ) -> Self {
-        let site = Site { run, id, number: 0, in_time: false, domain: None, errors: Arc::clone(errors) };
+        let site = Site {
+            run,
+            id,
+            number: 0,
+            in_time: false,
+            is_dedicated: false,
+            domain: None,
+            errors: Arc::clone(errors),
+        };
         Self { site, op, index: 0, watcher }
     }
 

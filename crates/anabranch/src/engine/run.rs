@@ -115,9 +115,8 @@ pub(crate) struct Run {
     done: AtomicBool,
     /// How many workers there should be; 0 while nobody says.
     pub(crate) target: AtomicUsize,
-    /// No helper has been called yet: the caller does each item to its end before it asks for the next, so that
-    /// nothing is held up by a source that blocks.
-    pub(crate) is_alone: AtomicBool,
+    /// The last helper has left for another run.
+    pub(crate) was_left: AtomicBool,
     /// How many failures were filed by their time.
     failures: AtomicUsize,
     /// A worker spins before it parks: the others need not.
@@ -148,7 +147,7 @@ impl Run {
             draining: AtomicBool::new(false),
             done: AtomicBool::new(false),
             target: AtomicUsize::new(0),
-            is_alone: AtomicBool::new(false),
+            was_left: AtomicBool::new(false),
             failures: AtomicUsize::new(0),
             spinning: AtomicBool::new(false),
             always_spins,
@@ -156,6 +155,13 @@ impl Run {
             meters: std::iter::repeat_with(Meter::default).take(meters).collect(),
             first: First::new(),
         }
+    }
+
+    /// Whether one worker walks the line. It does each item to its end before it asks for the next, so that nothing
+    /// is held up by a source that blocks.
+    #[inline]
+    pub(crate) fn is_alone(&self) -> bool {
+        self.workers.load(Ordering::Acquire) <= 1
     }
 
     /// Whether the source is not to be asked again: something failed or broke off, or a token said so.
@@ -257,6 +263,8 @@ pub(crate) struct Site<E> {
     pub(crate) number: usize,
     /// Order was given up: of several failures, the first in time counts.
     pub(crate) in_time: bool,
+    /// The node has a thread of its own.
+    pub(crate) is_dedicated: bool,
     /// The domain's shared state; the inline executor has none.
     pub(crate) domain: Option<Arc<Domain>>,
     pub(crate) errors: Arc<ErrorSlot<E>>,
@@ -282,11 +290,17 @@ impl<E> Site<E> {
         }
     }
 
+    /// Whether there is nobody else to do what the node makes available while it blocks.
+    #[inline]
+    pub(crate) fn is_alone(&self) -> bool {
+        !self.is_dedicated && self.run.is_alone()
+    }
+
     /// The clock for a claim or a serving, if anybody wants to know: a caller that is alone has nobody to be fair
     /// to, and in a run of some microseconds the clock is what takes longest.
     #[inline]
     pub(crate) fn clock(&self) -> Option<Moment> {
-        (self.run.is_reported() || !self.run.is_alone.load(Ordering::Relaxed)).then(Moment::now)
+        (self.run.is_reported() || !self.is_alone()).then(Moment::now)
     }
 
     /// Counts `items` that took the node `nanos`, if the run is reported.

@@ -212,7 +212,7 @@ struct ShardedCarrier<'n, U: Unit, E> {
 }
 
 impl<U: Apply<E>, E: Send> Carrier for ShardedCarrier<'_, U, E> {
-    fn carry(&mut self, _: &Station<'_>, _: u64) -> bool {
+    fn carry(&mut self, _: &Station<'_>, _: u64, _: &dyn Fn() -> bool) -> bool {
         let Self { node, local, next } = self;
         let dealt = node.may_deal() && node.deal();
         for step in 0..node.shards.len() {

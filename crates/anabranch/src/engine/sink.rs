@@ -97,7 +97,7 @@ where
     E: Send,
     Op: Serial<T, E, Out = std::convert::Infallible>,
 {
-    fn poke(&self) -> Poked {
+    fn poke(&self, _: &dyn Fn() -> bool) -> Poked {
         let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
         let mut quantum = Quantum::begin(&self.site);
         loop {

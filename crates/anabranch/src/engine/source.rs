@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anabranch_record::lane::{Cell, RoomWatch, Source, Stop};
-use anabranch_record::sync::{Arc, AtomicU64, Ordering};
+use anabranch_record::sync::{Arc, AtomicU64, Ordering, fence};
 use anabranch_record::{Baton, EventCount, Word};
 
 use super::assembly::{Poked, SerialNode};
@@ -73,9 +73,9 @@ impl<'env, P: Pull> SourceNode<'env, P> {
         if self.site.run.is_stopping() {
             return self.stops(state, worked);
         }
-        let is_alone = self.site.run.is_alone.load(Ordering::Relaxed);
         let mean = &state.mean;
-        let most = if mean.is_known() && !is_alone { mean.items_in(QUANTUM).min(MOST) } else { 1 };
+        let most =
+            if mean.is_known() && !self.site.is_alone() { mean.items_in(QUANTUM).min(MOST) } else { 1 };
         let first = state.port.next();
         let began = self.site.clock();
         let pulled = catch_unwind(AssertUnwindSafe(|| {
@@ -92,7 +92,7 @@ impl<'env, P: Pull> SourceNode<'env, P> {
                         state.port.put(Cell::Value(item));
                         #[cfg(not(mutant = "no_notice_of_an_item"))]
                         self.out.notify();
-                        if !self.is_light(state) {
+                        if !self.is_light(state) || self.site.is_alone() {
                             break;
                         }
                     }
@@ -153,10 +153,14 @@ impl<'env, P: Pull> SourceNode<'env, P> {
 }
 
 impl<P: Pull> SerialNode for SourceNode<'_, P> {
-    fn poke(&self) -> Poked {
+    fn poke(&self, elsewhere: &dyn Fn() -> bool) -> Poked {
         let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
+        // Who leaves says so, then looks whether the source is held; who holds it looks whether it is alone: one of
+        // the two sees what is left to do.
+        fence(Ordering::SeqCst);
+        let gives_way = self.site.is_alone() && elsewhere();
         let mut worked = false;
-        if self.pull(held.state(), &mut worked) {
+        if !gives_way && self.pull(held.state(), &mut worked) {
             held.close();
             return Poked::Worked;
         }

@@ -8,7 +8,7 @@ use crate::monitor::{Registered, Watcher};
 
 use super::assembly::{Line, Station};
 use super::run::Run;
-use super::worker::{Place, Worker, attend};
+use super::worker::{Left, Place, Worker, attend};
 
 /// A run that is watched: by what, and as what.
 pub(crate) struct Watched<'r> {
@@ -60,16 +60,18 @@ pub(crate) fn run(line: &Line<'_>, terms: Terms<'_>, workers: usize) {
 pub(crate) fn run_on_crew(line: &Line<'_>, terms: Terms<'_>, workers: usize, crew: &Crew) {
     let run = terms.run;
     run.workers.store(1, Ordering::Relaxed);
-    run.is_alone.store(true, Ordering::Relaxed);
     let job = |guest: &Guest<'_>| {
         run.workers.fetch_add(1, Ordering::Relaxed);
-        Worker::new(line, terms, Place::Guest(guest)).work();
-        run.workers.fetch_sub(1, Ordering::Relaxed);
-        if run.is_done() { Stay::Done } else { Stay::Away }
+        match Worker::new(line, terms, Place::Guest(guest)).work() {
+            Left::Done => Stay::Done,
+            Left::Away => Stay::Away,
+        }
     };
     let nudge = || run.event.notify_all();
     crew.lend(workers - 1, &job, &nudge, |offer| {
-        let work = || Worker::new(line, terms, Place::Caller { offer: Some(offer), more: None }).work();
+        let work = || {
+            Worker::new(line, terms, Place::Caller { offer: Some(offer), more: None }).work();
+        };
         if stations(line).all(|station| station.own.is_none()) {
             return work();
         }

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anabranch_record::crew::{Guest, Offer};
-use anabranch_record::sync::{Ordering, spin_hint};
+use anabranch_record::sync::{Ordering, fence, spin_hint};
 
 use super::assembly::{Line, Link, Poked, Station};
 use super::clock::Moment;
@@ -34,6 +34,15 @@ pub(super) enum Place<'l> {
     Guest(&'l Guest<'l>),
 }
 
+/// How a worker's walk ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    /// The run is over.
+    Done,
+    /// There were too many, or another run wanted it.
+    Away,
+}
+
 /// One thread's walk along a line.
 pub(super) struct Worker<'l, 'env> {
     line: &'l Line<'env>,
@@ -46,6 +55,8 @@ pub(super) struct Worker<'l, 'env> {
     /// The mean of its recent waits, in nanoseconds, and how many spins in a row were in vain.
     wait: u64,
     vain: u32,
+    /// It has called helpers, or need not.
+    has_called: bool,
     /// How many steps it has taken alone.
     steps: u32,
 }
@@ -54,79 +65,129 @@ impl<'l, 'env> Worker<'l, 'env> {
     pub(super) fn new(line: &'l Line<'env>, terms: Terms<'l>, place: Place<'l>) -> Self {
         let carriers = line.links.iter().map(|link| link.hop.as_ref().map(|hop| hop.carrier())).collect();
         let Terms { run, window, .. } = terms;
-        Self { line, run, place, began: Moment::now(), carriers, window, wait: SPIN / 2, vain: 0, steps: 0 }
+        let has_called = !matches!(place, Place::Caller { offer: Some(offer), .. } if !offer.is_called());
+        Self {
+            line,
+            run,
+            place,
+            began: Moment::now(),
+            carriers,
+            window,
+            wait: SPIN / 2,
+            vain: 0,
+            has_called,
+            steps: 0,
+        }
     }
 
     /// Works until the run is done, or until it is time to leave.
-    pub(super) fn work(mut self) {
-        while !self.run.is_done() && !self.leaves() {
+    pub(super) fn work(mut self) -> Left {
+        let left = loop {
+            if self.run.is_done() {
+                break Left::Done;
+            }
+            if self.is_too_many() && self.gets_away() {
+                break Left::Away;
+            }
             if self.step() {
                 self.call_helpers();
                 if self.run.is_reported() {
                     self.sample();
                 }
-            } else if matches!(self.place, Place::Guest(guest) if guest.is_wanted_elsewhere()) {
-                break;
+            } else if let Place::Guest(guest) = self.place
+                && guest.is_wanted_elsewhere()
+                && self.gets_away()
+            {
+                guest.close_behind();
+                self.run.was_left.store(true, Ordering::Relaxed);
+                break Left::Away;
             } else {
                 self.idle();
             }
-        }
+        };
         // Who leaves may be the one that a notice has woken: it passes on what it leaves behind (rule 9).
-        if !self.run.is_done() && self.look() {
+        if left == Left::Away && self.look() {
             self.run.event.notify();
         }
         self.go_home();
+        left
     }
 
-    /// Lets a crew's helpers come once the run has shown to be worth it. While it has not, it looks at the clock
-    /// every few steps: one item takes two or more.
+    /// Lets a crew's helpers come once the run has shown to be worth it, and again when the last one has left. A
+    /// worker that is alone looks at the clock every few steps: one item takes two or more.
     #[inline]
     fn call_helpers(&mut self) {
-        if let Place::Caller { offer: Some(offer), .. } = self.place
-            && self.run.is_alone.load(Ordering::Relaxed)
-        {
+        let Place::Caller { offer: Some(offer), .. } = self.place else { return };
+        if !self.run.is_alone() {
+            return;
+        }
+        if self.run.was_left.load(Ordering::Relaxed) {
+            self.run.was_left.store(false, Ordering::Relaxed);
+            (self.has_called, self.began) = (false, Moment::now());
+        } else if !self.has_called {
             self.steps += 1;
-            if !(offer.is_called() || cfg!(any(loom, shuttle)))
-                && (!self.steps.is_multiple_of(ALONE_STEPS) || self.began.elapsed() < ALONE)
-            {
-                return;
+            let looks = self.steps.is_multiple_of(ALONE_STEPS);
+            if cfg!(any(loom, shuttle)) || (looks && self.began.elapsed() >= ALONE) {
+                self.has_called = true;
+                offer.call();
             }
-            offer.call();
-            self.run.is_alone.store(false, Ordering::Relaxed);
         }
     }
 
-    /// Whether this worker is one too many. If there are too few, it brings another.
-    fn leaves(&self) -> bool {
+    /// Whether there are more workers than there should be. If there are too few, brings another.
+    fn is_too_many(&self) -> bool {
         let target = self.run.target.load(Ordering::Relaxed);
         match self.place {
             Place::Guest(guest) => guest.is_overstaffed(),
             Place::Caller { more: Some(more), .. } | Place::Helper { more } if target > 0 => {
                 let now = self.run.workers.load(Ordering::Relaxed);
-                let one_to = |new| {
-                    let order = Ordering::Relaxed;
-                    self.run.workers.compare_exchange(now, new, order, order).is_ok()
-                };
-                if now < target && one_to(now + 1) {
+                let order = Ordering::Relaxed;
+                if now < target && self.run.workers.compare_exchange(now, now + 1, order, order).is_ok() {
                     more();
                 }
-                now > target && matches!(self.place, Place::Helper { .. }) && one_to(now - 1)
+                now > target && matches!(self.place, Place::Helper { .. })
             }
             _ => false,
         }
     }
 
+    /// Leaves the count of workers, unless the one that stays might wait for what this one leaves behind: a source
+    /// that is held may block.
+    fn gets_away(&self) -> bool {
+        let least = match self.place {
+            Place::Helper { .. } => self.run.target.load(Ordering::Relaxed),
+            _ => 1,
+        };
+        let fewer = |now: usize| (now > least).then(|| now - 1);
+        if self.run.workers.fetch_update(Ordering::SeqCst, Ordering::Relaxed, fewer).is_err() {
+            return false;
+        }
+        // Against the fence in the poke of a source: either we see it held, or its holder sees that it is alone.
+        #[cfg(not(mutant = "no_fence_on_leaving"))]
+        fence(Ordering::SeqCst);
+        let line = self.line;
+        let mut stations = std::iter::once(&line.source).chain(line.links.iter().map(|link| &link.station));
+        let is_held = stations.any(|station| station.own.is_none() && station.node.is_held());
+        if cfg!(not(mutant = "leaves_whatever_is_left")) && is_held && self.look() {
+            self.run.workers.fetch_add(1, Ordering::SeqCst);
+            return false;
+        }
+        true
+    }
+
     /// Does the first thing that it finds, from the sink to the source. Says whether there was any.
     fn step(&mut self) -> bool {
-        for at in (0..self.line.links.len()).rev() {
-            let Link { hop, station } = &self.line.links[at];
+        let (line, run) = (self.line, self.run);
+        let elsewhere = move || run.is_done() || ready_places(line).next().is_some();
+        for at in (0..line.links.len()).rev() {
+            let Link { hop, station } = &line.links[at];
             if station.own.is_none() && station.node.is_ready() && self.serve(at) {
                 return true;
             }
             if let Some(hop) = hop {
                 let before = self.station_before(at);
                 let carrier = self.carriers[at].as_mut().expect("a hop has a carrier");
-                if hop.is_ready() && carrier.carry(before, self.window) {
+                if hop.is_ready() && carrier.carry(before, self.window, &elsewhere) {
                     if cfg!(mutant = "claim_pokes_behind_a_hint") && !station.node.is_ready() {
                         return true;
                     }
@@ -136,8 +197,8 @@ impl<'l, 'env> Worker<'l, 'env> {
                 }
             }
         }
-        let source = &self.line.source;
-        source.own.is_none() && source.node.is_ready() && source.node.poke() == Poked::Worked
+        let source = &line.source;
+        source.own.is_none() && source.node.is_ready() && source.node.poke(&elsewhere) == Poked::Worked
     }
 
     /// Notes how many items wait before each node.
@@ -173,7 +234,7 @@ impl<'l, 'env> Worker<'l, 'env> {
                     own.notify();
                     Poked::Elsewhere
                 }
-                None => station.node.poke(),
+                None => station.node.poke(&|| self.look()),
             };
             worked |= poked == Poked::Worked;
             if cfg!(mutant = "no_poke_of_neighbour") {
@@ -189,18 +250,7 @@ impl<'l, 'env> Worker<'l, 'env> {
 
     /// Whether there is anything to do. Only looks.
     fn look(&self) -> bool {
-        self.run.is_done() || self.ready_places().next().is_some()
-    }
-
-    /// The nodes at which there is something to do, as far as a look can tell.
-    fn ready_places(&self) -> impl Iterator<Item = ()> {
-        let open = |station: &Station<'_>| station.own.is_none() && station.node.is_ready();
-        let line = self.line;
-        let links = line.links.iter().flat_map(move |link| {
-            let hop = link.hop.as_ref().is_some_and(|hop| hop.is_ready());
-            [hop, open(&link.station)]
-        });
-        std::iter::once_with(move || open(&line.source)).chain(links).filter(|&ready| ready).map(drop)
+        self.run.is_done() || ready_places(self.line).next().is_some()
     }
 
     /// Waits until there may be something to do.
@@ -221,11 +271,15 @@ impl<'l, 'env> Worker<'l, 'env> {
                 mutant = "no_look_after_serve",
                 mutant = "no_poke_of_neighbour"
             )));
-            if passes_on && self.ready_places().nth(1).is_some() {
+            if passes_on && ready_places(self.line).nth(1).is_some() {
                 self.run.event.notify();
             }
         }
         self.wait = (3 * self.wait + began.elapsed()) / 4;
+        if !self.has_called {
+            // Only work without a pause shows that a helper would be of use.
+            self.began = Moment::now();
+        }
     }
 
     /// Spins for a while, if no other worker of the run does. Says whether something came.
@@ -261,11 +315,21 @@ impl<'l, 'env> Worker<'l, 'env> {
     }
 }
 
+/// The nodes of a line at which a worker would find something to do, as far as a look can tell.
+fn ready_places(line: &Line<'_>) -> impl Iterator<Item = ()> {
+    let open = |station: &Station<'_>| station.own.is_none() && station.node.is_ready();
+    let links = line.links.iter().flat_map(move |link| {
+        let hop = link.hop.as_ref().is_some_and(|hop| hop.is_ready());
+        [hop, open(&link.station)]
+    });
+    std::iter::once_with(move || open(&line.source)).chain(links).filter(|&ready| ready).map(drop)
+}
+
 /// The life of a dedicated thread: it runs one serial node, and waits on that node's own event.
 pub(super) fn attend(station: &Station<'_>, run: &Run) {
     let own = station.own.as_ref().expect("a dedicated node has an event");
     while !run.is_done() {
-        if station.node.poke() == Poked::Worked {
+        if station.node.poke(&|| false) == Poked::Worked {
             continue;
         }
         let ticket = own.prepare();

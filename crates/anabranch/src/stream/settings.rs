@@ -111,6 +111,9 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// Gives the source or the serial stage before it a thread of its own, not counted among the workers: for
     /// one that blocks.
     ///
+    /// With one worker, give it to the source if that blocks: else the worker may wait in the source while what comes
+    /// out of a dedicated stage waits for the worker.
+    ///
     /// # Panics
     /// If the stage before it is parallel.
     #[track_caller]
