@@ -452,6 +452,20 @@ fn explain_prints_the_plan_and_does_nothing() {
 }
 
 #[test]
+fn report_says_what_each_stage_did() {
+    let folder = Folder::new();
+    for (name, len) in [("large", 3_000_000), ("a", 1_000), ("b", 1_000)] {
+        folder.write(name, &prose(len));
+    }
+    let said = folder.abz(&["-k", "--report", "-p2", "large"]).exits(0).stderr();
+    assert!(said.contains("read") && said.contains("encode") && said.contains("3 items"), "{said}");
+    let said = folder.abz(&["-kf", "--report", "-p2", "a", "b"]).exits(0).stderr();
+    assert!(said.contains("open") && said.contains("convert") && said.contains("2 items"), "{said}");
+    let said = folder.abz(&["-t", "--report", "-p2", "large.gz"]).exits(0).stderr();
+    assert!(said.contains("split") && said.contains("decode"), "{said}");
+}
+
+#[test]
 fn help_and_mistakes_exit_as_gzip_does() {
     let folder = Folder::new();
     assert!(!folder.abz(&["--help"]).exits(0).stdout().is_empty());

@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::sync::OnceLock;
 
-use abz::{Conduct, Pool, Tools};
+use abz::{Conduct, Pool, Report, Tools};
 use anabranch::Stream;
 
 use super::console::{Console, Told};
@@ -69,7 +69,8 @@ impl Jobs<'_> {
                 Some(Err(problem)) => Err(problem).into(),
                 Some(Ok(input)) => {
                     let pool = (!is_only_one).then(|| self.pool());
-                    let report = self.setting.options.report.then_some(&print_report as &_);
+                    let tell = |report: &Report| self.setting.progress.aside(|| print_report(report));
+                    let report = self.setting.options.report.then_some(&tell as &dyn Fn(&Report));
                     self.setting.run(input, Crew::Together(Conduct { pool, report }))
                 }
             };
