@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex as StdMutex;
+use std::sync::{Mutex as StdMutex, OnceLock};
 
 use super::clock::Moment;
 use super::meter::Meter;
@@ -121,6 +121,8 @@ pub(crate) struct Run {
     failures: AtomicUsize,
     /// A worker spins before it parks: the others need not.
     pub(crate) spinning: AtomicBool,
+    /// There are more threads than processors.
+    pub(crate) is_crowded: bool,
     /// Workers never park.
     pub(crate) always_spins: bool,
     /// A claim is so many items; 0 is as many as its cost allows.
@@ -128,6 +130,12 @@ pub(crate) struct Run {
     /// One meter for each node of the plan, by its id, if the run is reported.
     meters: Vec<Meter>,
     first: First<Cause>,
+}
+
+/// How many processors this process may use, asked once.
+fn processors() -> usize {
+    static PROCESSORS: OnceLock<usize> = OnceLock::new();
+    *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 impl Run {
@@ -139,6 +147,7 @@ impl Run {
         dedicated: Vec<Arc<EventCount>>,
         meters: usize,
     ) -> Self {
+        let is_crowded = workers + dedicated.len() > processors();
         Self {
             event: Arc::new(EventCount::new()),
             dedicated,
@@ -150,6 +159,7 @@ impl Run {
             was_left: AtomicBool::new(false),
             failures: AtomicUsize::new(0),
             spinning: AtomicBool::new(false),
+            is_crowded,
             always_spins,
             burst,
             meters: std::iter::repeat_with(Meter::default).take(meters).collect(),

@@ -13,7 +13,8 @@ use super::threads::Terms;
 
 /// A worker spins at most so many nanoseconds before it parks...
 const SPIN: u64 = 50_000;
-/// ... or twice its recent waits; and so many after a few spins that were in vain.
+/// ... or twice its recent waits; and so many after a few spins that were in vain, or where there are more threads
+/// than processors: who spins there keeps somebody from working.
 const SPIN_IN_VAIN: u64 = 2_000;
 const VAIN: u32 = 3;
 
@@ -287,7 +288,8 @@ impl<'l, 'env> Worker<'l, 'env> {
         if cfg!(any(loom, shuttle)) || self.run.spinning.swap(true, Ordering::Relaxed) {
             return false;
         }
-        let limit = if self.vain >= VAIN { SPIN_IN_VAIN } else { SPIN.min(2 * self.wait) };
+        let is_short = self.vain >= VAIN || self.run.is_crowded;
+        let limit = if is_short { SPIN_IN_VAIN } else { SPIN.min(2 * self.wait) };
         let found = loop {
             if self.look() {
                 break true;
