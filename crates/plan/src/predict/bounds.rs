@@ -52,10 +52,21 @@ impl<'p> Bounds<'p> {
         fixed.filter(|fixed| fixed.time >= all.time).unwrap_or(all)
     }
 
+    /// The time between two items if windows, bursts and replicas were as large as could help: what the costs
+    /// alone allow.
+    pub(crate) fn by_costs_alone(&self, workers: usize) -> f64 {
+        if self.is_plain_loop(workers) {
+            return self.demands.sequential;
+        }
+        let serial = self.demands.units.iter().filter(|unit| !unit.parallel).map(|unit| unit.time);
+        let shared = self.cores().time.max(self.busiest_worker(workers).time);
+        serial.fold(shared, f64::max)
+    }
+
     /// The fewest workers that reach what the other bounds allow; `None` if nothing else bounds.
     pub(crate) fn enough_workers(&self) -> Option<usize> {
         let floor = self.tightest_fixed(None, |_| true)?.time;
-        if self.demands.sequential <= floor {
+        if self.is_plain_loop(1) && self.demands.sequential <= floor {
             return Some(1);
         }
         // Rounded down by a hair, so that 4.0000000001 is 4.
@@ -93,7 +104,7 @@ impl<'p> Bounds<'p> {
     }
 
     /// One worker with nobody to share with runs the plain loop.
-    fn is_plain_loop(&self, workers: usize) -> bool {
+    pub(crate) fn is_plain_loop(&self, workers: usize) -> bool {
         workers == 1 && !self.demands.units.iter().any(|unit| unit.dedicated)
     }
 

@@ -38,7 +38,7 @@ pub(crate) struct UnitDemand {
     pub(crate) each: f64,
     /// The most simultaneous calls, where that is less than the workers.
     pub(crate) replicas: Option<usize>,
-    /// How many items a claim takes, where that is fixed.
+    /// How many items a claim takes, where that is fixed at more than 1.
     pub(crate) burst: Option<usize>,
 }
 
@@ -113,7 +113,8 @@ impl Demands {
                 units[unit].processor += half;
             }
             alone += machine.overhead.lane;
-            if let (Burst::Fixed(items), true) = (burst, units[taker].parallel) {
+            // Claims of one item are as many as the window has, and the window is a bound already.
+            if let (Burst::Fixed(items @ 2..), true) = (burst, units[taker].parallel) {
                 let before = units[taker].burst.unwrap_or(0);
                 units[taker].burst = Some(items.max(before));
             }

@@ -5,7 +5,7 @@ mod bounds;
 mod demand;
 
 pub(crate) use bounds::Bounds;
-pub(crate) use demand::Demands;
+pub(crate) use demand::{Demands, UnitDemand};
 
 use crate::quantity::{rate, span, times};
 use crate::{NodeId, Plan, PlanError};

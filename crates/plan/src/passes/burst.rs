@@ -1,0 +1,43 @@
+//! How many items a worker takes at once.
+
+use super::{Note, Pass, demands, known_cost, names, workers};
+use crate::quantity::{count, span};
+use crate::{Burst, EdgeKind, Machine, NodeId, Plan};
+
+/// A claim should take so long: a claim costs about 0.3 µs (`research/batons.md`, "Three stalls"), of which this
+/// makes 3 %, and more than 20 µs are unfair to the others.
+const CLAIM_NS: f64 = 10_000.0;
+/// The longest claim that is worth its place in the window.
+const MOST: f64 = 256.0;
+
+/// Fixes how many items a worker takes at once from the lanes into parallel units of known cost, where the
+/// executor would find it out while it runs: 10 µs of work, at most 256 items, and at most half a worker's share
+/// of the window. Bursts that are fixed stay as they are.
+pub fn choose_burst(plan: &mut Plan, machine: &Machine) -> Vec<Note> {
+    let Some((demands, _)) = demands(plan, machine) else { return Vec::new() };
+    let workers = workers(plan);
+    let mut notes = Vec::new();
+    for edge in &mut plan.edges {
+        let unit = &demands.units[plan.nodes[edge.to.0].unit];
+        let nodes = &plan.nodes[unit.first..unit.first + unit.len];
+        let EdgeKind::Lane { burst: burst @ Burst::Adaptive, .. } = &mut edge.kind else { continue };
+        if !unit.parallel || known_cost(nodes).is_none() {
+            continue;
+        }
+        let by_cost = (CLAIM_NS / unit.each.max(1.0)).clamp(1.0, MOST) as usize;
+        let by_window = (plan.domains[unit.domain].window / workers.saturating_mul(2)).max(1);
+        let items = by_cost.min(by_window);
+        *burst = Burst::Fixed(items);
+        let why = if by_window < by_cost {
+            "more would leave too few in the window for the other workers".to_owned()
+        } else if items == 1 {
+            format!("one is {} of work", span(unit.each))
+        } else {
+            format!("that is {} of work, and a claim costs 0.3 µs", span(unit.each * items as f64))
+        };
+        let takes = if nodes.len() == 1 { "takes" } else { "take" };
+        let text = format!("{} {takes} {} at once: {why}", names(nodes), count(items, "item"));
+        notes.push(Note { pass: Pass::Burst, node: NodeId(unit.first), text });
+    }
+    notes
+}

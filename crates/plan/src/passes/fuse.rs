@@ -1,0 +1,86 @@
+//! Serial neighbours as one unit.
+
+use super::{Note, Pass, is_alone, known_cost, names, workers};
+use crate::predict::{Bounds, Demands};
+use crate::quantity::span;
+use crate::{Edge, EdgeKind, Machine, Node, NodeId, Placement, Plan};
+
+/// Serial neighbours that together take longer than this, in nanoseconds, stay apart, so that two workers may
+/// be in them. (Two serial stages of 10 µs would have half of their throughput as one.)
+pub const FUSE_NS: u64 = 1_000;
+
+/// Makes one unit of neighbouring serial units that take little, so that items pass between them by a plain call.
+///
+/// They are fused where they are in one domain, nothing but the one lane joins them, neither has a thread of
+/// its own, they take at most [`FUSE_NS`] an item together, and the plan is not predicted to be slower for it;
+/// and with one worker always.
+pub fn fuse_serial_neighbours(plan: &mut Plan, machine: &Machine) -> Vec<Note> {
+    let mut notes = Vec::new();
+    if plan.validate().is_err() {
+        return notes;
+    }
+    // What one fusion allows may allow another before it, so it goes on until nothing changes.
+    while let Some((fused, note)) = (1..plan.nodes.len()).find_map(|at| fuse_before(plan, at, machine)) {
+        *plan = fused;
+        notes.push(note);
+    }
+    notes
+}
+
+/// The plan with the unit that begins with node `at` fused to the one before it, if that is wise.
+fn fuse_before(plan: &Plan, at: usize, machine: &Machine) -> Option<(Plan, Note)> {
+    let (before, after) = (&plan.nodes[at - 1], &plan.nodes[at]);
+    let is_apart = before.unit != after.unit;
+    let is_serial = !before.role.is_parallel() && !after.role.is_parallel();
+    if !is_apart || !is_serial || before.domain != after.domain || before.ordered != after.ordered {
+        return None;
+    }
+    let both: Vec<Node> =
+        plan.nodes.iter().filter(|node| [before.unit, after.unit].contains(&node.unit)).cloned().collect();
+    if both.iter().any(|node| node.placement == Placement::Dedicated) || !is_joined_by_one(plan, at) {
+        return None;
+    }
+    let fused = fused(plan, at);
+    let why = if is_alone(plan) {
+        "one worker has nobody to hand items to".to_owned()
+    } else {
+        let cost = known_cost(&both).filter(|cost| *cost <= FUSE_NS as f64)?;
+        if time(&fused, machine)? > time(plan, machine)? * (1.0 + 1e-9) {
+            return None;
+        }
+        format!("{} an item are too little to hand over", span(cost))
+    };
+    let all = if both.len() == 2 { "both" } else { "all" };
+    let text = format!("{} run as one: {all} are serial, and {why}", names(&both));
+    Some((fused, Note { pass: Pass::Fuse, node: both[0].id, text }))
+}
+
+/// Whether the edge to node `at` from the one before it is all that leaves the one and all that reaches the other.
+fn is_joined_by_one(plan: &Plan, at: usize) -> bool {
+    let (before, after) = (NodeId(at - 1), NodeId(at));
+    let (from, to) = (plan.nodes[at - 1].unit, plan.nodes[at].unit);
+    let joins = |edge: &&Edge| {
+        let units = (plan.nodes[edge.from.0].unit, plan.nodes[edge.to.0].unit);
+        edge.from == before || edge.to == after || units == (from, to)
+    };
+    let mut joining = plan.edges.iter().filter(joins);
+    joining.next().is_some_and(|edge| edge.from == before && edge.to == after) && joining.next().is_none()
+}
+
+fn fused(plan: &Plan, at: usize) -> Plan {
+    let mut fused = plan.clone();
+    for node in &mut fused.nodes[at..] {
+        node.unit -= 1;
+    }
+    for edge in &mut fused.edges {
+        if edge.to == NodeId(at) {
+            edge.kind = EdgeKind::Call;
+        }
+    }
+    fused
+}
+
+fn time(plan: &Plan, machine: &Machine) -> Option<f64> {
+    let demands = Demands::of(plan, machine).ok()?;
+    Some(Bounds::new(plan, &demands, machine).by_costs_alone(workers(plan)))
+}

@@ -1,0 +1,49 @@
+//! How many calls of a parallel stage there may be at once.
+
+use super::{Note, Pass, demands, known_cost, names, workers};
+use crate::quantity::{percent, times};
+use crate::{Machine, NodeId, Plan, Schedule, State};
+
+/// A stage has this many times the replicas that its mean cost needs, so that uneven items do not make it the
+/// bottleneck.
+const ROOM: f64 = 2.0;
+
+/// Bounds the simultaneous calls of parallel units that need fewer than there are workers: with a serial
+/// bottleneck, or with workers that are many because another stage waits. States that are made per worker
+/// are then fewer, and workers do not crowd the cores.
+///
+/// A unit that takes *D* ns an item in a plan that gives one every *T* ns needs *D* / *T* replicas (the utilization
+/// law of Denning and Buzen, 1978); it gets twice that. Units whose replicas are set, or whose items are dealt,
+/// stay as they are; and one that needs every worker has no bound.
+pub fn choose_replicas(plan: &mut Plan, machine: &Machine) -> Vec<Note> {
+    let Some((demands, time)) = demands(plan, machine) else { return Vec::new() };
+    let workers = workers(plan);
+    let mut notes = Vec::new();
+    for unit in demands.units.iter().filter(|unit| unit.parallel && unit.time > 0.0) {
+        let nodes = &mut plan.nodes[unit.first..unit.first + unit.len];
+        let is_free = nodes.iter().all(|node| {
+            node.replicas.is_none() && node.schedule == Schedule::OnDemand && node.state != State::PerReplica
+        });
+        let needed = unit.time / time;
+        let replicas = (ROOM * needed - 1e-9).ceil().max(1.0) as usize;
+        if !is_free || known_cost(nodes).is_none() || replicas >= workers {
+            continue;
+        }
+        for node in nodes.iter_mut() {
+            node.replicas = Some(replicas);
+        }
+        let (runs, share) = if nodes.len() == 1 { ("runs", "it keeps") } else { ("run", "they keep") };
+        let busy = if needed < 1.0 {
+            format!("one worker busy for {} of the time", percent(needed))
+        } else {
+            format!("{} of {workers} workers busy", times(needed))
+        };
+        let text = format!(
+            "{} {runs} at most {} at once: {share} {busy}, and twice that leaves room for uneven items",
+            names(nodes),
+            if replicas == 1 { "one".to_owned() } else { replicas.to_string() },
+        );
+        notes.push(Note { pass: Pass::Replicas, node: NodeId(unit.first), text });
+    }
+    notes
+}
