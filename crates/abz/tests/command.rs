@@ -414,7 +414,9 @@ fn an_interrupted_run_leaves_only_its_input() {
         let folder = Folder::new();
         let mut child = folder.command(&["-o", "out.gz"]).stdin(Stdio::piped()).spawn().unwrap();
         // It waits for more input, with its temporary file made.
-        child.stdin.as_mut().unwrap().write_all(&prose(5_000_000)).unwrap();
+        // Taken, since waiting for the child would close it.
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(&prose(5_000_000)).unwrap();
         let began = Instant::now();
         while folder.names().is_empty() {
             assert!(began.elapsed() < Duration::from_secs(10), "no output was begun");
@@ -425,6 +427,7 @@ fn an_interrupted_run_leaves_only_its_input() {
             Command::new("sh").arg("-c").arg(format!("kill -s {signal} {}", child.id())).status().unwrap();
         assert!(sent.success());
         assert_eq!(child.wait().unwrap().signal(), Some(number));
+        drop(input);
         assert!(folder.names().is_empty(), "SIG{signal} left {:?}", folder.names());
     }
 }

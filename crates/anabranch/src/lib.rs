@@ -52,8 +52,9 @@
 //! # Where to look
 //!
 //! [`Stream`] for the sources, stages, ends and settings; [`Plan`] and [`Report`] for what will run and what
-//! did; [`Shards`] for stages that keep a state by key; [`Pool`] for many short runs; [`Workers`] and [`CancelToken`] for steering a run; [`Monitor`] for
-//! looking into one; [`Offload`] for handing single tasks to a farm; [`Recycler`] for large buffers.
+//! did; [`Shards`] for stages that keep a state by key; [`Pool`] for many short runs; [`Workers`] and
+//! [`CancelToken`] for steering a run; [`Monitor`] for looking into one; [`Offload`] for handing single tasks to a
+//! farm; [`Recycler`] for large buffers.
 #![forbid(unsafe_code)]
 
 mod affinity;
