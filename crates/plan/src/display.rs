@@ -84,13 +84,16 @@ impl Plan {
 
 /// One line about the whole run; the Graphviz drawing has it too.
 pub(crate) fn headline(plan: &Plan) -> String {
-    let settings = &plan.settings;
-    let mut line = String::from("Plan");
-    if let Some(name) = &plan.name {
-        line += &format!(" \"{}\"", plain(name));
+    match &plan.name {
+        Some(name) => format!("Plan \"{}\": {}", plain(name), settings_line(plan)),
+        None => format!("Plan: {}", settings_line(plan)),
     }
-    line += ": ";
-    line += &match settings.executor {
+}
+
+/// What holds for the whole run.
+pub(crate) fn settings_line(plan: &Plan) -> String {
+    let settings = &plan.settings;
+    let mut line = match settings.executor {
         Executor::Inline => "inline on the calling thread".to_owned(),
         Executor::Threads => format!("{}, threads of this run", count(settings.workers, "worker")),
         Executor::Pool => format!("{}, threads of a pool", count(settings.workers, "worker")),

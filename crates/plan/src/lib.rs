@@ -46,14 +46,15 @@
 //! - [`Plan::validate`] finds what an executor could not run, and its errors name the node.
 //! - [`Plan::predict`] says, from the costs of the nodes, how quick it should be on so many workers, what limits
 //!   it and what to do about that.
-//! - Text ([`Plan::explain`]), Graphviz ([`Plan::to_dot`]) and JSON can be had of plans that are not valid
-//!   too, so that one can look at them.
+//! - [`Passes`] rewrite a plan so that it runs better, and say what they did and why.
+//! - Text ([`Plan::explain`]), a picture ([`Plan::to_svg`]), Graphviz ([`Plan::to_dot`]) and JSON can be had of
+//!   plans that are not valid too, so that one can look at them.
 //!
 //! # What it does not
 //!
 //! - It runs nothing, and measures nothing: costs are what somebody put there, and a prediction is as good as
 //!   they are.
-//! - The text and the drawing are for people, and their wording changes; programs read the JSON.
+//! - The text and the drawings are for people, and their wording changes; programs read the JSON.
 #![forbid(unsafe_code)]
 
 mod display;
@@ -67,6 +68,7 @@ mod plan;
 mod predict;
 mod quantity;
 mod settings;
+mod svg;
 mod validate;
 
 pub use edge::{Edge, EdgeKind};
@@ -77,4 +79,5 @@ pub use passes::{Note, Pass, Passes};
 pub use plan::{Domain, Plan};
 pub use predict::{Curve, LANE_NS, Limit, Machine, Overhead, PredictError, Prediction, SHARING};
 pub use settings::{Burst, Executor, Settings, Wait};
+pub use svg::{Measured, Overlay};
 pub use validate::{NodeName, PlanError};

@@ -1,8 +1,8 @@
 //! Plans survive being saved; and no plan, valid or not, makes a printer panic.
 
 use anabranch_plan::{
-    Burst, Domain, Edge, EdgeKind, Executor, ItemType, JsonError, Node, NodeId, Placement, Plan, Rate, Role,
-    Schedule, Settings, State, Wait,
+    Burst, Domain, Edge, EdgeKind, Executor, ItemType, JsonError, Machine, Node, NodeId, Passes, Placement,
+    Plan, Rate, Role, Schedule, Settings, State, Wait,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -134,6 +134,16 @@ proptest! {
         let _ = plan.validate();
         prop_assert!(plan.explain().starts_with("Plan"));
         prop_assert!(plan.to_dot().ends_with("}\n"), "not closed");
+        prop_assert!(plan.to_svg().ends_with("</svg>\n"), "not closed");
+        prop_assert_eq!(plan.predict(plan.settings.workers).is_err(), plan.validate().is_err() || plan.nodes.iter().all(|n| n.cost.unwrap_or(0) == 0));
+    }
+
+    #[test]
+    fn no_plan_is_too_odd_for_the_passes(mut plan in plan()) {
+        let valid = plan.validate().is_ok();
+        let before = plan.clone();
+        let notes = Passes::all().apply(&mut plan, &Machine::new(2));
+        prop_assert!(valid || (notes.is_empty() && plan == before));
     }
 
     #[test]

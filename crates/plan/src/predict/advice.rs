@@ -96,10 +96,10 @@ fn window(bounds: &Bounds, bound: &Bound, prediction: &Prediction) -> String {
 fn cores(plan: &Plan, demands: &Demands, machine: &Machine, bound: &Bound) -> String {
     let total: f64 = demands.processor.iter().sum();
     let share = demands.processor[bound.node.0] / total.max(f64::MIN_POSITIVE);
-    let all = if machine.cores == 1 {
-        "The core is".to_owned()
-    } else {
-        format!("All {} cores are", machine.cores)
+    let all = match machine.cores {
+        1 => "The core is".to_owned(),
+        2 => "Both cores are".to_owned(),
+        n => format!("All {n} cores are"),
     };
     format!(
         "{all} busy, {} of the time with {}. Make that cheaper, or use more cores; more workers bring nothing.",

@@ -64,6 +64,13 @@ impl Machine {
     }
 }
 
+/// The [ample](Machine::ample) one.
+impl Default for Machine {
+    fn default() -> Self {
+        Machine::ample()
+    }
+}
+
 /// What keeps a plan from being quicker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

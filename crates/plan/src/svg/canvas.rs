@@ -1,0 +1,212 @@
+//! A small writer of SVG 1.1: shapes and text by absolute coordinates. It needs no style sheet and no ids, so that
+//! several pictures may stand in one page, and it has a ground of its own, so that its text is dark on light
+//! everywhere.
+
+use std::fmt::Write;
+
+/// Height of a line of text, in pixels, and the size of its letters.
+pub(super) const LINE: f64 = 18.0;
+const LETTERS: f64 = 13.0;
+
+/// Dark enough on every ground used here for a contrast of 7 to 1.
+pub(super) const INK: &str = "#1c2430";
+/// What is said by the way; 4.5 to 1.
+pub(super) const FAINT: &str = "#56606e";
+pub(super) const GROUND: &str = "#ffffff";
+
+/// How a shape is filled and outlined.
+#[derive(Clone, Copy)]
+pub(super) struct Paint {
+    pub(super) fill: &'static str,
+    pub(super) line: &'static str,
+    pub(super) width: f64,
+    pub(super) dashed: bool,
+}
+
+impl Paint {
+    pub(super) const fn new(fill: &'static str, line: &'static str) -> Self {
+        Paint { fill, line, width: 1.5, dashed: false }
+    }
+
+    pub(super) const fn line(line: &'static str) -> Self {
+        Paint::new("none", line)
+    }
+
+    pub(super) const fn wide(self, width: f64) -> Self {
+        Paint { width, ..self }
+    }
+
+    pub(super) const fn dashed(self) -> Self {
+        Paint { dashed: true, ..self }
+    }
+
+    fn attributes(self) -> String {
+        let mut text =
+            format!("fill=\"{}\" stroke=\"{}\" stroke-width=\"{}\"", self.fill, self.line, self.width);
+        if self.dashed {
+            text += " stroke-dasharray=\"5 4\"";
+        }
+        text
+    }
+}
+
+/// Where a text stands by its point.
+#[derive(Clone, Copy)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// How letters look.
+#[derive(Clone, Copy)]
+pub(super) struct Letters {
+    pub(super) color: &'static str,
+    pub(super) bold: bool,
+    pub(super) size: f64,
+}
+
+impl Letters {
+    pub(super) const PLAIN: Letters = Letters { color: INK, bold: false, size: LETTERS };
+    pub(super) const BOLD: Letters = Letters { bold: true, ..Letters::PLAIN };
+    pub(super) const FAINT: Letters = Letters { color: FAINT, size: 12.0, ..Letters::PLAIN };
+    pub(super) const TITLE: Letters = Letters { size: 16.0, ..Letters::BOLD };
+}
+
+/// The inside of a picture, in the order of drawing.
+#[derive(Default)]
+pub(super) struct Canvas {
+    body: String,
+}
+
+impl Canvas {
+    /// What is drawn until [`close`](Canvas::close) shows `tip` when pointed at.
+    pub(super) fn open(&mut self, tip: &str) {
+        self.add(&format!("<g><title>{}</title>", escaped(tip)));
+    }
+
+    pub(super) fn close(&mut self) {
+        self.add("</g>");
+    }
+
+    pub(super) fn rect(&mut self, [x, y, width, height]: [f64; 4], round: f64, paint: Paint) {
+        let (x, y, width, height) = (number(x), number(y), number(width.max(0.0)), number(height.max(0.0)));
+        let look = paint.attributes();
+        let round = if round > 0.0 { format!(" rx=\"{}\"", number(round)) } else { String::new() };
+        self.add(&format!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"{round} {look}/>"));
+    }
+
+    pub(super) fn circle(&mut self, x: f64, y: f64, radius: f64, paint: Paint) {
+        let (x, y, radius, look) = (number(x), number(y), number(radius), paint.attributes());
+        self.add(&format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" {look}/>"));
+    }
+
+    /// A line through the points.
+    pub(super) fn line(&mut self, points: &[(f64, f64)], paint: Paint) {
+        let points: Vec<String> =
+            points.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect();
+        self.add(&format!("<polyline points=\"{}\" {}/>", points.join(" "), paint.attributes()));
+    }
+
+    /// A filled shape with the points as corners.
+    pub(super) fn polygon(&mut self, points: &[(f64, f64)], paint: Paint) {
+        let points: Vec<String> =
+            points.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect();
+        self.add(&format!("<polygon points=\"{}\" {}/>", points.join(" "), paint.attributes()));
+    }
+
+    /// An arrow that goes down from one point to another.
+    pub(super) fn arrow(&mut self, x: f64, from: f64, to: f64, paint: Paint) {
+        self.line(&[(x, from), (x, to - 8.0)], paint);
+        let head = Paint { fill: paint.line, dashed: false, width: 1.0, ..paint };
+        self.polygon(&[(x - 5.0, to - 9.0), (x + 5.0, to - 9.0), (x, to)], head);
+    }
+
+    /// A text whose letters stand on the line at `y`.
+    pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, letters: Letters, text: &str) {
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        let weight = if letters.bold { " font-weight=\"bold\"" } else { "" };
+        let (x, y, size, color) = (number(x), number(y), number(letters.size), letters.color);
+        let text = escaped(text);
+        self.add(&format!(
+            "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"{color}\"{weight}{anchor}>{text}</text>"
+        ));
+    }
+
+    /// The whole document: `title` is what is said of the picture to who does not see it.
+    pub(super) fn document(self, title: &str, width: f64, height: f64) -> String {
+        let (width, height) = (number(width.ceil()), number(height.ceil()));
+        let mut text = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"0 0 {width} {height}\" role=\"img\" \
+             font-family=\"system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif\">\n"
+        );
+        let _ = writeln!(text, "<title>{}</title>", escaped(title));
+        let _ = writeln!(text, "<rect width=\"{width}\" height=\"{height}\" fill=\"{GROUND}\"/>");
+        text += &self.body;
+        text += "</svg>\n";
+        text
+    }
+
+    fn add(&mut self, element: &str) {
+        self.body += element;
+        self.body.push('\n');
+    }
+}
+
+/// About how wide a text is. Fonts differ, so it is on the wide side.
+pub(super) fn width(text: &str, letters: Letters) -> f64 {
+    let em = |c: char| match c {
+        'i' | 'j' | 'l' | 't' | 'f' | 'r' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '(' | ')' | ' ' => 0.4,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' => 1.0,
+        'A'..='Z' => 0.74,
+        c if c.is_ascii() => 0.63,
+        // Letters of other scripts may fill their square.
+        c if (c as u32) < 0x1100 => 0.75,
+        _ => 1.1,
+    };
+    let bold = if letters.bold { 1.08 } else { 1.0 };
+    text.chars().map(em).sum::<f64>() * letters.size * bold
+}
+
+/// The text in lines that are at most `most` pixels wide, broken at spaces.
+pub(super) fn wrapped(text: &str, letters: Letters, most: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if width(line, letters) + width(word, letters) + letters.size * 0.4 <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// Text between tags, or in an attribute. What XML 1.0 does not allow is left out.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            '\n' | '\t' => escaped.push(c),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {}
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// A coordinate with at most one digit behind the point.
+fn number(value: f64) -> String {
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}

@@ -1,0 +1,7 @@
+//! Pictures without a drawing program.
+
+mod canvas;
+mod curve;
+mod plan;
+
+pub use plan::{Measured, Overlay};
