@@ -77,7 +77,7 @@ pub use json::{JSON_VERSION, JsonError};
 pub use node::{Node, NodeId, Placement, Rate, Role, Schedule, State};
 pub use passes::{Note, Pass, Passes};
 pub use plan::{Domain, Plan};
-pub use predict::{Curve, LANE_NS, Limit, Machine, Overhead, PredictError, Prediction, SHARING};
+pub use predict::{Curve, LANE_NS, Limit, Machine, Overhead, PredictError, Prediction, SHARING, WAKE_NS};
 pub use settings::{Burst, Executor, Settings, Wait};
 pub use svg::{Measured, Overlay};
 pub use validate::{NodeName, PlanError};

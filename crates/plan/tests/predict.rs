@@ -65,7 +65,7 @@ fn without_overhead_the_bounds_are_the_textbooks() {
 #[test]
 fn overhead_is_half_a_lane_at_each_end() {
     let plan = compressor();
-    let machine = Machine::new(64).overhead(Overhead { lane: 100.0, sharing: 0.1 });
+    let machine = Machine::new(64).overhead(Overhead { lane: 100.0, sharing: 0.1, wake: 0.0 });
     let on = |workers: usize| plan.predict_on(&machine, workers).unwrap();
     near(on(4).per_item, (36_000.0 + 200.0) * 1.1 / 4.0);
     near(on(16).per_item, 5_050.0);
@@ -89,6 +89,11 @@ fn waiting_takes_a_worker_and_no_core() {
     assert_eq!(on(64).enough_workers, Some(364)); // 2,001 µs over 5.5 µs of a core
     near(on(1_000).per_item, 11_000.0 / 2.0);
     assert_eq!(on(1_000).limit, Limit::Cores);
+    // Falling asleep and waking up are work, where they are counted.
+    let waking = Machine::new(2).overhead(Overhead { wake: 9_000.0, ..Overhead::NONE });
+    near(plan.predict_on(&waking, 1_000).unwrap().per_item, 20_000.0 / 2.0);
+    let shorter = line(16, [Node::source("timer").cost(6_000).waits(5_000), Node::sink("tick").cost(4_000)]);
+    near(shorter.predict_on(&waking, 16).unwrap().per_item, 6_000.0);
 }
 
 #[test]
@@ -167,7 +172,7 @@ fn rates_change_how_often_the_rest_is_visited() {
     near(many.per_item, 3_000.0);
     assert_eq!(many.bottleneck, NodeId(3));
     // A dropped item's slot is passed on all the same: 10 of the last lane, of which the sink has half.
-    let machine = Machine::new(64).overhead(Overhead { lane: 100.0, sharing: 0.0 });
+    let machine = Machine::new(64).overhead(Overhead { lane: 100.0, ..Overhead::NONE });
     near(plan.predict_on(&machine, 64).unwrap().per_item, 3_500.0);
     // Little's law counts a domain's own items: 10 of a file.
     near(many.latency, (4_096.0 + 409.6) * 3_000.0);

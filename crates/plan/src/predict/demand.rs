@@ -78,7 +78,11 @@ impl Demands {
             }
         }
         let each = |id: usize| plan.nodes[id].cost.unwrap_or(0) as f64;
-        let waits = |id: usize| (plan.nodes[id].waits.unwrap_or(0) as f64).min(each(id));
+        // What a wait leaves of a processor to others.
+        let waits = |id: usize| {
+            let waits = (plan.nodes[id].waits.unwrap_or(0) as f64).min(each(id));
+            (waits - machine.overhead.wake).max(0.0)
+        };
         let nodes: Vec<f64> = (0..count).map(|id| taken[id] * each(id)).collect();
         let processor: Vec<f64> = (0..count).map(|id| taken[id] * (each(id) - waits(id))).collect();
         let sequential: f64 = nodes.iter().sum();

@@ -22,6 +22,11 @@ pub const LANE_NS: f64 = 8.0;
 /// ideal at 9 µs an item, and in stages that sleep.
 pub const SHARING: f64 = 0.02;
 
+/// How long a thread that waits for an item keeps a processor after all, to fall asleep and to be woken, in
+/// nanoseconds. Measured on a virtual machine, where it is dear: a plain loop that sleeps 1,000 times a second
+/// takes 3.0 to 3.9 % of a core (`research/batons.md`, "Other shapes").
+pub const WAKE_NS: f64 = 35_000.0;
+
 /// What passing items costs. Where costs were measured with the passing in them, use [`Overhead::NONE`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overhead {
@@ -29,13 +34,15 @@ pub struct Overhead {
     pub lane: f64,
     /// The share of their time, 0 to 1, that threads lose by running beside each other.
     pub sharing: f64,
+    /// Nanoseconds of a processor for each item that a node waits for, but not more than it waits.
+    pub wake: f64,
 }
 
 impl Overhead {
-    /// What was measured of the executor: [`LANE_NS`] and [`SHARING`].
-    pub const MEASURED: Overhead = Overhead { lane: LANE_NS, sharing: SHARING };
-    /// Passing items is free.
-    pub const NONE: Overhead = Overhead { lane: 0.0, sharing: 0.0 };
+    /// What was measured of the executor: [`LANE_NS`], [`SHARING`] and [`WAKE_NS`].
+    pub const MEASURED: Overhead = Overhead { lane: LANE_NS, sharing: SHARING, wake: WAKE_NS };
+    /// Passing items is free, and so is waiting.
+    pub const NONE: Overhead = Overhead { lane: 0.0, sharing: 0.0, wake: 0.0 };
 }
 
 /// What a plan is predicted for.
