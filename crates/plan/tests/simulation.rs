@@ -12,7 +12,7 @@ enum Items {
     Even,
     /// Between half and one and a half times the mean.
     Uneven,
-    /// One in 16 costs eight times the mean, about half of it the rest.
+    /// One in 16 costs eight times the mean, the rest about half of it.
     Skewed,
 }
 
@@ -26,7 +26,7 @@ impl Items {
         match self {
             Items::Even => mean,
             Items::Uneven => mean / 2 + random % mean.max(1),
-            Items::Skewed if random % 16 == 0 => mean * 8,
+            Items::Skewed if random.is_multiple_of(16) => mean * 8,
             Items::Skewed => mean * 8 / 15,
         }
     }

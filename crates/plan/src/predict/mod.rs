@@ -237,9 +237,8 @@ impl Plan {
     /// # What it leaves out
     ///
     /// Bounds are met only from afar: where a serial unit and the workers limit alike, 6 to 14 % less was measured
-    /// (`research/batons.md`). Costs are means: where one item in 16 costs eight times as much as the others, up to
-    /// 14 % less came out of a simulation (`tests/simulation.rs`), and such items wait for each other
-    /// within the window. A window by weight, more threads than cores, memory bandwidth, and starting and ending
+    /// (`research/batons.md`). Costs are means: where one item in 16 costs eight times the mean, a simulation took
+    /// up to 14 % longer (`tests/simulation.rs`), and more in a narrow window, where such items wait for each other. A window by weight, more threads than cores, memory bandwidth, and starting and ending
     /// are not in it. A node with several inputs is taken to need one item of each.
     ///
     /// # Errors
