@@ -60,8 +60,9 @@ impl Plan {
     /// plan.then(ItemType::of::<u64>(), Node::parallel("encode").cost(30_000));
     /// plan.then(ItemType::of::<u64>(), Node::sink("write").cost(5_000));
     /// assert!(plan.explain().ends_with("\n
-    /// Predicted  54.4 k items/s, 18.4 µs an item with 2 workers: 2 times as fast as the sequential loop; an item is under way for 404 µs
-    ///            Both workers are busy, 83 % of the time with `encode`. More help, up to 8. Each needs a core.
+    /// Predicted  54.4 k items/s, 18.4 µs an item with 2 workers: 2 times as fast as the sequential loop;
+    ///            an item is under way for 404 µs. Both workers are busy, 83 % of the time with `encode`.
+    ///            More help, up to 8. Each needs a core.
     /// "));
     /// ```
     pub fn explain(&self) -> String {
@@ -69,6 +70,16 @@ impl Plan {
     }
 
     /// The text of [`explain`](Plan::explain) with the prediction for a machine.
+    ///
+    /// ```
+    /// use anabranch_plan::{ItemType, Machine, Node, Plan, Settings};
+    ///
+    /// let mut plan = Plan::new(Settings::new(8, 64));
+    /// plan.push(Node::source("read").cost(1_000));
+    /// plan.then(ItemType::of::<u64>(), Node::parallel("encode").cost(30_000));
+    /// plan.then(ItemType::of::<u64>(), Node::sink("write").cost(5_000));
+    /// assert!(plan.explain_on(&Machine::new(2)).contains("Both cores are busy"));
+    /// ```
     pub fn explain_on(&self, machine: &Machine) -> String {
         let workers = match self.settings.executor {
             Executor::Inline => 1,
@@ -76,10 +87,32 @@ impl Plan {
         };
         let mut text = self.to_string();
         if let Ok(prediction) = self.predict_on(machine, workers) {
-            text += &format!("\nPredicted  {prediction}\n           {}\n", prediction.advice);
+            text += "\nPredicted  ";
+            text += &indented(&format!("{prediction}. {}", prediction.advice), 11);
+            text.push('\n');
         }
         text
     }
+}
+
+/// Text in lines of at most 100 letters, broken at spaces, of which all but the first begin with `indent` spaces.
+fn indented(text: &str, indent: usize) -> String {
+    let mut indented = String::new();
+    let mut column = indent;
+    for word in text.split(' ') {
+        let letters = word.chars().count();
+        if column > indent && column + 1 + letters > 100 {
+            indented.push('\n');
+            indented.extend(std::iter::repeat_n(' ', indent));
+            column = indent;
+        } else if column > indent {
+            indented.push(' ');
+            column += 1;
+        }
+        indented += word;
+        column += letters;
+    }
+    indented
 }
 
 /// One line about the whole run; the Graphviz drawing has it too.

@@ -13,6 +13,18 @@ const MOST: f64 = 256.0;
 /// Fixes how many items a worker takes at once from the lanes into parallel units of known cost, where the
 /// executor would find it out while it runs: 10 µs of work, at most 256 items, and at most half a worker's share
 /// of the window. Bursts that are fixed stay as they are.
+///
+/// ```
+/// use anabranch_plan::passes::choose_burst;
+/// use anabranch_plan::{Burst, EdgeKind, ItemType, Machine, Node, Plan, Settings};
+///
+/// let mut plan = Plan::new(Settings::new(4, 4_096));
+/// plan.push(Node::source("read").cost(100));
+/// plan.then(ItemType::of::<u64>(), Node::parallel("parse").cost(500));
+/// plan.then(ItemType::of::<u64>(), Node::sink("count").cost(20));
+/// choose_burst(&mut plan, &Machine::new(4));
+/// assert_eq!(plan.edges[0].kind, EdgeKind::Lane { window: 4_096, burst: Burst::Fixed(20) });
+/// ```
 pub fn choose_burst(plan: &mut Plan, machine: &Machine) -> Vec<Note> {
     let Some((demands, _)) = demands(plan, machine) else { return Vec::new() };
     let workers = workers(plan);

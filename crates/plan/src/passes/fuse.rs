@@ -14,6 +14,20 @@ pub const FUSE_NS: u64 = 1_000;
 /// They are fused where they are in one domain, nothing but the one lane joins them, neither has a thread of
 /// its own, they take at most [`FUSE_NS`] an item together, and the plan is not predicted to be slower for it;
 /// and with one worker always.
+///
+/// ```
+/// use anabranch_plan::passes::fuse_serial_neighbours;
+/// use anabranch_plan::{ItemType, Machine, Node, Plan, Settings};
+///
+/// let mut plan = Plan::new(Settings::new(4, 256));
+/// plan.push(Node::source("read").cost(300));
+/// plan.then(ItemType::of::<u64>(), Node::serial("number").cost(20));
+/// plan.then(ItemType::of::<u64>(), Node::parallel("encode").cost(30_000));
+/// plan.then(ItemType::of::<u64>(), Node::sink("write").cost(5_000));
+/// fuse_serial_neighbours(&mut plan, &Machine::new(4));
+/// let units: Vec<usize> = plan.nodes.iter().map(|node| node.unit).collect();
+/// assert_eq!(units, [0, 0, 1, 2]);
+/// ```
 pub fn fuse_serial_neighbours(plan: &mut Plan, machine: &Machine) -> Vec<Note> {
     let mut notes = Vec::new();
     if plan.validate().is_err() {

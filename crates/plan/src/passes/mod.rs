@@ -35,10 +35,12 @@ pub use window::choose_window;
 
 use crate::predict::{Bounds, Demands};
 use crate::{Executor, Machine, Node, NodeId, Placement, Plan};
+use serde::Serialize;
 use std::fmt;
 
 /// One of the passes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Pass {
     /// [`fuse_serial_neighbours`].
@@ -72,8 +74,8 @@ impl fmt::Display for Pass {
     }
 }
 
-/// What a pass did to a plan, and why. Its [`Display`](fmt::Display) is `pass: text`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a pass did to a plan, and why. Its [`Display`](fmt::Display) is `pass: text`; it can be written with `serde`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Note {
     /// The pass that did it.

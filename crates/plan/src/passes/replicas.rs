@@ -15,6 +15,18 @@ const ROOM: f64 = 2.0;
 /// A unit that takes *D* ns an item in a plan that gives one every *T* ns needs *D* / *T* replicas (the utilization
 /// law of Denning and Buzen, 1978); it gets twice that. Units whose replicas are set, or whose items are dealt,
 /// stay as they are; and one that needs every worker has no bound.
+///
+/// ```
+/// use anabranch_plan::passes::choose_replicas;
+/// use anabranch_plan::{ItemType, Machine, Node, Plan, Settings};
+///
+/// let mut plan = Plan::new(Settings::new(16, 256));
+/// plan.push(Node::source("read").cost(10_000));
+/// let encode = plan.then(ItemType::of::<u64>(), Node::parallel("encode").cost(30_000));
+/// plan.then(ItemType::of::<u64>(), Node::sink("write").cost(500));
+/// choose_replicas(&mut plan, &Machine::new(16));
+/// assert_eq!(plan.nodes[encode.0].replicas, Some(6)); // 3 keep up with `read`
+/// ```
 pub fn choose_replicas(plan: &mut Plan, machine: &Machine) -> Vec<Note> {
     let Some((demands, time)) = demands(plan, machine) else { return Vec::new() };
     let workers = workers(plan);

@@ -22,6 +22,18 @@ const ROOM: f64 = 2.0;
 /// or twice the items that are under way on the mean (Little's law: the time in the domain over the time
 /// between two items), where they wait; or two bursts a worker, where those are fixed; whichever is most.
 /// Domains with stages of unknown cost stay as they are. So does the bound by weight, which knows more.
+///
+/// ```
+/// use anabranch_plan::passes::choose_window;
+/// use anabranch_plan::{ItemType, Machine, Node, Plan, Settings};
+///
+/// let mut plan = Plan::new(Settings::new(4, 4_096));
+/// plan.push(Node::source("read").cost(1_000));
+/// plan.then(ItemType::of::<u64>(), Node::parallel("encode").cost(30_000));
+/// plan.then(ItemType::of::<u64>(), Node::sink("write").cost(5_000));
+/// choose_window(&mut plan, &Machine::new(4), None);
+/// assert_eq!(plan.domains[0].window, 64);
+/// ```
 pub fn choose_window(plan: &mut Plan, machine: &Machine, most: Option<usize>) -> Vec<Note> {
     let Some((demands, time)) = demands(plan, machine) else { return Vec::new() };
     let mut notes = Vec::new();

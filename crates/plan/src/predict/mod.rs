@@ -9,6 +9,7 @@ pub(crate) use demand::{Demands, UnitDemand};
 
 use crate::quantity::{rate, span, times};
 use crate::{NodeId, Plan, PlanError};
+use serde::Serialize;
 use std::fmt;
 
 /// What a lane costs the threads for an item: writing and reading the slot, its stamp, and the lines of memory
@@ -79,7 +80,8 @@ impl Default for Machine {
 }
 
 /// What keeps a plan from being quicker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Limit {
     /// A serial unit is busy all the time.
@@ -98,7 +100,9 @@ pub enum Limit {
 
 /// What a plan should do on so many workers. Its [`Display`](fmt::Display) is a line of numbers;
 /// [`advice`](Prediction::advice) says why and what to do about it.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// It can be written with `serde`, its fields by their names.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Prediction {
     /// How many workers it is for.
@@ -145,8 +149,8 @@ impl fmt::Display for Prediction {
     }
 }
 
-/// Predictions of one plan for several numbers of workers.
-#[derive(Clone, Debug, PartialEq)]
+/// Predictions of one plan for several numbers of workers. It can be written with `serde` as well.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Curve {
     /// The name of the plan.
@@ -238,8 +242,24 @@ impl Plan {
     ///
     /// Bounds are met only from afar: where a serial unit and the workers limit alike, 6 to 14 % less was measured
     /// (`research/batons.md`). Costs are means: where one item in 16 costs eight times the mean, a simulation took
-    /// up to 14 % longer (`tests/simulation.rs`), and more in a narrow window, where such items wait for each other. A window by weight, more threads than cores, memory bandwidth, and starting and ending
-    /// are not in it. A node with several inputs is taken to need one item of each.
+    /// up to 14 % longer (`tests/simulation.rs`), and more in a narrow window, where such items wait for each other.
+    /// A window by weight, more threads than cores, memory bandwidth, and starting and ending are not in it. A node
+    /// with several inputs is taken to need one item of each.
+    ///
+    /// ```
+    /// use anabranch_plan::{ItemType, Limit, Machine, Node, Plan, Settings};
+    ///
+    /// // Each page is waited for 2 ms: 64 workers keep two cores less than half busy.
+    /// let mut plan = Plan::new(Settings::new(64, 1_024));
+    /// plan.push(Node::source("urls").cost(500));
+    /// plan.then(ItemType::of::<String>(), Node::parallel("fetch").cost(2_000_000).waits(1_990_000));
+    /// plan.then(ItemType::of::<Vec<u8>>(), Node::sink("store").cost(900));
+    ///
+    /// let prediction = plan.predict_on(&Machine::new(2), 64)?;
+    /// assert_eq!(prediction.limit, Limit::Workers);
+    /// assert!(prediction.speedup > 60.0);
+    /// # Ok::<(), anabranch_plan::PredictError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -274,6 +294,20 @@ impl Plan {
     }
 
     /// The curve of [`predict_on`](Plan::predict_on) over several numbers of workers.
+    ///
+    /// ```
+    /// use anabranch_plan::{ItemType, Limit, Machine, Node, Plan, Settings};
+    ///
+    /// let mut plan = Plan::new(Settings::new(8, 256));
+    /// plan.push(Node::source("read").cost(1_000));
+    /// plan.then(ItemType::of::<Vec<u8>>(), Node::parallel("encode").cost(30_000));
+    /// plan.then(ItemType::of::<Vec<u8>>(), Node::sink("write").cost(5_000));
+    ///
+    /// let curve = plan.predict_range_on(&Machine::new(4), [1, 2, 4, 8])?;
+    /// let limits: Vec<Limit> = curve.points.iter().map(|point| point.limit).collect();
+    /// assert_eq!(limits, [Limit::Workers, Limit::Workers, Limit::Cores, Limit::Cores]);
+    /// # Ok::<(), anabranch_plan::PredictError>(())
+    /// ```
     ///
     /// # Errors
     ///
