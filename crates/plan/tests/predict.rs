@@ -2,8 +2,8 @@
 //! about what limits.
 
 use anabranch_plan::{
-    Burst, Domain, EdgeKind, ItemType, Limit, Machine, Node, NodeId, Overhead, Plan, PredictError,
-    Prediction, Settings,
+    Burst, Domain, EdgeKind, ItemType, Limit, Machine, Measured, Node, NodeId, Overhead, Overlay, Plan,
+    PredictError, Prediction, Settings,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -176,6 +176,23 @@ fn rates_change_how_often_the_rest_is_visited() {
     near(plan.predict_on(&machine, 64).unwrap().per_item, 3_500.0);
     // Little's law counts a domain's own items: 10 of a file.
     near(many.latency, (4_096.0 + 409.6) * 3_000.0);
+}
+
+#[test]
+fn measured_units_take_the_place_of_what_was_guessed() {
+    let mut plan = Plan::new(Settings::new(2, 64));
+    plan.push(Node::source("lines").cost(77));
+    plan.then(ItemType::of::<u64>(), Node::parallel("parse").cost(1_000).gives(1, 2));
+    plan.compose(ItemType::of::<u64>(), Node::parallel("check").cost(1_000));
+    plan.then(ItemType::of::<u64>(), Node::sink("store").cost(500));
+    let took =
+        |items: u64, cost: u64| Measured { items: Some(items), cost: Some(cost), ..Measured::default() };
+    let run = Overlay::new().node(NodeId(1), took(900, 4_000)).node(NodeId(3), took(300, 600));
+    let measured = plan.with_measured(&run);
+    let costs: Vec<Option<u64>> = measured.nodes.iter().map(|node| node.cost).collect();
+    assert_eq!(costs, [Some(77), Some(4_000), Some(0), Some(600)]);
+    near(measured.predict(1).unwrap().per_item, 77.0 + 4_000.0 + 200.0);
+    assert_eq!(plan.with_measured(&Overlay::new()), plan);
 }
 
 #[test]

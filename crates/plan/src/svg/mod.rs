@@ -3,5 +3,3 @@
 mod canvas;
 mod curve;
 mod plan;
-
-pub use plan::{Measured, Overlay};

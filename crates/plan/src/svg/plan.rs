@@ -3,8 +3,7 @@
 use super::canvas::{Anchor, Canvas, LINE, Letters, Paint, width, wrapped};
 use crate::display::{domain_line, headline, item_text, kind, notes, plain, settings_line};
 use crate::quantity::{count, percent, rate, span, time};
-use crate::{Burst, Edge, EdgeKind, Executor, Machine, Node, NodeId, Plan};
-use std::collections::BTreeMap;
+use crate::{Burst, Edge, EdgeKind, Executor, Node, NodeId, Overlay, Plan};
 
 const SERIAL: Paint = Paint::new("#fdf3dc", "#8a6414");
 const PARALLEL: Paint = Paint::new("#e3effa", "#1f5c94");
@@ -26,76 +25,6 @@ const CALL_HEIGHT: f64 = 28.0;
 /// Left of the boxes, where edges pass that skip some.
 const DETOUR: f64 = 26.0;
 const METER: f64 = 90.0;
-
-/// What was measured of a node. Each value that is not known is left out of the picture.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Measured {
-    /// How many items it took.
-    pub items: Option<u64>,
-    /// The share of the time in which it was busy, of all the calls that it may have at once: 0 to 1.
-    pub busy: Option<f64>,
-    /// Mean time for an item, in nanoseconds.
-    pub cost: Option<u64>,
-    /// Mean time that an item waited before it, in nanoseconds.
-    pub waiting: Option<u64>,
-    /// Mean number of items that waited before it.
-    pub occupancy: Option<f64>,
-}
-
-/// What was measured of a run, to be laid over the picture of its plan ([`Plan::to_svg_with`]).
-///
-/// ```
-/// use anabranch_plan::{ItemType, Measured, Node, NodeId, Overlay, Plan, Settings};
-///
-/// let mut plan = Plan::new(Settings::new(2, 64));
-/// plan.push(Node::source("read").cost(1_000));
-/// plan.then(ItemType::of::<u64>(), Node::parallel("encode").cost(30_000));
-/// plan.then(ItemType::of::<u64>(), Node::sink("write").cost(5_000));
-///
-/// let encode = Measured { items: Some(1_000), busy: Some(0.97), ..Measured::default() };
-/// let overlay = Overlay::new().node(NodeId(1), encode).bottleneck(NodeId(1)).per_item(18_400.0);
-/// let picture = plan.to_svg_with(&overlay);
-/// assert!(picture.contains("1000 items"));
-/// assert!(picture.contains("bottleneck"));
-/// ```
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Overlay {
-    nodes: BTreeMap<NodeId, Measured>,
-    bottleneck: Option<NodeId>,
-    per_item: Option<f64>,
-    machine: Machine,
-}
-
-impl Overlay {
-    /// Nothing was measured.
-    pub fn new() -> Self {
-        Overlay::default()
-    }
-
-    /// Adds what was measured of a node. What was measured of a unit as one goes to its first node.
-    pub fn node(mut self, node: NodeId, measured: Measured) -> Self {
-        self.nodes.insert(node, measured);
-        self
-    }
-
-    /// Says which node bounds the throughput.
-    pub fn bottleneck(mut self, node: NodeId) -> Self {
-        self.bottleneck = Some(node);
-        self
-    }
-
-    /// Says how many nanoseconds passed between two items of the source. The picture has the prediction beside it.
-    pub fn per_item(mut self, nanoseconds: f64) -> Self {
-        self.per_item = Some(nanoseconds);
-        self
-    }
-
-    /// Says on which machine it was measured, for the prediction beside it; else there is a core for each thread.
-    pub fn on(mut self, machine: Machine) -> Self {
-        self.machine = machine;
-        self
-    }
-}
 
 impl Plan {
     /// The plan as a picture in SVG 1.1 that needs nothing beside it: a frame for each domain and in it a box for each
