@@ -190,6 +190,9 @@ pub(crate) fn notes(node: &Node) -> String {
     if node.fallible {
         notes.push("may fail");
     }
+    let mut notes: Vec<String> = notes.into_iter().map(str::to_owned).collect();
+    notes.extend(node.waits.filter(|waits| *waits > 0).map(|waits| format!("waits {}", time(waits))));
+    notes.extend(node.rate.map(|rate| format!("gives {} for {}", rate.given, rate.taken)));
     notes.join(", ")
 }
 

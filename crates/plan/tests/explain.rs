@@ -82,6 +82,34 @@ fn each_domain_has_its_own_window_and_order() {
 }
 
 #[test]
+fn waiting_and_rates_are_said_beside_the_cost() {
+    let mut plan = Plan::new(Settings::new(2, 8));
+    plan.push(Node::source("files"));
+    plan.then(ItemType::of::<u64>(), Node::parallel("fetch").cost(2_000_000).waits(1_990_000).fallible());
+    plan.then(ItemType::of::<u64>(), Node::parallel("matching").gives(1, 4));
+    plan.then(ItemType::of::<u64>(), Node::sink("count"));
+    let text = plan.explain();
+    assert!(text.contains("in order  2 ms  may fail, waits 1.99 ms\n"), "{text}");
+    assert!(text.contains("gives 1 for 4\n"), "{text}");
+    assert!(plan.to_dot().contains("waits 1.99 ms"), "{}", plan.to_dot());
+}
+
+#[test]
+fn no_line_of_a_prediction_is_long() {
+    let mut plan = Plan::new(Settings::new(2, 8));
+    plan.push(Node::source("s").named("name ".repeat(9)).cost(1_000));
+    plan.then(ItemType::of::<u64>(), Node::parallel("p").named("x".repeat(100)).cost(2_000));
+    plan.then(ItemType::of::<u64>(), Node::sink("for_each").named("y".repeat(100)));
+    for workers in [1, 2, 64] {
+        plan.settings.workers = workers;
+        let text = plan.explain();
+        let predicted = text.split_once("\nPredicted").expect("a prediction").1;
+        assert!(predicted.lines().count() > 2, "{text}");
+        assert!(predicted.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+}
+
+#[test]
 fn one_worker_changes_no_threads() {
     let mut plan = Plan::new(Settings::new(1, 1));
     plan.push(Node::source("from_iter"));

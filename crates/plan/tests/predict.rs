@@ -205,6 +205,17 @@ fn where_items_are_cheap_one_worker_is_quicker_and_that_is_said() {
     assert!(two.advice.ends_with("Not counted: `map`. Its cost is not known."), "{}", two.advice);
 }
 
+#[test]
+fn one_core_is_named_and_not_the_handing_over() {
+    let on_one = compressor().predict_on(&Machine::new(1), 4).unwrap();
+    assert!(on_one.speedup < 1.0);
+    assert_eq!(
+        on_one.advice,
+        "The core is busy, 83 % of the time with `encode`. Make that cheaper, or use more cores; more workers \
+         bring nothing."
+    );
+}
+
 /// What the prototype of the batons took on two cores (`research/batons.md`, row "recommended"): nanoseconds an
 /// item of the plain loop, lanes, and with two workers.
 const MEASURED: [(f64, usize, f64); 6] = [

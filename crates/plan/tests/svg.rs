@@ -220,7 +220,7 @@ fn domains_are_frames_and_edges_that_skip_go_round() {
     for text in [
         "Domain 1: in source order, at most 64 items in flight",
         "Block, 24 B · 64 slots, 4 at a time",
-        "in order · 2 ms an item, 1.99 ms of it waiting",
+        "in order · waits 1.99 ms · 2 ms an item",
         "in order · gives 10 for 1",
         "#0 to #3, u64, 8 B · 4 slots",
     ] {

@@ -9,8 +9,11 @@ use crate::{NodeId, Plan};
 pub(super) fn advice(bounds: &Bounds, bound: &Bound, prediction: &Prediction) -> String {
     let Bounds { plan, demands, machine } = *bounds;
     let text = match bound.limit {
-        // Whatever limits, there is a quicker way.
-        _ if prediction.speedup < 0.995 => {
+        // What limits is the handing over, then, whichever bound it has lengthened most. On one core there is
+        // nobody to hand over to, and a narrow window is the better thing to name.
+        Limit::Serial | Limit::Cores | Limit::Workers
+            if prediction.speedup < 0.995 && machine.cores > 1 =>
+        {
             "Handing the items over costs more than sharing their work saves: one worker is quicker. Pass larger \
              items, or several in one."
                 .to_owned()

@@ -321,15 +321,7 @@ impl Rows {
         let mut about = Vec::new();
         let mut facts = vec![if node.ordered { "in order" } else { "any order" }.to_owned()];
         facts.extend(Some(notes(node)).filter(|notes| !notes.is_empty()));
-        if let Some(cost) = node.cost {
-            let waits = node.waits.filter(|waits| *waits > 0);
-            let waits =
-                waits.map_or(String::new(), |waits| format!(", {} of it waiting", time(waits.min(cost))));
-            facts.push(format!("{} an item{waits}", time(cost)));
-        }
-        if let Some(rate) = node.rate {
-            facts.push(format!("gives {} for {}", rate.given, rate.taken));
-        }
+        facts.extend(node.cost.map(|cost| format!("{} an item", time(cost))));
         about.push(facts.join(" · "));
         let found = overlay.nodes.get(&node.id).copied().unwrap_or_default();
         let busy = found.busy.filter(|busy| busy.is_finite());
