@@ -74,5 +74,8 @@ fn contenders(work: Work, items: u64) -> Vec<Contender<'static>> {
 
 /// The pipeline itself.
 pub(super) fn run(work: Work, items: u64, workers: usize) -> Digest {
-    Stream::from_iter(0..items).workers(workers).map(|item| work.run(item)).fold(Digest::EMPTY, Digest::with)
+    Stream::from_iter(0..items)
+        .workers(workers)
+        .map(move |item| work.run(item))
+        .fold(Digest::EMPTY, Digest::with)
 }

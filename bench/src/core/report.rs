@@ -31,7 +31,7 @@ pub fn rows(setup: &Setup) -> Vec<Row> {
 fn reported(work: Work, items: u64) -> Digest {
     let (digest, _report) = Stream::from_iter(0..items)
         .workers(WORKERS)
-        .map(|item| work.run(item))
+        .map(move |item| work.run(item))
         .report()
         .fold(Digest::EMPTY, Digest::with);
     digest

@@ -46,7 +46,8 @@ const RELEASE: Ordering = match () {
 /// `FREE` or [`CLOSED`]. A count of pokes other than 0 means held. 2^63 pokes of one holding are out of reach.
 pub struct Baton<S> {
     word: Arc<Word>,
-    state: RawCell<S>,
+    /// On lines of its own: who holds the baton writes it all the time, while others read what stands beside it.
+    state: Padded<RawCell<S>>,
 }
 
 /// The word of a [`Baton`] apart from its state: for a thread that only asks whether somebody holds it.
@@ -91,7 +92,7 @@ impl<S> fmt::Debug for Baton<S> {
 impl<S> Baton<S> {
     /// A free baton over `state`.
     pub fn new(state: S) -> Self {
-        Self { word: Arc::new(Word(Padded(AtomicU64::new(FREE)))), state: RawCell::new(state) }
+        Self { word: Arc::new(Word(Padded(AtomicU64::new(FREE)))), state: Padded(RawCell::new(state)) }
     }
 
     /// Takes the baton, or tells its holder that there is something new. `None` means that the holder will
@@ -113,7 +114,7 @@ impl<S> Baton<S> {
 
     /// The state, once no thread can reach the baton any more.
     pub fn into_state(self) -> S {
-        self.state.into_inner()
+        self.state.0.into_inner()
     }
 }
 
@@ -139,7 +140,7 @@ impl<'b, S> Held<'b, S> {
     /// The state.
     #[inline]
     pub fn state(&mut self) -> &mut S {
-        self.baton.state.with_mut(|state| {
+        self.baton.state.0.with_mut(|state| {
             // SAFETY: `self` is the one right to the state, and the reference borrows it mutably.
             unsafe { &mut *state }
         })

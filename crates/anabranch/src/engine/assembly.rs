@@ -73,6 +73,9 @@ pub(crate) struct Link<'env> {
 }
 
 /// A line: what threads walk. The last link is the sink.
+///
+/// On cache lines of its own: it lies on the caller's stack, perhaps beside what a stage counts in.
+#[repr(align(128))]
 pub(crate) struct Line<'env> {
     pub(crate) source: Station<'env>,
     pub(crate) links: Vec<Link<'env>>,

@@ -9,7 +9,7 @@ use super::clock::Moment;
 use super::meter::Meter;
 use anabranch_record::EventCount;
 use anabranch_record::lane::Domain;
-use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Ordering};
+use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Ordering, Padded};
 
 /// What stopped a stream at an index.
 pub(crate) enum Cause {
@@ -120,7 +120,7 @@ pub(crate) struct Run {
     /// How many failures were filed by their time.
     failures: AtomicUsize,
     /// A worker spins before it parks: the others need not.
-    pub(crate) spinning: AtomicBool,
+    pub(crate) spinning: Padded<AtomicBool>,
     /// There are more threads than processors.
     pub(crate) is_crowded: bool,
     /// Workers never park.
@@ -158,7 +158,7 @@ impl Run {
             target: AtomicUsize::new(0),
             was_left: AtomicBool::new(false),
             failures: AtomicUsize::new(0),
-            spinning: AtomicBool::new(false),
+            spinning: Padded(AtomicBool::new(false)),
             is_crowded,
             always_spins,
             burst,

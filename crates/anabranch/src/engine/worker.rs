@@ -13,8 +13,9 @@ use super::threads::Terms;
 
 /// A worker spins at most so many nanoseconds before it parks...
 const SPIN: u64 = 50_000;
-/// ... or twice its recent waits; and so many after a few spins that were in vain, or where there are more threads
-/// than processors: who spins there keeps somebody from working.
+/// ... or so many where there are more threads than processors: who spins there keeps somebody from working...
+const SPIN_CROWDED: u64 = 20_000;
+/// ... or twice its recent waits; and so many after a few spins that were in vain.
 const SPIN_IN_VAIN: u64 = 2_000;
 const VAIN: u32 = 3;
 
@@ -44,7 +45,8 @@ pub(super) enum Left {
     Away,
 }
 
-/// One thread's walk along a line.
+/// One thread's walk along a line. On cache lines of its own, as the line is.
+#[repr(align(128))]
 pub(super) struct Worker<'l, 'env> {
     line: &'l Line<'env>,
     run: &'l Run,
@@ -285,11 +287,11 @@ impl<'l, 'env> Worker<'l, 'env> {
 
     /// Spins for a while, if no other worker of the run does. Says whether something came.
     fn spin(&mut self, began: Moment) -> bool {
-        if cfg!(any(loom, shuttle)) || self.run.spinning.swap(true, Ordering::Relaxed) {
+        if cfg!(any(loom, shuttle)) || self.run.spinning.0.swap(true, Ordering::Relaxed) {
             return false;
         }
-        let is_short = self.vain >= VAIN || self.run.is_crowded;
-        let limit = if is_short { SPIN_IN_VAIN } else { SPIN.min(2 * self.wait) };
+        let most = if self.run.is_crowded { SPIN_CROWDED } else { SPIN };
+        let limit = if self.vain >= VAIN { SPIN_IN_VAIN } else { most.min(2 * self.wait) };
         let found = loop {
             if self.look() {
                 break true;
@@ -301,7 +303,7 @@ impl<'l, 'env> Worker<'l, 'env> {
                 spin_hint();
             }
         };
-        self.run.spinning.store(false, Ordering::Relaxed);
+        self.run.spinning.0.store(false, Ordering::Relaxed);
         self.vain = if found { 0 } else { self.vain.saturating_add(1) };
         found
     }

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
 use anabranch_plan::Node;
-use anabranch_record::sync::Arc;
+use anabranch_record::sync::{Arc, Padded};
 
 use super::Stream;
 use super::lower::Ended;
@@ -65,16 +65,17 @@ where
         A: Send,
         F: FnMut(A, U::Out) -> A + Send,
     {
-        // Taken out and put back an item, since `f` wants it by value; a panic of `f` leaves nothing behind.
-        let mut held = Some(init);
-        let cell = &mut held;
+        // Taken out and put back an item, since `f` wants it by value; a panic of `f` leaves nothing behind. Padded,
+        // since what the stages captured may lie beside it on the caller's stack.
+        let mut held = Padded(Some(init));
+        let cell = &mut held.0;
         let ended = self.run_into(Node::sink("fold"), move |item| {
             if let Some(value) = cell.take() {
                 *cell = Some(f(value, item));
             }
             ControlFlow::Continue(())
         });
-        let value = held.expect("a fold that did not panic has its value");
+        let value = held.0.expect("a fold that did not panic has its value");
         M::output(ended.result.map(|()| value), ended.report)
     }
 
@@ -87,16 +88,17 @@ where
     }
 
     /// Adds the items, in order, to a container, and gives it back.
-    pub fn collect_into<C>(self, mut container: C) -> M::Output<C>
+    pub fn collect_into<C>(self, container: C) -> M::Output<C>
     where
         C: Extend<U::Out> + Send,
     {
-        let target = &mut container;
+        let mut container = Padded(container);
+        let target = &mut container.0;
         let ended = self.run_into(Node::sink("collect"), move |item| {
             target.extend(std::iter::once(item));
             ControlFlow::Continue(())
         });
-        M::output(ended.result.map(|()| container), ended.report)
+        M::output(ended.result.map(|()| container.0), ended.report)
     }
 
     /// Combines all items into one, in parallel; `None` if there are none.
@@ -118,8 +120,8 @@ where
     {
         let f = Arc::new(f);
         let leaf = Arc::clone(&f);
-        let mut all = None;
-        let place = &mut all;
+        let mut all = Padded(None);
+        let place = &mut all.0;
         let ended = self.batch(REDUCED).filter_map(move |batch| batch.into_iter().reduce(&*leaf)).run_into(
             Node::sink("reduce"),
             move |item| {
@@ -130,7 +132,7 @@ where
                 ControlFlow::Continue(())
             },
         );
-        M::output(ended.result.map(|()| all), ended.report)
+        M::output(ended.result.map(|()| all.0), ended.report)
     }
 
     /// How many items come out.
@@ -160,13 +162,13 @@ where
     where
         F: FnMut(U::Out) -> bool + Send,
     {
-        let mut found = false;
-        let place = &mut found;
+        let mut found = Padded(false);
+        let place = &mut found.0;
         let ended = self.run_into(Node::sink("any"), move |item| {
             *place = f(item);
             if *place { ControlFlow::Break(Halt::Break) } else { ControlFlow::Continue(()) }
         });
-        M::output(ended.result.map(|()| found), ended.report)
+        M::output(ended.result.map(|()| found.0), ended.report)
     }
 
     /// Whether `f` says yes of every item; what comes after the first no is not looked at.
@@ -174,12 +176,12 @@ where
     where
         F: FnMut(U::Out) -> bool + Send,
     {
-        let mut holds = true;
-        let place = &mut holds;
+        let mut holds = Padded(true);
+        let place = &mut holds.0;
         let ended = self.run_into(Node::sink("all"), move |item| {
             *place = f(item);
             if *place { ControlFlow::Continue(()) } else { ControlFlow::Break(Halt::Break) }
         });
-        M::output(ended.result.map(|()| holds), ended.report)
+        M::output(ended.result.map(|()| holds.0), ended.report)
     }
 }
