@@ -20,12 +20,12 @@ use crate::work::Work;
 type Group = fn(&Setup) -> Vec<Row>;
 
 const GROUPS: [(&str, Group); 9] = [
+    ("record", record::rows),
     ("pipeline", pipeline::rows),
     ("middle", middle::rows),
     ("several", several::rows),
     ("sleepers", sleepers::rows),
     ("one-worker", one_worker::rows),
-    ("record", record::rows),
     ("small-runs", small_runs::rows),
     ("idle", idle::rows),
     ("report", report::rows),

@@ -125,7 +125,8 @@ pub(crate) struct Assembly<'env> {
 
 impl<'env> Assembly<'env> {
     pub(crate) fn new(run: Arc<Run>, window: usize, specs: Vec<NodeSpec>) -> Self {
-        Self { run, window, specs, source: None, links: Vec::new(), room: None, domain: 0 }
+        let links = Vec::with_capacity(specs.len());
+        Self { run, window, specs, source: None, links, room: None, domain: 0 }
     }
 
     fn site<E>(&self, id: usize, domain: &Arc<Domain>, errors: &Arc<ErrorSlot<E>>) -> Site<E> {

@@ -17,7 +17,7 @@ use crate::shape::Shape;
 const MOST: u32 = if cfg!(shuttle) { 2 } else { 256 };
 /// ... or so many nanoseconds...
 const QUANTUM: u64 = 100_000;
-/// ... at which it looks after so many items, a power of two.
+/// ... at which it looks every so many items, until these are known to be cheap.
 const LOOK: u32 = if cfg!(shuttle) { 1 } else { 32 };
 
 /// How a serving ended.
@@ -34,6 +34,8 @@ pub(super) enum Served {
 /// Counts a serving against its quantum.
 pub(super) struct Quantum {
     served: u32,
+    /// At so many items it looks at the clock.
+    look: u32,
     /// The stream has stopped here.
     pub(super) closed: bool,
     began: Option<Moment>,
@@ -41,15 +43,23 @@ pub(super) struct Quantum {
 
 impl Quantum {
     pub(super) fn begin<E>(site: &Site<E>) -> Self {
-        Self { served: 0, closed: false, began: site.clock() }
+        Self { served: 0, look: LOOK, closed: false, began: site.clock() }
     }
 
     /// Counts one item; says whether the quantum is used up.
     #[inline]
     pub(super) fn count(&mut self) -> bool {
         self.served += 1;
-        let is_late = || self.began.is_some_and(|began| began.elapsed() >= QUANTUM);
-        self.served.is_multiple_of(LOOK) && (self.served >= MOST || is_late())
+        self.served >= self.look && self.is_used_up()
+    }
+
+    #[cold]
+    fn is_used_up(&mut self) -> bool {
+        let elapsed = self.began.map_or(0, Moment::elapsed);
+        // Items of which the first few took so little are all served before the time is up.
+        let are_cheap = elapsed < QUANTUM / u64::from(MOST / LOOK);
+        self.look = if are_cheap { MOST } else { self.look + LOOK };
+        self.served >= MOST || elapsed >= QUANTUM
     }
 
     /// Ends the poke: counts what was served, and says what became of it.

@@ -23,7 +23,7 @@ const VAIN: u32 = 3;
 const ALONE: u64 = 5_000;
 
 /// It looks whether they have passed every so many steps.
-const ALONE_STEPS: u32 = 2;
+const ALONE_STEPS: u32 = 4;
 
 /// Where a worker comes from, which says when it may leave and how more can come.
 #[derive(Clone, Copy)]

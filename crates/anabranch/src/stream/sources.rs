@@ -14,6 +14,9 @@ use crate::settings::Settings;
 use crate::shape::Single;
 use crate::unit::Identity;
 
+/// Most streams have no more nodes.
+const USUAL_NODES: usize = 8;
+
 impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     /// A stream of what an iterator gives.
     ///
@@ -134,6 +137,8 @@ impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {
         let upstream = Box::new(SourceUpstream { pull, errors: Arc::clone(&errors), id: 0, weigher: None });
         let described =
             Described { node, takes: None, composes: false, opens_domain: false, spec: NodeSpec::default() };
+        let mut nodes = Vec::with_capacity(USUAL_NODES);
+        nodes.push(described);
         Self {
             tail: Tail {
                 upstream,
@@ -144,7 +149,7 @@ impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {
                 unordered: false,
                 sharding: None,
             },
-            nodes: vec![described],
+            nodes,
             settings: Settings::default(),
             mode: PhantomData,
         }
