@@ -196,6 +196,25 @@ fn measured_units_take_the_place_of_what_was_guessed() {
 }
 
 #[test]
+fn a_node_with_two_inputs_takes_one_item_of_each() {
+    let mut plan = Plan::new(Settings::new(8, 4_096));
+    let source = plan.push(Node::source("source").cost(1_000));
+    let double = plan.then(ItemType::of::<u64>(), Node::parallel("double").cost(20_000));
+    let zip = plan.push(Node::serial("zip").cost(3_000));
+    plan.connect(source, zip, ItemType::of::<u64>());
+    plan.connect(double, zip, ItemType::of::<u64>());
+    plan.then(ItemType::of::<u64>(), Node::sink("sink").cost(500));
+    plan.edges.sort_by_key(|edge| (edge.from, edge.to));
+    near(plan.predict(1).unwrap().per_item, 24_500.0);
+    let many = plan.predict_on(&ideal(64), 64).unwrap();
+    near(many.per_item, 3_000.0);
+    assert_eq!((many.limit, many.bottleneck), (Limit::Serial, zip));
+    // Three lanes end or begin at it.
+    let machine = Machine::new(64).overhead(Overhead { lane: 100.0, ..Overhead::NONE });
+    near(plan.predict_on(&machine, 64).unwrap().per_item, 3_150.0);
+}
+
+#[test]
 fn where_items_are_cheap_one_worker_is_quicker_and_that_is_said() {
     let plan = line(2, [Node::source("count").cost(1), Node::parallel("map"), Node::sink("sum").cost(1)]);
     let two = plan.predict(2).unwrap();

@@ -36,7 +36,7 @@ pub(crate) struct UnitDemand {
     pub(crate) processor: f64,
     /// Nanoseconds in it for one of its own items, without overhead.
     pub(crate) each: f64,
-    /// The most simultaneous calls, where that is less than the workers.
+    /// The most simultaneous calls, where somebody bounded them.
     pub(crate) replicas: Option<usize>,
     /// How many items a claim takes, where that is fixed at more than 1.
     pub(crate) burst: Option<usize>,

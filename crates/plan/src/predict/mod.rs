@@ -113,6 +113,7 @@ pub struct Prediction {
     pub throughput: f64,
     /// Nanoseconds from asking the source for an item until the sink is done with it, while the stream runs
     /// at this throughput and the source always has an item: with the items that queue before the bottleneck.
+    /// An estimate: how far the source runs ahead is decided while the stream runs.
     pub latency: f64,
     /// The same for an item that meets no other on its way.
     pub shortest_latency: f64,
