@@ -34,7 +34,7 @@ pub struct Compressed {
 }
 
 impl Default for Compression {
-    /// Level 6, blocks of 1 MiB, nothing told, as many workers as the process may use cores.
+    /// Level 6, blocks of 1.25 MiB, nothing told, as many workers as the process may use cores.
     fn default() -> Self {
         Compression {
             level: 6,

@@ -108,11 +108,11 @@ pub(super) struct Arguments {
     #[arg(short, long, value_name = "N", value_parser = parse_processes, help_heading = HOW)]
     pub(super) processes: Option<usize>,
 
-    /// Compress blocks of SIZE bytes: 4K to 4M [default: 1M]
+    /// Compress blocks of SIZE bytes: 4K to 4M [default: 1280K]
     ///
     /// Each block is compressed by itself. Smaller ones need less memory and make larger files (0.3 % with 512K,
     /// 2 % with 128K); larger ones gain next to nothing.
-    #[arg(short, long, value_name = "SIZE", default_value = "1M", hide_default_value = true)]
+    #[arg(short, long, value_name = "SIZE", default_value = "1280K", hide_default_value = true)]
     #[arg(value_parser = parse_block_size, help_heading = HOW)]
     pub(super) block_size: usize,
 
