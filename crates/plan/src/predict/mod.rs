@@ -15,12 +15,12 @@ use std::fmt;
 /// What a lane costs the threads for an item: writing and reading the slot, its stamp, and the lines of memory
 /// that go from core to core. In nanoseconds of a thread, for the giver and the taker together.
 ///
-/// Fitted to the measurements of the batons' prototype on two cores (`research/batons.md`: the row
-/// "recommended", shapes A and B with two and four lanes, at 50 ns an item and more).
-pub const LANE_NS: f64 = 8.0;
+/// Fitted to the executor's measurements on two cores (`bench/README.md`: ordered pipelines of two and of four
+/// lanes, with items of 55 ns to 100 µs); the first prototype took 8 (`research/batons.md`, "recommended").
+pub const LANE_NS: f64 = 12.0;
 
-/// The share of its time that a thread loses when others run beside it. From the same measurements: 98 % of the
-/// ideal at 9 µs an item, and in stages that sleep.
+/// The share of its time that a thread loses when others run beside it. From the same measurements: 98 % of two
+/// plain threads at 10 µs an item.
 pub const SHARING: f64 = 0.02;
 
 /// How long a thread that waits for an item keeps a processor after all, to fall asleep and to be woken, in
@@ -241,9 +241,11 @@ impl Plan {
     ///
     /// # What it leaves out
     ///
-    /// Bounds are met only from afar: where a serial unit and the workers limit alike, 6 to 14 % less was measured
-    /// (`research/batons.md`). Costs are means: where one item in 16 costs eight times the mean, a simulation took
+    /// Bounds are met only from afar: where a serial unit and the workers limit alike, 5 % more time was measured with
+    /// two workers on two cores, and 22 % with four workers on them (`bench/README.md`, a serial stage of 10 µs). Costs are means: where one item in 16 costs eight times the mean, a simulation took
     /// up to 14 % longer (`tests/simulation.rs`), and more in a narrow window, where such items wait for each other.
+    /// Items without any work pass quicker than [`LANE_NS`] has it: 8.6 ns each were measured with two workers where
+    /// 13 are predicted.
     /// A window by weight, more threads than cores, memory bandwidth, and starting and ending are not in it. A node
     /// with several inputs is taken to need one item of each.
     ///
