@@ -26,6 +26,9 @@ use crate::unit::Unit;
 /// others run for several items at once. Whatever runs where, the end sees what the plain loop would have
 /// given: the same items in the same order, and the same first error.
 ///
+/// Where an item is less than a microsecond of work, let parallel closures own (`move`) what they read: a variable on
+/// the stack beside one that a serial stage changes is fetched anew after each change.
+///
 /// ```
 /// use anabranch::Stream;
 ///
