@@ -1,19 +1,12 @@
 //! Weighing what a source gives: a window in bytes.
 
 use std::collections::VecDeque;
-use std::fmt;
 
 /// Says how many bytes an item stands for, and how many may be in flight.
 pub(crate) struct Weigher<'env, T> {
     /// The source is not asked while so many bytes or more are in flight: 1 to 2^63.
     pub(crate) limit: u64,
     pub(crate) weigh: Box<dyn Fn(&T) -> u64 + Send + 'env>,
-}
-
-impl<T> fmt::Debug for Weigher<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Weigher").field("limit", &self.limit).finish_non_exhaustive()
-    }
 }
 
 /// The bytes in flight of one source.

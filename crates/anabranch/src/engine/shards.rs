@@ -1,7 +1,6 @@
 //! A parallel stage whose items are dealt to replicas: each replica takes its own in order, one at a time.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anabranch_record::Baton;
@@ -26,20 +25,6 @@ pub(crate) struct Sharding<S> {
     pub(crate) count: usize,
     /// Less than `count`.
     pub(crate) shard: fn(&S) -> usize,
-}
-
-impl<S> Clone for Sharding<S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S> Copy for Sharding<S> {}
-
-impl<S> fmt::Debug for Sharding<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sharding").field("count", &self.count).finish_non_exhaustive()
-    }
 }
 
 /// What was dealt to one replica, and the right to run it.
