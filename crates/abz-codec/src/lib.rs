@@ -3,7 +3,8 @@
 //! A compressed file that is made of independent members can be made and read by many threads at once. This
 //! crate has the parts for that, and no thread: cutting ([`Blocks`]), encoding a block ([`gzip::Encoder`], one
 //! for each worker), joining ([`gzip::MemberWriter`]); splitting ([`gzip::Splitter`]) and decoding a member
-//! ([`gzip::Decoder`], one for each worker). Between them may stand a plain loop, as here, or a pipeline.
+//! ([`gzip::Decoder`], one for each worker). [`gzip::Scanner`] and [`gzip::Verifier`] are the splitting in its parts, so
+//! that reading, inflating and verifying may overlap. Between them may stand a plain loop, as here, or a pipeline.
 //!
 //! ```
 //! use abz_codec::{Blocks, gzip};

@@ -14,7 +14,7 @@ mod support;
 use std::io::{Cursor, Read};
 use std::time::{Duration, Instant};
 
-use abz_codec::gzip::{Fault, Header, Index};
+use abz_codec::gzip::{DecodeError, Fault, Header, Index};
 use support::*;
 
 fn number(variable: &str) -> Option<u64> {
@@ -35,6 +35,12 @@ fn corpus() -> Vec<Vec<u8>> {
     .write(&mut with_header);
     with_header.extend(&foreign(&prose(300))[10..]);
     let bgzf = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0\x1b\0\x03\0\0\0\0\0\0\0\0\0".repeat(3);
+    let zeros = foreign(&vec![0; 100_000]).split_off(10);
+    let size = (18 + zeros.len() - 1) as u16;
+    let extra = [&b"BC\x02\0"[..], &size.to_le_bytes()].concat();
+    let mut bgzf_in_name = Vec::new();
+    Header { extra, ..Header::default() }.write(&mut bgzf_in_name);
+    bgzf_in_name.extend(zeros);
     let files = vec![
         compress(&prose(600), 6, 200),
         compress(&prose(600), 1, 601),
@@ -44,6 +50,7 @@ fn corpus() -> Vec<Vec<u8>> {
         foreign(&vec![0; 100_000]),
         with_header,
         bgzf,
+        bgzf_in_name.repeat(2),
     ];
     for file in &files {
         assert_eq!(decode_all(file), oracle(file).unwrap());
@@ -90,6 +97,12 @@ fn mutate(noise: &mut Noise, corpus: &[Vec<u8>]) -> Vec<u8> {
 
 fn check(file: &[u8], seed: u64) {
     let (out, error) = decode(file);
+    let mut noise = Noise(seed);
+    let most = [1, 10, 100, 1000][noise.below(4)];
+    let (pushed, its_error) = decode_pushed(file, || 1 + noise.below(most));
+    let text = |error: &Option<DecodeError>| error.as_ref().map(ToString::to_string);
+    assert_eq!(text(&its_error), text(&error), "seed {seed}: in pieces of up to {most}");
+    assert!(pushed == out, "seed {seed}: in pieces of up to {most}");
     let mut theirs = Vec::new();
     let verdict = flate2::read::MultiGzDecoder::new(file).read_to_end(&mut theirs);
     // libdeflate takes some deflate data that zlib and others call invalid (an unused length code, say). Its

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 
-use abz_codec::gzip::{Decoder, Fault, Piece, Splitter};
+use abz_codec::gzip::{Decoder, Fault, Verifier};
 use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
 
 use crate::Error;
 use crate::conduct::Conduct;
 use crate::count::Counted;
+use crate::scan::{Inputs, Piece, Scan};
 
 /// How to decompress any gzip file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +39,8 @@ impl Default for Decompression {
 
 impl Decompression {
     /// Writes the contents of the gzip file `input` to `output`. Members that say how long they are, those that
-    /// this crate makes and those of BGZF, are decoded by all workers; other members one after another.
+    /// this crate makes and those of BGZF, are decoded by all workers. Other members are decoded one after another,
+    /// while other workers read, verify and write.
     ///
     /// # Errors
     ///
@@ -89,7 +91,8 @@ impl Decompression {
         Ok(Decompressed { read: input.bytes, written: output.bytes, garbage_at })
     }
 
-    /// The most pieces (members, or chunks of 256 KiB) that are in memory at once: two for each worker.
+    /// The most pieces (members, or chunks of 256 KiB) that are in memory at once: two for each worker. There are as
+    /// many buffers of 128 KiB for what was read.
     pub fn window(&self) -> usize {
         2 * self.workers
     }
@@ -105,8 +108,8 @@ impl Decompression {
         input: R,
         pool: Option<&'a Pool>,
     ) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a, R>, May<Error>> {
-        let stream = Stream::try_from_iter(Splitter::new(input).map(|piece| piece.map_err(Error::from)))
-            .name("split")
+        let stream = Stream::try_from_iter(Inputs::new(input, self.window()))
+            .name("read")
             .title("abz decompress")
             .workers(self.workers)
             .window(self.window());
@@ -114,16 +117,28 @@ impl Decompression {
             Some(pool) => stream.pool(pool),
             None => stream,
         };
+        let scan = Scan::new(Recycler::new(self.window(), Vec::new));
         let buffers = Recycler::new(self.window(), Vec::new);
+        let mut verifier = Verifier::new();
         stream
-            .try_map_with(Decoder::new, move |decoder, piece| {
-                let mut data = buffers.take();
-                match piece {
-                    Piece::Member(member) => decoder.decode_into(&member, &mut data)?,
-                    Piece::Data(decoded) => *data = decoded,
+            .try_serial_flat_map(move |input| scan.pieces_of(input))
+            .name("split or inflate")
+            .try_map_with(Decoder::new, move |decoder, piece| match piece {
+                Piece::Member(member, mut home) => {
+                    let mut data = buffers.take();
+                    decoder.decode_into(&member, &mut data)?;
+                    *home = member.into_bytes();
+                    Ok((data, None))
+                }
+                Piece::Data(data, stretch) => Ok((data, Some(stretch))),
+            })
+            .name("decode")
+            .try_serial(move |(data, stretch)| {
+                if let Some(stretch) = stretch {
+                    verifier.verify(&stretch, &data)?;
                 }
                 Ok(data)
             })
-            .name("decode")
+            .name("verify")
     }
 }

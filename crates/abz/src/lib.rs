@@ -32,6 +32,7 @@ mod conduct;
 mod count;
 mod decompress;
 mod error;
+mod scan;
 mod tools;
 
 pub use compress::{Compressed, Compression};

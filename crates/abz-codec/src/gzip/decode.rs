@@ -7,7 +7,8 @@ use memchr::memmem;
 
 use super::error::{DecodeError, Fault, Part};
 use super::inflate::Inflater;
-use super::split::Member;
+use super::member::Member;
+use super::sums::Sums;
 use super::{TRAILER_LEN, u32_at};
 
 /// Decodes whole [`Member`]s. It keeps its tables, so a worker has one and uses it again and again.
@@ -85,6 +86,7 @@ impl Decoder {
         inflater.reset();
         let header_len = member.header_len as u64;
         let mut input = &member.bytes[member.header_len..];
+        let mut sums = Sums::new();
         let mut filled = 0;
         // What exceeds the size that the trailer says goes here, to be counted.
         let mut excess = [0; 4096];
@@ -92,6 +94,7 @@ impl Decoder {
             let output = if filled < data.len() { &mut data[filled..] } else { &mut excess[..] };
             let step = inflater.step(input, output);
             let step = step.map_err(|fault| (header_len + inflater.consumed(), fault))?;
+            sums.add(&output[..step.produced]);
             input = &input[step.consumed..];
             filled += step.produced;
             if step.ended {
@@ -106,7 +109,7 @@ impl Decoder {
         let expected = member.bytes.len() as u64;
         match input.first_chunk::<TRAILER_LEN>() {
             Some(&trailer) if found == expected => {
-                inflater.check(trailer).map_err(|(at, fault)| (end + at, fault))
+                sums.check(trailer).map_err(|(at, fault)| (end + at, fault))
             }
             _ => Err((end, Fault::MemberSize { expected, found })),
         }

@@ -1,22 +1,18 @@
-//! One deflate stream decoded step by step, with the sums that a trailer is held against.
+//! One deflate stream decoded step by step.
 //!
 //! This is zlib-rs: it takes exactly what zlib takes, knows where the stream ends to the byte, and goes on from
 //! any place. libdeflate is faster and has none of the three, so it is used where the end is known
 //! ([`Decoder`](super::Decoder)).
 
-use libdeflater::Crc;
 use zlib_rs::{Inflate, InflateFlush, Status};
 
 use super::error::Fault;
-use super::{TRAILER_LEN, u32_at};
 
 /// The largest window that deflate has, as a power of two (RFC 1951, section 3.2.5: 32 KiB).
 const WINDOW_BITS: u8 = 15;
 
 pub(super) struct Inflater {
     inflate: Inflate,
-    crc: Crc,
-    len: u64,
 }
 
 /// What one step did.
@@ -31,14 +27,12 @@ pub(super) struct Step {
 
 impl Inflater {
     pub(super) fn new() -> Self {
-        Inflater { inflate: Inflate::new(false, WINDOW_BITS), crc: Crc::new(), len: 0 }
+        Inflater { inflate: Inflate::new(false, WINDOW_BITS) }
     }
 
     /// Begins with another stream.
     pub(super) fn reset(&mut self) {
         self.inflate.reset(false);
-        self.crc = Crc::new();
-        self.len = 0;
     }
 
     /// Decodes as much of `input` as fits into `output`. It stops early only for want of more of either, or at
@@ -55,11 +49,7 @@ impl Inflater {
             {
                 Err(Fault::Deflate)
             }
-            Ok(status) => {
-                self.crc.update(&output[..produced]);
-                self.len += produced as u64;
-                Ok(Step { consumed, produced, ended: status == Status::StreamEnd })
-            }
+            Ok(status) => Ok(Step { consumed, produced, ended: status == Status::StreamEnd }),
             Err(_) => Err(Fault::Deflate),
         }
     }
@@ -67,19 +57,5 @@ impl Inflater {
     /// How many bytes of this stream have been used.
     pub(super) fn consumed(&self) -> u64 {
         self.inflate.total_in()
-    }
-
-    /// Holds what was decoded against the trailer: the fault, and where in the trailer it lies.
-    pub(super) fn check(&self, trailer: [u8; TRAILER_LEN]) -> Result<(), (u64, Fault)> {
-        // The size first: where it is wrong the checksum is too, and says less.
-        let (expected, found) = (u32_at(&trailer, 4), self.len as u32);
-        if expected != found {
-            return Err((4, Fault::Length { expected, found }));
-        }
-        let (expected, found) = (u32_at(&trailer, 0), self.crc.sum());
-        if expected != found {
-            return Err((0, Fault::Checksum { expected, found }));
-        }
-        Ok(())
     }
 }

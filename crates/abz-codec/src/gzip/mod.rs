@@ -41,7 +41,7 @@
 //! # BGZF
 //!
 //! The blocked gzip of bioinformatics (the SAM specification, section 4.1) has the same idea: its subfield `BC`
-//! holds the compressed size less one in 16 bits. The [`Splitter`] understands both.
+//! holds the compressed size less one in 16 bits. The [`Scanner`] understands both.
 //!
 //! [RFC 1951]: https://www.rfc-editor.org/rfc/rfc1951
 //! [RFC 1952]: https://www.rfc-editor.org/rfc/rfc1952
@@ -53,10 +53,12 @@ mod extent;
 mod header;
 mod index;
 mod inflate;
-mod input;
+mod member;
 mod read;
+mod scan;
 mod split;
 mod store;
+mod sums;
 mod survey;
 mod write;
 
@@ -66,8 +68,11 @@ pub use error::{DecodeError, Fault, HeaderError, IndexError, Part};
 pub use extent::Extent;
 pub use header::{HEADER_LIMIT, Header, Subfields};
 pub use index::{Entry, Index, PART_MEMBERS};
+pub use member::Member;
 pub use read::Reader;
-pub use split::{Member, Piece, Splitter};
+pub use scan::{Scanned, Scanner, Stretch};
+pub use split::{Piece, Splitter};
+pub use sums::Verifier;
 pub use survey::Survey;
 pub use write::MemberWriter;
 

@@ -4,7 +4,9 @@
 use std::io::{Read, Write};
 
 use abz_codec::Blocks;
-use abz_codec::gzip::{DecodeError, Decoder, Encoder, MemberWriter, Origin, Piece, Splitter};
+use abz_codec::gzip::{
+    DecodeError, Decoder, Encoder, MemberWriter, Origin, Piece, Scanned, Scanner, Splitter, Verifier,
+};
 
 /// A file of ours.
 pub fn compress(data: &[u8], level: u32, block_size: usize) -> Vec<u8> {
@@ -40,6 +42,33 @@ pub fn decode(file: &[u8]) -> (Vec<u8>, Option<DecodeError>) {
         }
     }
     (out, None)
+}
+
+/// As [`decode`], of a file that comes in pieces: `len` says how long the next one is, at least 1.
+pub fn decode_pushed(mut file: &[u8], mut len: impl FnMut() -> usize) -> (Vec<u8>, Option<DecodeError>) {
+    let (mut scanner, mut verifier, mut decoder) = (Scanner::new(), Verifier::new(), Decoder::new());
+    let (mut out, mut data) = (Vec::new(), Vec::new());
+    let mut push = |mut piece: &[u8]| {
+        while let Some(found) = scanner.next(&mut piece, &mut data)? {
+            match found {
+                Scanned::Member(member) => out.extend(decoder.decode(&member)?),
+                Scanned::Data(stretch) => {
+                    verifier.verify(&stretch, &data)?;
+                    out.extend(&data);
+                }
+            }
+        }
+        assert!(piece.is_empty(), "it wants more and has not taken all");
+        Ok(())
+    };
+    while !file.is_empty() {
+        let (piece, rest) = file.split_at(len().min(file.len()));
+        file = rest;
+        if let Err(error) = push(piece) {
+            return (out, Some(error));
+        }
+    }
+    (out, scanner.finish().err())
 }
 
 /// What comes out of a file that must be right.

@@ -1,0 +1,430 @@
+//! The bytes of a file, as they come, into whole members where it says how long they are, into decoded data where it
+//! does not.
+
+use std::fmt;
+use std::io;
+use std::mem;
+
+use super::error::{DecodeError, Fault, Part};
+use super::header::MAGIC;
+use super::inflate::Inflater;
+use super::member::Member;
+use super::{EMPTY_DEFLATE, Header, MAX_BLOCK, TRAILER_LEN, u32_at};
+
+/// How much data of a streamed member is given out at once, in bytes: small enough to stay in a core's cache.
+pub(super) const CHUNK: usize = 256 * 1024;
+
+/// How many bytes are looked at first for a header: most are shorter.
+const GLANCE: usize = 512;
+
+/// The most bytes of a compressed member that is taken as a whole: deflate makes no block larger by so much.
+const MAX_COMPRESSED: u64 = MAX_BLOCK as u64 + (1 << 20);
+
+/// The most contents of a member of BGZF (SAM specification, section 4.1), in bytes.
+const MAX_BGZF: u32 = 64 * 1024;
+
+/// What a [`Scanner`] found next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scanned {
+    /// A whole member to be decoded, which any thread can do without the others.
+    Member(Member),
+    /// Data that is decoded already, because its member did not say how long it is: it lies in the caller's buffer.
+    /// It may be empty, and a [`Verifier`](super::Verifier) has to see it.
+    Data(Stretch),
+}
+
+/// Which data of a streamed member was decoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// The member, counted from 1.
+    pub(super) number: u64,
+    /// The offset of its first byte in the file.
+    pub(super) start: u64,
+    /// Behind the last data of the member, the offset of its trailer and what it says.
+    pub(super) trailer: Option<(u64, [u8; TRAILER_LEN])>,
+}
+
+/// Finds the members in a gzip file that is pushed to it, piece by piece, from its start. It decodes nothing where a
+/// header says how long its member is (see the [module](super)), so it is fast enough to feed many decoders; the
+/// other members it decodes itself, a chunk of 256 KiB at a time. It neither reads nor verifies: those can be done
+/// elsewhere meanwhile. Where they need not be, a [`Splitter`](super::Splitter) does all three.
+///
+/// ```
+/// use abz_codec::gzip::{Scanned, Scanner, Verifier};
+///
+/// let hello = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xcb\x48\xcd\xc9\xc9\x07\0\x86\xa6\x10\x36\x05\0\0\0";
+/// let (mut scanner, mut verifier) = (Scanner::new(), Verifier::new());
+/// let (mut data, mut text) = (Vec::new(), Vec::new());
+/// for mut piece in hello.chunks(10) {
+///     while let Some(found) = scanner.next(&mut piece, &mut data)? {
+///         let Scanned::Data(stretch) = found else { unreachable!("this member does not say how long it is") };
+///         verifier.verify(&stretch, &data)?;
+///         text.extend_from_slice(&data);
+///     }
+/// }
+/// scanner.finish()?;
+/// assert_eq!(text, b"hello");
+/// # Ok::<(), abz_codec::gzip::DecodeError>(())
+/// ```
+pub struct Scanner {
+    state: State,
+    /// The member that was begun last, counted from 1; 0 before the first.
+    number: u64,
+    /// The offset of its first byte.
+    start: u64,
+    /// The offset of the first byte that is not done with.
+    offset: u64,
+    /// The last member said that another one follows.
+    expects_more: bool,
+    /// Bytes from `offset` on that wait for those behind them.
+    held: Vec<u8>,
+    /// Bytes, from the given place on, that come again before any other input.
+    again: (Vec<u8>, usize),
+    inflater: Option<Inflater>,
+    /// Decoded data of the streamed member that was not yet given out, and how much there is of it.
+    chunk: Vec<u8>,
+    filled: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// At the start of the file or the end of a member.
+    Between,
+    /// In zeros after the last member, the first of them at `from`.
+    Padding { from: u64 },
+    /// In a header.
+    Header,
+    /// In a member of `len` bytes that is to be given out whole.
+    Member { len: usize, header_len: usize, uncompressed: Option<u32> },
+    /// In the deflate data of a member that is streamed.
+    Data,
+    /// In its trailer.
+    Trailer,
+    /// After an error.
+    Ended,
+}
+
+/// What a step of the scanner came to.
+enum Step {
+    Found(Scanned),
+    /// On with the next step.
+    On,
+    /// All of the input was taken, and more is needed.
+    Starved,
+}
+
+impl Scanner {
+    /// A scanner at the start of a file.
+    pub fn new() -> Self {
+        Scanner {
+            state: State::Between,
+            number: 0,
+            start: 0,
+            offset: 0,
+            expects_more: false,
+            held: Vec::new(),
+            again: (Vec::new(), 0),
+            inflater: None,
+            chunk: Vec::new(),
+            filled: 0,
+        }
+    }
+
+    /// Goes on through `input`, the next bytes of the file, from whose front it takes what it has done with. `None`:
+    /// it has taken all, and needs more to go on.
+    ///
+    /// For [`Scanned::Data`] the data is in `data` afterwards. What was in there is dropped, and its allocation used
+    /// for other data or for the bytes of a member: those who decode many give back what they have done with.
+    ///
+    /// # Errors
+    ///
+    /// If the file is damaged at this place or is no gzip file. After an error nothing more is found.
+    /// [`Fault::TrailingGarbage`] comes when all members before it were given out.
+    pub fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Option<Scanned>, DecodeError> {
+        loop {
+            let step = match self.again.0.is_empty() {
+                true => self.step(input, data),
+                false => {
+                    let (again, from) = mem::take(&mut self.again);
+                    let mut rest = &again[from..];
+                    let step = self.step(&mut rest, data);
+                    let from = again.len() - rest.len();
+                    if self.again.0.is_empty() && from < again.len() {
+                        self.again = (again, from);
+                    }
+                    match step {
+                        Ok(Step::Starved) => Ok(Step::On),
+                        step => step,
+                    }
+                }
+            };
+            match step {
+                Ok(Step::On) => {}
+                Ok(Step::Found(found)) => return Ok(Some(found)),
+                Ok(Step::Starved) => return Ok(None),
+                Err(error) => {
+                    self.state = State::Ended;
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// The file ends here.
+    ///
+    /// # Errors
+    ///
+    /// If it must not: it was cut.
+    pub fn finish(&mut self) -> Result<(), DecodeError> {
+        let state = mem::replace(&mut self.state, State::Ended);
+        let end = self.offset + self.held.len() as u64;
+        let (offset, inside) = match state {
+            State::Between if self.held.is_empty() && self.expects_more => {
+                return Err(self.fault(Fault::MissingMember));
+            }
+            State::Between if self.held.is_empty() && self.number > 0 => return Ok(()),
+            State::Padding { .. } | State::Ended => return Ok(()),
+            State::Between => {
+                self.begin();
+                (end, Part::Header)
+            }
+            State::Header => (end, Part::Header),
+            State::Member { .. } => (end, Part::Data),
+            State::Data => (self.offset, Part::Data),
+            State::Trailer => (end, Part::Trailer),
+        };
+        Err(self.fault_at(offset, Fault::Truncated { inside }))
+    }
+
+    /// The file cannot be read on from here.
+    pub(super) fn failed(&self, error: io::Error) -> DecodeError {
+        let came = self.offset + self.held.len() as u64;
+        self.fault_at(came, Fault::Io(error))
+    }
+
+    fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step, DecodeError> {
+        match self.state {
+            State::Between => self.between(input),
+            State::Padding { from } => self.padding(input, from),
+            State::Header => self.header(input, data),
+            State::Member { len, header_len, uncompressed } => {
+                self.member(input, data, len, header_len, uncompressed)
+            }
+            State::Data => self.data(input, data),
+            State::Trailer => self.trailer(input, data),
+            State::Ended => {
+                *input = &[];
+                Ok(Step::Starved)
+            }
+        }
+    }
+
+    /// Decides what follows a member.
+    fn between(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
+        if self.number > 0 && !self.expects_more {
+            // What is wrong with the header of the first member is for its parser to tell.
+            self.hold(input, MAGIC.len());
+            match self.held.first() {
+                Some(0) => {
+                    self.state = State::Padding { from: self.offset };
+                    return Ok(Step::On);
+                }
+                Some(_) if !MAGIC.starts_with(&self.held) => return Err(self.fault(Fault::TrailingGarbage)),
+                _ if self.held.len() < MAGIC.len() => return Ok(Step::Starved),
+                _ => {}
+            }
+        } else if input.is_empty() {
+            return Ok(Step::Starved);
+        }
+        self.begin();
+        Ok(Step::On)
+    }
+
+    /// Begins a member.
+    fn begin(&mut self) {
+        self.number += 1;
+        self.start = self.offset;
+        self.state = State::Header;
+    }
+
+    fn padding(&mut self, input: &mut &[u8], from: u64) -> Result<Step, DecodeError> {
+        if self.held.iter().chain(*input).any(|&byte| byte != 0) {
+            return Err(self.fault_at(from, Fault::TrailingGarbage));
+        }
+        self.offset += (self.held.len() + input.len()) as u64;
+        self.held.clear();
+        *input = &[];
+        Ok(Step::Starved)
+    }
+
+    fn header(&mut self, input: &mut &[u8], spare: &mut Vec<u8>) -> Result<Step, DecodeError> {
+        let (header, header_len, before) = loop {
+            let (had, before) = (self.held.len(), *input);
+            self.hold(input, had + GLANCE);
+            match Header::parse(&self.held) {
+                Ok(Some((header, len))) => break (header, len, before),
+                Ok(None) if self.held.len() == had => return Ok(Step::Starved),
+                Ok(None) => {}
+                Err(error) => return Err(self.fault(Fault::Header(error))),
+            }
+        };
+        let extent = header.extent();
+        self.expects_more = extent.is_some_and(|extent| extent.more);
+        let whole = extent.filter(|extent| {
+            u64::from(extent.compressed) <= MAX_COMPRESSED
+                && extent.uncompressed.is_none_or(|len| len as usize <= MAX_BLOCK)
+        });
+        // Without what was taken now, the header was not whole: what is too much was taken now.
+        let give_back = |held: &mut Vec<u8>, from: usize| {
+            let taken = before.len() - input.len() - held.len().saturating_sub(from);
+            held.truncate(from);
+            &before[taken..]
+        };
+        let Some(extent) = whole else {
+            *input = give_back(&mut self.held, header_len);
+            self.stream();
+            return Ok(Step::On);
+        };
+        let len = extent.compressed as usize;
+        let least = header_len + EMPTY_DEFLATE.len() + TRAILER_LEN;
+        if len < least {
+            return Err(self.fault(Fault::MemberSize { expected: len as u64, found: least as u64 }));
+        }
+        *input = give_back(&mut self.held, len);
+        if self.held.capacity() < len {
+            spare.clear();
+            spare.reserve(len);
+            spare.append(&mut self.held);
+            mem::swap(spare, &mut self.held);
+        }
+        self.state = State::Member { len, header_len, uncompressed: extent.uncompressed };
+        Ok(Step::On)
+    }
+
+    /// The header, which is held, is done with: from here on the member is decoded.
+    fn stream(&mut self) {
+        self.release();
+        self.inflater.get_or_insert_with(Inflater::new).reset();
+        self.state = State::Data;
+    }
+
+    fn member(
+        &mut self,
+        input: &mut &[u8],
+        spare: &mut Vec<u8>,
+        len: usize,
+        header_len: usize,
+        uncompressed: Option<u32>,
+    ) -> Result<Step, DecodeError> {
+        if !self.hold(input, len) {
+            return Ok(Step::Starved);
+        }
+        let found = u32_at(&self.held, len - 4);
+        match uncompressed {
+            Some(header) if header != found => {
+                let fault = Fault::Disagreement { header, trailer: found };
+                return Err(self.fault_at(self.offset + len as u64 - 4, fault));
+            }
+            None if found > MAX_BGZF => {
+                // BGZF in name only: it is not to be held in memory decoded, so it is looked at again as a stream.
+                let mut again = mem::take(&mut self.held);
+                again.extend_from_slice(input);
+                *input = &[];
+                self.held.extend_from_slice(&again[..header_len]);
+                self.again = (again, header_len);
+                self.stream();
+                return Ok(Step::On);
+            }
+            _ => {}
+        }
+        spare.clear();
+        let bytes = mem::replace(&mut self.held, mem::take(spare));
+        let member = Member { number: self.number, start: self.start, header_len, bytes };
+        self.offset += len as u64;
+        self.state = State::Between;
+        Ok(Step::Found(Scanned::Member(member)))
+    }
+
+    /// Decodes until the chunk is full or the deflate data ends.
+    fn data(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step, DecodeError> {
+        self.chunk.resize(CHUNK, 0);
+        let inflater = self.inflater.as_mut().expect("it was made where the member began");
+        while !input.is_empty() {
+            let before = inflater.consumed();
+            match inflater.step(input, &mut self.chunk[self.filled..]) {
+                Ok(step) => {
+                    *input = &input[step.consumed..];
+                    self.offset += step.consumed as u64;
+                    self.filled += step.produced;
+                    if step.ended {
+                        self.state = State::Trailer;
+                        return Ok(Step::On);
+                    }
+                    if self.filled == CHUNK {
+                        return Ok(self.give_out(data, None));
+                    }
+                }
+                Err(fault) => {
+                    let offset = self.offset + (inflater.consumed() - before);
+                    return Err(self.fault_at(offset, fault));
+                }
+            }
+        }
+        Ok(Step::Starved)
+    }
+
+    fn trailer(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step, DecodeError> {
+        self.hold(input, TRAILER_LEN);
+        let Some(&trailer) = self.held.first_chunk::<TRAILER_LEN>() else { return Ok(Step::Starved) };
+        let trailer_at = self.offset;
+        self.release();
+        self.state = State::Between;
+        Ok(self.give_out(data, Some((trailer_at, trailer))))
+    }
+
+    fn give_out(&mut self, data: &mut Vec<u8>, trailer: Option<(u64, [u8; TRAILER_LEN])>) -> Step {
+        self.chunk.truncate(mem::take(&mut self.filled));
+        mem::swap(data, &mut self.chunk);
+        Step::Found(Scanned::Data(Stretch { number: self.number, start: self.start, trailer }))
+    }
+
+    /// Takes from the input until `wanted` bytes are held; true if they are.
+    fn hold(&mut self, input: &mut &[u8], wanted: usize) -> bool {
+        let missing = wanted.saturating_sub(self.held.len()).min(input.len());
+        let (taken, rest) = input.split_at(missing);
+        self.held.extend_from_slice(taken);
+        *input = rest;
+        self.held.len() >= wanted
+    }
+
+    /// What is held is done with.
+    fn release(&mut self) {
+        self.offset += self.held.len() as u64;
+        self.held.clear();
+    }
+
+    /// A fault of this member, at the place that the scanner has come to.
+    fn fault(&self, fault: Fault) -> DecodeError {
+        self.fault_at(self.offset, fault)
+    }
+
+    fn fault_at(&self, offset: u64, fault: Fault) -> DecodeError {
+        DecodeError { member: self.number.max(1), start: self.start, offset, fault }
+    }
+}
+
+impl Default for Scanner {
+    fn default() -> Self {
+        Scanner::new()
+    }
+}
+
+impl fmt::Debug for Scanner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scanner")
+            .field("member", &self.number)
+            .field("start", &self.start)
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,81 @@
+//! What a trailer says of the contents, summed up as they are decoded.
+
+use libdeflater::Crc;
+
+use super::error::{DecodeError, Fault};
+use super::scan::Stretch;
+use super::{TRAILER_LEN, u32_at};
+
+/// CRC-32 and size of the contents of a member, so far.
+pub(super) struct Sums {
+    crc: Crc,
+    len: u64,
+}
+
+impl Sums {
+    pub(super) fn new() -> Self {
+        Sums { crc: Crc::new(), len: 0 }
+    }
+
+    pub(super) fn add(&mut self, data: &[u8]) {
+        self.crc.update(data);
+        self.len += data.len() as u64;
+    }
+
+    /// Holds the contents against their trailer: the fault, and where in the trailer it lies.
+    pub(super) fn check(&self, trailer: [u8; TRAILER_LEN]) -> Result<(), (u64, Fault)> {
+        // The size first: where it is wrong the checksum is too, and says less.
+        let (expected, found) = (u32_at(&trailer, 4), self.len as u32);
+        if expected != found {
+            return Err((4, Fault::Length { expected, found }));
+        }
+        let (expected, found) = (u32_at(&trailer, 0), self.crc.sum());
+        if expected != found {
+            return Err((0, Fault::Checksum { expected, found }));
+        }
+        Ok(())
+    }
+}
+
+/// Verifies the data of streamed members, in order, as a [`Scanner`](super::Scanner) decodes it: on another thread,
+/// if one likes.
+pub struct Verifier {
+    sums: Sums,
+}
+
+impl Verifier {
+    /// A verifier for a file from its start.
+    pub fn new() -> Self {
+        Verifier { sums: Sums::new() }
+    }
+
+    /// Takes the next data of the file's streamed members and what the scanner said of it. With the last data of a
+    /// member its checksum and its size are verified.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::Length`] or [`Fault::Checksum`], if the member's contents are not what its trailer says.
+    pub fn verify(&mut self, stretch: &Stretch, data: &[u8]) -> Result<(), DecodeError> {
+        self.sums.add(data);
+        let Some((trailer_at, trailer)) = stretch.trailer else { return Ok(()) };
+        let sums = std::mem::replace(&mut self.sums, Sums::new());
+        sums.check(trailer).map_err(|(at, fault)| DecodeError {
+            member: stretch.number,
+            start: stretch.start,
+            offset: trailer_at + at,
+            fault,
+        })
+    }
+}
+
+impl Default for Verifier {
+    fn default() -> Self {
+        Verifier::new()
+    }
+}
+
+impl std::fmt::Debug for Verifier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Verifier").field("len", &self.sums.len).finish_non_exhaustive()
+    }
+}
