@@ -54,7 +54,7 @@
 //! [`Stream`] for the sources, stages, ends and settings; [`Plan`] and [`Report`] for what will run and what
 //! did; [`Shards`] for stages that keep a state by key; [`Pool`] for many short runs; [`Workers`] and
 //! [`CancelToken`] for steering a run; [`Monitor`] for looking into one; [`Offload`] for handing single tasks to a
-//! farm; [`Recycler`] for large buffers.
+//! farm; [`Recycler`] for large buffers; [`ssp`] for programs written for Rust-SSP.
 #![forbid(unsafe_code)]
 
 mod affinity;
@@ -73,6 +73,7 @@ mod serial;
 mod settings;
 mod shape;
 mod shards;
+pub mod ssp;
 mod stream;
 mod unit;
 mod workers;

@@ -69,7 +69,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     }
 
     /// The size of the largest item that passes between two nodes.
-    pub(super) fn item_size(&self) -> usize {
+    pub(crate) fn item_size(&self) -> usize {
         let sizes = self.nodes.iter().filter_map(|node| node.takes.as_ref()).map(|item| item.size);
         sizes.max().unwrap_or(0).max(size_of::<U::Out>())
     }

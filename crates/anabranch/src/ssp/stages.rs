@@ -1,0 +1,154 @@
+//! Stages on their way into a pipeline. The macros call what is hidden here.
+
+use std::convert::Infallible;
+
+use super::line::Line;
+use super::pipeline::Pipeline;
+use super::queue::Numbered;
+use super::replicas::Replicas;
+use super::{In, InOut};
+use crate::unit::Apply;
+
+/// Made by [`parallel!`](super::parallel): the replicas of a stage.
+#[derive(Debug)]
+pub struct Parallel<S> {
+    replicas: Vec<S>,
+}
+
+/// Made by [`sequential!`](super::sequential), [`sequential_ordered!`](super::sequential_ordered) and the two
+/// macros that collect.
+#[derive(Debug)]
+pub struct Sequential<S> {
+    stage: S,
+    is_ordered: bool,
+}
+
+/// What a stage asks of the whole pipeline.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// So many workers.
+    Replicas(usize),
+    /// A worker.
+    Sequential,
+    /// A worker, and items in the order of their posts.
+    Ordered,
+}
+
+impl<S> Parallel<S> {
+    /// Makes the replicas, one call of `make` each.
+    ///
+    /// # Panics
+    /// If `replicas` is 0 or less.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn new(replicas: i32, make: impl FnMut() -> S) -> Self {
+        let count = usize::try_from(replicas).unwrap_or(0);
+        assert!(count > 0, "parallel!(stage, {replicas}): a stage has 1 replica or more");
+        Self { replicas: std::iter::repeat_with(make).take(count).collect() }
+    }
+
+    #[doc(hidden)]
+    pub fn wish(&self) -> Wish {
+        Wish::Replicas(self.replicas.len())
+    }
+
+    /// Adds the stage to a line.
+    #[doc(hidden)]
+    pub fn join<P, T, U, V>(
+        self,
+        line: Line<P, U>,
+    ) -> Line<P, impl Apply<Infallible, Out = Numbered<V>> + Send + 'static>
+    where
+        P: Send + 'static,
+        T: Send + 'static,
+        V: Send + 'static,
+        U: Apply<Infallible, Out = Numbered<T>> + Send + 'static,
+        S: InOut<T, V> + Send + 'static,
+    {
+        let count = self.replicas.len();
+        let replicas = std::sync::Arc::new(Replicas::new(self.replicas, line.terms.workers));
+        let places = std::sync::Arc::clone(&replicas);
+        let call = move |place: &mut usize, (number, item): Numbered<T>| {
+            replicas.with(place, |stage: &mut S| stage.process(item)).map(|item| (number, item))
+        };
+        let Line { sender, stream, terms } = line.passed();
+        let stream = stream.map_with(move || places.place(), call).name("parallel");
+        let stream = if terms.has_one_bound { stream.replicate(count) } else { stream };
+        Line { sender, stream: stream.filter_map(|item| item).name("keep"), terms }
+    }
+
+    /// Ends a line with the stage and starts the pipeline.
+    #[doc(hidden)]
+    pub fn close<P, T, U, R>(self, line: Line<P, U>) -> Pipeline<P, R>
+    where
+        P: Send + 'static,
+        T: Send + 'static,
+        R: Send + 'static,
+        U: Apply<Infallible, Out = Numbered<T>> + Send + 'static,
+        S: In<T, R> + Send + 'static,
+    {
+        let count = self.replicas.len();
+        let replicas = std::sync::Arc::new(Replicas::new(self.replicas, line.terms.workers));
+        let places = std::sync::Arc::clone(&replicas);
+        let call = move |place: &mut usize, (number, item): Numbered<T>| {
+            replicas.with(place, |stage: &mut S| stage.process(item, number))
+        };
+        let Line { sender, stream, terms } = line.passed();
+        let stream = stream.map_with(move || places.place(), call).name("parallel");
+        let stream = if terms.has_one_bound { stream.replicate(count) } else { stream };
+        let plan = stream.plan();
+        Pipeline::start(sender, plan, move || stream.collect())
+    }
+}
+
+impl<S> Sequential<S> {
+    #[doc(hidden)]
+    pub fn new(stage: S, is_ordered: bool) -> Self {
+        Self { stage, is_ordered }
+    }
+
+    #[doc(hidden)]
+    pub fn wish(&self) -> Wish {
+        if self.is_ordered { Wish::Ordered } else { Wish::Sequential }
+    }
+
+    /// Adds the stage to a line.
+    #[doc(hidden)]
+    pub fn join<P, T, U, V>(
+        self,
+        line: Line<P, U>,
+    ) -> Line<P, impl Apply<Infallible, Out = Numbered<V>> + Send + 'static>
+    where
+        P: Send + 'static,
+        T: Send + 'static,
+        V: Send + 'static,
+        U: Apply<Infallible, Out = Numbered<T>> + Send + 'static,
+        S: InOut<T, V> + Send + 'static,
+    {
+        let Self { mut stage, .. } = self;
+        let call = move |(number, item): Numbered<T>| Some((number, stage.process(item)?));
+        let Line { sender, stream, terms } = line.passed();
+        Line { sender, stream: stream.serial_filter_map(call).name("sequential"), terms }
+    }
+
+    /// Ends a line with the stage and starts the pipeline.
+    #[doc(hidden)]
+    pub fn close<P, T, U, R>(self, line: Line<P, U>) -> Pipeline<P, R>
+    where
+        P: Send + 'static,
+        T: Send + 'static,
+        R: Send + 'static,
+        U: Apply<Infallible, Out = Numbered<T>> + Send + 'static,
+        S: In<T, R> + Send + 'static,
+    {
+        let Self { mut stage, .. } = self;
+        let Line { sender, stream, .. } = line.passed();
+        let plan = stream.plan();
+        Pipeline::start(sender, plan, move || {
+            let mut collected = Vec::new();
+            stream.for_each(|(number, item)| collected.push(stage.process(item, number)));
+            collected
+        })
+    }
+}
