@@ -2,16 +2,26 @@
 
 use std::path::PathBuf;
 
-pub const USAGE: &str = "\
-Usage: anabranch-bench core [--quick] [--only NAME] [--markdown] [--json FILE] [--update-readme]
+use crate::suites::{SUITES, Suite};
 
-  core             the targets of the core, each against its ceiling or its rival
-  --quick          fewer and shorter rounds: about a minute, for a look
+/// What there is to say.
+pub fn usage() -> String {
+    let mut text = String::from(
+        "Usage: anabranch-bench SUITE [--quick] [--only NAME] [--markdown] [--json FILE] [--update-readme]\n\n",
+    );
+    for suite in &SUITES {
+        text += &format!("  {:16} {}\n", suite.name, suite.about);
+    }
+    text + "\
+  all              each of these, one after the other
+
+  --quick          fewer and shorter rounds, for a look
   --only NAME      one group of rows (an unknown name lists them)
   --markdown       print the table as README.md has it
   --json FILE      write it to FILE as well
-  --update-readme  put it into README.md, in place of the one that is there
-";
+  --update-readme  put it into README.md, in place of the one that is there, and its numbers beside it
+"
+}
 
 /// How the table is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,8 +30,9 @@ pub enum Form {
     Markdown,
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Arguments {
+    pub suites: Vec<&'static Suite>,
     pub quick: bool,
     pub only: Option<String>,
     pub form: Form,
@@ -36,14 +47,17 @@ impl Arguments {
     /// What is wrong, as a sentence.
     pub fn parse(words: impl IntoIterator<Item = String>) -> Result<Option<Self>, String> {
         let mut words = words.into_iter();
-        match words.next().as_deref() {
-            Some("core") => {}
+        let suites: Vec<&'static Suite> = match words.next().as_deref() {
             Some("--help" | "-h" | "help") => return Ok(None),
-            Some(other) => return Err(format!("there is no suite called {other}")),
+            Some("all") => SUITES.iter().collect(),
+            Some(name) => match SUITES.iter().find(|suite| suite.name == name) {
+                Some(suite) => vec![suite],
+                None => return Err(format!("there is no suite called {name}")),
+            },
             None => return Err("say what to measure".into()),
-        }
+        };
         let mut arguments =
-            Self { quick: false, only: None, form: Form::Text, json: None, update_readme: false };
+            Self { suites, quick: false, only: None, form: Form::Text, json: None, update_readme: false };
         while let Some(word) = words.next() {
             let mut value = |of: &str| words.next().ok_or(format!("{of} needs a value"));
             match word.as_str() {
@@ -56,16 +70,25 @@ impl Arguments {
                 other => return Err(format!("{other} means nothing here")),
             }
         }
-        if let Some(name) = &arguments.only {
-            if !crate::core::names().any(|known| known == name) {
-                let known: Vec<&str> = crate::core::names().collect();
-                return Err(format!("there is no group {name}; there are {}", known.join(", ")));
+        arguments.check()?;
+        Ok(Some(arguments))
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let several = self.suites.len() > 1;
+        if several && (self.only.is_some() || self.json.is_some()) {
+            return Err("--only and --json are for one suite".into());
+        }
+        if let Some(name) = &self.only {
+            let known = (self.suites[0].groups)();
+            if !known.contains(name) {
+                return Err(format!("there is no group {name}; there are: {}", known.join(", ")));
             }
-            if arguments.update_readme {
+            if self.update_readme {
                 return Err("README.md holds the whole table: --update-readme does not go with --only".into());
             }
         }
-        Ok(Some(arguments))
+        Ok(())
     }
 }
 
@@ -85,8 +108,15 @@ mod tests {
     }
 
     #[test]
+    fn all_is_every_suite() {
+        let arguments = parse("all --quick --update-readme").unwrap().unwrap();
+        assert_eq!(arguments.suites.len(), SUITES.len());
+    }
+
+    #[test]
     fn what_is_not_understood_is_an_error() {
-        for line in ["", "rivals", "core --fast", "core --json", "core --only nothing"] {
+        for line in ["", "nothing", "core --fast", "core --json", "core --only nothing", "all --only record"]
+        {
             assert!(parse(line).is_err(), "{line}");
         }
         assert!(parse("core --only record --update-readme").is_err());
@@ -94,7 +124,7 @@ mod tests {
 
     #[test]
     fn help_is_no_error() {
-        assert_eq!(parse("--help"), Ok(None));
-        assert_eq!(parse("core --help"), Ok(None));
+        assert!(parse("--help").unwrap().is_none());
+        assert!(parse("core --help").unwrap().is_none());
     }
 }

@@ -1,36 +1,42 @@
 //! Measures what the project promises, and prints each promise beside its number.
 //!
-//!     cargo run --release -p anabranch-bench -- core
+//!     cargo run --release -p anabranch-bench -- all
 //!
-//! `README.md` says what each number means and how to read the table.
+//! `README.md` says what each number means and how to read the tables.
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod automatic;
 mod core;
+mod lines;
 mod machine;
+mod planted;
+mod prediction;
 mod readme;
+mod rivals;
 mod rounds;
 mod statistics;
+mod suites;
 mod table;
 mod target;
 mod work;
 
 use std::error::Error;
+use std::path::Path;
 use std::process::ExitCode;
 
-use arguments::{Arguments, Form, USAGE};
-use machine::{Machine, load};
+use arguments::{Arguments, Form, usage};
 use table::Table;
 
 fn main() -> ExitCode {
     let arguments = match Arguments::parse(std::env::args().skip(1)) {
         Ok(Some(arguments)) => arguments,
         Ok(None) => {
-            print!("{USAGE}");
+            print!("{}", usage());
             return ExitCode::SUCCESS;
         }
         Err(problem) => {
-            eprintln!("anabranch-bench: {problem}\n\n{USAGE}");
+            eprintln!("anabranch-bench: {problem}\n\n{}", usage());
             return ExitCode::from(2);
         }
     };
@@ -47,25 +53,32 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures and prints; whether every result was right.
+/// Measures and prints suite after suite; whether every result was right.
 fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     if cfg!(debug_assertions) {
         eprintln!("This is a debug build: its numbers mean nothing. Add --release.");
     }
-    let machine = Machine::of_this_run();
-    let before = load();
-    let (rows, seconds) = core::measure(arguments.quick, arguments.only.as_deref());
-    let table = Table { machine, load: (before, load()), quick: arguments.quick, seconds, rows };
-    if let Some(path) = &arguments.json {
-        std::fs::write(path, serde_json::to_string_pretty(&table)? + "\n")
-            .map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut right = true;
+    for suite in &arguments.suites {
+        let table = suite.run(arguments.quick, arguments.only.clone());
+        right &= table.results_were_right();
+        if let Some(path) = &arguments.json {
+            write(&table, path)?;
+        }
+        if arguments.update_readme {
+            write(&table, &Path::new(env!("CARGO_MANIFEST_DIR")).join(suite.name).with_extension("json"))?;
+            readme::update(suite.name, &table.markdown())?;
+        }
+        match arguments.form {
+            Form::Text => println!("{table}"),
+            Form::Markdown => println!("{}", table.markdown()),
+        }
     }
-    if arguments.update_readme {
-        readme::update("core", &table.markdown())?;
-    }
-    match arguments.form {
-        Form::Text => print!("{table}"),
-        Form::Markdown => print!("{}", table.markdown()),
-    }
-    Ok(table.results_were_right())
+    Ok(right)
+}
+
+fn write(table: &Table, path: &Path) -> Result<(), Box<dyn Error>> {
+    let json = serde_json::to_string_pretty(table)? + "\n";
+    std::fs::write(path, json).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(())
 }

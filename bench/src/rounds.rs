@@ -140,6 +140,8 @@ pub enum Unmeasured {
     Wrong { contender: String },
     /// This system or this machine has no means to measure it.
     Impossible(String),
+    /// What is to be measured is not there; how to get it.
+    NotInstalled(String),
 }
 
 /// Runs rounds until the budget is met or spent. A first round warms up and is not counted.

@@ -20,14 +20,19 @@ pub struct Table {
     pub quick: bool,
     /// How long it took.
     pub seconds: f64,
+    /// More lines for the head.
+    pub notes: Vec<String>,
+    /// Whether each group has a table of its own.
+    #[serde(skip)]
+    pub sections: bool,
     pub rows: Vec<Row>,
 }
 
 /// One number.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Row {
     /// Rows of one group stand together.
-    pub group: &'static str,
+    pub group: String,
     pub what: String,
     pub unit: Unit,
     pub target: Target,
@@ -36,9 +41,19 @@ pub struct Row {
     pub remark: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub enum Outcome {
-    Measured { summary: Summary, verdict: Verdict, kept: usize, dropped: usize },
+    Measured {
+        summary: Summary,
+        verdict: Verdict,
+        kept: usize,
+        dropped: usize,
+    },
+    /// A word instead of a number.
+    Said {
+        word: String,
+        right: bool,
+    },
     Not(#[serde(serialize_with = "as_reason")] Unmeasured),
 }
 
@@ -56,7 +71,7 @@ impl fmt::Display for Unmeasured {
                 kept + dropped
             ),
             Self::Wrong { contender } => write!(f, "WRONG RESULT: {contender}"),
-            Self::Impossible(why) => f.write_str(why),
+            Self::Impossible(why) | Self::NotInstalled(why) => f.write_str(why),
         }
     }
 }
@@ -64,7 +79,7 @@ impl fmt::Display for Unmeasured {
 impl Row {
     /// A row about what some rounds measured: its number and a remark are asked for where there are rounds.
     pub fn new(
-        group: &'static str,
+        group: impl Into<String>,
         what: impl Into<String>,
         (target, unit): (Target, Unit),
         rounds: &Result<Rounds, Unmeasured>,
@@ -77,14 +92,14 @@ impl Row {
             }
             Err(why) => (Outcome::Not(why.clone()), String::new()),
         };
-        Self { group, what: what.into(), unit, target, outcome, remark }
+        Self { group: group.into(), what: what.into(), unit, target, outcome, remark }
     }
 
     /// The median, where there is one.
     pub fn median(&self) -> Option<f64> {
         match &self.outcome {
             Outcome::Measured { summary, .. } => Some(summary.median),
-            Outcome::Not(_) => None,
+            Outcome::Said { .. } | Outcome::Not(_) => None,
         }
     }
 
@@ -94,6 +109,7 @@ impl Row {
             Outcome::Measured { summary, .. } => {
                 format!("{} [{}, {}]", unit.show(summary.median), digits(summary.low), digits(summary.high))
             }
+            Outcome::Said { word, .. } => word.clone(),
             Outcome::Not(_) => "-".into(),
         }
     }
@@ -101,7 +117,10 @@ impl Row {
     fn verdict(&self) -> String {
         match &self.outcome {
             Outcome::Measured { verdict, .. } => verdict.to_string(),
+            Outcome::Said { right: true, .. } => "met".into(),
+            Outcome::Said { right: false, .. } => "not met".into(),
             Outcome::Not(Unmeasured::Wrong { .. }) => "WRONG".into(),
+            Outcome::Not(Unmeasured::NotInstalled(_)) => "not installed".into(),
             Outcome::Not(_) => "not measurable".into(),
         }
     }
@@ -111,13 +130,13 @@ impl Row {
         match &self.outcome {
             Outcome::Measured { kept, dropped, .. }
             | Outcome::Not(Unmeasured::Disturbed { kept, dropped, .. }) => format!("{kept} / {dropped}"),
-            Outcome::Not(_) => String::new(),
+            Outcome::Said { .. } | Outcome::Not(_) => String::new(),
         }
     }
 
     fn remark(&self) -> String {
         match &self.outcome {
-            Outcome::Measured { .. } => self.remark.clone(),
+            Outcome::Measured { .. } | Outcome::Said { .. } => self.remark.clone(),
             Outcome::Not(why) => why.to_string(),
         }
     }
@@ -152,6 +171,12 @@ pub fn mark_best(rows: &mut [Row], better: impl Fn(f64, f64) -> bool) {
 const HEAD: [&str; 6] =
     ["what", "target", "median [95 % interval]", "verdict", "rounds kept / dropped", "beside it"];
 
+/// A line of a Markdown table.
+fn line(text: &mut String, cells: [&str; 6]) {
+    let cells = cells.map(|cell| cell.replace('|', "\\|"));
+    *text += &format!("| {} |\n", cells.join(" | "));
+}
+
 impl Table {
     /// Whether every contender gave what the plain loop gives.
     pub fn results_were_right(&self) -> bool {
@@ -160,15 +185,23 @@ impl Table {
 
     /// As `README.md` has it.
     pub fn markdown(&self) -> String {
-        let mut text = self.heading().join("  \n") + "\n\n";
-        let mut line = |cells: [&str; 6]| {
-            let cells = cells.map(|cell| cell.replace('|', "\\|"));
-            writeln!(text, "| {} |", cells.join(" | ")).expect("a string takes all");
+        let mut text = self.heading().join("  \n") + "\n";
+        let head = |text: &mut String| {
+            text.push('\n');
+            line(text, HEAD);
+            line(text, ["---"; 6]);
         };
-        line(HEAD);
-        line(["---", "---", "---", "---", "---", "---"]);
-        for row in &self.rows {
-            line(row.cells().each_ref().map(String::as_str));
+        if !self.sections {
+            head(&mut text);
+        }
+        for group in self.rows.chunk_by(|a, b| a.group == b.group) {
+            if self.sections {
+                text += &format!("\n**{}**\n", group[0].group);
+                head(&mut text);
+            }
+            for row in group {
+                line(&mut text, row.cells().each_ref().map(String::as_str));
+            }
         }
         text
     }
@@ -177,6 +210,7 @@ impl Table {
         let [machine, versions] = self.machine.lines();
         let quick = if self.quick { "--quick, " } else { "" };
         let mut lines = vec![machine, versions, format!("{quick}{:.0} s{}", self.seconds, self.load())];
+        lines.extend(self.notes.iter().cloned());
         if self.machine.cores != CORES {
             lines.push(format!(
                 "The targets are for {CORES} cores and this process may use {}: verdicts do not count. \
@@ -227,7 +261,17 @@ impl fmt::Display for Table {
         for (row, cells) in self.rows.iter().zip(&cells) {
             if row.group != group {
                 line(&Default::default())?;
-                group = row.group;
+                group = &row.group;
+                if self.sections {
+                    line(&[
+                        format!("== {group}"),
+                        String::new(),
+                        String::new(),
+                        String::new(),
+                        String::new(),
+                        String::new(),
+                    ])?;
+                }
             }
             line(cells)?;
         }
@@ -242,7 +286,7 @@ mod tests {
     fn row(median: f64) -> Row {
         let summary = Summary { median, low: median, high: median };
         Row {
-            group: "pipeline",
+            group: "pipeline".into(),
             what: "pipeline".into(),
             unit: Unit::Percent,
             target: Target::AtLeast(94.0),

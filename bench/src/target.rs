@@ -49,6 +49,8 @@ impl Unit {
 pub enum Target {
     AtLeast(f64),
     AtMost(f64),
+    /// Not further from 0 than that, on either side.
+    Within(f64),
     /// At least as quick as a rival: the number says how many times.
     Rival,
     /// Measured for comparison.
@@ -64,6 +66,7 @@ impl Target {
         match self {
             Self::AtLeast(value) => format!("at least {value} {}", unit.name()),
             Self::AtMost(value) => format!("at most {value} {}", unit.name()),
+            Self::Within(value) => format!("within {value} {}", unit.name()),
             Self::Rival => "at least 1.0 times".into(),
             Self::None => String::new(),
         }
@@ -75,6 +78,9 @@ impl Target {
         match self {
             Self::None => Verdict::Unasked,
             Self::AtLeast(least) => Verdict::by(low >= least, high < least, median >= least),
+            Self::Within(most) => {
+                Verdict::by(low >= -most && high <= most, low > most || high < -most, median.abs() <= most)
+            }
             Self::AtMost(most) => Verdict::by(high <= most, low > most, median <= most),
             Self::Rival if median > 1.0 + TIE && low > 1.0 => Verdict::Met,
             Self::Rival if median < 1.0 - TIE && high < 1.0 => Verdict::Missed,
@@ -140,6 +146,9 @@ mod tests {
         assert_eq!(target.judge(summary(91.0, 92.0, 93.0)), Verdict::Missed);
         assert_eq!(Target::AtMost(12.0).judge(summary(7.0, 8.0, 9.0)), Verdict::Met);
         assert_eq!(Target::AtMost(12.0).judge(summary(13.0, 14.0, 19.0)), Verdict::Missed);
+        assert_eq!(Target::Within(10.0).judge(summary(-9.0, -8.0, 1.0)), Verdict::Met);
+        assert_eq!(Target::Within(10.0).judge(summary(-12.0, -9.0, -8.0)), Verdict::OpenMet);
+        assert_eq!(Target::Within(10.0).judge(summary(-19.0, -14.0, -13.0)), Verdict::Missed);
     }
 
     #[test]

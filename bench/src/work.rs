@@ -12,6 +12,8 @@ use std::time::Instant;
 #[derive(Debug, Clone, Copy)]
 pub struct Work {
     rounds: u32,
+    /// Whether one item in 16 takes 8 times as long and the others half.
+    uneven: bool,
     /// What an item took the plain loop when this was calibrated, in nanoseconds.
     pub nanos: f64,
 }
@@ -20,22 +22,45 @@ impl Work {
     /// Work that takes the plain loop so many nanoseconds an item; none at all for 0.
     pub fn of(nanos: f64) -> Self {
         let mut rounds = 0;
-        let mut measured = Self { rounds, nanos: 0.0 }.measure();
+        let with = |rounds, nanos| Self { rounds, uneven: false, nanos };
+        let mut measured = with(rounds, 0.0).measure();
         if nanos > 0.0 {
             // Rounds of neighbouring items overlap in the core where they are few, so one step is not enough.
             rounds = nanos.ceil() as u32;
             for _ in 0..4 {
-                measured = Self { rounds, nanos }.measure();
+                measured = with(rounds, nanos).measure();
                 rounds = ((f64::from(rounds) * nanos / measured).round() as u32).max(1);
             }
-            measured = Self { rounds, nanos }.measure();
+            measured = with(rounds, nanos).measure();
         }
-        Self { rounds, nanos: measured }
+        with(rounds, measured)
+    }
+
+    /// Work that was calibrated elsewhere.
+    #[allow(dead_code)] // for the rivals' own process
+    pub fn calibrated(rounds: u32, uneven: bool) -> Self {
+        Self { rounds, uneven, nanos: 0.0 }
+    }
+
+    /// What [`calibrated`](Self::calibrated) makes it from.
+    pub fn calibration(self) -> (u32, bool) {
+        (self.rounds, self.uneven)
+    }
+
+    /// The same work in the mean, but one item in 16 takes 8 times as long and the others half.
+    pub fn uneven(self) -> Self {
+        Self { uneven: true, nanos: self.nanos * (8.0 + 15.0 / 2.0) / 16.0, ..self }
     }
 
     /// Half of it, for an item that passes two stages.
     pub fn half(self) -> Self {
-        Self { rounds: self.rounds / 2, nanos: self.nanos / 2.0 }
+        self.share(0.5)
+    }
+
+    /// A part of it, or several times as much.
+    pub fn share(self, times: f64) -> Self {
+        let rounds = (f64::from(self.rounds) * times).round() as u32;
+        Self { rounds, nanos: self.nanos * times, ..self }
     }
 
     /// How many items take the plain loop so many seconds.
@@ -49,7 +74,12 @@ impl Work {
     #[inline(never)]
     pub fn run(self, item: u64) -> u64 {
         let mut x = item.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-        for _ in 0..self.rounds {
+        let rounds = match self.uneven {
+            false => self.rounds,
+            true if x >> 60 == 0 => self.rounds * 8,
+            true => self.rounds / 2,
+        };
+        for _ in 0..rounds {
             x ^= x << 13;
             x ^= x >> 7;
             x ^= x << 17;
@@ -83,6 +113,17 @@ pub struct Digest(u64);
 impl Digest {
     pub const EMPTY: Self = Self(0);
     const BASE: u64 = 0xD134_2543_DE82_EF95;
+
+    /// What another process gave.
+    pub fn of_number(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// What [`of_number`](Self::of_number) makes it from.
+    #[allow(dead_code)] // for the rivals' own process
+    pub fn number(self) -> u64 {
+        self.0
+    }
 
     /// With one item more.
     #[inline]
@@ -122,7 +163,7 @@ mod tests {
 
     #[test]
     fn the_digests_of_two_halves_give_that_of_the_whole() {
-        let work = Work { rounds: 3, nanos: 1.0 };
+        let work = Work::calibrated(3, false);
         for split in [0, 1, 37, 100] {
             assert_eq!(work.fold(0..split).then(work.fold(split..100), 100 - split), work.fold(0..100));
         }

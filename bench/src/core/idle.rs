@@ -48,7 +48,7 @@ fn slow(setup: &Setup, workers: usize) -> Row {
         }
     };
     Row {
-        group: GROUP,
+        group: GROUP.into(),
         what: format!("idle, 10 items a second, {workers} workers: of a core"),
         unit: Unit::Percent,
         target,

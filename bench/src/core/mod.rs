@@ -10,9 +10,10 @@ mod several;
 mod sleepers;
 mod small_runs;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::rounds::{Budget, Ceiling};
+use crate::suites::{Look, Measured};
 use crate::table::Row;
 use crate::work::Work;
 
@@ -88,23 +89,15 @@ impl Setup {
 }
 
 /// The names of the groups.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    GROUPS.iter().map(|&(name, _)| name)
+pub fn names() -> Vec<String> {
+    GROUPS.iter().map(|&(name, _)| name.into()).collect()
 }
 
-/// Measures all groups, or one, and tells how many seconds that took.
-pub fn measure(quick: bool, only: Option<&str>) -> (Vec<Row>, f64) {
-    let start = Instant::now();
-    eprintln!("calibrating");
-    let setup = Setup::new(quick);
-    let mut rows = Vec::new();
-    for (name, group) in GROUPS {
-        if only.is_none_or(|only| only == name) {
-            eprintln!("{:4.0} s: {name}", start.elapsed().as_secs_f64());
-            rows.extend(group(&setup));
-        }
-    }
-    (rows, start.elapsed().as_secs_f64())
+/// Measures the groups.
+pub fn measure(look: &Look) -> Measured {
+    let setup = Setup::new(look.quick);
+    let asked = GROUPS.into_iter().filter(|(name, _)| look.at(name));
+    Measured { rows: asked.flat_map(|(_, group)| group(&setup)).collect(), notes: Vec::new() }
 }
 
 /// The nanoseconds an item that some seconds are.

@@ -1,0 +1,202 @@
+// Runs the same pipeline on oneTBB's parallel_pipeline and on Taskflow's Pipeline, one run for each line that it is
+// sent. It talks as ../src/main.rs does.
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <iostream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#if __has_include(<tbb/parallel_pipeline.h>)
+#define HAS_TBB
+#include <tbb/global_control.h>
+#include <tbb/parallel_pipeline.h>
+#include <tbb/version.h>
+#endif
+
+#if __has_include(<taskflow/algorithm/pipeline.hpp>)
+#define HAS_TASKFLOW
+#include <taskflow/taskflow.hpp>
+#include <taskflow/algorithm/pipeline.hpp>
+#endif
+
+using Chunk = std::vector<std::uint64_t>;
+
+// As `Work` in ../../src/work.rs.
+struct Work {
+    std::uint32_t rounds;
+    bool uneven;
+
+    [[gnu::noinline]] std::uint64_t run(std::uint64_t item) const {
+        std::uint64_t x = (item * 0x9E3779B97F4A7C15u) | 1;
+        std::uint32_t n = !uneven ? rounds : x >> 60 == 0 ? rounds * 8 : rounds / 2;
+        for (; n > 0; --n) {
+            x ^= x << 13;
+            x ^= x >> 7;
+            x ^= x << 17;
+        }
+        return x;
+    }
+};
+
+// As `Digest` there.
+struct Digest {
+    std::uint64_t value = 0;
+    void add(std::uint64_t item) { value = value * 0xD1342543DE82EF95u + item; }
+};
+
+struct Job {
+    Work work;
+    std::uint64_t items;
+    // How many items may be under way, or how many make a chunk.
+    std::size_t setting;
+};
+
+// The next chunk; an empty one at the end.
+static Chunk next_chunk(std::uint64_t &next, const Job &job) {
+    Chunk chunk;
+    chunk.reserve(job.setting);
+    for (; chunk.size() < job.setting && next < job.items; ++next) chunk.push_back(next);
+    return chunk;
+}
+
+static void run_chunk(const Work &work, Chunk &chunk) {
+    for (auto &item : chunk) item = work.run(item);
+}
+
+// Chunks that are under way, as many as the guides' examples have.
+constexpr std::size_t CHUNKS = 16;
+
+#ifdef HAS_TBB
+static std::uint64_t tbb_each(const Job &job) {
+    std::uint64_t next = 0;
+    Digest digest;
+    auto source = [&](tbb::flow_control &control) -> std::uint64_t {
+        if (next == job.items) {
+            control.stop();
+            return 0;
+        }
+        return next++;
+    };
+    auto map = [work = job.work](std::uint64_t item) { return work.run(item); };
+    auto sink = [&](std::uint64_t item) { digest.add(item); };
+    tbb::parallel_pipeline(job.setting,
+        tbb::make_filter<void, std::uint64_t>(tbb::filter_mode::serial_in_order, source)
+            & tbb::make_filter<std::uint64_t, std::uint64_t>(tbb::filter_mode::parallel, map)
+            & tbb::make_filter<std::uint64_t, void>(tbb::filter_mode::serial_in_order, sink));
+    return digest.value;
+}
+
+static std::uint64_t tbb_chunks(const Job &job) {
+    std::uint64_t next = 0;
+    Digest digest;
+    auto source = [&](tbb::flow_control &control) {
+        Chunk chunk = next_chunk(next, job);
+        if (chunk.empty()) control.stop();
+        return chunk;
+    };
+    auto map = [work = job.work](Chunk chunk) {
+        run_chunk(work, chunk);
+        return chunk;
+    };
+    auto sink = [&](const Chunk &chunk) {
+        for (auto item : chunk) digest.add(item);
+    };
+    tbb::parallel_pipeline(CHUNKS,
+        tbb::make_filter<void, Chunk>(tbb::filter_mode::serial_in_order, source)
+            & tbb::make_filter<Chunk, Chunk>(tbb::filter_mode::parallel, map)
+            & tbb::make_filter<Chunk, void>(tbb::filter_mode::serial_in_order, sink));
+    return digest.value;
+}
+#endif
+
+#ifdef HAS_TASKFLOW
+static tf::Executor &executor() {
+    static tf::Executor executor(std::thread::hardware_concurrency());
+    return executor;
+}
+
+static std::uint64_t taskflow_each(const Job &job) {
+    std::uint64_t next = 0;
+    Digest digest;
+    // A line for each token, padded as a careful user would.
+    struct alignas(64) Line { std::uint64_t item; };
+    std::vector<Line> lines(job.setting);
+    tf::Pipeline pipeline(job.setting,
+        tf::Pipe{tf::PipeType::SERIAL, [&](tf::Pipeflow &flow) {
+            if (next == job.items) flow.stop();
+            else lines[flow.line()].item = next++;
+        }},
+        tf::Pipe{tf::PipeType::PARALLEL, [&lines, work = job.work](tf::Pipeflow &flow) {
+            auto &line = lines[flow.line()];
+            line.item = work.run(line.item);
+        }},
+        tf::Pipe{tf::PipeType::SERIAL, [&](tf::Pipeflow &flow) { digest.add(lines[flow.line()].item); }});
+    tf::Taskflow taskflow;
+    taskflow.composed_of(pipeline);
+    executor().run(taskflow).wait();
+    return digest.value;
+}
+
+static std::uint64_t taskflow_chunks(const Job &job) {
+    std::uint64_t next = 0;
+    Digest digest;
+    struct alignas(64) Line { Chunk chunk; };
+    std::vector<Line> lines(CHUNKS);
+    tf::Pipeline pipeline(CHUNKS,
+        tf::Pipe{tf::PipeType::SERIAL, [&](tf::Pipeflow &flow) {
+            auto &chunk = lines[flow.line()].chunk;
+            // Its memory is used again: lines are there for that.
+            chunk.clear();
+            for (; chunk.size() < job.setting && next < job.items; ++next) chunk.push_back(next);
+            if (chunk.empty()) flow.stop();
+        }},
+        tf::Pipe{tf::PipeType::PARALLEL, [&lines, work = job.work](tf::Pipeflow &flow) {
+            run_chunk(work, lines[flow.line()].chunk);
+        }},
+        tf::Pipe{tf::PipeType::SERIAL, [&](tf::Pipeflow &flow) {
+            for (auto item : lines[flow.line()].chunk) digest.add(item);
+        }});
+    tf::Taskflow taskflow;
+    taskflow.composed_of(pipeline);
+    executor().run(taskflow).wait();
+    return digest.value;
+}
+#endif
+
+int main() {
+#ifdef HAS_TBB
+    for (auto name : {"tbb", "tbb-chunks"}) {
+        std::printf("%s %d.%d.%d\n", name, TBB_VERSION_MAJOR, TBB_VERSION_MINOR, TBB_VERSION_PATCH);
+    }
+#endif
+#ifdef HAS_TASKFLOW
+    for (auto name : {"taskflow", "taskflow-chunks"}) std::printf("%s %s\n", name, tf::version());
+#endif
+    std::printf("\n");
+    std::fflush(stdout);
+    std::string name;
+    Job job;
+    while (std::cin >> name >> job.setting >> job.work.rounds >> job.work.uneven >> job.items) {
+        std::uint64_t (*run)(const Job &) = nullptr;
+#ifdef HAS_TBB
+        if (name == "tbb") run = tbb_each;
+        if (name == "tbb-chunks") run = tbb_chunks;
+#endif
+#ifdef HAS_TASKFLOW
+        if (name == "taskflow") run = taskflow_each;
+        if (name == "taskflow-chunks") run = taskflow_chunks;
+#endif
+        if (!run) {
+            std::fprintf(stderr, "not understood: %s\n", name.c_str());
+            return 1;
+        }
+        auto start = std::chrono::steady_clock::now();
+        std::uint64_t digest = run(job);
+        std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+        std::printf("%.9f %llu\n", seconds.count(), static_cast<unsigned long long>(digest));
+        std::fflush(stdout);
+    }
+}

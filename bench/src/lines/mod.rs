@@ -1,0 +1,178 @@
+//! Pipelines of many shapes, each with the stage that bounds it: what reports, predictions and automatic settings are
+//! held against.
+
+mod busy;
+mod fine;
+mod waiting;
+
+use std::convert::Infallible;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anabranch::{Apply, Report, Stream, Unit};
+
+use crate::work::{Digest, Work};
+
+/// A pipeline.
+#[derive(Debug)]
+pub struct Line {
+    pub name: &'static str,
+    /// The stage that bounds it with two workers on two cores; empty where several do alike.
+    pub bound_by: &'static str,
+    /// Stages that sleep, and so need no core.
+    pub sleepers: &'static [&'static str],
+    /// Workers where nobody says how many; none is as many as there are cores.
+    pub workers: Option<usize>,
+    /// About how long it takes for an item of the source, in microseconds.
+    pub micros: f64,
+    run: fn(&Job) -> Ran,
+}
+
+/// How a run is set; what is not set is as it is by default.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Knobs {
+    pub workers: Option<usize>,
+    pub window: Option<usize>,
+    pub burst: Option<usize>,
+    /// Of the parallel stage that costs most.
+    pub replicas: Option<usize>,
+    pub report: bool,
+}
+
+/// What a run gave.
+#[derive(Debug)]
+pub struct Ran {
+    pub seconds: f64,
+    pub digest: Digest,
+    pub report: Option<Report>,
+}
+
+/// What a pipeline is built from.
+#[derive(Debug)]
+struct Job {
+    /// Work of a microsecond.
+    unit: Work,
+    items: u64,
+    knobs: Knobs,
+}
+
+/// Where to find all of them.
+pub fn all() -> impl Iterator<Item = &'static Line> {
+    busy::LINES.iter().chain(waiting::LINES).chain(fine::LINES)
+}
+
+impl Line {
+    /// So many items of the source take about so long.
+    pub fn items(&self, seconds: f64) -> u64 {
+        ((seconds * 1e6 / self.micros) as u64).max(32)
+    }
+
+    /// Runs it on work that takes `unit` a microsecond.
+    pub fn run(&self, unit: Work, items: u64, knobs: Knobs) -> Ran {
+        let workers = knobs.workers.or(self.workers);
+        (self.run)(&Job { unit, items, knobs: Knobs { workers, ..knobs } })
+    }
+}
+
+impl Job {
+    /// The items, each after so many microseconds of work.
+    fn source(&self, micros: f64) -> impl Iterator<Item = u64> + Send + use<> {
+        (0..self.items).map(self.busy(micros))
+    }
+
+    /// So many microseconds of work.
+    fn busy(&self, micros: f64) -> impl Fn(u64) -> u64 + Copy + Send + Sync + use<> {
+        let work = self.unit.share(micros);
+        move |item| work.run(item)
+    }
+
+    /// Sets the replicas of the stage before it.
+    fn replicated<'env, U: Unit>(&self, stream: Stream<'env, U>) -> Stream<'env, U> {
+        match self.knobs.replicas {
+            Some(replicas) => stream.replicate(replicas),
+            None => stream,
+        }
+    }
+
+    /// Runs a stream into a fold that takes so many microseconds an item.
+    fn run<'env, U>(&self, stream: Stream<'env, U>, micros: f64) -> Ran
+    where
+        U: Apply<Infallible, Out = u64> + Send + 'env,
+    {
+        self.run_into(stream, self.busy(micros))
+    }
+
+    /// Runs a stream into a fold.
+    fn run_into<'env, U>(&self, mut stream: Stream<'env, U>, sink: impl Fn(u64) -> u64 + Send) -> Ran
+    where
+        U: Apply<Infallible, Out = u64> + Send + 'env,
+    {
+        let Knobs { workers, window, burst, report, .. } = self.knobs;
+        if let Some(workers) = workers {
+            stream = stream.workers(workers);
+        }
+        if let Some(window) = window {
+            stream = stream.window(window);
+        }
+        if let Some(burst) = burst {
+            stream = stream.burst(burst);
+        }
+        let with = move |digest: Digest, item| digest.with(sink(item));
+        let start = Instant::now();
+        let (digest, report) = if report {
+            let (digest, report) = stream.report().fold(Digest::EMPTY, with);
+            (digest, Some(report))
+        } else {
+            (stream.fold(Digest::EMPTY, with), None)
+        };
+        Ran { seconds: start.elapsed().as_secs_f64(), digest, report }
+    }
+}
+
+/// Sleeps.
+fn nap(micros: u64) -> impl Fn(u64) -> u64 + Copy + Send + Sync {
+    move |item| {
+        sleep(Duration::from_micros(micros));
+        item
+    }
+}
+
+/// One item in so many.
+fn one_in(count: u64) -> impl Fn(&u64) -> bool + Copy + Send + Sync {
+    move |item| (item >> 17).is_multiple_of(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_change_nothing_but_time() {
+        let unit = Work::calibrated(3, false);
+        for line in all() {
+            let run = |knobs| line.run(unit, 64, knobs);
+            let plain = run(Knobs { workers: Some(1), ..Knobs::default() });
+            let narrow = Knobs { window: Some(3), burst: Some(2), replicas: Some(2), ..Knobs::default() };
+            assert_eq!(run(narrow).digest, plain.digest, "{}", line.name);
+            assert_eq!(run(Knobs { report: true, ..Knobs::default() }).digest, plain.digest, "{}", line.name);
+        }
+    }
+
+    #[test]
+    fn every_line_has_a_name_of_its_own() {
+        let mut names: Vec<&str> = all().map(|line| line.name).collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+    }
+
+    #[test]
+    fn stages_that_bound_or_sleep_exist() {
+        for line in all() {
+            let ran = line.run(Work::calibrated(3, false), 32, Knobs { report: true, ..Knobs::default() });
+            let report = ran.report.expect("it was asked for");
+            let has = |name: &str| report.nodes().iter().any(|node| node.name == name);
+            assert!(line.bound_by.is_empty() || has(line.bound_by), "{}: {}", line.name, line.bound_by);
+            assert!(line.sleepers.iter().all(|name| has(name)), "{}: {:?}", line.name, line.sleepers);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The suite of predictions: from the costs that one worker measures, the throughput of several, against theirs.
+
+use std::time::Duration;
+
+use anabranch::plan::{Machine, Measured as MeasuredNode, Overlay, Plan};
+use anabranch::{Report, default_workers};
+
+use crate::lines::{self, Knobs, Line, Ran};
+use crate::rounds::{Budget, Ceiling, Contender, measure as play};
+use crate::suites::{Look, Measured};
+use crate::table::Row;
+use crate::target::{Target, Unit};
+use crate::work::Work;
+
+/// The pipeline that is predicted for many workers, and for how many.
+const SLEEPER: &str = "parallel stage that waits, 16 workers";
+const WORKERS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
+
+/// The names of the pipelines.
+pub fn names() -> Vec<String> {
+    lines::all().map(|line| line.name.into()).collect()
+}
+
+/// Predicts and measures each pipeline.
+pub fn measure(look: &Look) -> Measured {
+    let setup = Setup { unit: Work::of(1e3), quick: look.quick };
+    let mut rows = Vec::new();
+    for line in lines::all().filter(|line| look.at(line.name)) {
+        if line.name == SLEEPER {
+            rows.extend(WORKERS.map(|workers| {
+                let what = format!("parallel stage that waits, {workers} workers");
+                setup.row(line, what, workers, workers as f64 / 16.0)
+            }));
+        } else {
+            rows.push(setup.row(line, line.name.into(), line.workers.unwrap_or_else(default_workers), 1.0));
+        }
+    }
+    Measured { rows, notes: Vec::new() }
+}
+
+struct Setup {
+    unit: Work,
+    quick: bool,
+}
+
+impl Setup {
+    /// One pipeline with so many workers: `times` as many items as usual in the same time.
+    fn row(&self, line: &Line, what: String, workers: usize, times: f64) -> Row {
+        let (rounds, seconds) = if self.quick { (7, 0.02) } else { (15, 0.08) };
+        let budget =
+            Budget { wanted: rounds, least: 7, time: Duration::from_secs(if self.quick { 3 } else { 12 }) };
+        let items = line.items(seconds * times);
+        // A plan knows means, and a few items that sleep tell them as well as many.
+        let few = line.items(seconds / line.workers.unwrap_or(1) as f64);
+        let run = |items, knobs| line.run(self.unit, items, knobs);
+        let one = Knobs { workers: Some(1), report: true, ..Knobs::default() };
+        let plain = Knobs { workers: Some(1), ..Knobs::default() };
+        let predicted = Contender::sampled("one worker", run(few, one).digest, || {
+            let Ran { digest, report, .. } = run(few, one);
+            let nanos = run(few, plain).seconds * 1e9;
+            let plan = with_costs(&report.expect("it was asked for"), nanos, line.sleepers);
+            let machine = Machine::new(default_workers());
+            let nanos = plan.predict_on(&machine, workers).map_or(f64::NAN, |prediction| prediction.per_item);
+            (nanos, digest)
+        });
+        let many = Knobs { workers: Some(workers), ..Knobs::default() };
+        let measured = Contender::sampled("several workers", run(items, plain).digest, || {
+            let Ran { seconds, digest, .. } = run(items, many);
+            (seconds * 1e9 / items as f64, digest)
+        });
+        let probe = Ceiling { work: self.unit, items: self.unit.items(seconds / 4.0) };
+        let rounds = play(budget, Some(probe), vec![predicted, measured]);
+        Row::new("prediction", what, (Target::Within(10.0), Unit::Percent), &rounds, |rounds| {
+            let rate = |at: usize| rounds.median(|round| 1e9 / round.samples[at]);
+            (
+                rounds.summary(|round| 100.0 * (round.samples[1] / round.samples[0] - 1.0)),
+                format!("{:.0} items a second predicted, {:.0} measured", rate(0), rate(1)),
+            )
+        })
+    }
+}
+
+/// The plan of a run of one worker with the costs that the run measured, less what the clock took: the time by which
+/// all of them are more than that of a run without a report, shared by the calls. That a stage sleeps its user must say.
+fn with_costs(report: &Report, nanos_without: f64, sleepers: &[&str]) -> Plan {
+    let plan = report.plan();
+    let busy: f64 = report.nodes().iter().map(|node| node.busy.as_nanos() as f64).sum();
+    let calls: u64 = report.nodes().iter().map(|node| node.items).sum();
+    let clock = ((busy - nanos_without) / calls.max(1) as f64).max(0.0);
+    let units = plan.nodes.chunk_by(|a, b| a.unit == b.unit);
+    let overlay = units.zip(report.nodes()).fold(Overlay::new(), |overlay, (unit, node)| {
+        let cost = (node.busy.as_nanos() as f64 / node.items.max(1) as f64 - clock).max(0.0).round() as u64;
+        let measured = MeasuredNode { items: Some(node.items), cost: Some(cost), ..MeasuredNode::default() };
+        overlay.node(unit[0].id, measured)
+    });
+    let mut plan = plan.with_measured(&overlay);
+    for node in plan.nodes.iter_mut().filter(|node| sleepers.contains(&&*node.name)) {
+        node.waits = node.cost;
+    }
+    plan
+}

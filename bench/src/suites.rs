@@ -1,0 +1,102 @@
+//! The suites: what can be measured, by name.
+
+use std::time::Instant;
+
+use crate::machine::{Machine, load};
+use crate::table::{Row, Table};
+use crate::{automatic, core, planted, prediction, rivals};
+
+/// One word of the command line and one table in `README.md`.
+#[derive(Debug)]
+pub struct Suite {
+    pub name: &'static str,
+    /// For the usage text.
+    pub about: &'static str,
+    /// The names that `--only` may have.
+    pub groups: fn() -> Vec<String>,
+    measure: fn(&Look) -> Measured,
+    /// Whether each group has a table of its own.
+    sections: bool,
+}
+
+/// How closely to look, and at what.
+#[derive(Debug)]
+pub struct Look {
+    pub quick: bool,
+    only: Option<String>,
+    begin: Instant,
+}
+
+/// What a suite gives.
+#[derive(Debug, Default)]
+pub struct Measured {
+    pub rows: Vec<Row>,
+    /// Lines for the head of the table: versions, commands.
+    pub notes: Vec<String>,
+}
+
+pub const SUITES: [Suite; 5] = [
+    Suite {
+        name: "core",
+        about: "the targets of the core, each against its ceiling or its rival",
+        groups: core::names,
+        measure: core::measure,
+        sections: false,
+    },
+    Suite {
+        name: "rivals",
+        about: "ordered pipelines against those of other libraries",
+        groups: rivals::names,
+        measure: rivals::measure,
+        sections: true,
+    },
+    Suite {
+        name: "planted",
+        about: "whether reports name a bottleneck that was planted",
+        groups: planted::names,
+        measure: planted::measure,
+        sections: false,
+    },
+    Suite {
+        name: "prediction",
+        about: "predicted throughput against measured",
+        groups: prediction::names,
+        measure: prediction::measure,
+        sections: false,
+    },
+    Suite {
+        name: "automatic",
+        about: "the settings that are chosen by themselves against the best that a search finds",
+        groups: automatic::names,
+        measure: automatic::measure,
+        sections: false,
+    },
+];
+
+impl Look {
+    /// Whether a group is asked for; says on standard error that it begins.
+    pub fn at(&self, group: &str) -> bool {
+        let asked = self.only.as_deref().is_none_or(|only| only == group);
+        if asked {
+            self.say(group);
+        }
+        asked
+    }
+
+    /// Says on standard error what happens.
+    pub fn say(&self, what: &str) {
+        eprintln!("{:4.0} s: {what}", self.begin.elapsed().as_secs_f64());
+    }
+}
+
+impl Suite {
+    /// Measures all groups, or one.
+    pub fn run(&self, quick: bool, only: Option<String>) -> Table {
+        let (machine, before) = (Machine::of_this_run(), load());
+        let look = Look { quick, only, begin: Instant::now() };
+        look.say(self.name);
+        let Measured { rows, notes } = (self.measure)(&look);
+        let seconds = look.begin.elapsed().as_secs_f64();
+        Table { machine, load: (before, load()), quick, seconds, notes, sections: self.sections, rows }
+    }
+}
