@@ -5,6 +5,7 @@
 //! `README.md` says what each number means and how to read the tables.
 #![forbid(unsafe_code)]
 
+mod abz;
 mod arguments;
 mod automatic;
 mod core;
@@ -68,6 +69,9 @@ fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         if arguments.update_readme {
             write(&table, &Path::new(env!("CARGO_MANIFEST_DIR")).join(suite.name).with_extension("json"))?;
             readme::update(suite.name, &table.markdown())?;
+            if suite.name == "abz" {
+                readme::update_in("../crates/abz/README.md", "speed", &abz::in_short(&table.rows))?;
+            }
         }
         match arguments.form {
             Form::Text => println!("{table}"),

@@ -2,15 +2,23 @@
 
 use std::path::Path;
 
-/// Puts a table between the markers of its name.
+/// Puts a table between the markers of its name in this folder's `README.md`.
 ///
 /// # Errors
 /// Where the file cannot be read or written, or has no such markers.
 pub fn update(name: &str, table: &str) -> Result<(), String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    update_in("README.md", name, table)
+}
+
+/// As [`update`], in another file, given from this folder.
+///
+/// # Errors
+/// As [`update`].
+pub fn update_in(file: &str, name: &str, table: &str) -> Result<(), String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let problem = |error| format!("{}: {error}", path.display());
     let text = std::fs::read_to_string(&path).map_err(problem)?;
-    let text = embedded(&text, name, table).ok_or_else(|| format!("README.md has no markers for {name}"))?;
+    let text = embedded(&text, name, table).ok_or_else(|| format!("{file} has no markers for {name}"))?;
     std::fs::write(&path, text).map_err(problem)
 }
 
@@ -39,5 +47,6 @@ mod tests {
         for suite in &crate::suites::SUITES {
             assert!(embedded(include_str!("../README.md"), suite.name, "").is_some(), "{}", suite.name);
         }
+        assert!(embedded(include_str!("../../crates/abz/README.md"), "speed", "").is_some());
     }
 }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::machine::{Machine, load};
 use crate::table::{Row, Table};
-use crate::{automatic, core, planted, prediction, rivals};
+use crate::{abz, automatic, core, planted, prediction, rivals};
 
 /// One word of the command line and one table in `README.md`.
 #[derive(Debug)]
@@ -23,7 +23,8 @@ pub struct Suite {
 #[derive(Debug)]
 pub struct Look {
     pub quick: bool,
-    only: Option<String>,
+    /// The group that is asked for, if not all are.
+    pub only: Option<String>,
     begin: Instant,
 }
 
@@ -35,7 +36,7 @@ pub struct Measured {
     pub notes: Vec<String>,
 }
 
-pub const SUITES: [Suite; 5] = [
+pub const SUITES: [Suite; 6] = [
     Suite {
         name: "core",
         about: "the targets of the core, each against its ceiling or its rival",
@@ -70,6 +71,13 @@ pub const SUITES: [Suite; 5] = [
         groups: automatic::names,
         measure: automatic::measure,
         sections: false,
+    },
+    Suite {
+        name: "abz",
+        about: "abz against gzip, pigz, crabz, gzippy, igzip and libdeflate",
+        groups: abz::names,
+        measure: abz::measure,
+        sections: true,
     },
 ];
 

@@ -114,7 +114,7 @@ impl Row {
         }
     }
 
-    fn verdict(&self) -> String {
+    pub fn verdict(&self) -> String {
         match &self.outcome {
             Outcome::Measured { verdict, .. } => verdict.to_string(),
             Outcome::Said { right: true, .. } => "met".into(),

@@ -14,6 +14,8 @@ pub enum Unit {
     Points,
     Nanoseconds,
     Microseconds,
+    Milliseconds,
+    Mebibytes,
     Times,
 }
 
@@ -40,6 +42,8 @@ impl Unit {
             Self::Points => "points",
             Self::Nanoseconds => "ns",
             Self::Microseconds => "us",
+            Self::Milliseconds => "ms",
+            Self::Mebibytes => "MiB",
             Self::Times => "times",
         }
     }

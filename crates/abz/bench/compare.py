@@ -5,8 +5,11 @@
     cargo build --release -p abz
     crates/abz/bench/compare.py --corpus /dev/shm/corpus
 
+`cargo run --release -p anabranch-bench -- abz` does all three and holds the numbers against their targets.
+
 All contenders of a task run in each round, each round in another order; a row shows the median wall time, and
 the median of what abz takes over what the peer takes in the same round, with its 95 % interval (by bootstrap).
+Peers that take more than five times as long as abz run in each third round only.
 Outputs are verified once, outside the timed runs. A peer that is missing is named as not installed. Rounds in which
 something else used the processor are dropped and done again.
 """
@@ -14,6 +17,7 @@ something else used the processor are dropped and done again.
 import argparse
 import gzip
 import hashlib
+import json
 import os
 import random
 import shutil
@@ -23,6 +27,10 @@ import sys
 import time
 
 ABZ = "abz"
+
+
+class Failed(Exception):
+    """A program gave another status than 0, or other data than it should."""
 
 
 class Contender:
@@ -41,10 +49,13 @@ def arguments():
     parser.add_argument("--corpus", required=True, help="the folder that corpus.sh made")
     parser.add_argument("--abz", help="the binary [default: that of the release build]")
     parser.add_argument("--crabz", help="crabz, if it is not on the PATH (cargo install crabz)")
+    parser.add_argument("--gzippy", help="gzippy, if it is not on the PATH (cargo install gzippy)")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--work", default="/dev/shm", help="a folder in memory for what comes out")
     parser.add_argument("--only", default="", help="run only the tasks whose names contain this")
-    parser.add_argument("--patience", type=float, default=120, help="how long a task waits for a quiet machine, in s")
+    parser.add_argument("--quick", action="store_true", help="a look: 3 rounds of a few tasks on small inputs")
+    parser.add_argument("--json", help="write every sample into this file instead of tables")
+    parser.add_argument("--patience", type=float, default=120, help="how many seconds a task may lose to a busy machine")
     return parser.parse_args()
 
 
@@ -55,13 +66,14 @@ def busy():
     return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
 
 
-def wait_for_quiet(until):
-    """Waits until nothing else runs, or the time is up."""
-    while time.monotonic() < until:
-        before = busy()
-        time.sleep(0.3)
-        if busy() - before < 0.05:
-            return
+def wait_for_quiet(most):
+    """Waits until nothing else runs, or so many seconds; says how many it took beyond one look."""
+    began = time.monotonic()
+    while True:
+        before, looked = busy(), time.monotonic()
+        time.sleep(0.1)
+        if busy() - before < 0.025 or looked - began > most:
+            return looked - began
 
 
 def run(line, source, target):
@@ -79,8 +91,13 @@ def run(line, source, target):
     disturbed = busy() - before - used > 0.03 + 0.05 * wall
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
-        sys.exit(f"{' '.join(words)}: exit {child.returncode}: {said.decode(errors='replace')}")
+        raise Failed(f"{' '.join(words)}: exit {child.returncode}: {said.decode(errors='replace').strip()}")
     return wall, used, disturbed
+
+
+def check(right, problem):
+    if not right:
+        raise Failed(problem)
 
 
 def digest(file):
@@ -99,66 +116,105 @@ def interval(ratios):
     return medians[50], medians[1949]
 
 
+def table(task, note):
+    """Prints what a task measured."""
+    noisy = ", THE MACHINE WAS BUSY" if task["busy"] else ""
+    print(f"\n**{task['title']}** ({task['kept']} rounds, {task['dropped']} more were disturbed{noisy}){note}\n")
+    print("| | median wall s | CPU s | bytes out | abz takes | 95 % |\n|---|--:|--:|--:|--:|--:|")
+    for c in task["contenders"]:
+        if "walls" not in c:
+            print(f"| {c['name']} | {c['failed'] or 'not installed'} | | | | |")
+            continue
+        ratios = [a / b for a, b in zip(c["of_abz"], c["walls"])]
+        low, high = interval(ratios)
+        print(
+            f"| {c['name']} | {statistics.median(c['walls']):.3f} | {c['cpu']:.2f} | {c['bytes']:,} "
+            f"| {statistics.median(ratios):.3f} | {low:.3f} to {high:.3f} |",
+            flush=True,
+        )
+
+
 class Bench:
     def __init__(self, options, programs):
         self.options, self.programs = options, programs
         self.folder = os.path.join(options.work, f"abz-compare-{os.getpid()}")
         os.makedirs(self.folder)
+        self.tasks, self.memory_used = [], []
 
     def path(self, name):
         return os.path.join(self.folder, name)
 
     def task(self, title, source, contenders, verify, target=None, prepare=None, note=""):
-        """Times the contenders on one input and prints their table."""
+        """Times the contenders on one input."""
         if self.options.only not in title:
             return
+        if self.options.json:
+            print(title, file=sys.stderr, flush=True)
         present = [c for c in contenders if c.found(self.programs)]
-        sizes, walls, cpu = {}, {c.name: [] for c in present}, {c.name: [] for c in present}
+        # What each contender took, by the number of the round.
+        sizes, walls, cpu, slow = {}, {c.name: {} for c in present}, {c.name: {} for c in present}, set()
+        failed = {}
         lines = {c.name: c.line.replace(c.program, c.found(self.programs), 1) for c in present}
         out = self.path("out")
         for c in present:
             if prepare:
                 prepare()
-            run(lines[c.name], source, out)
-            sizes[c.name] = verify(out, c)
+            try:
+                wall, _, _ = run(lines[c.name], source, out)
+                sizes[c.name] = verify(out, c)
+            except (Failed, OSError, EOFError) as problem:
+                if c.name == ABZ:
+                    raise
+                failed[c.name] = str(problem)
+                continue
+            if c.name == ABZ:
+                of_abz = wall
+            elif wall > 5 * of_abz:
+                slow.add(c.name)
+        present = [c for c in present if c.name not in failed]
         kept = dropped = 0
-        until = time.monotonic() + self.options.patience
+        patience = self.options.patience
         while kept < self.options.rounds:
             number, results = kept + dropped, {}
             order = present[number % len(present):] + present[:number % len(present)]
+            order = [c for c in order if kept % 3 == 0 or c.name not in slow]
             for c in order if number % 2 else reversed(order):
                 if prepare:
                     prepare()
-                wait_for_quiet(until)
+                patience -= wait_for_quiet(patience)
                 results[c.name] = run(lines[c.name], source, target or out)
-            if any(disturbed for _, _, disturbed in results.values()) and time.monotonic() < until:
+            if any(disturbed for _, _, disturbed in results.values()) and patience > 0:
                 dropped += 1
+                patience -= sum(wall for wall, _, _ in results.values())
                 continue
             kept += 1
             for name, (wall, used, _) in results.items():
-                walls[name].append(wall)
-                cpu[name].append(used)
-        noisy = ", THE MACHINE WAS BUSY" if time.monotonic() >= until else ""
-        print(f"\n**{title}** ({kept} rounds, {dropped} more were disturbed{noisy}){note}\n")
-        print("| | median wall s | CPU s | bytes out | abz takes | 95 % |\n|---|--:|--:|--:|--:|--:|")
-        for c in contenders:
-            if c not in present:
-                print(f"| {c.name} | not installed | | | | |")
-                continue
-            ratios = [a / b for a, b in zip(walls[ABZ], walls[c.name])]
-            low, high = interval(ratios)
-            print(
-                f"| {c.name} | {statistics.median(walls[c.name]):.3f} | {statistics.median(cpu[c.name]):.2f} "
-                f"| {sizes[c.name]:,} | {statistics.median(ratios):.3f} | {low:.3f} to {high:.3f} |",
-                flush=True,
-            )
+                walls[name][kept] = wall
+                cpu[name][kept] = used
+        self.tasks.append({
+            "title": title,
+            "kept": kept,
+            "dropped": dropped,
+            "busy": patience <= 0,
+            "contenders": [
+                {
+                    "name": c.name,
+                    "walls": list(walls[c.name].values()),
+                    "of_abz": [walls[ABZ][at] for at in walls[c.name]],
+                    "cpu": statistics.median(cpu[c.name].values()),
+                    "bytes": sizes[c.name],
+                } if c in present else {"name": c.name, "failed": failed.get(c.name)} for c in contenders
+            ],
+        })
+        if not self.options.json:
+            table(self.tasks[-1], note)
 
     def compress(self, name, source, level):
         expected = digest_of(source)
 
         def verify(out, contender):
             with gzip.open(out) as file:
-                assert digest(file) == expected, f"{contender.name} lost data"
+                check(digest(file) == expected, f"{contender.name} lost data")
             return os.path.getsize(out)
 
         igzip = {1: 0, 6: 2, 9: 3}[level]
@@ -166,6 +222,7 @@ class Bench:
             Contender(ABZ, f"abz -{level} -p2 -c {{in}}"),
             Contender("pigz -p2", f"pigz -{level} -p2 -c {{in}}"),
             Contender("crabz -p2", f"crabz -Q -p2 -l{level} {{in}}"),
+            Contender("gzippy -p2", f"gzippy -{level} -p2 -c {{in}}"),
             Contender("gzip", f"gzip -{level} -c {{in}}"),
             Contender("libdeflate-gzip", f"libdeflate-gzip -{level} -c {{in}}"),
             Contender(f"igzip -{igzip}", f"igzip -{igzip} -c {{in}}"),
@@ -175,7 +232,7 @@ class Bench:
         expected = digest_of(plain)
 
         def verify(out, contender):
-            assert digest_of(out) == expected, f"{contender.name} gave other data"
+            check(digest_of(out) == expected, f"{contender.name} gave other data")
             return os.path.getsize(out)
 
         where = "a file" if to_file else "/dev/null"
@@ -184,6 +241,7 @@ class Bench:
             Contender("igzip", "igzip -d -c {in}"),
             Contender("libdeflate-gunzip", "libdeflate-gunzip -c {in}"),
             Contender("crabz -p2", "crabz -Q -d -p2 {in}"),
+            Contender("gzippy -p2", "gzippy -d -p2 -c {in}"),
             Contender("pigz -p2", "pigz -d -p2 -c {in}"),
             Contender("gzip", "gzip -d -c {in}"),
         ], verify, None if to_file else os.devnull)
@@ -206,9 +264,9 @@ class Bench:
 
         def verify(_, contender):
             names = sorted(os.listdir(files))
-            assert len(names) == 1000 and all(name.endswith(".gz") for name in names), contender.name
+            check(len(names) == 1000 and all(name.endswith(".gz") for name in names), contender.name)
             back = b"".join(gzip.open(f"{files}/{name}").read() for name in names)
-            assert back == data, f"{contender.name} lost data"
+            check(back == data, f"{contender.name} lost data")
             return sum(os.path.getsize(f"{files}/{name}") for name in names)
 
         listing = self.path("names")
@@ -249,31 +307,45 @@ class Bench:
             total += len(data)
         assert child.wait() == 0 and total
         os.wait()
-        print(f"| {title} | {most / 1024:.1f} MiB |", flush=True)
+        self.memory_used.append({"title": title, "mib": most / 1024})
+        if not self.options.json:
+            print(f"| {title} | {most / 1024:.1f} MiB |", flush=True)
+
+    def inputs(self):
+        """The files of the corpus; their beginnings for a quick look."""
+        for name in ("text", "source", "media"):
+            path = os.path.join(self.options.corpus, name)
+            if self.options.quick:
+                with open(path, "rb") as file, open(self.path(name), "wb") as beginning:
+                    beginning.write(file.read(24 << 20))
+                path = self.path(name)
+            yield path
 
     def all(self):
-        corpus = self.options.corpus
-        text, source, media = (os.path.join(corpus, name) for name in ("text", "source", "media"))
-        for level in (6, 1, 9):
-            for path in (text, source):
+        text, source, media = self.inputs()
+        quick = self.options.quick
+        for level in (6,) if quick else (6, 1, 9):
+            for path in (text,) if quick else (text, source):
                 self.compress(os.path.basename(path), path, level)
         self.compress("media (compressed already)", media, 6)
-        for path in (text, source):
+        for path in (text,) if quick else (text, source):
             name = os.path.basename(path)
             own, foreign = self.path(name + ".abz.gz"), self.path(name + ".gz")
             for program, made in ((self.programs["abz"], own), ("gzip", foreign)):
                 with open(made, "wb") as file:
                     subprocess.run([program, "-6", "-c", path], stdout=file, check=True)
-            for to_file in (False, True):
+            for to_file in (False,) if quick else (False, True):
                 self.decompress(f"{name} that abz compressed", own, path, to_file)
                 self.decompress(f"{name} that gzip -6 compressed", foreign, path, to_file)
         self.many(source)
-        self.memories(text, source)
+        if not self.options.quick:
+            self.memories(text, source)
 
     def memories(self, text, source):
         if self.options.only not in "memory":
             return
-        print("\n**memory**: the most that `abz -p2` held\n\n| | |\n|---|--:|")
+        if not self.options.json:
+            print("\n**memory**: the most that `abz -p2` held\n\n| | |\n|---|--:|")
         chunk = bytes(1 << 20)
 
         def zeros(pipe):
@@ -301,16 +373,23 @@ class Bench:
 
 
 def versions(programs):
-    print("| program | version |\n|---|---|")
-    for name in ("abz", "pigz", "crabz", "gzip", "libdeflate-gzip", "igzip"):
+    """Names and versions; no version where the program is missing."""
+    found = {}
+    for name in ("abz", "pigz", "crabz", "gzippy", "gzip", "libdeflate-gzip", "igzip"):
+        found[name] = None
         program = programs.get(name) or shutil.which(name)
-        if not program:
-            print(f"| {name} | not installed |")
-            continue
-        flag = "-V" if name == "libdeflate-gzip" else "--version"
-        said = subprocess.run([program, flag], capture_output=True, text=True)
-        lines = (said.stdout + said.stderr).strip().splitlines()
-        print(f"| {name} | {lines[0] if lines else 'unknown'} |")
+        if program:
+            flag = "-V" if name == "libdeflate-gzip" else "--version"
+            said = subprocess.run([program, flag], capture_output=True, text=True)
+            lines = (said.stdout + said.stderr).strip().splitlines()
+            found[name] = lines[0] if lines else "unknown"
+    return found
+
+
+def print_versions(found):
+    print("| program | version |\n|---|---|")
+    for name, version in found.items():
+        print(f"| {name} | {version or 'not installed'} |")
     with open("/proc/cpuinfo") as info:
         model = next((line.split(":")[1].strip() for line in info if line.startswith("model name")), "unknown")
     print(f"| machine | {os.cpu_count()} cores, {model} |")
@@ -318,14 +397,22 @@ def versions(programs):
 
 def main():
     options = arguments()
+    if options.quick:
+        options.rounds, options.patience = min(options.rounds, 3), min(options.patience, 2)
     target = os.environ.get("CARGO_TARGET_DIR", "target")
     programs = {"abz": options.abz or os.path.join(target, "release", "abz")}
-    if options.crabz:
-        programs["crabz"] = options.crabz
+    for name in ("crabz", "gzippy"):
+        if getattr(options, name):
+            programs[name] = getattr(options, name)
     bench = Bench(options, programs)
     try:
-        versions(programs)
+        found = versions(programs)
+        if not options.json:
+            print_versions(found)
         bench.all()
+        if options.json:
+            with open(options.json, "w") as file:
+                json.dump({"versions": found, "tasks": bench.tasks, "memory": bench.memory_used}, file)
     finally:
         shutil.rmtree(bench.folder)
 

@@ -1,0 +1,307 @@
+//! The suite of `abz`: whole processes on real files, beside the peers that are installed.
+//!
+//! `crates/abz/bench/compare.py` runs and verifies them; this builds `abz`, has the inputs made, and holds the samples
+//! against the targets.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde::Deserialize;
+
+use crate::rounds::Unmeasured;
+use crate::statistics::Summary;
+use crate::suites::{Look, Measured};
+use crate::table::{Outcome, Row};
+use crate::target::{Target, Unit};
+
+/// What abz may take of a peer's time, in percent: the beginning of a task's title, the peer, and the target.
+const TARGETS: [(&str, &str, f64); 10] = [
+    ("compress text, level 6", "pigz -p2", 40.0),
+    ("compress source, level 6", "pigz -p2", 40.0),
+    ("compress text, level 6", "crabz -p2", 75.0),
+    ("compress source, level 6", "crabz -p2", 75.0),
+    ("compress media", "crabz -p2", 25.0),
+    (OWN, "igzip", 65.0),
+    (OWN, "libdeflate-gunzip", 65.0),
+    (FOREIGN, "pigz -p2", 56.0),
+    (FOREIGN, "igzip", 110.0),
+    ("1,000 files", "xargs -P2 -n32 gzip", 50.0),
+];
+/// Titles are about two texts and two outputs each.
+const OWN: &str = "that abz compressed";
+const FOREIGN: &str = "that gzip -6 compressed";
+/// The most memory, in MiB.
+const MEMORY: f64 = 32.0;
+const BYTES_GROUP: &str = "bytes of level 6";
+const MEMORY_GROUP: &str = "memory: the most that `abz -p2` held";
+
+/// What compare.py writes.
+#[derive(Debug, Deserialize)]
+struct Compared {
+    versions: BTreeMap<String, Option<String>>,
+    tasks: Vec<Task>,
+    memory: Vec<Memory>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Task {
+    title: String,
+    kept: usize,
+    dropped: usize,
+    busy: bool,
+    contenders: Vec<Contender>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Contender {
+    name: String,
+    /// Why there are no samples, where it is installed and there are none.
+    failed: Option<String>,
+    /// Seconds, and those of abz in the same rounds.
+    #[serde(default)]
+    walls: Vec<f64>,
+    #[serde(default)]
+    of_abz: Vec<f64>,
+    #[serde(default)]
+    cpu: f64,
+    #[serde(default)]
+    bytes: u64,
+}
+
+#[derive(Debug, Deserialize)]
+struct Memory {
+    title: String,
+    mib: f64,
+}
+
+/// What `--only` may be: compare.py takes any part of a task's title.
+pub fn names() -> Vec<String> {
+    [
+        "compress text",
+        "compress source",
+        "compress media",
+        "decompress text",
+        "decompress source",
+        "1,000 files",
+        "memory",
+    ]
+    .map(String::from)
+    .to_vec()
+}
+
+/// Builds, compares, and judges.
+pub fn measure(look: &Look) -> Measured {
+    match compare(look) {
+        Ok(compared) => judge(&compared, look.quick),
+        Err(why) => {
+            let missing = Err(Unmeasured::Impossible(why));
+            let row = Row::new("abz", "all tasks", (Target::None, Unit::Percent), &missing, |_| {
+                unreachable!("no rounds")
+            });
+            Measured { rows: vec![row], notes: Vec::new() }
+        }
+    }
+}
+
+fn compare(look: &Look) -> Result<Compared, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let target = program.ancestors().nth(2).ok_or("this program is in no folder of builds")?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let scripts = root.join("crates/abz/bench");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    done(
+        Command::new(cargo)
+            .args(["build", "--release", "--quiet", "-p", "abz", "--manifest-path"])
+            .arg(root.join("Cargo.toml"))
+            .arg("--target-dir")
+            .arg(target),
+    )?;
+    let corpus = std::env::var_os("ABZ_CORPUS").map_or_else(|| target.join("corpus"), PathBuf::from);
+    if !["text", "source", "media"].iter().all(|name| corpus.join(name).exists()) {
+        look.say("making the inputs from Debian packages");
+        done(Command::new(scripts.join("corpus.sh")).arg(&corpus))?;
+    }
+    let json = target.join("abz-compared.json");
+    let mut compare = Command::new(scripts.join("compare.py"));
+    compare
+        .arg("--corpus")
+        .arg(&corpus)
+        .arg("--abz")
+        .arg(target.join("release/abz"))
+        .arg("--json")
+        .arg(&json);
+    // All tasks have half an hour, however busy the machine is.
+    compare.args(["--patience", "45"]);
+    if look.quick {
+        compare.arg("--quick");
+    }
+    if let Some(only) = &look.only {
+        compare.arg("--only").arg(only);
+    }
+    done(&mut compare)?;
+    let text = std::fs::read_to_string(&json).map_err(|error| format!("{}: {error}", json.display()))?;
+    serde_json::from_str(&text).map_err(|error| format!("{}: {error}", json.display()))
+}
+
+/// Runs a program; what it says on its standard error is for the user.
+fn done(command: &mut Command) -> Result<(), String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let ended = command.stdout(std::process::Stdio::null()).status();
+    match ended.map_err(|error| format!("{program}: {error}"))? {
+        status if status.success() => Ok(()),
+        status => Err(format!("{program}: {status}")),
+    }
+}
+
+fn judge(compared: &Compared, quick: bool) -> Measured {
+    let mut rows: Vec<Row> = compared.tasks.iter().flat_map(rows).collect();
+    if !quick {
+        rows.extend(bytes(&compared.tasks));
+    }
+    for Memory { title, mib } in &compared.memory {
+        rows.push(single(
+            MEMORY_GROUP,
+            title,
+            (Target::AtMost(MEMORY), Unit::Mebibytes),
+            *mib,
+            String::new(),
+        ));
+    }
+    let version = |(name, version): (&String, &Option<String>)| match version {
+        Some(version) if version.contains(name.as_str()) => version.clone(),
+        Some(version) => format!("{name} {version}"),
+        None => format!("{name} is not installed"),
+    };
+    let notes = vec![compared.versions.iter().map(version).collect::<Vec<_>>().join("; ")];
+    Measured { rows, notes }
+}
+
+/// A task: abz itself, and what it takes of each peer's time.
+fn rows(task: &Task) -> Vec<Row> {
+    let busy = if task.busy { "; THE MACHINE WAS BUSY" } else { "" };
+    let row = |contender: &Contender| {
+        let (own, name) = (contender.name == "abz", contender.name.as_str());
+        let target = TARGETS.iter().find(|target| task.title.contains(target.0) && name == target.1);
+        let target = target.map_or(Target::None, |target| Target::AtMost(target.2));
+        let (what, unit) =
+            if own { (name.into(), Unit::Milliseconds) } else { (format!("of {name}"), Unit::Percent) };
+        if contender.walls.is_empty() {
+            let why = match &contender.failed {
+                Some(why) => Unmeasured::Impossible(why.clone()),
+                None => Unmeasured::NotInstalled(String::new()),
+            };
+            return Row::new(&task.title, what, (target, unit), &Err(why), |_| unreachable!("no rounds"));
+        }
+        let shares = contender.of_abz.iter().zip(&contender.walls).map(|(abz, peer)| 100.0 * abz / peer);
+        let millis = Summary::of(contender.walls.iter().map(|wall| 1e3 * wall));
+        let summary = if own { millis } else { Summary::of(shares) };
+        let wall = if own { String::new() } else { format!("{}, ", Unit::Milliseconds.show(millis.median)) };
+        let (cpu, bytes) = (1e3 * contender.cpu, grouped(contender.bytes));
+        Row {
+            group: task.title.clone(),
+            what,
+            unit,
+            target,
+            outcome: Outcome::measured(summary, target, (contender.walls.len(), task.dropped)),
+            remark: format!("{wall}{cpu:.0} ms of processors, {bytes} bytes out{busy}"),
+        }
+    };
+    debug_assert!(task.kept >= task.contenders[0].walls.len());
+    task.contenders.iter().map(row).collect()
+}
+
+/// How many bytes abz writes at its default level, of pigz's: for each text, and together.
+fn bytes(tasks: &[Task]) -> Vec<Row> {
+    let of = |title: &str, name: &str| {
+        let task = tasks.iter().find(|task| task.title == title)?;
+        let contender = task.contenders.iter().find(|contender| contender.name == name)?;
+        (contender.bytes > 0).then_some(contender.bytes)
+    };
+    let pair = |input: &str| {
+        let title = format!("compress {input}, level 6");
+        Some((of(&title, "abz")?, of(&title, "pigz -p2")?))
+    };
+    let row = |what: &str, (abz, pigz): (u64, u64), target: f64| {
+        let remark = format!("{} bytes, pigz {}", grouped(abz), grouped(pigz));
+        let share = 100.0 * abz as f64 / pigz as f64;
+        single(BYTES_GROUP, what, (Target::AtMost(target), Unit::Percent), share, remark)
+    };
+    let (Some(text), Some(source)) = (pair("text"), pair("source")) else { return Vec::new() };
+    let both = (text.0 + source.0, text.1 + source.1);
+    vec![
+        row("text, of pigz's", text, 100.3),
+        row("source, of pigz's", source, 100.3),
+        row("together, of pigz's", both, 100.0),
+    ]
+}
+
+/// A row about a number that is the same in each round.
+fn single(group: &str, what: &str, (target, unit): (Target, Unit), value: f64, remark: String) -> Row {
+    let summary = Summary { median: value, low: value, high: value };
+    Row {
+        group: group.into(),
+        what: what.into(),
+        unit,
+        target,
+        outcome: Outcome::measured(summary, target, (1, 0)),
+        remark,
+    }
+}
+
+/// The times in a line for each task, as the readme of abz has them.
+pub fn in_short(rows: &[Row]) -> String {
+    let mut text = String::from("| task | abz | it takes, of the time of | target |\n|---|--:|---|---|\n");
+    for task in rows.chunk_by(|a, b| a.group == b.group).filter(|task| task[0].unit == Unit::Milliseconds) {
+        let share = |row: &&Row| {
+            let peer = row.what.strip_prefix("of ").unwrap_or(&row.what);
+            Some(format!("{:.0} % {peer}", row.median()?))
+        };
+        let target = |row: &&Row| {
+            let Target::AtMost(most) = row.target else { return None };
+            Some(format!("{most} % {}: {}", row.what.trim_start_matches("of "), row.verdict()))
+        };
+        let own = task[0].median().map_or_else(|| "-".into(), |millis| format!("{:.3} s", millis / 1e3));
+        let shares: Vec<String> = task[1..].iter().filter_map(|row| share(&row)).collect();
+        let targets: Vec<String> = task[1..].iter().filter_map(|row| target(&row)).collect();
+        text += &format!("| {} | {own} | {} | {} |\n", task[0].group, shares.join(", "), targets.join("; "));
+    }
+    text
+}
+
+/// A number with commas.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|group| str::from_utf8(group).unwrap_or("")).collect();
+    groups.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_commas() {
+        assert_eq!([0, 999, 1_000, 28_361_039].map(grouped), ["0", "999", "1,000", "28,361,039"]);
+    }
+
+    #[test]
+    fn a_task_becomes_rows() {
+        let text = r#"{"versions": {"abz": "abz 0.1.0", "pigz": null}, "memory": [{"title": "zeros", "mib": 40.0}],
+            "tasks": [{"title": "compress text, level 6", "kept": 2, "dropped": 1, "busy": false, "contenders": [
+            {"name": "abz", "walls": [0.5, 0.5], "of_abz": [0.5, 0.5], "cpu": 1.0, "bytes": 7},
+            {"name": "pigz -p2", "walls": [1.0, 2.0], "of_abz": [0.5, 0.5], "cpu": 2.0, "bytes": 8},
+            {"name": "gzip", "failed": "exit 1"}, {"name": "crabz -p2", "failed": null}]}]}"#;
+        let Measured { rows, notes } = judge(&serde_json::from_str(text).unwrap(), false);
+        assert_eq!(notes, ["abz 0.1.0; pigz is not installed"]);
+        assert_eq!(rows[1].median(), Some(37.5));
+        let verdicts: Vec<String> = rows.iter().map(Row::verdict).collect();
+        assert!(
+            in_short(&rows).contains("| 0.500 s | 38 % pigz -p2 | 40 % pigz -p2: open"),
+            "{}",
+            in_short(&rows)
+        );
+        assert_eq!(verdicts, ["", "open (median: met)", "not measurable", "not installed", "not met"]);
+    }
+}
