@@ -4,6 +4,10 @@ use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use anabranch_plan::quantity::count;
+
+use crate::report::Report;
+
 /// Takes snapshots of the running streams that it is given to: [`Stream::monitor`](crate::Stream::monitor).
 ///
 /// ```
@@ -41,7 +45,9 @@ struct State {
 }
 
 /// How a running stream stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// Its [`Display`](fmt::Display) is the table of a [`Report`], with the values so far.
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Snapshot {
     /// The title of the run.
@@ -52,6 +58,8 @@ pub struct Snapshot {
     pub waiting: usize,
     /// The units of the plan, from the source to the sink.
     pub nodes: Vec<NodeSnapshot>,
+    /// What was measured so far. Work that a thread has begun counts when it is done.
+    pub report: Report,
 }
 
 /// How one unit of a running stream stands.
@@ -70,19 +78,20 @@ pub struct NodeSnapshot {
 
 impl fmt::Display for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { title, workers, waiting, nodes } = self;
-        writeln!(f, "{title}: {workers} workers, {waiting} of them waiting")?;
-        let width = nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0).max(5);
-        write!(f, "  {:width$}  {:>12}  {:>7}  now", "stage", "taken", "before")?;
-        for node in nodes {
-            let now = match node.running {
-                Some(true) => "running",
-                Some(false) => "idle",
-                None => "",
-            };
-            write!(f, "\n  {:width$}  {:>12}  {:>7}  {now}", node.name, node.taken, node.before)?;
+        let Self { title, workers, waiting, nodes, report } = self;
+        let idle = match waiting {
+            0 => "none of them idle".to_owned(),
+            some => format!("{some} of them idle"),
+        };
+        let after = crate::report::short(report.wall());
+        writeln!(f, "{title}: after {after}, {}, {idle}", count(*workers, "worker"))?;
+        report.write_table(f)?;
+        let running = nodes.iter().filter(|node| node.running == Some(true));
+        let running: Vec<&str> = running.map(|node| &*node.name).collect();
+        match &running[..] {
+            [] => write!(f, "No serial stage is running."),
+            some => write!(f, "Running now: {}.", some.join(", ")),
         }
-        Ok(())
     }
 }
 

@@ -31,6 +31,8 @@ pub(crate) struct Settings<'env> {
     pub(crate) affinity: bool,
     pub(crate) monitor: Option<Monitor>,
     pub(crate) stall: Option<(Duration, OnStall<'env>)>,
+    /// A report has the events of the run.
+    pub(crate) traces: bool,
     pub(crate) tokens: Vec<CancelToken>,
     pub(crate) progress: Option<Callback<'env>>,
     pub(crate) bytes: Bytes,

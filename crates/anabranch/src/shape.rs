@@ -17,6 +17,9 @@ pub trait Shape: sealed::Sealed + Debug + Send + Sync + 'static {
         f: impl FnMut(T) -> std::ops::ControlFlow<B>,
     ) -> std::ops::ControlFlow<B>;
 
+    /// How many items a slot holds.
+    fn count<T: Send>(slot: &Self::Slot<T>) -> u64;
+
     /// Adds an item to what was gathered.
     fn push<T: Send>(gather: &mut Self::Gather<T>, item: T);
 
@@ -52,6 +55,11 @@ impl Shape for Single {
     }
 
     #[inline]
+    fn count<T: Send>(_: &T) -> u64 {
+        1
+    }
+
+    #[inline]
     fn push<T: Send>(gather: &mut Option<T>, item: T) {
         *gather = Some(item);
     }
@@ -73,6 +81,11 @@ impl Shape for Batched {
         f: impl FnMut(T) -> std::ops::ControlFlow<B>,
     ) -> std::ops::ControlFlow<B> {
         slot.into_iter().try_for_each(f)
+    }
+
+    #[inline]
+    fn count<T: Send>(slot: &Vec<T>) -> u64 {
+        slot.len() as u64
     }
 
     #[inline]

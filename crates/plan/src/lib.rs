@@ -67,7 +67,7 @@ mod overlay;
 pub mod passes;
 mod plan;
 mod predict;
-mod quantity;
+pub mod quantity;
 mod settings;
 mod svg;
 mod validate;

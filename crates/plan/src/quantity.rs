@@ -1,12 +1,19 @@
-//! Numbers for people: times, sizes and counts.
+//! Numbers for people: times, sizes and counts, as plans and reports show them.
+//!
+//! ```
+//! use anabranch_plan::quantity;
+//!
+//! assert_eq!(quantity::time(49_500_000), "49.5 ms");
+//! assert_eq!(quantity::rate(12_340.0), "12.3 k items/s");
+//! ```
 
 /// `473 ns`, `1.2 µs`, `49.5 ms`: three digits are enough to compare stages by.
-pub(crate) fn time(nanoseconds: u64) -> String {
+pub fn time(nanoseconds: u64) -> String {
     scaled(nanoseconds as f64, 1000.0, &["ns", "µs", "ms", "s"])
 }
 
 /// As [`time`], for a time that was computed: below 10 ns with one digit behind the point.
-pub(crate) fn span(nanoseconds: f64) -> String {
+pub fn span(nanoseconds: f64) -> String {
     match nanoseconds {
         ns if ns < 9.95 => format!("{} ns", format!("{ns:.1}").trim_end_matches(".0")),
         ns => time(ns.round() as u64),
@@ -14,7 +21,7 @@ pub(crate) fn span(nanoseconds: f64) -> String {
 }
 
 /// `12.3 k items/s`, `0.25 items/s`.
-pub(crate) fn rate(a_second: f64) -> String {
+pub fn rate(a_second: f64) -> String {
     if a_second < 9.995 {
         let number = format!("{a_second:.2}");
         return format!("{} items/s", number.trim_end_matches('0').trim_end_matches('.'));
@@ -23,24 +30,24 @@ pub(crate) fn rate(a_second: f64) -> String {
 }
 
 /// `3.4`, `12`: how many times as fast.
-pub(crate) fn times(factor: f64) -> String {
+pub fn times(factor: f64) -> String {
     let digits = if factor < 0.995 { 2 } else { 1 };
     let number = format!("{factor:.digits$}");
     number.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// `93 %`, of a share between 0 and 1.
-pub(crate) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
 }
 
 /// `48 B`, `4.5 KiB`.
-pub(crate) fn bytes(bytes: u128) -> String {
+pub fn bytes(bytes: u128) -> String {
     scaled(bytes as f64, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"])
 }
 
 /// `1 item`, `64 items`.
-pub(crate) fn count(number: usize, noun: &str) -> String {
+pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 

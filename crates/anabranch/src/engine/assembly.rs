@@ -1,5 +1,8 @@
 //! From a described stream to a line of nodes.
 
+use std::time::Duration;
+
+use anabranch_plan::Plan;
 use anabranch_record::EventCount;
 use anabranch_record::lane::{Committed, Domain, Inlet, Stage};
 use anabranch_record::sync::{Arc, Ordering};
@@ -15,8 +18,10 @@ use super::sink::SinkNode;
 use super::source::SourceNode;
 use super::stage::StageNode;
 use crate::monitor::{NodeSnapshot, Snapshot};
+use crate::report::Report;
 use crate::serial::{Pull, Serial, Spread, SpreadOnly};
 use crate::shape::{Shape, Single};
+use crate::stream::unit_names;
 use crate::unit::{Apply, Unit};
 
 /// What the settings behind a stage say of the node, as far as executors care.
@@ -43,6 +48,11 @@ pub(crate) trait SerialNode: Sync {
 
     /// The node's id in the plan, and how many items it has taken: the source, how many it has given.
     fn taken(&self) -> (usize, u64);
+
+    /// How many indices it has put behind itself: as many as it has taken, unless it opens a domain.
+    fn given(&self) -> u64 {
+        self.taken().1
+    }
 
     /// Nanoseconds of one call, as far as known: a worker that is about to claim feeds itself from a source
     /// only while it is quick.
@@ -82,26 +92,50 @@ pub(crate) struct Line<'env> {
 }
 
 impl Line<'_> {
-    /// How each node stands; `names` are those of the plan's units, by the id of their first node.
-    pub(crate) fn snapshot(&self, run: &Run, title: &str, names: &[(usize, String)]) -> Snapshot {
+    /// How each node of the plan stands.
+    pub(crate) fn snapshot(&self, run: &Run, title: &str, plan: &Plan) -> Snapshot {
+        let names = unit_names(plan);
         let mut nodes = Vec::new();
         let mut before = None;
-        let mut note = |(id, taken): (usize, u64), running| {
+        let mut note = |(id, taken): (usize, u64), given: u64, running| {
             let waiting = before.map_or(0, |before: u64| before.saturating_sub(taken));
-            before = Some(taken);
+            before = Some(given);
             if let Some((_, name)) = names.iter().find(|(named, _)| *named == id) {
                 nodes.push(NodeSnapshot { name: name.clone(), taken, before: waiting, running });
             }
         };
-        note(self.source.node.taken(), Some(self.source.node.is_held()));
+        note(self.source.node.taken(), self.source.node.given(), Some(self.source.node.is_held()));
         for link in &self.links {
             if let Some(hop) = &link.hop {
-                note(hop.taken(), None);
+                note(hop.taken(), hop.taken().1, None);
             }
-            note(link.station.node.taken(), Some(link.station.node.is_held()));
+            let node = &link.station.node;
+            note(node.taken(), node.given(), Some(node.is_held()));
         }
         let workers = run.workers.load(Ordering::Relaxed);
-        Snapshot { title: title.to_owned(), workers, waiting: run.event.sleepers().min(workers), nodes }
+        let measures = run.measures().expect("a run that is watched is measured");
+        let report = Report::new(plan.clone(), Duration::from_nanos(measures.now()), measures);
+        Snapshot {
+            title: title.to_owned(),
+            workers,
+            waiting: run.event.sleepers().min(workers),
+            nodes,
+            report,
+        }
+    }
+
+    /// How many items wait before each node behind the source: pairs of an id and a number.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = (usize, u64)> {
+        let mut before = self.source.node.given();
+        self.links.iter().flat_map(move |link| {
+            let hop = link.hop.as_ref().map(|hop| {
+                let (id, taken) = hop.taken();
+                (id, std::mem::replace(&mut before, taken).saturating_sub(taken))
+            });
+            let (id, taken) = link.station.node.taken();
+            let given = std::mem::replace(&mut before, link.station.node.given());
+            hop.into_iter().chain([(id, given.saturating_sub(taken))])
+        })
     }
 
     /// Items that were asked of the source, and items that passed the sink.
@@ -121,12 +155,14 @@ pub(crate) struct Assembly<'env> {
     /// Where the source of the current domain is told of room.
     room: Option<RoomNotice>,
     domain: usize,
+    /// The node that has opened it.
+    opened_by: usize,
 }
 
 impl<'env> Assembly<'env> {
     pub(crate) fn new(run: Arc<Run>, window: usize, specs: Vec<NodeSpec>) -> Self {
         let links = Vec::with_capacity(specs.len());
-        Self { run, window, specs, source: None, links, room: None, domain: 0 }
+        Self { run, window, specs, source: None, links, room: None, domain: 0, opened_by: 0 }
     }
 
     fn site<E>(&self, id: usize, domain: &Arc<Domain>, errors: &Arc<ErrorSlot<E>>) -> Site<E> {
@@ -134,6 +170,7 @@ impl<'env> Assembly<'env> {
             run: Arc::clone(&self.run),
             id,
             number: self.domain,
+            opened_by: self.opened_by,
             in_time: false,
             is_dedicated: self.specs.get(id).is_some_and(|spec| spec.own.is_some()),
             domain: Some(Arc::clone(domain)),
@@ -148,7 +185,8 @@ impl<'env> Assembly<'env> {
     }
 
     /// Makes a bridge from the current domain to a new one, which is the current one from now on. `id` is the
-    /// bridge's node, if it is in the specs, and `consumer` the serial node behind it, if no hop is.
+    /// bridge's node, if it is in the specs, `opened_by` is that or the hop before it, and `consumer` the serial node
+    /// behind it, if no hop is.
     #[allow(clippy::type_complexity)]
     fn bridge<S, T, X, Op, E>(
         &mut self,
@@ -156,6 +194,7 @@ impl<'env> Assembly<'env> {
         op: Op,
         errors: &Arc<ErrorSlot<E>>,
         id: Option<usize>,
+        opened_by: usize,
         consumer: Option<usize>,
     ) -> (Box<dyn SerialNode + Send + 'env>, Committed<Op::Out>)
     where
@@ -168,9 +207,10 @@ impl<'env> Assembly<'env> {
         let (entry, lane) = Domain::open(self.window);
         let notice = self.room.take().expect("a bridge has a source");
         self.domain += 1;
+        let ends = std::mem::replace(&mut self.opened_by, opened_by);
         let site = self.site(id.unwrap_or(usize::MAX), entry.domain(), errors);
         let out = self.event_of(consumer);
-        let node = BridgeNode::<S, T, X, Op, E>::new(site, exit, entry, op, out, notice);
+        let node = BridgeNode::<S, T, X, Op, E>::new(site, ends, exit, entry, op, out, notice);
         self.room = Some(RoomNotice { word: Arc::clone(node.word()), event: self.event_of(id) });
         (Box::new(node), lane)
     }
@@ -270,7 +310,8 @@ where
             let hop = parallel_node(site, hop, unit, replicas, sharding);
             // What has arrived is in order from here on: the order of a new domain.
             let (exit, op, errors) = (lane.sink(), SpreadOnly(None), Arc::<ErrorSlot<E>>::default());
-            let (node, lane) = assembly.bridge::<Single, _, _, _, _>(exit, op, &errors, None, next);
+            let (node, lane) =
+                assembly.bridge::<Single, _, _, _, _>(exit, op, &errors, None, unit_ids.start, next);
             assembly.links.push(Link { hop: Some(hop), station: Station { node, own: None } });
             Attached::Direct(lane)
         } else {
@@ -314,7 +355,7 @@ where
 
 fn inline_site<E>(run: &Arc<Run>, id: usize, errors: &Arc<ErrorSlot<E>>) -> Site<E> {
     let (run, errors) = (Arc::clone(run), Arc::clone(errors));
-    Site { run, id, number: 0, in_time: false, is_dedicated: false, domain: None, errors }
+    Site { run, id, number: 0, opened_by: id, in_time: false, is_dedicated: false, domain: None, errors }
 }
 
 /// Everything up to a serial node whose results are `S`, erased.
@@ -483,11 +524,11 @@ where
         let (hop, (node, lane)) = match tail.attach(assembly) {
             Attached::Direct(lane) => {
                 let exit = lane.sink();
-                (None, assembly.bridge::<U::To, _, _, _, _>(exit, op, &errors, Some(id), consumer))
+                (None, assembly.bridge::<U::To, _, _, _, _>(exit, op, &errors, Some(id), id, consumer))
             }
             Attached::Hop(hop, lane) => {
                 let exit = lane.sink();
-                (Some(hop), assembly.bridge::<U::To, _, _, _, _>(exit, op, &errors, Some(id), consumer))
+                (Some(hop), assembly.bridge::<U::To, _, _, _, _>(exit, op, &errors, Some(id), id, consumer))
             }
         };
         assembly.links.push(Link { hop, station: Station { node, own } });

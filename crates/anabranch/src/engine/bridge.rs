@@ -8,7 +8,9 @@ use anabranch_record::sync::{Arc, AtomicBool, Ordering, fence};
 use anabranch_record::{Baton, EventCount, Word};
 
 use super::assembly::{Poked, SerialNode};
+use super::cell::items_in;
 use super::exit::{Exit, Look, RoomNotice};
+use super::measures::Mark;
 use super::run::{Cause, Site};
 use super::stage::{Quantum, Served};
 use crate::serial::{Pulled, Spread};
@@ -29,8 +31,9 @@ struct State<S: Shape, T: Send, U: Send, X, Op> {
 
 /// A bridge of a line.
 pub(super) struct BridgeNode<S: Shape, T: Send, X: Exit<S::Slot<T>>, Op: Spread<T, E>, E> {
-    /// The bridge stands in the domain that it opens.
+    /// The bridge stands in the domain that it opens, and ends the one that another node opened.
     site: Site<E>,
+    ends: usize,
     baton: Baton<State<S, T, Op::Out, X, Op>>,
     look: X::Look,
     room: RoomWatch<Op::Out>,
@@ -50,6 +53,7 @@ where
 {
     pub(super) fn new(
         site: Site<E>,
+        ends: usize,
         exit: X,
         entry: Source<Op::Out>,
         op: Op,
@@ -66,7 +70,16 @@ where
             stop: None,
             shape: std::marker::PhantomData,
         };
-        Self { site, baton: Baton::new(state), look, room, is_open: AtomicBool::new(false), out, notice }
+        Self {
+            site,
+            ends,
+            baton: Baton::new(state),
+            look,
+            room,
+            is_open: AtomicBool::new(false),
+            out,
+            notice,
+        }
     }
 
     pub(super) fn word(&self) -> &Arc<Word> {
@@ -80,7 +93,7 @@ where
                 if state.entry.room() == 0 || state.entry.domain().stop() != u64::MAX {
                     return Served::Drained;
                 }
-                if let Some(served) = self.advance(state) {
+                if let Some(served) = self.advance(state, quantum) {
                     return served;
                 }
                 if quantum.count() || self.site.is_alone() {
@@ -99,10 +112,13 @@ where
     }
 
     /// Takes one step: gives an item, opens one, or takes a cell. Says how the serving ends, if it does.
-    fn advance(&self, state: &mut State<S, T, Op::Out, X, Op>) -> Option<Served> {
+    fn advance(&self, state: &mut State<S, T, Op::Out, X, Op>, quantum: &mut Quantum) -> Option<Served> {
         if state.is_open {
             match state.op.next() {
-                Pulled::Item(item) => self.put(state, Cell::Value(item)),
+                Pulled::Item(item) => {
+                    quantum.tally.given += 1;
+                    self.put(state, Cell::Value(item));
+                }
                 Pulled::End => {
                     state.is_open = false;
                     self.pass(state);
@@ -121,7 +137,12 @@ where
             self.put(state, Cell::Stop(None, stop));
             return Some(Served::Closed);
         } else {
-            let (slot, stop) = match state.exit.take() {
+            let taken = state.exit.take();
+            if let Some(cell) = &taken {
+                quantum.tally.cells += 1;
+                quantum.tally.items += items_in::<S, T>(cell);
+            }
+            let (slot, stop) = match taken {
                 None => return Some(Served::Drained),
                 Some(Cell::Value(slot)) => (Some(slot), None),
                 Some(Cell::Empty) => (None, None),
@@ -146,10 +167,14 @@ where
         if !state.is_open && state.waiting.is_empty() && state.stop.is_none() {
             state.exit.release();
             self.notice.give();
+            let index = self.look.taken() - 1;
+            Mark::new(self.site.run.measures(), self.ends, index).has_left(index);
         }
     }
 
     fn put(&self, state: &mut State<S, T, Op::Out, X, Op>, cell: Cell<Op::Out>) {
+        let index = state.entry.next();
+        self.site.mark(index).enters(index);
         state.entry.put(cell);
         self.out.notify();
     }
@@ -210,6 +235,10 @@ where
     fn taken(&self) -> (usize, u64) {
         // The cell that closed the node is no item.
         (self.site.id, self.look.taken() - u64::from(self.baton.word().is_closed()))
+    }
+
+    fn given(&self) -> u64 {
+        self.room.put()
     }
 
     fn mean(&self) -> u64 {

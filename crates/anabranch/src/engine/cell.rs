@@ -10,6 +10,15 @@ use crate::flow::{Flow, Halt};
 use crate::serial::Serial;
 use crate::shape::Shape;
 
+/// How many items a cell holds.
+#[inline]
+pub(crate) fn items_in<S: Shape, T: Send>(cell: &Cell<S::Slot<T>>) -> u64 {
+    match cell {
+        Cell::Value(slot) | Cell::Stop(Some(slot), _) => S::count::<T>(slot),
+        Cell::Empty | Cell::Stop(None, _) => 0,
+    }
+}
+
 /// Takes what a cell holds through `call`, which emits into what is gathered, and makes the cell of the result.
 ///
 /// A panic in `call` unwinds out of here, unless the result is a batch: then what was gathered before it is

@@ -6,8 +6,9 @@ use anabranch_record::lane::{Cell, Hop, Stop};
 use anabranch_record::sync::{AtomicUsize, Ordering, fence, spin_hint};
 
 use super::assembly::{Poked, Station};
-use super::cell::through;
+use super::cell::{items_in, through};
 use super::clock::{Mean, Moment};
+use super::measures::Tally;
 use super::run::{Cause, Site};
 use crate::shape::Shape;
 use crate::unit::{Apply, Unit};
@@ -131,12 +132,14 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
         let items = claim.remaining();
         let stop = node.hop.domain();
         let began = site.clock();
+        let mut tally = Tally::default();
         let carried = catch_unwind(AssertUnwindSafe(|| {
             let local = local.get_or_insert_with(|| node.unit.local());
             while claim.remaining() > 0
                 && claim.index() <= stop.stop() - u64::from(cfg!(mutant = "drop_at_the_stop"))
             {
                 let Some(cell) = claim.take() else { break };
+                tally.items += items_in::<U::From, U::In>(&cell);
                 let cell =
                     through::<U::From, U::To, U::In, U::Out, E>(site, claim.index(), cell, |item, gather| {
                         node.unit.apply(local, item, &mut |item| {
@@ -144,13 +147,15 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
                             std::ops::ControlFlow::Continue(())
                         })
                     });
+                tally.given += items_in::<U::To, U::Out>(&cell);
                 claim.put(cell);
             }
         }));
         if let Some(began) = began {
             let nanos = began.elapsed();
             mean.update(nanos, items - claim.remaining());
-            site.measure(items - claim.remaining(), nanos);
+            tally.cells = items - claim.remaining();
+            site.measure(tally, began, nanos);
         }
         if let Err(payload) = carried {
             // The state may be half-changed: who comes to need it makes a new one.

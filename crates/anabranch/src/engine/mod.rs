@@ -15,7 +15,7 @@ mod clock;
 mod exit;
 mod hop;
 mod inline;
-mod meter;
+mod measures;
 mod run;
 mod scales;
 mod shards;
@@ -27,7 +27,7 @@ mod worker;
 
 pub(crate) use assembly::{Assembly, BridgeUpstream, NodeSpec, SourceUpstream, StageUpstream, Tail};
 pub(crate) use inline::{InlineEnd, InlineSink, Push};
-pub(crate) use meter::{Meter, Reading};
+pub(crate) use measures::{Event, Latencies, Measures, Series, Track, What};
 pub use run::ErrorSlot;
 pub(crate) use run::{Outcome, Run};
 pub(crate) use scales::Weigher;

@@ -5,8 +5,8 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex as StdMutex, OnceLock};
 
-use super::clock::Moment;
-use super::meter::Meter;
+use super::clock::Began;
+use super::measures::{Mark, Measures, Tally};
 use anabranch_record::EventCount;
 use anabranch_record::lane::Domain;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Ordering, Padded};
@@ -127,8 +127,8 @@ pub(crate) struct Run {
     pub(crate) always_spins: bool,
     /// A claim is so many items; 0 is as many as its cost allows.
     pub(crate) burst: u64,
-    /// One meter for each node of the plan, by its id, if the run is reported.
-    meters: Vec<Meter>,
+    /// What the run measures of itself, if it is reported or watched.
+    measures: Option<Measures>,
     first: First<Cause>,
 }
 
@@ -145,7 +145,7 @@ impl Run {
         always_spins: bool,
         burst: u64,
         dedicated: Vec<Arc<EventCount>>,
-        meters: usize,
+        measures: Option<Measures>,
     ) -> Self {
         let is_crowded = workers + dedicated.len() > processors();
         Self {
@@ -162,7 +162,7 @@ impl Run {
             is_crowded,
             always_spins,
             burst,
-            meters: std::iter::repeat_with(Meter::default).take(meters).collect(),
+            measures,
             first: First::new(),
         }
     }
@@ -241,16 +241,10 @@ impl Run {
         }
     }
 
-    /// The meter of node `id`, if the run is reported.
+    /// What the run measures of itself, if it is reported or watched.
     #[inline]
-    pub(crate) fn meter(&self, id: usize) -> Option<&Meter> {
-        self.meters.get(id)
-    }
-
-    /// Whether the run is reported.
-    #[inline]
-    pub(crate) fn is_reported(&self) -> bool {
-        !self.meters.is_empty()
+    pub(crate) fn measures(&self) -> Option<&Measures> {
+        self.measures.as_ref()
     }
 
     /// How the run ended. To be asked once, after everybody has left.
@@ -269,8 +263,9 @@ pub(crate) struct Site<E> {
     pub(crate) run: Arc<Run>,
     /// The node's id in the plan; a unit's is that of its first node.
     pub(crate) id: usize,
-    /// The number of the node's domain.
+    /// The number of the node's domain, and the node that opens it.
     pub(crate) number: usize,
+    pub(crate) opened_by: usize,
     /// Order was given up: of several failures, the first in time counts.
     pub(crate) in_time: bool,
     /// The node has a thread of its own.
@@ -286,20 +281,6 @@ impl<E> Site<E> {
         self.domain.as_ref().map_or(0, |domain| domain.released())
     }
 
-    /// The clock for one item of the inline executor, if the run is reported.
-    #[inline]
-    pub(crate) fn begin(&self) -> Option<Moment> {
-        self.run.is_reported().then(Moment::now)
-    }
-
-    /// Adds the time since then, and the item if it `counts`.
-    #[inline]
-    pub(crate) fn end(&self, began: Option<Moment>, counts: bool) {
-        if let Some(began) = began {
-            self.measure(counts.into(), began.elapsed());
-        }
-    }
-
     /// Whether there is nobody else to do what the node makes available while it blocks.
     #[inline]
     pub(crate) fn is_alone(&self) -> bool {
@@ -309,16 +290,32 @@ impl<E> Site<E> {
     /// The clock for a claim or a serving, if anybody wants to know: a caller that is alone has nobody to be fair
     /// to, and in a run of some microseconds the clock is what takes longest.
     #[inline]
-    pub(crate) fn clock(&self) -> Option<Moment> {
-        (self.run.is_reported() || !self.is_alone()).then(Moment::now)
+    pub(crate) fn clock(&self) -> Option<Began> {
+        match self.run.measures() {
+            Some(measures) => Some(measures.begin(self.id)),
+            None => (!self.is_alone()).then(|| Began::now(false)),
+        }
     }
 
-    /// Counts `items` that took the node `nanos`, if the run is reported.
+    /// The clock for one item of the inline executor, if that one is measured.
     #[inline]
-    pub(crate) fn measure(&self, items: u64, nanos: u64) {
-        if let Some(meter) = self.run.meter(self.id) {
-            meter.add(items, nanos);
+    pub(crate) fn begin(&self) -> Option<Began> {
+        let measures = self.run.measures()?;
+        (measures.weight() > 0).then(|| measures.begin(self.id))
+    }
+
+    /// Adds a piece of work that took the node `nanos`, if the run is reported.
+    #[inline]
+    pub(crate) fn measure(&self, tally: Tally, began: Began, nanos: u64) {
+        if let Some(measures) = self.run.measures() {
+            measures.end(self.id, tally, began, nanos);
         }
+    }
+
+    /// Watches the indices of the node's domain from `index` on, if the run is reported.
+    #[inline]
+    pub(crate) fn mark(&self, index: u64) -> Mark<'_> {
+        Mark::new(self.run.measures(), self.opened_by, index)
     }
 
     /// Notes what stopped the stream at `index` (rule 12). The node then puts a stop at that index.

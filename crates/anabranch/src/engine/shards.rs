@@ -8,9 +8,10 @@ use anabranch_record::lane::{Cell, Stop, Ticket};
 use anabranch_record::sync::{AtomicUsize, Mutex, Ordering, lock};
 
 use super::assembly::Station;
-use super::cell::through;
-use super::clock::Moment;
+use super::cell::{items_in, through};
+use super::clock::Began;
 use super::hop::{Carrier, Parallel, UnitHop};
+use super::measures::Tally;
 use super::run::{Cause, Site};
 use crate::shape::Shape;
 use crate::unit::{Apply, Unit};
@@ -117,7 +118,8 @@ impl<U: Unit, E> ShardedNode<U, E> {
         U: Apply<E>,
     {
         let Some(held) = shard.baton.poke() else { return false };
-        let began = Moment::now();
+        let began = self.site.clock().unwrap_or_else(|| Began::now(false));
+        let mut tally = Tally::default();
         let mut served = 0;
         // Where another shard waits too, somebody else may take it meanwhile (rule 9).
         if self.has_work() {
@@ -127,7 +129,7 @@ impl<U: Unit, E> ShardedNode<U, E> {
             && let Some((ticket, cell)) = shard.pop()
         {
             served += 1;
-            self.apply(ticket, cell, local);
+            self.apply(ticket, cell, local, &mut tally);
             if began.elapsed() >= QUANTUM {
                 break;
             }
@@ -136,12 +138,13 @@ impl<U: Unit, E> ShardedNode<U, E> {
         if shard.is_ready() {
             self.site.run.event.notify();
         }
-        self.site.measure(served as u64, began.elapsed());
+        tally.cells = served as u64;
+        self.site.measure(tally, began, began.elapsed());
         served > 0
     }
 
     /// Takes one cell through the unit and puts the result.
-    fn apply(&self, ticket: Ticket, cell: Cell<Taken<U>>, local: &mut Option<U::Local>)
+    fn apply(&self, ticket: Ticket, cell: Cell<Taken<U>>, local: &mut Option<U::Local>, tally: &mut Tally)
     where
         U: Apply<E>,
     {
@@ -153,6 +156,7 @@ impl<U: Unit, E> ShardedNode<U, E> {
                 return None;
             }
             let local = local.get_or_insert_with(|| self.unit.local());
+            tally.items += items_in::<U::From, U::In>(&cell);
             Some(through::<U::From, U::To, U::In, U::Out, E>(&self.site, index, cell, |item, gather| {
                 self.unit.apply(local, item, &mut |item| {
                     U::To::push(gather, item);
@@ -161,7 +165,10 @@ impl<U: Unit, E> ShardedNode<U, E> {
             }))
         }));
         match result {
-            Ok(Some(cell)) => self.hop.put(ticket, cell),
+            Ok(Some(cell)) => {
+                tally.given += items_in::<U::To, U::Out>(&cell);
+                self.hop.put(ticket, cell);
+            }
             // The stream has stopped before this index: nobody will ask for it.
             Ok(None) => {}
             Err(payload) => {

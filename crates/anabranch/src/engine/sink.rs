@@ -6,7 +6,7 @@ use anabranch_record::Baton;
 use anabranch_record::lane::{Cell, Inlet, Sink, Watch};
 
 use super::assembly::{Poked, SerialNode};
-use super::cell::through;
+use super::cell::{items_in, through};
 use super::exit::RoomNotice;
 use super::run::{Cause, Site};
 use super::stage::{Quantum, Served};
@@ -52,9 +52,12 @@ where
 
     fn serve(&self, state: &mut State<'env, S, T, I, Op>, quantum: &mut Quantum) -> Served {
         let State { port, op, watcher } = state;
+        let mut mark = self.site.mark(port.index());
         let served = catch_unwind(AssertUnwindSafe(|| {
             while let Some(cell) = port.take() {
                 let index = port.index() - 1;
+                quantum.tally.cells += 1;
+                quantum.tally.items += items_in::<S, T>(&cell);
                 let done = through::<S, Single, T, _, E>(&self.site, index, cell, |item, gather| {
                     op.call(item, &mut |never| {
                         *gather = Some(never);
@@ -66,6 +69,7 @@ where
                 }
                 port.release();
                 self.notice.give();
+                mark.has_left(index);
                 if quantum.count() {
                     return Served::Quantum;
                 }

@@ -8,6 +8,7 @@ use anabranch_record::{Baton, EventCount, Word};
 
 use super::assembly::{Poked, SerialNode};
 use super::clock::Mean;
+use super::measures::Tally;
 use super::run::{Cause, Site};
 use super::scales::Scales;
 use crate::serial::{Pull, Pulled};
@@ -78,6 +79,7 @@ impl<'env, P: Pull> SourceNode<'env, P> {
             if mean.is_known() && !self.site.is_alone() { mean.items_in(QUANTUM).min(MOST) } else { 1 };
         let first = state.port.next();
         let began = self.site.clock();
+        let mut mark = self.site.mark(first);
         let pulled = catch_unwind(AssertUnwindSafe(|| {
             let end = first + most;
             while state.port.next() < end && state.port.room() > 0 {
@@ -89,6 +91,7 @@ impl<'env, P: Pull> SourceNode<'env, P> {
                         if let Some(scales) = &mut state.scales {
                             scales.put(state.port.next(), &item);
                         }
+                        mark.enters(state.port.next());
                         state.port.put(Cell::Value(item));
                         #[cfg(not(mutant = "no_notice_of_an_item"))]
                         self.out.notify();
@@ -106,7 +109,8 @@ impl<'env, P: Pull> SourceNode<'env, P> {
         if let Some(began) = began {
             let nanos = began.elapsed();
             mean.update(nanos, port.next() - first);
-            self.site.measure(port.next() - first, nanos);
+            let items = port.next() - first;
+            self.site.measure(Tally { cells: items, items, given: items }, began, nanos);
             self.mean.store(mean.bits(), Ordering::Relaxed);
         }
         match pulled {

@@ -7,8 +7,9 @@ use anabranch_record::sync::Arc;
 use anabranch_record::{Baton, EventCount};
 
 use super::assembly::{Poked, SerialNode};
-use super::cell::through_serial;
-use super::clock::Moment;
+use super::cell::{items_in, through_serial};
+use super::clock::Began;
+use super::measures::Tally;
 use super::run::{Cause, Site};
 use crate::serial::Serial;
 use crate::shape::Shape;
@@ -38,12 +39,14 @@ pub(super) struct Quantum {
     look: u32,
     /// The stream has stopped here.
     pub(super) closed: bool,
-    began: Option<Moment>,
+    began: Option<Began>,
+    /// What has passed.
+    pub(super) tally: Tally,
 }
 
 impl Quantum {
     pub(super) fn begin<E>(site: &Site<E>) -> Self {
-        Self { served: 0, look: LOOK, closed: false, began: site.clock() }
+        Self { served: 0, look: LOOK, closed: false, began: site.clock(), tally: Tally::default() }
     }
 
     /// Counts one item; says whether the quantum is used up.
@@ -55,7 +58,7 @@ impl Quantum {
 
     #[cold]
     fn is_used_up(&mut self) -> bool {
-        let elapsed = self.began.map_or(0, Moment::elapsed);
+        let elapsed = self.began.map_or(0, Began::elapsed);
         // Items of which the first few took so little are all served before the time is up.
         let are_cheap = elapsed < QUANTUM / u64::from(MOST / LOOK);
         self.look = if are_cheap { MOST } else { self.look + LOOK };
@@ -68,7 +71,7 @@ impl Quantum {
             return Poked::Idle;
         }
         if let Some(began) = self.began {
-            site.measure(self.served.into(), began.elapsed());
+            site.measure(self.tally, began, began.elapsed());
         }
         Poked::Worked
     }
@@ -109,7 +112,10 @@ where
         let State { port, op } = state;
         let served = catch_unwind(AssertUnwindSafe(|| {
             while let Some(cell) = port.take() {
+                quantum.tally.cells += 1;
+                quantum.tally.items += items_in::<S, T>(&cell);
                 let cell = through_serial::<S, T, E, Op>(&self.site, port.index(), cell, op);
+                quantum.tally.given += items_in::<S, Op::Out>(&cell);
                 let stops = matches!(cell, Cell::Stop(..));
                 port.put(cell);
                 self.out.notify();

@@ -1,5 +1,6 @@
 //! The threads executor: the caller and its helpers walk the line until its sink closes.
 
+use anabranch_plan::Plan;
 use anabranch_record::Crew;
 use anabranch_record::crew::{Guest, Stay};
 use anabranch_record::sync::{Ordering, thread};
@@ -13,17 +14,16 @@ use super::worker::{Left, Place, Worker, attend};
 /// A run that is watched: by what, and as what.
 pub(crate) struct Watched<'r> {
     pub(crate) watcher: Watcher<'r>,
-    /// The names of the plan's units, by the id of their first node.
-    pub(crate) names: Vec<(usize, String)>,
+    pub(crate) plan: Plan,
 }
 
 /// Calls `run`, watched by a thread of its own.
 pub(crate) fn watched(line: &Line<'_>, terms: Terms<'_>, watched: Watched<'_>, run: impl FnOnce()) {
-    let Watched { watcher, names } = watched;
+    let Watched { watcher, plan } = watched;
     let registered = Registered::new(&watcher.monitor);
     std::thread::scope(|scope| {
-        let (names, registered) = (&names, &registered);
-        let look = move || line.snapshot(terms.run, terms.name, names);
+        let (plan, registered) = (&plan, &registered);
+        let look = move || line.snapshot(terms.run, terms.name, plan);
         let thread = move || watcher.watch(registered, look);
         let name = format!("{}-monitor", terms.name);
         let spawned = std::thread::Builder::new().name(name).spawn_scoped(scope, thread);

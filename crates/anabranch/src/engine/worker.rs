@@ -8,6 +8,7 @@ use anabranch_record::sync::{Ordering, fence, spin_hint};
 use super::assembly::{Line, Link, Poked, Station};
 use super::clock::Moment;
 use super::hop::Carrier;
+use super::measures::Measures;
 use super::run::{Cause, Run};
 use super::threads::Terms;
 
@@ -62,7 +63,16 @@ pub(super) struct Worker<'l, 'env> {
     has_called: bool,
     /// How many steps it has taken alone.
     steps: u32,
+    /// When it last noted how many items wait, how many steps there are between two notes, and until the next.
+    noted: u64,
+    pace: u32,
+    unnoted: u32,
 }
+
+/// A worker notes how many items wait after so many nanoseconds, or after each step if that takes longer...
+const NOTE: u64 = 50_000;
+/// ... and after so many steps at most.
+const NOTE_STEPS: u32 = 64;
 
 impl<'l, 'env> Worker<'l, 'env> {
     pub(super) fn new(line: &'l Line<'env>, terms: Terms<'l>, place: Place<'l>) -> Self {
@@ -80,11 +90,15 @@ impl<'l, 'env> Worker<'l, 'env> {
             vain: 0,
             has_called,
             steps: 0,
+            noted: 0,
+            pace: 1,
+            unnoted: 0,
         }
     }
 
     /// Works until the run is done, or until it is time to leave.
     pub(super) fn work(mut self) -> Left {
+        let _track = self.run.measures().map(Measures::on_track);
         let left = loop {
             if self.run.is_done() {
                 break Left::Done;
@@ -94,8 +108,8 @@ impl<'l, 'env> Worker<'l, 'env> {
             }
             if self.step() {
                 self.call_helpers();
-                if self.run.is_reported() {
-                    self.sample();
+                if let Some(measures) = self.run.measures() {
+                    self.note_waiting(measures);
                 }
             } else if let Place::Guest(guest) = self.place
                 && guest.is_wanted_elsewhere()
@@ -204,21 +218,19 @@ impl<'l, 'env> Worker<'l, 'env> {
         source.own.is_none() && source.node.is_ready() && source.node.poke(&elsewhere) == Poked::Worked
     }
 
-    /// Notes how many items wait before each node.
-    #[cold]
-    fn sample(&self) {
-        let mut before = self.line.source.node.taken().1;
-        let mut note = |(id, taken): (usize, u64)| {
-            if let Some(meter) = self.run.meter(id) {
-                meter.sample(before.saturating_sub(taken));
-            }
-            before = taken;
-        };
-        for link in &self.line.links {
-            if let Some(hop) = &link.hop {
-                note(hop.taken());
-            }
-            note(link.station.node.taken());
+    /// Notes now and then how many items wait before each node.
+    fn note_waiting(&mut self, measures: &Measures) {
+        self.unnoted += 1;
+        if self.unnoted < self.pace {
+            return;
+        }
+        self.unnoted = 0;
+        let now = measures.now();
+        self.pace =
+            if now < self.noted + NOTE { (2 * self.pace).min(NOTE_STEPS) } else { self.pace.div_ceil(2) };
+        self.noted = now;
+        if let Some(mut waiting) = measures.try_waiting() {
+            waiting.note(now, self.line.waiting());
         }
     }
 
@@ -278,7 +290,11 @@ impl<'l, 'env> Worker<'l, 'env> {
                 self.run.event.notify();
             }
         }
-        self.wait = (3 * self.wait + began.elapsed()) / 4;
+        let waited = began.elapsed();
+        self.wait = (3 * self.wait + waited) / 4;
+        if let Some(measures) = self.run.measures() {
+            measures.idled(began, waited);
+        }
         if !self.has_called {
             // Only work without a pause shows that a helper would be of use.
             self.began = Moment::now();
@@ -332,6 +348,7 @@ fn ready_places(line: &Line<'_>) -> impl Iterator<Item = ()> {
 /// The life of a dedicated thread: it runs one serial node, and waits on that node's own event.
 pub(super) fn attend(station: &Station<'_>, run: &Run) {
     let own = station.own.as_ref().expect("a dedicated node has an event");
+    let _track = run.measures().map(Measures::on_track);
     while !run.is_done() {
         if station.node.poke(&|| false) == Poked::Worked {
             continue;
@@ -340,7 +357,11 @@ pub(super) fn attend(station: &Station<'_>, run: &Run) {
         if station.node.is_ready() || run.is_done() {
             own.leave();
         } else {
+            let began = Moment::now();
             own.wait(ticket);
+            if let Some(measures) = run.measures() {
+                measures.idled(began, began.elapsed());
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ use anabranch_record::sync::Arc;
 use super::{Described, Stream};
 use crate::cancel::{CancelToken, Stopped};
 use crate::engine::{
-    self, Assembly, ErrorSlot, InlineEnd, InlineSink, Meter, NodeSpec, Outcome, Run, Terms, Watched,
+    self, Assembly, ErrorSlot, InlineEnd, InlineSink, Measures, NodeSpec, Outcome, Run, Terms, Watched,
 };
 use crate::flow::Mode;
 use crate::monitor::Watcher;
@@ -99,12 +99,13 @@ where
         let watched = plan.as_ref().filter(|_| is_watched).map(|plan| {
             let monitor = self.settings.monitor.take().unwrap_or_default();
             let watcher = Watcher { monitor, stall: self.settings.stall.take() };
-            Watched { watcher, names: unit_names(plan) }
+            Watched { watcher, plan: plan.clone() }
         });
+        let traces = self.settings.traces && M::REPORTS;
+        let measures = plan.as_ref().map(|plan| Measures::new(plan.nodes.len(), window, workers, traces));
         let plan = plan.filter(|_| M::REPORTS);
-        let meters = plan.as_ref().map_or(0, |plan| plan.nodes.len());
         let burst = self.settings.burst.map_or(0, |burst| burst as u64);
-        let run = Arc::new(Run::new(workers, self.settings.spin, burst, dedicated, meters));
+        let run = Arc::new(Run::new(workers, self.settings.spin, burst, dedicated, measures));
         let Settings { title, inline, tokens, progress, bytes, pool, handle, affinity, .. } = self.settings;
         let watcher = progress.map(|call| Reporter::new(call, bytes));
         for token in &tokens {
@@ -117,6 +118,7 @@ where
             Detach { tokens: &tokens, handle: handle.as_ref(), run: &run, counts: StdCell::new((0, 0)) };
         let began = Instant::now();
         if inline {
+            let _track = run.measures().map(Measures::on_track);
             let sink = InlineSink::new(Arc::clone(&run), specs.len(), op, errors, watcher);
             let mut line = self.tail.inline(&run, Box::new(InlineEnd::<U::To, U::Out, _, _>::new(sink)));
             guard.counts.set(line.drive());
@@ -137,9 +139,8 @@ where
             run.note_leftovers(line);
         }
         drop(guard);
-        let report = plan.map(|plan| {
-            Report::new(plan, began.elapsed(), |id| run.meter(id).map(Meter::read).unwrap_or_default())
-        });
+        let wall = began.elapsed();
+        let report = plan.zip(run.measures()).map(|(plan, measures)| Report::new(plan, wall, measures));
         let result = match run.outcome() {
             Outcome::Complete => Ok(()),
             Outcome::Error => Err(errors.take().expect("an error that was noted")),

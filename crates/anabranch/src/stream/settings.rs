@@ -201,6 +201,17 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         Stream { tail: self.tail, nodes: self.nodes, settings: self.settings, mode: std::marker::PhantomData }
     }
 
+    /// Keeps what each thread did and when, for [`Report::to_trace`](crate::Report::to_trace): has a meaning with
+    /// [`report`](Self::report) only.
+    ///
+    /// Each thread keeps 2,048 to 16,384 events, fewer where there are many threads. When these are used up, events are
+    /// kept of every second stretch of 4 ms, then of every fourth, and so on: a long run has stretches that
+    /// are whole, evenly spread.
+    pub fn trace(mut self) -> Self {
+        self.settings.traces = true;
+        self
+    }
+
     /// The stage that was described last.
     fn last(&mut self) -> &mut Described {
         self.nodes.last_mut().expect("a stream has a source")

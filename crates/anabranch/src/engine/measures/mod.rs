@@ -1,0 +1,206 @@
+//! What a reported run measures of itself. Without a report there is nothing of this, and nothing is counted.
+//!
+//! Clocks are read and counters raised a few times a claim or a serving, never once an item. Everything is bounded,
+//! however long the run: counters ([`meter`]), series of a fixed number of stretches ([`series`]), a histogram
+//! ([`transit`]), and events that make room for later ones ([`track`]).
+
+mod meter;
+mod series;
+mod stride;
+mod track;
+mod transit;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+
+use meter::Meter;
+pub(crate) use meter::{Reading, Tally};
+pub(crate) use series::Series;
+pub(crate) use stride::Stride;
+pub(crate) use track::{Event, OnTrack, Track, What};
+pub(crate) use transit::{Latencies, Mark, Transit};
+
+use super::clock::{Began, Moment};
+
+/// Events of all threads together, at most, and of one.
+const EVENTS: usize = 1 << 18;
+const EVENTS_OF_ONE: std::ops::RangeInclusive<usize> = 1 << 11..=1 << 14;
+
+/// What a run measures. Nodes are known by their ids; a unit's is that of its first node.
+#[derive(Debug)]
+pub(crate) struct Measures {
+    began: Moment,
+    meters: Vec<Meter>,
+    /// By the node that opens a domain: how long indices are in it. Made when the first one enters.
+    transits: Vec<OnceLock<Transit>>,
+    window: u64,
+    /// For each node how many items wait before it, over time; behind the nodes, how often one looked.
+    waiting: Mutex<Waiting>,
+    tracks: Mutex<Vec<Arc<Mutex<Track>>>>,
+    /// How many events a thread keeps.
+    events: usize,
+    /// For how many items the one stands that the inline executor has in hand: 0 if it is not measured.
+    weight: AtomicU64,
+}
+
+/// Items that wait, over time.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub(crate) series: Series,
+    /// The most that were seen before each node.
+    pub(crate) fullest: Vec<u64>,
+}
+
+impl Measures {
+    /// Of `nodes` nodes, with windows of at most `window`; `workers` threads keep events if it `traces`.
+    pub(crate) fn new(nodes: usize, window: usize, workers: usize, traces: bool) -> Self {
+        let (least, most) = (*EVENTS_OF_ONE.start(), *EVENTS_OF_ONE.end());
+        let events = if traces { (EVENTS / workers.max(1)).clamp(least, most) } else { 0 };
+        Self {
+            began: Moment::now(),
+            meters: std::iter::repeat_with(Meter::default).take(nodes).collect(),
+            transits: std::iter::repeat_with(OnceLock::new).take(nodes).collect(),
+            window: window as u64,
+            waiting: Mutex::new(Waiting { series: Series::new(nodes + 1), fullest: vec![0; nodes] }),
+            tracks: Mutex::default(),
+            events,
+            weight: AtomicU64::new(1),
+        }
+    }
+
+    /// Nanoseconds since the run began.
+    #[inline]
+    pub(crate) fn now(&self) -> u64 {
+        self.began.elapsed()
+    }
+
+    /// Begins a piece of work of node `id`.
+    #[inline]
+    pub(crate) fn begin(&self, id: usize) -> Began {
+        let may_wait = self.meters.get(id).is_some_and(Meter::may_wait);
+        Began::now(may_wait)
+    }
+
+    /// Adds a piece of work of node `id` that took `nanos`.
+    pub(crate) fn end(&self, id: usize, tally: Tally, began: Began, nanos: u64) {
+        let Some(meter) = self.meters.get(id) else { return };
+        let busy = began.processor_time().map_or(nanos, |used| used.min(nanos));
+        meter.note(nanos);
+        track::on_current(|track| {
+            let at = began.at.since(self.began);
+            track.count(id, Reading { tally, spent: nanos, busy });
+            track.add(Event { at, nanos, what: What::Node(id as u32), items: tally.items }, 1);
+        });
+    }
+
+    /// For how many items the one stands that the inline executor has in hand.
+    #[inline]
+    pub(crate) fn weight(&self) -> u64 {
+        self.weight.load(Ordering::Relaxed)
+    }
+
+    /// The inline executor takes up an item that stands for `weight`; 0 if it is not measured.
+    #[inline]
+    pub(crate) fn set_weight(&self, weight: u64) {
+        self.weight.store(weight, Ordering::Relaxed);
+    }
+
+    /// As [`end`](Self::end), for one item of the inline executor, which is measured and stands for others; `tally` is
+    /// what was counted since the one before.
+    #[cold]
+    pub(crate) fn end_alone(&self, id: usize, tally: Tally, began: Began) {
+        let Some(meter) = self.meters.get(id) else { return };
+        let (nanos, weight) = (began.elapsed(), self.weight());
+        let busy = began.processor_time().map_or(nanos, |used| used.min(nanos));
+        meter.note(nanos);
+        track::on_current(|track| {
+            let at = began.at.since(self.began);
+            track.count(id, Reading { tally, spent: nanos * weight, busy: busy * weight });
+            track.add(Event { at, nanos, what: What::Node(id as u32), items: tally.items }, weight);
+        });
+    }
+
+    /// Counts what went through node `id` on this thread.
+    pub(crate) fn count(&self, id: usize, tally: Tally) {
+        track::on_current(|track| track.count(id, Reading { tally, ..Reading::default() }));
+    }
+
+    /// Adds that this thread had nothing to do for `nanos` since `began`.
+    pub(crate) fn idled(&self, began: Moment, nanos: u64) {
+        track::on_current(|track| {
+            track.add(Event { at: began.since(self.began), nanos, what: What::Waiting, items: 0 }, 1);
+        });
+    }
+
+    /// What was counted of node `id`.
+    pub(crate) fn read(&self, id: usize) -> Reading {
+        let mut sum = Reading::default();
+        let tracks = self.tracks.lock().unwrap_or_else(PoisonError::into_inner);
+        for track in tracks.iter() {
+            sum.add(track.lock().unwrap_or_else(PoisonError::into_inner).read(id));
+        }
+        sum
+    }
+
+    /// How long indices are in the domain that node `id` opens.
+    pub(crate) fn transit(&self, id: usize) -> Option<&Transit> {
+        Some(self.transits.get(id)?.get_or_init(|| Transit::new(self.window)))
+    }
+
+    /// The transits, by the nodes that open their domains.
+    pub(crate) fn transits(&self) -> impl Iterator<Item = (usize, &Transit)> {
+        self.transits.iter().enumerate().filter_map(|(id, transit)| Some((id, transit.get()?)))
+    }
+
+    /// The items that wait, to be looked at.
+    pub(crate) fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The items that wait, to be added to; `None` if somebody else is adding.
+    pub(crate) fn try_waiting(&self) -> Option<MutexGuard<'_, Waiting>> {
+        match self.waiting.try_lock() {
+            Ok(waiting) => Some(waiting),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// Lets the calling thread have a track until the guard is dropped: a new one, or the one that it had before.
+    pub(crate) fn on_track(&self) -> OnTrack {
+        let mut tracks = self.tracks.lock().unwrap_or_else(PoisonError::into_inner);
+        let thread = std::thread::current();
+        let of_thread = |track: &&Arc<Mutex<Track>>| {
+            track.lock().unwrap_or_else(PoisonError::into_inner).thread == thread.id()
+        };
+        let track = match tracks.iter().find(of_thread) {
+            Some(track) => Arc::clone(track),
+            None => {
+                let track = Arc::new(Mutex::new(Track::new(&thread, self.meters.len() + 1, self.events)));
+                tracks.push(Arc::clone(&track));
+                track
+            }
+        };
+        OnTrack::new(track)
+    }
+
+    /// What each thread did, in the order in which they came.
+    pub(crate) fn tracks(&self) -> Vec<Track> {
+        let tracks = self.tracks.lock().unwrap_or_else(PoisonError::into_inner);
+        tracks.iter().map(|track| track.lock().unwrap_or_else(PoisonError::into_inner).clone()).collect()
+    }
+}
+
+impl Waiting {
+    /// Notes at time `now` how many items wait before each of the nodes: pairs of an id and a number.
+    pub(crate) fn note(&mut self, now: u64, items: impl Iterator<Item = (usize, u64)>) {
+        let looks = self.fullest.len();
+        self.series.add(now, looks, 1);
+        for (id, items) in items {
+            if let Some(fullest) = self.fullest.get_mut(id) {
+                *fullest = (*fullest).max(items);
+                self.series.add(now, id, items);
+            }
+        }
+    }
+}

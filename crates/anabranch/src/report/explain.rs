@@ -1,0 +1,126 @@
+//! What bounded the throughput, why, and what to do about it.
+
+use anabranch_plan::quantity::{count, percent, times};
+use anabranch_plan::{Limit, Machine, Plan, Prediction, Role};
+
+use super::Report;
+
+/// A prediction explains a run if it comes to this share of its time...
+const EXPLAINS: f64 = 0.6;
+/// ... and leaves nothing to be said if it comes to this.
+const EXPLAINS_WELL: f64 = 0.87;
+
+impl Report {
+    /// What bounded the throughput, why, what to do about it, and how much that would give: some sentences.
+    ///
+    /// Where the costs of the stages explain the time, they are those of the [prediction](Self::prediction); else they
+    /// say which node was the [busiest](Self::bottleneck), and how little the costs explain.
+    pub fn explanation(&self) -> String {
+        let Some(measured) = self.per_item() else {
+            return "No item came, so nothing is known.".to_owned();
+        };
+        match &self.prediction {
+            Some(prediction) if prediction.per_item >= EXPLAINS * measured => {
+                let mut text = format!("Bottleneck: {}", uncapitalized(&prediction.advice));
+                if let Some(gain) = self.gain(prediction) {
+                    text.push(' ');
+                    text += &gain;
+                }
+                let share = prediction.per_item / measured;
+                if share < EXPLAINS_WELL {
+                    text += &format!(
+                        " That explains {} of the time; in the rest threads were starting, had nothing to do, or had no \
+                         core because other programs ran.",
+                        percent(share)
+                    );
+                }
+                text
+            }
+            prediction => self.unexplained(prediction.as_ref(), measured),
+        }
+    }
+
+    /// The costs do not explain the time.
+    fn unexplained(&self, prediction: Option<&Prediction>, measured: f64) -> String {
+        let mut text = match self.bottleneck() {
+            Some(node) => {
+                let what = match node.role {
+                    Role::Source => "the rest waits for its items",
+                    Role::Parallel => "more cores would help",
+                    Role::Serial | Role::Sink => "it is serial, and more workers would not help",
+                };
+                format!("Bottleneck: `{}` ({} used); {what}.", node.name, percent(node.utilization))
+            }
+            None => {
+                "Bottleneck: none. No stage was busy for half of the time: threads were starting, waiting or \
+                     being woken."
+                    .to_owned()
+            }
+        };
+        if let Some(prediction) = prediction {
+            let share = percent((prediction.per_item / measured).min(1.0));
+            text += &format!(" The costs of the stages explain {share} of the time.");
+        }
+        text
+    }
+
+    /// What the remedy would give, by the same model.
+    fn gain(&self, prediction: &Prediction) -> Option<String> {
+        let workers = prediction.workers;
+        let faster = |plan: &Plan, machine: &Machine, workers: usize| -> Option<String> {
+            let better = plan.predict_on(machine, workers).ok()?;
+            let gain = prediction.per_item / better.per_item;
+            (gain >= 1.005).then(|| format!("{} times as fast", times(gain)))
+        };
+        let mut plan = self.costed.clone();
+        let machine = self.machine();
+        let node = prediction.bottleneck.0;
+        let (what, gain) = match prediction.limit {
+            Limit::Workers if workers < self.cores || self.is_mostly_waiting(node) => {
+                (format!("With {}", count(2 * workers, "worker")), faster(&plan, &machine, 2 * workers)?)
+            }
+            Limit::Workers | Limit::Cores => {
+                let cores = 2 * self.cores;
+                let machine = Machine { cores, ..machine };
+                let workers = workers.max(cores);
+                let text = format!("With {} on {}", count(workers, "worker"), count(cores, "core"));
+                (text, faster(&plan, &machine, workers)?)
+            }
+            Limit::Serial => {
+                plan.nodes[node].cost = plan.nodes[node].cost.map(|cost| cost / 2);
+                plan.nodes[node].waits = plan.nodes[node].waits.map(|waits| waits / 2);
+                (
+                    format!("With `{}` at half its cost", plan.nodes[node].name),
+                    faster(&plan, &machine, workers)?,
+                )
+            }
+            Limit::Replicas => {
+                let unit = plan.nodes[node].unit;
+                let more = |replicas: usize| 2 * replicas;
+                for node in plan.nodes.iter_mut().filter(|node| node.unit == unit) {
+                    node.replicas = node.replicas.map(more);
+                }
+                ("With twice the replicas".to_owned(), faster(&plan, &machine, workers)?)
+            }
+            Limit::Window => {
+                let domain = plan.nodes[node].domain;
+                plan.domains[domain].window *= 2;
+                let window = plan.domains[domain].window;
+                (format!("With a window of {window}"), faster(&plan, &machine, workers)?)
+            }
+            _ => return None,
+        };
+        Some(format!("{what} it would be {gain}."))
+    }
+
+    fn is_mostly_waiting(&self, node: usize) -> bool {
+        let node = &self.costed.nodes[node];
+        node.waits.unwrap_or(0) > node.cost.unwrap_or(0) / 2
+    }
+}
+
+/// A sentence as it goes on behind a colon.
+fn uncapitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
+}

@@ -1,0 +1,216 @@
+//! What happened over time, and how long items took: charts in SVG that take their colours from the page.
+
+use std::fmt::Write;
+
+use anabranch_plan::quantity::time;
+
+use super::{Report, color, escaped, section};
+use crate::report::table::short;
+
+/// All charts are as wide, in pixels; the names of lanes stand on the left.
+const WIDTH: f64 = 1000.0;
+const LEFT: f64 = 130.0;
+/// A lane of threads has at most so many columns; where there are many threads, fewer.
+const COLUMNS: usize = 256;
+const FEW_COLUMNS: usize = 64;
+const MANY_THREADS: usize = 16;
+
+impl Report {
+    /// A lane for each thread: the share of each stretch that it spent in each stage.
+    pub(super) fn threads(&self) -> String {
+        if self.tracks.is_empty() {
+            return String::new();
+        }
+        let columns = if self.tracks.len() > MANY_THREADS { FEW_COLUMNS } else { COLUMNS };
+        let (height, gap) = if self.tracks.len() > MANY_THREADS { (14.0, 3.0) } else { (30.0, 8.0) };
+        let bottom = self.tracks.len() as f64 * (height + gap);
+        let mut svg = open(bottom + 26.0, "What each thread did over time");
+        for (lane, track) in self.tracks.iter().enumerate() {
+            let y = lane as f64 * (height + gap);
+            let name = clipped(&track.name);
+            let _ = write!(
+                svg,
+                "<text x=\"0\" y=\"{:.1}\" class=\"strong\">{name}</text><rect x=\"{LEFT}\" y=\"{y:.1}\" \
+                 width=\"{:.1}\" height=\"{height}\" fill=\"var(--idle)\"/>",
+                y + height / 2.0 + 4.0,
+                WIDTH - LEFT,
+            );
+            let step = track.time.rows().len().div_ceil(columns).max(1);
+            let scale = self.scale();
+            let shares: Vec<(&str, Vec<f64>)> = self.shares_of(track).collect();
+            let mut paths = vec![String::new(); self.nodes.len()];
+            for first in (0..track.time.rows().len()).step_by(step) {
+                let x = LEFT + first as f64 * track.time.width() as f64 * scale;
+                let wide = (step as f64 * track.time.width() as f64 * scale).min(WIDTH - x);
+                let mut top = y + height;
+                for (path, (_, values)) in paths.iter_mut().zip(&shares) {
+                    let sum: f64 = values[first..values.len().min(first + step)].iter().sum();
+                    let tall = (sum / step as f64 * height).min(top - y);
+                    if tall >= 0.05 && wide > 0.0 {
+                        top -= tall;
+                        let _ = write!(path, "M{x:.1} {top:.1}h{wide:.2}v{tall:.1}h-{wide:.2}z");
+                    }
+                }
+            }
+            for (at, path) in paths.iter().enumerate().filter(|(_, path)| !path.is_empty()) {
+                let name = escaped(&self.nodes[at].name);
+                let _ = write!(svg, "<path d=\"{path}\" fill=\"{}\"><title>{name}</title></path>", color(at));
+            }
+        }
+        self.time_axis(&mut svg, bottom);
+        svg += "</svg>";
+        let hint =
+            "Each column is a stretch of time, filled by the share that the thread spent in each stage.";
+        section("Threads", hint, &format!("{}{svg}", self.key(Some("nothing to do, or no core"))))
+    }
+
+    /// An area for each stage: how many waited before it.
+    pub(super) fn queues(&self) -> String {
+        let lines: Vec<(&str, Vec<f64>)> = self.waiting_lines().collect();
+        if self.waiting.rows().len() < 2 {
+            return String::new();
+        }
+        let (height, gap) = (54.0, 14.0);
+        let bottom = lines.len() as f64 * (height + gap);
+        let mut svg = open(bottom + 26.0, "Items that waited before each stage over time");
+        let width = self.waiting.width() as f64 * self.scale();
+        for (at, (name, values)) in lines.iter().enumerate() {
+            let base = (at + 1) as f64 * (height + gap) - gap;
+            let most = values.iter().copied().fold(1.0, f64::max);
+            let mut path = format!("M{LEFT} {base:.1}");
+            let mut x = LEFT;
+            for value in values {
+                let y = base - value / most * (height - 4.0);
+                let right = (x + width).min(WIDTH);
+                let _ = write!(path, "L{x:.1} {y:.1}L{right:.1} {y:.1}");
+                x = right;
+            }
+            let _ = write!(path, "L{x:.1} {base:.1}z");
+            let color = color(at + 1);
+            let fullest = self.nodes[at + 1].fullest;
+            let _ = write!(
+                svg,
+                "<text x=\"0\" y=\"{:.1}\" class=\"strong\">{}</text><text x=\"0\" y=\"{:.1}\">at most {fullest}</text>\
+                 <path d=\"{path}\" fill=\"{color}\" fill-opacity=\"0.75\"/>\
+                 <line class=\"grid\" x1=\"{LEFT}\" x2=\"{WIDTH}\" y1=\"{base:.1}\" y2=\"{base:.1}\"/>",
+                base - height / 2.0 + 1.0,
+                clipped(name),
+                base - height / 2.0 + 17.0,
+            );
+        }
+        self.time_axis(&mut svg, bottom);
+        svg += "</svg>";
+        let windows: Vec<String> = self.plan.domains.iter().map(|domain| domain.window.to_string()).collect();
+        let several = if windows.len() == 1 { "window" } else { "windows" };
+        let hint = format!(
+            "How many items were before each stage and not yet in it, each to its own scale. The {several}: {}.",
+            windows.join(", ")
+        );
+        section("Waiting over time", &hint, &svg)
+    }
+
+    /// A histogram for each latency.
+    pub(super) fn latency_charts(&self) -> String {
+        let mut body = String::new();
+        for (name, latency) in self.latency_names().iter().zip(&self.latencies) {
+            let (Some(first), Some(last)) = (latency.classes.first(), latency.classes.last()) else {
+                continue;
+            };
+            // Time is shown by its logarithm, in whole octaves.
+            let low = (first.0 as f64).log2().floor();
+            let high = ((last.0 as f64).log2() + 0.1).ceil().max(low + 1.0);
+            let x = |nanos: f64| LEFT + (WIDTH - LEFT) * (nanos.max(1.0).log2() - low) / (high - low);
+            let height = 120.0;
+            let most = latency.classes.iter().map(|(_, count)| *count).max().unwrap_or(1) as f64;
+            let mut svg = open(height + 48.0, name);
+            let wide = ((WIDTH - LEFT) / (high - low) / 16.0 - 0.8).max(0.8);
+            let mut path = String::new();
+            for &(nanos, count) in &latency.classes {
+                let tall = (count as f64 / most * (height - 8.0)).max(0.8);
+                let (x, y) = (x(nanos as f64) - wide / 2.0, height + 20.0 - tall);
+                let _ = write!(path, "M{x:.1} {y:.1}h{wide:.2}v{tall:.1}h-{wide:.2}z");
+            }
+            let _ = write!(svg, "<path d=\"{path}\" fill=\"var(--accent)\" fill-opacity=\"0.8\"/>");
+            for octave in low as i32..=high as i32 {
+                let nanos = 2f64.powi(octave);
+                // Every octave has a line, and as many a label as there is room for.
+                let every = ((high - low) / 12.0).ceil() as i32;
+                let at = x(nanos);
+                let _ = write!(
+                    svg,
+                    "<line class=\"grid\" x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{0}\" y2=\"{1}\"/>",
+                    height + 20.0,
+                    height + 25.0
+                );
+                if (octave - low as i32) % every.max(1) == 0 {
+                    let label = time(nanos as u64);
+                    let (y, anchor) = (height + 40.0, if octave == high as i32 { "end" } else { "middle" });
+                    let _ =
+                        write!(svg, "<text x=\"{at:.1}\" y=\"{y}\" text-anchor=\"{anchor}\">{label}</text>");
+                }
+            }
+            let quantiles = [("half", latency.p50), ("95 %", latency.p95), ("99 %", latency.p99)];
+            for (at, (label, nanos)) in quantiles.into_iter().enumerate() {
+                let middle = x(nanos.as_nanos() as f64);
+                let _ = write!(
+                    svg,
+                    "<line class=\"mark\" x1=\"{middle:.1}\" x2=\"{middle:.1}\" y1=\"14\" y2=\"{:.1}\"/>",
+                    height + 20.0
+                );
+                let y = 40.0 + 18.0 * at as f64;
+                let text = format!("{label} within {}", short(nanos));
+                let _ = write!(svg, "<text x=\"0\" y=\"{y}\" class=\"strong\">{text}</text>");
+            }
+            svg += "</svg>";
+            if self.latencies.len() > 1 {
+                let _ = write!(body, "<h3 class=\"hint\">{}</h3>", escaped(name));
+            }
+            body += &svg;
+        }
+        if body.is_empty() {
+            return String::new();
+        }
+        let hint = "From the source's giving an item to the sink's being done with it; time by its logarithm. Some of \
+                    the items were measured, evenly spread.";
+        section("Latency", hint, &body)
+    }
+
+    /// Pixels a nanosecond.
+    fn scale(&self) -> f64 {
+        (WIDTH - LEFT) / (self.wall.as_nanos() as f64).max(1.0)
+    }
+
+    fn time_axis(&self, svg: &mut String, y: f64) {
+        let (wall, parts) = (self.wall.as_nanos() as f64, 8);
+        for part in 0..=parts {
+            let share = f64::from(part) / f64::from(parts);
+            let x = LEFT + (WIDTH - LEFT) * share;
+            let anchor = if part == parts { "end" } else { "middle" };
+            let text = if part == 0 { "0".to_owned() } else { time((wall * share) as u64) };
+            let _ = write!(
+                svg,
+                "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{y:.1}\" y2=\"{:.1}\"/>\
+                 <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{text}</text>",
+                y + 5.0,
+                y + 20.0,
+            );
+        }
+    }
+}
+
+fn open(height: f64, label: &str) -> String {
+    let label = escaped(label);
+    format!(
+        "<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" width=\"{WIDTH}\" \
+         height=\"{height:.0}\" role=\"img\" aria-label=\"{label}\">"
+    )
+}
+
+/// A name as far as there is room for it.
+fn clipped(name: &str) -> String {
+    const ROOM: usize = 17;
+    if name.chars().count() <= ROOM {
+        return escaped(name);
+    }
+    escaped(&name.chars().take(ROOM - 1).chain(['…']).collect::<String>())
+}

@@ -1,0 +1,170 @@
+//! The report as a page: one file that needs nothing from elsewhere, and no script.
+
+mod charts;
+
+use anabranch_plan::Role;
+use anabranch_plan::quantity::{percent, rate, times};
+
+use super::table::{cells, short};
+use super::{NodeReport, Report};
+
+const STYLE: &str = include_str!("page.css");
+
+/// So many stages have a colour of their own.
+const COLORS: usize = 8;
+
+impl Report {
+    /// The report as an HTML page: what bounded the throughput, the table, the picture of the plan, what each thread did
+    /// and how many items waited over time, how long items were on their way, and the predicted speed-up. It fetches
+    /// nothing, runs no script, and follows the reader's choice of light or dark.
+    ///
+    /// ```
+    /// let (_, report) = anabranch::Stream::from_iter(0..100).workers(2).map(|n| n + 1).report().for_each(drop);
+    /// assert!(report.to_html().starts_with("<!DOCTYPE html>"));
+    /// ```
+    pub fn to_html(&self) -> String {
+        let title = self.plan.name.as_deref().unwrap_or("Report");
+        let mut page = format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+             <title>{0}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n\
+             <p class=\"sub\">{1}</p>\n",
+            escaped(title),
+            escaped(&self.run_line()),
+        );
+        page += &self.figures();
+        page += &format!("<section class=\"said\"><p>{}</p></section>\n", prose(&self.explanation()));
+        page += &self.stages();
+        page += &self.threads();
+        page += &self.queues();
+        page += &self.latency_charts();
+        let hint = "What ran, with what was measured in it.";
+        page += &section("Plan", hint, &format!("<div class=\"picture\">{}</div>", self.to_svg()));
+        if let Some(curve) = self.curve() {
+            let measured = self.per_item().map(|nanos| (self.plan.settings.workers, nanos));
+            let picture = curve.to_svg(measured.as_slice());
+            let hint =
+                "From the costs that were measured, with a core for each worker. The circle is this run.";
+            page += &section("Predicted speed-up", hint, &format!("<div class=\"picture\">{picture}</div>"));
+        }
+        page += &format!(
+            "<section><details><summary>The plan in words</summary><pre>{}</pre></details></section>\n",
+            escaped(&self.costed.to_string()),
+        );
+        page += "</main>\n</body>\n</html>\n";
+        page
+    }
+
+    fn run_line(&self) -> String {
+        let line = self.headline();
+        let name = self.plan.name.as_ref().map_or(String::new(), |name| format!("{name}: "));
+        line.strip_prefix(&name).unwrap_or(&line).to_owned()
+    }
+
+    /// The few numbers that everybody asks for.
+    fn figures(&self) -> String {
+        let mut tiles = vec![(rate(self.throughput()), "measured".to_owned())];
+        if let Some(prediction) = &self.prediction {
+            let off = prediction.throughput / self.throughput().max(1e-9) - 1.0;
+            let beside = match percent(off.abs()).as_str() {
+                "0 %" => "predicted from the costs: the same".to_owned(),
+                share => {
+                    format!("predicted from the costs: {share} {}", if off > 0.0 { "more" } else { "less" })
+                }
+            };
+            tiles.push((rate(prediction.throughput), beside));
+            if let Some(measured) = self.per_item() {
+                let speedup = prediction.per_item * prediction.speedup / measured;
+                tiles.push((format!("{} ×", times(speedup)), "the speed of the plain loop".to_owned()));
+            }
+        }
+        if let Some(latency) = self.latencies.last() {
+            tiles.push((short(latency.p50), "half of the items were on their way no longer".to_owned()));
+            tiles.push((short(latency.p99), "99 % were on their way no longer".to_owned()));
+        }
+        let tiles = tiles.iter().map(|(value, what)| {
+            format!("<section><b>{}</b><span>{}</span></section>", escaped(value), escaped(what))
+        });
+        format!("<div class=\"figures\">{}</div>\n", tiles.collect::<String>())
+    }
+
+    fn stages(&self) -> String {
+        let mut rows = String::new();
+        for (at, node) in self.nodes.iter().enumerate() {
+            let [items, busy, each, used, waiting, occupancy] = cells(node);
+            let is_bottleneck = self.bottleneck == Some(at);
+            let (class, tag) = match is_bottleneck {
+                true => (" class=\"bottleneck\"", "<span class=\"tag\">busiest</span>"),
+                false => ("", ""),
+            };
+            let (color, width) = (color(at), 100.0 * node.utilization.clamp(0.0, 1.0));
+            rows += &format!(
+                "<tr{class}><td><i class=\"swatch\" style=\"background:{color}\"></i>{}<span class=\"kind\">{}</span>{tag}\
+                 </td><td>{items}</td><td>{busy}</td><td>{each}</td><td><span class=\"meter\"><i \
+                 style=\"width:{width:.1}%;background:{color}\"></i></span>{used}</td><td>{waiting}</td>\
+                 <td>{occupancy}</td></tr>\n",
+                escaped(&node.name),
+                kind(node),
+            );
+        }
+        let head = "<tr><th>stage</th><th>items</th><th>busy</th><th>an item</th><th>used</th><th>waiting</th>\
+                    <th>occupancy</th></tr>";
+        let hint = "Busy: time of threads in the stage. Used: the share of what it could have had. Waiting and \
+                    occupancy: how long items waited before it, and how many did, on the mean.";
+        section("Stages", hint, &format!("<div class=\"scroll\"><table>{head}\n{rows}</table></div>"))
+    }
+
+    /// Which colour is which stage.
+    fn key(&self, rest: Option<&str>) -> String {
+        let mut items: Vec<(&str, String)> =
+            self.nodes.iter().enumerate().map(|(at, node)| (&*node.name, color(at))).collect();
+        items.extend(rest.map(|name| (name, "var(--idle)".to_owned())));
+        let items = items.iter().map(|(name, color)| {
+            format!("<span><i class=\"swatch\" style=\"background:{color}\"></i>{}</span>", escaped(name))
+        });
+        format!("<div class=\"key\">{}</div>", items.collect::<String>())
+    }
+}
+
+fn kind(node: &NodeReport) -> String {
+    match node.role {
+        Role::Source => "source".to_owned(),
+        Role::Parallel => format!("parallel ×{}", node.threads),
+        Role::Serial => "serial".to_owned(),
+        Role::Sink => "sink".to_owned(),
+    }
+}
+
+fn section(title: &str, hint: &str, body: &str) -> String {
+    format!("<section><h2>{title}</h2><p class=\"hint\">{hint}</p>{body}</section>\n")
+}
+
+fn color(stage: usize) -> String {
+    format!("var(--s{})", stage % COLORS)
+}
+
+/// Sentences, in which names stand between backquotes.
+fn prose(text: &str) -> String {
+    let parts = escaped(text);
+    let parts = parts.split('`').enumerate();
+    parts
+        .map(|(at, part)| if at % 2 == 1 { format!("<code>{part}</code>") } else { part.to_owned() })
+        .collect()
+}
+
+/// Text between tags, or in an attribute.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            '\n' => escaped.push(c),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {}
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}

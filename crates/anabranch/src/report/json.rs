@@ -1,0 +1,151 @@
+//! The report as JSON, for programs.
+
+use serde::Serialize;
+
+use anabranch_plan::{Plan, Prediction, Role};
+
+use super::{Report, each};
+
+/// The version of the format that [`Report::to_json`] writes. A change that programs would trip over makes it greater;
+/// fields may be added.
+pub const REPORT_VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct Written<'r> {
+    version: u32,
+    wall_ns: u64,
+    workers: usize,
+    cores: usize,
+    items: u64,
+    items_per_second: f64,
+    explanation: String,
+    bottleneck: Option<usize>,
+    nodes: Vec<Node<'r>>,
+    latencies: Vec<Latency<'r>>,
+    prediction: Option<&'r Prediction>,
+    curve: Vec<Point>,
+    waiting: Over<'r>,
+    threads: Vec<Thread<'r>>,
+    plan: &'r Plan,
+}
+
+#[derive(Serialize)]
+struct Node<'r> {
+    id: usize,
+    name: &'r str,
+    role: Role,
+    items: u64,
+    given: u64,
+    busy_ns: u64,
+    off_processor_ns: u64,
+    each_ns: u64,
+    waiting_ns: u64,
+    occupancy: f64,
+    fullest: u64,
+    threads: usize,
+    utilization: f64,
+}
+
+#[derive(Serialize)]
+struct Latency<'r> {
+    from: &'r str,
+    to: &'r str,
+    p50_ns: u64,
+    p95_ns: u64,
+    p99_ns: u64,
+}
+
+#[derive(Serialize)]
+struct Point {
+    workers: usize,
+    per_item_ns: f64,
+    speedup: f64,
+}
+
+/// Items that wait before each unit over time.
+#[derive(Serialize)]
+struct Over<'r> {
+    stretch_ns: u64,
+    before: Vec<Line<'r>>,
+}
+
+/// A value for each stretch.
+#[derive(Serialize)]
+struct Line<'r> {
+    name: &'r str,
+    values: Vec<f64>,
+}
+
+/// The share of each stretch that a thread spent in each unit, and waiting.
+#[derive(Serialize)]
+struct Thread<'r> {
+    name: &'r str,
+    stretch_ns: u64,
+    shares: Vec<Line<'r>>,
+}
+
+impl Report {
+    /// Everything as indented JSON, the plan with the measured costs and the prediction among it. Times are in
+    /// nanoseconds. `waiting` has the items that waited before each unit and `threads` what each thread did, in
+    /// stretches of `stretch_ns`.
+    ///
+    /// ```
+    /// let (_, report) = anabranch::Stream::from_iter(0..100).workers(2).map(|n| n + 1).report().for_each(drop);
+    /// assert!(report.to_json().contains("\"items\": 100"));
+    /// ```
+    pub fn to_json(&self) -> String {
+        let whole = |of: std::time::Duration| u64::try_from(of.as_nanos()).unwrap_or(u64::MAX);
+        let nodes = self.nodes.iter().map(|node| Node {
+            id: node.id.0,
+            name: &node.name,
+            role: node.role,
+            items: node.items,
+            given: node.given,
+            busy_ns: whole(node.busy),
+            off_processor_ns: whole(node.off_processor),
+            each_ns: each(node.busy, node.items),
+            waiting_ns: whole(node.waiting),
+            occupancy: node.occupancy,
+            fullest: node.fullest,
+            threads: node.threads,
+            utilization: node.utilization,
+        });
+        let latencies = self.latencies.iter().map(|latency| Latency {
+            from: &latency.from,
+            to: &latency.to,
+            p50_ns: whole(latency.p50),
+            p95_ns: whole(latency.p95),
+            p99_ns: whole(latency.p99),
+        });
+        let points = self.curve().map_or(Vec::new(), |curve| curve.points);
+        let point = |point: Prediction| Point {
+            workers: point.workers,
+            per_item_ns: point.per_item,
+            speedup: point.speedup,
+        };
+        let lines = self.waiting_lines().map(|(name, values)| Line { name, values });
+        let threads = self.tracks.iter().map(|track| Thread {
+            name: &track.name,
+            stretch_ns: track.time.width(),
+            shares: self.shares_of(track).map(|(name, values)| Line { name, values }).collect(),
+        });
+        let written = Written {
+            version: REPORT_VERSION,
+            wall_ns: whole(self.wall),
+            workers: self.plan.settings.workers,
+            cores: self.cores,
+            items: self.source_items(),
+            items_per_second: self.throughput(),
+            explanation: self.explanation(),
+            bottleneck: self.bottleneck().map(|node| node.id.0),
+            nodes: nodes.collect(),
+            latencies: latencies.collect(),
+            prediction: self.prediction.as_ref(),
+            curve: points.into_iter().map(point).collect(),
+            waiting: Over { stretch_ns: self.waiting.width(), before: lines.collect() },
+            threads: threads.collect(),
+            plan: &self.costed,
+        };
+        serde_json::to_string_pretty(&written).expect("strings, numbers and lists of them always have JSON")
+    }
+}

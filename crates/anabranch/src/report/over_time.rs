@@ -1,0 +1,33 @@
+//! What happened when: the series of a report, by the names of its units.
+
+use super::Report;
+use crate::engine::Track;
+
+impl Report {
+    /// For each unit behind the source, how many indices waited before it in each stretch. Where nobody looked, as many
+    /// as before.
+    pub(super) fn waiting_lines(&self) -> impl Iterator<Item = (&str, Vec<f64>)> {
+        self.nodes.iter().skip(1).map(|node| {
+            let mut last = 0.0;
+            let values = self.waiting.rows().map(|row| {
+                let looks = row[row.len() - 1];
+                if looks > 0 {
+                    last = row[node.id.0] as f64 / looks as f64;
+                }
+                last
+            });
+            (&*node.name, values.collect())
+        })
+    }
+
+    /// The share of each stretch that a thread spent in each unit, and, as the last line, with nothing to do.
+    pub(super) fn shares_of<'t>(&'t self, track: &'t Track) -> impl Iterator<Item = (&'t str, Vec<f64>)> {
+        let idle = self.plan.nodes.len();
+        let columns = self.nodes.iter().map(|node| (&*node.name, node.id.0)).chain([("idle", idle)]);
+        let width = track.time.width() as f64;
+        columns.map(move |(name, column)| {
+            let share = |row: &[u64]| (row[column] as f64 / width).min(1.0);
+            (name, track.time.rows().map(share).collect())
+        })
+    }
+}
