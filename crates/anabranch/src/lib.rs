@@ -54,10 +54,12 @@
 //! [`Stream`] for the sources, stages, ends and settings; [`Plan`] and [`Report`] for what will run and what
 //! did; [`Shards`] for stages that keep a state by key; [`Pool`] for many short runs; [`Workers`] and
 //! [`CancelToken`] for steering a run; [`Monitor`] for looking into one; [`Offload`] for handing single tasks to a
-//! farm; [`Recycler`] for large buffers; [`ssp`] for programs written for Rust-SSP.
+//! farm; [`Recycler`] for large buffers; [`ssp`] for programs written for Rust-SSP;
+//! [`annotation`] for loops that stay loops.
 #![forbid(unsafe_code)]
 
 mod affinity;
+pub mod annotation;
 mod cancel;
 mod channel;
 mod engine;
@@ -78,6 +80,8 @@ mod stream;
 mod unit;
 mod workers;
 
+#[cfg(feature = "macros")]
+pub use anabranch_macros::stream;
 pub use anabranch_plan::{self as plan, Plan};
 pub use cancel::{CancelToken, Stopped};
 pub use channel::{Closed, Post, TryPostError};

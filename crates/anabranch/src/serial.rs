@@ -149,6 +149,23 @@ impl<T, U: Send, E, F: FnMut(T) -> Option<U> + Send> Serial<T, E> for EachWhile<
     }
 }
 
+/// A serial stage made of a function that may drop its item or fail.
+#[derive(Debug)]
+pub struct TryEachOption<F>(pub(crate) F);
+
+impl<T, U: Send, E, F: FnMut(T) -> Result<Option<U>, E> + Send> Serial<T, E> for TryEachOption<F> {
+    type Out = U;
+
+    #[inline]
+    fn call(&mut self, item: T, emit: &mut impl FnMut(U) -> Flow<E>) -> Flow<E> {
+        match (self.0)(item) {
+            Ok(Some(item)) => emit(item),
+            Ok(None) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(Halt::Error(error)),
+        }
+    }
+}
+
 /// A serial stage that lets the first items through and ends the stream with the last of them.
 #[derive(Debug)]
 pub struct Take {

@@ -8,7 +8,8 @@ use super::{Described, Stream};
 use crate::engine::{BridgeUpstream, StageUpstream, Tail};
 use crate::flow::{Admit, Mode};
 use crate::serial::{
-    Batch, Each, EachOption, EachWhile, Serial, Spread, SpreadEach, SpreadOnly, Take, TryEach, TrySpreadEach,
+    Batch, Each, EachOption, EachWhile, Serial, Spread, SpreadEach, SpreadOnly, Take, TryEach, TryEachOption,
+    TrySpreadEach,
 };
 use crate::shape::Single;
 use crate::unit::{Apply, Identity, Unit};
@@ -263,6 +264,32 @@ where
         F: FnMut(U::Out) -> Result<V, E> + Send + 'env,
     {
         self.admit::<E>().stage(Node::serial("try_serial").fallible(), TryEach(f))
+    }
+
+    /// As [`try_serial`](Self::try_serial), and drops the items for which `f` gives `Ok(None)`.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let mut lines = 0;
+    /// let numbers: Result<Vec<i32>, _> = Stream::from_iter(["7", "", "5"])
+    ///     .try_serial_filter_map(|line| {
+    ///         lines += 1;
+    ///         if line.is_empty() { Ok(None) } else { line.parse().map(Some) }
+    ///     })
+    ///     .collect();
+    /// assert_eq!(numbers, Ok(vec![7, 5]));
+    /// assert_eq!(lines, 3);
+    /// ```
+    pub fn try_serial_filter_map<V, E, F>(self, f: F) -> After<'env, U, M::Then, V>
+    where
+        V: Send + 'env,
+        E: Send + 'env,
+        M: Admit<E>,
+        U: Apply<E>,
+        F: FnMut(U::Out) -> Result<Option<V>, E> + Send + 'env,
+    {
+        self.admit::<E>().stage(Node::serial("try_serial_filter_map").fallible(), TryEachOption(f))
     }
 }
 

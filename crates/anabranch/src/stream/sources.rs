@@ -91,6 +91,23 @@ impl<'env, T: Send + 'env, E: Send + 'env> Stream<'env, Identity<T, Single>, May
     {
         Self::pulled(TryFromIter(items.into_iter()), Node::source("try_from_iter").fallible())
     }
+
+    /// A stream of what a closure gives, until it gives `Ok(None)` or fails.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let mut lines = ["1", "2", "three", "4"].iter();
+    /// let numbers = Stream::try_from_fn(|| lines.next().map(|line| line.parse::<i32>()).transpose());
+    /// assert!(numbers.collect::<Vec<_>>().is_err());
+    /// ```
+    pub fn try_from_fn<F>(mut next: F) -> Self
+    where
+        F: FnMut() -> Result<Option<T>, E> + Send + 'env,
+    {
+        let items = std::iter::from_fn(move || next().transpose());
+        Self::pulled(TryFromIter(items), Node::source("try_from_fn").fallible())
+    }
 }
 
 impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {

@@ -1,0 +1,238 @@
+//! Annotations on a loop: the loop stays a loop, and [`#[stream]`](crate::stream) runs it on all cores.
+//!
+//! ```
+//! use std::io::{self, Read, Write};
+//! # fn read_block(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
+//! #     let mut block = Vec::new();
+//! #     input.take(8).read_to_end(&mut block)?;
+//! #     Ok((!block.is_empty()).then_some(block))
+//! # }
+//!
+//! #[anabranch::stream]
+//! fn shout(input: &mut (impl Read + Send), out: &mut (impl Write + Send)) -> io::Result<usize> {
+//!     let mut blocks = 0;
+//!     #[to_stream]
+//!     loop {
+//!         let Some(block) = read_block(input)? else { break }; // the source: one block after the other
+//!         #[stage(replicate)]
+//!         let block = block.to_ascii_uppercase();              // on all cores
+//!         out.write_all(&block)?;                              // serial again, in order
+//!         blocks += 1;
+//!     }
+//!     Ok(blocks)
+//! }
+//!
+//! let mut out = Vec::new();
+//! assert_eq!(shout(&mut &b"down the river"[..], &mut out)?, 2);
+//! assert_eq!(out, b"DOWN THE RIVER");
+//! # Ok::<(), io::Error>(())
+//! ```
+//!
+//! Take the annotations away and the function still compiles and does the same. `#[stream(off)]` does that: the loop
+//! runs as it is written.
+//!
+//! The idea is SPar's: *C++11 attributes for stream parallelism* (Griebler and others), as used in *Stream parallelism
+//! annotations for data compression*; here the attributes are Rust's and the loop keeps what Rust promises.
+//!
+//! # Source and stages
+//!
+//! The statements of the loop's body are cut into parts that run at the same time, for different items:
+//!
+//! - What stands before the first `#[stage]` is the **source**, with the head of the loop.
+//! - `#[stage]` before a statement begins a **serial** stage: it runs for one item after the other, in order, and may
+//!   change variables of the function.
+//! - `#[stage(replicate)]` makes a stage of that one statement which runs for several items at once. It may read
+//!   variables of the function.
+//! - Statements without an annotation belong to the serial stage, or the source, before them. Behind a replicated
+//!   stage they make a serial stage of their own. So whatever is not marked with `replicate` is serial, and in order.
+//!
+//! A stage is any statement of the body itself: an expression, a `let` with a pattern, a block, a loop, an `if`. What
+//! a later part uses of the variables that the body binds is handed on, by value; what the function binds is borrowed.
+//! A `let x;` without a value belongs to the first stage that mentions `x`.
+//!
+//! # Leaving the loop
+//!
+//! `break`, `break value`, `continue`, `return` and `?`, with or without labels, mean what they mean in the loop: the
+//! items before this one are finished, nothing of the items after it is seen by a stage behind, and the function goes
+//! on as the loop would have. In functions that return `Result`, `Option` or `ControlFlow`; the error need not be
+//! `Send` if what `?` found is.
+//!
+//! The source and earlier serial stages may be up to a window of items ahead. Where that could be seen, since a
+//! variable that they change is used behind a loop that a later stage may leave by `break`, it is a compile error that
+//! says what to do; `may_run_ahead` says that it does not matter. What the caller sees after a `return` or `?`, such as
+//! how far a reader was read, may be ahead too.
+//!
+//! # Options
+//!
+//! `#[to_stream(..)]` stands before `loop`, `while`, `while let`, `for`, or a block with one of them in it:
+//!
+//! | option | means |
+//! |---|---|
+//! | `ordered`, `unordered` | stages see items in order (the default), or [as they are done](crate::Stream::unordered) |
+//! | `window = 64` | [at most so many items](crate::Stream::window) under way |
+//! | `workers = 4` | [so many threads](crate::Stream::workers) |
+//! | `burst = 1` | [so many items claimed at once](crate::Stream::burst) |
+//! | `schedule = on_demand`, `schedule = dealt` | replicas take items when they are free (the default), or in turn |
+//! | `wait = park`, `wait = spin` | who waits sleeps (the default), or [spins](crate::Stream::spin) |
+//! | `pool = &pool` | helpers come from a [pool](crate::Pool) |
+//! | `cancel = &token` | a [token](crate::CancelToken) may end the loop |
+//! | `report = \|report\| ..` | is called with the [`Report`](crate::Report) when the loop has ended |
+//! | `title = ".."` | names the threads |
+//! | `dedicated` | the source has a [thread of its own](crate::Stream::dedicated) |
+//! | `may_run_ahead` | of the source: see above |
+//!
+//! `#[stage(..)]`:
+//!
+//! | option | means |
+//! |---|---|
+//! | `replicate`, `replicate = 4` | several at once: as many as there are workers, or [so many](crate::Stream::replicate) |
+//! | `state(name = ..)` | each worker has a variable of that name of its own, made so |
+//! | `state = \|\| ..` | the same, for the one variable of the function that the stage changes |
+//! | `name = ".."` | the stage's name in reports |
+//! | `unordered` | from here on items are taken as they are done |
+//! | `dedicated` | a serial stage has a thread of its own |
+//! | `may_run_ahead` | of a serial stage: see above |
+//! | `input(..)`, `output(..)` | what comes in and goes out, checked against what was found |
+//!
+//! From SPar: `ToStream` is `#[to_stream]`, `Stage` is `#[stage]`, `Replicate(n)` is `replicate = n`, `Input` and
+//! `Output` may be left out. Its flag `-spar_ordered` is the default, `-spar_blocking` is `wait = park`, the default
+//! too, and `-spar_ondemand` is `schedule = on_demand, window = 2 * replicas`.
+//!
+//! # What does not work
+//!
+//! - `return`, `?`, `break` and `continue` in the arguments of a macro work if those are expressions. A macro that
+//!   returns by itself (`bail!`) cannot be seen through: write `return Err(..)`.
+//! - What crosses a border must be `Send` and may not borrow from another variable of the body.
+//! - A variable of the body is dropped when the last part that uses it is done with it.
+//! - Whether a method changes its variable is the compiler's to find out: its message then speaks of closures.
+//! - `async` functions.
+//!
+//! # What the attribute writes
+//!
+//! Calls of [`Stream`](crate::Stream), and [`Exit`] where the loop may be left. Nobody has to call what is below.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::ops::ControlFlow;
+
+/// How a stage leaves its loop: the error of a stream that was made of a loop.
+pub enum Exit<'env, B, R> {
+    /// By `break`, with its value.
+    Break(B),
+    /// By `return` or `?`: makes what the function returns. What it is made of crosses threads, not the value.
+    Return(Box<dyn FnOnce() -> R + Send + 'env>),
+    /// To a label outside of the loop, by its number.
+    Jump(usize),
+}
+
+impl<B, R> fmt::Debug for Exit<'_, B, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Exit::Break(_) => "Break",
+            Exit::Return(_) => "Return",
+            Exit::Jump(_) => "Jump",
+        })
+    }
+}
+
+impl<'env, B, R> Exit<'env, B, R> {
+    /// The function returns what `value` gives.
+    pub fn returns(value: impl FnOnce() -> R + Send + 'env) -> Self {
+        Exit::Return(Box::new(value))
+    }
+
+    /// The function returns what a `?` found.
+    pub fn asks<Q>(residual: Q) -> Self
+    where
+        Q: Send + 'env,
+        R: Answer<Q>,
+    {
+        Exit::Return(Box::new(move || R::answer(residual)))
+    }
+}
+
+/// What the function returns.
+pub fn give<'env, R>(value: Box<dyn FnOnce() -> R + Send + 'env>) -> R {
+    value()
+}
+
+/// What may stand before a `?`.
+#[diagnostic::on_unimplemented(
+    message = "`?` in an annotated loop is for `Result`, `Option` and `ControlFlow`, not for `{Self}`"
+)]
+pub trait Ask {
+    /// What it is if the loop goes on.
+    type Value;
+    /// What is left of it if not.
+    type Residual;
+    /// Whether the loop goes on.
+    fn ask(self) -> ControlFlow<Self::Residual, Self::Value>;
+}
+
+impl<T, E> Ask for Result<T, E> {
+    type Value = T;
+    type Residual = Result<Infallible, E>;
+
+    fn ask(self) -> ControlFlow<Result<Infallible, E>, T> {
+        match self {
+            Ok(value) => ControlFlow::Continue(value),
+            Err(error) => ControlFlow::Break(Err(error)),
+        }
+    }
+}
+
+impl<T> Ask for Option<T> {
+    type Value = T;
+    type Residual = Option<Infallible>;
+
+    fn ask(self) -> ControlFlow<Option<Infallible>, T> {
+        match self {
+            Some(value) => ControlFlow::Continue(value),
+            None => ControlFlow::Break(None),
+        }
+    }
+}
+
+impl<B, C> Ask for ControlFlow<B, C> {
+    type Value = C;
+    type Residual = ControlFlow<B, Infallible>;
+
+    fn ask(self) -> ControlFlow<ControlFlow<B, Infallible>, C> {
+        match self {
+            ControlFlow::Continue(value) => ControlFlow::Continue(value),
+            ControlFlow::Break(value) => ControlFlow::Break(ControlFlow::Break(value)),
+        }
+    }
+}
+
+/// What a function may return that has a `?` in it.
+#[diagnostic::on_unimplemented(
+    message = "`?` cannot turn what it found, `{Q}`, into what the function returns, `{Self}`",
+    label = "the function returns something else"
+)]
+pub trait Answer<Q> {
+    /// What the function returns.
+    fn answer(residual: Q) -> Self;
+}
+
+impl<T, E, F: From<E>> Answer<Result<Infallible, E>> for Result<T, F> {
+    fn answer(residual: Result<Infallible, E>) -> Self {
+        match residual {
+            Err(error) => Err(F::from(error)),
+        }
+    }
+}
+
+impl<T> Answer<Option<Infallible>> for Option<T> {
+    fn answer(_: Option<Infallible>) -> Self {
+        None
+    }
+}
+
+impl<B, C> Answer<ControlFlow<B, Infallible>> for ControlFlow<B, C> {
+    fn answer(residual: ControlFlow<B, Infallible>) -> Self {
+        match residual {
+            ControlFlow::Break(value) => ControlFlow::Break(value),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Which variables a piece of code surely changes: those it assigns to or borrows with `&mut`.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::Ident;
+use syn::visit::{self, Visit};
+use syn::{BinOp, Expr, Stmt};
+
+use crate::names::bindings;
+
+/// A change that was found.
+pub struct Change {
+    /// The variable.
+    pub base: Ident,
+    /// Whether the variable as a whole is changed, not a field or element of it or what it points to.
+    pub is_whole: bool,
+    /// Whether it is a method that may take `&mut self`: a change only if the variable is declared so.
+    pub is_method: bool,
+}
+
+/// The changes in these statements to variables that the statements do not bind themselves.
+pub fn changes<'s>(stmts: impl Iterator<Item = &'s Stmt>) -> Vec<Change> {
+    let mut find = Find { changes: Vec::new(), bound: BTreeSet::new() };
+    stmts.for_each(|stmt| find.visit_stmt(stmt));
+    let Find { changes, bound } = find;
+    changes.into_iter().filter(|change| !bound.contains(&change.base.to_string())).collect()
+}
+
+struct Find {
+    changes: Vec<Change>,
+    /// Names bound anywhere inside: too many rather than too few, as a change that is missed here is the compiler's.
+    bound: BTreeSet<String>,
+}
+
+impl Find {
+    fn place(&mut self, place: &Expr, is_method: bool) {
+        let mut is_whole = true;
+        let mut place = place;
+        loop {
+            place = match place {
+                Expr::Path(path) => {
+                    if let Some(base) = path.path.get_ident() {
+                        self.changes.push(Change { base: base.clone(), is_whole, is_method });
+                    }
+                    return;
+                }
+                Expr::Paren(inner) => &inner.expr,
+                Expr::Tuple(tuple) => {
+                    return tuple.elems.iter().for_each(|place| self.place(place, is_method));
+                }
+                Expr::Field(field) => {
+                    is_whole = false;
+                    &field.base
+                }
+                Expr::Index(index) => {
+                    is_whole = false;
+                    &index.expr
+                }
+                Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => {
+                    is_whole = false;
+                    &unary.expr
+                }
+                _ => return,
+            };
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Find {
+    fn visit_pat(&mut self, pat: &'ast syn::Pat) {
+        self.bound.extend(bindings(pat).iter().map(|binding| binding.ident.to_string()));
+    }
+
+    fn visit_item(&mut self, _: &'ast syn::Item) {}
+
+    fn visit_expr_assign(&mut self, assign: &'ast syn::ExprAssign) {
+        self.place(&assign.left, false);
+        visit::visit_expr_assign(self, assign);
+    }
+
+    fn visit_expr_binary(&mut self, binary: &'ast syn::ExprBinary) {
+        let changes = matches!(
+            binary.op,
+            BinOp::AddAssign(_)
+                | BinOp::SubAssign(_)
+                | BinOp::MulAssign(_)
+                | BinOp::DivAssign(_)
+                | BinOp::RemAssign(_)
+                | BinOp::BitXorAssign(_)
+                | BinOp::BitAndAssign(_)
+                | BinOp::BitOrAssign(_)
+                | BinOp::ShlAssign(_)
+                | BinOp::ShrAssign(_)
+        );
+        if changes {
+            self.place(&binary.left, false);
+        }
+        visit::visit_expr_binary(self, binary);
+    }
+
+    fn visit_expr_reference(&mut self, reference: &'ast syn::ExprReference) {
+        if reference.mutability.is_some() {
+            self.place(&reference.expr, false);
+        }
+        visit::visit_expr_reference(self, reference);
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        self.place(&call.receiver, true);
+        visit::visit_expr_method_call(self, call);
+    }
+}

@@ -1,0 +1,163 @@
+//! What an annotated loop may not do, said where it does it.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::Ident;
+use syn::Error;
+
+use crate::body::Segment;
+use crate::changes::{Change, changes};
+use crate::exits::Exits;
+use crate::function::Function;
+use crate::names::Binding;
+use crate::options::{State, StreamOptions};
+
+/// The first thing that is wrong with a loop. `before` are the names bound before each segment.
+pub fn check(
+    segments: &[Segment],
+    before: &[BTreeSet<String>],
+    exits: &[Exits],
+    options: &StreamOptions,
+    bound: &[Binding],
+    function: &Function,
+) -> Option<Error> {
+    let mut errors = Vec::new();
+    for (at, segment) in segments.iter().enumerate() {
+        let states = states(segment);
+        // The loop's own names are the item's from the start.
+        let own: BTreeSet<String> = if at == 0 {
+            bound.iter().map(|binding| binding.ident.to_string()).collect()
+        } else {
+            before[at].clone()
+        };
+        let changes = changes(segment.stmts.iter());
+        let outer = |change: &&Change| {
+            let name = change.base.to_string();
+            !own.contains(&name) && !states.contains(&name)
+        };
+        for change in changes.iter().filter(outer) {
+            let name = change.base.to_string();
+            if segment.is_replicated() {
+                if !change.is_method {
+                    errors.push(shared(&change.base));
+                }
+                continue;
+            }
+            if change.is_whole && !change.is_method {
+                let elsewhere = segments.iter().enumerate().find(|(other, segment)| {
+                    *other != at && !before[*other].contains(&name) && segment.uses(&[]).contains_key(&name)
+                });
+                if let Some((_, other)) = elsewhere {
+                    let place = &other.uses(&[])[&name];
+                    errors.push(used_twice(&change.base, place));
+                    continue;
+                }
+            }
+            let may = segment.options.as_ref().map_or(at == 0 && options.may_run_ahead, |o| o.may_run_ahead);
+            let is_changed = !change.is_method || function.mutable.get(&name) == Some(&true);
+            let leaves = exits[at + 1..].iter().any(|exits| exits.breaks || exits.jumps);
+            if leaves && is_changed && !may && function.is_used_after(&name) {
+                errors.push(ran_ahead(&change.base, at == 0));
+            }
+        }
+        if at > 0 {
+            errors.extend(inputs(segment));
+            errors.extend(outputs(segments, at));
+        }
+    }
+    errors.into_iter().reduce(|mut all, error| {
+        all.combine(error);
+        all
+    })
+}
+
+fn states(segment: &Segment) -> BTreeSet<String> {
+    match segment.options.as_ref().and_then(|options| options.state.as_ref()) {
+        Some(State::Named(states)) => states.iter().map(|(name, _)| name.to_string()).collect(),
+        _ => BTreeSet::new(),
+    }
+}
+
+fn shared(name: &Ident) -> Error {
+    let text = format!(
+        "a replicated stage cannot change `{name}`, which its replicas share\n\
+         help: change it in a serial stage behind this one: `#[stage] ..`\n\
+         help: or let each worker have its own: `#[stage(replicate, state({name} = ..))]`"
+    );
+    Error::new(name.span(), text)
+}
+
+fn used_twice(name: &Ident, other: &Ident) -> Error {
+    let text = format!(
+        "`{name}` is changed here and used in another stage, which runs at the same time\n\
+         help: hand its value over in a variable of the loop's body: `let now = {name};`\n\
+         help: or make the two stages one"
+    );
+    let mut error = Error::new(name.span(), text);
+    error.combine(Error::new(other.span(), format!("`{name}` is used here too")));
+    error
+}
+
+fn ran_ahead(name: &Ident, is_source: bool) -> Error {
+    let (stage, fix) = if is_source {
+        ("the source", "`#[to_stream(may_run_ahead)]`")
+    } else {
+        ("this stage", "`#[stage(may_run_ahead)]`")
+    };
+    let text = format!(
+        "`{name}` is used behind the loop, which a later stage may leave by `break`: {stage} may be some items ahead of it then\n\
+         help: change `{name}` in the stage that has the `break`, or in one behind it\n\
+         help: or say that this does not matter: {fix}"
+    );
+    Error::new(name.span(), text)
+}
+
+/// `input(..)` against what comes in.
+fn inputs(segment: &Segment) -> Vec<Error> {
+    let Some(options) = &segment.options else { return Vec::new() };
+    let Some(input) = &options.input else { return Vec::new() };
+    let uses = segment.uses(&[]);
+    let mut errors: Vec<Error> = input
+        .iter()
+        .filter(|name| !uses.contains_key(&name.to_string()))
+        .map(|name| {
+            Error::new(name.span(), format!("this stage does not use `{name}`: leave it out of `input`"))
+        })
+        .collect();
+    for Binding { ident, .. } in &segment.takes {
+        let name = ident.to_string();
+        if uses.contains_key(&name) && !input.iter().any(|input| *input == name) {
+            let text = format!("`{name}` comes into this stage: `input` has to name it");
+            errors.push(Error::new(uses[&name].span(), text));
+        }
+    }
+    errors
+}
+
+/// `output(..)` against what is bound or changed here and goes on.
+fn outputs(segments: &[Segment], at: usize) -> Vec<Error> {
+    let Some(options) = &segments[at].options else { return Vec::new() };
+    let Some(output) = &options.output else { return Vec::new() };
+    let goes_on = |name: &Ident| {
+        let next = segments.get(at + 1);
+        next.is_some_and(|next| next.takes.iter().any(|binding| binding.ident == *name))
+    };
+    let mut made: Vec<Ident> = segments[at].binds().into_iter().map(|binding| binding.ident).collect();
+    let surely = changes(segments[at].stmts.iter()).into_iter().filter(|change| !change.is_method);
+    made.extend(surely.map(|change| change.base));
+    let mut errors = Vec::new();
+    for name in output {
+        if !goes_on(name) {
+            let text = format!("no later stage uses `{name}`: leave it out of `output`");
+            errors.push(Error::new(name.span(), text));
+        }
+    }
+    let mut seen = BTreeSet::new();
+    for name in made {
+        if goes_on(&name) && !output.contains(&name) && seen.insert(name.to_string()) {
+            let text = format!("`{name}` goes on to a later stage: `output` has to name it");
+            errors.push(Error::new(name.span(), text));
+        }
+    }
+    errors
+}

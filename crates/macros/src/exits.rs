@@ -1,0 +1,337 @@
+//! How code leaves the loop: `break`, `continue`, `return` and `?`, turned into what a stage gives back.
+//!
+//! A stage becomes a closure that gives a `Result`: an `Ok` goes on, an `Err` holds how the loop is left. So each
+//! way out becomes a `return` of that closure.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::visit_mut::{self, VisitMut};
+use syn::{Error, Expr, ExprBreak, ExprContinue, ExprReturn, Lifetime, Stmt, Token, parse_quote_spanned};
+
+/// Where the code stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Before the first stage: it may say that there are no more items.
+    Source,
+    /// In a stage.
+    Stage,
+}
+
+/// The ways out of one stage, or of a whole loop.
+#[derive(Clone, Copy, Default)]
+pub struct Exits {
+    /// The item is dropped.
+    pub skips: bool,
+    /// A stage ends the loop.
+    pub breaks: bool,
+    /// The source ends the loop by `break`.
+    pub ends: bool,
+    /// A loop around this one is left or goes on.
+    pub jumps: bool,
+    /// The loop is left by `break` with a value.
+    pub breaks_with_value: bool,
+    /// The function is left.
+    pub returns: bool,
+}
+
+impl Exits {
+    pub fn fails(&self) -> bool {
+        self.breaks || self.jumps || self.returns
+    }
+
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            skips: self.skips || other.skips,
+            breaks: self.breaks || other.breaks,
+            ends: self.ends || other.ends,
+            jumps: self.jumps || other.jumps,
+            breaks_with_value: self.breaks_with_value || other.breaks_with_value,
+            returns: self.returns || other.returns,
+        }
+    }
+}
+
+/// A jump to a label outside of the loop.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Jump {
+    pub label: Lifetime,
+    pub is_continue: bool,
+}
+
+/// Rewrites the ways out.
+pub struct Rewrite<'l> {
+    pub place: Place,
+    /// Whether the code leaves the loop somewhere: then its closure gives a `Result`.
+    pub fails: bool,
+    /// Whether nothing comes behind it, so that its closure gives no item.
+    pub is_last: bool,
+    pub label: Option<&'l Lifetime>,
+    pub jumps: &'l mut Vec<Jump>,
+    pub found: Exits,
+    pub errors: &'l mut Vec<Error>,
+    /// Loops inside the code that an unlabelled `break` would leave.
+    pub depth: usize,
+    /// Labels inside the code.
+    pub inner: Vec<Lifetime>,
+}
+
+/// The path of what the expansion calls and the user does not.
+pub fn support(span: Span) -> TokenStream {
+    quote_spanned!(span=> ::anabranch::annotation)
+}
+
+impl Rewrite<'_> {
+    pub fn stmts(&mut self, stmts: &mut [Stmt]) {
+        stmts.iter_mut().for_each(|stmt| self.visit_stmt_mut(stmt));
+    }
+
+    /// What `continue` becomes.
+    fn skip(&mut self, span: Span) -> Expr {
+        self.found.skips = true;
+        match (self.place, self.is_last, self.fails) {
+            (Place::Source, ..) => parse_quote_spanned!(span=> continue),
+            (Place::Stage, true, false) => parse_quote_spanned!(span=> return),
+            (Place::Stage, true, true) => parse_quote_spanned!(span=> return ::core::result::Result::Ok(())),
+            (Place::Stage, false, false) => parse_quote_spanned!(span=> return ::core::option::Option::None),
+            (Place::Stage, false, true) => {
+                parse_quote_spanned!(span=> return ::core::result::Result::Ok(::core::option::Option::None))
+            }
+        }
+    }
+
+    fn leave(&mut self, span: Span, exit: TokenStream) -> Expr {
+        let support = support(span);
+        parse_quote_spanned!(span=> return ::core::result::Result::Err(#support::Exit::#exit))
+    }
+
+    fn end(&mut self, span: Span) -> Expr {
+        if self.place == Place::Source {
+            // The items before this one are finished, and nothing else can tell the difference.
+            self.found.ends = true;
+            return if self.fails {
+                parse_quote_spanned!(span=> return ::core::result::Result::Ok(::core::option::Option::None))
+            } else {
+                parse_quote_spanned!(span=> return ::core::option::Option::None)
+            };
+        }
+        self.found.breaks = true;
+        self.leave(span, quote_spanned!(span=> Break(())))
+    }
+
+    fn jump(&mut self, label: &Lifetime, is_continue: bool, span: Span) -> Expr {
+        self.found.jumps = true;
+        let jump = Jump { label: label.clone(), is_continue };
+        let number = self.jumps.iter().position(|other| *other == jump).unwrap_or_else(|| {
+            self.jumps.push(jump);
+            self.jumps.len() - 1
+        });
+        self.leave(span, quote_spanned!(span=> Jump(#number)))
+    }
+
+    fn is_ours(&self, label: Option<&Lifetime>) -> bool {
+        match label {
+            None => self.depth == 0,
+            Some(label) => !self.inner.contains(label) && self.label == Some(label),
+        }
+    }
+
+    fn is_inner(&self, label: Option<&Lifetime>) -> bool {
+        match label {
+            None => self.depth > 0,
+            Some(label) => self.inner.contains(label),
+        }
+    }
+
+    fn breaks(&mut self, expr: ExprBreak) -> Expr {
+        let span = expr.break_token.span;
+        if self.is_inner(expr.label.as_ref()) {
+            return Expr::Break(expr);
+        }
+        if self.is_ours(expr.label.as_ref()) {
+            return match expr.expr {
+                None => self.end(span),
+                Some(value) => {
+                    self.found.breaks = true;
+                    self.found.breaks_with_value = true;
+                    self.leave(span, quote_spanned!(span=> Break(#value)))
+                }
+            };
+        }
+        let label = expr.label.as_ref().expect("an unlabelled break is ours or inner");
+        if let Some(value) = &expr.expr {
+            let text = "`break` with a value out of a loop around this one: assign the value to a variable of that \
+                        loop after this one has ended";
+            self.errors.push(Error::new(value.span(), text));
+        }
+        self.jump(label, false, span)
+    }
+
+    fn continues(&mut self, expr: ExprContinue) -> Expr {
+        let span = expr.continue_token.span;
+        if self.is_inner(expr.label.as_ref()) {
+            Expr::Continue(expr)
+        } else if self.is_ours(expr.label.as_ref()) {
+            if self.depth > 0 && self.place == Place::Source {
+                // Out of a loop inside the source, to the next item: that loop is inside the one of the source.
+                self.found.skips = true;
+                let label = source_label(span);
+                return parse_quote_spanned!(span=> continue #label);
+            }
+            self.skip(span)
+        } else {
+            let label = expr.label.as_ref().expect("an unlabelled continue is ours or inner");
+            self.jump(label, true, span)
+        }
+    }
+
+    fn returns(&mut self, expr: ExprReturn) -> Expr {
+        let span = expr.return_token.span;
+        self.found.returns = true;
+        let support = support(span);
+        match expr.expr.map(|value| *value) {
+            None => self.leave(span, quote_spanned!(span=> returns(move || ()))),
+            // A loop inside this one is left the same way.
+            Some(Expr::Call(call)) if is_call_to(&call, "give") => {
+                let exit = &call.args[0];
+                self.leave(span, quote_spanned!(span=> Return(#exit)))
+            }
+            // The value goes through threads, what is made of it need not.
+            Some(Expr::Call(call)) if call.args.len() == 1 && is_variant(&call) => {
+                let (variant, value) = (&call.func, &call.args[0]);
+                parse_quote_spanned!(span=> {
+                    let value = #value;
+                    return ::core::result::Result::Err(#support::Exit::returns(move || #variant(value)))
+                })
+            }
+            Some(value) => parse_quote_spanned!(span=> {
+                let value = #value;
+                return ::core::result::Result::Err(#support::Exit::returns(move || value))
+            }),
+        }
+    }
+
+    fn asks(&mut self, value: &Expr, question: Span) -> Expr {
+        self.found.returns = true;
+        let support = support(question);
+        parse_quote_spanned!(question=> match #support::Ask::ask(#value) {
+            ::core::ops::ControlFlow::Continue(value) => value,
+            ::core::ops::ControlFlow::Break(residual) => {
+                return ::core::result::Result::Err(#support::Exit::asks(residual))
+            }
+        })
+    }
+
+    fn inside(&mut self, label: Option<&syn::Label>, is_loop: bool, f: impl FnOnce(&mut Self)) {
+        self.depth += usize::from(is_loop);
+        self.inner.extend(label.map(|label| label.name.clone()));
+        f(self);
+        if label.is_some() {
+            self.inner.pop();
+        }
+        self.depth -= usize::from(is_loop);
+    }
+}
+
+/// The label of the loop around a source.
+pub fn source_label(span: Span) -> Lifetime {
+    Lifetime::new("'anabranch_source", span.resolved_at(Span::mixed_site()))
+}
+
+fn is_call_to(call: &syn::ExprCall, name: &str) -> bool {
+    let Expr::Path(path) = &*call.func else { return false };
+    let mut segments = path.path.segments.iter().rev();
+    segments.next().is_some_and(|last| last.ident == name)
+        && segments.next().is_some_and(|module| module.ident == "annotation")
+}
+
+/// Whether it is `Ok(..)`, `Err(..)` or `Some(..)`.
+fn is_variant(call: &syn::ExprCall) -> bool {
+    let Expr::Path(path) = &*call.func else { return false };
+    let last: Option<&Ident> = path.path.segments.last().map(|segment| &segment.ident);
+    last.is_some_and(|ident| ["Ok", "Err", "Some"].iter().any(|name| ident == name))
+}
+
+impl VisitMut for Rewrite<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        // Closures and the like have ways out of their own.
+        match expr {
+            Expr::Closure(_) | Expr::Async(_) | Expr::Const(_) | Expr::TryBlock(_) => return,
+            Expr::While(inner) => {
+                // The condition belongs to the loop too.
+                let label = inner.label.clone();
+                self.inside(label.as_ref(), true, |this| visit_mut::visit_expr_while_mut(this, inner));
+                return;
+            }
+            Expr::Loop(inner) => {
+                let label = inner.label.clone();
+                self.inside(label.as_ref(), true, |this| this.visit_block_mut(&mut inner.body));
+                return;
+            }
+            Expr::ForLoop(inner) => {
+                self.visit_expr_mut(&mut inner.expr);
+                let label = inner.label.clone();
+                self.inside(label.as_ref(), true, |this| this.visit_block_mut(&mut inner.body));
+                return;
+            }
+            Expr::Block(inner) => {
+                let label = inner.label.clone();
+                self.inside(label.as_ref(), false, |this| this.visit_block_mut(&mut inner.block));
+                return;
+            }
+            _ => visit_mut::visit_expr_mut(self, expr),
+        }
+        let taken = std::mem::replace(expr, Expr::Verbatim(TokenStream::new()));
+        *expr = match taken {
+            Expr::Break(exit) => self.breaks(exit),
+            Expr::Continue(exit) => self.continues(exit),
+            Expr::Return(exit) => self.returns(exit),
+            Expr::Try(exit) => self.asks(&exit.expr, exit.question_token.span()),
+            other => other,
+        };
+    }
+
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+
+    fn visit_macro_mut(&mut self, call: &mut syn::Macro) {
+        let Some(exit) = way_out(&call.tokens, self.depth == 0) else {
+            let hidden = ["bail", "ensure", "try", "r#try"];
+            if let Some(last) = call.path.segments.last()
+                && hidden.iter().any(|name| last.ident == name)
+            {
+                let text = format!(
+                    "`{}!` returns from the function in a way that a stage cannot see: write `return Err(..)`",
+                    last.ident
+                );
+                self.errors.push(Error::new(last.ident.span(), text));
+            }
+            return;
+        };
+        let exprs = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(call.tokens.clone());
+        match exprs {
+            Ok(mut exprs) => {
+                exprs.iter_mut().for_each(|expr| self.visit_expr_mut(expr));
+                call.tokens = exprs.into_token_stream();
+            }
+            Err(_) => {
+                let text =
+                    "a way out of the loop inside a macro: put the value into a variable before, with `let`";
+                self.errors.push(Error::new(exit, text));
+            }
+        }
+    }
+}
+
+/// The first way out among the tokens of a macro.
+fn way_out(tokens: &TokenStream, jumps: bool) -> Option<Span> {
+    use proc_macro2::TokenTree;
+    tokens.clone().into_iter().find_map(|token| match token {
+        TokenTree::Group(group) => way_out(&group.stream(), jumps),
+        TokenTree::Punct(punct) if punct.as_char() == '?' => Some(punct.span()),
+        TokenTree::Ident(ident) if ident == "return" => Some(ident.span()),
+        TokenTree::Ident(ident) if jumps && (ident == "break" || ident == "continue") => Some(ident.span()),
+        _ => None,
+    })
+}

@@ -1,0 +1,242 @@
+//! The function around the annotated loops.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote};
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Attribute, Error, Expr, FnArg, ItemFn, Pat, ReturnType, Stmt, Type};
+
+use crate::body::{attrs_of, is};
+use crate::lower::lower;
+use crate::names::{Free, bindings};
+
+/// What the loops have to know of their function.
+pub struct Function {
+    /// What it returns, where it can be written down again.
+    pub returns: TokenStream,
+    /// The variables that may be changed, as far as their declarations say.
+    pub mutable: BTreeMap<String, bool>,
+    /// The names that are used behind the loop in each of the blocks around it.
+    pub after: Vec<BTreeSet<String>>,
+    pub errors: Vec<Error>,
+    /// Loops that were lowered.
+    pub count: usize,
+}
+
+impl Function {
+    pub fn is_used_after(&self, name: &str) -> bool {
+        self.after.iter().any(|names| names.contains(name))
+    }
+}
+
+/// Lowers every annotated loop in a function.
+pub fn expand(mut function: ItemFn) -> TokenStream {
+    let plain = without_annotations(function.clone());
+    let returns = match &function.sig.output {
+        ReturnType::Default => quote!(()),
+        ReturnType::Type(_, ty) if can_be_repeated(ty) => ty.to_token_stream(),
+        ReturnType::Type(..) => quote!(_),
+    };
+    let mut context =
+        Function { returns, mutable: mutable(&function), after: Vec::new(), errors: Vec::new(), count: 0 };
+    if let Some(asyncness) = &function.sig.asyncness {
+        let text = "an `async` function cannot run a stream: call a function that does from a blocking task";
+        context.errors.push(Error::new(asyncness.span, text));
+    }
+    if let Some(constness) = &function.sig.constness {
+        context.errors.push(Error::new(constness.span, "a `const` function cannot run a stream"));
+    }
+    context.visit_block_mut(&mut function.block);
+    Leftover(&mut context.errors).visit_block(&function.block);
+    if context.count == 0 && context.errors.is_empty() {
+        let text = "there is no loop with `#[to_stream]` in this function";
+        context.errors.push(Error::new(function.sig.ident.span(), text));
+    }
+    match context.errors.into_iter().reduce(|mut all, error| {
+        all.combine(error);
+        all
+    }) {
+        None => function.into_token_stream(),
+        Some(errors) => {
+            // The loop as it is, so that tools still understand the function.
+            let errors = errors.into_compile_error();
+            quote!(#errors #plain)
+        }
+    }
+}
+
+/// The function with its loops as they are.
+pub fn without_annotations(mut function: ItemFn) -> TokenStream {
+    struct Strip;
+    impl VisitMut for Strip {
+        fn visit_expr_mut(&mut self, expr: &mut Expr) {
+            attrs_of(expr).into_iter().for_each(strip);
+            visit_mut::visit_expr_mut(self, expr);
+        }
+        fn visit_local_mut(&mut self, local: &mut syn::Local) {
+            strip(&mut local.attrs);
+            visit_mut::visit_local_mut(self, local);
+        }
+        fn visit_stmt_macro_mut(&mut self, call: &mut syn::StmtMacro) {
+            strip(&mut call.attrs);
+        }
+        fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+    }
+    fn strip(attrs: &mut Vec<Attribute>) {
+        attrs.retain(|attr| !is(attr, "stage") && !is(attr, "to_stream"));
+    }
+    Strip.visit_block_mut(&mut function.block);
+    function.into_token_stream()
+}
+
+/// Whether a type may stand in a closure too: not so `impl Trait`.
+fn can_be_repeated(ty: &Type) -> bool {
+    struct Impl(bool);
+    impl<'ast> Visit<'ast> for Impl {
+        fn visit_type_impl_trait(&mut self, _: &'ast syn::TypeImplTrait) {
+            self.0 = true;
+        }
+    }
+    let mut found = Impl(false);
+    found.visit_type(ty);
+    !found.0
+}
+
+/// The variables of a function: whether they, or what they point to, may be changed.
+fn mutable(function: &ItemFn) -> BTreeMap<String, bool> {
+    struct Collect(BTreeMap<String, bool>);
+    impl Collect {
+        fn pat(&mut self, pat: &Pat, points: bool) {
+            for binding in bindings(pat) {
+                *self.0.entry(binding.ident.to_string()).or_default() |= binding.is_mut || points;
+            }
+        }
+    }
+    impl<'ast> Visit<'ast> for Collect {
+        fn visit_local(&mut self, local: &'ast syn::Local) {
+            let is_borrow = |init: &syn::LocalInit| matches!(&*init.expr, Expr::Reference(reference) if reference.mutability.is_some());
+            let points = local.init.as_ref().is_some_and(is_borrow) || is_mut_pattern(&local.pat);
+            self.pat(&local.pat, points);
+            visit::visit_local(self, local);
+        }
+        fn visit_expr_for_loop(&mut self, expr: &'ast syn::ExprForLoop) {
+            self.pat(&expr.pat, false);
+            visit::visit_expr_for_loop(self, expr);
+        }
+        fn visit_item(&mut self, _: &'ast syn::Item) {}
+    }
+    fn is_mut_pattern(pat: &Pat) -> bool {
+        matches!(pat, Pat::Type(pat) if is_mut_type(&pat.ty))
+    }
+    fn is_mut_type(ty: &Type) -> bool {
+        matches!(ty, Type::Reference(reference) if reference.mutability.is_some())
+    }
+    let mut collect = Collect(BTreeMap::new());
+    for input in &function.sig.inputs {
+        match input {
+            FnArg::Receiver(receiver) => {
+                let is_mut = receiver.mutability.is_some() || is_mut_type(&receiver.ty);
+                collect.0.insert("self".to_owned(), is_mut);
+            }
+            FnArg::Typed(input) => collect.pat(&input.pat, is_mut_type(&input.ty)),
+        }
+    }
+    collect.visit_block(&function.block);
+    collect.0
+}
+
+/// Whether there is an annotation in it.
+fn is_annotated(stmt: &Stmt) -> bool {
+    struct Look(bool);
+    impl<'ast> Visit<'ast> for Look {
+        fn visit_attribute(&mut self, attr: &'ast Attribute) {
+            self.0 |= is(attr, "to_stream");
+        }
+    }
+    let mut look = Look(false);
+    look.visit_stmt(stmt);
+    look.0
+}
+
+fn names<'s>(stmts: impl Iterator<Item = &'s Stmt>) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut free = Free::new(|ident: &Ident| {
+        names.insert(ident.to_string());
+    });
+    stmts.for_each(|stmt| free.stmt(stmt));
+    names
+}
+
+impl VisitMut for Function {
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+
+    fn visit_block_mut(&mut self, block: &mut syn::Block) {
+        for at in 0..block.stmts.len() {
+            if is_annotated(&block.stmts[at]) {
+                self.after.push(names(block.stmts[at + 1..].iter()));
+                self.visit_stmt_mut(&mut block.stmts[at]);
+                self.after.pop();
+            }
+        }
+    }
+
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        let attrs = attrs_of(expr);
+        let annotation = attrs.and_then(|attrs| {
+            let at = attrs.iter().position(|attr| is(attr, "to_stream"))?;
+            Some(attrs.remove(at))
+        });
+        let whole = match expr {
+            Expr::Loop(inner) => Some(names(inner.body.stmts.iter())),
+            Expr::While(inner) => Some(names(inner.body.stmts.iter())),
+            Expr::ForLoop(inner) => Some(names(inner.body.stmts.iter())),
+            _ => None,
+        };
+        // Loops inside this one first: they become ordinary code of its stages.
+        let is_loop = whole.is_some();
+        self.after.extend(whole.filter(|_| annotation.is_none()));
+        if let Expr::Closure(closure) = expr {
+            // What its `return` gives is for the compiler to find out.
+            let returns = std::mem::replace(&mut self.returns, quote!(_));
+            self.visit_expr_mut(&mut closure.body);
+            self.returns = returns;
+        } else {
+            visit_mut::visit_expr_mut(self, expr);
+        }
+        if is_loop && annotation.is_none() {
+            self.after.pop();
+        }
+        if let Some(annotation) = annotation {
+            self.count += 1;
+            match lower(expr, &annotation, self) {
+                Ok(lowered) => *expr = lowered,
+                Err(error) => self.errors.push(error),
+            }
+        }
+    }
+}
+
+/// Finds annotations where they mean nothing.
+struct Leftover<'e>(&'e mut Vec<Error>);
+
+impl<'ast> Visit<'ast> for Leftover<'_> {
+    fn visit_item(&mut self, _: &'ast syn::Item) {}
+
+    fn visit_attribute(&mut self, attr: &'ast Attribute) {
+        // What is wrong with the loop comes first.
+        if !self.0.is_empty() {
+            return;
+        }
+        if is(attr, "stage") {
+            let text = "a stage is a statement of its own in the body of a loop with `#[to_stream]`: not inside another \
+                        statement, and not outside of such a loop";
+            self.0.push(Error::new(attr.path().span(), text));
+        } else if is(attr, "to_stream") {
+            let text = "expected a loop behind `#[to_stream]`: `loop`, `while`, `for`, or a block around one";
+            self.0.push(Error::new(attr.path().span(), text));
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Which names a piece of code binds, and which it takes from outside.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use syn::visit::{self, Visit};
+use syn::{Block, Expr, Pat, Stmt};
+
+/// A name that a pattern binds.
+#[derive(Clone)]
+pub struct Binding {
+    pub ident: Ident,
+    pub is_mut: bool,
+}
+
+/// What a pattern binds.
+pub fn bindings(pat: &Pat) -> Vec<Binding> {
+    struct Collect(Vec<Binding>);
+    impl<'ast> Visit<'ast> for Collect {
+        fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
+            let is_plain = pat.by_ref.is_none() && pat.mutability.is_none() && pat.subpat.is_none();
+            // `None`, and constants, look like bindings.
+            let looks_constant = pat.ident.to_string().chars().next().is_some_and(char::is_uppercase);
+            if !(is_plain && looks_constant) {
+                let is_mut = pat.mutability.is_some() && pat.by_ref.is_none();
+                self.0.push(Binding { ident: pat.ident.clone(), is_mut });
+            }
+            visit::visit_pat_ident(self, pat);
+        }
+        fn visit_expr(&mut self, _: &'ast Expr) {}
+    }
+    let mut collect = Collect(Vec::new());
+    collect.visit_pat(pat);
+    collect.0
+}
+
+/// What the `let`s of a condition bind: `while let Some(x) = a && let Ok(y) = b`.
+pub fn condition_bindings(cond: &Expr) -> Vec<Binding> {
+    match cond {
+        Expr::Let(cond) => bindings(&cond.pat),
+        Expr::Binary(both) if matches!(both.op, syn::BinOp::And(_)) => {
+            let mut names = condition_bindings(&both.left);
+            names.extend(condition_bindings(&both.right));
+            names
+        }
+        Expr::Paren(inner) => condition_bindings(&inner.expr),
+        _ => Vec::new(),
+    }
+}
+
+/// Visits code with its scopes: says of each name that the code takes from outside of itself.
+pub struct Free<F: FnMut(&Ident)> {
+    scopes: Vec<BTreeSet<String>>,
+    found: F,
+}
+
+impl<F: FnMut(&Ident)> Free<F> {
+    pub fn new(found: F) -> Self {
+        Self { scopes: vec![BTreeSet::new()], found }
+    }
+
+    pub fn bind(&mut self, names: &[Binding]) {
+        let scope = self.scopes.last_mut().expect("a scope");
+        scope.extend(names.iter().map(|name| name.ident.to_string()));
+    }
+
+    fn name(&mut self, ident: &Ident) {
+        let text = ident.to_string();
+        if !self.scopes.iter().any(|scope| scope.contains(&text)) {
+            (self.found)(ident);
+        }
+    }
+
+    fn scoped(&mut self, f: impl FnOnce(&mut Self)) {
+        self.scopes.push(BTreeSet::new());
+        f(self);
+        self.scopes.pop();
+    }
+
+    pub fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Local(local) => {
+                if let Some(init) = &local.init {
+                    self.visit_expr(&init.expr);
+                    if let Some((_, diverge)) = &init.diverge {
+                        self.visit_expr(diverge);
+                    }
+                }
+                self.visit_pat(&local.pat);
+                self.bind(&bindings(&local.pat));
+            }
+            other => self.visit_stmt(other),
+        }
+    }
+
+    /// The names in a macro's tokens: any may be a variable. So may be one in the braces of a text.
+    fn tokens(&mut self, tokens: &TokenStream) {
+        let mut after_dot = false;
+        let mut tokens = tokens.clone().into_iter().peekable();
+        while let Some(token) = tokens.next() {
+            let mut is_dot = false;
+            match &token {
+                TokenTree::Group(group) => self.tokens(&group.stream()),
+                TokenTree::Ident(ident) => {
+                    let is_macro = matches!(tokens.peek(), Some(TokenTree::Punct(p)) if p.as_char() == '!');
+                    if !after_dot && !is_macro {
+                        self.name(ident);
+                    }
+                }
+                TokenTree::Punct(punct) => is_dot = punct.as_char() == '.' && !after_dot,
+                TokenTree::Literal(literal) => {
+                    let text = literal.to_string();
+                    if text.starts_with(['"', 'r']) {
+                        for name in captured(&text) {
+                            self.name(&Ident::new(&name, literal.span()));
+                        }
+                    }
+                }
+            }
+            after_dot = is_dot;
+        }
+    }
+}
+
+/// The names in the braces of a format string: `{name}`, `{name:?}`, `{:width$}`.
+fn captured(text: &str) -> Vec<String> {
+    let is_name = |name: &str| syn::parse_str::<Ident>(name).is_ok();
+    let mut names = Vec::new();
+    for part in text.split('{').skip(1) {
+        let inside = part.split('}').next().unwrap_or_default();
+        let (name, format) = inside.split_once(':').unwrap_or((inside, ""));
+        names.extend([name.trim()].into_iter().filter(|name| is_name(name)).map(str::to_owned));
+        for piece in format.split('$') {
+            let start = piece.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1);
+            if is_name(&piece[start..]) {
+                names.push(piece[start..].to_owned());
+            }
+        }
+    }
+    names
+}
+
+impl<'ast, F: FnMut(&Ident)> Visit<'ast> for Free<F> {
+    fn visit_expr_path(&mut self, path: &'ast syn::ExprPath) {
+        if let (None, Some(ident)) = (&path.qself, path.path.get_ident()) {
+            self.name(ident);
+        }
+    }
+
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        self.tokens(&call.tokens);
+    }
+
+    fn visit_block(&mut self, block: &'ast Block) {
+        self.scoped(|this| block.stmts.iter().for_each(|stmt| this.stmt(stmt)));
+    }
+
+    fn visit_item(&mut self, _: &'ast syn::Item) {}
+
+    fn visit_attribute(&mut self, _: &'ast syn::Attribute) {}
+
+    fn visit_expr_closure(&mut self, closure: &'ast syn::ExprClosure) {
+        self.scoped(|this| {
+            closure.inputs.iter().for_each(|pat| this.bind(&bindings(pat)));
+            this.visit_expr(&closure.body);
+        });
+    }
+
+    fn visit_expr_let(&mut self, cond: &'ast syn::ExprLet) {
+        self.visit_expr(&cond.expr);
+        self.bind(&bindings(&cond.pat));
+    }
+
+    fn visit_arm(&mut self, arm: &'ast syn::Arm) {
+        self.scoped(|this| {
+            this.bind(&bindings(&arm.pat));
+            if let Some((_, guard)) = &arm.guard {
+                this.visit_expr(guard);
+            }
+            this.visit_expr(&arm.body);
+        });
+    }
+
+    fn visit_expr_if(&mut self, expr: &'ast syn::ExprIf) {
+        self.scoped(|this| {
+            this.visit_expr(&expr.cond);
+            this.visit_block(&expr.then_branch);
+        });
+        if let Some((_, other)) = &expr.else_branch {
+            self.visit_expr(other);
+        }
+    }
+
+    fn visit_expr_while(&mut self, expr: &'ast syn::ExprWhile) {
+        self.scoped(|this| {
+            this.visit_expr(&expr.cond);
+            this.visit_block(&expr.body);
+        });
+    }
+
+    fn visit_expr_for_loop(&mut self, expr: &'ast syn::ExprForLoop) {
+        self.visit_expr(&expr.expr);
+        self.scoped(|this| {
+            this.bind(&bindings(&expr.pat));
+            this.visit_block(&expr.body);
+        });
+    }
+}

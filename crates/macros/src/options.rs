@@ -1,0 +1,351 @@
+//! What is written in the brackets of the two annotations.
+
+use proc_macro2::{Ident, Span};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Attribute, Error, Expr, ExprLit, Lit, Meta, Result, Token, parenthesized, token};
+
+/// `#[to_stream(..)]`.
+#[derive(Default)]
+pub struct StreamOptions {
+    pub is_unordered: bool,
+    pub window: Option<Expr>,
+    pub workers: Option<Expr>,
+    pub burst: Option<Expr>,
+    pub pool: Option<Expr>,
+    pub cancel: Option<Expr>,
+    pub report: Option<Expr>,
+    pub title: Option<Expr>,
+    pub is_dealt: bool,
+    pub spins: bool,
+    pub is_dedicated: bool,
+    pub may_run_ahead: bool,
+}
+
+/// `#[stage(..)]`.
+pub struct StageOptions {
+    /// The word `stage`, for messages.
+    pub span: Span,
+    pub replicate: Option<Replicate>,
+    pub state: Option<State>,
+    pub name: Option<Expr>,
+    pub is_unordered: bool,
+    pub is_dedicated: bool,
+    pub may_run_ahead: bool,
+    pub input: Option<Vec<Ident>>,
+    pub output: Option<Vec<Ident>>,
+}
+
+pub struct Replicate {
+    pub span: Span,
+    /// How often; as often as there are workers if it does not say.
+    pub count: Option<Expr>,
+}
+
+/// What each worker makes for itself.
+pub enum State {
+    /// `state = || ..`: in the place of the one variable that the stage changes.
+    Unnamed(Span, Expr),
+    /// `state(name = .., ..)`.
+    Named(Vec<(Ident, Expr)>),
+}
+
+const STREAM: [&str; 13] = [
+    "ordered",
+    "unordered",
+    "window",
+    "workers",
+    "burst",
+    "schedule",
+    "wait",
+    "pool",
+    "cancel",
+    "report",
+    "title",
+    "dedicated",
+    "may_run_ahead",
+];
+const STAGE: [&str; 9] =
+    ["replicate", "state", "name", "ordered", "unordered", "dedicated", "may_run_ahead", "input", "output"];
+
+/// One option: a word, and what it is set to.
+struct Given {
+    name: Ident,
+    value: Value,
+}
+
+enum Value {
+    Nothing,
+    Expr(Expr),
+    List(token::Paren, Vec<(Ident, Option<Expr>)>),
+}
+
+impl Parse for Given {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let name: Ident = input.parse()?;
+        let value = if input.peek(token::Paren) {
+            let inside;
+            let paren = parenthesized!(inside in input);
+            let named = |input: ParseStream<'_>| {
+                let name: Ident = input.parse()?;
+                let value = input.parse::<Option<Token![=]>>()?.map(|_| input.parse()).transpose()?;
+                Ok((name, value))
+            };
+            let list = Punctuated::<_, Token![,]>::parse_terminated_with(&inside, named)?;
+            Value::List(paren, list.into_iter().collect())
+        } else if input.parse::<Option<Token![=]>>()?.is_some() {
+            if input.is_empty() || input.peek(Token![,]) {
+                return Err(Error::new(name.span(), format!("expected a value: `{name} = ..`")));
+            }
+            Value::Expr(input.parse()?)
+        } else {
+            Value::Nothing
+        };
+        Ok(Self { name, value })
+    }
+}
+
+impl Given {
+    /// A word that is set to nothing.
+    fn flag(self) -> Result<bool> {
+        match self.value {
+            Value::Nothing => Ok(true),
+            Value::Expr(value) => Err(Error::new(value.span(), format!("`{}` takes no value", self.name))),
+            Value::List(paren, _) => {
+                Err(Error::new(paren.span.join(), format!("`{}` takes no list", self.name)))
+            }
+        }
+    }
+
+    fn value(self, example: &str) -> Result<Expr> {
+        match self.value {
+            Value::Expr(value) => Ok(value),
+            _ => Err(Error::new(self.name.span(), format!("`{}` needs a value: `{example}`", self.name))),
+        }
+    }
+
+    /// A number of 1 or more, as far as it can be seen here.
+    fn number(self, example: &str) -> Result<Expr> {
+        let name = self.name.clone();
+        let value = self.value(example)?;
+        let mut inner = &value;
+        while let Expr::Paren(paren) = inner {
+            inner = &paren.expr;
+        }
+        match inner {
+            Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) if number.base10_digits() == "0" => {
+                return Err(Error::new(number.span(), format!("`{name}` is 1 or more, not 0")));
+            }
+            Expr::Lit(ExprLit { lit: Lit::Int(_), .. }) => {}
+            Expr::Lit(_) => {
+                return Err(Error::new(
+                    value.span(),
+                    format!("`{name}` is a number of type `usize`: `{example}`"),
+                ));
+            }
+            Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Neg(_)) => {
+                return Err(Error::new(value.span(), format!("`{name}` is 1 or more")));
+            }
+            _ => {}
+        }
+        Ok(value)
+    }
+
+    fn text(self, example: &str) -> Result<Expr> {
+        let name = self.name.clone();
+        let value = self.value(example)?;
+        match &value {
+            Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => Ok(value),
+            Expr::Lit(_) => Err(Error::new(value.span(), format!("`{name}` is a text: `{example}`"))),
+            _ => Ok(value),
+        }
+    }
+
+    /// One of two words.
+    fn choice(self, words: [&str; 2]) -> Result<bool> {
+        let Self { name, value } = self;
+        let example = format!("`{name} = {}` or `{name} = {}`", words[0], words[1]);
+        let Value::Expr(value) = value else {
+            return Err(Error::new(name.span(), format!("expected {example}")));
+        };
+        let word = match &value {
+            Expr::Path(path) => path.path.get_ident().map(Ident::to_string),
+            _ => None,
+        };
+        match word {
+            Some(word) if word == words[0] => Ok(false),
+            Some(word) if word == words[1] => Ok(true),
+            _ => Err(Error::new(value.span(), format!("expected {example}"))),
+        }
+    }
+
+    fn names(self) -> Result<Vec<Ident>> {
+        let example = format!("expected the names of variables: `{}(block, size)`", self.name);
+        match self.value {
+            Value::List(_, list) => list
+                .into_iter()
+                .map(|(name, value)| match value {
+                    None => Ok(name),
+                    Some(value) => Err(Error::new(value.span(), &example)),
+                })
+                .collect(),
+            _ => Err(Error::new(self.name.span(), example)),
+        }
+    }
+
+    fn state(self) -> Result<State> {
+        let example = "expected `state = || ..` or `state(name = ..)`: what each worker makes for itself";
+        match self.value {
+            Value::Expr(value @ Expr::Closure(_)) => Ok(State::Unnamed(self.name.span(), value)),
+            Value::Expr(value) => {
+                Err(Error::new(value.span(), format!("{example}, by a closure without arguments")))
+            }
+            Value::List(paren, list) if list.is_empty() => Err(Error::new(paren.span.join(), example)),
+            Value::List(_, list) => {
+                let named = list.into_iter().map(|(name, value)| match value {
+                    Some(value) => Ok((name, value)),
+                    None => Err(Error::new(name.span(), format!("expected `{name} = ..`"))),
+                });
+                named.collect::<Result<_>>().map(State::Named)
+            }
+            Value::Nothing => Err(Error::new(self.name.span(), example)),
+        }
+    }
+}
+
+/// The options in an annotation; refuses those that it does not know, and those that are there twice.
+fn given(attr: &Attribute, known: &[&str]) -> Result<Vec<Given>> {
+    let list = match &attr.meta {
+        Meta::Path(_) => return Ok(Vec::new()),
+        Meta::List(_) => attr.parse_args_with(Punctuated::<Given, Token![,]>::parse_terminated)?,
+        Meta::NameValue(meta) => {
+            return Err(Error::new(meta.eq_token.span(), "expected options in parentheses"));
+        }
+    };
+    let given: Vec<Given> = list.into_iter().collect();
+    for (at, option) in given.iter().enumerate() {
+        let name = option.name.to_string();
+        if !known.contains(&&*name) {
+            return Err(Error::new(option.name.span(), unknown(&name, known)));
+        }
+        if given[..at].iter().any(|other| other.name == option.name) {
+            return Err(Error::new(option.name.span(), format!("`{name}` is there twice")));
+        }
+    }
+    Ok(given)
+}
+
+fn unknown(name: &str, known: &[&str]) -> String {
+    let nearest = known.iter().map(|word| (distance(name, word), *word)).min();
+    match nearest {
+        Some((distance, word)) if distance <= 1 + word.len() / 3 => {
+            format!("unknown option `{name}`: did you mean `{word}`?")
+        }
+        _ => format!("unknown option `{name}`: expected one of `{}`", known.join("`, `")),
+    }
+}
+
+/// How many letters have to be changed, put in or left out to come from one word to the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut corner = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let changed = corner + usize::from(x != *y);
+            corner = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// Refuses two options that say opposite things.
+fn opposed(given: &[Given], words: [&str; 2]) -> Result<()> {
+    let find = |word| given.iter().find(|option| option.name == word);
+    match (find(words[0]), find(words[1])) {
+        (Some(_), Some(second)) => {
+            let text = format!("`{}` and `{}` exclude each other", words[0], words[1]);
+            Err(Error::new(second.name.span(), text))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl StreamOptions {
+    pub fn new(attr: &Attribute) -> Result<Self> {
+        let mut options = Self::default();
+        let given = given(attr, &STREAM)?;
+        opposed(&given, ["ordered", "unordered"])?;
+        opposed(&given, ["unordered", "schedule"])?;
+        for option in given {
+            match &*option.name.to_string() {
+                "ordered" => drop(option.flag()?),
+                "unordered" => options.is_unordered = option.flag()?,
+                "window" => options.window = Some(option.number("window = 64")?),
+                "workers" => options.workers = Some(option.number("workers = 4")?),
+                "burst" => options.burst = Some(option.number("burst = 1")?),
+                "schedule" => options.is_dealt = option.choice(["on_demand", "dealt"])?,
+                "wait" => options.spins = option.choice(["park", "spin"])?,
+                "pool" => options.pool = Some(option.value("pool = &pool")?),
+                "cancel" => options.cancel = Some(option.value("cancel = &token")?),
+                "report" => options.report = Some(option.value("report = |report| println!(\"{report}\")")?),
+                "title" => options.title = Some(option.text("title = \"compress\"")?),
+                "dedicated" => options.is_dedicated = option.flag()?,
+                _ => options.may_run_ahead = option.flag()?,
+            }
+        }
+        Ok(options)
+    }
+}
+
+impl StageOptions {
+    pub fn new(attr: &Attribute) -> Result<Self> {
+        let mut options = Self {
+            span: attr.path().span(),
+            replicate: None,
+            state: None,
+            name: None,
+            is_unordered: false,
+            is_dedicated: false,
+            may_run_ahead: false,
+            input: None,
+            output: None,
+        };
+        let given = given(attr, &STAGE)?;
+        opposed(&given, ["ordered", "unordered"])?;
+        opposed(&given, ["replicate", "dedicated"])?;
+        opposed(&given, ["replicate", "may_run_ahead"])?;
+        for option in given {
+            match &*option.name.to_string() {
+                "replicate" => {
+                    let span = option.name.span();
+                    let count = match option.value {
+                        Value::Nothing => None,
+                        _ => Some(option.number("replicate = 4")?),
+                    };
+                    options.replicate = Some(Replicate { span, count });
+                }
+                "state" => options.state = Some(option.state()?),
+                "name" => options.name = Some(option.text("name = \"compress\"")?),
+                "ordered" => drop(option.flag()?),
+                "unordered" => options.is_unordered = option.flag()?,
+                "dedicated" => options.is_dedicated = option.flag()?,
+                "may_run_ahead" => options.may_run_ahead = option.flag()?,
+                "input" => options.input = Some(option.names()?),
+                _ => options.output = Some(option.names()?),
+            }
+        }
+        if let (Some(state), None) = (&options.state, &options.replicate) {
+            let span = match state {
+                State::Unnamed(span, _) => *span,
+                State::Named(names) => names[0].0.span(),
+            };
+            let text = "`state` is for a stage with replicas: write `replicate` too, or leave `state` out, since \
+                        a serial stage may change the variables of the function";
+            return Err(Error::new(span, text));
+        }
+        Ok(options)
+    }
+}
