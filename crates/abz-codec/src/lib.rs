@@ -38,6 +38,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! The parts for bzip2 are the same in kind: [`bzip2::Cutter`], [`bzip2::Encoder`], [`bzip2::StreamWriter`]; and
+//! [`bzip2::Scanner`], [`bzip2::Decoder`], [`bzip2::Assembler`], which decode any file in parallel.
+//!
 //! # What it promises
 //!
 //! - **Standard files.** Every reader of the format reads what is written here; every file of the format can
@@ -53,10 +56,11 @@
 //! # What it does not
 //!
 //! - It opens no file, starts no thread, prints nothing.
-//! - It does not split a foreign member (one long deflate stream) among threads.
+//! - It does not split a foreign gzip member (one long deflate stream) among threads.
 #![forbid(unsafe_code)]
 
 mod blocks;
+pub mod bzip2;
 pub mod gzip;
 
 pub use blocks::{Block, Blocks, DEFAULT_BLOCK_SIZE};
