@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use anabranch::plan::{Machine, Measured as MeasuredNode, Overlay, Plan};
-use anabranch::{Report, default_workers};
+use anabranch::default_workers;
+use anabranch::plan::Machine;
 
 use crate::lines::{self, Knobs, Line, Ran};
 use crate::rounds::{Budget, Ceiling, Contender, measure as play};
@@ -57,11 +57,9 @@ impl Setup {
         let plain = Knobs { workers: Some(1), ..Knobs::default() };
         let predicted = Contender::sampled("one worker", run(few, one).digest, || {
             let Ran { digest, report, .. } = run(few, one);
-            let nanos = run(few, plain).seconds * 1e9;
-            let plan = with_costs(&report.expect("it was asked for"), nanos, line.sleepers);
-            let machine = Machine::new(default_workers());
-            let nanos = plan.predict_on(&machine, workers).map_or(f64::NAN, |prediction| prediction.per_item);
-            (nanos, digest)
+            let report = report.expect("it was asked for");
+            let prediction = report.measured_plan().predict_on(&Machine::new(default_workers()), workers);
+            (prediction.map_or(f64::NAN, |prediction| prediction.per_item), digest)
         });
         let many = Knobs { workers: Some(workers), ..Knobs::default() };
         let measured = Contender::sampled("several workers", run(items, plain).digest, || {
@@ -78,24 +76,4 @@ impl Setup {
             )
         })
     }
-}
-
-/// The plan of a run of one worker with the costs that the run measured, less what the clock took: the time by which
-/// all of them are more than that of a run without a report, shared by the calls. That a stage sleeps its user must say.
-fn with_costs(report: &Report, nanos_without: f64, sleepers: &[&str]) -> Plan {
-    let plan = report.plan();
-    let busy: f64 = report.nodes().iter().map(|node| node.busy.as_nanos() as f64).sum();
-    let calls: u64 = report.nodes().iter().map(|node| node.items).sum();
-    let clock = ((busy - nanos_without) / calls.max(1) as f64).max(0.0);
-    let units = plan.nodes.chunk_by(|a, b| a.unit == b.unit);
-    let overlay = units.zip(report.nodes()).fold(Overlay::new(), |overlay, (unit, node)| {
-        let cost = (node.busy.as_nanos() as f64 / node.items.max(1) as f64 - clock).max(0.0).round() as u64;
-        let measured = MeasuredNode { items: Some(node.items), cost: Some(cost), ..MeasuredNode::default() };
-        overlay.node(unit[0].id, measured)
-    });
-    let mut plan = plan.with_measured(&overlay);
-    for node in plan.nodes.iter_mut().filter(|node| sleepers.contains(&&*node.name)) {
-        node.waits = node.cost;
-    }
-    plan
 }

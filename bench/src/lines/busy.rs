@@ -9,7 +9,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "slow source",
         bound_by: "read",
-        sleepers: &[],
         workers: None,
         micros: 20.0,
         run: |job| {
@@ -20,7 +19,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "slow source, cheap serial stage",
         bound_by: "read",
-        sleepers: &[],
         workers: None,
         micros: 30.0,
         run: |job| {
@@ -33,7 +31,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "slow serial stage in the middle",
         bound_by: "check",
-        sleepers: &[],
         workers: None,
         micros: 24.0,
         run: |job| {
@@ -46,7 +43,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "slow serial stage behind the source",
         bound_by: "split",
-        sleepers: &[],
         workers: None,
         micros: 20.0,
         run: |job| {
@@ -57,7 +53,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "second of two serial stages",
         bound_by: "merge",
-        sleepers: &[],
         workers: None,
         micros: 30.0,
         run: |job| {
@@ -70,7 +65,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "two slow serial stages side by side",
         bound_by: "sort",
-        sleepers: &[],
         workers: None,
         micros: 20.0,
         run: |job| {
@@ -82,7 +76,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "dear parallel stage",
         bound_by: "encode",
-        sleepers: &[],
         workers: None,
         micros: 26.0,
         run: |job| {
@@ -93,7 +86,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "second of two parallel stages",
         bound_by: "encode",
-        sleepers: &[],
         workers: None,
         micros: 38.0,
         run: |job| {
@@ -106,7 +98,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "dear uneven parallel stage",
         bound_by: "encode",
-        sleepers: &[],
         workers: None,
         micros: 21.0,
         run: |job| {
@@ -119,7 +110,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "dear filter",
         bound_by: "match",
-        sleepers: &[],
         workers: None,
         micros: 22.0,
         run: |job| {
@@ -132,7 +122,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "dear flat_map",
         bound_by: "unpack",
-        sleepers: &[],
         workers: None,
         micros: 23.0,
         run: |job| {
@@ -148,7 +137,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "slow sink",
         bound_by: "fold",
-        sleepers: &[],
         workers: None,
         micros: 20.0,
         run: |job| {
@@ -159,7 +147,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "slow sink behind a filter",
         bound_by: "fold",
-        sleepers: &[],
         workers: None,
         micros: 25.0,
         run: |job| {
@@ -171,7 +158,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "slow sink behind a flat_map",
         bound_by: "fold",
-        sleepers: &[],
         workers: None,
         micros: 40.0,
         run: |job| {
@@ -187,7 +173,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "one replica",
         bound_by: "encrypt",
-        sleepers: &[],
         workers: None,
         micros: 40.0,
         run: |job| {
@@ -201,7 +186,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "slow serial_flat_map",
         bound_by: "open",
-        sleepers: &[],
         workers: None,
         micros: 60.0,
         run: |job| {
@@ -217,7 +201,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "five stages alike",
         bound_by: "",
-        sleepers: &[],
         workers: None,
         micros: 12.5,
         run: |job| {
@@ -230,7 +213,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "long items",
         bound_by: "encode",
-        sleepers: &[],
         workers: None,
         micros: 510.0,
         run: |job| {

@@ -19,8 +19,6 @@ pub struct Line {
     pub name: &'static str,
     /// The stage that bounds it with two workers on two cores; empty where several do alike.
     pub bound_by: &'static str,
-    /// Stages that sleep, and so need no core.
-    pub sleepers: &'static [&'static str],
     /// Workers where nobody says how many; none is as many as there are cores.
     pub workers: Option<usize>,
     /// About how long it takes for an item of the source, in microseconds.
@@ -166,13 +164,12 @@ mod tests {
     }
 
     #[test]
-    fn stages_that_bound_or_sleep_exist() {
+    fn stages_that_bound_exist() {
         for line in all() {
             let ran = line.run(Work::calibrated(3, false), 32, Knobs { report: true, ..Knobs::default() });
             let report = ran.report.expect("it was asked for");
             let has = |name: &str| report.nodes().iter().any(|node| node.name == name);
             assert!(line.bound_by.is_empty() || has(line.bound_by), "{}: {}", line.name, line.bound_by);
-            assert!(line.sleepers.iter().all(|name| has(name)), "{}: {:?}", line.name, line.sleepers);
         }
     }
 }

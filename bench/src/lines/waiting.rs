@@ -12,7 +12,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "source that waits",
         bound_by: "receive",
-        sleepers: &["receive"],
         workers: None,
         micros: 280.0,
         run: |job| {
@@ -23,7 +22,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "source that waits for blocks of 16",
         bound_by: "receive",
-        sleepers: &["receive"],
         workers: None,
         micros: 66.0,
         run: |job| {
@@ -39,7 +37,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "parallel stage that waits, 16 workers",
         bound_by: "fetch",
-        sleepers: &["fetch"],
         workers: Some(16),
         micros: 130.0,
         run: |job| {
@@ -51,7 +48,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "parallel stage that waits, 4 replicas of 16 workers",
         bound_by: "fetch",
-        sleepers: &["fetch"],
         workers: Some(16),
         micros: 270.0,
         run: |job| {
@@ -65,7 +61,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "serial stage that waits, 4 workers",
         bound_by: "commit",
-        sleepers: &["commit"],
         workers: Some(4),
         micros: 370.0,
         run: |job| {
@@ -76,7 +71,6 @@ pub const LINES: &[Line] = &[
     Line {
         name: "sink that waits, 4 workers",
         bound_by: "fold",
-        sleepers: &["fold"],
         workers: Some(4),
         micros: 370.0,
         run: |job| {
