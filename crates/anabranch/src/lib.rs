@@ -92,7 +92,7 @@ pub use offload::Offload;
 pub use pool::Pool;
 pub use progress::Progress;
 pub use recycler::{Recycled, Recycler};
-pub use report::{Latency, NodeReport, REPORT_VERSION, Report};
+pub use report::{Latency, NodeReport, REPORT_VERSION, Report, ReportFormat, ReportWriter};
 pub use settings::default_workers;
 pub use shards::{ByKey, Chosen, Dealt, Route, Shards};
 pub use stream::Stream;

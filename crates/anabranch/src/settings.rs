@@ -15,6 +15,8 @@ use crate::workers::Workers;
 #[derive(Default)]
 pub(crate) struct Settings<'env> {
     pub(crate) title: Option<String>,
+    /// The name of the end.
+    pub(crate) end: Option<String>,
     pub(crate) workers: Option<usize>,
     pub(crate) window: Option<usize>,
     /// The bound by weight, for the plan; the source has it.

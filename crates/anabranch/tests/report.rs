@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use anabranch::plan::Rate;
-use anabranch::{CancelToken, Monitor, Report, Shards, Stream};
+use anabranch::{CancelToken, Monitor, Report, ReportFormat, ReportWriter, Shards, Stream};
 use serde_json::Value;
 
 /// Runs of one worker, which are inline, and of several.
@@ -242,7 +242,37 @@ fn a_trace_has_a_track_for_each_thread_and_slices_that_do_not_overlap() {
             assert_eq!(items[&node.name], node.items as f64, "all slices of {} are kept", node.name);
         }
         assert_eq!(counters.len(), report.nodes().len() - 1);
-        assert_eq!(text(&trace, "displayTimeUnit"), "ns");
+    }
+}
+
+#[test]
+fn several_runs_make_one_document() {
+    let reports = [rich(2), rich(1)];
+    let document = |format: ReportFormat, reports: &[Report]| {
+        let mut writer = ReportWriter::new(Vec::new(), format);
+        reports.iter().for_each(|report| writer.write(report).unwrap());
+        String::from_utf8(writer.finish().unwrap()).unwrap()
+    };
+    for (many, reports) in [(0, &reports[..0]), (1, &reports[..1]), (2, &reports[..])] {
+        let json: Value = serde_json::from_str(&document(ReportFormat::Json, reports)).unwrap();
+        assert_eq!(json.as_array().unwrap().len(), many);
+        let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
+        let page = document(ReportFormat::Html, reports);
+        let page = roxmltree::Document::parse_with_options(&page, options).unwrap();
+        assert_eq!(page.descendants().filter(|node| node.has_tag_name("article")).count(), many);
+        let trace: Value = serde_json::from_str(&document(ReportFormat::Trace, reports)).unwrap();
+        let events = trace["traceEvents"].as_array().unwrap();
+        let process = |event: &&Value| event["name"] == "process_name";
+        assert_eq!(events.iter().filter(process).count(), many);
+        let begin = |pid: u64| {
+            let of = events.iter().filter(|event| event["pid"] == pid && event["ph"] == "X");
+            of.filter_map(|event| event["ts"].as_f64()).fold(f64::INFINITY, f64::min)
+        };
+        if many == 2 {
+            assert!(begin(2) >= 1e6 * reports[0].wall().as_secs_f64());
+        }
+        let text = document(ReportFormat::Text, reports);
+        assert_eq!(text.matches("Bottleneck: ").count(), many, "{text}");
     }
 }
 

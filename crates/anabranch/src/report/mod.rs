@@ -7,6 +7,7 @@ mod latency;
 mod over_time;
 mod table;
 mod trace;
+mod writer;
 
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use crate::stream::unit_names;
 pub use json::REPORT_VERSION;
 pub use latency::Latency;
 pub(crate) use table::short;
+pub use writer::{ReportFormat, ReportWriter};
 
 /// What a run tells of itself: for each node what went through it, how long threads were in it, and what waited before
 /// it; how long items were on their way; which node bounds the throughput, and what the plan predicts of it.

@@ -1,23 +1,32 @@
 //! The report as a trace, in the format of Chrome's trace viewer ("Trace Event Format", JSON object form), which
 //! Perfetto (<https://ui.perfetto.dev>) and `chrome://tracing` open.
 
-use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::Serialize;
 
 use anabranch_plan::Role;
 
-use super::Report;
+use super::{Report, ReportFormat};
 use crate::engine::{Event, What};
 
-const PROCESS: u32 = 1;
+/// Events in the making: objects with commas between them.
+struct Lines {
+    text: String,
+    pid: usize,
+    /// Nanoseconds from the beginning of the trace to that of the run.
+    after: u64,
+}
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Trace<'r> {
-    display_time_unit: &'static str,
-    other_data: BTreeMap<&'static str, String>,
-    trace_events: Vec<Entry<'r>>,
+impl Lines {
+    fn add(&mut self, mut entry: Entry<'_>) {
+        entry.pid = self.pid;
+        entry.ts = entry.ts.map(|nanos| microseconds(nanos as u64 + self.after));
+        if !self.text.is_empty() {
+            self.text += ",\n";
+        }
+        self.text += &serde_json::to_string(&entry).expect("strings and numbers always have JSON");
+    }
 }
 
 /// One event. Which fields it has depends on its phase.
@@ -26,10 +35,10 @@ struct Entry<'r> {
     name: Name<'r>,
     /// `X`: from `ts` to `ts + dur`. `C`: a counter. `M`: a name.
     ph: char,
-    pid: u32,
+    pid: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     tid: Option<usize>,
-    /// Microseconds since the run began.
+    /// Microseconds since the trace began; until it is written, nanoseconds since the run did.
     #[serde(skip_serializing_if = "Option::is_none")]
     ts: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,10 +56,10 @@ enum Name<'r> {
 }
 
 #[derive(Serialize)]
-#[serde(rename_all = "snake_case")]
 #[serde(untagged)]
 enum Args<'r> {
     Named { name: &'r str },
+    Labels { labels: &'r str },
     Place { sort_index: usize },
     Items { items: f64 },
     Nothing {},
@@ -62,8 +71,8 @@ impl Report {
     /// number of items; and a counter for what waits before each unit. A slice `idle` is a thread that finds nothing
     /// to do.
     ///
-    /// The slices are there if the stream was set to keep them: [`Stream::trace`](crate::Stream::trace). `otherData`
-    /// says how many of them were kept, and what bounded the throughput.
+    /// The slices are there if the stream was set to keep them: [`Stream::trace`](crate::Stream::trace). The names of
+    /// threads say how many were not kept, and the label of the process what bounded the throughput.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -72,34 +81,35 @@ impl Report {
     /// assert!(report.to_trace().contains("\"name\":\"map\",\"ph\":\"X\""));
     /// ```
     pub fn to_trace(&self) -> String {
+        self.document(ReportFormat::Trace)
+    }
+
+    /// The events of this run, one a line, as process `pid` that begins `after` the trace.
+    pub(super) fn trace_events(&self, pid: usize, after: Duration) -> String {
         let title = self.plan.name.as_deref().unwrap_or("anabranch");
-        let mut events = vec![named("process_name", None, Args::Named { name: title })];
+        let mut lines = Lines { text: String::new(), pid, after: after.as_nanos() as u64 };
+        lines.add(named("process_name", None, Args::Named { name: title }));
+        let labels = format!("{}. {}", self.headline(), self.explanation());
+        lines.add(named("process_labels", None, Args::Labels { labels: &labels }));
         // All threads have the same stretches: those that the fullest track has kept.
         let sparseness = self.tracks.iter().map(|track| track.events.sparseness).max().unwrap_or(0);
-        let (mut kept, mut all) = (0, 0);
         for (tid, track) in self.tracks.iter().enumerate() {
             let tid = tid + 1;
-            events.push(named("thread_name", Some(tid), Args::Named { name: &track.name }));
-            events.push(named("thread_sort_index", Some(tid), Args::Place { sort_index: tid }));
             let mut own = track.events.clone();
             own.thin(sparseness);
             own.kept.sort_by_key(|event| event.at);
-            all += own.all;
-            kept += own.kept.len();
-            events.extend(own.kept.iter().map(|event| self.slice(event, tid)));
+            let name = match own.all - own.kept.len() as u64 {
+                0 => track.name.clone(),
+                lost => format!("{} ({lost} of {} slices not kept)", track.name, own.all),
+            };
+            lines.add(named("thread_name", Some(tid), Args::Named { name: &name }));
+            lines.add(named("thread_sort_index", Some(tid), Args::Place { sort_index: tid }));
+            for event in &own.kept {
+                lines.add(self.slice(event, tid));
+            }
         }
-        self.counters(&mut events);
-        let mut other = BTreeMap::from([
-            ("run", self.headline()),
-            ("explanation", self.explanation()),
-            ("slices", format!("{kept} of {all} were kept")),
-        ]);
-        if sparseness > 0 {
-            let text = format!("of each {} stretches of 4.2 ms the first was kept", 1u64 << sparseness);
-            other.insert("stretches", text);
-        }
-        let trace = Trace { display_time_unit: "ns", other_data: other, trace_events: events };
-        serde_json::to_string(&trace).expect("strings, numbers and lists of them always have JSON")
+        self.counters(&mut lines);
+        lines.text
     }
 
     fn slice<'r>(&'r self, event: &Event, tid: usize) -> Entry<'r> {
@@ -115,25 +125,25 @@ impl Report {
         Entry {
             name: Name::Borrowed(name),
             ph: 'X',
-            pid: PROCESS,
+            pid: 0,
             tid: Some(tid),
-            ts: Some(microseconds(event.at)),
+            ts: Some(event.at as f64),
             dur: Some(microseconds(event.nanos)),
             cat: Some(cat),
             args,
         }
     }
 
-    fn counters(&self, events: &mut Vec<Entry<'_>>) {
+    fn counters(&self, lines: &mut Lines) {
         let width = self.waiting.width();
         for (name, values) in self.waiting_lines() {
             for (stretch, items) in values.iter().enumerate() {
-                events.push(Entry {
+                lines.add(Entry {
                     name: Name::Made(format!("waiting before {name}")),
                     ph: 'C',
-                    pid: PROCESS,
+                    pid: 0,
                     tid: None,
-                    ts: Some(microseconds(stretch as u64 * width)),
+                    ts: Some((stretch as u64 * width) as f64),
                     dur: None,
                     cat: None,
                     args: Args::Items { items: (items * 10.0).round() / 10.0 },
@@ -144,7 +154,7 @@ impl Report {
 }
 
 fn named<'r>(name: &'r str, tid: Option<usize>, args: Args<'r>) -> Entry<'r> {
-    Entry { name: Name::Borrowed(name), ph: 'M', pid: PROCESS, tid, ts: None, dur: None, cat: None, args }
+    Entry { name: Name::Borrowed(name), ph: 'M', pid: 0, tid, ts: None, dur: None, cat: None, args }
 }
 
 fn microseconds(nanos: u64) -> f64 {

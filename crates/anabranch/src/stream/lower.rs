@@ -43,7 +43,10 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     }
 
     /// The plan with `sink` as its last node.
-    pub(super) fn plan_to(&self, sink: Node) -> Plan {
+    pub(super) fn plan_to(&self, mut sink: Node) -> Plan {
+        if let Some(name) = &self.settings.end {
+            sink.name = name.clone().into();
+        }
         let workers = self.settings.workers();
         let window = self.settings.window(workers, self.item_size());
         let mut plan = Plan::new(self.settings.plan(workers, window));

@@ -83,6 +83,17 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self
     }
 
+    /// Names the end, whatever it will be, for plans and reports.
+    ///
+    /// ```
+    /// let stream = anabranch::Stream::from_iter(0..10).name_end("write");
+    /// assert_eq!(stream.plan().nodes.last().unwrap().name, "write");
+    /// ```
+    pub fn name_end(mut self, name: impl Into<String>) -> Self {
+        self.settings.end = Some(name.into());
+        self
+    }
+
     /// Lets the parallel stage before it run at most `replicas` times at once. Where the number of workers is
     /// not set, it is raised to `replicas`: stages that sleep overlap.
     ///

@@ -6,12 +6,25 @@ use anabranch_plan::Role;
 use anabranch_plan::quantity::{percent, rate, times};
 
 use super::table::{cells, short};
-use super::{NodeReport, Report};
+use super::{NodeReport, Report, ReportFormat};
 
 const STYLE: &str = include_str!("page.css");
 
 /// So many stages have a colour of their own.
 const COLORS: usize = 8;
+
+/// What comes before the parts of a page.
+pub(super) fn head(title: Option<&str>) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n",
+        escaped(title.unwrap_or("Report")),
+    )
+}
+
+/// What comes after them.
+pub(super) const TAIL: &str = "</main>\n</body>\n</html>\n";
 
 impl Report {
     /// The report as an HTML page: what bounded the throughput, the table, the picture of the plan, what each thread did
@@ -23,13 +36,14 @@ impl Report {
     /// assert!(report.to_html().starts_with("<!DOCTYPE html>"));
     /// ```
     pub fn to_html(&self) -> String {
-        let title = self.plan.name.as_deref().unwrap_or("Report");
+        self.document(ReportFormat::Html)
+    }
+
+    /// The part of a page that is about this run.
+    pub(super) fn article(&self) -> String {
         let mut page = format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-             <title>{0}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n\
-             <p class=\"sub\">{1}</p>\n",
-            escaped(title),
+            "<article>\n<h1>{}</h1>\n<p class=\"sub\">{}</p>\n",
+            escaped(self.plan.name.as_deref().unwrap_or("Report")),
             escaped(&self.run_line()),
         );
         page += &self.figures();
@@ -48,10 +62,9 @@ impl Report {
             page += &section("Predicted speed-up", hint, &format!("<div class=\"picture\">{picture}</div>"));
         }
         page += &format!(
-            "<section><details><summary>The plan in words</summary><pre>{}</pre></details></section>\n",
+            "<section><details><summary>The plan in words</summary><pre>{}</pre></details></section>\n</article>\n",
             escaped(&self.costed.to_string()),
         );
-        page += "</main>\n</body>\n</html>\n";
         page
     }
 

@@ -1,0 +1,114 @@
+//! Reports as documents: one, or those of several runs.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use super::Report;
+
+/// How reports are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReportFormat {
+    /// Tables and sentences, as [`Report`]'s `Display`.
+    Text,
+    /// A list of objects, each as [`Report::to_json`] has it.
+    Json,
+    /// A page, as [`Report::to_html`], with a part for each run.
+    Html,
+    /// A trace, as [`Report::to_trace`], with a process for each run; one begins where the one before ended.
+    Trace,
+}
+
+/// Writes the reports of several runs as one document, each when it is there: none is kept.
+///
+/// ```
+/// use anabranch::{ReportFormat, ReportWriter, Stream};
+///
+/// let mut page = ReportWriter::new(Vec::new(), ReportFormat::Html);
+/// for size in [10, 100] {
+///     let (_, report) = Stream::from_iter(0..size).workers(2).map(|n| n + 1).report().count();
+///     page.write(&report)?;
+/// }
+/// assert!(page.finish()?.ends_with(b"</html>\n"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ReportWriter<W> {
+    out: W,
+    format: ReportFormat,
+    runs: usize,
+    /// When the next run begins in a trace.
+    at: Duration,
+}
+
+impl<W: Write> ReportWriter<W> {
+    /// Writes to `out`, which should be buffered where calls are dear.
+    pub fn new(out: W, format: ReportFormat) -> Self {
+        Self { out, format, runs: 0, at: Duration::ZERO }
+    }
+
+    /// Writes a report.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn write(&mut self, report: &Report) -> io::Result<()> {
+        let is_first = self.runs == 0;
+        self.runs += 1;
+        match self.format {
+            ReportFormat::Text if is_first => writeln!(self.out, "{report}"),
+            ReportFormat::Text => writeln!(self.out, "\n{report}"),
+            ReportFormat::Json => {
+                write!(self.out, "{}{}", if is_first { "[\n" } else { ",\n" }, report.to_json())
+            }
+            ReportFormat::Html => {
+                if is_first {
+                    self.out.write_all(super::html::head(report.plan.name.as_deref()).as_bytes())?;
+                }
+                self.out.write_all(report.article().as_bytes())
+            }
+            ReportFormat::Trace => {
+                let lead = if is_first { "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" } else { ",\n" };
+                self.out.write_all(lead.as_bytes())?;
+                self.out.write_all(report.trace_events(self.runs, self.at).as_bytes())?;
+                self.at += report.wall;
+                Ok(())
+            }
+        }
+    }
+
+    /// Ends the document, flushes, and gives back what it was written to. Without a report it is an empty one.
+    ///
+    /// # Errors
+    ///
+    /// If that cannot be written.
+    pub fn finish(mut self) -> io::Result<W> {
+        let is_empty = self.runs == 0;
+        let end = match self.format {
+            ReportFormat::Text => "",
+            ReportFormat::Json if is_empty => "[]\n",
+            ReportFormat::Json => "\n]\n",
+            ReportFormat::Html => {
+                if is_empty {
+                    self.out.write_all(super::html::head(None).as_bytes())?;
+                }
+                super::html::TAIL
+            }
+            ReportFormat::Trace if is_empty => "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[]}\n",
+            ReportFormat::Trace => "\n]}\n",
+        };
+        self.out.write_all(end.as_bytes())?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}
+
+impl Report {
+    /// The document of this report alone.
+    pub(super) fn document(&self, format: ReportFormat) -> String {
+        let mut writer = ReportWriter::new(Vec::new(), format);
+        let written = writer.write(self).and_then(|()| writer.finish());
+        let bytes = written.expect("memory can be written to");
+        String::from_utf8(bytes).expect("reports are written as UTF-8")
+    }
+}
