@@ -1,11 +1,10 @@
 //! Blocks in, members out.
 
-use std::fmt;
 use std::io::{self, Read, Write};
 
 use abz_codec::gzip::{Encoded, Encoder, MemberWriter, Origin};
 use abz_codec::{Blocks, DEFAULT_BLOCK_SIZE};
-use anabranch::{Apply, May, Pool, Stream};
+use anabranch::{Apply, May, Plan, Pool, Stream};
 
 use crate::Error;
 use crate::conduct::Conduct;
@@ -81,6 +80,7 @@ impl Compression {
         match conduct.report {
             None => stream.try_for_each(write)?,
             Some(tell) => {
+                let stream = if conduct.traces { stream.trace() } else { stream };
                 let (result, report) = stream.report().try_for_each(write);
                 tell(&report);
                 result?;
@@ -96,8 +96,8 @@ impl Compression {
         2 * self.workers
     }
 
-    /// The plan that [`run`](Compression::run) would run, to be printed.
-    pub fn plan(&self) -> impl fmt::Display + use<> {
+    /// The plan that [`run`](Compression::run) would run.
+    pub fn plan(&self) -> Plan {
         self.stream(io::empty(), None).plan()
     }
 
@@ -112,6 +112,7 @@ impl Compression {
         )
         .name("read")
         .title("abz compress")
+        .name_end("write")
         .workers(self.workers)
         .window(self.window());
         let stream = match pool {

@@ -1,10 +1,9 @@
 //! Members in, data out.
 
-use std::fmt;
 use std::io::{self, Read, Write};
 
 use abz_codec::gzip::{Decoder, Fault, Verifier};
-use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
+use anabranch::{Apply, May, Plan, Pool, Recycled, Recycler, Stream};
 
 use crate::Error;
 use crate::conduct::Conduct;
@@ -77,6 +76,7 @@ impl Decompression {
         let result = match conduct.report {
             None => stream.try_for_each(write),
             Some(tell) => {
+                let stream = if conduct.traces { stream.trace() } else { stream };
                 let (result, report) = stream.report().try_for_each(write);
                 tell(&report);
                 result
@@ -97,8 +97,8 @@ impl Decompression {
         2 * self.workers
     }
 
-    /// The plan that [`run`](Decompression::run) would run, to be printed.
-    pub fn plan(&self) -> impl fmt::Display + use<> {
+    /// The plan that [`run`](Decompression::run) would run.
+    pub fn plan(&self) -> Plan {
         self.stream(io::empty(), None).plan()
     }
 
@@ -111,6 +111,7 @@ impl Decompression {
         let stream = Stream::try_from_iter(Inputs::new(input, self.window()))
             .name("read")
             .title("abz decompress")
+            .name_end("write")
             .workers(self.workers)
             .window(self.window());
         let stream = match pool {

@@ -41,8 +41,8 @@ pub use decompress::{Decompressed, Decompression};
 pub use error::Error;
 pub use tools::Tools;
 
-/// Threads for [`Conduct`], and what it tells of a run.
-pub use anabranch::{Pool, Report};
+/// Threads for [`Conduct`], what it tells of a run, and what is told before one.
+pub use anabranch::{Plan, Pool, Report};
 
 /// The format, for what [`Compression`] needs of it and what [`Error`] tells of it.
 pub use abz_codec::{DEFAULT_BLOCK_SIZE, gzip};

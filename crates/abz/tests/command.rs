@@ -444,31 +444,6 @@ fn verbose_tells_what_was_done() {
 }
 
 #[test]
-fn explain_prints_the_plan_and_does_nothing() {
-    let folder = Folder::new();
-    folder.write("x", &prose(3_000_000));
-    let plan = String::from_utf8(folder.abz(&["--explain", "-p2", "x"]).exits(0).stdout()).unwrap();
-    assert!(plan.starts_with("x:\n") && plan.contains("2 workers") && plan.contains("encode"), "{plan}");
-    let plan = String::from_utf8(folder.abz(&["--explain", "-d", "-p3"]).exits(0).stdout()).unwrap();
-    assert!(plan.contains("3 workers") && plan.contains("decode"), "{plan}");
-    assert_eq!(folder.names(), ["x"]);
-}
-
-#[test]
-fn report_says_what_each_stage_did() {
-    let folder = Folder::new();
-    for (name, len) in [("large", 3_000_000), ("a", 1_000), ("b", 1_000)] {
-        folder.write(name, &prose(len));
-    }
-    let said = folder.abz(&["-k", "--report", "-p2", "large"]).exits(0).stderr();
-    assert!(said.contains("read") && said.contains("encode") && said.contains("3 items"), "{said}");
-    let said = folder.abz(&["-kf", "--report", "-p2", "a", "b"]).exits(0).stderr();
-    assert!(said.contains("open") && said.contains("convert") && said.contains("2 items"), "{said}");
-    let said = folder.abz(&["-t", "--report", "-p2", "large.gz"]).exits(0).stderr();
-    assert!(said.contains("split") && said.contains("decode"), "{said}");
-}
-
-#[test]
 fn help_and_mistakes_exit_as_gzip_does() {
     let folder = Folder::new();
     assert!(!folder.abz(&["--help"]).exits(0).stdout().is_empty());

@@ -49,8 +49,12 @@ pub(super) struct Arguments {
     pub(super) list: bool,
 
     /// Print the plan that would run, and do nothing
-    #[arg(long, help_heading = WHAT)]
-    pub(super) explain: bool,
+    ///
+    /// As text, as a picture (for dot, or in svg), or as JSON for programs: one after another where there are several
+    /// files.
+    #[arg(long, value_name = "AS", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    #[arg(conflicts_with_all = ["report", "trace"], help_heading = WHAT)]
+    pub(super) explain: Option<Explained>,
 
     /// Write to standard output, keep FILE
     ///
@@ -125,8 +129,22 @@ pub(super) struct Arguments {
     pub(super) quiet: bool,
 
     /// Say what each stage of the work did, and what held it up
-    #[arg(long, help_heading = TOLD)]
-    pub(super) report: bool,
+    ///
+    /// As text, as JSON (a list for programs), or as an HTML page, on standard error. There is one report for each file
+    /// that all threads work on, and one for small files that are next to each other.
+    #[arg(long, value_name = "AS", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    #[arg(help_heading = TOLD)]
+    pub(super) report: Option<Reported>,
+
+    /// Write the report to OUT instead of standard error
+    #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath, requires = "report", help_heading = TOLD)]
+    pub(super) report_file: Option<PathBuf>,
+
+    /// Write to OUT what each thread did and when
+    ///
+    /// A trace in Chrome's format, for ui.perfetto.dev or chrome://tracing.
+    #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath, help_heading = TOLD)]
+    pub(super) trace: Option<PathBuf>,
 
     /// Print the manual page, or completions for a shell
     ///
@@ -145,6 +163,23 @@ pub(super) struct Arguments {
     /// Print the version
     #[arg(short = 'V', long, action = ArgAction::Version, help_heading = TOLD)]
     version: Option<bool>,
+}
+
+/// How `--explain` shows a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Explained {
+    Text,
+    Dot,
+    Svg,
+    Json,
+}
+
+/// How `--report` tells of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Reported {
+    Text,
+    Json,
+    Html,
 }
 
 /// What `--generate` prints.

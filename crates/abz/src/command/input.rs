@@ -115,7 +115,11 @@ impl Input {
 fn open_stdin(options: &Options) -> Result<Input, Problem> {
     let name = "standard input";
     let stdin = io::stdin();
-    if options.action != Action::Compress && stdin.is_terminal() && !options.force && !options.explain {
+    if options.action != Action::Compress
+        && stdin.is_terminal()
+        && !options.force
+        && options.explain.is_none()
+    {
         return Err(Problem::error(
             name,
             "compressed data is not read from a terminal: name a file, or use -f to force it",

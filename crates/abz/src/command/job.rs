@@ -2,8 +2,9 @@
 
 use std::io::{self, Read};
 
-use abz::{Compression, Conduct, Decompression, Error, Report, Tools};
+use abz::{Compression, Conduct, Decompression, Error, Tools};
 
+use super::arguments::Explained;
 use super::console::Told;
 use super::input::Input;
 use super::interrupt;
@@ -47,8 +48,8 @@ impl Setting<'_> {
 
     fn convert_file(&self, input: Input, crew: Crew<'_>, told: &mut Told) -> Result<(), Problem> {
         let options = self.options;
-        if options.explain {
-            return explain(&input, options);
+        if let Some(form) = options.explain {
+            return explain(&input, options, form);
         }
         let target = match Target::of(&input, options) {
             // What lies in a folder need not be of the right kind.
@@ -162,17 +163,17 @@ fn decompression(input: &Input, options: &Options) -> Decompression {
 }
 
 /// Prints the plan that would run.
-fn explain(input: &Input, options: &Options) -> Result<(), Problem> {
+fn explain(input: &Input, options: &Options, form: Explained) -> Result<(), Problem> {
     let plan = match options.action {
-        Action::Compress => compression(input, options).plan().to_string(),
-        _ => decompression(input, options).plan().to_string(),
+        Action::Compress => compression(input, options).plan(),
+        _ => decompression(input, options).plan(),
     };
-    print(|out| writeln!(out, "{input}:\n\n{plan}"))
-}
-
-/// Prints what a run did, for `--report`.
-pub(super) fn print_report(report: &Report) {
-    eprintln!("{report}");
+    print(|out| match form {
+        Explained::Text => writeln!(out, "{input}:\n\n{plan}"),
+        Explained::Dot => out.write_all(plan.to_dot().as_bytes()),
+        Explained::Svg => out.write_all(plan.to_svg().as_bytes()),
+        Explained::Json => writeln!(out, "{}", plan.to_json()),
+    })
 }
 
 /// What was done, in the words of gzip.

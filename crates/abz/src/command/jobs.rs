@@ -9,12 +9,13 @@ use anabranch::Stream;
 
 use super::console::{Console, Told};
 use super::input::Input;
-use super::job::{Crew, Setting, print_report};
+use super::job::{Crew, Setting};
 use super::list::Listing;
 use super::options::{Action, Destination, Options, Source};
 use super::output::Output;
 use super::problem::Problem;
 use super::progress::Progress;
+use super::reports::Reports;
 use super::target::Target;
 use super::walk::{self, Walk};
 
@@ -30,9 +31,22 @@ pub fn run(options: &Options, console: &mut Console) {
     console.share(progress.clone());
     match options.action {
         Action::List => list(options, &progress, console),
-        _ => Jobs { setting: Setting { options, progress: &progress }, pool: OnceLock::new() }.run(console),
+        _ => work(options, &progress, console),
     }
     progress.end();
+}
+
+/// Compresses, decompresses, tests or explains, and reports on it if that is asked for.
+fn work(options: &Options, progress: &Progress, console: &mut Console) {
+    let reports = match Reports::open(options, progress) {
+        Ok(reports) => reports,
+        Err(problem) => return console.tell_problem(&problem),
+    };
+    let jobs = Jobs { setting: Setting { options, progress }, reports, pool: OnceLock::new() };
+    jobs.run(console);
+    for problem in jobs.reports.end() {
+        console.tell_problem(&problem);
+    }
 }
 
 /// A bar is for people who look on, and have not asked for silence, nor for the data itself.
@@ -41,13 +55,14 @@ fn shows_progress(options: &Options) -> bool {
     let data_is_shown = options.destination == Destination::Stdout
         || options.destination == Destination::Beside && options.sources.contains(&Source::Stdin);
     options.is_chatty()
-        && !options.explain
+        && options.explain.is_none()
         && std::io::stderr().is_terminal()
         && !(data_is_shown && std::io::stdout().is_terminal())
 }
 
 struct Jobs<'a> {
     setting: Setting<'a>,
+    reports: Reports,
     /// Made when a run first needs it.
     pool: OnceLock<Pool>,
 }
@@ -69,9 +84,10 @@ impl Jobs<'_> {
                 Some(Err(problem)) => Err(problem).into(),
                 Some(Ok(input)) => {
                     let pool = (!is_only_one).then(|| self.pool());
-                    let tell = |report: &Report| self.setting.progress.aside(|| print_report(report));
-                    let report = self.setting.options.report.then_some(&tell as &dyn Fn(&Report));
-                    self.setting.run(input, Crew::Together(Conduct { pool, report }))
+                    let tell = |report: &Report| self.reports.tell(report);
+                    let report = self.reports.is_wanted.then_some(&tell as &dyn Fn(&Report));
+                    let conduct = Conduct { pool, report, traces: self.reports.traces };
+                    self.setting.run(input, Crew::Together(conduct))
                 }
             };
             console.tell(&told);
@@ -96,6 +112,7 @@ impl Jobs<'_> {
         let mut stdout = None;
         let stream = Stream::from_iter(inputs)
             .name("open")
+            .name_end("finish")
             .title("abz files")
             .workers(workers)
             .window(window)
@@ -114,11 +131,12 @@ impl Jobs<'_> {
             }
             if told.is_hopeless { Err(()) } else { Ok(()) }
         };
-        match options.report {
+        match self.reports.is_wanted {
             false => stream.try_for_each(end).is_ok(),
             true => {
+                let stream = if self.reports.traces { stream.trace() } else { stream };
                 let (result, report) = stream.report().try_for_each(end);
-                self.setting.progress.aside(|| print_report(&report));
+                self.reports.tell(&report);
                 result.is_ok()
             }
         }
@@ -132,7 +150,8 @@ impl Jobs<'_> {
     fn is_small(&self, input: &Result<Input, Problem>) -> bool {
         let options = self.setting.options;
         // What comes out of a small compressed file may be large, and must not wait in memory.
-        if options.explain || options.action != Action::Compress && options.destination == Destination::Stdout
+        if options.explain.is_some()
+            || options.action != Action::Compress && options.destination == Destination::Stdout
         {
             return false;
         }

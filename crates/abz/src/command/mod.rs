@@ -15,6 +15,7 @@
 //! | [`interrupt`] | what happens on signals and broken pipes |
 //! | [`console`] | what is told, and the exit status |
 //! | [`progress`] | the bar that a long run shows |
+//! | [`reports`] | what is told of the work itself: reports and traces |
 //! | [`problem`] | what went wrong, in words, with what to do |
 
 #[cfg(not(unix))]
@@ -32,6 +33,7 @@ mod output;
 mod pages;
 mod problem;
 mod progress;
+mod reports;
 mod target;
 mod walk;
 

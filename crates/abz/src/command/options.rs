@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use abz::Compression;
 use clap::Parser;
 
-use super::arguments::{Arguments, LICENSE};
+use super::arguments::{Arguments, Explained, LICENSE, Reported};
 use super::console::{Loudness, Status};
 use super::interrupt::end_if_broken_pipe;
 use super::pages;
@@ -18,7 +18,7 @@ use super::problem::Problem;
 pub struct Options {
     pub(super) action: Action,
     /// Print the plan of the action instead.
-    pub(super) explain: bool,
+    pub(super) explain: Option<Explained>,
     /// What to do it with, in order.
     pub sources: Vec<Source>,
     pub(super) destination: Destination,
@@ -29,8 +29,11 @@ pub struct Options {
     pub(super) recursive: bool,
     /// Wait until outputs are on the disk.
     pub(super) sync: bool,
-    /// Tell what the threads did.
-    pub(super) report: bool,
+    /// Tell what the threads did, and where to if not to standard error.
+    pub(super) report: Option<Reported>,
+    pub(super) report_file: Option<PathBuf>,
+    /// Where to tell when they did it.
+    pub(super) trace: Option<PathBuf>,
     pub(super) naming: Naming,
     /// The suffix of compressed files, not empty.
     pub(super) suffix: OsString,
@@ -125,6 +128,12 @@ impl Options {
         if arguments.suffix.is_empty() || arguments.suffix.to_string_lossy().contains('/') {
             return Err(mistake("--suffix must be the end of a file's name, such as .gz"));
         }
+        if arguments.report_file.is_some() && arguments.report_file == arguments.trace {
+            return Err(mistake("--report-file and --trace are two files"));
+        }
+        if arguments.list && (arguments.report.is_some() || arguments.trace.is_some()) {
+            return Err(mistake("--report and --trace tell of work, and --list does none"));
+        }
         let action = match (arguments.list, arguments.test, arguments.decompress) {
             (true, ..) => Action::List,
             (_, true, _) => Action::Test,
@@ -156,6 +165,8 @@ impl Options {
             recursive: arguments.recursive,
             sync: arguments.sync,
             report: arguments.report,
+            report_file: arguments.report_file,
+            trace: arguments.trace,
             // gzip's defaults: stored, and not given back.
             naming: Naming { stores: !arguments.no_name, restores: arguments.name },
             suffix: arguments.suffix,

@@ -1,0 +1,99 @@
+//! What `--report` and `--trace` tell, and where to.
+
+use std::fs::OpenOptions;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use abz::Report;
+use anabranch::{ReportFormat, ReportWriter};
+
+use super::arguments::Reported;
+use super::options::Options;
+use super::problem::Problem;
+use super::progress::Progress;
+
+/// A document in the making.
+struct Document {
+    writer: ReportWriter<Box<dyn Write + Send>>,
+    /// Where it goes, for people.
+    name: String,
+    /// What went wrong with it: nothing more is written then.
+    error: Option<io::Error>,
+}
+
+/// Takes the reports of the runs, and writes each where it belongs.
+pub(super) struct Reports {
+    documents: Mutex<Vec<Document>>,
+    progress: Progress,
+    pub(super) is_wanted: bool,
+    pub(super) traces: bool,
+}
+
+impl Reports {
+    /// Opens the files that are asked for: before any work, so that a mistake costs nothing.
+    pub(super) fn open(options: &Options, progress: &Progress) -> Result<Self, Problem> {
+        let mut documents = Vec::new();
+        if let Some(form) = options.report {
+            let format = match form {
+                Reported::Text => ReportFormat::Text,
+                Reported::Json => ReportFormat::Json,
+                Reported::Html => ReportFormat::Html,
+            };
+            let (out, name) = match &options.report_file {
+                Some(path) => create(path, options.force)?,
+                None => (Box::new(io::stderr()) as Box<dyn Write + Send>, "standard error".to_owned()),
+            };
+            documents.push(Document { writer: ReportWriter::new(out, format), name, error: None });
+        }
+        if let Some(path) = &options.trace {
+            let (out, name) = create(path, options.force)?;
+            documents.push(Document {
+                writer: ReportWriter::new(out, ReportFormat::Trace),
+                name,
+                error: None,
+            });
+        }
+        let (is_wanted, traces) = (!documents.is_empty(), options.trace.is_some());
+        Ok(Reports { documents: Mutex::new(documents), progress: progress.clone(), is_wanted, traces })
+    }
+
+    /// Writes the report of a run. What cannot be written is told at the end.
+    pub(super) fn tell(&self, report: &Report) {
+        let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
+        self.progress.aside(|| {
+            for document in documents.iter_mut().filter(|document| document.error.is_none()) {
+                document.error = document.writer.write(report).err();
+            }
+        });
+    }
+
+    /// Ends the documents, and says what went wrong with them.
+    pub(super) fn end(self) -> Vec<Problem> {
+        let documents = self.documents.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let ended = documents.into_iter().filter_map(|Document { writer, name, error }| {
+            let error = match error {
+                Some(error) => error,
+                None => writer.finish().err()?,
+            };
+            Some(Problem::of_file(name, "cannot be written to", &error))
+        });
+        ended.collect()
+    }
+}
+
+/// A new file, or one that may be replaced, or what is no regular file: a pipe, a terminal.
+fn create(path: &Path, force: bool) -> Result<(Box<dyn Write + Send>, String), Problem> {
+    let name = path.display().to_string();
+    if !force && is_regular(path) {
+        let text = "exists already; name another file for the report or the trace, or use -f to replace it";
+        return Err(Problem::error(name, text));
+    }
+    let opened = OpenOptions::new().write(true).create(true).truncate(true).open(path);
+    let file = opened.map_err(|error| Problem::of_file(&name, "cannot be written to", &error))?;
+    Ok((Box::new(BufWriter::new(file)), name))
+}
+
+fn is_regular(path: &Path) -> bool {
+    path.metadata().is_ok_and(|metadata| metadata.is_file())
+}
