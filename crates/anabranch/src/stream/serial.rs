@@ -272,13 +272,11 @@ where
     /// use anabranch::Stream;
     ///
     /// let mut lines = 0;
-    /// let numbers: Result<Vec<i32>, _> = Stream::from_iter(["7", "", "5"])
-    ///     .try_serial_filter_map(|line| {
-    ///         lines += 1;
-    ///         if line.is_empty() { Ok(None) } else { line.parse().map(Some) }
-    ///     })
-    ///     .collect();
-    /// assert_eq!(numbers, Ok(vec![7, 5]));
+    /// let numbers = Stream::from_iter(["7", "", "5"]).try_serial_filter_map(|line| {
+    ///     lines += 1;
+    ///     Some(line).filter(|line| !line.is_empty()).map(|line| line.parse::<i32>()).transpose()
+    /// });
+    /// assert_eq!(numbers.collect(), Ok(vec![7, 5]));
     /// assert_eq!(lines, 3);
     /// ```
     pub fn try_serial_filter_map<V, E, F>(self, f: F) -> After<'env, U, M::Then, V>
