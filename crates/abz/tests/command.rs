@@ -464,7 +464,7 @@ fn the_manual_and_the_completions_know_every_option_of_the_help() {
     let options: Vec<&str> = help
         .split_whitespace()
         .filter(|word| word.starts_with("--"))
-        .map(|word| word.trim_end_matches(','))
+        .map(|word| word.trim_end_matches(',').split('[').next().unwrap_or(word))
         .collect();
     assert!(options.len() > 20, "{options:?}");
     let manual = said(&["--generate", "man"]);

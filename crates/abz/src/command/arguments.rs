@@ -48,12 +48,11 @@ pub(super) struct Arguments {
     #[arg(short, long, help_heading = WHAT)]
     pub(super) list: bool,
 
-    /// Print the plan that would run, and do nothing
+    /// Print the plan that would run, as text, dot, svg or json, and do nothing
     ///
-    /// As text, as a picture (for dot, or in svg), or as JSON for programs: one after another where there are several
-    /// files.
+    /// There is one for each file.
     #[arg(long, value_name = "AS", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text")]
-    #[arg(conflicts_with_all = ["report", "trace"], help_heading = WHAT)]
+    #[arg(hide_possible_values = true, conflicts_with_all = ["report", "trace"], help_heading = WHAT)]
     pub(super) explain: Option<Explained>,
 
     /// Write to standard output, keep FILE
@@ -128,12 +127,12 @@ pub(super) struct Arguments {
     #[arg(short, long, overrides_with = "verbose", help_heading = TOLD)]
     pub(super) quiet: bool,
 
-    /// Say what each stage of the work did, and what held it up
+    /// Say what each stage did and what held it up, as text, json or html
     ///
-    /// As text, as JSON (a list for programs), or as an HTML page, on standard error. There is one report for each file
-    /// that all threads work on, and one for small files that are next to each other.
+    /// It goes to standard error. There is one report for each file that all threads work on, and one for small files
+    /// that are next to each other; JSON is a list of them, and HTML one page.
     #[arg(long, value_name = "AS", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text")]
-    #[arg(help_heading = TOLD)]
+    #[arg(hide_possible_values = true, help_heading = TOLD)]
     pub(super) report: Option<Reported>,
 
     /// Write the report to OUT instead of standard error
