@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::lines::{self, Knobs, Line};
-use crate::rounds::{Budget, Ceiling, Contender, measure as play};
+use crate::rounds::{Budget, Contender, measure as play};
 use crate::suites::{Look, Measured};
 use crate::table::Row;
 use crate::target::{Target, Unit};
@@ -47,7 +47,7 @@ fn settings() -> impl Iterator<Item = Knobs> {
 }
 
 fn row(line: &Line, unit: Work, quick: bool) -> Row {
-    let (trial, seconds, rounds) = if quick { (0.004, 0.02, 7) } else { (0.016, 0.06, 21) };
+    let (trial, seconds, rounds) = if quick { (0.004, 0.02, 7) } else { (0.016, 0.06, 15) };
     let items = line.items(seconds);
     let finalists = search(line, unit, line.items(trial), if quick { 1 } else { 2 });
     let plain = Knobs { workers: Some(1), ..Knobs::default() };
@@ -61,8 +61,7 @@ fn row(line: &Line, unit: Work, quick: bool) -> Row {
     let mut contenders = vec![contender("automatic", Knobs::default())];
     contenders.extend(finalists.iter().map(|&knobs| contender("searched", knobs)));
     let budget = Budget { wanted: rounds, least: 7, time: Duration::from_secs(if quick { 3 } else { 15 }) };
-    let probe = Ceiling { work: unit, items: unit.items(seconds / 4.0) };
-    let rounds = play(budget, Some(probe), contenders);
+    let rounds = play(budget, line.probe(unit, seconds / 4.0), contenders);
     Row::new("automatic", line.name, (Target::AtMost(1.1), Unit::Times), &rounds, |rounds| {
         let median = |at: &usize| rounds.median(|round| round.samples[*at]);
         let best = (1..=FINALISTS).min_by(|a, b| median(a).total_cmp(&median(b))).unwrap_or(1);

@@ -6,7 +6,7 @@ use anabranch::default_workers;
 use anabranch::plan::Machine;
 
 use crate::lines::{self, Knobs, Line, Ran};
-use crate::rounds::{Budget, Ceiling, Contender, measure as play};
+use crate::rounds::{Budget, Contender, measure as play};
 use crate::suites::{Look, Measured};
 use crate::table::Row;
 use crate::target::{Target, Unit};
@@ -66,8 +66,7 @@ impl Setup {
             let Ran { seconds, digest, .. } = run(items, many);
             (seconds * 1e9 / items as f64, digest)
         });
-        let probe = Ceiling { work: self.unit, items: self.unit.items(seconds / 4.0) };
-        let rounds = play(budget, Some(probe), vec![predicted, measured]);
+        let rounds = play(budget, line.probe(self.unit, seconds / 4.0), vec![predicted, measured]);
         Row::new("prediction", what, (Target::Within(10.0), Unit::Percent), &rounds, |rounds| {
             let rate = |at: usize| rounds.median(|round| 1e9 / round.samples[at]);
             (

@@ -9,6 +9,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "slow source",
         bound_by: "read",
+        waits: false,
         workers: None,
         micros: 20.0,
         run: |job| {
@@ -19,6 +20,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "slow source, cheap serial stage",
         bound_by: "read",
+        waits: false,
         workers: None,
         micros: 30.0,
         run: |job| {
@@ -31,6 +33,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "slow serial stage in the middle",
         bound_by: "check",
+        waits: false,
         workers: None,
         micros: 24.0,
         run: |job| {
@@ -43,6 +46,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "slow serial stage behind the source",
         bound_by: "split",
+        waits: false,
         workers: None,
         micros: 20.0,
         run: |job| {
@@ -53,6 +57,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "second of two serial stages",
         bound_by: "merge",
+        waits: false,
         workers: None,
         micros: 30.0,
         run: |job| {
@@ -65,6 +70,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "two slow serial stages side by side",
         bound_by: "sort",
+        waits: false,
         workers: None,
         micros: 20.0,
         run: |job| {
@@ -76,6 +82,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "dear parallel stage",
         bound_by: "encode",
+        waits: false,
         workers: None,
         micros: 26.0,
         run: |job| {
@@ -86,6 +93,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "second of two parallel stages",
         bound_by: "encode",
+        waits: false,
         workers: None,
         micros: 38.0,
         run: |job| {
@@ -98,6 +106,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "dear uneven parallel stage",
         bound_by: "encode",
+        waits: false,
         workers: None,
         micros: 21.0,
         run: |job| {
@@ -110,6 +119,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "dear filter",
         bound_by: "match",
+        waits: false,
         workers: None,
         micros: 22.0,
         run: |job| {
@@ -122,6 +132,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "dear flat_map",
         bound_by: "unpack",
+        waits: false,
         workers: None,
         micros: 23.0,
         run: |job| {
@@ -137,6 +148,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "slow sink",
         bound_by: "fold",
+        waits: false,
         workers: None,
         micros: 20.0,
         run: |job| {
@@ -147,6 +159,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "slow sink behind a filter",
         bound_by: "fold",
+        waits: false,
         workers: None,
         micros: 25.0,
         run: |job| {
@@ -158,6 +171,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "slow sink behind a flat_map",
         bound_by: "fold",
+        waits: false,
         workers: None,
         micros: 40.0,
         run: |job| {
@@ -173,6 +187,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "one replica",
         bound_by: "encrypt",
+        waits: false,
         workers: None,
         micros: 40.0,
         run: |job| {
@@ -186,6 +201,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "slow serial_flat_map",
         bound_by: "open",
+        waits: false,
         workers: None,
         micros: 60.0,
         run: |job| {
@@ -201,6 +217,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "five stages alike",
         bound_by: "",
+        waits: false,
         workers: None,
         micros: 12.5,
         run: |job| {
@@ -213,6 +230,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "long items",
         bound_by: "encode",
+        waits: false,
         workers: None,
         micros: 510.0,
         run: |job| {

@@ -9,6 +9,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "items of 1 us",
         bound_by: "map",
+        waits: false,
         workers: None,
         micros: 0.55,
         run: |job| job.run(job.replicated(Stream::from_iter(0..job.items).map(job.busy(1.0))), 0.0),
@@ -16,6 +17,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "items of 250 ns",
         bound_by: "map",
+        waits: false,
         workers: None,
         micros: 0.15,
         run: |job| job.run(job.replicated(Stream::from_iter(0..job.items).map(job.busy(0.25))), 0.0),
@@ -23,6 +25,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "items of 100 ns",
         bound_by: "",
+        waits: false,
         workers: None,
         micros: 0.065,
         run: |job| job.run(job.replicated(Stream::from_iter(0..job.items).map(job.busy(0.1))), 0.0),
@@ -30,6 +33,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "two parallel stages of 500 ns, cheap serial stages between",
         bound_by: "",
+        waits: false,
         workers: None,
         micros: 0.56,
         run: |job| {
@@ -44,6 +48,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "slow sink, items of 2 us",
         bound_by: "fold",
+        waits: false,
         workers: None,
         micros: 2.0,
         run: |job| {

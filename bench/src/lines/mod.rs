@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use anabranch::{Apply, Report, Stream, Unit};
 
+use crate::rounds::Ceiling;
 use crate::work::{Digest, Work};
 
 /// A pipeline.
@@ -19,6 +20,8 @@ pub struct Line {
     pub name: &'static str,
     /// The stage that bounds it with two workers on two cores; empty where several do alike.
     pub bound_by: &'static str,
+    /// Whether it mostly waits, and needs no two cores.
+    pub waits: bool,
     /// Workers where nobody says how many; none is as many as there are cores.
     pub workers: Option<usize>,
     /// About how long it takes for an item of the source, in microseconds.
@@ -63,6 +66,12 @@ impl Line {
     /// So many items of the source take about so long.
     pub fn items(&self, seconds: f64) -> u64 {
         ((seconds * 1e6 / self.micros) as u64).max(32)
+    }
+
+    /// What tells whether the machine had two cores to give, where that matters. What waits leaves the cores to fall
+    /// asleep, so that a probe would say no.
+    pub fn probe(&self, unit: Work, seconds: f64) -> Option<Ceiling> {
+        (!self.waits).then(|| Ceiling { work: unit, items: unit.items(seconds) })
     }
 
     /// Runs it on work that takes `unit` a microsecond.

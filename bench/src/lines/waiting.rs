@@ -12,6 +12,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "source that waits",
         bound_by: "receive",
+        waits: true,
         workers: None,
         micros: 280.0,
         run: |job| {
@@ -22,6 +23,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "source that waits for blocks of 16",
         bound_by: "receive",
+        waits: true,
         workers: None,
         micros: 66.0,
         run: |job| {
@@ -37,6 +39,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "parallel stage that waits, 16 workers",
         bound_by: "fetch",
+        waits: true,
         workers: Some(16),
         micros: 130.0,
         run: |job| {
@@ -48,6 +51,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "parallel stage that waits, 4 replicas of 16 workers",
         bound_by: "fetch",
+        waits: true,
         workers: Some(16),
         micros: 270.0,
         run: |job| {
@@ -61,6 +65,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "serial stage that waits, 4 workers",
         bound_by: "commit",
+        waits: true,
         workers: Some(4),
         micros: 370.0,
         run: |job| {
@@ -71,6 +76,7 @@ pub const LINES: &[Line] = &[
     Line {
         name: "sink that waits, 4 workers",
         bound_by: "fold",
+        waits: true,
         workers: Some(4),
         micros: 370.0,
         run: |job| {
