@@ -79,6 +79,8 @@ pub use node::{Node, NodeId, Placement, Rate, Role, Schedule, State};
 pub use overlay::{Measured, Overlay};
 pub use passes::{Note, Pass, Passes};
 pub use plan::{Domain, Plan};
-pub use predict::{Curve, LANE_NS, Limit, Machine, Overhead, PredictError, Prediction, SHARING, WAKE_NS};
+pub use predict::{
+    CROWDING, Curve, LANE_NS, Limit, MEETING, Machine, Overhead, PredictError, Prediction, SHARING, WAKE_NS,
+};
 pub use settings::{Burst, Executor, Settings, Wait};
 pub use validate::{NodeName, PlanError};

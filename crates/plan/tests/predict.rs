@@ -65,7 +65,7 @@ fn without_overhead_the_bounds_are_the_textbooks() {
 #[test]
 fn overhead_is_half_a_lane_at_each_end() {
     let plan = compressor();
-    let machine = Machine::new(64).overhead(Overhead { lane: 100.0, sharing: 0.1, wake: 0.0 });
+    let machine = Machine::new(64).overhead(Overhead { lane: 100.0, sharing: 0.1, ..Overhead::NONE });
     let on = |workers: usize| plan.predict_on(&machine, workers).unwrap();
     near(on(4).per_item, (36_000.0 + 200.0) * 1.1 / 4.0);
     near(on(16).per_item, 5_050.0);
@@ -287,8 +287,11 @@ fn stages_that_sleep_and_serial_ones_between_are_within_a_tenth_too() {
             Node::sink("fold").cost(0),
         ],
     );
-    let off = 10_830.0 / serial.predict_on(&Machine::new(2), 2).unwrap().per_item - 1.0;
-    assert!(off.abs() < 0.1, "{off}");
+    // With four workers on the two cores it was 12.51 µs.
+    for (workers, measured) in [(2, 10_830.0), (4, 12_510.0)] {
+        let off = measured / serial.predict_on(&Machine::new(2), workers).unwrap().per_item - 1.0;
+        assert!(off.abs() < 0.05, "{workers}: {off}");
+    }
 }
 
 /// A pipeline of ten stages, of which every other is parallel, with one planted bottleneck.
@@ -445,16 +448,22 @@ proptest! {
         // From one worker to two the overhead comes in, which is left out first.
         let ideal = plan.predict_range_on(&ideal(cores), 1..=80).unwrap();
         let real = plan.predict_range_on(&Machine::new(cores), 2..=80).unwrap();
-        for curve in [ideal, real] {
+        for (curve, may_crowd) in [(ideal, false), (real, true)] {
             for pair in curve.points.windows(2) {
-                prop_assert!(pair[1].per_item <= pair[0].per_item * (1.0 + 1e-9));
+                // More workers than cores may crowd a serial unit.
+                if !may_crowd || pair[1].workers <= cores {
+                    prop_assert!(pair[1].per_item <= pair[0].per_item * (1.0 + 1e-9));
+                }
             }
         }
     }
 
     #[test]
     fn enough_workers_are_enough_and_one_fewer_is_not(plan in any_line(), cores in 1..80usize) {
-        let at = |workers: usize| plan.predict_on(&Machine::new(cores), workers).unwrap();
+        // By the bounds: near the last of them some percent more are lost.
+        let overhead = Overhead { meeting: 0.0, crowding: 0.0, ..Overhead::MEASURED };
+        let machine = Machine::new(cores).overhead(overhead);
+        let at = |workers: usize| plan.predict_on(&machine, workers).unwrap();
         let enough = at(4).enough_workers.expect("cores bound");
         prop_assume!(enough < 1_000_000);
         let many = at(10_000_000).per_item;

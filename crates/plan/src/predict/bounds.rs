@@ -1,7 +1,7 @@
 //! The bounds of operational analysis on the time between two items.
 
 use super::demand::{UnitDemand, dearest};
-use super::{Demands, Limit, Machine};
+use super::{Demands, Limit, Machine, Overhead};
 use crate::{NodeId, Plan};
 
 /// How long a pull of the source lasts at its mean cost, and how many items it takes at most
@@ -50,6 +50,24 @@ impl<'p> Bounds<'p> {
         }
         let fixed = self.tightest_fixed(Some(workers), counts);
         fixed.filter(|fixed| fixed.time >= all.time).unwrap_or(all)
+    }
+
+    /// By how much the time between two items is longer than the greatest bound, where a serial unit and the workers
+    /// come near each other.
+    pub(super) fn contention(&self, bound: &Bound, workers: usize) -> f64 {
+        let is_theirs = matches!(bound.limit, Limit::Serial | Limit::Cores | Limit::Workers);
+        if !is_theirs || self.is_plain_loop(workers) {
+            return 1.0;
+        }
+        let serial = self.demands.units.iter().filter(|unit| !unit.parallel).map(|unit| unit.time);
+        let serial = serial.fold(0.0, f64::max);
+        let shared = self.cores().time.max(self.busiest_worker(workers).time);
+        let nearness = (serial.min(shared) / serial.max(shared).max(f64::MIN_POSITIVE)).powi(8);
+        let Overhead { meeting, crowding, .. } = self.machine.overhead;
+        // Only workers that have something to do take a core from others.
+        let crowd = 1.0 - (self.machine.cores as f64 / workers as f64).min(1.0);
+        let is_by_cores = self.cores().time >= self.busiest_worker(workers).time;
+        1.0 + nearness * (meeting + if is_by_cores { crowding * crowd } else { 0.0 })
     }
 
     /// The time between two items if windows, bursts and replicas were as large as could help: what the costs

@@ -4,6 +4,7 @@ mod advice;
 mod bounds;
 mod demand;
 
+use bounds::Bound;
 pub(crate) use bounds::Bounds;
 pub(crate) use demand::{Demands, UnitDemand};
 
@@ -28,6 +29,15 @@ pub const SHARING: f64 = 0.02;
 /// takes 3.0 to 3.9 % of a core (`research/batons.md`, "Other shapes").
 pub const WAKE_NS: f64 = 35_000.0;
 
+/// The share by which the time between two items is longer where a serial unit and the workers limit alike: now and then
+/// the one waits for the other. Measured with a serial stage of 10 µs between parallel ones of 5 µs, on two workers
+/// (`bench/README.md`).
+pub const MEETING: f64 = 0.055;
+
+/// The same for threads that share a core with as many others as there are: who holds up the serial unit may be without
+/// one. From the same measurement on four workers and two cores.
+pub const CROWDING: f64 = 0.3;
+
 /// What passing items costs. Where costs were measured with the passing in them, use [`Overhead::NONE`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overhead {
@@ -37,13 +47,18 @@ pub struct Overhead {
     pub sharing: f64,
     /// Nanoseconds of a processor for each item that a node waits for, but not more than it waits.
     pub wake: f64,
+    /// The share of the time, 0 to 1, that is lost where a serial unit and the workers limit alike...
+    pub meeting: f64,
+    /// ... and where, besides, there are many more workers than cores.
+    pub crowding: f64,
 }
 
 impl Overhead {
-    /// What was measured of the executor: [`LANE_NS`], [`SHARING`] and [`WAKE_NS`].
-    pub const MEASURED: Overhead = Overhead { lane: LANE_NS, sharing: SHARING, wake: WAKE_NS };
+    /// What was measured of the executor: [`LANE_NS`], [`SHARING`], [`WAKE_NS`], [`MEETING`] and [`CROWDING`].
+    pub const MEASURED: Overhead =
+        Overhead { lane: LANE_NS, sharing: SHARING, wake: WAKE_NS, meeting: MEETING, crowding: CROWDING };
     /// Passing items is free, and so is waiting.
-    pub const NONE: Overhead = Overhead { lane: 0.0, sharing: 0.0, wake: 0.0 };
+    pub const NONE: Overhead = Overhead { lane: 0.0, sharing: 0.0, wake: 0.0, meeting: 0.0, crowding: 0.0 };
 }
 
 /// What a plan is predicted for.
@@ -125,7 +140,8 @@ pub struct Prediction {
     /// The node where that is: the dearest of a unit or a domain that limits, or of all where the workers or
     /// cores do.
     pub bottleneck: NodeId,
-    /// The fewest workers that reach the most that more workers can bring; `None` if each one helps.
+    /// The fewest workers that reach the most that more workers can bring, but for the [`MEETING`] share; `None` if each
+    /// one helps.
     pub enough_workers: Option<usize>,
     /// Nodes whose cost nobody gave, and which were counted as 0.
     pub unknown: Vec<NodeId>,
@@ -231,7 +247,9 @@ impl Plan {
     /// | [`Cores`](Limit::Cores) | sum of *D* without waiting / cores | a core does one thing at a time |
     /// | [`Workers`](Limit::Workers) | sum of *D*, but of dedicated nodes / workers | so does a worker, waiting or not |
     ///
-    /// and the last two are lengthened by the share that threads lose by running beside each other. One worker
+    /// and the last two are lengthened by the share that threads lose by running beside each other. Where the greatest
+    /// is a serial unit's and that of the workers or cores is near it, or the other way round, the time is longer than
+    /// both, by [`MEETING`] (and [`CROWDING`], with more workers than cores) times the eighth power of their ratio. One worker
     /// without dedicated nodes runs the plain loop: the sum of the demands, with no overhead. Whether the
     /// plan's own executor is the inline one makes no difference: it is asked what `workers` workers would do.
     ///
@@ -241,8 +259,7 @@ impl Plan {
     ///
     /// # What it leaves out
     ///
-    /// Bounds are met only from afar: where a serial unit and the workers limit alike, 5 % more time was measured with
-    /// two workers on two cores, and 22 % with four workers on them (`bench/README.md`, a serial stage of 10 µs). Costs are means: where one item in 16 costs eight times the mean, a simulation took
+    /// Costs are means: where one item in 16 costs eight times the mean, a simulation took
     /// up to 14 % longer (`tests/simulation.rs`), and more in a narrow window, where such items wait for each other.
     /// Items without any work pass quicker than [`LANE_NS`] has it: 8.6 ns each were measured with two workers where
     /// 13 are predicted.
@@ -343,13 +360,14 @@ fn predict(
     }
     let bounds = Bounds::new(plan, demands, machine);
     let bound = bounds.tightest(workers);
+    let time = bound.time * bounds.contention(&bound, workers);
     let mut prediction = Prediction {
         workers,
-        per_item: bound.time,
-        throughput: 1e9 / bound.time,
-        latency: bounds.latency(&bound, workers),
+        per_item: time,
+        throughput: 1e9 / time,
+        latency: bounds.latency(&Bound { time, ..bound }, workers),
         shortest_latency: demands.alone,
-        speedup: demands.sequential / bound.time,
+        speedup: demands.sequential / time,
         limit: bound.limit,
         bottleneck: bound.node,
         enough_workers: bounds.enough_workers(),
