@@ -55,7 +55,8 @@
 //! did; [`Shards`] for stages that keep a state by key; [`Pool`] for many short runs; [`Workers`] and
 //! [`CancelToken`] for steering a run; [`Monitor`] for looking into one; [`Offload`] for handing single tasks to a
 //! farm; [`Recycler`] for large buffers; [`ssp`] for programs written for Rust-SSP;
-//! [`annotation`] for loops that stay loops.
+//! [`annotation`] for loops that stay loops. With the feature `tracing` each run and each of its stages has a span of
+//! the crate of that name.
 #![forbid(unsafe_code)]
 
 mod affinity;

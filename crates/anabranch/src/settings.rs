@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use anabranch_plan::{Burst, Executor, Wait};
+use anabranch_plan::{Burst, Executor, Passes, Plan, Wait};
 
 use crate::cancel::CancelToken;
 use crate::monitor::{Monitor, OnStall};
@@ -15,8 +15,9 @@ use crate::workers::Workers;
 #[derive(Default)]
 pub(crate) struct Settings<'env> {
     pub(crate) title: Option<String>,
-    /// The name of the end.
+    /// The name of the end, and its cost in nanoseconds.
     pub(crate) end: Option<String>,
+    pub(crate) end_cost: Option<u64>,
     pub(crate) workers: Option<usize>,
     pub(crate) window: Option<usize>,
     /// The bound by weight, for the plan; the source has it.
@@ -33,6 +34,10 @@ pub(crate) struct Settings<'env> {
     pub(crate) affinity: bool,
     pub(crate) monitor: Option<Monitor>,
     pub(crate) stall: Option<(Duration, OnStall<'env>)>,
+    /// What may be chosen for the user.
+    pub(crate) passes: Option<Passes>,
+    /// A plan with costs to be taken over.
+    pub(crate) costs: Option<Plan>,
     /// A report has the events of the run.
     pub(crate) traces: bool,
     pub(crate) tokens: Vec<CancelToken>,
@@ -53,7 +58,7 @@ impl fmt::Debug for Settings<'_> {
 }
 
 /// Items have at most so many slots, by default...
-const SLOTS: usize = 4_096;
+pub(crate) const SLOTS: usize = 4_096;
 /// ... and their slots at most so many bytes...
 const BYTES: usize = 64 << 10;
 /// ... but a worker has at least so many.

@@ -9,7 +9,7 @@ use anabranch_record::sync::{Arc, Ordering};
 
 use super::bridge::BridgeNode;
 use super::exit::{Exit, RoomNotice};
-use super::hop::{HopNode, Parallel, UnitHop};
+use super::hop::{HopNode, Limits, Parallel, UnitHop};
 use super::inline::{Drive, InlineBridge, InlineHop, InlineSource, InlineStage, Push};
 use super::run::{ErrorSlot, Run, Site};
 use super::scales::{Scales, Weigher};
@@ -29,6 +29,8 @@ use crate::unit::{Apply, Unit};
 pub(crate) struct NodeSpec {
     /// At most so many calls of the stage at once.
     pub(crate) replicas: Option<usize>,
+    /// A claim of the unit is so many items.
+    pub(crate) burst: Option<u64>,
     /// The stage has a thread of its own, which waits here.
     pub(crate) own: Option<Arc<EventCount>>,
 }
@@ -148,7 +150,8 @@ impl Line<'_> {
 /// A line in the making.
 pub(crate) struct Assembly<'env> {
     pub(crate) run: Arc<Run>,
-    window: usize,
+    /// Of each domain; later ones have the last.
+    windows: Vec<usize>,
     specs: Vec<NodeSpec>,
     source: Option<Station<'env>>,
     links: Vec<Link<'env>>,
@@ -160,9 +163,9 @@ pub(crate) struct Assembly<'env> {
 }
 
 impl<'env> Assembly<'env> {
-    pub(crate) fn new(run: Arc<Run>, window: usize, specs: Vec<NodeSpec>) -> Self {
+    pub(crate) fn new(run: Arc<Run>, windows: Vec<usize>, specs: Vec<NodeSpec>) -> Self {
         let links = Vec::with_capacity(specs.len());
-        Self { run, window, specs, source: None, links, room: None, domain: 0, opened_by: 0 }
+        Self { run, windows, specs, source: None, links, room: None, domain: 0, opened_by: 0 }
     }
 
     fn site<E>(&self, id: usize, domain: &Arc<Domain>, errors: &Arc<ErrorSlot<E>>) -> Site<E> {
@@ -176,6 +179,11 @@ impl<'env> Assembly<'env> {
             domain: Some(Arc::clone(domain)),
             errors: Arc::clone(errors),
         }
+    }
+
+    /// The window of the current domain.
+    fn window(&self) -> usize {
+        self.windows[self.domain.min(self.windows.len() - 1)]
     }
 
     /// The event on which whoever runs serial node `id` waits.
@@ -204,9 +212,9 @@ impl<'env> Assembly<'env> {
         E: Send + 'env,
         Op: Spread<T, E> + 'env,
     {
-        let (entry, lane) = Domain::open(self.window);
         let notice = self.room.take().expect("a bridge has a source");
         self.domain += 1;
+        let (entry, lane) = Domain::open(self.window());
         let ends = std::mem::replace(&mut self.opened_by, opened_by);
         let site = self.site(id.unwrap_or(usize::MAX), entry.domain(), errors);
         let out = self.event_of(consumer);
@@ -302,12 +310,16 @@ where
             Ok(lane) => return Attached::Direct(lane),
             Err(lane) => lane,
         };
-        let replicas = assembly.specs[unit_ids.clone()].iter().filter_map(|spec| spec.replicas).min();
+        let specs = &assembly.specs[unit_ids.clone()];
+        let limits = Limits {
+            replicas: specs.iter().filter_map(|spec| spec.replicas).min(),
+            burst: specs.iter().find_map(|spec| spec.burst).unwrap_or(assembly.run.burst),
+        };
         let mut site = assembly.site(unit_ids.start, lane.domain(), &errors);
         site.in_time = unordered;
         if unordered {
             let (hop, lane) = lane.unordered_hop();
-            let hop = parallel_node(site, hop, unit, replicas, sharding);
+            let hop = parallel_node(site, hop, unit, limits, sharding);
             // What has arrived is in order from here on: the order of a new domain.
             let (exit, op, errors) = (lane.sink(), SpreadOnly(None), Arc::<ErrorSlot<E>>::default());
             let (node, lane) =
@@ -316,7 +328,7 @@ where
             Attached::Direct(lane)
         } else {
             let (hop, lane) = lane.hop();
-            Attached::Hop(parallel_node(site, hop, unit, replicas, sharding), lane)
+            Attached::Hop(parallel_node(site, hop, unit, limits, sharding), lane)
         }
     }
 
@@ -340,7 +352,7 @@ fn parallel_node<'env, U, E>(
     site: Site<E>,
     hop: UnitHop<U>,
     unit: U,
-    replicas: Option<usize>,
+    limits: Limits,
     sharding: Option<Sharding<<U::From as Shape>::Slot<U::In>>>,
 ) -> Box<dyn Parallel + Send + 'env>
 where
@@ -348,7 +360,7 @@ where
     E: Send + 'env,
 {
     match sharding {
-        None => Box::new(HopNode::new(site, hop, unit, replicas)),
+        None => Box::new(HopNode::new(site, hop, unit, limits)),
         Some(sharding) => Box::new(ShardedNode::new(site, hop, unit, sharding)),
     }
 }
@@ -403,7 +415,7 @@ impl<P: Pull> Upstream<P::Item> for SourceUpstream<'_, P> {
     {
         // One index more than items: the end of the stream has one too.
         let most = self.pull.upper().map_or(usize::MAX, |items| items.saturating_add(1));
-        let (port, lane) = Domain::open(assembly.window.min(most));
+        let (port, lane) = Domain::open(assembly.window().min(most));
         let site = assembly.site(self.id, port.domain(), &self.errors);
         let out = assembly.event_of(consumer);
         let node = SourceNode::new(site, port, self.pull, self.weigher.map(Scales::new), out);

@@ -190,6 +190,7 @@ where
 {
     fn poke(&self, elsewhere: &dyn Fn() -> bool) -> Poked {
         let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
+        let _entered = self.site.enter();
         // As in the source: what it opens may block.
         fence(Ordering::SeqCst);
         let gives_way = self.site.is_alone() && elsewhere();

@@ -48,6 +48,15 @@ pub(super) type UnitHop<U> = Hop<
     <<U as Unit>::To as Shape>::Slot<<U as Unit>::Out>,
 >;
 
+/// What holds for the claims of a unit.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// At most so many at once.
+    pub(super) replicas: Option<usize>,
+    /// Each is so many items; 0 is as many as their cost allows.
+    pub(super) burst: u64,
+}
+
 /// The hop of a unit.
 pub(super) struct HopNode<U: Unit, E> {
     site: Site<E>,
@@ -55,12 +64,15 @@ pub(super) struct HopNode<U: Unit, E> {
     unit: U,
     /// At most so many claims at once.
     replicas: usize,
+    burst: u64,
     claims: AtomicUsize,
 }
 
 impl<U: Unit, E> HopNode<U, E> {
-    pub(super) fn new(site: Site<E>, hop: UnitHop<U>, unit: U, replicas: Option<usize>) -> Self {
-        Self { site, hop, unit, replicas: replicas.unwrap_or(usize::MAX), claims: AtomicUsize::new(0) }
+    pub(super) fn new(site: Site<E>, hop: UnitHop<U>, unit: U, limits: Limits) -> Self {
+        let Limits { replicas, burst } = limits;
+        let replicas = replicas.unwrap_or(usize::MAX);
+        Self { site, hop, unit, replicas, burst, claims: AtomicUsize::new(0) }
     }
 
     /// Takes one of the replicas, if there is a limit and it is not reached.
@@ -111,7 +123,7 @@ struct HopCarrier<'n, U: Unit, E> {
 impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
     /// What a claim should hold at least, and at most.
     fn share(&self) -> (u64, u64) {
-        let burst = self.node.site.run.burst;
+        let burst = self.node.burst;
         if burst > 0 {
             return (burst, burst);
         }
@@ -132,6 +144,7 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
         let items = claim.remaining();
         let stop = node.hop.domain();
         let began = site.clock();
+        let _entered = site.enter();
         let mut tally = Tally::default();
         let carried = catch_unwind(AssertUnwindSafe(|| {
             let local = local.get_or_insert_with(|| node.unit.local());

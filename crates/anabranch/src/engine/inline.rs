@@ -94,7 +94,10 @@ impl<P: Pull> Drive for InlineSource<'_, P> {
             }
             let weight = take_up(&self.site, 1, &mut stride);
             let began = self.site.begin();
-            let pulled = self.pull.pull();
+            let pulled = {
+                let _entered = self.site.enter();
+                self.pull.pull()
+            };
             let items = u64::from(matches!(pulled, Pulled::Item(_)));
             self.count.add(began, Tally { cells: items, items, given: items });
             let cell = match pulled {
@@ -114,6 +117,10 @@ impl<P: Pull> Drive for InlineSource<'_, P> {
         }
     }
 }
+
+/// Leaves the span that was entered.
+#[inline]
+fn leave(_entered: impl Sized) {}
 
 /// Takes up the next item that a source or a bridge gives, of one that stands for `outer`. Gives for how many it
 /// stands: 0 if it is not measured.
@@ -159,6 +166,7 @@ impl<U: Apply<E>, E> Push<<U::From as Shape>::Slot<U::In>> for InlineHop<'_, U, 
     fn push(&mut self, cell: Cell<<U::From as Shape>::Slot<U::In>>) -> Step {
         let Self { site, count, unit, local, index, push } = self;
         let (began, items) = (site.begin(), items_in::<U::From, U::In>(&cell));
+        let entered = site.enter();
         let local = local.get_or_insert_with(|| unit.local());
         let cell = through::<U::From, U::To, U::In, U::Out, E>(site, *index, cell, |item, gather| {
             unit.apply(local, item, &mut |item| {
@@ -166,6 +174,7 @@ impl<U: Apply<E>, E> Push<<U::From as Shape>::Slot<U::In>> for InlineHop<'_, U, 
                 ControlFlow::Continue(())
             })
         });
+        leave(entered);
         count.add(began, Tally { cells: 1, items, given: items_in::<U::To, U::Out>(&cell) });
         *index += 1;
         push.push(cell)
@@ -189,7 +198,9 @@ impl<'env, S: Shape, T, E, Op: Serial<T, E>> InlineStage<'env, S, T, E, Op> {
 impl<S: Shape, T: Send, E, Op: Serial<T, E>> Push<S::Slot<T>> for InlineStage<'_, S, T, E, Op> {
     fn push(&mut self, cell: Cell<S::Slot<T>>) -> Step {
         let (began, items) = (self.site.begin(), items_in::<S, T>(&cell));
+        let entered = self.site.enter();
         let cell = through_serial::<S, T, E, Op>(&self.site, self.index, cell, &mut self.op);
+        leave(entered);
         self.count.add(began, Tally { cells: 1, items, given: items_in::<S, Op::Out>(&cell) });
         self.index += 1;
         self.push.push(cell)
@@ -214,14 +225,18 @@ impl<'env, S, T, E, Op: Spread<T, E>> InlineBridge<'env, S, T, E, Op> {
     /// Gives what is in one item. Breaks when the stream has stopped.
     fn spread(&mut self, item: T) -> ControlFlow<()> {
         let began = self.site.begin();
+        let entered = self.site.enter();
         self.op.open(item);
+        leave(entered);
         self.count.add(began, Tally { cells: 1, items: 1, given: 0 });
         let outer = self.site.run.measures().map_or(0, Measures::weight);
         let mut stride = Stride::new();
         loop {
             let weight = take_up(&self.site, outer, &mut stride);
             let began = self.site.begin();
+            let entered = self.site.enter();
             let pulled = self.op.next();
+            leave(entered);
             self.count.add(
                 began,
                 Tally { given: u64::from(matches!(pulled, Pulled::Item(_))), ..Tally::default() },
@@ -304,6 +319,7 @@ impl<'env, Op, E> InlineSink<'env, Op, E> {
     {
         let Self { site, count, op, index, watcher } = self;
         let (began, items) = (site.begin(), items_in::<S, T>(&cell));
+        let _entered = site.enter();
         let done = through::<S, Single, T, Infallible, E>(site, *index, cell, |item, gather| {
             op.call(item, &mut |never| {
                 *gather = Some(never);

@@ -7,6 +7,7 @@ use std::sync::{Mutex as StdMutex, OnceLock};
 
 use super::clock::Began;
 use super::measures::{Mark, Measures, Tally};
+use super::span::Spans;
 use anabranch_record::EventCount;
 use anabranch_record::lane::Domain;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Ordering, Padded};
@@ -129,6 +130,8 @@ pub(crate) struct Run {
     pub(crate) burst: u64,
     /// What the run measures of itself, if it is reported or watched.
     measures: Option<Measures>,
+    /// The spans of the run, for those who listen.
+    spans: Spans,
     first: First<Cause>,
 }
 
@@ -146,6 +149,7 @@ impl Run {
         burst: u64,
         dedicated: Vec<Arc<EventCount>>,
         measures: Option<Measures>,
+        spans: Spans,
     ) -> Self {
         let is_crowded = workers + dedicated.len() > processors();
         Self {
@@ -163,6 +167,7 @@ impl Run {
             always_spins,
             burst,
             measures,
+            spans,
             first: First::new(),
         }
     }
@@ -241,6 +246,11 @@ impl Run {
         }
     }
 
+    /// The spans of the run.
+    pub(crate) fn spans(&self) -> &Spans {
+        &self.spans
+    }
+
     /// What the run measures of itself, if it is reported or watched.
     #[inline]
     pub(crate) fn measures(&self) -> Option<&Measures> {
@@ -310,6 +320,12 @@ impl<E> Site<E> {
         if let Some(measures) = self.run.measures() {
             measures.end(self.id, tally, began, nanos);
         }
+    }
+
+    /// The calling thread works in the node until the guard is dropped: for those who listen.
+    #[inline]
+    pub(crate) fn enter(&self) -> impl Sized + '_ {
+        self.run.spans.enter(self.id)
     }
 
     /// Watches the indices of the node's domain from `index` on, if the run is reported.

@@ -120,6 +120,7 @@ impl<U: Unit, E> ShardedNode<U, E> {
         let Some(held) = shard.baton.poke() else { return false };
         let began = self.site.clock().unwrap_or_else(|| Began::now(false));
         let mut tally = Tally::default();
+        let _entered = self.site.enter();
         let mut served = 0;
         // Where another shard waits too, somebody else may take it meanwhile (rule 9).
         if self.has_work() {

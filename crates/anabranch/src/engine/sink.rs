@@ -103,6 +103,7 @@ where
 {
     fn poke(&self, _: &dyn Fn() -> bool) -> Poked {
         let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
+        let _entered = self.site.enter();
         let mut quantum = Quantum::begin(&self.site);
         loop {
             match self.serve(held.state(), &mut quantum) {

@@ -77,6 +77,7 @@ impl<'env, P: Pull> SourceNode<'env, P> {
         let mean = &state.mean;
         let most =
             if mean.is_known() && !self.site.is_alone() { mean.items_in(QUANTUM).min(MOST) } else { 1 };
+        let _entered = self.site.enter();
         let first = state.port.next();
         let began = self.site.clock();
         let mut mark = self.site.mark(first);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use anabranch_plan::{Plan, Prediction, Role};
+use anabranch_plan::{Note, Plan, Prediction, Role};
 
 use super::{Report, each};
 
@@ -26,6 +26,8 @@ struct Written<'r> {
     curve: Vec<Point>,
     waiting: Over<'r>,
     threads: Vec<Thread<'r>>,
+    /// What passes would choose.
+    choices: Vec<Note>,
     plan: &'r Plan,
 }
 
@@ -144,6 +146,7 @@ impl Report {
             curve: points.into_iter().map(point).collect(),
             waiting: Over { stretch_ns: self.waiting.width(), before: lines.collect() },
             threads: threads.collect(),
+            choices: self.choices(),
             plan: &self.costed,
         };
         serde_json::to_string_pretty(&written).expect("strings, numbers and lists of them always have JSON")

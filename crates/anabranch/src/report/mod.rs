@@ -11,7 +11,9 @@ mod writer;
 
 use std::time::Duration;
 
-use anabranch_plan::{Curve, Machine, Measured, NodeId, Overhead, Overlay, Plan, Prediction, Rate, Role};
+use anabranch_plan::{
+    Curve, Machine, Measured, NodeId, Note, Overhead, Overlay, Pass, Passes, Plan, Prediction, Rate, Role,
+};
 
 use crate::engine::{Measures, Series, Track};
 use crate::stream::unit_names;
@@ -179,6 +181,13 @@ impl Report {
     /// What the plan predicts for 1 to 64 workers, with a processor for each; `None` if nothing was measured.
     pub fn curve(&self) -> Option<Curve> {
         self.costed.predict_range_on(&Machine::ample().overhead(OVERHEAD), 1..=64).ok()
+    }
+
+    /// What [passes](crate::Stream::passes) would choose from the costs that were measured, and why.
+    /// [`Stream::costs_from`](crate::Stream::costs_from) lets the next run have it so.
+    pub fn choices(&self) -> Vec<Note> {
+        let passes = Passes::all().without(Pass::Fuse);
+        passes.apply(&mut self.costed.clone(), &self.machine())
     }
 
     /// What was measured, to be laid over a picture of the plan.

@@ -11,7 +11,7 @@ use anabranch_record::sync::Arc;
 use super::{Described, Stream};
 use crate::cancel::{CancelToken, Stopped};
 use crate::engine::{
-    self, Assembly, ErrorSlot, InlineEnd, InlineSink, Measures, NodeSpec, Outcome, Run, Terms, Watched,
+    self, Assembly, ErrorSlot, InlineEnd, InlineSink, Measures, NodeSpec, Outcome, Run, Spans, Terms, Watched,
 };
 use crate::flow::Mode;
 use crate::monitor::Watcher;
@@ -39,10 +39,10 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// assert!(plan.to_dot().contains("increment"));
     /// ```
     pub fn plan(&self) -> Plan {
-        self.plan_to(Node::sink("end"))
+        self.planned(Node::sink("end")).0
     }
 
-    /// The plan with `sink` as its last node.
+    /// The plan with `sink` as its last node, before any pass.
     pub(super) fn plan_to(&self, mut sink: Node) -> Plan {
         if let Some(name) = &self.settings.end {
             sink.name = name.clone().into();
@@ -67,6 +67,13 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
                 Some(item) if described.composes && !gives_order_up => plan.compose(item.clone(), node),
                 Some(item) => plan.then(item.clone(), node),
             };
+        }
+        if let Some(costs) = &self.settings.costs {
+            for (node, other) in plan.nodes.iter_mut().zip(&costs.nodes) {
+                if node.operator == other.operator {
+                    (node.cost, node.waits, node.rate) = (other.cost, other.waits, other.rate);
+                }
+            }
         }
         plan
     }
@@ -93,22 +100,30 @@ where
     {
         let workers = self.settings.workers();
         let window = self.settings.window(workers, self.item_size());
-        let specs: Vec<NodeSpec> = self.nodes.iter().map(|described| described.spec.clone()).collect();
+        let mut specs: Vec<NodeSpec> = self.nodes.iter().map(|described| described.spec.clone()).collect();
         let dedicated = specs.iter().filter_map(|spec| spec.own.clone()).collect::<Vec<_>>();
         // One worker is the caller alone: with nobody to share with, the plain loop is the best executor.
         self.settings.inline |= workers == 1 && dedicated.is_empty() && self.settings.handle.is_none();
         let is_watched = self.settings.monitor.is_some() || self.settings.stall.is_some();
-        let plan = (M::REPORTS || is_watched).then(|| self.plan_to(sink));
+        let spans = Spans::of(|| self.planned(sink.clone()).0);
+        let is_planned = M::REPORTS || is_watched || self.settings.passes.is_some();
+        let plan = is_planned.then(|| self.planned(sink).0);
+        let windows = match &plan {
+            Some(plan) if self.settings.passes.is_some() => self.chosen(plan, &mut specs),
+            _ => vec![window],
+        };
+        let window = windows.iter().copied().max().unwrap_or(window);
         let watched = plan.as_ref().filter(|_| is_watched).map(|plan| {
             let monitor = self.settings.monitor.take().unwrap_or_default();
             let watcher = Watcher { monitor, stall: self.settings.stall.take() };
             Watched { watcher, plan: plan.clone() }
         });
         let traces = self.settings.traces && M::REPORTS;
+        let plan = plan.filter(|_| M::REPORTS || is_watched);
         let measures = plan.as_ref().map(|plan| Measures::new(plan.nodes.len(), window, workers, traces));
         let plan = plan.filter(|_| M::REPORTS);
         let burst = self.settings.burst.map_or(0, |burst| burst as u64);
-        let run = Arc::new(Run::new(workers, self.settings.spin, burst, dedicated, measures));
+        let run = Arc::new(Run::new(workers, self.settings.spin, burst, dedicated, measures, spans));
         let Settings { title, inline, tokens, progress, bytes, pool, handle, affinity, .. } = self.settings;
         let watcher = progress.map(|call| Reporter::new(call, bytes));
         for token in &tokens {
@@ -120,6 +135,7 @@ where
         let guard =
             Detach { tokens: &tokens, handle: handle.as_ref(), run: &run, counts: StdCell::new((0, 0)) };
         let began = Instant::now();
+        let _entered = run.spans().enter_run();
         if inline {
             let _track = run.measures().map(Measures::on_track);
             let sink = InlineSink::new(Arc::clone(&run), specs.len(), op, errors, watcher);
@@ -127,7 +143,7 @@ where
             guard.counts.set(line.drive());
             run.note_leftovers(line);
         } else {
-            let line = Assembly::new(Arc::clone(&run), window, specs).close(self.tail, op, errors, watcher);
+            let line = Assembly::new(Arc::clone(&run), windows, specs).close(self.tail, op, errors, watcher);
             let name = title.as_deref().unwrap_or("anabranch");
             let terms = Terms { run: &run, window: window as u64, name, affinity };
             let work = || match pool {

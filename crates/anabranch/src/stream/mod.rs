@@ -2,6 +2,7 @@
 
 pub(crate) use lower::unit_names;
 
+mod choose;
 mod ends;
 mod iter;
 mod lower;

@@ -224,7 +224,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     }
 
     /// The stage that was described last.
-    fn last(&mut self) -> &mut Described {
+    pub(super) fn last(&mut self) -> &mut Described {
         self.nodes.last_mut().expect("a stream has a source")
     }
 }

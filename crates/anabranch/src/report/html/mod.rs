@@ -61,6 +61,7 @@ impl Report {
                 "From the costs that were measured, with a core for each worker. The circle is this run.";
             page += &section("Predicted speed-up", hint, &format!("<div class=\"picture\">{picture}</div>"));
         }
+        page += &self.choice_list();
         page += &format!(
             "<section><details><summary>The plan in words</summary><pre>{}</pre></details></section>\n</article>\n",
             escaped(&self.costed.to_string()),
@@ -125,6 +126,18 @@ impl Report {
         let hint = "Busy: time of threads in the stage. Used: the share of what it could have had. Waiting and \
                     occupancy: how long items waited before it, and how many did, on the mean.";
         section("Stages", hint, &format!("<div class=\"scroll\"><table>{head}\n{rows}</table></div>"))
+    }
+
+    /// What passes would choose.
+    fn choice_list(&self) -> String {
+        let choices = self.choices();
+        if choices.is_empty() {
+            return String::new();
+        }
+        let items = choices.iter().map(|note| format!("<li>{}</li>", prose(&note.to_string())));
+        let hint = "From the costs that were measured. They would not make it quicker, but leaner: less waits in memory, \
+                    and fewer threads crowd a stage.";
+        section("What passes would choose", hint, &format!("<ul>{}</ul>", items.collect::<String>()))
     }
 
     /// Which colour is which stage.

@@ -1,0 +1,172 @@
+//! What passes choose for the user, and what the executors choose by themselves.
+
+use std::time::Duration;
+
+use anabranch_plan::quantity::count;
+use anabranch_plan::{Burst, EdgeKind, Executor, Machine, Node, NodeId, Note, Pass, Passes, Plan};
+
+use super::Stream;
+use crate::engine::NodeSpec;
+use crate::flow::Mode;
+use crate::report::Report;
+use crate::settings::SLOTS;
+use crate::unit::Unit;
+
+impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
+    /// Says how long the stage before it takes for an item, on the mean: for predictions and passes.
+    pub fn cost(mut self, cost: Duration) -> Self {
+        self.last().node.cost = Some(u64::try_from(cost.as_nanos()).unwrap_or(u64::MAX));
+        self
+    }
+
+    /// Takes the costs that an earlier run of the same stream measured: for predictions and passes. Stages are matched by
+    /// their place, and those that were of another kind are left alone.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let stream = || Stream::from_iter(0..10_000u64).workers(2).map(|n| n * n).serial(|n| n + 1);
+    /// let (_, first) = stream().report().count();
+    /// let plan = stream().costs_from(&first).plan();
+    /// assert!(plan.predict(8).is_ok());
+    /// ```
+    pub fn costs_from(mut self, report: &Report) -> Self {
+        self.settings.costs = Some(report.measured_plan().clone());
+        self
+    }
+
+    /// Lets passes choose what was not set: how many replicas a parallel stage has, how many items are in flight and how
+    /// many a worker claims at once. They need the [costs](Self::cost) of the stages, and change nothing but
+    /// time. [`explain`](Self::explain) says what they did, and why.
+    ///
+    /// A window that was set is not made wider, and what else was set stays. Fusing serial neighbours has no meaning
+    /// here: a worker that has served one of them goes on with the next.
+    ///
+    /// Without passes the executor is automatic too: each worker measures its items and claims work of 4 to 20 µs; the
+    /// window has up to 4,096 items; and all workers may be in each parallel stage.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use anabranch::{Stream, plan::Passes};
+    ///
+    /// let stream = Stream::from_iter(0..10_000u64)
+    ///     .cost(Duration::from_nanos(200))
+    ///     .workers(4)
+    ///     .map(|n| n * n)
+    ///     .cost(Duration::from_micros(30))
+    ///     .cost_end(Duration::from_nanos(100))
+    ///     .passes(Passes::all());
+    /// assert_eq!(stream.plan().domains[0].window, 64);
+    /// println!("{}", stream.explain());
+    /// ```
+    pub fn passes(mut self, passes: Passes) -> Self {
+        self.settings.passes = Some(passes);
+        self
+    }
+
+    /// Says how long the end takes for an item, as [`cost`](Self::cost) does of a stage.
+    pub fn cost_end(mut self, cost: Duration) -> Self {
+        self.settings.end_cost = Some(u64::try_from(cost.as_nanos()).unwrap_or(u64::MAX));
+        self
+    }
+
+    /// The plan in words, what it predicts for this machine if costs are known, and who chooses what: the user, a pass,
+    /// or the executor while it runs.
+    pub fn explain(&self) -> String {
+        let (plan, notes) = self.planned(Node::sink("end"));
+        let mut text = plan.explain_on(&machine());
+        text += "\nChoices\n";
+        for pass in Pass::ALL {
+            let mut said: Vec<&str> =
+                notes.iter().filter(|note| note.pass == pass).map(|note| &*note.text).collect();
+            let otherwise = self.otherwise(pass, &plan);
+            if said.is_empty() {
+                said.push(&otherwise);
+            }
+            for line in said {
+                text += &format!("  {pass:<10}{line}\n");
+            }
+        }
+        text
+    }
+
+    /// The plan with `sink` as its last node, and what passes did to it.
+    pub(super) fn planned(&self, mut sink: Node) -> (Plan, Vec<Note>) {
+        sink.cost = self.settings.end_cost.or(sink.cost);
+        let mut plan = self.plan_to(sink);
+        let Some(passes) = self.settings.passes else { return (plan, Vec::new()) };
+        let passes = passes.without(Pass::Fuse);
+        let passes = if self.settings.window.is_none() { passes.window_up_to(SLOTS) } else { passes };
+        let notes = passes.apply(&mut plan, &machine());
+        (plan, notes)
+    }
+
+    /// Carries what passes chose over to the executors; gives the window of each domain.
+    pub(super) fn chosen(&self, plan: &Plan, specs: &mut [NodeSpec]) -> Vec<usize> {
+        for (spec, node) in specs.iter_mut().zip(&plan.nodes) {
+            spec.replicas = node.replicas;
+        }
+        for edge in &plan.edges {
+            if let (EdgeKind::Lane { burst: Burst::Fixed(items), .. }, Some(spec)) =
+                (edge.kind, specs.get_mut(edge.to.0))
+            {
+                spec.burst = Some(items as u64);
+            }
+        }
+        plan.domains.iter().map(|domain| domain.window).collect()
+    }
+
+    /// What holds where a pass has done nothing.
+    fn otherwise(&self, pass: Pass, plan: &Plan) -> String {
+        let is_inline = plan.settings.executor == Executor::Inline || plan.settings.workers == 1;
+        let executor = match pass {
+            _ if is_inline && pass != Pass::Window => {
+                "one thread takes each item through all stages".to_owned()
+            }
+            Pass::Fuse => neighbours(plan),
+            Pass::Replicas => "as many workers as there are may be in a parallel stage".to_owned(),
+            Pass::Window => {
+                let windows: Vec<String> =
+                    plan.domains.iter().map(|domain| domain.window.to_string()).collect();
+                let who =
+                    if self.settings.window.is_some() { "as was set" } else { "by the size of the items" };
+                format!("at most {} items in flight, {who}", windows.join(" and "))
+            }
+            Pass::Burst => match plan.settings.burst {
+                Burst::Fixed(items) => format!("a worker takes {} at once, as was set", count(items, "item")),
+                Burst::Adaptive => {
+                    "each worker measures the items while it runs, and takes 4 to 20 µs of work at once"
+                        .to_owned()
+                }
+            },
+            _ => String::new(),
+        };
+        let unknown = plan.nodes.iter().any(|node| node.cost.is_none());
+        match self.settings.passes {
+            _ if pass == Pass::Fuse || is_inline => executor,
+            None => format!("{executor} (no pass was asked for)"),
+            Some(passes) if !passes.contains(pass) => format!("{executor} (the pass is switched off)"),
+            Some(_) if unknown => format!("{executor} (not all costs are known)"),
+            Some(_) => format!("{executor} (nothing to be changed)"),
+        }
+    }
+}
+
+/// What becomes of serial neighbours.
+fn neighbours(plan: &Plan) -> String {
+    let pair = plan.nodes.windows(2).find(|pair| {
+        let is_serial = |node: &Node| !node.role.is_parallel();
+        is_serial(&pair[0]) && is_serial(&pair[1]) && pair[0].id != NodeId(0)
+    });
+    match pair {
+        None => "there are no serial neighbours".to_owned(),
+        Some(pair) => format!(
+            "not needed: a worker that has served `{}` goes on with `{}`, up to 256 items at a time",
+            pair[0].name, pair[1].name
+        ),
+    }
+}
+
+fn machine() -> Machine {
+    Machine::new(std::thread::available_parallelism().map_or(1, usize::from))
+}
