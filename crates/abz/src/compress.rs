@@ -1,23 +1,28 @@
-//! Blocks in, members out.
+//! Plain data in, a compressed file out.
 
 use std::io::{self, Read, Write};
 
-use abz_codec::gzip::{Encoded, Encoder, MemberWriter, Origin};
-use abz_codec::{Blocks, DEFAULT_BLOCK_SIZE};
-use anabranch::{Apply, May, Plan, Pool, Stream};
+use abz_codec::DEFAULT_BLOCK_SIZE;
+use abz_codec::bzip2::{EncodedBlock, StreamWriter};
+use abz_codec::gzip::{Encoded, MemberWriter, Origin};
+use anabranch::Plan;
 
-use crate::Error;
 use crate::conduct::Conduct;
 use crate::count::Counted;
+use crate::pipes::{self, carry_out};
+use crate::{Error, Format};
 
 /// How to compress. All but `workers` decides what comes out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compression {
-    /// 1 (fastest) to 12 (smallest).
+    /// What to make.
+    pub format: Format,
+    /// 1 (fastest) to [`Format::highest_level`] (smallest).
     pub level: u32,
-    /// Bytes of input in a block, 1 to [`gzip::MAX_BLOCK`](crate::gzip::MAX_BLOCK).
+    /// Bytes of input in a block of gzip, 1 to [`gzip::MAX_BLOCK`](crate::gzip::MAX_BLOCK). A block of bzip2 is as large
+    /// as its level says.
     pub block_size: usize,
-    /// The name and the time that the file tells.
+    /// The name and the time that a file of gzip tells.
     pub origin: Origin,
     /// Threads that work, the caller's among them; at least 1.
     pub workers: usize,
@@ -33,10 +38,11 @@ pub struct Compressed {
 }
 
 impl Default for Compression {
-    /// Level 6, blocks of 1.25 MiB, nothing told, as many workers as the process may use cores.
+    /// gzip at level 6, blocks of 1.25 MiB, nothing told, as many workers as the process may use cores.
     fn default() -> Self {
         Compression {
-            level: 6,
+            format: Format::Gzip,
+            level: Format::Gzip.default_level(),
             block_size: DEFAULT_BLOCK_SIZE,
             origin: Origin::default(),
             workers: anabranch::default_workers(),
@@ -45,7 +51,7 @@ impl Default for Compression {
 }
 
 impl Compression {
-    /// Compresses all of `input` to one gzip file on `output`.
+    /// Compresses all of `input` to one file on `output`.
     ///
     /// # Errors
     ///
@@ -74,56 +80,54 @@ impl Compression {
         output: impl Write + Send,
     ) -> Result<Compressed, Error> {
         let mut input = Counted::new(input);
-        let mut file = MemberWriter::new(Counted::new(output));
-        let stream = self.stream(&mut input, conduct.pool);
-        let write = |member: Encoded| file.write(&member).map_err(Error::Write);
-        match conduct.report {
-            None => stream.try_for_each(write)?,
-            Some(tell) => {
-                let stream = if conduct.traces { stream.trace() } else { stream };
-                let (result, report) = stream.report().try_for_each(write);
-                tell(&report);
-                result?;
+        let output = Counted::new(output);
+        let (read, pool) = (&mut input, conduct.pool);
+        let output = match self.format {
+            Format::Gzip => {
+                let mut file = MemberWriter::new(output);
+                let write = |member: Encoded| file.write(&member).map_err(Error::Write);
+                carry_out(pipes::gzip::compress(self, read, pool), &conduct, write)?;
+                file.finish()
             }
-        }
-        let output = file.finish().map_err(Error::Write)?;
+            Format::Bzip2 => {
+                let mut file = StreamWriter::new(output, pipes::bzip2::level(self));
+                let write = |block: EncodedBlock| file.write(&block).map_err(Error::Write);
+                carry_out(pipes::bzip2::compress(self, read, pool), &conduct, write)?;
+                file.finish()
+            }
+        };
+        let mut output = output.map_err(Error::Write)?;
+        output.flush().map_err(Error::Write)?;
         Ok(Compressed { read: input.bytes, written: output.bytes })
+    }
+
+    /// The size of a block in bytes.
+    ///
+    /// # Panics
+    ///
+    /// If a setting is out of its range.
+    pub fn block_len(&self) -> usize {
+        match self.format {
+            Format::Gzip => self.block_size,
+            Format::Bzip2 => pipes::bzip2::level(self).block_size(),
+        }
     }
 
     /// The most blocks that are in memory at once: two for each worker, one in its hands and one that waits to be
     /// taken, or to be written.
     pub fn window(&self) -> usize {
-        2 * self.workers
+        pipes::window(self.workers)
     }
 
     /// The plan that [`run`](Compression::run) would run.
+    ///
+    /// # Panics
+    ///
+    /// If a setting is out of its range.
     pub fn plan(&self) -> Plan {
-        self.stream(io::empty(), None).plan()
-    }
-
-    /// The pipeline, without its end: the one that runs and the one whose plan is shown.
-    fn stream<'a, R: Read + Send + 'a>(
-        &'a self,
-        input: R,
-        pool: Option<&'a Pool>,
-    ) -> Stream<'a, impl Apply<Error, Out = Encoded> + Send + use<'a, R>, May<Error>> {
-        let stream = Stream::try_from_iter(
-            Blocks::new(input, self.block_size).map(|block| block.map_err(Error::Read)),
-        )
-        .name("read")
-        .title("abz compress")
-        .name_end("write")
-        .workers(self.workers)
-        .window(self.window());
-        let stream = match pool {
-            Some(pool) => stream.pool(pool),
-            None => stream,
-        };
-        stream
-            .map_with(
-                || Encoder::new(self.level).origin(self.origin.clone()),
-                |encoder, block| encoder.encode(&block),
-            )
-            .name("encode")
+        match self.format {
+            Format::Gzip => pipes::gzip::compress(self, io::empty(), None).plan(),
+            Format::Bzip2 => pipes::bzip2::compress(self, io::empty(), None).plan(),
+        }
     }
 }

@@ -1,16 +1,16 @@
-//! Members in, data out.
+//! A compressed file in, plain data out.
 
 use std::io::{self, Read, Write};
 
-use abz_codec::gzip::{Decoder, Fault, Verifier};
-use anabranch::{Apply, May, Plan, Pool, Recycled, Recycler, Stream};
+use abz_codec::bzip2::{self, Assembler, Decoded};
+use anabranch::{Plan, Recycled};
 
-use crate::Error;
 use crate::conduct::Conduct;
 use crate::count::Counted;
-use crate::scan::{Inputs, Piece, Scan};
+use crate::pipes::{self, carry_out};
+use crate::{Error, Format};
 
-/// How to decompress any gzip file.
+/// How to decompress any file of the formats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decompression {
     /// Threads that work, the caller's among them; at least 1.
@@ -37,15 +37,17 @@ impl Default for Decompression {
 }
 
 impl Decompression {
-    /// Writes the contents of the gzip file `input` to `output`. Members that say how long they are, those that
-    /// this crate makes and those of BGZF, are decoded by all workers. Other members are decoded one after another,
-    /// while other workers read, verify and write.
+    /// Writes the contents of the compressed file `input` to `output`. What its format is, it tells itself.
+    ///
+    /// Of gzip, members that say how long they are, those that this crate makes and those of BGZF, are decoded by all
+    /// workers. Other members are decoded one after another, while other workers read, verify and write. The blocks of
+    /// bzip2 are decoded by all workers, whoever wrote them.
     ///
     /// # Errors
     ///
-    /// If the input cannot be read, is damaged or no gzip file, or the output cannot be written. What was written
-    /// by then is the contents before that place, and right, except of a damaged member that does not say how
-    /// long it is.
+    /// If the input cannot be read, is damaged or of no known format, or the output cannot be written. What was
+    /// written by then is the contents before that place, and right, except of a damaged member of gzip that does not
+    /// say how long it is.
     ///
     /// # Panics
     ///
@@ -71,75 +73,76 @@ impl Decompression {
     ) -> Result<Decompressed, Error> {
         let mut input = Counted::new(input);
         let mut output = Counted::new(output);
-        let stream = self.stream(&mut input, conduct.pool);
-        let write = |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write);
-        let result = match conduct.report {
-            None => stream.try_for_each(write),
-            Some(tell) => {
-                let stream = if conduct.traces { stream.trace() } else { stream };
-                let (result, report) = stream.report().try_for_each(write);
-                tell(&report);
-                result
-            }
+        let mut start = [0; Format::MAGIC_LEN];
+        let len = fill(&mut input, &mut start).map_err(Error::Read)?;
+        let format = Format::of(&start[..len]);
+        let whole = start[..len].chain(&mut input);
+        let result = match format {
+            Some(Format::Bzip2) => self.bunzip2(&conduct, whole, &mut output),
+            // What is wrong with any other file, too, is for this one to tell.
+            Some(Format::Gzip) | None => self.gunzip(&conduct, whole, &mut output),
         };
         let garbage_at = match result {
             Ok(()) => None,
-            Err(Error::Decode(error)) if matches!(error.fault, Fault::TrailingGarbage) => Some(error.offset),
-            Err(error) => return Err(error),
+            Err(error) => Some(error.is_garbage_at().ok_or(error)?),
         };
         output.flush().map_err(Error::Write)?;
         Ok(Decompressed { read: input.bytes, written: output.bytes, garbage_at })
     }
 
-    /// The most pieces (members, or chunks of 256 KiB) that are in memory at once: two for each worker. There are as
-    /// many buffers of 128 KiB for what was read.
+    fn gunzip(
+        &self,
+        conduct: &Conduct<'_>,
+        input: impl Read + Send,
+        mut output: impl Write + Send,
+    ) -> Result<(), Error> {
+        let stream = pipes::gzip::decompress(self.workers, input, conduct.pool);
+        carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
+    }
+
+    fn bunzip2(
+        &self,
+        conduct: &Conduct<'_>,
+        input: impl Read + Send,
+        mut output: impl Write + Send,
+    ) -> Result<(), Error> {
+        let mut assembler = Assembler::new();
+        let mut write = |contents: bzip2::Contents| contents.write_to(&mut output).map_err(Error::Write);
+        let stream = pipes::bzip2::decompress(self.workers, input, conduct.pool);
+        carry_out(stream, conduct, |decoded: Decoded| {
+            assembler.next(decoded)?.map_or(Ok(0), &mut write).map(drop)
+        })?;
+        while let Some(contents) = assembler.finish()? {
+            write(contents)?;
+        }
+        Ok(())
+    }
+
+    /// The most pieces (members or blocks, or chunks of 256 KiB) that are in memory at once: two for each worker. There
+    /// are as many buffers of 128 KiB for what was read.
     pub fn window(&self) -> usize {
-        2 * self.workers
+        pipes::window(self.workers)
     }
 
-    /// The plan that [`run`](Decompression::run) would run.
-    pub fn plan(&self) -> Plan {
-        self.stream(io::empty(), None).plan()
+    /// The plan that [`run`](Decompression::run) would run for a file of a format.
+    pub fn plan(&self, format: Format) -> Plan {
+        match format {
+            Format::Gzip => pipes::gzip::decompress(self.workers, io::empty(), None).plan(),
+            Format::Bzip2 => pipes::bzip2::decompress(self.workers, io::empty(), None).plan(),
+        }
     }
+}
 
-    /// The pipeline, without its end: the one that runs and the one whose plan is shown.
-    fn stream<'a, R: Read + Send + 'a>(
-        &'a self,
-        input: R,
-        pool: Option<&'a Pool>,
-    ) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a, R>, May<Error>> {
-        let stream = Stream::try_from_iter(Inputs::new(input, self.window()))
-            .name("read")
-            .title("abz decompress")
-            .name_end("write")
-            .workers(self.workers)
-            .window(self.window());
-        let stream = match pool {
-            Some(pool) => stream.pool(pool),
-            None => stream,
-        };
-        let scan = Scan::new(Recycler::new(self.window(), Vec::new));
-        let buffers = Recycler::new(self.window(), Vec::new);
-        let mut verifier = Verifier::new();
-        stream
-            .try_serial_flat_map(move |input| scan.pieces_of(input))
-            .name("split or inflate")
-            .try_map_with(Decoder::new, move |decoder, piece| match piece {
-                Piece::Member(member, mut home) => {
-                    let mut data = buffers.take();
-                    decoder.decode_into(&member, &mut data)?;
-                    *home = member.into_bytes();
-                    Ok((data, None))
-                }
-                Piece::Data(data, stretch) => Ok((data, Some(stretch))),
-            })
-            .name("decode")
-            .try_serial(move |(data, stretch)| {
-                if let Some(stretch) = stretch {
-                    verifier.verify(&stretch, &data)?;
-                }
-                Ok(data)
-            })
-            .name("verify")
+/// Reads until `buffer` is full or the input ends.
+pub(crate) fn fill(mut input: impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match input.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
+    Ok(filled)
 }

@@ -2,29 +2,45 @@
 
 use std::io;
 
-use abz_codec::gzip::DecodeError;
+use abz_codec::{bzip2, gzip};
 use thiserror::Error;
 
 /// Why a run failed.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The input could not be read.
     #[error("reading failed: {0}")]
     Read(#[source] io::Error),
-    /// The compressed input is not what it should be.
+    /// The compressed input is not what it should be. Input of no known format is held against gzip.
     #[error(transparent)]
-    Decode(DecodeError),
+    Gzip(gzip::DecodeError),
+    /// The compressed input begins like bzip2, and is not what it should be.
+    #[error(transparent)]
+    Bzip2(#[from] bzip2::DecodeError),
     /// The output could not be written.
     #[error("writing failed: {0}")]
     Write(#[source] io::Error),
 }
 
-impl From<DecodeError> for Error {
+impl Error {
+    /// The offset in the input from which on it is garbage, if that is all that is wrong: everything before is whole and
+    /// right, and was written.
+    pub(crate) fn is_garbage_at(&self) -> Option<u64> {
+        match self {
+            Error::Gzip(error) if matches!(error.fault, gzip::Fault::TrailingGarbage) => Some(error.offset),
+            Error::Bzip2(error) if error.fault == bzip2::Fault::TrailingGarbage => Some(error.offset),
+            _ => None,
+        }
+    }
+}
+
+impl From<gzip::DecodeError> for Error {
     /// A failed read while decoding is a failed read.
-    fn from(error: DecodeError) -> Self {
+    fn from(error: gzip::DecodeError) -> Self {
         match error.fault {
-            abz_codec::gzip::Fault::Io(error) => Error::Read(error),
-            _ => Error::Decode(error),
+            gzip::Fault::Io(error) => Error::Read(error),
+            _ => Error::Gzip(error),
         }
     }
 }

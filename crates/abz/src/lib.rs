@@ -1,4 +1,4 @@
-//! Compression and decompression of gzip streams on all cores: what the command `abz` does between opening its
+//! Compression and decompression of gzip and bzip2 files on all cores: what the command `abz` does between opening its
 //! files and closing them, for other programs.
 //!
 //! ```
@@ -32,17 +32,19 @@ mod conduct;
 mod count;
 mod decompress;
 mod error;
-mod scan;
+mod format;
+mod pipes;
 mod tools;
 
 pub use compress::{Compressed, Compression};
 pub use conduct::Conduct;
 pub use decompress::{Decompressed, Decompression};
 pub use error::Error;
+pub use format::Format;
 pub use tools::Tools;
 
 /// Threads for [`Conduct`], what it tells of a run, and what is told before one.
 pub use anabranch::{Plan, Pool, Report};
 
-/// The format, for what [`Compression`] needs of it and what [`Error`] tells of it.
-pub use abz_codec::{DEFAULT_BLOCK_SIZE, gzip};
+/// The formats, for what [`Compression`] needs of them and what [`Error`] tells of them.
+pub use abz_codec::{DEFAULT_BLOCK_SIZE, bzip2, gzip};

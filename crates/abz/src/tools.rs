@@ -2,12 +2,14 @@
 
 use std::fmt;
 use std::io::{Read, Write};
+use std::mem;
 
-use abz_codec::Blocks;
-use abz_codec::gzip::{Decoder, Encoder, Fault, MemberWriter, Piece, Splitter};
+use abz_codec::{Blocks, bzip2, gzip};
 
 use crate::count::Counted;
-use crate::{Compressed, Compression, Decompressed, Error};
+use crate::decompress::fill;
+use crate::pipes;
+use crate::{Compressed, Compression, Decompressed, Error, Format};
 
 /// What one thread needs to compress and decompress file after file by itself: tables and buffers. For many small
 /// files, where each thread takes files of its own.
@@ -29,8 +31,9 @@ use crate::{Compressed, Compression, Decompressed, Error};
 #[derive(Default)]
 pub struct Tools {
     /// With its level.
-    encoder: Option<(u32, Encoder)>,
-    decoder: Option<Decoder>,
+    gzip_encoder: Option<(u32, gzip::Encoder)>,
+    gzip_decoder: Option<gzip::Decoder>,
+    bzip2_encoder: Option<bzip2::Encoder>,
     block: Vec<u8>,
     data: Vec<u8>,
 }
@@ -56,21 +59,47 @@ impl Tools {
         input: impl Read,
         output: impl Write,
     ) -> Result<Compressed, Error> {
-        let level = compression.level;
-        if self.encoder.as_ref().is_none_or(|(of, _)| *of != level) {
-            self.encoder = Some((level, Encoder::new(level)));
-        }
-        let (_, encoder) = self.encoder.as_mut().expect("it was just made");
-        encoder.set_origin(compression.origin.clone());
         let mut input = Counted::new(input);
-        let mut file = MemberWriter::new(Counted::new(output));
-        let mut blocks = Blocks::new(&mut input, compression.block_size);
-        while let Some(block) = blocks.read_into(std::mem::take(&mut self.block)).map_err(Error::Read)? {
+        let output = Counted::new(output);
+        let output = match compression.format {
+            Format::Gzip => self.gzip(compression, &mut input, output)?,
+            Format::Bzip2 => self.bzip2(compression, &mut input, output)?,
+        };
+        Ok(Compressed { read: input.bytes, written: output.bytes })
+    }
+
+    fn gzip<W: Write>(&mut self, compression: &Compression, input: impl Read, output: W) -> Result<W, Error> {
+        let level = compression.level;
+        if self.gzip_encoder.as_ref().is_none_or(|(of, _)| *of != level) {
+            self.gzip_encoder = Some((level, gzip::Encoder::new(level)));
+        }
+        let (_, encoder) = self.gzip_encoder.as_mut().expect("it was just made");
+        encoder.set_origin(compression.origin.clone());
+        let mut file = gzip::MemberWriter::new(output);
+        let mut blocks = Blocks::new(input, compression.block_size);
+        while let Some(block) = blocks.read_into(mem::take(&mut self.block)).map_err(Error::Read)? {
             file.write(&encoder.encode(&block)).map_err(Error::Write)?;
             self.block = block.data;
         }
-        let output = file.finish().map_err(Error::Write)?;
-        Ok(Compressed { read: input.bytes, written: output.bytes })
+        file.finish().map_err(Error::Write)
+    }
+
+    fn bzip2<W: Write>(
+        &mut self,
+        compression: &Compression,
+        input: impl Read,
+        output: W,
+    ) -> Result<W, Error> {
+        let level = pipes::bzip2::level(compression);
+        let encoder = self.bzip2_encoder.get_or_insert_default();
+        let mut file = bzip2::StreamWriter::new(output, level);
+        let mut blocks = bzip2::Cutter::new(input, level);
+        while let Some(block) = blocks.read_into(mem::take(&mut self.block)).map_err(Error::Read)? {
+            let encoded = encoder.encode_into(&block, mem::take(&mut self.data));
+            file.write(&encoded).map_err(Error::Write)?;
+            (self.block, self.data) = (block.into_bytes(), encoded.into_bytes());
+        }
+        file.finish().map_err(Error::Write)
     }
 
     /// As [`Decompression::run`](crate::Decompression::run), on this thread alone.
@@ -79,28 +108,48 @@ impl Tools {
     ///
     /// As [`Decompression::run`](crate::Decompression::run).
     pub fn decompress(&mut self, input: impl Read, output: impl Write) -> Result<Decompressed, Error> {
-        let decoder = self.decoder.get_or_insert_default();
         let mut input = Counted::new(input);
         let mut output = Counted::new(output);
-        let mut garbage_at = None;
-        for piece in Splitter::new(&mut input) {
-            let data = match piece {
-                Ok(Piece::Member(member)) => {
-                    decoder.decode_into(&member, &mut self.data)?;
-                    &self.data
-                }
-                Ok(Piece::Data(data)) => &{ data },
-                Err(error) if matches!(error.fault, Fault::TrailingGarbage) => {
-                    garbage_at = Some(error.offset);
-                    break;
-                }
-                Err(error) => return Err(error.into()),
-            };
-            output.write_all(data).map_err(Error::Write)?;
-        }
+        let mut start = [0; Format::MAGIC_LEN];
+        let len = fill(&mut input, &mut start).map_err(Error::Read)?;
+        let whole = start[..len].chain(&mut input);
+        let result = match Format::of(&start[..len]) {
+            Some(Format::Bzip2) => bunzip2(whole, &mut output),
+            Some(Format::Gzip) | None => self.gunzip(whole, &mut output),
+        };
+        let garbage_at = match result {
+            Ok(()) => None,
+            Err(error) => Some(error.is_garbage_at().ok_or(error)?),
+        };
         output.flush().map_err(Error::Write)?;
         Ok(Decompressed { read: input.bytes, written: output.bytes, garbage_at })
     }
+
+    fn gunzip(&mut self, input: impl Read, mut output: impl Write) -> Result<(), Error> {
+        let decoder = self.gzip_decoder.get_or_insert_default();
+        for piece in gzip::Splitter::new(input) {
+            let data = match piece? {
+                gzip::Piece::Member(member) => {
+                    decoder.decode_into(&member, &mut self.data)?;
+                    &self.data
+                }
+                gzip::Piece::Data(data) => &{ data },
+            };
+            output.write_all(data).map_err(Error::Write)?;
+        }
+        Ok(())
+    }
+}
+
+fn bunzip2(input: impl Read, mut output: impl Write) -> Result<(), Error> {
+    for contents in bzip2::Reader::new(input) {
+        let contents = contents.map_err(|error| match error.downcast::<bzip2::DecodeError>() {
+            Ok(error) => Error::Bzip2(error),
+            Err(error) => Error::Read(error),
+        })?;
+        contents.write_to(&mut output).map_err(Error::Write)?;
+    }
+    Ok(())
 }
 
 impl fmt::Debug for Tools {

@@ -334,7 +334,7 @@ fn what_is_not_gzip_is_told() {
     folder.write("x.gz", b"PK\x03\x04");
     folder.abz(&["-d", "x.gz"]).exits(1).says(
         "abz: x.gz: member 1, which begins at byte 0: at byte 0: expected the gzip magic bytes 1f 8b, \
-         found 50 for 1f; this is not a gzip file, and abz reads no other",
+         found 50 for 1f; this is neither a gzip nor a bzip2 file, and abz reads no other",
     );
     folder.abz_fed(&["-t"], b"PK").exits(1);
 }
@@ -347,7 +347,7 @@ fn trailing_zeros_are_silent_and_trailing_garbage_is_a_warning() {
     folder.abz(&["-d", "x.gz"]).exits(0).says("");
     folder.write("x.gz", &[&file[..], b"garbage"].concat());
     folder.abz(&["-df", "x.gz"]).exits(2).says(&format!(
-        "abz: x.gz: at byte {}: expected the end of the file, found bytes that are not gzip; they were ignored, \
+        "abz: x.gz: at byte {}: expected the end of the file, found bytes that are not compressed; they were ignored, \
          all before them is right",
         file.len()
     ));

@@ -54,7 +54,7 @@ pub use cut::{Cutter, Packed};
 pub use decode::{Contents, Decoded, Decoder};
 pub use encode::{EncodedBlock, Encoder};
 pub use error::{DecodeError, Fault};
-pub use read::decode;
+pub use read::{Reader, decode};
 pub use scan::{Scanner, Segment};
 pub use write::StreamWriter;
 

@@ -3,15 +3,16 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use abz::Format;
 use abz::gzip::MAX_BLOCK;
-use clap::builder::RangedU64ValueParser;
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Parser, ValueEnum, ValueHint};
 
 /// The smallest block that one may ask for, in bytes: below it the headers weigh, and `-b 128`, which means KiB
 /// elsewhere, is a slip of the pen.
 const LEAST_BLOCK: usize = 4 << 10;
 
-/// Compress or decompress files with all cores, in the gzip format
+/// Compress or decompress files with all cores, in the formats gzip and bzip2
 #[derive(Debug, Parser)]
 #[command(
     name = "abz",
@@ -31,9 +32,9 @@ pub(super) struct Arguments {
 
     /// Decompress
     ///
-    /// Any gzip file will do. Members that say how long they are (those of abz and of bgzip) are decoded by all
-    /// threads; other members by one, while others read and write. Every checksum and every size is verified. Where
-    /// FILE does not exist and FILE.gz does, that is taken.
+    /// Any gzip or bzip2 file will do. Blocks of bzip2, and members of gzip that say how long they are (those of abz and
+    /// of bgzip), are decoded by all threads; other members by one, while others read and write. Every checksum and
+    /// every size is verified. Where FILE does not exist and FILE.gz does, that is taken.
     #[arg(short, long, alias = "uncompress", help_heading = WHAT)]
     pub(super) decompress: bool,
 
@@ -81,12 +82,12 @@ pub(super) struct Arguments {
     #[arg(short, long, help_heading = FILES)]
     pub(super) recursive: bool,
 
-    /// Let compressed files end with SUFFIX instead of .gz
+    /// Let compressed files end with SUFFIX instead of .gz or .bz2
     ///
-    /// When decompressing, .gz, .tgz, .taz, .z, -gz, -z and _z are known too; .tgz and .taz become .tar.
-    #[arg(short = 'S', long, value_name = "SUFFIX", default_value = ".gz", hide_default_value = true)]
-    #[arg(help_heading = FILES)]
-    pub(super) suffix: OsString,
+    /// When decompressing, .gz, .tgz, .taz, .z, -gz, -z, _z, .bz2, .bz, .tbz2 and .tbz are known too; those with a t
+    /// become .tar.
+    #[arg(short = 'S', long, value_name = "SUFFIX", help_heading = FILES)]
+    pub(super) suffix: Option<OsString>,
 
     /// Store no name and time; with -d, do not restore them (-d's default)
     #[arg(short, long, overrides_with = "name", help_heading = FILES)]
@@ -102,6 +103,14 @@ pub(super) struct Arguments {
     #[arg(long, alias = "synchronous", help_heading = FILES)]
     pub(super) sync: bool,
 
+    /// Compress to FORMAT: gzip or bzip2 [default: gzip]
+    ///
+    /// bzip2 makes files that are a quarter smaller, and takes five times as long. What is to be decompressed tells its
+    /// format itself.
+    #[arg(short = 'F', long, value_name = "FORMAT", value_parser = format_parser(), help_heading = HOW)]
+    #[arg(default_value = "gzip", hide_default_value = true, hide_possible_values = true)]
+    pub(super) format: Format,
+
     #[command(flatten)]
     pub(super) level: Level,
 
@@ -114,10 +123,10 @@ pub(super) struct Arguments {
     /// Compress blocks of SIZE bytes: 4K to 4M [default: 1280K]
     ///
     /// Each block is compressed by itself. Smaller ones need less memory and make larger files (0.3 % with 512K,
-    /// 2 % with 128K); larger ones gain next to nothing.
-    #[arg(short, long, value_name = "SIZE", default_value = "1280K", hide_default_value = true)]
-    #[arg(value_parser = parse_block_size, help_heading = HOW)]
-    pub(super) block_size: usize,
+    /// 2 % with 128K); larger ones gain next to nothing. For gzip only: the blocks of bzip2 have 100,000 bytes with -1, and
+    /// 900,000 with -9, its default.
+    #[arg(short, long, value_name = "SIZE", value_parser = parse_block_size, help_heading = HOW)]
+    pub(super) block_size: Option<usize>,
 
     /// Say of each file how much it shrank
     #[arg(short, long, overrides_with = "quiet", help_heading = TOLD)]
@@ -214,25 +223,23 @@ and distribute it under the terms of either the MIT license
 ";
 
 pub(super) const BEFORE_HELP: &str = "\
-Each FILE becomes FILE.gz, or back again with -d. The new file gets its name when it
-is complete; only then is FILE removed. With no FILE, or when FILE is -, from
-standard input to standard output.";
+Each FILE becomes FILE.gz (with -F bzip2 FILE.bz2), or back again with -d. The new file
+gets its name when it is complete; only then is FILE removed. With no FILE, or when FILE
+is -, from standard input to standard output.";
 
 const AFTER_HELP: &str = "\
 Examples:
   abz -k notes.txt                       makes notes.txt.gz, keeps notes.txt
-  abz -d notes.txt.gz                    makes notes.txt of it again
   tar c folder | abz -9 > folder.tar.gz
   abz -t *.gz                            says which files are damaged, and where
 
 Exit status: 0 if all is well, 1 after an error, 2 after a warning.";
 
-/// How hard to compress: `-1` to `-9` or `--level`, of which the last one given counts.
+/// How hard to compress, if it is said: `-1` to `-9` or `--level`, of which the last one given counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Level(pub(super) u32);
+pub(super) struct Level(pub(super) Option<u32>);
 
 impl Level {
-    const DEFAULT: Level = Level(6);
     /// The names by which clap knows the flags.
     const IDS: [(&'static str, char); 9] = [
         ("fast", '1'),
@@ -252,7 +259,9 @@ impl Args for Level {
         let flags = Level::IDS.map(|(id, digit)| {
             let flag = Arg::new(id).short(digit).action(ArgAction::SetTrue).help_heading(HOW);
             match digit {
-                '1' => flag.long(id).help("Compress fast; -2 to -8 lie between the two [default: -6]"),
+                '1' => flag
+                    .long(id)
+                    .help("Compress fast; -2 to -8 lie between the two [default: -6, of bzip2 -9]"),
                 '9' => flag.long(id).help("Compress well"),
                 _ => flag.hide(true),
             }
@@ -263,7 +272,7 @@ impl Args for Level {
                 .value_name("N")
                 .value_parser(RangedU64ValueParser::<u32>::new().range(1..=12))
                 .help_heading(HOW)
-                .help("Compress at level N, 1 to 12; from 10 on it is very slow"),
+                .help("Compress at level N: 1 to 12, of bzip2 1 to 9; from 10 on very slow"),
         )
     }
 
@@ -278,13 +287,18 @@ impl FromArgMatches for Level {
         let flags = flags.map(|(id, digit)| (matches.index_of(id), digit.to_digit(10)));
         let number = matches.get_one("level").map(|level| (matches.index_of("level"), Some(*level)));
         let last = flags.chain(number).max_by_key(|(place, _)| *place);
-        Ok(last.and_then(|(_, level)| level).map_or(Level::DEFAULT, Level))
+        Ok(Level(last.and_then(|(_, level)| level)))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         *self = Level::from_arg_matches(matches)?;
         Ok(())
     }
+}
+
+fn format_parser() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::name))
+        .try_map(|name| Format::named(&name).ok_or("there is no such format"))
 }
 
 fn parse_processes(text: &str) -> Result<usize, String> {
@@ -324,13 +338,13 @@ mod tests {
     #[test]
     fn the_last_level_counts() {
         let level = |line: &str| Arguments::parse_from(line.split(' ')).level.0;
-        assert_eq!(level("abz x"), 6);
-        assert_eq!(level("abz -1 -9 x"), 9);
-        assert_eq!(level("abz -9 -1 x"), 1);
-        assert_eq!(level("abz -9 -1 --best x"), 9);
-        assert_eq!(level("abz -3kf4 x"), 4);
-        assert_eq!(level("abz -1 --level 12 x"), 12);
-        assert_eq!(level("abz --level 12 --level 10 -2 x"), 2);
+        assert_eq!(level("abz x"), None);
+        assert_eq!(level("abz -1 -9 x"), Some(9));
+        assert_eq!(level("abz -9 -1 x"), Some(1));
+        assert_eq!(level("abz -9 -1 --best x"), Some(9));
+        assert_eq!(level("abz -3kf4 x"), Some(4));
+        assert_eq!(level("abz -1 --level 12 x"), Some(12));
+        assert_eq!(level("abz --level 12 --level 10 -2 x"), Some(2));
         assert!(Arguments::try_parse_from(["abz", "--level", "13"]).is_err());
     }
 

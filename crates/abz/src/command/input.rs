@@ -10,6 +10,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use abz::Format;
 use abz::gzip::{HEADER_LIMIT, Header, Origin};
 
 use super::options::{Action, Destination, Options, Source};
@@ -68,6 +69,13 @@ impl Input {
             }
         }
         None
+    }
+
+    /// The format in which it is compressed, if it is a file and that can be seen. Its position stays.
+    pub(super) fn format(&self) -> Option<Format> {
+        let mut start = [0; Format::MAGIC_LEN];
+        let len = self.is_file().then(|| self.file.read_at(&mut start, 0).ok()).flatten()?;
+        Format::of(&start[..len])
     }
 
     /// The name that is stored in it, without folders; `None` if there is none that a file can have.

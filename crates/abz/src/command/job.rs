@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use abz::{Compression, Conduct, Decompression, Error, Tools};
+use abz::{Compression, Conduct, Decompression, Error, Format, Tools};
 
 use super::arguments::Explained;
 use super::console::Told;
@@ -105,10 +105,10 @@ impl Setting<'_> {
         }
         // Like `cat` for what is not compressed, as `zcat -f` has always been.
         let copies = options.force && options.destination == Destination::Stdout;
-        let mut start = [0; 2];
+        let mut start = [0; Format::MAGIC_LEN];
         let len = if copies { fill(&input.file, &mut start).map_err(Error::Read)? } else { 0 };
         let mut reader = start[..len].chain(reader);
-        if copies && start != [0x1f, 0x8b] {
+        if copies && Format::of(&start[..len]).is_none() {
             let copied = io::copy(&mut reader, output).map_err(Error::Write)?;
             return Ok(Done { plain: copied, compressed: copied, garbage_at: None });
         }
@@ -124,7 +124,7 @@ impl Setting<'_> {
 struct Done {
     /// The size of the contents in bytes.
     plain: u64,
-    /// The size of the gzip file in bytes.
+    /// The size of the compressed file in bytes.
     compressed: u64,
     garbage_at: Option<u64>,
 }
@@ -150,7 +150,7 @@ fn compression(input: &Input, options: &Options) -> Compression {
         compression.origin = input.origin();
     }
     if let Some(len) = input.len() {
-        let blocks = len.div_ceil(compression.block_size as u64).max(1);
+        let blocks = len.div_ceil(compression.block_len() as u64).max(1);
         compression.workers = compression.workers.min(usize::try_from(blocks).unwrap_or(usize::MAX));
     }
     compression
@@ -166,7 +166,7 @@ fn decompression(input: &Input, options: &Options) -> Decompression {
 fn explain(input: &Input, options: &Options, form: Explained) -> Result<(), Problem> {
     let plan = match options.action {
         Action::Compress => compression(input, options).plan(),
-        _ => decompression(input, options).plan(),
+        _ => decompression(input, options).plan(input.format().unwrap_or_default()),
     };
     print(|out| match form {
         Explained::Text => writeln!(out, "{input}:\n\n{plan}"),

@@ -47,9 +47,9 @@ impl<'a> Listing<'a> {
         Listing { options, files: 0, compressed: 0, plain: 0 }
     }
 
-    /// Prints what is in `input`. Where its members say how long they are (files of abz, BGZF) nothing is decoded;
-    /// any other file is, for nothing else tells its size: the number at its end is that of its last member,
-    /// modulo 4 GiB.
+    /// Prints what is in `input`. Where its members say how long they are (gzip files of abz, BGZF) nothing is decoded;
+    /// any other file is, for nothing else tells its size: the number at the end of a gzip file is that of its last
+    /// member, modulo 4 GiB.
     pub(super) fn add(&mut self, input: &Input, progress: &Progress) -> Result<(), Problem> {
         let mut kind = "members";
         let (compressed, plain) = match survey(input)? {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
-use abz::Compression;
+use abz::{Compression, Format};
 use clap::Parser;
 
 use super::arguments::{Arguments, Explained, LICENSE, Reported};
@@ -125,7 +125,9 @@ impl Options {
         if arguments.output.is_some() && sources.len() > 1 {
             return Err(mistake("--output is one file: it needs one input, or none"));
         }
-        if arguments.suffix.is_empty() || arguments.suffix.to_string_lossy().contains('/') {
+        let format = arguments.format;
+        let suffix = arguments.suffix.unwrap_or_else(|| format.suffix().into());
+        if suffix.is_empty() || suffix.to_string_lossy().contains('/') {
             return Err(mistake("--suffix must be the end of a file's name, such as .gz"));
         }
         if arguments.report_file.is_some() && arguments.report_file == arguments.trace {
@@ -147,11 +149,20 @@ impl Options {
             None if arguments.stdout => Destination::Stdout,
             None => Destination::Beside,
         };
-        let mut compression = Compression {
-            level: arguments.level.0,
-            block_size: arguments.block_size,
-            ..Compression::default()
-        };
+        let level = arguments.level.0.unwrap_or(format.default_level());
+        if level > format.highest_level() {
+            return Err(mistake(format!("the levels of {format} are 1 to {}", format.highest_level())));
+        }
+        let mut compression = Compression { format, level, ..Compression::default() };
+        match (format, arguments.block_size) {
+            (_, None) => {}
+            (Format::Gzip, Some(size)) => compression.block_size = size,
+            (_, Some(_)) => {
+                return Err(mistake(format!(
+                    "--block-size is for gzip; {format} has levels for that, -1 to -9"
+                )));
+            }
+        }
         if let Some(workers) = arguments.processes {
             compression.workers = workers;
         }
@@ -169,7 +180,7 @@ impl Options {
             trace: arguments.trace,
             // gzip's defaults: stored, and not given back.
             naming: Naming { stores: !arguments.no_name, restores: arguments.name },
-            suffix: arguments.suffix,
+            suffix,
             compression,
             loudness: match (arguments.verbose, arguments.quiet) {
                 (true, _) => Loudness::Verbose,
@@ -193,7 +204,7 @@ impl Options {
 }
 
 /// A mistake that the parser cannot see.
-fn mistake(message: &str) -> clap::Error {
+fn mistake(message: impl std::fmt::Display) -> clap::Error {
     use clap::CommandFactory;
     Arguments::command().error(clap::error::ErrorKind::ValueValidation, message)
 }

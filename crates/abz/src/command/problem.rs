@@ -3,8 +3,8 @@
 use std::fmt;
 use std::io;
 
-use abz::Error;
-use abz::gzip::{DecodeError, Fault, HeaderError};
+use abz::gzip::{Fault, HeaderError};
+use abz::{Error, bzip2, gzip};
 
 /// A problem to be told. It ends the work on its input unless it comes after it.
 #[derive(Debug)]
@@ -71,7 +71,9 @@ impl Problem {
         match error {
             Error::Read(cause) => Self::error(input, format_args!("{error}{}", advice_on_io(cause))),
             Error::Write(cause) => Self::error(output, format_args!("{error}{}", advice_on_io(cause))),
-            Error::Decode(cause) => Self::error(input, format_args!("{cause}; {}", advice_on_data(cause))),
+            Error::Gzip(cause) => Self::error(input, format_args!("{cause}; {}", advice_on_gzip(cause))),
+            Error::Bzip2(cause) => Self::error(input, format_args!("{cause}; {}", advice_on_bzip2(cause))),
+            _ => Self::error(input, error),
         }
     }
 
@@ -80,7 +82,7 @@ impl Problem {
         Self::warning(
             input,
             format_args!(
-                "at byte {offset}: expected the end of the file, found bytes that are not gzip; they were ignored, \
+                "at byte {offset}: expected the end of the file, found bytes that are not compressed; they were ignored, \
                  all before them is right"
             ),
         )
@@ -100,15 +102,24 @@ fn advice_on_io(error: &io::Error) -> &'static str {
     }
 }
 
-/// What to do about a file that is not what it should be.
-fn advice_on_data(error: &DecodeError) -> &'static str {
+/// What to do about a gzip file that is not what it should be, or a file that is neither gzip nor anything else.
+fn advice_on_gzip(error: &gzip::DecodeError) -> &'static str {
     match error.fault {
         Fault::Header(HeaderError::Magic { .. }) if error.member == 1 => {
-            "this is not a gzip file, and abz reads no other"
+            "this is neither a gzip nor a bzip2 file, and abz reads no other"
         }
-        Fault::Truncated { .. } | Fault::MissingMember => {
-            "the file was cut short: get all of it (-dc gives what there is)"
-        }
-        _ => "the file is damaged there: get another copy (-dc gives what comes before)",
+        Fault::Truncated { .. } | Fault::MissingMember => CUT,
+        _ => DAMAGED,
     }
 }
+
+/// What to do about a bzip2 file that is not what it should be.
+fn advice_on_bzip2(error: &bzip2::DecodeError) -> &'static str {
+    match error.fault {
+        bzip2::Fault::Truncated => CUT,
+        _ => DAMAGED,
+    }
+}
+
+const CUT: &str = "the file was cut short: get all of it (-dc gives what there is)";
+const DAMAGED: &str = "the file is damaged there: get another copy (-dc gives what comes before)";

@@ -9,8 +9,12 @@ use super::options::{Action, Destination, Options, Source};
 use super::problem::Problem;
 
 /// Suffixes of compressed files beside the one that the user gave, in any case, and what replaces each.
-const KNOWN: [(&[u8], &[u8]); 7] = [
+const KNOWN: [(&[u8], &[u8]); 11] = [
     (b".gz", b""),
+    (b".bz2", b""),
+    (b".bz", b""),
+    (b".tbz2", b".tar"),
+    (b".tbz", b".tar"),
     (b".tgz", b".tar"),
     (b".taz", b".tar"),
     (b".z", b""),
@@ -97,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn suffixes_are_those_of_gzip() {
+    fn suffixes_are_those_of_the_formats() {
         let stem = |name: &str| {
             without_suffix(name.as_ref(), ".gz".as_ref()).map(|stem| stem.into_string().unwrap())
         };
@@ -112,7 +116,9 @@ mod tests {
             ("x.tar.gz", Some("x.tar")),
             ("x", None),
             (".gz", None),
-            ("x.bz2", None),
+            ("x.bz2", Some("x")),
+            ("x.tbz2", Some("x.tar")),
+            ("x.bz3", None),
         ] {
             assert_eq!(stem(name).as_deref(), expected, "{name}");
         }

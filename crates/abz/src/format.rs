@@ -1,0 +1,78 @@
+//! The formats of compressed files.
+
+use std::fmt;
+
+/// A format of compressed files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// gzip ([RFC 1952](https://www.rfc-editor.org/rfc/rfc1952)), in members of independent blocks.
+    #[default]
+    Gzip,
+    /// bzip2, in one stream.
+    Bzip2,
+}
+
+impl Format {
+    /// How many bytes at the start of a file tell its format.
+    pub const MAGIC_LEN: usize = 3;
+
+    /// All formats.
+    pub const ALL: [Format; 2] = [Format::Gzip, Format::Bzip2];
+
+    /// The format of a file that begins with `start`, if it is one of these.
+    pub fn of(start: &[u8]) -> Option<Format> {
+        Format::ALL.into_iter().find(|format| start.starts_with(format.magic()))
+    }
+
+    /// The bytes with which a file begins.
+    fn magic(self) -> &'static [u8] {
+        match self {
+            Format::Gzip => b"\x1f\x8b",
+            Format::Bzip2 => b"BZh",
+        }
+    }
+
+    /// The name that one gives it, in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Gzip => "gzip",
+            Format::Bzip2 => "bzip2",
+        }
+    }
+
+    /// The format of that name.
+    pub fn named(name: &str) -> Option<Format> {
+        Format::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// The usual end of a file's name.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Format::Gzip => ".gz",
+            Format::Bzip2 => ".bz2",
+        }
+    }
+
+    /// The level that is used if nobody says another.
+    pub fn default_level(self) -> u32 {
+        match self {
+            Format::Gzip => 6,
+            Format::Bzip2 => 9,
+        }
+    }
+
+    /// The highest level; the lowest is 1.
+    pub fn highest_level(self) -> u32 {
+        match self {
+            Format::Gzip => 12,
+            Format::Bzip2 => 9,
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

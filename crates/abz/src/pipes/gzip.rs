@@ -1,0 +1,103 @@
+//! gzip: blocks in and members out, and back.
+
+use std::io::Read;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use abz_codec::Blocks;
+use abz_codec::gzip::{Decoder, Encoded, Encoder, Member, Scanned, Scanner, Stretch, Verifier};
+use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
+
+use super::inputs::{Input, Inputs};
+use super::{begin, window};
+use crate::{Compression, Error};
+
+/// Compresses what `input` gives.
+pub(crate) fn compress<'a, R: Read + Send + 'a>(
+    compression: &'a Compression,
+    input: R,
+    pool: Option<&'a Pool>,
+) -> Stream<'a, impl Apply<Error, Out = Encoded> + Send + use<'a, R>, May<Error>> {
+    let Compression { level, block_size, origin, workers, .. } = compression;
+    let blocks = Blocks::new(input, *block_size).map(|block| block.map_err(Error::Read));
+    begin(blocks, "abz compress", *workers, pool)
+        .map_with(|| Encoder::new(*level).origin(origin.clone()), |encoder, block| encoder.encode(&block))
+        .name("encode")
+}
+
+/// Decompresses what `input` gives. Members that say how long they are, are decoded by all workers; other members in the
+/// stage that finds them, while other workers read, verify and write.
+pub(crate) fn decompress<'a, R: Read + Send + 'a>(
+    workers: usize,
+    input: R,
+    pool: Option<&'a Pool>,
+) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a, R>, May<Error>> {
+    let scan = Scan { scanner: Arc::default(), buffers: Recycler::new(window(workers), Vec::new) };
+    let buffers = Recycler::new(window(workers), Vec::new);
+    let mut verifier = Verifier::new();
+    begin(Inputs::new(input, window(workers)), "abz decompress", workers, pool)
+        .try_serial_flat_map(move |input| Pieces { scan: scan.clone(), input, scanned: 0 })
+        .name("split or inflate")
+        .try_map_with(Decoder::new, move |decoder, piece| match piece {
+            Piece::Member(member, mut home) => {
+                let mut data = buffers.take();
+                decoder.decode_into(&member, &mut data)?;
+                *home = member.into_bytes();
+                Ok((data, None))
+            }
+            Piece::Data(data, stretch) => Ok((data, Some(stretch))),
+        })
+        .name("decode")
+        .try_serial(move |(data, stretch)| {
+            if let Some(stretch) = stretch {
+                verifier.verify(&stretch, &data)?;
+            }
+            Ok(data)
+        })
+        .name("verify")
+}
+
+/// A part of the file's contents.
+enum Piece {
+    /// Still compressed. Its bytes shall go to where the buffer came from.
+    Member(Member, Recycled<Vec<u8>>),
+    /// Decompressed, but not yet verified.
+    Data(Recycled<Vec<u8>>, Stretch),
+}
+
+/// Cuts what is read into pieces.
+#[derive(Clone)]
+struct Scan {
+    /// Shared by the pieces of one input after another; nobody ever waits for it.
+    scanner: Arc<Mutex<Scanner>>,
+    /// For the pieces.
+    buffers: Recycler<Vec<u8>>,
+}
+
+/// The pieces that an input completes.
+struct Pieces {
+    scan: Scan,
+    input: Input,
+    scanned: usize,
+}
+
+impl Iterator for Pieces {
+    type Item = Result<Piece, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut scanner = self.scan.scanner.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = self.input.bytes();
+        if bytes.is_empty() {
+            return scanner.finish().err().map(|error| Err(error.into()));
+        }
+        let mut rest = &bytes[self.scanned..];
+        let mut data = self.scan.buffers.take();
+        let found = scanner.next(&mut rest, &mut data);
+        self.scanned = bytes.len() - rest.len();
+        match found {
+            Ok(None) => None,
+            Ok(Some(Scanned::Member(member))) => Some(Ok(Piece::Member(member, data))),
+            Ok(Some(Scanned::Data(stretch))) => Some(Ok(Piece::Data(data, stretch))),
+            Err(error) => Some(Err(error.into())),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! A file, read piece by piece.
+
+use std::io::{self, Read};
+
+use anabranch::{Recycled, Recycler};
+
+use crate::Error;
+
+/// How much is read at once, in bytes.
+const INPUT: usize = 128 * 1024;
+
+/// What was read at once.
+pub(super) struct Input {
+    buffer: Recycled<Vec<u8>>,
+    len: usize,
+}
+
+impl Input {
+    /// The bytes; none at the end of the file.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.buffer[..self.len]
+    }
+}
+
+/// Reads a file piece by piece. The last piece, of no bytes, says that there are no more.
+pub(super) struct Inputs<R> {
+    reader: R,
+    buffers: Recycler<Vec<u8>>,
+    ended: bool,
+}
+
+impl<R: Read> Inputs<R> {
+    /// Reads into buffers of which at most `keep` idle ones are kept.
+    pub(super) fn new(reader: R, keep: usize) -> Self {
+        Inputs { reader, buffers: Recycler::new(keep, || vec![0; INPUT]), ended: false }
+    }
+}
+
+impl<R: Read> Iterator for Inputs<R> {
+    type Item = Result<Input, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let mut buffer = self.buffers.take();
+        loop {
+            match self.reader.read(&mut buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Some(Err(Error::Read(error))),
+                Ok(len) => {
+                    self.ended = len == 0;
+                    return Some(Ok(Input { buffer, len }));
+                }
+            }
+        }
+    }
+}

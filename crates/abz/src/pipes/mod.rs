@@ -1,0 +1,52 @@
+//! The pipelines, a file for each format.
+
+pub(crate) mod bzip2;
+pub(crate) mod gzip;
+mod inputs;
+
+use anabranch::{Apply, May, Pool, Stream};
+
+use crate::Error;
+use crate::conduct::Conduct;
+
+/// A stream of what is read, with what is the same for all pipelines. Its window is two items for each worker.
+fn begin<'a, T, I>(
+    items: I,
+    title: &str,
+    workers: usize,
+    pool: Option<&'a Pool>,
+) -> Stream<'a, impl Apply<Error, Out = T> + Send + use<'a, T, I>, May<Error>>
+where
+    T: Send + 'a,
+    I: Iterator<Item = Result<T, Error>> + Send + 'a,
+{
+    let stream = Stream::try_from_iter(items)
+        .name("read")
+        .title(title)
+        .name_end("write")
+        .workers(workers)
+        .window(window(workers));
+    match pool {
+        Some(pool) => stream.pool(pool),
+        None => stream,
+    }
+}
+
+/// The most items that are in memory at once: two for each worker, one in its hands and one that waits to be taken, or
+/// to be written.
+pub(crate) fn window(workers: usize) -> usize {
+    2 * workers
+}
+
+/// Runs a stream to its end, as `conduct` says.
+pub(crate) fn carry_out<'a, U: Apply<Error> + Send>(
+    stream: Stream<'a, U, May<Error>>,
+    conduct: &Conduct<'_>,
+    write: impl FnMut(U::Out) -> Result<(), Error> + Send + 'a,
+) -> Result<(), Error> {
+    let Some(tell) = conduct.report else { return stream.try_for_each(write) };
+    let stream = if conduct.traces { stream.trace() } else { stream };
+    let (result, report) = stream.report().try_for_each(write);
+    tell(&report);
+    result
+}
