@@ -69,6 +69,7 @@ mod iter;
 mod monitor;
 mod offload;
 mod pool;
+pub mod prelude;
 mod progress;
 mod recycler;
 mod report;
@@ -96,6 +97,8 @@ pub use recycler::{Recycled, Recycler};
 pub use report::{Latency, NodeReport, REPORT_VERSION, Report, ReportFormat, ReportWriter};
 pub use settings::default_workers;
 pub use shards::{ByKey, Chosen, Dealt, Route, Shards};
+#[cfg(feature = "futures")]
+pub use stream::AsyncItems;
 pub use stream::Stream;
 pub use unit::{Apply, Unit};
 pub use workers::Workers;

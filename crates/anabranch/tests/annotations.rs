@@ -31,7 +31,7 @@ macro_rules! same {
     ($name:ident($($arg:expr),*)) => {{
         let plain = within(move || plain::$name($($arg),*));
         let annotated = within(move || annotated::$name($($arg),*));
-        assert_eq!(annotated, plain, concat!(stringify!($name), " ", stringify!(($($arg),*))));
+        assert_eq!(annotated, plain, "{}", stringify!($name($($arg),*)));
         plain
     }};
 }
@@ -495,6 +495,102 @@ twice! {
         sum
     }
 
+    fn items_in_the_body(count: u64) -> Vec<u64> {
+        let mut out = Vec::new();
+        #[to_stream]
+        for n in 0..count {
+            const STEP: u64 = 3;
+            fn step(n: u64) -> u64 { n + STEP }
+            macro_rules! twice_over { ($e:expr) => { step(step($e)) } }
+            #[stage(replicate)]
+            let m = twice_over!(n);
+            #[stage]
+            out.push(m + STEP);
+        }
+        out
+    }
+
+    fn patterns(pairs: &[(u64, Option<String>)]) -> Vec<String> {
+        struct Both { left: u64, right: String }
+        let mut out = Vec::new();
+        #[to_stream]
+        for &(n, ref text) in pairs {
+            let Some(text) = text else { continue };
+            let [a, .., z] = [n, 5, n + 1];
+            #[stage(replicate)]
+            let Both { left, right: mut name } = Both { left: a * z, right: text.clone() };
+            #[stage(replicate)]
+            match left {
+                0 => name.push('0'),
+                low @ 1..=9 if low != n => name.push_str(&low.to_string()),
+                _ => name.insert(0, '#'),
+            }
+            #[stage]
+            if let (last, Some(first)) = (out.last(), name.chars().next()) && last != Some(&name) && first != '!' {
+                out.push(name);
+            }
+        }
+        out
+    }
+
+    fn moved_in_and_out(count: usize) -> Vec<Box<[u8]>> {
+        let mut spare = vec![Vec::new(); 3];
+        let mut out = Vec::new();
+        let mut left = count;
+        #[to_stream(may_run_ahead)]
+        while left > 0 {
+            left -= 1;
+            let mut buffer = spare.pop().unwrap_or_default();
+            buffer.resize(left, left as u8);
+            #[stage(replicate)]
+            let boxed = { buffer.reverse(); buffer.into_boxed_slice() };
+            #[stage]
+            out.push(boxed);
+            if out.len() == 50 { break; }
+        }
+        out
+    }
+
+    fn in_a_closure(count: u64) -> Result<u64, String> {
+        let run = |offset: u64| -> Result<u64, std::num::ParseIntError> {
+            let mut sum = 0u64;
+            #[to_stream]
+            for n in 0..count {
+                #[stage(replicate)]
+                let m: u64 = (n + offset).to_string().parse()?;
+                #[stage]
+                sum = sum.wrapping_add(hash(m));
+            }
+            Ok(sum)
+        };
+        let first = run(1).map_err(|error| error.to_string())?;
+        Ok(first ^ run(2).map_err(|error| error.to_string())?)
+    }
+
+    fn into_impl(count: u64) -> impl Iterator<Item = u64> {
+        let mut out = Vec::new();
+        #[to_stream]
+        for n in 0..count {
+            #[stage(replicate)]
+            let h = hash(n);
+            #[stage]
+            out.push(h);
+        }
+        out.into_iter()
+    }
+
+    fn raw_names(count: u64) -> u64 {
+        let mut r#type = 0u64;
+        #[to_stream]
+        for r#match in 0..count {
+            #[stage(replicate)]
+            let r#in = hash(r#match);
+            #[stage]
+            { r#type = r#type.wrapping_add(r#in); }
+        }
+        r#type
+    }
+
     fn nothing_to_do() -> u32 {
         let mut count = 0;
         #[to_stream]
@@ -530,6 +626,10 @@ fn stages_and_what_crosses_their_borders() {
     same!(macros_in_the_body(&lines(None)));
     same!(collisions(100, 3));
     same!(inputs_and_outputs(100));
+    same!(items_in_the_body(100));
+    same!(patterns(&(0..200).map(|n| (n % 7, (n % 3 > 0).then(|| format!("n{n}")))).collect::<Vec<_>>()));
+    same!(moved_in_and_out(80));
+    same!(raw_names(100));
 }
 
 #[test]
@@ -574,11 +674,43 @@ fn functions_of_each_kind() {
     };
     assert_eq!(written(annotated::impl_trait), written(plain::impl_trait));
     same!(two_streams(100));
+    let _ = same!(in_a_closure(100));
+    assert!(annotated::into_impl(100).eq(plain::into_impl(100)));
     for bad in [None, Some(3)] {
         let rows =
             move || (0..5).map(|row| lines(bad.filter(|&bad| bad == row)).split_off(450)).collect::<Vec<_>>();
         let _ = same!(nested(&rows()));
     }
+}
+
+trait Sums {
+    fn weight(&self, n: u64) -> u64;
+
+    #[stream]
+    fn sum(&self, count: u64) -> u64
+    where
+        Self: Sync,
+    {
+        let mut sum = 0u64;
+        #[to_stream]
+        for n in 0..count {
+            #[stage(replicate)]
+            let weight = self.weight(n);
+            sum += weight;
+        }
+        sum
+    }
+}
+
+impl Sums for u64 {
+    fn weight(&self, n: u64) -> u64 {
+        self * n
+    }
+}
+
+#[test]
+fn methods_of_traits() {
+    assert_eq!(within(|| 3u64.sum(100)), 14_850);
 }
 
 /// Counts words: methods that change their `self` in a serial stage.

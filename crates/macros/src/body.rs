@@ -53,10 +53,24 @@ pub fn take_attr(stmt: &mut Stmt, name: &str) -> Option<Attribute> {
         Stmt::Local(local) => &mut local.attrs,
         Stmt::Macro(call) => &mut call.attrs,
         Stmt::Expr(expr, _) => leading_attrs(expr)?,
-        Stmt::Item(_) => return None,
+        Stmt::Item(item) => return is_stage(item).then(|| syn::parse_quote!(#[stage])),
     };
     let at = attrs.iter().position(|attr| is(attr, name))?;
     Some(attrs.remove(at))
+}
+
+/// Whether an item is annotated as a stage, which it cannot be.
+pub fn is_stage(item: &syn::Item) -> bool {
+    let attrs = match item {
+        syn::Item::Fn(item) => &item.attrs,
+        syn::Item::Const(item) => &item.attrs,
+        syn::Item::Static(item) => &item.attrs,
+        syn::Item::Struct(item) => &item.attrs,
+        syn::Item::Use(item) => &item.attrs,
+        syn::Item::Macro(item) => &item.attrs,
+        _ => return false,
+    };
+    attrs.iter().any(|attr| is(attr, "stage"))
 }
 
 /// Whether the attribute is called `name`.
@@ -97,15 +111,15 @@ pub fn cut(stmts: Vec<Stmt>) -> Result<Vec<Segment>> {
     let mut segments = vec![Segment::default()];
     for mut stmt in stmts {
         if let Some(attr) = take_attr(&mut stmt, "stage") {
+            if let Stmt::Item(item) = &stmt {
+                return Err(Error::new_spanned(item, "a stage is a statement that runs, not an item"));
+            }
             let options = StageOptions::new(&attr)?;
             if let Some(twice) = take_attr(&mut stmt, "stage") {
                 return Err(Error::new_spanned(
                     twice,
                     "this statement is a stage already: join the options of both",
                 ));
-            }
-            if let Stmt::Item(item) = &stmt {
-                return Err(Error::new_spanned(item, "a stage is a statement that runs"));
             }
             segments.push(Segment { options: Some(options), ..Segment::default() });
         } else if segments.last().is_some_and(Segment::is_replicated) {

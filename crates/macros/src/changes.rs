@@ -26,6 +26,53 @@ pub fn changes<'s>(stmts: impl Iterator<Item = &'s Stmt>) -> Vec<Change> {
     changes.into_iter().filter(|change| !bound.contains(&change.base.to_string())).collect()
 }
 
+/// Methods of the standard library that change nothing, so that no variable is suspected for them.
+const READS: [&str; 43] = [
+    "iter",
+    "len",
+    "is_empty",
+    "lines",
+    "chars",
+    "bytes",
+    "chunks",
+    "chunks_exact",
+    "windows",
+    "as_str",
+    "as_bytes",
+    "as_ref",
+    "as_slice",
+    "as_deref",
+    "get",
+    "contains",
+    "contains_key",
+    "clone",
+    "cloned",
+    "copied",
+    "to_string",
+    "to_owned",
+    "to_vec",
+    "keys",
+    "values",
+    "first",
+    "last",
+    "starts_with",
+    "ends_with",
+    "split",
+    "split_whitespace",
+    "trim",
+    "is_some",
+    "is_none",
+    "is_ok",
+    "is_err",
+    "load",
+    "borrow",
+    "lock",
+    "path",
+    "display",
+    "eq",
+    "cmp",
+];
+
 struct Find {
     changes: Vec<Change>,
     /// Names bound anywhere inside: too many rather than too few, as a change that is missed here is the compiler's.
@@ -105,8 +152,20 @@ impl<'ast> Visit<'ast> for Find {
         visit::visit_expr_reference(self, reference);
     }
 
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        // `write!` changes what it writes to.
+        let writes = ["write", "writeln"];
+        if call.path.segments.last().is_some_and(|last| writes.iter().any(|name| last.ident == name))
+            && let Some(proc_macro2::TokenTree::Ident(base)) = call.tokens.clone().into_iter().next()
+        {
+            self.changes.push(Change { base, is_whole: true, is_method: true });
+        }
+    }
+
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
-        self.place(&call.receiver, true);
+        if !READS.iter().any(|name| call.method == name) {
+            self.place(&call.receiver, true);
+        }
         visit::visit_expr_method_call(self, call);
     }
 }

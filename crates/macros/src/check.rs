@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proc_macro2::Ident;
-use syn::Error;
+use syn::{Error, Stmt};
 
 use crate::body::Segment;
 use crate::changes::{Change, changes};
@@ -12,8 +12,9 @@ use crate::function::Function;
 use crate::names::Binding;
 use crate::options::{State, StreamOptions};
 
-/// The first thing that is wrong with a loop. `before` are the names bound before each segment.
+/// What is wrong with a loop. `head` is the part of its head that runs for each item; `before` are the names bound before each segment.
 pub fn check(
+    head: Option<&Stmt>,
     segments: &[Segment],
     before: &[BTreeSet<String>],
     exits: &[Exits],
@@ -22,6 +23,10 @@ pub fn check(
     function: &Function,
 ) -> Option<Error> {
     let mut errors = Vec::new();
+    let mut reported = BTreeSet::new();
+    let mut uses: Vec<_> = segments.iter().map(|segment| segment.uses(&[])).collect();
+    let of_head = Segment { stmts: head.cloned().into_iter().collect(), ..Segment::default() };
+    uses[0].extend(of_head.uses(&[]));
     for (at, segment) in segments.iter().enumerate() {
         let states = states(segment);
         // The loop's own names are the item's from the start.
@@ -30,7 +35,7 @@ pub fn check(
         } else {
             before[at].clone()
         };
-        let changes = changes(segment.stmts.iter());
+        let changes = changes(head.filter(|_| at == 0).into_iter().chain(&segment.stmts));
         let outer = |change: &&Change| {
             let name = change.base.to_string();
             !own.contains(&name) && !states.contains(&name)
@@ -44,12 +49,15 @@ pub fn check(
                 continue;
             }
             if change.is_whole && !change.is_method {
-                let elsewhere = segments.iter().enumerate().find(|(other, segment)| {
-                    *other != at && !before[*other].contains(&name) && segment.uses(&[]).contains_key(&name)
+                let elsewhere = uses.iter().enumerate().find_map(|(other, uses)| {
+                    let place = uses.get(&name)?;
+                    (other != at && !before[other].contains(&name)).then_some(place)
                 });
-                if let Some((_, other)) = elsewhere {
-                    let place = &other.uses(&[])[&name];
-                    errors.push(used_twice(&change.base, place));
+                if let Some(place) = elsewhere {
+                    // Once, where both stages change it.
+                    if reported.insert(name) {
+                        errors.push(used_twice(&change.base, place));
+                    }
                     continue;
                 }
             }

@@ -12,6 +12,7 @@ use syn::{Attribute, Error, Expr, FnArg, ItemFn, Pat, ReturnType, Stmt, Type};
 use crate::body::{attrs_of, is};
 use crate::lower::lower;
 use crate::names::{Free, bindings};
+use crate::plain::without_annotations;
 
 /// What the loops have to know of their function.
 pub struct Function {
@@ -34,7 +35,7 @@ impl Function {
 
 /// Lowers every annotated loop in a function.
 pub fn expand(mut function: ItemFn) -> TokenStream {
-    let plain = without_annotations(function.clone());
+    let plain = without_annotations(function.to_token_stream());
     let returns = match &function.sig.output {
         ReturnType::Default => quote!(()),
         ReturnType::Type(_, ty) if can_be_repeated(ty) => ty.to_token_stream(),
@@ -66,30 +67,6 @@ pub fn expand(mut function: ItemFn) -> TokenStream {
             quote!(#errors #plain)
         }
     }
-}
-
-/// The function with its loops as they are.
-pub fn without_annotations(mut function: ItemFn) -> TokenStream {
-    struct Strip;
-    impl VisitMut for Strip {
-        fn visit_expr_mut(&mut self, expr: &mut Expr) {
-            attrs_of(expr).into_iter().for_each(strip);
-            visit_mut::visit_expr_mut(self, expr);
-        }
-        fn visit_local_mut(&mut self, local: &mut syn::Local) {
-            strip(&mut local.attrs);
-            visit_mut::visit_local_mut(self, local);
-        }
-        fn visit_stmt_macro_mut(&mut self, call: &mut syn::StmtMacro) {
-            strip(&mut call.attrs);
-        }
-        fn visit_item_mut(&mut self, _: &mut syn::Item) {}
-    }
-    fn strip(attrs: &mut Vec<Attribute>) {
-        attrs.retain(|attr| !is(attr, "stage") && !is(attr, "to_stream"));
-    }
-    Strip.visit_block_mut(&mut function.block);
-    function.into_token_stream()
 }
 
 /// Whether a type may stand in a closure too: not so `impl Trait`.

@@ -13,8 +13,10 @@ mod function;
 mod lower;
 mod names;
 mod options;
+mod plain;
 
 use proc_macro::TokenStream;
+use proc_macro2::TokenStream as TokenStream2;
 use quote::quote;
 use syn::ItemFn;
 
@@ -23,8 +25,8 @@ use syn::ItemFn;
 /// `#[stream(off)]` takes the annotations away.
 #[proc_macro_attribute]
 pub fn stream(options: TokenStream, item: TokenStream) -> TokenStream {
-    let options = proc_macro2::TokenStream::from(options);
-    let tokens = proc_macro2::TokenStream::from(item);
+    let options = TokenStream2::from(options);
+    let tokens = TokenStream2::from(item);
     let is_off = match &*options.to_string() {
         "" => false,
         "off" => true,
@@ -36,7 +38,7 @@ pub fn stream(options: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     match syn::parse2::<ItemFn>(tokens.clone()) {
-        Ok(function) if is_off => function::without_annotations(function).into(),
+        Ok(_) if is_off => plain::without_annotations(tokens).into(),
         Ok(function) => function::expand(function).into(),
         Err(error) => {
             let error = match syn::parse2::<syn::Item>(tokens.clone()) {
@@ -44,6 +46,7 @@ pub fn stream(options: TokenStream, item: TokenStream) -> TokenStream {
                     .into_compile_error(),
                 Err(_) => error.into_compile_error(),
             };
+            let tokens = plain::without_annotations(tokens);
             quote!(#error #tokens).into()
         }
     }

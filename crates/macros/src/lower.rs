@@ -33,6 +33,25 @@ enum Head {
     For(Box<Pat>, Box<Expr>),
 }
 
+impl Head {
+    /// What runs for each item, as far as it may change a variable.
+    fn of_each_item(&self) -> Option<Stmt> {
+        match self {
+            Head::Loop => None,
+            Head::While(cond) => Some(Stmt::Expr((**cond).clone(), None)),
+            // An iterator is made once; what it borrows to change, it may change for each item.
+            Head::For(_, iter) => match &**iter {
+                Expr::Reference(_) => Some(Stmt::Expr((**iter).clone(), None)),
+                Expr::MethodCall(call) if call.method == "by_ref" => {
+                    let of = &call.receiver;
+                    Some(parse_quote!(&mut #of;))
+                }
+                _ => None,
+            },
+        }
+    }
+}
+
 /// Lowers the loop that is annotated with `attr`.
 pub fn lower(expr: &mut Expr, attr: &Attribute, function: &mut Function) -> Result<Expr> {
     let options = StreamOptions::new(attr)?;
@@ -104,7 +123,10 @@ fn pattern(names: &[Binding]) -> TokenStream {
 
 impl Loop<'_> {
     fn lower(mut self, body: Block) -> Result<Expr> {
-        let mut segments = cut(body.stmts)?;
+        // Functions and `use`s in the body are there for all of it.
+        let is_item = |stmt: &Stmt| matches!(stmt, Stmt::Item(item) if !crate::body::is_stage(item));
+        let (items, stmts): (Vec<Stmt>, Vec<Stmt>) = body.stmts.into_iter().partition(is_item);
+        let mut segments = cut(stmts)?;
         if segments.len() == 1 {
             let text =
                 "this loop has no stage: put `#[stage(replicate)]` before the statement that does the work";
@@ -120,7 +142,10 @@ impl Loop<'_> {
 
         let exits: Vec<Exits> = (0..segments.len()).map(|at| self.look(&segments, at)).collect();
         let all = exits.iter().copied().fold(Exits::default(), Exits::and);
-        if let Some(error) = check(&segments, &before, &exits, &self.options, &bound, self.function) {
+        let head = self.head.of_each_item();
+        if let Some(error) =
+            check(head.as_ref(), &segments, &before, &exits, &self.options, &bound, self.function)
+        {
             return Err(error);
         }
         let result = self.result_type(all);
@@ -128,7 +153,7 @@ impl Loop<'_> {
         for (at, exits) in exits.into_iter().enumerate().skip(1) {
             self.stage(&mut chain, &mut segments, at, exits, &result);
         }
-        Ok(self.end(setup, chain, all))
+        Ok(self.end(quote!(#(#items)* #setup), chain, all))
     }
 
     /// How the code of a segment leaves the loop.
@@ -213,7 +238,7 @@ impl Loop<'_> {
         segments: &mut [Segment],
         exits: Exits,
         exit: &TokenStream,
-    ) -> (Option<TokenStream>, TokenStream) {
+    ) -> (TokenStream, TokenStream) {
         let span = self.span.resolved_at(Span::mixed_site());
         let gives = tuple(&segments[1].takes);
         let mut stmts = std::mem::take(&mut segments[0].stmts);
@@ -234,7 +259,7 @@ impl Loop<'_> {
         let items = ours("items", span);
         let stream = quote_spanned!(span=> ::anabranch::Stream);
         let is_plain = !fails && !exits.skips && !exits.ends;
-        let mut setup = None;
+        let mut setup = self.mentions(segments);
         let mut source = match &self.head {
             Head::For(pat, iter) if is_plain && stmts.is_empty() && is_same(pat, &segments[1].takes) => {
                 quote!(#stream::from_iter(#iter))
@@ -264,7 +289,7 @@ impl Loop<'_> {
                     (quote_spanned!(span=> from_fn), None)
                 };
                 if let Head::For(_, iter) = &self.head {
-                    setup = Some(quote!(let mut #items = ::core::iter::IntoIterator::into_iter(#iter);));
+                    setup.extend(quote!(let mut #items = ::core::iter::IntoIterator::into_iter(#iter);));
                 }
                 quote!(#stream::#from(|| #result { #body }))
             }
@@ -294,6 +319,19 @@ impl Loop<'_> {
             source.extend(quote_spanned!(span=> .unordered()));
         }
         (setup, source)
+    }
+
+    /// Uses the variables in whose place workers have states of their own, as the loop would.
+    fn mentions(&self, segments: &[Segment]) -> TokenStream {
+        let states = segments.iter().filter_map(|segment| match &segment.options.as_ref()?.state {
+            Some(State::Named(states)) => Some(states),
+            _ => None,
+        });
+        let mention = |(name, _): &(Ident, Expr)| match self.function.mutable.get(&name.to_string()) {
+            Some(true) => quote!(let _ = &mut #name;),
+            _ => quote!(let _ = &#name;),
+        };
+        states.flatten().map(mention).collect()
     }
 
     /// Adds a stage to the chain.
@@ -353,6 +391,9 @@ impl Loop<'_> {
             };
             let name = method(name);
             if is_end {
+                if let Some(text) = options.and_then(|options| options.name.as_ref()) {
+                    chain.extend(quote_spanned!(span=> .name_end(#text)));
+                }
                 self.report(chain);
             }
             chain.extend(quote!(.#name(|#takes| #result #body)));
@@ -439,7 +480,7 @@ impl Loop<'_> {
     }
 
     /// What is left of the loop behind its stream.
-    fn end(self, setup: Option<TokenStream>, chain: TokenStream, all: Exits) -> Expr {
+    fn end(self, setup: TokenStream, chain: TokenStream, all: Exits) -> Expr {
         let span = self.span.resolved_at(Span::mixed_site());
         let support = support(span);
         let allow = quote!(#[allow(
@@ -462,13 +503,13 @@ impl Loop<'_> {
             None => (quote!(#result), None),
         };
         let ends = match self.head {
-            Head::Loop => all.ends && !all.breaks_with_value,
+            Head::Loop => (all.ends || all.breaks) && !all.breaks_with_value,
             _ => true,
         };
         let normal = if ends {
             quote!(())
         } else {
-            quote_spanned!(span=> ::core::unreachable!("a loop that ends by itself"))
+            quote_spanned!(span=> ::core::panic!("a loop that was cancelled before its `break` has no value"))
         };
         let bind = quote!(#setup #allow let #target = #chain; #reports);
         if !all.fails() {

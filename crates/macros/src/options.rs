@@ -92,7 +92,13 @@ impl Parse for Given {
                 let value = input.parse::<Option<Token![=]>>()?.map(|_| input.parse()).transpose()?;
                 Ok((name, value))
             };
-            let list = Punctuated::<_, Token![,]>::parse_terminated_with(&inside, named)?;
+            let list =
+                Punctuated::<_, Token![,]>::parse_terminated_with(&inside, named).map_err(|error| {
+                    Error::new(
+                        error.span(),
+                        format!("expected `{name} = ..`, or names of variables in the parentheses"),
+                    )
+                })?;
             Value::List(paren, list.into_iter().collect())
         } else if input.parse::<Option<Token![=]>>()?.is_some() {
             if input.is_empty() || input.peek(Token![,]) {
@@ -239,7 +245,7 @@ fn given(attr: &Attribute, known: &[&str]) -> Result<Vec<Given>> {
 fn unknown(name: &str, known: &[&str]) -> String {
     let nearest = known.iter().map(|word| (distance(name, word), *word)).min();
     match nearest {
-        Some((distance, word)) if distance <= 1 + word.len() / 3 => {
+        Some((distance, word)) if 3 * distance <= word.len() => {
             format!("unknown option `{name}`: did you mean `{word}`?")
         }
         _ => format!("unknown option `{name}`: expected one of `{}`", known.join("`, `")),

@@ -21,7 +21,7 @@ where
     M::Error: Send + 'env,
 {
     /// Keeps the window's bound when some of the results wait for an iterator: gives how many may.
-    fn share_window(&mut self) -> usize {
+    pub(super) fn share_window(&mut self) -> usize {
         let workers = self.settings.workers();
         let window = self.settings.window(workers, self.item_size());
         // With a window of 1 the item is handed over while it still counts.

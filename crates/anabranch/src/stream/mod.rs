@@ -1,7 +1,11 @@
 //! The stream builder.
 
+#[cfg(feature = "futures")]
+pub use asynchronous::AsyncItems;
 pub(crate) use lower::unit_names;
 
+#[cfg(feature = "futures")]
+mod asynchronous;
 mod choose;
 mod ends;
 mod iter;

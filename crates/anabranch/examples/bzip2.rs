@@ -1,0 +1,78 @@
+//! Bzip2 in memory and on disk, as in the papers on SPar and on Rust-SSP: blocks of 900 kB, each a member of its own,
+//! so that `bunzip2` reads the whole. Three forms of one loop, held equal by `tests/examples.rs`.
+//!
+//! `cargo run --release --example bzip2 [FILE]` writes `FILE.bz2`; without a file it stays in memory.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+
+use anabranch::Stream;
+use bzip2::Compression;
+use bzip2::read::BzEncoder;
+
+const BLOCK: u64 = 900_000;
+
+/// The next block; `None` at the end.
+fn read_block(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
+    let mut block = Vec::new();
+    input.take(BLOCK).read_to_end(&mut block)?;
+    Ok((!block.is_empty()).then_some(block))
+}
+
+fn compress(block: &[u8]) -> io::Result<Vec<u8>> {
+    let mut member = Vec::new();
+    BzEncoder::new(block, Compression::best()).read_to_end(&mut member)?;
+    Ok(member)
+}
+
+/// The plain loop.
+pub fn sequential(mut input: impl Read + Send, mut output: impl Write + Send) -> io::Result<()> {
+    while let Some(block) = read_block(&mut input)? {
+        let member = compress(&block)?;
+        output.write_all(&member)?;
+    }
+    output.flush()
+}
+
+/// The loop with annotations.
+#[anabranch::stream]
+pub fn annotated(mut input: impl Read + Send, mut output: impl Write + Send) -> io::Result<()> {
+    #[to_stream(window = 16)]
+    while let Some(block) = read_block(&mut input)? {
+        #[stage(replicate)]
+        let member = compress(&block)?;
+        output.write_all(&member)?;
+    }
+    output.flush()
+}
+
+/// As a stream.
+pub fn builder(mut input: impl Read + Send, mut output: impl Write + Send) -> io::Result<()> {
+    Stream::try_from_fn(|| read_block(&mut input))
+        .window(16)
+        .try_map(|block| compress(&block))
+        .try_for_each(|member| output.write_all(&member))?;
+    output.flush()
+}
+
+/// Some text.
+pub fn sample(size: usize) -> Vec<u8> {
+    (0..size).map(|at| b"a branch of a river joins it again"[(at * at / 7) % 34]).collect()
+}
+
+fn main() -> io::Result<()> {
+    let Some(path) = std::env::args().nth(1) else {
+        let text = sample(3_000_000);
+        let (mut first, mut second, mut third) = (Vec::new(), Vec::new(), Vec::new());
+        sequential(&text[..], &mut first)?;
+        annotated(&text[..], &mut second)?;
+        builder(&text[..], &mut third)?;
+        assert!(first == second && first == third);
+        println!("{} bytes of text are {} bytes of bzip2", text.len(), first.len());
+        return Ok(());
+    };
+    let target = format!("{path}.bz2");
+    annotated(File::open(&path)?, BufWriter::new(File::create_new(&target)?))?;
+    println!("{target}: {} bytes", std::fs::metadata(&target)?.len());
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! Filters over a folder's pictures: each is blurred, turned in its colours and made smaller. Three forms of one loop,
+//! held equal by `tests/examples.rs`.
+//!
+//! `cargo run --release --example images` makes its own pictures.
+
+use anabranch::Stream;
+use image::imageops::{self, FilterType};
+use image::{Rgb, RgbImage};
+
+/// The filters that are as costly as one another make one stage; where one is dearer, it may be one of its own.
+fn blurred(picture: &RgbImage) -> RgbImage {
+    imageops::blur(picture, 1.5)
+}
+
+fn finished(picture: &RgbImage) -> RgbImage {
+    let turned = imageops::huerotate(picture, 90);
+    imageops::resize(&turned, picture.width() / 2, picture.height() / 2, FilterType::Triangle)
+}
+
+/// The plain loop.
+pub fn sequential(pictures: &[RgbImage]) -> Vec<RgbImage> {
+    let mut done = Vec::new();
+    for picture in pictures {
+        let blurred = blurred(picture);
+        let finished = finished(&blurred);
+        done.push(finished);
+    }
+    done
+}
+
+/// The loop with annotations.
+#[anabranch::stream]
+pub fn annotated(pictures: &[RgbImage]) -> Vec<RgbImage> {
+    let mut done = Vec::new();
+    #[to_stream(window = 16)]
+    for picture in pictures {
+        #[stage(replicate)]
+        let blurred = blurred(picture);
+        #[stage(replicate)]
+        let finished = finished(&blurred);
+        done.push(finished);
+    }
+    done
+}
+
+/// As a stream.
+pub fn builder(pictures: &[RgbImage]) -> Vec<RgbImage> {
+    Stream::from_iter(pictures).window(16).map(blurred).map(|picture| finished(&picture)).collect()
+}
+
+/// Pictures of several sizes.
+pub fn sample(count: u32) -> Vec<RgbImage> {
+    let pixel = |n: u32| move |x: u32, y: u32| Rgb([(x * n) as u8, (y + n) as u8, (x ^ y) as u8]);
+    (1..=count).map(|n| RgbImage::from_fn(24 + n, 20, pixel(n))).collect()
+}
+
+fn main() {
+    let pictures = sample(40);
+    let done = annotated(&pictures);
+    assert!(done == sequential(&pictures) && done == builder(&pictures));
+    println!("{} pictures; the last is {} x {}", done.len(), done[39].width(), done[39].height());
+}

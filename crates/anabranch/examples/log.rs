@@ -1,0 +1,111 @@
+//! Figures from a log, up to the line that ends it. Three forms of one loop, held equal by `tests/examples.rs`.
+//!
+//! `cargo run --release --example log [FILE]` reads lines such as `2026-11-21 GET /index 17`.
+
+use std::collections::BTreeMap;
+
+use anabranch::Stream;
+
+/// A request, and how many milliseconds it took.
+#[derive(Debug)]
+pub struct Request {
+    path: String,
+    millis: u64,
+}
+
+/// What the log says of one path.
+#[derive(Debug, Default, PartialEq)]
+pub struct Figures {
+    /// How many there were.
+    pub requests: u64,
+    /// How long they took together.
+    pub millis: u64,
+    /// The longest of them.
+    pub longest: u64,
+}
+
+impl Figures {
+    fn add(&mut self, request: &Request) {
+        self.requests += 1;
+        self.millis += request.millis;
+        self.longest = self.longest.max(request.millis);
+    }
+}
+
+fn parse(line: &str) -> Result<Request, String> {
+    let mut fields = line.split_whitespace().skip(2);
+    let (Some(path), Some(millis)) = (fields.next(), fields.next()) else {
+        return Err(format!("expected `DATE METHOD PATH MILLISECONDS`, not `{line}`"));
+    };
+    let millis = millis.parse().map_err(|error| format!("`{millis}` in `{line}`: {error}"))?;
+    Ok(Request { path: path.to_owned(), millis })
+}
+
+/// The plain loop.
+pub fn sequential(log: &str) -> Result<BTreeMap<String, Figures>, String> {
+    let mut all = BTreeMap::<String, Figures>::new();
+    for line in log.lines() {
+        if line.starts_with('#') {
+            continue;
+        }
+        if line == "end" {
+            break;
+        }
+        let request = parse(line)?;
+        all.entry(request.path.clone()).or_default().add(&request);
+    }
+    Ok(all)
+}
+
+/// The loop with annotations.
+#[anabranch::stream]
+pub fn annotated(log: &str) -> Result<BTreeMap<String, Figures>, String> {
+    let mut all = BTreeMap::<String, Figures>::new();
+    #[to_stream]
+    for line in log.lines() {
+        if line.starts_with('#') {
+            continue;
+        }
+        if line == "end" {
+            break;
+        }
+        #[stage(replicate)]
+        let request = parse(line)?;
+        all.entry(request.path.clone()).or_default().add(&request);
+    }
+    Ok(all)
+}
+
+/// As a stream.
+pub fn builder(log: &str) -> Result<BTreeMap<String, Figures>, String> {
+    let mut all = BTreeMap::<String, Figures>::new();
+    let lines = log.lines().filter(|line| !line.starts_with('#')).take_while(|&line| line != "end");
+    Stream::from_iter(lines).try_map(parse).for_each(|request| {
+        all.entry(request.path.clone()).or_default().add(&request);
+    })?;
+    Ok(all)
+}
+
+/// A log of so many requests.
+pub fn sample(requests: usize) -> String {
+    let mut log = String::from("# made up\n");
+    for n in 0..requests {
+        log.push_str(&format!("2026-11-21 GET /{} {}\n", n % 5, n * 7 % 100));
+    }
+    log.push_str("end\nwhat comes after the end is not read\n");
+    log
+}
+
+fn main() -> Result<(), String> {
+    let log = match std::env::args().nth(1) {
+        Some(path) => std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?,
+        None => sample(100_000),
+    };
+    let all = annotated(&log)?;
+    assert_eq!(all, sequential(&log)?);
+    assert_eq!(all, builder(&log)?);
+    for (path, Figures { requests, millis, longest }) in all {
+        println!("{path}: {requests} requests, {} ms each, {longest} ms at most", millis / requests);
+    }
+    Ok(())
+}

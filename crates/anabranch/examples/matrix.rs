@@ -1,0 +1,56 @@
+//! The product of two matrices, row by row. Three forms of one loop, held equal by `tests/examples.rs`.
+//!
+//! `cargo run --release --example matrix [SIZE]`
+
+use anabranch::Stream;
+
+/// A square matrix, row after row.
+pub fn matrix(size: usize, seed: usize) -> Vec<f64> {
+    (0..size * size).map(|at| ((at * seed + 7) % 13) as f64).collect()
+}
+
+fn multiply(row: &[f64], b: &[f64], size: usize) -> Vec<f64> {
+    let cell = |column: usize| (0..size).map(|k| row[k] * b[k * size + column]).sum();
+    (0..size).map(cell).collect()
+}
+
+/// The plain loop.
+pub fn sequential(a: &[f64], b: &[f64], size: usize) -> Vec<f64> {
+    let mut product = Vec::with_capacity(a.len());
+    for row in a.chunks(size) {
+        let cells = multiply(row, b, size);
+        product.extend(cells);
+    }
+    product
+}
+
+/// The loop with annotations.
+#[anabranch::stream]
+pub fn annotated(a: &[f64], b: &[f64], size: usize) -> Vec<f64> {
+    let mut product = Vec::with_capacity(a.len());
+    #[to_stream]
+    for row in a.chunks(size) {
+        #[stage(replicate)]
+        let cells = multiply(row, b, size);
+        product.extend(cells);
+    }
+    product
+}
+
+/// As a stream.
+pub fn builder(a: &[f64], b: &[f64], size: usize) -> Vec<f64> {
+    let mut product = Vec::with_capacity(a.len());
+    Stream::from_iter(a.chunks(size))
+        .map(|row| multiply(row, b, size))
+        .for_each(|cells| product.extend(cells));
+    product
+}
+
+fn main() {
+    let size = std::env::args().nth(1).map_or(200, |text| text.parse().expect("a size"));
+    let (a, b) = (matrix(size, 3), matrix(size, 5));
+    let product = annotated(&a, &b, size);
+    assert_eq!(product, sequential(&a, &b, size));
+    assert_eq!(product, builder(&a, &b, size));
+    println!("{size} x {size}: the sum of all cells is {}", product.iter().sum::<f64>());
+}

@@ -1,0 +1,100 @@
+//! A copy that can be taken up again where it failed: every block is checked before it is written, and what was
+//! written is exactly what came before the failure. Three forms of one loop, held equal by `tests/examples.rs`.
+//!
+//! `cargo run --release --example resume FROM TO` goes on at the length that `TO` has.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+use anabranch::Stream;
+
+const BLOCK: u64 = 64 << 10;
+
+fn read_block(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
+    let mut block = Vec::new();
+    input.take(BLOCK).read_to_end(&mut block)?;
+    Ok((!block.is_empty()).then_some(block))
+}
+
+/// Refuses a block with a hole in it, as a disk that fails may give.
+fn check(block: &[u8]) -> io::Result<u32> {
+    if block.len() >= 512 && block.chunks(512).any(|sector| sector.iter().all(|&byte| byte == 0xEE)) {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "a sector that was never written"));
+    }
+    let table =
+        |value: u32| (0..8).fold(value, |crc, _| (crc >> 1) ^ (0xEDB8_8320 & (crc & 1).wrapping_neg()));
+    Ok(!block.iter().fold(!0, |crc: u32, &byte| (crc >> 8) ^ table((crc ^ u32::from(byte)) & 0xFF)))
+}
+
+/// Copies what comes after the first `done` bytes, and says in `done` how far it came, also if it fails. Gives the
+/// checksums of the blocks.
+pub fn sequential(
+    mut from: impl Read + Seek + Send,
+    mut to: impl Write + Seek + Send,
+    done: &mut u64,
+) -> io::Result<Vec<u32>> {
+    from.seek(SeekFrom::Start(*done))?;
+    to.seek(SeekFrom::Start(*done))?;
+    let mut sums = Vec::new();
+    while let Some(block) = read_block(&mut from)? {
+        let sum = check(&block)?;
+        to.write_all(&block)?;
+        *done += block.len() as u64;
+        sums.push(sum);
+    }
+    Ok(sums)
+}
+
+/// The loop with annotations.
+#[anabranch::stream]
+pub fn annotated(
+    mut from: impl Read + Seek + Send,
+    mut to: impl Write + Seek + Send,
+    done: &mut u64,
+) -> io::Result<Vec<u32>> {
+    from.seek(SeekFrom::Start(*done))?;
+    to.seek(SeekFrom::Start(*done))?;
+    let mut sums = Vec::new();
+    #[to_stream]
+    while let Some(block) = read_block(&mut from)? {
+        #[stage(replicate)]
+        let sum = check(&block)?;
+        to.write_all(&block)?;
+        *done += block.len() as u64;
+        sums.push(sum);
+    }
+    Ok(sums)
+}
+
+/// As a stream.
+pub fn builder(
+    mut from: impl Read + Seek + Send,
+    mut to: impl Write + Seek + Send,
+    done: &mut u64,
+) -> io::Result<Vec<u32>> {
+    from.seek(SeekFrom::Start(*done))?;
+    to.seek(SeekFrom::Start(*done))?;
+    let mut sums = Vec::new();
+    Stream::try_from_fn(|| read_block(&mut from)).try_map(|block| Ok((check(&block)?, block))).try_for_each(
+        |(sum, block)| -> io::Result<()> {
+            to.write_all(&block)?;
+            *done += block.len() as u64;
+            sums.push(sum);
+            Ok(())
+        },
+    )?;
+    Ok(sums)
+}
+
+fn main() -> io::Result<()> {
+    let mut paths = std::env::args().skip(1);
+    let (Some(from), Some(to)) = (paths.next(), paths.next()) else {
+        println!("expected two files: FROM TO");
+        return Ok(());
+    };
+    let target = File::options().create(true).truncate(false).write(true).open(&to)?;
+    let mut done = target.metadata()?.len() / BLOCK * BLOCK;
+    let result = annotated(File::open(&from)?, &target, &mut done);
+    println!("{to} has {done} bytes");
+    result.map(|sums| println!("{} blocks were copied now", sums.len()))
+}

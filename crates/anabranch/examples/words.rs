@@ -1,0 +1,74 @@
+//! How often each word is in a text. Three forms of one loop, held equal by `tests/examples.rs`.
+//!
+//! `cargo run --release --example words [FILE]`
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+
+use anabranch::Stream;
+
+/// How often each word was there.
+pub type Counts = BTreeMap<String, usize>;
+
+/// Lower-case words, without what is not a letter.
+fn words(line: &str) -> Vec<String> {
+    let words = line.split(|letter: char| !letter.is_alphabetic()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
+/// The plain loop.
+pub fn sequential(text: impl BufRead + Send) -> io::Result<Counts> {
+    let mut counts = Counts::new();
+    for line in text.lines() {
+        let line = line?;
+        let words = words(&line);
+        for word in words {
+            *counts.entry(word).or_default() += 1;
+        }
+    }
+    Ok(counts)
+}
+
+/// The loop with annotations.
+#[anabranch::stream]
+pub fn annotated(text: impl BufRead + Send) -> io::Result<Counts> {
+    let mut counts = Counts::new();
+    #[to_stream]
+    for line in text.lines() {
+        let line = line?;
+        #[stage(replicate)]
+        let words = words(&line);
+        for word in words {
+            *counts.entry(word).or_default() += 1;
+        }
+    }
+    Ok(counts)
+}
+
+/// As a stream.
+pub fn builder(text: impl BufRead + Send) -> io::Result<Counts> {
+    let mut counts = Counts::new();
+    Stream::try_from_iter(text.lines()).map(|line: String| words(&line)).for_each(|words| {
+        for word in words {
+            *counts.entry(word).or_default() += 1;
+        }
+    })?;
+    Ok(counts)
+}
+
+fn main() -> io::Result<()> {
+    let path = std::env::args()
+        .nth(1)
+        .unwrap_or_else(|| concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs").to_owned());
+    let open = || File::open(&path).map(BufReader::new);
+    let counts = annotated(open()?)?;
+    assert_eq!(counts, sequential(open()?)?);
+    assert_eq!(counts, builder(open()?)?);
+    let mut most: Vec<_> = counts.into_iter().map(|(word, count)| (count, word)).collect();
+    most.sort_unstable_by(|a, b| b.cmp(a));
+    for (count, word) in most.iter().take(10) {
+        println!("{count:6} {word}");
+    }
+    Ok(())
+}

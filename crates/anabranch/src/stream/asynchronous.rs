@@ -1,0 +1,253 @@
+//! Sources and ends that are asynchronous streams.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::pin::Pin;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::JoinHandle;
+
+use anabranch_plan::Node;
+
+use super::Stream;
+use crate::flow::{Halt, May, Mode, Sure};
+use crate::serial::{Pull, Pulled};
+use crate::shape::Single;
+use crate::unit::{Apply, Identity};
+
+/// Wakes the thread that waits for a source.
+#[derive(Debug, Default)]
+struct Bell {
+    rang: Mutex<bool>,
+    ring: Condvar,
+}
+
+impl Bell {
+    fn wait(&self) {
+        let rang = self.rang.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rang = self.ring.wait_while(rang, |rang| !*rang).unwrap_or_else(PoisonError::into_inner);
+        *rang = false;
+    }
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        *self.rang.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.ring.notify_one();
+    }
+}
+
+/// A source made of an asynchronous stream.
+struct Polled<S> {
+    stream: Pin<Box<S>>,
+    bell: Arc<Bell>,
+    waker: Waker,
+}
+
+impl<S> Pull for Polled<S>
+where
+    S: futures_core::Stream<Item: Send> + Send,
+{
+    type Item = S::Item;
+    type Error = Infallible;
+
+    fn pull(&mut self) -> Pulled<S::Item, Infallible> {
+        loop {
+            match self.stream.as_mut().poll_next(&mut Context::from_waker(&self.waker)) {
+                Poll::Ready(Some(item)) => return Pulled::Item(item),
+                Poll::Ready(None) => return Pulled::End,
+                Poll::Pending => self.bell.wait(),
+            }
+        }
+    }
+
+    fn upper(&self) -> Option<usize> {
+        self.stream.size_hint().1
+    }
+}
+
+impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
+    /// A stream of what an asynchronous stream gives.
+    ///
+    /// It is polled by a thread of its own, which sleeps while nothing comes: what it waits for (a runtime's timers and
+    /// sockets) must be driven by somebody else. As with any source, stopping the stream waits for a poll that has begun
+    /// to give an item.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let numbers = futures::stream::iter(1..=4);
+    /// assert_eq!(Stream::from_async(numbers).map(|n| n * n).collect::<Vec<_>>(), [1, 4, 9, 16]);
+    /// ```
+    pub fn from_async<S>(stream: S) -> Self
+    where
+        S: futures_core::Stream<Item = T> + Send + 'env,
+    {
+        let bell = Arc::<Bell>::default();
+        let waker = Waker::from(Arc::clone(&bell));
+        Self::pulled(Polled { stream: Box::pin(stream), bell, waker }, Node::source("from_async")).dedicated()
+    }
+}
+
+/// What the stream's thread and its reader share.
+struct Shared<T> {
+    state: Mutex<State<T>>,
+    /// There is room, or nobody reads.
+    room: Condvar,
+    capacity: usize,
+}
+
+struct State<T> {
+    items: VecDeque<T>,
+    waker: Option<Waker>,
+    has_ended: bool,
+    is_gone: bool,
+}
+
+impl<T> Shared<T> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands over an item; waits while there is no room. Says whether anybody reads.
+    fn send(&self, item: T) -> bool {
+        let full = |state: &mut State<T>| state.items.len() >= self.capacity && !state.is_gone;
+        let mut state = self.room.wait_while(self.lock(), full).unwrap_or_else(PoisonError::into_inner);
+        if state.is_gone {
+            return false;
+        }
+        state.items.push_back(item);
+        let waker = state.waker.take();
+        drop(state);
+        waker.into_iter().for_each(Waker::wake);
+        true
+    }
+}
+
+/// Says that no more will come, also when the run panics.
+struct Ending<T>(Arc<Shared<T>>);
+
+impl<T> Drop for Ending<T> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.has_ended = true;
+        let waker = state.waker.take();
+        drop(state);
+        waker.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// What a stream gives, as an asynchronous stream: made by `into_async`.
+///
+/// The stream runs on threads of its own, also while nobody polls, until its window is full. Dropping it stops the
+/// stream, and does not wait: the threads end when what they are at is done. A panic of the stream is resumed by the poll
+/// that would give what came after it.
+pub struct AsyncItems<T> {
+    shared: Arc<Shared<T>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<T> fmt::Debug for AsyncItems<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AsyncItems").finish_non_exhaustive()
+    }
+}
+
+impl<T> futures_core::Stream for AsyncItems<T> {
+    type Item = T;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
+        let mut state = self.shared.lock();
+        if let Some(item) = state.items.pop_front() {
+            drop(state);
+            self.shared.room.notify_one();
+            return Poll::Ready(Some(item));
+        }
+        if !state.has_ended {
+            state.waker = Some(context.waker().clone());
+            return Poll::Pending;
+        }
+        drop(state);
+        if let Some(Err(payload)) = self.thread.take().map(JoinHandle::join) {
+            std::panic::resume_unwind(payload);
+        }
+        Poll::Ready(None)
+    }
+}
+
+impl<T> Drop for AsyncItems<T> {
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        state.is_gone = true;
+        let left = std::mem::take(&mut state.items);
+        drop(state);
+        self.shared.room.notify_all();
+        drop(left);
+    }
+}
+
+/// Runs a stream on a thread of its own, into an asynchronous stream.
+fn spawn<U, M, V>(mut stream: Stream<'static, U, M>, wrap: fn(Result<U::Out, M::Error>) -> V) -> AsyncItems<V>
+where
+    U: Apply<M::Error> + Send + 'static,
+    M: Mode + 'static,
+    M::Error: Send + 'static,
+    V: Send + 'static,
+{
+    let capacity = stream.share_window().max(1);
+    let state = State { items: VecDeque::new(), waker: None, has_ended: false, is_gone: false };
+    let shared = Arc::new(Shared { state: Mutex::new(state), room: Condvar::new(), capacity });
+    let ending = Ending(Arc::clone(&shared));
+    let name = stream.settings.title.clone().unwrap_or_else(|| "anabranch".to_owned());
+    let run = move || {
+        let shared = &ending.0;
+        let ended = stream.run_into(Node::sink("async"), |item| {
+            if shared.send(wrap(Ok(item))) {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(Halt::Break)
+            }
+        });
+        if let Err(error) = ended.result {
+            shared.send(wrap(Err(error)));
+        }
+    };
+    let thread = std::thread::Builder::new().name(format!("{name}-async")).spawn(run);
+    AsyncItems { shared, thread: Some(thread.expect("a thread for the stream behind an asynchronous one")) }
+}
+
+impl<U> Stream<'static, U, Sure>
+where
+    U: Apply<Infallible> + Send + 'static,
+    U::Out: 'static,
+{
+    /// The results as an asynchronous stream, while the stream runs on threads of its own. What is finished reaches a
+    /// slow reader at once, and work goes on while it is busy.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    /// use futures::executor::block_on_stream;
+    ///
+    /// let squares = Stream::from_iter(1..=4).map(|n| n * n).into_async();
+    /// assert_eq!(block_on_stream(squares).collect::<Vec<_>>(), [1, 4, 9, 16]);
+    /// ```
+    pub fn into_async(self) -> AsyncItems<U::Out> {
+        spawn(self, |item| match item {
+            Ok(item) => item,
+        })
+    }
+}
+
+impl<U, E> Stream<'static, U, May<E>>
+where
+    U: Apply<E> + Send + 'static,
+    U::Out: 'static,
+    E: Send + 'static,
+{
+    /// The results as an asynchronous stream of `Result`s, of which the first error is the last.
+    pub fn into_async(self) -> AsyncItems<Result<U::Out, E>> {
+        spawn(self, |item| item)
+    }
+}

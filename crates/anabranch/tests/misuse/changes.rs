@@ -1,0 +1,173 @@
+use anabranch::stream;
+
+#[stream]
+fn replicas_that_add_up(n: u32) -> u32 {
+    let mut sum = 0;
+    #[to_stream]
+    for k in 0..n {
+        #[stage(replicate)]
+        {
+            sum += k;
+        }
+    }
+    sum
+}
+
+#[stream]
+fn replicas_that_fill_a_table(n: usize) -> Vec<usize> {
+    let mut table = vec![0; n];
+    #[to_stream]
+    for k in 0..n {
+        #[stage(replicate)]
+        table[k] = k * k;
+    }
+    table
+}
+
+#[stream]
+fn replicas_that_lend_what_they_share(n: u32) -> Vec<u32> {
+    let mut out = Vec::new();
+    #[to_stream]
+    for k in 0..n {
+        #[stage(replicate)]
+        std::mem::swap(&mut out, &mut vec![k]);
+    }
+    out
+}
+
+#[stream]
+fn two_stages_that_change_one_variable(n: u32) -> u32 {
+    let mut sum = 0;
+    #[to_stream]
+    for k in 0..n {
+        #[stage]
+        sum += k;
+        #[stage(replicate)]
+        let m = k + 1;
+        #[stage]
+        sum += m;
+    }
+    sum
+}
+
+#[stream]
+fn a_stage_that_reads_what_the_source_changes(n: u32) -> Vec<u32> {
+    let mut k = 0;
+    let mut out = Vec::new();
+    #[to_stream]
+    while k < n {
+        k += 1;
+        #[stage(replicate)]
+        let square = k * k;
+        #[stage]
+        out.push(square);
+    }
+    out
+}
+
+#[stream]
+fn a_source_that_ran_ahead(n: u32) -> u32 {
+    let mut count = 0;
+    #[to_stream]
+    for k in 0..n {
+        count += 1;
+        #[stage(replicate)]
+        let square = k * k;
+        #[stage]
+        if square == 49 {
+            break;
+        }
+    }
+    count
+}
+
+#[stream]
+fn a_stage_that_ran_ahead(n: u32) -> Vec<u32> {
+    let mut seen = Vec::new();
+    #[to_stream]
+    for k in 0..n {
+        #[stage]
+        seen.push(k);
+        #[stage(replicate)]
+        if k == 7 {
+            break;
+        }
+    }
+    seen
+}
+
+#[stream]
+fn a_stage_that_ran_ahead_in_a_loop_around(n: u32) {
+    let mut count = 0;
+    while count < 100 {
+        #[to_stream]
+        for k in 0..n {
+            #[stage]
+            count += 1;
+            #[stage(replicate)]
+            if k == 7 {
+                break;
+            }
+        }
+    }
+}
+
+#[stream]
+fn a_condition_that_a_stage_changes(n: u32) -> u32 {
+    let mut sum = 0;
+    let mut k = 0;
+    #[to_stream]
+    while sum < n {
+        k += 1;
+        let now = k;
+        #[stage(replicate)]
+        let square = now * now;
+        #[stage]
+        sum += square;
+    }
+    sum
+}
+
+#[stream]
+fn an_iterator_that_ran_ahead(mut numbers: std::vec::IntoIter<u32>) -> Option<u32> {
+    #[to_stream]
+    for n in numbers.by_ref() {
+        #[stage(replicate)]
+        let square = n * n;
+        if square > 50 {
+            break;
+        }
+    }
+    numbers.next()
+}
+
+#[stream]
+fn a_stack_that_ran_ahead(mut stack: Vec<u32>) -> Vec<u32> {
+    #[to_stream]
+    while let Some(n) = stack.pop() {
+        #[stage(replicate)]
+        let square = n * n;
+        if square > 50 {
+            break;
+        }
+    }
+    stack
+}
+
+#[stream]
+fn an_output_that_ran_ahead(n: u32) -> String {
+    use std::fmt::Write;
+    let mut out = String::new();
+    #[to_stream]
+    for k in 0..n {
+        #[stage]
+        writeln!(out, "{k}").unwrap();
+        #[stage(replicate)]
+        if k == 7 {
+            break;
+        }
+    }
+    out
+}
+
+fn main() {}

@@ -1,0 +1,29 @@
+//! A function with its loops as they are.
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+
+/// The tokens without annotations. They need not be code that can be parsed: half-written code keeps what is right.
+pub fn without_annotations(tokens: TokenStream) -> TokenStream {
+    let is_annotation = |group: &Group| {
+        let first = group.stream().into_iter().next();
+        group.delimiter() == Delimiter::Bracket
+            && matches!(first, Some(TokenTree::Ident(ident)) if ident == "stage" || ident == "to_stream")
+    };
+    let mut kept: Vec<TokenTree> = Vec::new();
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => {
+                let is_attr = matches!(kept.last(), Some(TokenTree::Punct(punct)) if punct.as_char() == '#');
+                if is_attr && is_annotation(&group) {
+                    kept.pop();
+                    continue;
+                }
+                let mut inner = Group::new(group.delimiter(), without_annotations(group.stream()));
+                inner.set_span(group.span());
+                kept.push(TokenTree::Group(inner));
+            }
+            other => kept.push(other),
+        }
+    }
+    kept.into_iter().collect()
+}
