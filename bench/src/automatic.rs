@@ -60,7 +60,7 @@ fn row(line: &Line, unit: Work, quick: bool) -> Row {
     };
     let mut contenders = vec![contender("automatic", Knobs::default())];
     contenders.extend(finalists.iter().map(|&knobs| contender("searched", knobs)));
-    let budget = Budget { wanted: rounds, least: 7, time: Duration::from_secs(if quick { 3 } else { 15 }) };
+    let budget = Budget { wanted: rounds, least: 7, time: Duration::from_secs(if quick { 2 } else { 15 }) };
     let rounds = play(budget, line.probe(unit, seconds / 4.0), contenders);
     Row::new("automatic", line.name, (Target::AtMost(1.1), Unit::Times), &rounds, |rounds| {
         let median = |at: &usize| rounds.median(|round| round.samples[*at]);

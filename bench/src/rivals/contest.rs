@@ -69,7 +69,7 @@ impl<'a> Contest<'a> {
     /// Plays the rounds.
     pub fn rows(&self, quick: bool) -> Vec<Row> {
         let budget = if quick {
-            Budget { wanted: 7, least: 7, time: Duration::from_secs(6) }
+            Budget { wanted: 7, least: 7, time: Duration::from_secs(4) }
         } else {
             Budget { wanted: 21, least: 15, time: Duration::from_secs(60) }
         };
