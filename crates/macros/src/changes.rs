@@ -16,7 +16,33 @@ pub struct Change {
     pub is_whole: bool,
     /// Whether it is a method that may take `&mut self`: a change only if the variable is declared so.
     pub is_method: bool,
+    /// Whether that method is one of the standard library that changes what it is called on.
+    pub is_known: bool,
 }
+
+/// Methods of the standard library that change what they are called on, if it is declared `mut`.
+const WRITES: [&str; 20] = [
+    "push",
+    "push_str",
+    "push_back",
+    "push_front",
+    "pop",
+    "insert",
+    "remove",
+    "extend",
+    "extend_from_slice",
+    "append",
+    "clear",
+    "truncate",
+    "resize",
+    "drain",
+    "retain",
+    "sort",
+    "sort_unstable",
+    "entry",
+    "write_all",
+    "write_str",
+];
 
 /// The changes in these statements to variables that the statements do not bind themselves.
 pub fn changes<'s>(stmts: impl Iterator<Item = &'s Stmt>) -> Vec<Change> {
@@ -80,20 +106,22 @@ struct Find {
 }
 
 impl Find {
-    fn place(&mut self, place: &Expr, is_method: bool) {
+    fn place(&mut self, place: &Expr, method: Option<&Ident>) {
+        let is_method = method.is_some();
+        let is_known = method.is_some_and(|method| WRITES.iter().any(|name| method == name));
         let mut is_whole = true;
         let mut place = place;
         loop {
             place = match place {
                 Expr::Path(path) => {
                     if let Some(base) = path.path.get_ident() {
-                        self.changes.push(Change { base: base.clone(), is_whole, is_method });
+                        self.changes.push(Change { base: base.clone(), is_whole, is_method, is_known });
                     }
                     return;
                 }
                 Expr::Paren(inner) => &inner.expr,
                 Expr::Tuple(tuple) => {
-                    return tuple.elems.iter().for_each(|place| self.place(place, is_method));
+                    return tuple.elems.iter().for_each(|place| self.place(place, method));
                 }
                 Expr::Field(field) => {
                     is_whole = false;
@@ -121,7 +149,7 @@ impl<'ast> Visit<'ast> for Find {
     fn visit_item(&mut self, _: &'ast syn::Item) {}
 
     fn visit_expr_assign(&mut self, assign: &'ast syn::ExprAssign) {
-        self.place(&assign.left, false);
+        self.place(&assign.left, None);
         visit::visit_expr_assign(self, assign);
     }
 
@@ -140,14 +168,14 @@ impl<'ast> Visit<'ast> for Find {
                 | BinOp::ShrAssign(_)
         );
         if changes {
-            self.place(&binary.left, false);
+            self.place(&binary.left, None);
         }
         visit::visit_expr_binary(self, binary);
     }
 
     fn visit_expr_reference(&mut self, reference: &'ast syn::ExprReference) {
         if reference.mutability.is_some() {
-            self.place(&reference.expr, false);
+            self.place(&reference.expr, None);
         }
         visit::visit_expr_reference(self, reference);
     }
@@ -158,13 +186,13 @@ impl<'ast> Visit<'ast> for Find {
         if call.path.segments.last().is_some_and(|last| writes.iter().any(|name| last.ident == name))
             && let Some(proc_macro2::TokenTree::Ident(base)) = call.tokens.clone().into_iter().next()
         {
-            self.changes.push(Change { base, is_whole: true, is_method: true });
+            self.changes.push(Change { base, is_whole: true, is_method: true, is_known: true });
         }
     }
 
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
         if !READS.iter().any(|name| call.method == name) {
-            self.place(&call.receiver, true);
+            self.place(&call.receiver, Some(&call.method));
         }
         visit::visit_expr_method_call(self, call);
     }

@@ -43,7 +43,8 @@ pub fn check(
         for change in changes.iter().filter(outer) {
             let name = change.base.to_string();
             if segment.is_replicated() {
-                if !change.is_method {
+                let is_declared = function.mutable.get(&name) == Some(&true);
+                if !change.is_method || change.is_known && is_declared {
                     errors.push(shared(&change.base));
                 }
                 continue;

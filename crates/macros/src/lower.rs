@@ -98,13 +98,13 @@ fn ours(name: &str, span: Span) -> Ident {
     Ident::new(name, span.resolved_at(Span::mixed_site()))
 }
 
-/// Names as one value.
-fn tuple(names: &[Binding]) -> TokenStream {
+/// Names as one value, which goes to what `span` stands for.
+fn tuple(names: &[Binding], span: Span) -> TokenStream {
     let idents: Vec<&Ident> = names.iter().map(|name| &name.ident).collect();
     match &idents[..] {
-        [] => quote!(()),
+        [] => quote_spanned!(span=> ()),
         [only] => quote!(#only),
-        several => quote!((#(#several),*)),
+        several => quote_spanned!(span=> (#(#several),*)),
     }
 }
 
@@ -240,7 +240,7 @@ impl Loop<'_> {
         exit: &TokenStream,
     ) -> (TokenStream, TokenStream) {
         let span = self.span.resolved_at(Span::mixed_site());
-        let gives = tuple(&segments[1].takes);
+        let gives = tuple(&segments[1].takes, stage_span(&segments[1], self.span));
         let mut stmts = std::mem::take(&mut segments[0].stmts);
         let fails = exits.fails();
         let mut head = match &self.head {
@@ -266,7 +266,7 @@ impl Loop<'_> {
             }
             Head::For(pat, iter) if is_plain => {
                 let iter = quote!(::core::iter::IntoIterator::into_iter(#iter));
-                quote!(#stream::from_iter(::core::iter::Iterator::map(#iter, |#pat| { #(#stmts)* #gives })))
+                quote_spanned!(span=> #stream::from_iter(::core::iter::Iterator::map(#iter, |#pat| { #(#stmts)* #gives })))
             }
             _ => {
                 let body = match &self.head {
@@ -291,7 +291,7 @@ impl Loop<'_> {
                 if let Head::For(_, iter) = &self.head {
                     setup.extend(quote!(let mut #items = ::core::iter::IntoIterator::into_iter(#iter);));
                 }
-                quote!(#stream::#from(|| #result { #body }))
+                quote_spanned!(span=> #stream::#from(|| #result { #body }))
             }
         };
         let StreamOptions { window, workers, burst, pool, cancel, title, .. } = &self.options;
@@ -350,7 +350,7 @@ impl Loop<'_> {
         if let Some(Stmt::Expr(_, semicolon @ None)) = stmts.last_mut() {
             *semicolon = Some(Default::default());
         }
-        let gives = segments.get(at + 1).map(|next| tuple(&next.takes));
+        let gives = segments.get(at + 1).map(|next| tuple(&next.takes, stage_span(next, self.span)));
         let skips = exits.skips && !is_last;
         let (gives, item) = match (gives, skips) {
             (None, _) => (quote!(()), quote!(())),
@@ -396,7 +396,7 @@ impl Loop<'_> {
                 }
                 self.report(chain);
             }
-            chain.extend(quote!(.#name(|#takes| #result #body)));
+            chain.extend(quote_spanned!(span=> .#name(|#takes| #result #body)));
             if !is_end {
                 self.settings(chain, segment);
             }
@@ -423,7 +423,7 @@ impl Loop<'_> {
             let (make, state) = state.unwrap_or_else(|| (quote!(|| ()), quote!(_)));
             let count = count.map_or_else(|| quote!(::anabranch::default_workers()), |count| quote!(#count));
             let deal = quote_spanned!(span=> ::anabranch::Shards::dealt(#count));
-            chain.extend(quote!(.#name(#deal, #make, |#state, #takes| #result #body)));
+            chain.extend(quote_spanned!(span=> .#name(#deal, #make, |#state, #takes| #result #body)));
             self.settings(chain, segment);
         } else {
             let (make, state) = match state {
@@ -438,7 +438,7 @@ impl Loop<'_> {
                 (false, true, _) => "try_map",
             };
             let name = method(name);
-            chain.extend(quote!(.#name(#make |#state #takes| #result #body)));
+            chain.extend(quote_spanned!(span=> .#name(#make |#state #takes| #result #body)));
             if let Some(count) = count {
                 let name = Ident::new("replicate", replicate.span.resolved_at(Span::mixed_site()));
                 chain.extend(quote!(.#name(#count)));

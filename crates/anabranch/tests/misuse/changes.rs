@@ -36,6 +36,17 @@ fn replicas_that_lend_what_they_share(n: u32) -> Vec<u32> {
 }
 
 #[stream]
+fn replicas_that_push(n: u32) -> Vec<u32> {
+    let mut out = Vec::new();
+    #[to_stream]
+    for k in 0..n {
+        #[stage(replicate)]
+        out.push(k);
+    }
+    out
+}
+
+#[stream]
 fn two_stages_that_change_one_variable(n: u32) -> u32 {
     let mut sum = 0;
     #[to_stream]
