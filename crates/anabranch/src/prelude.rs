@@ -28,7 +28,7 @@ pub trait IntoStream: IntoIterator + Sized {
     }
 
     /// The iterator of what `f` makes of each item, in order; `f` runs for several items at once, on threads of its
-    /// own, and some items ahead: [`Items`](crate::Items) says what dropping it does, and where a panic of `f` goes.
+    /// own, and some items ahead: [`Items`] says what dropping it does, and where a panic of `f` goes.
     ///
     /// What it uses it must own, since it can be kept: where it borrows, use
     /// [`stream`](Self::stream)`().map(f).`[`with_iter`](Stream::with_iter).
