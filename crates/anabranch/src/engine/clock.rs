@@ -38,43 +38,15 @@ impl Moment {
     }
 }
 
-/// When a piece of work began: by the clock and, if that was asked for, by the thread's use of a processor.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Began {
-    pub(crate) at: Moment,
-    used: Option<u64>,
-}
-
-impl Began {
-    /// Now; `may_wait` says whether to ask for the use of a processor, which takes a call of the system.
-    #[inline]
-    pub(crate) fn now(may_wait: bool) -> Self {
-        let used = if may_wait { processor_time() } else { None };
-        Self { at: Moment::now(), used }
-    }
-
-    /// Nanoseconds since then.
-    #[inline]
-    pub(crate) fn elapsed(self) -> u64 {
-        self.at.elapsed()
-    }
-
-    /// Nanoseconds since then in which the calling thread had a processor, if it was asked for at the beginning.
-    pub(crate) fn processor_time(self) -> Option<u64> {
-        let before = self.used?;
-        processor_time()?.checked_sub(before)
-    }
-}
-
 /// How long the calling thread has had a processor, in nanoseconds, where the system tells.
 #[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
-fn processor_time() -> Option<u64> {
+pub(crate) fn processor_time() -> Option<u64> {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Some(u64::try_from(time.tv_sec).ok()? * 1_000_000_000 + u64::try_from(time.tv_nsec).ok()?)
 }
 
 #[cfg(not(all(target_os = "linux", not(any(loom, shuttle)))))]
-fn processor_time() -> Option<u64> {
+pub(crate) fn processor_time() -> Option<u64> {
     None
 }
 

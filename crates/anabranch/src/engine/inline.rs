@@ -8,7 +8,7 @@ use anabranch_record::lane::{Cell, Stop};
 use anabranch_record::sync::Arc;
 
 use super::cell::{items_in, through, through_serial};
-use super::clock::{Began, Moment};
+use super::clock::Moment;
 use super::measures::{Measures, Stride, Tally};
 use super::run::{ErrorSlot, Run, Site};
 use super::sink::Watcher;
@@ -30,7 +30,7 @@ impl Count {
 
     /// Counts what passed; if that was measured since it began, hands in what was counted.
     #[inline]
-    fn add(&mut self, began: Option<Began>, tally: Tally) {
+    fn add(&mut self, began: Option<Moment>, tally: Tally) {
         self.tally.add(tally);
         if let (Some(began), Some(measures)) = (began, self.run.measures()) {
             measures.end_alone(self.id, std::mem::take(&mut self.tally), began);

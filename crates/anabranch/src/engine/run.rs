@@ -5,7 +5,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex as StdMutex, OnceLock};
 
-use super::clock::Began;
+use super::clock::Moment;
 use super::measures::{Mark, Measures, Tally};
 use super::span::Spans;
 use anabranch_record::EventCount;
@@ -300,23 +300,20 @@ impl<E> Site<E> {
     /// The clock for a claim or a serving, if anybody wants to know: a caller that is alone has nobody to be fair
     /// to, and in a run of some microseconds the clock is what takes longest.
     #[inline]
-    pub(crate) fn clock(&self) -> Option<Began> {
-        match self.run.measures() {
-            Some(measures) => Some(measures.begin(self.id)),
-            None => (!self.is_alone()).then(|| Began::now(false)),
-        }
+    pub(crate) fn clock(&self) -> Option<Moment> {
+        (self.run.measures().is_some() || !self.is_alone()).then(Moment::now)
     }
 
     /// The clock for one item of the inline executor, if that one is measured.
     #[inline]
-    pub(crate) fn begin(&self) -> Option<Began> {
+    pub(crate) fn begin(&self) -> Option<Moment> {
         let measures = self.run.measures()?;
-        (measures.weight() > 0).then(|| measures.begin(self.id))
+        (measures.weight() > 0).then(Moment::now)
     }
 
     /// Adds a piece of work that took the node `nanos`, if the run is reported.
     #[inline]
-    pub(crate) fn measure(&self, tally: Tally, began: Began, nanos: u64) {
+    pub(crate) fn measure(&self, tally: Tally, began: Moment, nanos: u64) {
         if let Some(measures) = self.run.measures() {
             measures.end(self.id, tally, began, nanos);
         }

@@ -9,7 +9,7 @@ use anabranch_record::sync::{AtomicUsize, Mutex, Ordering, lock};
 
 use super::assembly::Station;
 use super::cell::{items_in, through};
-use super::clock::Began;
+use super::clock::Moment;
 use super::hop::{Carrier, Parallel, UnitHop};
 use super::measures::Tally;
 use super::run::{Cause, Site};
@@ -118,7 +118,7 @@ impl<U: Unit, E> ShardedNode<U, E> {
         U: Apply<E>,
     {
         let Some(held) = shard.baton.poke() else { return false };
-        let began = self.site.clock().unwrap_or_else(|| Began::now(false));
+        let began = self.site.clock().unwrap_or_else(Moment::now);
         let mut tally = Tally::default();
         let _entered = self.site.enter();
         let mut served = 0;

@@ -8,7 +8,7 @@ use anabranch_record::{Baton, EventCount};
 
 use super::assembly::{Poked, SerialNode};
 use super::cell::{items_in, through_serial};
-use super::clock::Began;
+use super::clock::Moment;
 use super::measures::Tally;
 use super::run::{Cause, Site};
 use crate::serial::Serial;
@@ -39,7 +39,7 @@ pub(super) struct Quantum {
     look: u32,
     /// The stream has stopped here.
     pub(super) closed: bool,
-    began: Option<Began>,
+    began: Option<Moment>,
     /// What has passed.
     pub(super) tally: Tally,
 }
@@ -58,7 +58,7 @@ impl Quantum {
 
     #[cold]
     fn is_used_up(&mut self) -> bool {
-        let elapsed = self.began.map_or(0, Began::elapsed);
+        let elapsed = self.began.map_or(0, Moment::elapsed);
         // Items of which the first few took so little are all served before the time is up.
         let are_cheap = elapsed < QUANTUM / u64::from(MOST / LOOK);
         self.look = if are_cheap { MOST } else { self.look + LOOK };

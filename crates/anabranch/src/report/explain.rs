@@ -53,7 +53,7 @@ impl Report {
             }
             None => {
                 "Bottleneck: none. No stage was busy for half of the time: threads were starting, waiting or \
-                     being woken."
+                     being woken, or other programs had the cores."
                     .to_owned()
             }
         };

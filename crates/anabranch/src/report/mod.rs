@@ -76,6 +76,9 @@ pub struct NodeReport {
     /// The part of `busy` in which the thread had no processor: it waited for a disk, a network or a timer, or for
     /// other threads to leave it one. Measured where a piece of work took 50 µs or more, on Linux.
     pub off_processor: Duration,
+    /// Whether it was without a processor for half of the time or more in most pieces of its work: then it is taken to
+    /// wait for something. Else it was interrupted, and that is not counted in predictions.
+    pub waits: bool,
     /// Mean time that an index waited before it (a batch of a `flat_map` is one index).
     pub waiting: Duration,
     /// Mean number of indices that waited before it, over the time of the run.
@@ -264,7 +267,8 @@ fn node_reports(
             items: reading.tally.items,
             given: reading.tally.given,
             busy,
-            off_processor: Duration::from_nanos(reading.spent.saturating_sub(reading.busy)),
+            off_processor: Duration::from_nanos(reading.off),
+            waits: reading.waits(),
             // Little's law: what waits on average, over the rate.
             waiting: wall.mul_f64(occupancy / reading.tally.cells.max(1) as f64),
             occupancy,
@@ -297,8 +301,10 @@ fn costed(plan: &Plan, reports: &[NodeReport]) -> Plan {
         for node in &mut *unit {
             (node.cost, node.waits, node.rate) = (Some(0), None, None);
         }
-        unit[0].cost = Some(each(report.busy, report.items));
-        unit[0].waits = Some(each(report.off_processor, report.items)).filter(|&nanos| nanos > 0);
+        let off = report.off_processor;
+        let busy = if report.waits { report.busy } else { report.busy.saturating_sub(off) };
+        unit[0].cost = Some(each(busy, report.items));
+        unit[0].waits = report.waits.then(|| each(off, report.items)).filter(|&nanos| nanos > 0);
         let changes = !matches!(report.role, Role::Source | Role::Sink) && report.given != report.items;
         if let (Some(last), true) = (unit.last_mut(), changes && report.items > 0) {
             last.rate = Some(Rate { given: report.given, taken: report.items });

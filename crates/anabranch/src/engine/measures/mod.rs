@@ -13,14 +13,13 @@ mod transit;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
-use meter::Meter;
 pub(crate) use meter::{Reading, Tally};
 pub(crate) use series::Series;
 pub(crate) use stride::Stride;
 pub(crate) use track::{Event, OnTrack, Track, What};
 pub(crate) use transit::{Latencies, Mark, Transit};
 
-use super::clock::{Began, Moment};
+use super::clock::Moment;
 
 /// Events of all threads together, at most, and of one.
 const EVENTS: usize = 1 << 18;
@@ -30,7 +29,7 @@ const EVENTS_OF_ONE: std::ops::RangeInclusive<usize> = 1 << 11..=1 << 14;
 #[derive(Debug)]
 pub(crate) struct Measures {
     began: Moment,
-    meters: Vec<Meter>,
+    nodes: usize,
     /// By the node that opens a domain: how long indices are in it. Made when the first one enters.
     transits: Vec<OnceLock<Transit>>,
     window: u64,
@@ -60,14 +59,14 @@ impl Measures {
         let events = if traces { (EVENTS / workers.max(1)).clamp(least, most) } else { 0 };
         Self {
             began: Moment::now(),
-            meters: std::iter::repeat_with(Meter::default).take(nodes).collect(),
+            nodes,
             transits: std::iter::repeat_with(OnceLock::new).take(nodes).collect(),
             window: window as u64,
             waiting: Mutex::new(Waiting { series: Series::new(nodes + 1), fullest: vec![0; nodes] }),
             tracks: Mutex::default(),
             events,
             weight: AtomicU64::new(1),
-            clock: (0..8).map(|_| Began::now(false).elapsed()).min().unwrap_or(0),
+            clock: (0..8).map(|_| Moment::now().elapsed()).min().unwrap_or(0),
         }
     }
 
@@ -77,23 +76,13 @@ impl Measures {
         self.began.elapsed()
     }
 
-    /// Begins a piece of work of node `id`.
-    #[inline]
-    pub(crate) fn begin(&self, id: usize) -> Began {
-        let may_wait = self.meters.get(id).is_some_and(Meter::may_wait);
-        Began::now(may_wait)
-    }
-
     /// Adds a piece of work of node `id` that took `nanos`.
-    pub(crate) fn end(&self, id: usize, tally: Tally, began: Began, nanos: u64) {
-        let Some(meter) = self.meters.get(id) else { return };
-        let busy = began.processor_time().map_or(nanos, |used| used.min(nanos));
-        meter.note(nanos);
-        track::on_current(|track| {
-            let at = began.at.since(self.began);
-            track.count(id, Reading { tally, spent: nanos, busy });
-            track.add(Event { at, nanos, what: What::Node(id as u32), items: tally.items }, 1);
-        });
+    pub(crate) fn end(&self, id: usize, tally: Tally, began: Moment, nanos: u64) {
+        if id < self.nodes {
+            let at = began.since(self.began);
+            let event = Event { at, nanos, what: What::Node(id as u32), items: tally.items };
+            track::on_current(|track| track.work(event, tally, 1));
+        }
     }
 
     /// For how many items the one stands that the inline executor has in hand.
@@ -111,16 +100,11 @@ impl Measures {
     /// As [`end`](Self::end), for one item of the inline executor, which is measured and stands for others; `tally` is
     /// what was counted since the one before.
     #[cold]
-    pub(crate) fn end_alone(&self, id: usize, tally: Tally, began: Began) {
-        let Some(meter) = self.meters.get(id) else { return };
+    pub(crate) fn end_alone(&self, id: usize, tally: Tally, began: Moment) {
         let (nanos, weight) = (began.elapsed().saturating_sub(self.clock), self.weight());
-        let busy = began.processor_time().map_or(nanos, |used| used.min(nanos));
-        meter.note(nanos);
-        track::on_current(|track| {
-            let at = began.at.since(self.began);
-            track.count(id, Reading { tally, spent: nanos * weight, busy: busy * weight });
-            track.add(Event { at, nanos, what: What::Node(id as u32), items: tally.items }, weight);
-        });
+        let at = began.since(self.began);
+        let event = Event { at, nanos, what: What::Node(id as u32), items: tally.items };
+        track::on_current(|track| track.work(event, tally, weight));
     }
 
     /// Counts what went through node `id` on this thread.
@@ -130,9 +114,8 @@ impl Measures {
 
     /// Adds that this thread had nothing to do for `nanos` since `began`.
     pub(crate) fn idled(&self, began: Moment, nanos: u64) {
-        track::on_current(|track| {
-            track.add(Event { at: began.since(self.began), nanos, what: What::Waiting, items: 0 }, 1);
-        });
+        let event = Event { at: began.since(self.began), nanos, what: What::Waiting, items: 0 };
+        track::on_current(|track| track.idle(event));
     }
 
     /// What was counted of node `id`.
@@ -179,11 +162,12 @@ impl Measures {
         let track = match tracks.iter().find(of_thread) {
             Some(track) => Arc::clone(track),
             None => {
-                let track = Arc::new(Mutex::new(Track::new(&thread, self.meters.len() + 1, self.events)));
+                let track = Arc::new(Mutex::new(Track::new(&thread, self.nodes + 1, self.events)));
                 tracks.push(Arc::clone(&track));
                 track
             }
         };
+        track.lock().unwrap_or_else(PoisonError::into_inner).look_at_clocks(self.now());
         OnTrack::new(track)
     }
 

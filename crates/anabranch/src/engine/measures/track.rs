@@ -4,11 +4,19 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Thread, ThreadId};
 
-use super::{Reading, Series};
+use super::{Reading, Series, Tally};
+use crate::engine::clock::processor_time;
 
 /// Where a track is full, events are kept of whole stretches of so many nanoseconds: of every second one, then of
 /// every fourth, and so on.
 const KEPT: u64 = 1 << 22;
+
+/// A piece of work of fewer nanoseconds cannot have waited for a timer, a disk or a network, and is unlikely to have been
+/// interrupted.
+const MAY_WAIT: u64 = 50_000;
+
+/// A wait for work of fewer nanoseconds was spent spinning.
+const MAY_PARK: u64 = 5_000;
 
 /// A piece of work, or a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +47,8 @@ pub(crate) struct Track {
     pub(crate) time: Series,
     nodes: Vec<Reading>,
     pub(crate) events: Events,
+    /// A moment, and how long the thread had had a processor by then.
+    clocks: (u64, Option<u64>),
 }
 
 /// Events of a thread: all, or those of stretches that are evenly spread over the run.
@@ -60,11 +70,42 @@ impl Track {
             time: Series::new(columns),
             nodes: vec![Reading::default(); columns - 1],
             events: Events::new(events),
+            clocks: (0, None),
         }
     }
 
+    /// Adds a piece of work that stands for `weight` like it.
+    pub(super) fn work(&mut self, event: Event, tally: Tally, weight: u64) {
+        let What::Node(id) = event.what else { return };
+        // All that the thread was without a processor since the last look was in this piece: the ones between were
+        // too short, and it looks after each wait for work.
+        let off = match event.nanos {
+            0..MAY_WAIT => 0,
+            nanos => self.look_at_clocks(event.at + nanos).min(nanos),
+        };
+        let slept = if off > 0 && 2 * off >= event.nanos { weight } else { 0 };
+        let (spent, off) = (event.nanos * weight, off * weight);
+        self.count(id as usize, Reading { tally, spent, off, pieces: weight, slept });
+        self.add(event, weight);
+    }
+
+    /// Adds a wait for work.
+    pub(super) fn idle(&mut self, event: Event) {
+        if event.nanos >= MAY_PARK {
+            self.look_at_clocks(event.at + event.nanos);
+        }
+        self.add(event, 1);
+    }
+
+    /// Gives for how many nanoseconds the thread was without a processor since the last look; to be called by it.
+    pub(super) fn look_at_clocks(&mut self, now: u64) -> u64 {
+        let (then, before) = std::mem::replace(&mut self.clocks, (now, processor_time()));
+        let (Some(before), Some(used)) = (before, self.clocks.1) else { return 0 };
+        now.saturating_sub(then).saturating_sub(used.saturating_sub(before))
+    }
+
     /// Counts what was done in node `id`.
-    pub(crate) fn count(&mut self, id: usize, reading: Reading) {
+    pub(super) fn count(&mut self, id: usize, reading: Reading) {
         if let Some(node) = self.nodes.get_mut(id) {
             node.add(reading);
         }
@@ -76,7 +117,7 @@ impl Track {
     }
 
     /// Adds an event, whose time stands for that of `weight` like it.
-    pub(crate) fn add(&mut self, event: Event, weight: u64) {
+    fn add(&mut self, event: Event, weight: u64) {
         let column = match event.what {
             What::Node(id) => id as usize,
             What::Waiting => self.nodes.len(),
