@@ -119,10 +119,13 @@ impl Report {
         let costed = costed(&plan, &nodes);
         let machine = Machine::new(cores).overhead(OVERHEAD);
         let prediction = costed.predict_on(&machine, plan.settings.workers).ok();
+        // The caller first, and helpers by their numbers.
+        let mut tracks = measures.tracks();
+        tracks.sort_by(|a, b| (a.name.len(), &a.name).cmp(&(b.name.len(), &b.name)));
         Self {
             latencies: Latency::of(&plan, measures),
             waiting: waiting.series.clone(),
-            tracks: measures.tracks(),
+            tracks,
             plan,
             wall,
             cores,
