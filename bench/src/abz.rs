@@ -16,7 +16,7 @@ use crate::table::{Outcome, Row};
 use crate::target::{Target, Unit};
 
 /// What abz may take of a peer's time, in percent: the beginning of a task's title, the peer, and the target.
-const TARGETS: [(&str, &str, f64); 10] = [
+const TARGETS: [(&str, &str, f64); 14] = [
     ("compress text, level 6", "pigz -p2", 40.0),
     ("compress source, level 6", "pigz -p2", 40.0),
     ("compress text, level 6", "crabz -p2", 75.0),
@@ -27,6 +27,10 @@ const TARGETS: [(&str, &str, f64); 10] = [
     (FOREIGN, "pigz -p2", 56.0),
     (FOREIGN, "igzip", 110.0),
     ("1,000 files", "xargs -P2 -n32 gzip", 50.0),
+    ("compress text, bzip2", "lbzip2 -n2", 80.0),
+    ("compress source, bzip2", "lbzip2 -n2", 80.0),
+    ("decompress text that bzip2", "lbzip2 -n2", 95.0),
+    ("decompress source that bzip2", "lbzip2 -n2", 95.0),
 ];
 /// Titles are about two texts and two outputs each.
 const OWN: &str = "that abz compressed";

@@ -15,6 +15,7 @@ something else used the processor are dropped and done again.
 """
 
 import argparse
+import bz2
 import gzip
 import hashlib
 import json
@@ -246,6 +247,36 @@ class Bench:
             Contender("gzip", "gzip -d -c {in}"),
         ], verify, None if to_file else os.devnull)
 
+    def bzip2(self, name, source):
+        """bzip2 -9, both ways; what is decompressed was made by bzip2 itself."""
+        expected = digest_of(source)
+
+        def verify(out, contender):
+            with bz2.open(out) as file:
+                check(digest(file) == expected, f"{contender.name} lost data")
+            return os.path.getsize(out)
+
+        self.task(f"compress {name}, bzip2 -9", source, [
+            Contender(ABZ, "abz -F bzip2 -9 -p2 -c {in}"),
+            Contender("lbzip2 -n2", "lbzip2 -9 -n2 -c {in}"),
+            Contender("pbzip2 -p2", "pbzip2 -9 -p2 -c {in}"),
+            Contender("bzip2", "bzip2 -9 -c {in}"),
+        ], verify)
+        made = self.path(name + ".bz2")
+        with open(made, "wb") as file:
+            subprocess.run(["bzip2", "-9", "-c", source], stdout=file, check=True)
+
+        def verify_plain(out, contender):
+            check(digest_of(out) == expected, f"{contender.name} gave other data")
+            return os.path.getsize(out)
+
+        self.task(f"decompress {name} that bzip2 -9 compressed to /dev/null", made, [
+            Contender(ABZ, "abz -d -p2 -c {in}"),
+            Contender("lbzip2 -n2", "lbzip2 -d -n2 -c {in}"),
+            Contender("pbzip2 -p2", "pbzip2 -d -p2 -c {in}"),
+            Contender("bzip2", "bzip2 -d -c {in}"),
+        ], verify_plain, os.devnull)
+
     def many(self, source):
         """1,000 files of 16 KiB in one call, against xargs that keeps two calls of gzip going."""
         files = self.path("files")
@@ -338,6 +369,8 @@ class Bench:
                 self.decompress(f"{name} that abz compressed", own, path, to_file)
                 self.decompress(f"{name} that gzip -6 compressed", foreign, path, to_file)
         self.many(source)
+        for path in () if quick else (text, source):
+            self.bzip2(os.path.basename(path), path)
         if not self.options.quick:
             self.memories(text, source)
 
@@ -375,12 +408,12 @@ class Bench:
 def versions(programs):
     """Names and versions; no version where the program is missing."""
     found = {}
-    for name in ("abz", "pigz", "crabz", "gzippy", "gzip", "libdeflate-gzip", "igzip"):
+    for name in ("abz", "pigz", "crabz", "gzippy", "gzip", "libdeflate-gzip", "igzip", "bzip2", "lbzip2", "pbzip2"):
         found[name] = None
         program = programs.get(name) or shutil.which(name)
         if program:
             flag = "-V" if name == "libdeflate-gzip" else "--version"
-            said = subprocess.run([program, flag], capture_output=True, text=True)
+            said = subprocess.run([program, flag], stdin=subprocess.DEVNULL, capture_output=True, text=True)
             lines = (said.stdout + said.stderr).strip().splitlines()
             found[name] = lines[0] if lines else "unknown"
     return found
