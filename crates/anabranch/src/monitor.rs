@@ -23,6 +23,9 @@ use crate::report::Report;
 /// assert_eq!(looks[0].nodes.last().unwrap().taken, 50);
 /// println!("{}", looks[0]);
 /// ```
+///
+/// A snapshot after the first items predicts the rest of the run: its report has a
+/// [prediction](Report::prediction) from what they took.
 #[derive(Clone, Default)]
 pub struct Monitor {
     shared: Arc<Shared>,

@@ -76,8 +76,9 @@ pub struct NodeReport {
     /// The part of `busy` in which the thread had no processor: it waited for a disk, a network or a timer, or for
     /// other threads to leave it one. Measured where a piece of work took 50 µs or more, on Linux.
     pub off_processor: Duration,
-    /// Whether it was without a processor for half of the time or more in most pieces of its work: then it is taken to
-    /// wait for something. Else it was interrupted, and that is not counted in predictions.
+    /// Whether it was without a processor for half of the time or more in most pieces of its work, or for two thirds of
+    /// all its time where there are as many processors as workers: then it is taken to wait for something. Else it was
+    /// interrupted, and that is not counted in predictions.
     pub waits: bool,
     /// Mean time that an index waited before it (a batch of a `flat_map` is one index).
     pub waiting: Duration,
@@ -112,10 +113,10 @@ fn each(time: Duration, items: u64) -> u64 {
 impl Report {
     pub(crate) fn new(plan: Plan, wall: Duration, measures: &Measures) -> Self {
         let waiting = measures.waiting();
-        let nodes = node_reports(&plan, wall, measures, &waiting.series, &waiting.fullest);
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let nodes = node_reports(&plan, cores, wall, measures, &waiting.series, &waiting.fullest);
         let busiest = (0..nodes.len()).max_by(|&a, &b| nodes[a].utilization.total_cmp(&nodes[b].utilization));
         let bottleneck = busiest.filter(|&at| nodes[at].utilization >= BUSY);
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let costed = costed(&plan, &nodes);
         let machine = Machine::new(cores).overhead(OVERHEAD);
         let prediction = costed.predict_on(&machine, plan.settings.workers).ok();
@@ -241,6 +242,7 @@ impl Report {
 
 fn node_reports(
     plan: &Plan,
+    cores: usize,
     wall: Duration,
     measures: &Measures,
     waiting: &Series,
@@ -271,7 +273,7 @@ fn node_reports(
             given: reading.tally.given,
             busy,
             off_processor: Duration::from_nanos(reading.off),
-            waits: reading.waits(),
+            waits: reading.waits(workers > cores),
             // Little's law: what waits on average, over the rate.
             waiting: wall.mul_f64(occupancy / reading.tally.cells.max(1) as f64),
             occupancy,

@@ -42,9 +42,9 @@ impl Reading {
         self.slept += other.slept;
     }
 
-    /// Whether its work waits for something else than a processor: most pieces of it do, and not just those that were
-    /// interrupted.
-    pub(crate) fn waits(&self) -> bool {
-        2 * self.slept >= self.pieces
+    /// Whether its work waits for something else than a processor, and is not just interrupted: most pieces of it do, or
+    /// some do for most of the time while there is a processor for each thread.
+    pub(crate) fn waits(&self, is_crowded: bool) -> bool {
+        2 * self.slept >= self.pieces || !is_crowded && 3 * self.off >= 2 * self.spent
     }
 }
