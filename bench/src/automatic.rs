@@ -47,7 +47,7 @@ fn settings() -> impl Iterator<Item = Knobs> {
 }
 
 fn row(line: &Line, unit: Work, quick: bool) -> Row {
-    let (trial, seconds, rounds) = if quick { (0.004, 0.02, 7) } else { (0.016, 0.06, 15) };
+    let (trial, seconds, rounds) = if quick { (0.003, 0.012, 7) } else { (0.016, 0.06, 15) };
     let items = line.items(seconds);
     let finalists = search(line, unit, line.items(trial), if quick { 1 } else { 2 });
     let plain = Knobs { workers: Some(1), ..Knobs::default() };

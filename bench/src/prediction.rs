@@ -46,7 +46,7 @@ struct Setup {
 impl Setup {
     /// One pipeline with so many workers: `times` as many items as usual in the same time.
     fn row(&self, line: &Line, what: String, workers: usize, times: f64) -> Row {
-        let (rounds, mut seconds) = if self.quick { (7, 0.02) } else { (15, 0.08) };
+        let (rounds, mut seconds) = if self.quick { (7, 0.014) } else { (15, 0.08) };
         if line.waits && !self.quick {
             // Starting 64 threads and waiting for the last items are no part of a throughput.
             seconds *= 3.0;

@@ -348,7 +348,7 @@ class Bench:
             path = os.path.join(self.options.corpus, name)
             if self.options.quick:
                 with open(path, "rb") as file, open(self.path(name), "wb") as beginning:
-                    beginning.write(file.read(24 << 20))
+                    beginning.write(file.read(12 << 20))
                 path = self.path(name)
             yield path
 
