@@ -73,10 +73,7 @@ impl Decompression {
     ) -> Result<Decompressed, Error> {
         let mut input = Counted::new(input);
         let mut output = Counted::new(output);
-        let mut start = [0; Format::MAGIC_LEN];
-        let len = fill(&mut input, &mut start).map_err(Error::Read)?;
-        let format = Format::of(&start[..len]);
-        let whole = start[..len].chain(&mut input);
+        let (format, whole) = Format::sniff(&mut input).map_err(Error::Read)?;
         let result = match format {
             Some(Format::Bzip2) => self.bunzip2(&conduct, whole, &mut output),
             // What is wrong with any other file, too, is for this one to tell.
@@ -131,18 +128,4 @@ impl Decompression {
             Format::Bzip2 => pipes::bzip2::decompress(self.workers, io::empty(), None).plan(),
         }
     }
-}
-
-/// Reads until `buffer` is full or the input ends.
-pub(crate) fn fill(mut input: impl Read, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match input.read(&mut buffer[filled..]) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
 }

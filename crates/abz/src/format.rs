@@ -1,6 +1,7 @@
 //! The formats of compressed files.
 
 use std::fmt;
+use std::io::{self, Read};
 
 /// A format of compressed files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -16,6 +17,17 @@ pub enum Format {
 impl Format {
     /// How many bytes at the start of a file tell its format.
     pub const MAGIC_LEN: usize = 3;
+
+    /// The format of what `input` gives, if it is one of these, and a reader of all that it gives.
+    ///
+    /// # Errors
+    ///
+    /// That of the reader.
+    pub fn sniff<R: Read>(mut input: R) -> io::Result<(Option<Format>, impl Read + use<R>)> {
+        let mut start = Vec::with_capacity(Format::MAGIC_LEN);
+        input.by_ref().take(Format::MAGIC_LEN as u64).read_to_end(&mut start)?;
+        Ok((Format::of(&start), io::Cursor::new(start).chain(input)))
+    }
 
     /// All formats.
     pub const ALL: [Format; 2] = [Format::Gzip, Format::Bzip2];

@@ -7,7 +7,6 @@ use std::mem;
 use abz_codec::{Blocks, bzip2, gzip};
 
 use crate::count::Counted;
-use crate::decompress::fill;
 use crate::pipes;
 use crate::{Compressed, Compression, Decompressed, Error, Format};
 
@@ -110,10 +109,8 @@ impl Tools {
     pub fn decompress(&mut self, input: impl Read, output: impl Write) -> Result<Decompressed, Error> {
         let mut input = Counted::new(input);
         let mut output = Counted::new(output);
-        let mut start = [0; Format::MAGIC_LEN];
-        let len = fill(&mut input, &mut start).map_err(Error::Read)?;
-        let whole = start[..len].chain(&mut input);
-        let result = match Format::of(&start[..len]) {
+        let (format, whole) = Format::sniff(&mut input).map_err(Error::Read)?;
+        let result = match format {
             Some(Format::Bzip2) => bunzip2(whole, &mut output),
             Some(Format::Gzip) | None => self.gunzip(whole, &mut output),
         };

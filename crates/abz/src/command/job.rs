@@ -1,6 +1,6 @@
 //! One input from start to end.
 
-use std::io::{self, Read};
+use std::io;
 
 use abz::{Compression, Conduct, Decompression, Error, Format, Tools};
 
@@ -105,10 +105,8 @@ impl Setting<'_> {
         }
         // Like `cat` for what is not compressed, as `zcat -f` has always been.
         let copies = options.force && options.destination == Destination::Stdout;
-        let mut start = [0; Format::MAGIC_LEN];
-        let len = if copies { fill(&input.file, &mut start).map_err(Error::Read)? } else { 0 };
-        let mut reader = start[..len].chain(reader);
-        if copies && Format::of(&start[..len]).is_none() {
+        let (format, mut reader) = Format::sniff(reader).map_err(Error::Read)?;
+        if copies && format.is_none() {
             let copied = io::copy(&mut reader, output).map_err(Error::Write)?;
             return Ok(Done { plain: copied, compressed: copied, garbage_at: None });
         }
@@ -127,20 +125,6 @@ struct Done {
     /// The size of the compressed file in bytes.
     compressed: u64,
     garbage_at: Option<u64>,
-}
-
-/// Reads until `buffer` is full or the input ends.
-fn fill(mut input: impl Read, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match input.read(&mut buffer[filled..]) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
 }
 
 /// How to compress `input`: with no more workers than it has blocks.

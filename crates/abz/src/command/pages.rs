@@ -53,7 +53,8 @@ SIGINT, SIGTERM and SIGHUP remove what is incomplete, and end abz as they end ot
 While an output is incomplete it is called .abz\-XXXXXX.tmp, in the folder where it will be. Only a crash of the
 machine, or SIGKILL, leaves such a file behind; it can be removed.
 .SH NOTES
-The files are gzip files (RFC 1952) of one member for each block, and any program that reads gzip reads them. The
+Files of bzip2 are one stream, as bzip2 writes them.
+Files of gzip (RFC 1952) have one member for each block, and any program that reads gzip reads them. The
 header of each member says how long it is, in the extra field, so that abz can decompress them with all threads; an
 empty member at the end is an index. The same input, level, block size, name and time always give the same bytes.
 .PP
