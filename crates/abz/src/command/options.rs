@@ -89,10 +89,10 @@ impl Options {
     pub fn from_command_line() -> Result<Options, Status> {
         let arguments = Arguments::try_parse();
         if let Ok(arguments) = &arguments
-            && (arguments.license || arguments.generate.is_some())
+            && (arguments.told.license || arguments.told.generate.is_some())
         {
             let mut stdout = std::io::stdout().lock();
-            let written = match arguments.generate {
+            let written = match arguments.told.generate {
                 Some(generated) => pages::write(generated, &mut stdout),
                 None => stdout.write_all(LICENSE.as_bytes()),
             };
@@ -114,47 +114,47 @@ impl Options {
     }
 
     fn new(arguments: Arguments) -> Result<Options, clap::Error> {
-        let sources: Vec<_> = match arguments.files.is_empty() {
+        let Arguments { inputs, what, files, how, told } = arguments;
+        let sources: Vec<_> = match inputs.is_empty() {
             true => vec![Source::Stdin],
-            false => arguments
-                .files
+            false => inputs
                 .into_iter()
                 .map(|file| if file.as_os_str() == "-" { Source::Stdin } else { Source::File(file) })
                 .collect(),
         };
-        if arguments.output.is_some() && sources.len() > 1 {
+        if files.output.is_some() && sources.len() > 1 {
             return Err(mistake("--output is one file: it needs one input, or none"));
         }
-        let format = arguments.format;
-        let suffix = arguments.suffix.unwrap_or_else(|| format.suffix().into());
+        let format = how.format;
+        let suffix = files.suffix.unwrap_or_else(|| format.suffix().into());
         if suffix.is_empty() || suffix.to_string_lossy().contains('/') {
             return Err(mistake("--suffix must be the end of a file's name, such as .gz"));
         }
-        if arguments.report_file.is_some() && arguments.report_file == arguments.trace {
+        if told.report_file.is_some() && told.report_file == told.trace {
             return Err(mistake("--report-file and --trace are two files"));
         }
-        if arguments.list && (arguments.report.is_some() || arguments.trace.is_some()) {
+        if what.list && (told.report.is_some() || told.trace.is_some()) {
             return Err(mistake("--report and --trace tell of work, and --list does none"));
         }
-        let action = match (arguments.list, arguments.test, arguments.decompress) {
+        let action = match (what.list, what.test, what.decompress) {
             (true, ..) => Action::List,
             (_, true, _) => Action::Test,
             (_, _, true) => Action::Decompress,
             _ => Action::Compress,
         };
-        let destination = match arguments.output {
+        let destination = match files.output {
             _ if matches!(action, Action::Test | Action::List) => Destination::Nowhere,
             Some(file) if file.as_os_str() == "-" => Destination::Stdout,
             Some(file) => Destination::File(file),
-            None if arguments.stdout => Destination::Stdout,
+            None if files.stdout => Destination::Stdout,
             None => Destination::Beside,
         };
-        let level = arguments.level.0.unwrap_or(format.default_level());
+        let level = how.level.0.unwrap_or(format.default_level());
         if level > format.highest_level() {
             return Err(mistake(format!("the levels of {format} are 1 to {}", format.highest_level())));
         }
         let mut compression = Compression { format, level, ..Compression::default() };
-        match (format, arguments.block_size) {
+        match (format, how.block_size) {
             (_, None) => {}
             (Format::Gzip, Some(size)) => compression.block_size = size,
             (_, Some(_)) => {
@@ -163,26 +163,26 @@ impl Options {
                 )));
             }
         }
-        if let Some(workers) = arguments.processes {
+        if let Some(workers) = how.processes {
             compression.workers = workers;
         }
         Ok(Options {
             action,
-            explain: arguments.explain,
+            explain: what.explain,
             sources,
-            keep: arguments.keep || destination != Destination::Beside,
+            keep: files.keep || destination != Destination::Beside,
             destination,
-            force: arguments.force,
-            recursive: arguments.recursive,
-            sync: arguments.sync,
-            report: arguments.report,
-            report_file: arguments.report_file,
-            trace: arguments.trace,
+            force: files.force,
+            recursive: files.recursive,
+            sync: files.sync,
+            report: told.report,
+            report_file: told.report_file,
+            trace: told.trace,
             // gzip's defaults: stored, and not given back.
-            naming: Naming { stores: !arguments.no_name, restores: arguments.name },
+            naming: Naming { stores: !files.no_name, restores: files.name },
             suffix,
             compression,
-            loudness: match (arguments.verbose, arguments.quiet) {
+            loudness: match (told.verbose, told.quiet) {
                 (true, _) => Loudness::Verbose,
                 (false, true) => Loudness::Quiet,
                 (false, false) => Loudness::Normal,

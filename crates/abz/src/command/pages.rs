@@ -87,7 +87,7 @@ pub(super) fn write(generated: Generated, out: &mut impl Write) -> io::Result<()
 fn write_manual(out: &mut impl Write) -> io::Result<()> {
     // The help's short texts around the options have longer ones here.
     let command: Command =
-        Arguments::command().before_help("").after_help("").mut_arg("files", |files| files.hide(true));
+        Arguments::command().before_help("").after_help("").mut_arg("inputs", |files| files.hide(true));
     let man = Man::new(command);
     man.render_title(out)?;
     man.render_name_section(out)?;

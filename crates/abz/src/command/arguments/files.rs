@@ -1,0 +1,58 @@
+//! Which files, and where to.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+/// Which files are taken, what becomes of them, and where their outputs go.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Which files, and where to")]
+pub struct Files {
+    /// Write to standard output, keep FILE
+    ///
+    /// The outputs of several files come one after another, in the order of the command line. With -d and -f, what
+    /// is not compressed is copied as it is.
+    #[arg(short = 'c', long, alias = "to-stdout", conflicts_with = "output")]
+    pub stdout: bool,
+
+    /// Write to OUT (- for standard output), keep FILE
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+
+    /// Keep FILE
+    #[arg(short, long)]
+    pub keep: bool,
+
+    /// Overwrite files, follow links, use a terminal for compressed data
+    ///
+    /// Without it abz does not replace a file that exists, takes no symbolic link and no file with several names
+    /// (hard links), does not compress what has the suffix already, and does not write compressed data to a terminal.
+    #[arg(short, long)]
+    pub force: bool,
+
+    /// Take the files in folders; links in them are not followed
+    #[arg(short, long)]
+    pub recursive: bool,
+
+    /// Let compressed files end with SUFFIX instead of .gz or .bz2
+    ///
+    /// When decompressing, .gz, .tgz, .taz, .z, -gz, -z, _z, .bz2, .bz, .tbz2 and .tbz are known too; those with a t
+    /// become .tar.
+    #[arg(short = 'S', long, value_name = "SUFFIX")]
+    pub suffix: Option<OsString>,
+
+    /// Store no name and time; with -d, do not restore them (-d's default)
+    #[arg(short, long, overrides_with = "name")]
+    pub no_name: bool,
+
+    /// Store name and time (the default); with -d, restore them
+    ///
+    /// A stored name is used without its folders.
+    #[arg(short = 'N', long, overrides_with = "no_name")]
+    pub name: bool,
+
+    /// Wait until the new file is on the disk before FILE is removed
+    #[arg(long, alias = "synchronous")]
+    pub sync: bool,
+}

@@ -1,0 +1,67 @@
+//! The level, which has many spellings.
+
+use clap::builder::RangedU64ValueParser;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+
+use super::how::HOW;
+
+/// How hard to compress, if it is said: `-1` to `-9` or `--level`, of which the last one given counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Level(pub(in crate::command) Option<u32>);
+
+impl Level {
+    /// The names by which clap knows the flags.
+    const IDS: [(&'static str, char); 9] = [
+        ("fast", '1'),
+        ("2", '2'),
+        ("3", '3'),
+        ("4", '4'),
+        ("5", '5'),
+        ("6", '6'),
+        ("7", '7'),
+        ("8", '8'),
+        ("best", '9'),
+    ];
+}
+
+impl Args for Level {
+    fn augment_args(command: Command) -> Command {
+        let flags = Level::IDS.map(|(id, digit)| {
+            let flag = Arg::new(id).short(digit).action(ArgAction::SetTrue).help_heading(HOW);
+            match digit {
+                '1' => flag
+                    .long(id)
+                    .help("Compress fast; -2 to -8 lie between the two [default: -6, of bzip2 -9]"),
+                '9' => flag.long(id).help("Compress well"),
+                _ => flag.hide(true),
+            }
+        });
+        command.args(flags).arg(
+            Arg::new("level")
+                .long("level")
+                .value_name("N")
+                .value_parser(RangedU64ValueParser::<u32>::new().range(1..=12))
+                .help_heading(HOW)
+                .help("Compress at level N: 1 to 12, of bzip2 1 to 9; from 10 on very slow"),
+        )
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Level::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Level {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let flags = Level::IDS.iter().filter(|(id, _)| matches.get_flag(id));
+        let flags = flags.map(|(id, digit)| (matches.index_of(id), digit.to_digit(10)));
+        let number = matches.get_one("level").map(|level| (matches.index_of("level"), Some(*level)));
+        let last = flags.chain(number).max_by_key(|(place, _)| *place);
+        Ok(Level(last.and_then(|(_, level)| level)))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Level::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,98 @@
+//! What the user may write. [`Options`](super::Options) says what it means.
+
+mod files;
+mod how;
+mod level;
+mod told;
+mod what;
+
+use std::path::PathBuf;
+
+use clap::{Parser, ValueHint};
+
+pub(super) use files::Files;
+pub(super) use how::How;
+pub(super) use told::{Generated, Reported, Told};
+pub(super) use what::{Explained, What};
+
+/// Compress or decompress files with all cores, in the formats gzip and bzip2
+#[derive(Debug, Parser)]
+#[command(
+    name = "abz",
+    version,
+    args_override_self = true,
+    before_help = BEFORE_HELP,
+    after_help = AFTER_HELP,
+    help_template = TEMPLATE,
+    max_term_width = 100,
+    disable_help_flag = true,
+    disable_version_flag = true
+)]
+pub(super) struct Arguments {
+    /// Files to compress or decompress
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, hide_short_help = true)]
+    pub(super) inputs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) what: What,
+
+    #[command(flatten)]
+    pub(super) files: Files,
+
+    #[command(flatten)]
+    pub(super) how: How,
+
+    #[command(flatten)]
+    pub(super) told: Told,
+}
+
+const TEMPLATE: &str = "\
+{about-with-newline}
+{usage-heading} {usage}
+
+{before-help}{all-args}{after-help}";
+
+/// What `--license` prints.
+pub(super) const LICENSE: &str = "\
+abz is free software, and comes without any warranty. You may use, copy, change
+and distribute it under the terms of either the MIT license
+<https://opensource.org/license/mit> or the Apache License, version 2.0
+<https://www.apache.org/licenses/LICENSE-2.0>, at your choice.
+";
+
+pub(super) const BEFORE_HELP: &str = "\
+Each FILE becomes FILE.gz (with -F bzip2 FILE.bz2), or back again with -d. The new file
+gets its name when it is complete; only then is FILE removed. With no FILE, or when FILE
+is -, from standard input to standard output.";
+
+const AFTER_HELP: &str = "\
+Examples:
+  abz -k notes.txt                       makes notes.txt.gz, keeps notes.txt
+  tar c folder | abz -9 > folder.tar.gz
+  abz -t *.gz                            says which files are damaged, and where
+
+Exit status: 0 if all is well, 1 after an error, 2 after a warning.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        use clap::CommandFactory;
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn the_last_level_counts() {
+        let level = |line: &str| Arguments::parse_from(line.split(' ')).how.level.0;
+        assert_eq!(level("abz x"), None);
+        assert_eq!(level("abz -1 -9 x"), Some(9));
+        assert_eq!(level("abz -9 -1 x"), Some(1));
+        assert_eq!(level("abz -9 -1 --best x"), Some(9));
+        assert_eq!(level("abz -3kf4 x"), Some(4));
+        assert_eq!(level("abz -1 --level 12 x"), Some(12));
+        assert_eq!(level("abz --level 12 --level 10 -2 x"), Some(2));
+        assert!(Arguments::try_parse_from(["abz", "--level", "13"]).is_err());
+    }
+}

@@ -1,0 +1,43 @@
+//! What to do.
+
+use clap::{Args, ValueEnum};
+
+/// The actions, of which compressing needs no word.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What to do [compress]")]
+pub struct What {
+    /// Decompress
+    ///
+    /// Any gzip or bzip2 file will do. Blocks of bzip2, and members of gzip that say how long they are (those of abz and
+    /// of bgzip), are decoded by all threads; other members by one, while others read and write. Every checksum and
+    /// every size is verified. Where FILE does not exist and FILE.gz does, that is taken.
+    #[arg(short, long, alias = "uncompress")]
+    pub decompress: bool,
+
+    /// Test: decompress to nowhere, and say what is damaged
+    #[arg(short, long)]
+    pub test: bool,
+
+    /// List sizes and ratios, without decompressing where that can be
+    ///
+    /// Sizes are those of all members, also above 4 GiB. Files whose members do not say how long they are must be
+    /// decoded for that. With -v the first column says which kind a file is of: "members" or "stream".
+    #[arg(short, long)]
+    pub list: bool,
+
+    /// Print the plan that would run, as text, dot, svg or json, and do nothing
+    ///
+    /// There is one for each file.
+    #[arg(long, value_name = "AS", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    #[arg(hide_possible_values = true, conflicts_with_all = ["report", "trace"])]
+    pub explain: Option<Explained>,
+}
+
+/// How `--explain` shows a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Explained {
+    Text,
+    Dot,
+    Svg,
+    Json,
+}
