@@ -39,7 +39,8 @@
 //! ```
 //!
 //! The parts for bzip2 are the same in kind: [`bzip2::Cutter`], [`bzip2::Encoder`], [`bzip2::StreamWriter`]; and
-//! [`bzip2::Scanner`], [`bzip2::Decoder`], [`bzip2::Assembler`], which decode any file in parallel.
+//! [`bzip2::Scanner`], [`bzip2::Decoder`], [`bzip2::Assembler`], which decode any file in parallel. Files of `compress`
+//! are read by [`lzw::Decoder`], on one thread.
 //!
 //! # What it promises
 //!
@@ -62,5 +63,6 @@
 mod blocks;
 pub mod bzip2;
 pub mod gzip;
+pub mod lzw;
 
 pub use blocks::{Block, Blocks, DEFAULT_BLOCK_SIZE};

@@ -15,7 +15,7 @@ use crate::{Error, Format};
 /// How to compress. All but `workers` decides what comes out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compression {
-    /// What to make.
+    /// What to make, one of [`Format::WRITTEN`].
     pub format: Format,
     /// 1 (fastest) to [`Format::highest_level`] (smallest).
     pub level: u32,
@@ -95,6 +95,7 @@ impl Compression {
                 carry_out(pipes::bzip2::compress(self, read, pool), &conduct, write)?;
                 file.finish()
             }
+            Format::Compress => pipes::not_written(self.format),
         };
         let mut output = output.map_err(Error::Write)?;
         output.flush().map_err(Error::Write)?;
@@ -110,6 +111,7 @@ impl Compression {
         match self.format {
             Format::Gzip => self.block_size,
             Format::Bzip2 => pipes::bzip2::level(self).block_size(),
+            Format::Compress => pipes::not_written(self.format),
         }
     }
 
@@ -128,6 +130,7 @@ impl Compression {
         match self.format {
             Format::Gzip => pipes::gzip::compress(self, io::empty(), None).plan(),
             Format::Bzip2 => pipes::bzip2::compress(self, io::empty(), None).plan(),
+            Format::Compress => pipes::not_written(self.format),
         }
     }
 }

@@ -41,7 +41,7 @@ impl Decompression {
     ///
     /// Of gzip, members that say how long they are, those that this crate makes and those of BGZF, are decoded by all
     /// workers. Other members are decoded one after another, while other workers read, verify and write. The blocks of
-    /// bzip2 are decoded by all workers, whoever wrote them.
+    /// bzip2 are decoded by all workers, whoever wrote them; what `compress` wrote, by one.
     ///
     /// # Errors
     ///
@@ -76,6 +76,7 @@ impl Decompression {
         let (format, whole) = Format::sniff(&mut input).map_err(Error::Read)?;
         let result = match format {
             Some(Format::Bzip2) => self.bunzip2(&conduct, whole, &mut output),
+            Some(Format::Compress) => self.uncompress(&conduct, whole, &mut output),
             // What is wrong with any other file, too, is for this one to tell.
             Some(Format::Gzip) | None => self.gunzip(&conduct, whole, &mut output),
         };
@@ -115,6 +116,16 @@ impl Decompression {
         Ok(())
     }
 
+    fn uncompress(
+        &self,
+        conduct: &Conduct<'_>,
+        input: impl Read + Send,
+        mut output: impl Write + Send,
+    ) -> Result<(), Error> {
+        let stream = pipes::lzw::decompress(self.workers, input, conduct.pool);
+        carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
+    }
+
     /// The most pieces (members or blocks, or chunks of 256 KiB) that are in memory at once: two for each worker. There
     /// are as many buffers of 128 KiB for what was read.
     pub fn window(&self) -> usize {
@@ -126,6 +137,7 @@ impl Decompression {
         match format {
             Format::Gzip => pipes::gzip::decompress(self.workers, io::empty(), None).plan(),
             Format::Bzip2 => pipes::bzip2::decompress(self.workers, io::empty(), None).plan(),
+            Format::Compress => pipes::lzw::decompress(self.workers, io::empty(), None).plan(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use abz_codec::{bzip2, gzip};
+use abz_codec::{bzip2, gzip, lzw};
 use thiserror::Error;
 
 /// Why a run failed.
@@ -18,6 +18,9 @@ pub enum Error {
     /// The compressed input begins like bzip2, and is not what it should be.
     #[error(transparent)]
     Bzip2(#[from] bzip2::DecodeError),
+    /// The compressed input begins like that of `compress`, and is not what it should be.
+    #[error(transparent)]
+    Lzw(#[from] lzw::DecodeError),
     /// The output could not be written.
     #[error("writing failed: {0}")]
     Write(#[source] io::Error),

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io::{self, Read};
 
+use abz_codec::lzw;
+
 /// A format of compressed files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -12,6 +14,8 @@ pub enum Format {
     Gzip,
     /// bzip2, in one stream.
     Bzip2,
+    /// What `compress` writes (`.Z`): read, and not written.
+    Compress,
 }
 
 impl Format {
@@ -29,12 +33,13 @@ impl Format {
         Ok((Format::of(&start), io::Cursor::new(start).chain(input)))
     }
 
-    /// All formats.
-    pub const ALL: [Format; 2] = [Format::Gzip, Format::Bzip2];
+    /// All formats that are written. They are read too, of course.
+    pub const WRITTEN: [Format; 2] = [Format::Gzip, Format::Bzip2];
 
     /// The format of a file that begins with `start`, if it is one of these.
     pub fn of(start: &[u8]) -> Option<Format> {
-        Format::ALL.into_iter().find(|format| start.starts_with(format.magic()))
+        let mut all = Format::WRITTEN.into_iter().chain([Format::Compress]);
+        all.find(|format| start.starts_with(format.magic()))
     }
 
     /// The bytes with which a file begins.
@@ -42,6 +47,7 @@ impl Format {
         match self {
             Format::Gzip => b"\x1f\x8b",
             Format::Bzip2 => b"BZh",
+            Format::Compress => &lzw::MAGIC,
         }
     }
 
@@ -50,12 +56,13 @@ impl Format {
         match self {
             Format::Gzip => "gzip",
             Format::Bzip2 => "bzip2",
+            Format::Compress => "compress",
         }
     }
 
-    /// The format of that name.
+    /// The format of that name that is written.
     pub fn named(name: &str) -> Option<Format> {
-        Format::ALL.into_iter().find(|format| format.name() == name)
+        Format::WRITTEN.into_iter().find(|format| format.name() == name)
     }
 
     /// The usual end of a file's name.
@@ -63,6 +70,7 @@ impl Format {
         match self {
             Format::Gzip => ".gz",
             Format::Bzip2 => ".bz2",
+            Format::Compress => ".Z",
         }
     }
 
@@ -71,14 +79,16 @@ impl Format {
         match self {
             Format::Gzip => 6,
             Format::Bzip2 => 9,
+            Format::Compress => 0,
         }
     }
 
-    /// The highest level; the lowest is 1.
+    /// The highest level; the lowest is 1. 0 where none is written.
     pub fn highest_level(self) -> u32 {
         match self {
             Format::Gzip => 12,
             Format::Bzip2 => 9,
+            Format::Compress => 0,
         }
     }
 }

@@ -47,4 +47,4 @@ pub use tools::Tools;
 pub use anabranch::{Plan, Pool, Report};
 
 /// The formats, for what [`Compression`] needs of them and what [`Error`] tells of them.
-pub use abz_codec::{DEFAULT_BLOCK_SIZE, bzip2, gzip};
+pub use abz_codec::{DEFAULT_BLOCK_SIZE, bzip2, gzip, lzw};

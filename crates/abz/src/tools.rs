@@ -1,10 +1,10 @@
 //! One file on one thread, with tools that are kept for the next.
 
 use std::fmt;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::mem;
 
-use abz_codec::{Blocks, bzip2, gzip};
+use abz_codec::{Blocks, bzip2, gzip, lzw};
 
 use crate::count::Counted;
 use crate::pipes;
@@ -63,6 +63,7 @@ impl Tools {
         let output = match compression.format {
             Format::Gzip => self.gzip(compression, &mut input, output)?,
             Format::Bzip2 => self.bzip2(compression, &mut input, output)?,
+            Format::Compress => pipes::not_written(compression.format),
         };
         Ok(Compressed { read: input.bytes, written: output.bytes })
     }
@@ -112,6 +113,7 @@ impl Tools {
         let (format, whole) = Format::sniff(&mut input).map_err(Error::Read)?;
         let result = match format {
             Some(Format::Bzip2) => bunzip2(whole, &mut output),
+            Some(Format::Compress) => uncompress(whole, &mut output),
             Some(Format::Gzip) | None => self.gunzip(whole, &mut output),
         };
         let garbage_at = match result {
@@ -147,6 +149,21 @@ fn bunzip2(input: impl Read, mut output: impl Write) -> Result<(), Error> {
         contents.write_to(&mut output).map_err(Error::Write)?;
     }
     Ok(())
+}
+
+fn uncompress(input: impl Read, mut output: impl Write) -> Result<(), Error> {
+    let mut contents = lzw::Reader::new(input);
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        match contents.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(len) => output.write_all(&buffer[..len]).map_err(Error::Write)?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                return Err(error.downcast::<lzw::DecodeError>().map_or_else(Error::Read, Error::Lzw));
+            }
+        }
+    }
 }
 
 impl fmt::Debug for Tools {

@@ -84,6 +84,32 @@ fn abz_reads_what_other_programs_write() {
 }
 
 #[test]
+fn abz_reads_what_compress_writes_and_says_where_it_is_damaged() {
+    if !have("compress") {
+        return;
+    }
+    let folder = Folder::new();
+    for data in inputs() {
+        let file = through("compress", &["-c", "-f"], &data).expect("it is there");
+        folder.write("x.Z", &file);
+        for processes in ["-p1", "-p2"] {
+            folder.abz(&["-dkf", processes, "x.Z"]).exits(0).says("");
+            assert!(folder.read("x") == data);
+            // In company it is done on one thread.
+            folder.abz(&["-dkfq", processes, "x.Z", "."]).exits(2).says("");
+            assert!(folder.read("x") == data);
+        }
+    }
+    let mut file = folder.read("x.Z");
+    file[2] = 0x9f;
+    folder.write("x.Z", &file);
+    folder.abz(&["-t", "x.Z"]).exits(1).says(
+        "abz: x.Z: at byte 2: expected codes of at most 9 to 16 bits, found 31; the file is damaged there: get another \
+         copy (-dc gives what comes before)",
+    );
+}
+
+#[test]
 fn output_depends_on_nothing_but_input_level_and_block_size() {
     let folder = Folder::new();
     for data in inputs() {

@@ -72,6 +72,7 @@ impl Problem {
             Error::Read(cause) => Self::error(input, format_args!("{error}{}", advice_on_io(cause))),
             Error::Write(cause) => Self::error(output, format_args!("{error}{}", advice_on_io(cause))),
             Error::Gzip(cause) => Self::error(input, format_args!("{cause}; {}", advice_on_gzip(cause))),
+            Error::Lzw(cause) => Self::error(input, format_args!("{cause}; {DAMAGED}")),
             Error::Bzip2(cause) => Self::error(input, format_args!("{cause}; {}", advice_on_bzip2(cause))),
             _ => Self::error(input, error),
         }

@@ -3,11 +3,12 @@
 pub(crate) mod bzip2;
 pub(crate) mod gzip;
 mod inputs;
+pub(crate) mod lzw;
 
 use anabranch::{Apply, May, Pool, Stream};
 
-use crate::Error;
 use crate::conduct::Conduct;
+use crate::{Error, Format};
 
 /// A stream of what is read, with what is the same for all pipelines. Its window is two items for each worker.
 fn begin<'a, T, I>(
@@ -36,6 +37,11 @@ where
 /// to be written.
 pub(crate) fn window(workers: usize) -> usize {
     2 * workers
+}
+
+/// Of a format that is read only there is no pipeline to compress.
+pub(crate) fn not_written(format: Format) -> ! {
+    panic!("{format} is read, and not written")
 }
 
 /// Runs a stream to its end, as `conduct` says.

@@ -45,7 +45,7 @@ pub struct How {
 pub(super) const HOW: &str = "How";
 
 fn format_parser() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::ALL.map(Format::name))
+    PossibleValuesParser::new(Format::WRITTEN.map(Format::name))
         .try_map(|name| Format::named(&name).ok_or("there is no such format"))
 }
 

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 pub struct What {
     /// Decompress
     ///
-    /// Any gzip or bzip2 file will do. Blocks of bzip2, and members of gzip that say how long they are (those of abz and
+    /// Any file of gzip, bzip2 or compress (.Z) will do. Blocks of bzip2, and members of gzip that say how long they are (those of abz and
     /// of bgzip), are decoded by all threads; other members by one, while others read and write. Every checksum and
     /// every size is verified. Where FILE does not exist and FILE.gz does, that is taken.
     #[arg(short, long, alias = "uncompress")]
