@@ -1,0 +1,84 @@
+//! What is left of the loop behind its stream.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{Expr, parse_quote};
+
+use super::tokens::ours;
+use super::{Head, Loop};
+use crate::exits::{Exits, Jump, support};
+
+impl Loop<'_> {
+    /// What closures give that leave the loop, up to their items.
+    pub(super) fn result_type(&self, all: Exits) -> TokenStream {
+        let support = support(self.span.resolved_at(Span::mixed_site()));
+        let never = quote!(::core::convert::Infallible);
+        let value = match (all.breaks_with_value, all.breaks) {
+            (true, _) => quote!(_),
+            (false, true) => quote!(()),
+            (false, false) => never.clone(),
+        };
+        let returned = if all.returns { self.function.returns.clone() } else { never };
+        quote!(#support::Exit<'_, #value, #returned>)
+    }
+
+    /// What is left of the loop behind its stream.
+    pub(super) fn end(self, setup: TokenStream, chain: TokenStream, all: Exits) -> Expr {
+        let span = self.span.resolved_at(Span::mixed_site());
+        let support = support(span);
+        let allow = quote!(#[allow(
+            unused_mut,
+            unused_labels,
+            unused_parens,
+            unused_braces,
+            unreachable_code,
+            unreachable_patterns,
+            clippy::needless_return,
+            clippy::never_loop,
+            clippy::let_unit_value,
+            clippy::unused_unit,
+            clippy::redundant_closure,
+            clippy::question_mark
+        )]);
+        let (result, report) = (ours("result", span), ours("report", span));
+        let (target, reports) = match &self.options.report {
+            Some(call) => (quote!((#result, #report)), Some(quote!((#call)(#report);))),
+            None => (quote!(#result), None),
+        };
+        let ends = match self.head {
+            Head::Loop => (all.ends || all.breaks) && !all.breaks_with_value,
+            _ => true,
+        };
+        let normal = if ends {
+            quote!(())
+        } else {
+            quote_spanned!(span=> ::core::panic!("a loop that was cancelled before its `break` has no value"))
+        };
+        let bind = quote!(#setup #allow let #target = #chain; #reports);
+        if !all.fails() {
+            let normal = (!ends).then_some(normal);
+            return parse_quote!({ #bind let () = #result; #normal });
+        }
+        let value = ours("value", span);
+        let broken =
+            all.breaks.then(|| quote!(::core::result::Result::Err(#support::Exit::Break(#value)) => #value,));
+        let returned = all.returns.then(|| {
+            quote!(::core::result::Result::Err(#support::Exit::Return(#value)) => return #support::give(#value),)
+        });
+        let jumps = self.jumps.iter().enumerate().map(|(number, Jump { label, is_continue })| {
+            let jump = if *is_continue { quote!(continue #label) } else { quote!(break #label) };
+            quote!(::core::result::Result::Err(#support::Exit::Jump(#number)) => #jump,)
+        });
+        let other = quote_spanned!(span=> ::core::unreachable!("a loop that is left in another way"));
+        parse_quote!({
+            #bind
+            match #result {
+                ::core::result::Result::Ok(()) => #normal,
+                #broken
+                #returned
+                #(#jumps)*
+                ::core::result::Result::Err(_) => #other,
+            }
+        })
+    }
+}
