@@ -7,7 +7,7 @@ pub trait Shape: sealed::Sealed + Debug + Send + Sync + 'static {
     /// What a slot holds of items `T`.
     type Slot<T: Send>: Send;
     /// What gathers the results of one index until they are put.
-    type Gather<T: Send>: Default;
+    type Gather<T: Send>;
     /// Whether an index may carry several items.
     const BATCHED: bool;
 
@@ -19,6 +19,9 @@ pub trait Shape: sealed::Sealed + Debug + Send + Sync + 'static {
 
     /// How many items a slot holds.
     fn count<T: Send>(slot: &Self::Slot<T>) -> u64;
+
+    /// Gathers results: about as many as `expected`.
+    fn gather<T: Send>(expected: u64) -> Self::Gather<T>;
 
     /// Adds an item to what was gathered.
     fn push<T: Send>(gather: &mut Self::Gather<T>, item: T);
@@ -60,6 +63,11 @@ impl Shape for Single {
     }
 
     #[inline]
+    fn gather<T: Send>(_: u64) -> Option<T> {
+        None
+    }
+
+    #[inline]
     fn push<T: Send>(gather: &mut Option<T>, item: T) {
         *gather = Some(item);
     }
@@ -86,6 +94,12 @@ impl Shape for Batched {
     #[inline]
     fn count<T: Send>(slot: &Vec<T>) -> u64 {
         slot.len() as u64
+    }
+
+    #[inline]
+    fn gather<T: Send>(expected: u64) -> Vec<T> {
+        // A batch made of one item may be empty, and needs no memory then.
+        Vec::with_capacity(if expected > 1 { expected as usize } else { 0 })
     }
 
     #[inline]

@@ -298,6 +298,33 @@ fn no_more_items_than_promised_are_in_a_pipeline() {
 }
 
 #[test]
+fn no_more_items_than_promised_are_in_a_pipeline_of_quick_items_that_own_nothing() {
+    within(|| {
+        // As many wait before the first stage as are in the stages.
+        const ROOM: usize = 4_096;
+        let through = Arc::new(AtomicUsize::new(0));
+        let stage = Arc::clone(&through);
+        let mut pipeline = pipeline![
+            parallel!(double, 2),
+            sequential_ordered!(move |n: u64| {
+                // Now and then the pipeline fills up.
+                if n.is_multiple_of(40_000) {
+                    std::thread::sleep(std::time::Duration::from_millis(5));
+                }
+                stage.fetch_add(1, Ordering::SeqCst);
+            })
+        ];
+        for n in 0..200_000 {
+            pipeline.post(n).unwrap();
+            let inside = n as usize + 1 - through.load(Ordering::SeqCst);
+            assert!(inside <= 2 * ROOM + 1, "{inside}");
+        }
+        pipeline.end_and_wait();
+        assert_eq!(through.load(Ordering::SeqCst), 200_000);
+    });
+}
+
+#[test]
 fn several_threads_post() {
     within(|| {
         let pipeline = pipeline![parallel!(double, 2), collect!()];
@@ -409,6 +436,39 @@ fn a_panic_reaches_the_caller_once_with_its_payload_behind_the_items_before_it()
             panic!("the caller's");
         });
         assert_eq!(payload(result), "the caller's");
+    });
+}
+
+#[test]
+fn quick_items_that_go_together_are_in_order_and_end_at_a_panic_as_single_ones_do() {
+    within(|| {
+        for replicas in [1, 2, 3] {
+            let last = 30_000 + 7 * replicas as u64;
+            let seen = Arc::new(Mutex::new(Vec::new()));
+            let stage = Arc::clone(&seen);
+            let pipeline = pipeline![
+                parallel!(
+                    move |n: u64| {
+                        assert!(n < last, "item {n}");
+                        (n & 3 > 0).then_some(n)
+                    },
+                    replicas
+                ),
+                sequential_ordered!(move |n: u64| {
+                    stage.lock().unwrap().push(n);
+                    Some(n)
+                }),
+                parallel!(double, replicas),
+                collect_ordered!()
+            ];
+            let result = catch_unwind(AssertUnwindSafe(|| {
+                for n in 0.. {
+                    pipeline.post(n).unwrap();
+                }
+            }));
+            assert_eq!(payload(result), format!("item {last}"));
+            assert_eq!(*seen.lock().unwrap(), (0..last).filter(|n| n & 3 > 0).collect::<Vec<_>>());
+        }
     });
 }
 

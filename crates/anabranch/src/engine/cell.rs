@@ -38,7 +38,7 @@ where
 {
     match cell {
         Cell::Value(slot) => {
-            let mut gather = B::Gather::<U>::default();
+            let mut gather = B::gather::<U>(A::count::<T>(&slot));
             match each::<A, B, T, U, E>(site, index, slot, &mut gather, &mut call) {
                 ControlFlow::Continue(()) => match B::slot(gather) {
                     Some(slot) => Cell::Value(slot),
@@ -50,7 +50,7 @@ where
         Cell::Empty => Cell::Empty,
         Cell::Stop(None, stop) => Cell::Stop(None, stop),
         Cell::Stop(Some(slot), stop) => {
-            let mut gather = B::Gather::<U>::default();
+            let mut gather = B::gather::<U>(A::count::<T>(&slot));
             let stop = match each::<A, B, T, U, E>(site, index, slot, &mut gather, &mut call) {
                 ControlFlow::Continue(()) => stop,
                 // What failed here comes before what stopped the stream there.
@@ -147,7 +147,7 @@ where
     T: Send,
     Op: Serial<T, E>,
 {
-    let mut gather = S::Gather::<Op::Out>::default();
+    let mut gather = S::gather::<Op::Out>(0);
     if let Some(slot) = slot {
         let _: ControlFlow<()> = S::each(slot, |item| {
             S::push(&mut gather, item);

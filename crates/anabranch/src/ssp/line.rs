@@ -2,31 +2,18 @@
 
 use std::convert::Infallible;
 use std::mem::needs_drop;
+use std::sync::Arc;
 
 use anabranch_plan::Node;
 
 use super::queue::{Numbered, Receiver, Sender, queue};
+use super::room::Room;
 use super::stages::Wish;
+use crate::engine::Weigher;
 use crate::flow::Sure;
-use crate::shape::Single;
+use crate::shape::Batched;
 use crate::stream::Stream;
 use crate::unit::{Apply, Identity, Unit};
-
-/// So many items may be under way, and as many may wait before the first stage, if they own memory: images, or
-/// blocks of a file...
-const OWNERS: usize = 64;
-/// ... and if they own none at most so many...
-const ITEMS: usize = 4_096;
-/// ... of at most so many bytes together...
-const BYTES: usize = 64 << 10;
-/// ... but a worker has at least so many.
-const ITEMS_A_WORKER: usize = 16;
-
-/// How many items of `size` bytes may be under way.
-fn room(workers: usize, own_memory: bool, size: usize) -> usize {
-    let most = if own_memory { OWNERS } else { ITEMS.min(BYTES / size.max(1)) };
-    most.max(ITEMS_A_WORKER * workers)
-}
 
 /// The stages that were joined so far.
 #[doc(hidden)]
@@ -48,9 +35,10 @@ pub(super) struct Terms {
     /// From this stage on, items may come in any order.
     unordered_from: usize,
     joined: usize,
+    room: Arc<Room>,
 }
 
-impl<P: Send + 'static> Line<P, Identity<Numbered<P>, Single>> {
+impl<P: Send + 'static> Line<P, Identity<Numbered<P>, Batched>> {
     /// A line without stages, for stages with these wishes.
     #[doc(hidden)]
     pub fn open(wishes: &[Wish]) -> Self {
@@ -68,16 +56,21 @@ impl<P: Send + 'static> Line<P, Identity<Numbered<P>, Single>> {
         let unordered_from =
             (first..wishes.len()).find(|&at| wishes[at] == Wish::Sequential).unwrap_or(wishes.len());
         let owns_memory = needs_drop::<P>();
+        let room = Arc::new(Room::new(workers, owns_memory, size_of::<Numbered<P>>()));
+        let (sender, receiver): (_, Receiver<P>) = queue(workers, Arc::clone(&room));
         let terms = Terms {
             workers,
             has_one_bound: replicas().all(|n| n == most),
             owns_memory,
             unordered_from,
             joined: 0,
+            room: Arc::clone(&room),
         };
-        let (sender, receiver): (_, Receiver<P>) =
-            queue(room(workers, owns_memory, size_of::<Numbered<P>>()));
-        let stream = Stream::pulled(receiver, Node::source("post")).dedicated();
+        let weigh = move |batch: &Vec<Numbered<P>>| room.weight(batch.len());
+        let weigher = Weigher { limit: Room::WHOLE, resume: Room::WHOLE / 2, weigh: Box::new(weigh) };
+        let stream = Stream::pulled_in_batches(receiver, Node::source("post"), weigher);
+        // One worker takes each batch to its end before it waits for the next.
+        let stream = if workers == 1 { stream } else { stream.dedicated() };
         Self { sender, stream: stream.title("ssp").workers(workers), terms }
     }
 }
@@ -89,8 +82,9 @@ where
     /// Another stage comes: from the first that may, order is given up.
     pub(super) fn passed(mut self) -> Self {
         self.terms.owns_memory |= needs_drop::<U::Out>();
-        let size = self.stream.item_size();
-        self.stream = self.stream.window(room(self.terms.workers, self.terms.owns_memory, size));
+        let Terms { workers, owns_memory, room, .. } = &self.terms;
+        room.narrow(*workers, *owns_memory, self.stream.item_size());
+        self.stream = self.stream.window(room.items());
         if self.terms.joined == self.terms.unordered_from {
             self.stream = self.stream.unordered();
         }

@@ -1,27 +1,80 @@
 //! The replicas of a parallel stage: each is used by one worker at a time.
 
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use anabranch_record::sync::Padded;
 
 /// As many states as the stage has replicas.
 #[derive(Debug)]
 pub(super) struct Replicas<S> {
+    /// Those that nobody has, if there are enough for every worker to keep one...
+    spare: Mutex<Vec<S>>,
+    /// ... else workers have them in turn.
+    shared: Shared<S>,
+}
+
+/// Replicas that workers have in turn, an item each.
+#[derive(Debug)]
+struct Shared<S> {
     places: Box<[Padded<Mutex<S>>]>,
     /// Where the next worker looks first.
     first: AtomicUsize,
-    /// Whether there are fewer than workers, so that one may have to wait for a replica.
-    are_few: bool,
     waiting: AtomicUsize,
     gate: Mutex<()>,
     freed: Condvar,
 }
 
+/// One worker's side of the replicas.
+#[derive(Debug)]
+pub(super) struct Seat<S> {
+    replicas: Arc<Replicas<S>>,
+    /// The one that it keeps.
+    own: Option<S>,
+    /// The one that it had last, if it keeps none.
+    place: usize,
+}
+
 impl<S> Replicas<S> {
     pub(super) fn new(states: Vec<S>, workers: usize) -> Self {
+        let (spare, shared) =
+            if states.len() < workers { (Vec::new(), states) } else { (states, Vec::new()) };
+        Self { spare: Mutex::new(spare), shared: Shared::new(shared) }
+    }
+
+    /// A seat for a worker that has none.
+    pub(super) fn seat(self: &Arc<Self>) -> Seat<S> {
+        let own = self.spare().pop();
+        let place = if own.is_none() { self.shared.place() } else { 0 };
+        Seat { replicas: Arc::clone(self), own, place }
+    }
+
+    fn spare(&self) -> MutexGuard<'_, Vec<S>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<S> Seat<S> {
+    /// Calls `f` with a replica. Waits while none is free.
+    #[inline]
+    pub(super) fn with<R>(&mut self, f: impl FnOnce(&mut S) -> R) -> R {
+        match &mut self.own {
+            Some(state) => f(state),
+            None => self.replicas.shared.with(&mut self.place, f),
+        }
+    }
+}
+
+/// A worker whose stage has panicked may come to need its replica for an item before that.
+impl<S> Drop for Seat<S> {
+    fn drop(&mut self) {
+        self.replicas.spare().extend(self.own.take());
+    }
+}
+
+impl<S> Shared<S> {
+    fn new(states: Vec<S>) -> Self {
         Self {
-            are_few: states.len() < workers,
             places: states.into_iter().map(|state| Padded(Mutex::new(state))).collect(),
             first: AtomicUsize::new(0),
             waiting: AtomicUsize::new(0),
@@ -31,15 +84,15 @@ impl<S> Replicas<S> {
     }
 
     /// The place in which a worker looks first.
-    pub(super) fn place(&self) -> usize {
+    fn place(&self) -> usize {
         self.first.fetch_add(1, Ordering::Relaxed) % self.places.len()
     }
 
     /// Calls `f` with a free replica: that of `place` if it is free, else another, which `place` then says. Waits
     /// while none is.
-    pub(super) fn with<R>(&self, place: &mut usize, f: impl FnOnce(&mut S) -> R) -> R {
+    fn with<R>(&self, place: &mut usize, f: impl FnOnce(&mut S) -> R) -> R {
         let mut state = self.free(place).unwrap_or_else(|| self.wait(place));
-        let freed = self.are_few.then_some(Freed(self));
+        let freed = Freed(self);
         let result = f(&mut state);
         drop(state);
         drop(freed);
@@ -69,27 +122,22 @@ impl<S> Replicas<S> {
                 self.waiting.fetch_sub(1, Ordering::SeqCst);
                 return state;
             }
-            // Where as many replicas as workers were missed by bad luck, nobody says that one was freed.
-            if self.are_few {
-                gate = self.freed.wait(gate).unwrap_or_else(PoisonError::into_inner);
-            } else {
-                std::thread::yield_now();
-            }
+            gate = self.freed.wait(gate).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
 
 /// Tells who waits that a replica is free, also when the stage has panicked.
-struct Freed<'r, S>(&'r Replicas<S>);
+struct Freed<'s, S>(&'s Shared<S>);
 
 impl<S> Drop for Freed<'_, S> {
     fn drop(&mut self) {
-        let Freed(replicas) = self;
+        let Freed(shared) = self;
         fence(Ordering::SeqCst);
-        if replicas.waiting.load(Ordering::SeqCst) > 0 {
+        if shared.waiting.load(Ordering::SeqCst) > 0 {
             // Under the gate: a worker between its look and its wait is not missed.
-            let _gate = replicas.gate.lock().unwrap_or_else(PoisonError::into_inner);
-            replicas.freed.notify_one();
+            let _gate = shared.gate.lock().unwrap_or_else(PoisonError::into_inner);
+            shared.freed.notify_one();
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Stages on their way into a pipeline. The macros call what is hidden here.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use super::line::Line;
 use super::pipeline::Pipeline;
 use super::queue::Numbered;
-use super::replicas::Replicas;
+use super::replicas::{Replicas, Seat};
 use super::{In, InOut};
 use crate::unit::Apply;
 
@@ -67,13 +68,12 @@ impl<S> Parallel<S> {
         S: InOut<T, V> + Send + 'static,
     {
         let count = self.replicas.len();
-        let replicas = std::sync::Arc::new(Replicas::new(self.replicas, line.terms.workers));
-        let places = std::sync::Arc::clone(&replicas);
-        let call = move |place: &mut usize, (number, item): Numbered<T>| {
-            replicas.with(place, |stage: &mut S| stage.process(item)).map(|item| (number, item))
+        let replicas = Arc::new(Replicas::new(self.replicas, line.terms.workers));
+        let call = |seat: &mut Seat<S>, (number, item): Numbered<T>| {
+            seat.with(|stage| stage.process(item)).map(|item| (number, item))
         };
         let Line { sender, stream, terms } = line.passed();
-        let stream = stream.map_with(move || places.place(), call).name("parallel");
+        let stream = stream.map_with(move || replicas.seat(), call).name("parallel");
         let stream = if terms.has_one_bound { stream.replicate(count) } else { stream };
         Line { sender, stream: stream.filter_map(|item| item).name("keep"), terms }
     }
@@ -89,13 +89,10 @@ impl<S> Parallel<S> {
         S: In<T, R> + Send + 'static,
     {
         let count = self.replicas.len();
-        let replicas = std::sync::Arc::new(Replicas::new(self.replicas, line.terms.workers));
-        let places = std::sync::Arc::clone(&replicas);
-        let call = move |place: &mut usize, (number, item): Numbered<T>| {
-            replicas.with(place, |stage: &mut S| stage.process(item, number))
-        };
+        let replicas = Arc::new(Replicas::new(self.replicas, line.terms.workers));
+        let call = |seat: &mut Seat<S>, (number, item)| seat.with(|stage| stage.process(item, number));
         let Line { sender, stream, terms } = line.passed();
-        let stream = stream.map_with(move || places.place(), call).name("parallel");
+        let stream = stream.map_with(move || replicas.seat(), call).name("parallel");
         let stream = if terms.has_one_bound { stream.replicate(count) } else { stream };
         let plan = stream.plan();
         Pipeline::start(sender, plan, move || stream.collect())

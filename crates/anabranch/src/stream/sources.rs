@@ -11,7 +11,7 @@ use crate::engine::{ErrorSlot, NodeSpec, SourceUpstream, Tail, Weigher};
 use crate::flow::{May, Mode};
 use crate::serial::{FromIter, Pull, TryFromIter};
 use crate::settings::Settings;
-use crate::shape::Single;
+use crate::shape::{Batched, Shape, Single};
 use crate::unit::Identity;
 
 /// Most streams have no more nodes.
@@ -141,8 +141,9 @@ impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {
             last.name
         );
         self.settings.window_bytes = Some(bytes);
-        self.tail.upstream =
-            self.tail.upstream.weighed(Weigher { limit: bytes.min(1 << 63), weigh: Box::new(weigh) });
+        let limit = bytes.min(1 << 63);
+        let weigher = Weigher { limit, resume: limit, weigh: Box::new(weigh) };
+        self.tail.upstream = self.tail.upstream.weighed(weigher);
         self
     }
 
@@ -150,8 +151,27 @@ impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {
     where
         P: Pull<Item = T, Error = M::Error> + 'env,
     {
+        Self::pulled_as(pull, node, None)
+    }
+}
+
+impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Batched>, M> {
+    /// A stream whose items come in batches, which are weighed.
+    pub(crate) fn pulled_in_batches<P>(pull: P, node: Node, weigher: Weigher<'env, Vec<T>>) -> Self
+    where
+        P: Pull<Item = Vec<T>, Error = M::Error> + 'env,
+    {
+        Self::pulled_as(pull, node, Some(weigher))
+    }
+}
+
+impl<'env, T: Send + 'env, S: Shape, M: Mode> Stream<'env, Identity<T, S>, M> {
+    fn pulled_as<P>(pull: P, node: Node, weigher: Option<Weigher<'env, S::Slot<T>>>) -> Self
+    where
+        P: Pull<Item = S::Slot<T>, Error = M::Error> + 'env,
+    {
         let errors: Arc<ErrorSlot<M::Error>> = Arc::default();
-        let upstream = Box::new(SourceUpstream { pull, errors: Arc::clone(&errors), id: 0, weigher: None });
+        let upstream = Box::new(SourceUpstream { pull, errors: Arc::clone(&errors), id: 0, weigher });
         let described =
             Described { node, takes: None, composes: false, opens_domain: false, spec: NodeSpec::default() };
         let mut nodes = Vec::with_capacity(USUAL_NODES);
