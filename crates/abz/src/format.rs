@@ -33,13 +33,15 @@ impl Format {
         Ok((Format::of(&start), io::Cursor::new(start).chain(input)))
     }
 
-    /// All formats that are written. They are read too, of course.
+    /// All formats that are read.
+    pub const ALL: [Format; 3] = [Format::Gzip, Format::Bzip2, Format::Compress];
+
+    /// All formats that are written.
     pub const WRITTEN: [Format; 2] = [Format::Gzip, Format::Bzip2];
 
     /// The format of a file that begins with `start`, if it is one of these.
     pub fn of(start: &[u8]) -> Option<Format> {
-        let mut all = Format::WRITTEN.into_iter().chain([Format::Compress]);
-        all.find(|format| start.starts_with(format.magic()))
+        Format::ALL.into_iter().find(|format| start.starts_with(format.magic()))
     }
 
     /// The bytes with which a file begins.

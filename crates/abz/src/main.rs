@@ -10,11 +10,11 @@ use command::{Console, Options, interrupt, jobs};
 fn main() -> ExitCode {
     let options = match Options::from_command_line() {
         Ok(options) => options,
-        Err(status) => return status.into(),
+        Err(status) => return status,
     };
     interrupt::remove_unfinished_files_on_signals();
 
-    let mut console = Console::new(options.loudness);
+    let mut console = Console::new(&options);
     jobs::run(&options, &mut console);
-    console.status().into()
+    console.exit_code()
 }

@@ -368,7 +368,7 @@ fn a_full_device_is_told_with_what_to_do() {
         let output = folder.command(arguments).stdout(full()).output().unwrap();
         Ran(output).exits(1).says(
             "abz: standard output: writing failed: No space left on device (os error 28); make room there, or write \
-             elsewhere with -o",
+             elsewhere",
         );
     }
     folder.abz(&["-o", "/dev/full", "x"]).exits(1);

@@ -4,12 +4,16 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use super::manners::Manners;
+use super::options::Options;
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
 
 /// How much to tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Loudness {
+    /// Nothing.
+    Silent,
     /// Errors.
     Quiet,
     /// Errors and warnings.
@@ -18,7 +22,7 @@ pub enum Loudness {
     Verbose,
 }
 
-/// The exit status, as gzip has it; the worst that happened counts.
+/// How it ended; the worst that happened counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     /// All is well.
@@ -27,16 +31,8 @@ pub enum Status {
     Warning,
     /// Something failed.
     Error,
-}
-
-impl From<Status> for ExitCode {
-    fn from(status: Status) -> ExitCode {
-        ExitCode::from(match status {
-            Status::Success => 0,
-            Status::Error => 1,
-            Status::Warning => 2,
-        })
-    }
+    /// A compressed file is not what it should be.
+    Damage,
 }
 
 /// What is to be told of one input, in order; and what it gives to standard output, if that has to wait its turn.
@@ -83,14 +79,16 @@ impl From<Result<(), Problem>> for Told {
 #[derive(Debug)]
 pub struct Console {
     loudness: Loudness,
+    manners: Manners,
     status: Status,
     progress: Progress,
 }
 
 impl Console {
     /// Nothing told yet.
-    pub fn new(loudness: Loudness) -> Self {
-        Console { loudness, status: Status::Success, progress: Progress::hidden() }
+    pub fn new(options: &Options) -> Self {
+        let Options { loudness, manners, .. } = *options;
+        Console { loudness, manners, status: Status::Success, progress: Progress::hidden() }
     }
 
     /// Shares the terminal with a progress bar from here on.
@@ -98,9 +96,9 @@ impl Console {
         self.progress = progress;
     }
 
-    /// The worst that happened.
-    pub fn status(&self) -> Status {
-        self.status
+    /// What the process ends with: the worst that happened.
+    pub fn exit_code(&self) -> ExitCode {
+        self.manners.exit_code(self.status)
     }
 
     /// Tells all that is to be told of an input.
@@ -118,11 +116,12 @@ impl Console {
         let (status, told) = match problem.severity {
             Severity::Note => (Status::Success, self.loudness > Loudness::Quiet),
             Severity::Warning => (Status::Warning, self.loudness > Loudness::Quiet),
-            Severity::Error => (Status::Error, true),
+            Severity::Error => (Status::Error, self.loudness > Loudness::Silent),
+            Severity::Damage => (Status::Damage, self.loudness > Loudness::Silent),
         };
         self.status = self.status.max(status);
         if told {
-            self.print(format_args!("abz: {problem}"));
+            self.print(format_args!("{}: {problem}", self.manners.name));
         }
     }
 

@@ -141,7 +141,7 @@ fn open_stdin(options: &Options) -> Result<Input, Problem> {
 }
 
 fn open_file(path: &Path, options: &Options) -> Result<Input, Problem> {
-    let with_suffix = compressed_path(path, &options.suffix);
+    let with_suffix = compressed_path(path, options);
     let (path, found) = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound && options.action != Action::Compress => {
             match with_suffix.as_deref().map(|path| (path, fs::symlink_metadata(path))) {
@@ -156,22 +156,32 @@ fn open_file(path: &Path, options: &Options) -> Result<Input, Problem> {
     let found = found.map_err(cannot)?;
 
     // What replaces its input must not be led astray by a link, nor take a file away from its other names.
+    let severities = &options.manners.severities;
     let replaces = options.destination == Destination::Beside;
     if found.is_symlink() && replaces && !options.force {
-        return Err(Problem::error(subject, "is a symbolic link: use -f to follow it, or -c"));
+        let message = "is a symbolic link: use -f to follow it, or -c";
+        return Err(Problem::new(severities.link, subject, message));
     }
     // Before it is opened: to open a pipe waits for a writer.
     let metadata = if found.is_symlink() { fs::metadata(path).map_err(cannot)? } else { found };
     if metadata.is_dir() {
-        return Err(Problem::warning(subject, "is a directory -- ignored (use -r to take what is in it)"));
+        let advice = if options.manners.are_foreign() { "" } else { " (use -r to take what is in it)" };
+        let message = format_args!("is a directory -- ignored{advice}");
+        return Err(Problem::new(severities.no_file, subject, message));
     }
     if replaces && !metadata.is_file() {
-        return Err(Problem::warning(subject, "is not a regular file -- ignored (use -c to read it)"));
+        let message = "is not a regular file -- ignored (use -c to read it)";
+        return Err(Problem::new(severities.no_file, subject, message));
     }
-    if replaces && metadata.nlink() > 1 && !options.force {
+    if let Some(severity) = severities.names
+        && replaces
+        && metadata.nlink() > 1
+        && !options.force
+    {
         let others = metadata.nlink() - 1;
         let links = if others == 1 { "link" } else { "links" };
-        return Err(Problem::warning(
+        return Err(Problem::new(
+            severity,
             subject,
             format_args!("has {others} other {links} -- ignored (use -f to take it nevertheless, or -c)"),
         ));

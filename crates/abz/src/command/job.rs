@@ -11,7 +11,7 @@ use super::interrupt;
 use super::list::{print, saved};
 use super::options::{Action, Destination, Options};
 use super::output::Output;
-use super::problem::Problem;
+use super::problem::{Problem, Severity};
 use super::progress::Progress;
 use super::target::Target;
 
@@ -51,7 +51,7 @@ impl Setting<'_> {
         if let Some(form) = options.explain {
             return explain(&input, options, form);
         }
-        let target = match Target::of(&input, options) {
+        let target = match Target::of(&input, options, told) {
             // What lies in a folder need not be of the right kind.
             Err(problem) if input.was_found && !options.is_verbose() && !problem.is_error() => return Ok(()),
             target => target?,
@@ -75,6 +75,14 @@ impl Setting<'_> {
             }
             Problem::of_run(&input_name, &output_name, &error)
         })?;
+        let Some(done) = done else {
+            let format = options.manners.reads[0];
+            return Err(Problem::new(
+                Severity::Damage,
+                input_name,
+                format_args!("not in the format {format}"),
+            ));
+        };
         told.add(output.commit(&input, options));
         if told.has_failed() {
             return Ok(());
@@ -86,13 +94,16 @@ impl Setting<'_> {
             told.say(summary(&input_name, &output_name, options, &done));
         }
         match done.garbage_at {
-            Some(offset) => Err(Problem::trailing_garbage(&input_name, offset)),
+            Some(offset) => {
+                let severity = options.manners.severities.garbage;
+                Err(Problem::trailing_garbage(severity, &input_name, offset))
+            }
             None => Ok(()),
         }
     }
 
-    /// Runs the pipeline from an open input to an open output.
-    fn convert(&self, input: &Input, output: &mut Output, crew: Crew<'_>) -> Result<Done, Error> {
+    /// Runs the pipeline from an open input to an open output. `None`: the input is of no format that is read.
+    fn convert(&self, input: &Input, output: &mut Output, crew: Crew<'_>) -> Result<Option<Done>, Error> {
         let options = self.options;
         let reader = self.progress.of(&input.file);
         if options.action == Action::Compress {
@@ -101,20 +112,25 @@ impl Setting<'_> {
                 Crew::Alone(tools) => tools.compress(&compression, reader, output)?,
                 Crew::Together(conduct) => compression.conduct(conduct, reader, output)?,
             };
-            return Ok(Done { plain: done.read, compressed: done.written, garbage_at: None });
+            return Ok(Some(Done { plain: done.read, compressed: done.written, garbage_at: None }));
         }
         // Like `cat` for what is not compressed, as `zcat -f` has always been.
         let copies = options.force && options.destination == Destination::Stdout;
         let (format, mut reader) = Format::sniff(reader).map_err(Error::Read)?;
+        let format = format.filter(|format| options.manners.reads.contains(format));
         if copies && format.is_none() {
             let copied = io::copy(&mut reader, output).map_err(Error::Write)?;
-            return Ok(Done { plain: copied, compressed: copied, garbage_at: None });
+            return Ok(Some(Done { plain: copied, compressed: copied, garbage_at: None }));
+        }
+        // Under its own name the decoder says what is wrong.
+        if format.is_none() && options.manners.are_foreign() {
+            return Ok(None);
         }
         let done = match crew {
             Crew::Alone(tools) => tools.decompress(reader, output)?,
             Crew::Together(conduct) => decompression(input, options).conduct(conduct, reader, output)?,
         };
-        Ok(Done { plain: done.written, compressed: done.read, garbage_at: done.garbage_at })
+        Ok(Some(Done { plain: done.written, compressed: done.read, garbage_at: done.garbage_at }))
     }
 }
 

@@ -179,7 +179,7 @@ fn write_out(stdout: &mut Option<Output>, bytes: &[u8], options: &Options) -> Re
 fn list(options: &Options, progress: &Progress, console: &mut Console) {
     let mut listing = Listing::new(options);
     for input in Walk::new(options) {
-        let result = input.and_then(|input| match Target::of(&input, options) {
+        let result = input.and_then(|input| match Target::of(&input, options, &mut Told::default()) {
             Err(_) if input.was_found => Ok(()),
             _ => listing.add(&input, progress),
         });

@@ -70,11 +70,9 @@ impl<'a> Listing<'a> {
         let name = match (&input.source, stored) {
             (_, Some(stored)) => stored.to_string_lossy().into_owned(),
             (Source::Stdin, None) => "-".to_owned(),
-            (Source::File(path), None) => target::plain_path(path, &self.options.suffix)
-                .as_deref()
-                .unwrap_or(path)
-                .display()
-                .to_string(),
+            (Source::File(path), None) => {
+                target::plain_path(path, self.options).as_deref().unwrap_or(path).display().to_string()
+            }
         };
         let line = Line { compressed, plain, name: &name };
         let is_verbose = self.options.loudness == Loudness::Verbose;

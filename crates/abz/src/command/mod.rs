@@ -4,6 +4,8 @@
 //! |---|---|
 //! | [`arguments`] | what the user may write, for `--help` and for the parser |
 //! | [`options`] | what that means, once and for all |
+//! | [`dialect`] | the same for the command lines of other tools, by whose names it is called |
+//! | [`manners`] | what is different under those names |
 //! | [`pages`] | the manual page and the completions, made of the arguments |
 //! | [`walk`] | which inputs there are: folders, with `-r` |
 //! | [`jobs`] | large files one by one, small ones side by side |
@@ -23,11 +25,13 @@ compile_error!("the command knows files by their Unix attributes; the library `a
 
 mod arguments;
 mod console;
+mod dialect;
 mod input;
 pub mod interrupt;
 mod job;
 pub mod jobs;
 mod list;
+mod manners;
 mod options;
 mod output;
 mod pages;

@@ -3,13 +3,16 @@
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use abz::{Compression, Format};
 use clap::Parser;
 
 use super::arguments::{Arguments, Explained, LICENSE, Reported};
 use super::console::{Loudness, Status};
+use super::dialect;
 use super::interrupt::end_if_broken_pipe;
+use super::manners::{Manners, OWN};
 use super::pages;
 use super::problem::Problem;
 
@@ -41,6 +44,8 @@ pub struct Options {
     pub(super) compression: Compression,
     /// What is told beside errors.
     pub loudness: Loudness,
+    /// Those of the tool by whose name the program is called.
+    pub(super) manners: Manners,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,8 +91,20 @@ impl Options {
     /// # Errors
     ///
     /// If there is nothing to do: help or a mistake has been printed, and this is the status to exit with.
-    pub fn from_command_line() -> Result<Options, Status> {
+    pub fn from_command_line() -> Result<Options, ExitCode> {
+        let options = dialect::options().unwrap_or_else(Options::from_own_command_line);
+        options.map_err(|status| OWN.exit_code(status))
+    }
+
+    fn from_own_command_line() -> Result<Options, Status> {
         let arguments = Arguments::try_parse();
+        if let Ok(folder) = arguments.as_ref().map(|arguments| &arguments.told.install_links)
+            && let Some(folder) = folder
+        {
+            let problems = dialect::links::install(folder);
+            problems.iter().for_each(|problem| eprintln!("abz: {problem}"));
+            return Err(if problems.is_empty() { Status::Success } else { Status::Error });
+        }
         if let Ok(arguments) = &arguments
             && (arguments.told.license || arguments.told.generate.is_some())
         {
@@ -111,6 +128,29 @@ impl Options {
             let _ = error.print();
             if error.use_stderr() { Status::Error } else { Status::Success }
         })
+    }
+
+    /// To compress standard input as it is done if nobody says how.
+    pub(super) fn plain(format: Format) -> Options {
+        Options {
+            action: Action::Compress,
+            explain: None,
+            sources: vec![Source::Stdin],
+            destination: Destination::Beside,
+            keep: false,
+            force: false,
+            recursive: false,
+            sync: false,
+            report: None,
+            report_file: None,
+            trace: None,
+            // gzip's defaults: stored, and not given back.
+            naming: Naming { stores: true, restores: false },
+            suffix: format.suffix().into(),
+            compression: Compression { format, level: format.default_level(), ..Compression::default() },
+            loudness: Loudness::Normal,
+            manners: OWN,
+        }
     }
 
     fn new(arguments: Arguments) -> Result<Options, clap::Error> {
@@ -178,7 +218,6 @@ impl Options {
             report: told.report,
             report_file: told.report_file,
             trace: told.trace,
-            // gzip's defaults: stored, and not given back.
             naming: Naming { stores: !files.no_name, restores: files.name },
             suffix,
             compression,
@@ -187,6 +226,7 @@ impl Options {
                 (false, true) => Loudness::Quiet,
                 (false, false) => Loudness::Normal,
             },
+            ..Options::plain(format)
         })
     }
 }

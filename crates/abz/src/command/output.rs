@@ -111,7 +111,7 @@ impl Output {
         let synced = if options.sync { temporary.file().sync_all() } else { Ok(()) };
         synced.map_err(|error| Problem::of_file(subject, "cannot be synchronised", &error))?;
         temporary.rename().map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => exists(&target),
+            io::ErrorKind::AlreadyExists => exists(&target, options),
             _ => Problem::of_file(subject, "cannot be put in its place", &error),
         })?;
         if options.sync {
@@ -207,7 +207,7 @@ fn open_file(target: PathBuf, input: &Input, options: &Options) -> Result<Output
                 return Ok(Output::Direct { name: target.display().to_string(), file });
             }
             _ if options.force => {}
-            _ => return Err(exists(&target)),
+            _ => return Err(exists(&target, options)),
         }
     }
     // Whoever may not read the input may not read this either while it is made.
@@ -245,6 +245,7 @@ pub(super) fn is_temporary(name: &OsStr) -> bool {
     name.starts_with(PREFIX.as_bytes()) && name.ends_with(SUFFIX.as_bytes())
 }
 
-fn exists(target: &Path) -> Problem {
-    Problem::warning(target.display(), "already exists -- not overwritten (use -f to overwrite it)")
+fn exists(target: &Path, options: &Options) -> Problem {
+    let message = "already exists -- not overwritten (use -f to overwrite it)";
+    Problem::new(options.manners.severities.exists, target.display(), message)
 }

@@ -26,6 +26,8 @@ pub(super) enum Severity {
     Warning,
     /// What was asked for failed.
     Error,
+    /// It failed because a compressed file is not what it should be.
+    Damage,
 }
 
 impl fmt::Display for Problem {
@@ -35,10 +37,6 @@ impl fmt::Display for Problem {
 }
 
 impl Problem {
-    pub(super) fn note(subject: impl fmt::Display, message: impl fmt::Display) -> Self {
-        Self::new(Severity::Note, subject, message)
-    }
-
     pub(super) fn warning(subject: impl fmt::Display, message: impl fmt::Display) -> Self {
         Self::new(Severity::Warning, subject, message)
     }
@@ -47,7 +45,11 @@ impl Problem {
         Self::new(Severity::Error, subject, message)
     }
 
-    fn new(severity: Severity, subject: impl fmt::Display, message: impl fmt::Display) -> Self {
+    fn damage(subject: impl fmt::Display, message: impl fmt::Display) -> Self {
+        Self::new(Severity::Damage, subject, message)
+    }
+
+    pub(super) fn new(severity: Severity, subject: impl fmt::Display, message: impl fmt::Display) -> Self {
         Problem { severity, ends_work: true, subject: subject.to_string(), message: message.to_string() }
     }
 
@@ -58,7 +60,7 @@ impl Problem {
     }
 
     pub(super) fn is_error(&self) -> bool {
-        self.severity == Severity::Error
+        matches!(self.severity, Severity::Error | Severity::Damage)
     }
 
     /// A file could not be opened, made, renamed or the like.
@@ -71,16 +73,17 @@ impl Problem {
         match error {
             Error::Read(cause) => Self::error(input, format_args!("{error}{}", advice_on_io(cause))),
             Error::Write(cause) => Self::error(output, format_args!("{error}{}", advice_on_io(cause))),
-            Error::Gzip(cause) => Self::error(input, format_args!("{cause}; {}", advice_on_gzip(cause))),
-            Error::Lzw(cause) => Self::error(input, format_args!("{cause}; {DAMAGED}")),
-            Error::Bzip2(cause) => Self::error(input, format_args!("{cause}; {}", advice_on_bzip2(cause))),
+            Error::Gzip(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_gzip(cause))),
+            Error::Lzw(cause) => Self::damage(input, format_args!("{cause}; {DAMAGED}")),
+            Error::Bzip2(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_bzip2(cause))),
             _ => Self::error(input, error),
         }
     }
 
     /// A file has something after its last member.
-    pub(super) fn trailing_garbage(input: &str, offset: u64) -> Self {
-        Self::warning(
+    pub(super) fn trailing_garbage(severity: Severity, input: &str, offset: u64) -> Self {
+        Self::new(
+            severity,
             input,
             format_args!(
                 "at byte {offset}: expected the end of the file, found bytes that are not compressed; they were ignored, \
@@ -93,9 +96,7 @@ impl Problem {
 /// What to do about a failed call of the system.
 fn advice_on_io(error: &io::Error) -> &'static str {
     match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; make room there, or write elsewhere with -o"
-        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; make room there, or write elsewhere",
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "; check the permissions of the file and its folder"
         }

@@ -4,24 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use super::console::Told;
 use super::input::Input;
 use super::options::{Action, Destination, Options, Source};
 use super::problem::Problem;
-
-/// Suffixes of compressed files beside the one that the user gave, in any case, and what replaces each.
-const KNOWN: [(&[u8], &[u8]); 11] = [
-    (b".gz", b""),
-    (b".bz2", b""),
-    (b".bz", b""),
-    (b".tbz2", b".tar"),
-    (b".tbz", b".tar"),
-    (b".tgz", b".tar"),
-    (b".taz", b".tar"),
-    (b".z", b""),
-    (b"-gz", b""),
-    (b"-z", b""),
-    (b"_z", b""),
-];
 
 /// Where output goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,8 +18,8 @@ pub(super) enum Target {
 }
 
 impl Target {
-    /// The target of `input`.
-    pub(super) fn of(input: &Input, options: &Options) -> Result<Target, Problem> {
+    /// The target of `input`. Where its name had to be guessed, that is told.
+    pub(super) fn of(input: &Input, options: &Options, told: &mut Told) -> Result<Target, Problem> {
         let path = match (&options.destination, &input.source) {
             (Destination::Nowhere, _) => return Ok(Target::Nowhere),
             (Destination::File(file), _) => return Ok(Target::File(file.clone())),
@@ -41,18 +27,33 @@ impl Target {
             (Destination::Beside, Source::File(path)) => path,
         };
         let name = path.file_name().unwrap_or_default();
-        let stem = without_suffix(name, &options.suffix);
+        let stem = without_suffix(name, options);
+        let manners = &options.manners;
+        if let Some(severity) = manners.severities.suffix
+            && options.action == Action::Compress
+            && stem.is_some()
+            && !options.force
+        {
+            return Err(Problem::new(
+                severity,
+                input,
+                "already has the suffix of a compressed file -- unchanged",
+            ));
+        }
         let name = match (options.action, stem) {
-            (Action::Compress, Some(_)) if !options.force => {
-                return Err(Problem::note(input, "already has the suffix of a compressed file -- unchanged"));
-            }
             (Action::Compress, _) => with_suffix(name, &options.suffix),
             (_, stem) if options.naming.restores => match input.stored_name().or(stem) {
                 Some(name) => name,
                 None => return Err(unknown_suffix(input, options)),
             },
             (_, Some(stem)) => stem,
-            (_, None) => return Err(unknown_suffix(input, options)),
+            (_, None) => {
+                let addition = manners.guesses.ok_or_else(|| unknown_suffix(input, options))?;
+                let guess = with_suffix(name, addition.as_ref());
+                let message = format_args!("the original name is not known, {} is taken", guess.display());
+                told.add(Err(Problem::new(manners.severities.no_suffix, input, message).afterwards()));
+                guess
+            }
         };
         Ok(Target::File(path.with_file_name(name)))
     }
@@ -60,18 +61,21 @@ impl Target {
 
 fn unknown_suffix(input: &Input, options: &Options) -> Problem {
     let suffix = options.suffix.display();
-    Problem::warning(input, format_args!("unknown suffix, expected {suffix} -- ignored (use -c, or -o FILE)"))
+    let advice = if options.manners.are_foreign() { "use -c" } else { "use -c, or -o FILE" };
+    let message = format_args!("unknown suffix, expected {suffix} -- ignored ({advice})");
+    Problem::new(options.manners.severities.no_suffix, input, message)
 }
 
 /// `path` without the suffix of compressed files, if it has one.
-pub(super) fn plain_path(path: &Path, suffix: &OsStr) -> Option<PathBuf> {
-    without_suffix(path.file_name()?, suffix).map(|name| path.with_file_name(name))
+pub(super) fn plain_path(path: &Path, options: &Options) -> Option<PathBuf> {
+    without_suffix(path.file_name()?, options).map(|name| path.with_file_name(name))
 }
 
 /// `path` with the suffix of compressed files, if it has none yet.
-pub(super) fn compressed_path(path: &Path, suffix: &OsStr) -> Option<PathBuf> {
+pub(super) fn compressed_path(path: &Path, options: &Options) -> Option<PathBuf> {
     let name = path.file_name()?;
-    without_suffix(name, suffix).is_none().then(|| path.with_file_name(with_suffix(name, suffix)))
+    let path = || path.with_file_name(with_suffix(name, &options.suffix));
+    without_suffix(name, options).is_none().then(path)
 }
 
 fn with_suffix(name: &OsStr, suffix: &OsStr) -> OsString {
@@ -82,9 +86,11 @@ fn with_suffix(name: &OsStr, suffix: &OsStr) -> OsString {
 
 /// The name of what was compressed to a file of the given name; `None` if that does not end with a known suffix,
 /// or is nothing but one.
-fn without_suffix(name: &OsStr, suffix: &OsStr) -> Option<OsString> {
+fn without_suffix(name: &OsStr, options: &Options) -> Option<OsString> {
     let name = name.as_bytes();
-    let known = std::iter::once((suffix.as_bytes(), &b""[..])).chain(KNOWN);
+    let known = options.manners.suffixes.iter();
+    let known = known.map(|(suffix, replacement)| (suffix.as_bytes(), replacement.as_bytes()));
+    let known = std::iter::once((options.suffix.as_bytes(), &b""[..])).chain(known);
     for (suffix, replacement) in known {
         if let Some(at) = name.len().checked_sub(suffix.len())
             && at > 0
@@ -98,13 +104,15 @@ fn without_suffix(name: &OsStr, suffix: &OsStr) -> Option<OsString> {
 
 #[cfg(test)]
 mod tests {
+    use abz::Format;
+
     use super::*;
 
     #[test]
     fn suffixes_are_those_of_the_formats() {
-        let stem = |name: &str| {
-            without_suffix(name.as_ref(), ".gz".as_ref()).map(|stem| stem.into_string().unwrap())
-        };
+        let options = Options::plain(Format::Gzip);
+        let stem =
+            |name: &str| without_suffix(name.as_ref(), &options).map(|stem| stem.into_string().unwrap());
         for (name, expected) in [
             ("x.gz", Some("x")),
             ("x.GZ", Some("x")),
@@ -126,9 +134,10 @@ mod tests {
 
     #[test]
     fn a_suffix_of_the_users_comes_first() {
-        assert_eq!(without_suffix("x.foo".as_ref(), ".foo".as_ref()), Some("x".into()));
-        assert_eq!(without_suffix("x.gz".as_ref(), ".foo".as_ref()), Some("x".into()));
-        assert_eq!(compressed_path("d/x".as_ref(), ".foo".as_ref()), Some("d/x.foo".into()));
-        assert_eq!(compressed_path("d/x.gz".as_ref(), ".foo".as_ref()), None);
+        let options = Options { suffix: ".foo".into(), ..Options::plain(Format::Gzip) };
+        assert_eq!(without_suffix("x.foo".as_ref(), &options), Some("x".into()));
+        assert_eq!(without_suffix("x.gz".as_ref(), &options), Some("x".into()));
+        assert_eq!(compressed_path("d/x".as_ref(), &options), Some("d/x.foo".into()));
+        assert_eq!(compressed_path("d/x.gz".as_ref(), &options), None);
     }
 }

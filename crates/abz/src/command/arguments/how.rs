@@ -56,7 +56,8 @@ fn parse_processes(text: &str) -> Result<usize, String> {
     }
 }
 
-fn parse_block_size(text: &str) -> Result<usize, String> {
+/// A size in bytes with an optional unit, within the limits of a block.
+pub fn parse_block_size(text: &str) -> Result<usize, String> {
     let short = text.strip_suffix("iB").unwrap_or(text);
     let (digits, unit) = match (short.strip_suffix(['k', 'K']), short.strip_suffix(['m', 'M'])) {
         (Some(digits), _) => (digits, 1 << 10),

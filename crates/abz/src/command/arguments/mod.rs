@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use clap::{Parser, ValueHint};
 
 pub(super) use files::Files;
-pub(super) use how::How;
+pub(super) use how::{How, parse_block_size};
 pub(super) use told::{Generated, Reported, Told};
 pub(super) use what::{Explained, What};
 

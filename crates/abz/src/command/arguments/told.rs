@@ -40,6 +40,13 @@ pub struct Told {
     #[arg(long, value_name = "WHAT", hide_short_help = true)]
     pub generate: Option<Generated>,
 
+    /// Make links to abz in DIR under the names of other tools, and say which
+    ///
+    /// Called by such a name (gzip, gunzip, zcat, pigz, bzip2, lbzip2 and so on), abz takes the options of that tool and
+    /// behaves as it does. What exists in DIR and is no such link stays.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, hide_short_help = true)]
+    pub install_links: Option<PathBuf>,
+
     /// Print the license
     #[arg(short = 'L', long)]
     pub license: bool,

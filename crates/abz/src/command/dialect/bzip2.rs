@@ -1,0 +1,74 @@
+//! bzip2 1.0.8, and lbzip2 2.5, which takes bzip2's options and more.
+
+use abz::Format;
+
+use super::super::manners::{Manners, Severities};
+use super::super::problem::Severity;
+use super::words::{Flag, Takes};
+use super::{Means, Mode, Tool};
+
+pub(super) static BZIP2: Tool = Tool {
+    names: &[("bzip2", Mode::Compress), ("bunzip2", Mode::Decompress), ("bzcat", Mode::Cat)],
+    format: Format::Bzip2,
+    manners: MANNERS,
+    flags: &[FLAGS],
+    variables: &["BZIP2", "BZIP"],
+    allows: |_| true,
+};
+
+pub(super) static LBZIP2: Tool = Tool {
+    names: &[("lbzip2", Mode::Compress), ("lbunzip2", Mode::Decompress), ("lbzcat", Mode::Cat)],
+    manners: Manners {
+        severities: Severities {
+            garbage: Severity::Note,
+            no_suffix: Severity::Note,
+            ..Severities::all(Severity::Warning)
+        },
+        statuses: [4, 1, 1],
+        ..MANNERS
+    },
+    flags: &[FLAGS, LBZIP2_FLAGS],
+    variables: &["LBZIP2", "BZIP2", "BZIP"],
+    ..BZIP2
+};
+
+const MANNERS: Manners = Manners {
+    name: "bzip2",
+    reads: &[Format::Bzip2],
+    guesses: Some(".out"),
+    suffixes: &[(".bz2", ""), (".bz", ""), (".tbz2", ".tar"), (".tbz", ".tar"), (".tz2", ".tar")],
+    severities: Severities {
+        garbage: Severity::Note,
+        no_suffix: Severity::Note,
+        ..Severities::all(Severity::Error)
+    },
+    statuses: [0, 1, 2],
+};
+
+const FLAGS: &[Flag] = &[
+    Flag::new("h", "help", Means::Help).help("print this help"),
+    Flag::new("d", "decompress", Means::Decompress).help("decompress"),
+    Flag::new("z", "compress", Means::Compress).help("compress"),
+    Flag::new("k", "keep", Means::Keep).help("keep FILE"),
+    Flag::new("f", "force", Means::Force)
+        .help("overwrite files, follow links; with -cd copy what is not bzip2"),
+    Flag::new("t", "test", Means::Test).help("test"),
+    Flag::new("c", "stdout", Means::Stdout).help("write to standard output, keep FILE"),
+    Flag::new("q", "quiet", Means::Quiet).help("say nothing but errors"),
+    Flag::new("v", "verbose", Means::Verbose).help("say what is done"),
+    Flag::new("L", "license", Means::License).help("print the license"),
+    Flag::new("V", "version", Means::Version).help("print the version"),
+    Flag::new("123456789", "", Means::Level).takes(Takes::Digit),
+    Flag::new("", "fast", Means::LevelIs(1)).help("compress blocks of 100 kB, as -1"),
+    Flag::new("", "best", Means::LevelIs(9)).help("compress blocks of 900 kB, as -9, the default"),
+    Flag::new("s", "small", Means::Nothing),
+    Flag::new("", "repetitive-fast", Means::Nothing),
+    Flag::new("", "repetitive-best", Means::Nothing),
+    Flag::new("", "exponential", Means::Nothing),
+];
+
+const LBZIP2_FLAGS: &[Flag] = &[
+    Flag::new("n", "", Means::Threads).takes(Takes::Value).help("use X threads"),
+    Flag::new("u", "sequential", Means::Nothing),
+    Flag::new("S", "", Means::Nothing),
+];

@@ -1,0 +1,108 @@
+//! gzip 1.12, and pigz 2.6, which takes gzip's options and more.
+
+use abz::Format;
+
+use super::super::manners::{Manners, OWN, Severities};
+use super::super::problem::Severity;
+use super::words::{Flag, Takes};
+use super::{Means, Mode, Tool};
+
+pub(super) static GZIP: Tool = Tool {
+    names: &[("gzip", Mode::Compress), ("gunzip", Mode::Decompress), ("zcat", Mode::Cat)],
+    format: Format::Gzip,
+    manners: MANNERS,
+    flags: &[FLAGS, GZIP_FLAGS],
+    variables: &["GZIP"],
+    // gzip takes those only that do not change what is done.
+    allows: |means| matches!(means, Means::Level | Means::LevelIs(_) | Means::Sync | Means::Refused(_)),
+};
+
+pub(super) static PIGZ: Tool = Tool {
+    names: &[("pigz", Mode::Compress), ("unpigz", Mode::Decompress)],
+    format: Format::Gzip,
+    manners: MANNERS,
+    flags: &[FLAGS, PIGZ_FLAGS],
+    variables: &["GZIP", "PIGZ"],
+    allows: |_| true,
+};
+
+const MANNERS: Manners = Manners {
+    name: "gzip",
+    reads: &[Format::Gzip, Format::Compress],
+    guesses: None,
+    suffixes: &[
+        (".gz", ""),
+        (".z", ""),
+        (".taz", ".tar"),
+        (".tgz", ".tar"),
+        ("-gz", ""),
+        ("-z", ""),
+        ("_z", ""),
+    ],
+    severities: Severities {
+        link: Severity::Error,
+        suffix: Some(Severity::Note),
+        ..Severities::all(Severity::Warning)
+    },
+    statuses: OWN.statuses,
+};
+
+const NO_RSYNCABLE: Means = Means::Refused("--rsyncable is not there under this name");
+
+const FLAGS: &[Flag] = &[
+    Flag::new("c", "stdout", Means::Stdout).help("write to standard output, keep FILE"),
+    Flag::new("", "to-stdout", Means::Stdout),
+    Flag::new("d", "decompress", Means::Decompress).help("decompress"),
+    Flag::new("", "uncompress", Means::Decompress),
+    Flag::new("f", "force", Means::Force)
+        .help("overwrite files, follow links; with -cd copy what is not compressed"),
+    Flag::new("h", "help", Means::Help).help("print this help"),
+    Flag::new("k", "keep", Means::Keep).help("keep FILE"),
+    Flag::new("l", "list", Means::List).help("list sizes"),
+    Flag::new("L", "license", Means::License).help("print the license"),
+    Flag::new("n", "no-name", Means::NoName).help("store, or restore, neither name nor time"),
+    Flag::new("N", "name", Means::Name).help("store, or restore, name and time"),
+    Flag::new("r", "recursive", Means::Recursive).help("take the files in folders"),
+    Flag::new("S", "suffix", Means::Suffix).takes(Takes::Value).help("let compressed files end with X"),
+    Flag::new("t", "test", Means::Test).help("test"),
+    Flag::new("v", "verbose", Means::Verbose).help("say what is done"),
+    Flag::new("V", "version", Means::Version).help("print the version"),
+    Flag::new("", "fast", Means::LevelIs(1)).help("compress fast, as -1"),
+    Flag::new("", "best", Means::LevelIs(9)).help("compress well, as -9"),
+    Flag::new("", "synchronous", Means::Sync).help("wait until the output is on the disk"),
+];
+
+const GZIP_FLAGS: &[Flag] = &[
+    Flag::new("123456789", "", Means::Level).takes(Takes::Digit),
+    Flag::new("q", "quiet", Means::Quiet).help("say nothing but errors"),
+    Flag::new("", "silent", Means::Quiet),
+    Flag::new("", "rsyncable", NO_RSYNCABLE),
+    Flag::new("", "ascii", Means::Nothing),
+    Flag::new("a", "", Means::Nothing),
+    Flag::new("", "presume-input-tty", Means::Nothing),
+];
+
+const PIGZ_FLAGS: &[Flag] = &[
+    Flag::new("123456789", "", Means::Level).takes(Takes::Digits),
+    Flag::new("p", "processes", Means::Threads).takes(Takes::Value).help("use X threads"),
+    Flag::new("b", "blocksize", Means::Block).takes(Takes::Value).help("compress blocks of X KiB"),
+    Flag::new("i", "independent", Means::Nothing),
+    Flag::new("q", "quiet", Means::Silent).help("say nothing"),
+    Flag::new("", "silent", Means::Silent),
+    Flag::new("Y", "", Means::Sync),
+    // Of zopfli, which only level 11 of pigz is.
+    Flag::new("F", "first", Means::Nothing),
+    Flag::new("I", "iterations", Means::Nothing).takes(Takes::Value),
+    Flag::new("J", "maxsplits", Means::Nothing).takes(Takes::Value),
+    Flag::new("O", "oneblock", Means::Nothing),
+    Flag::new("R", "rsyncable", NO_RSYNCABLE),
+    Flag::new("0", "", Means::Refused("abz has no level 0")),
+    Flag::new("K", "zip", Means::Refused("--zip: abz does not write zip files")),
+    Flag::new("z", "zlib", Means::Refused("--zlib: abz does not write zlib files")),
+    Flag::new("A", "alias", Means::Refused("--alias: abz does not write zip files")).takes(Takes::Value),
+    Flag::new("C", "comment", Means::Refused("--comment: abz stores no comments")).takes(Takes::Value),
+    Flag::new("H", "huffman", Means::Refused("--huffman: abz has levels only")),
+    Flag::new("U", "rle", Means::Refused("--rle: abz has levels only")),
+    Flag::new("m", "no-time", Means::Refused("--no-time: use -n, which stores no name either")),
+    Flag::new("M", "time", Means::Refused("--time: use -N, which stores the name too")),
+];

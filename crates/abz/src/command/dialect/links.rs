@@ -1,0 +1,44 @@
+//! Links by whose names the program takes the options of other tools.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use super::super::list::print;
+use super::super::problem::Problem;
+use super::TOOLS;
+
+/// Makes a link to this program in `folder` for each name that it knows, and says which. What is there already and is
+/// not such a link stays.
+pub(in super::super) fn install(folder: &Path) -> Vec<Problem> {
+    let program = match std::env::current_exe().and_then(|program| program.canonicalize()) {
+        Ok(program) => program,
+        Err(error) => return vec![Problem::of_file("abz", "cannot be found", &error)],
+    };
+    let names = TOOLS.iter().flat_map(|tool| tool.names.iter().map(|(name, _)| *name));
+    names.filter_map(|name| link(&program, &folder.join(name)).err()).collect()
+}
+
+fn link(program: &Path, link: &Path) -> Result<(), Problem> {
+    let cannot = |error: io::Error| Problem::of_file(link.display(), "cannot be made", &error);
+    match fs::read_link(link) {
+        Ok(target) if target == program => {
+            return print(|out| writeln!(out, "{} is there already", link.display()));
+        }
+        // One to an older abz.
+        Ok(target) if target.file_name() == program.file_name() => fs::remove_file(link).map_err(cannot)?,
+        Ok(_) => return Err(taken(link)),
+        Err(_) if fs::symlink_metadata(link).is_ok() => return Err(taken(link)),
+        Err(_) => {}
+    }
+    symlink(program, link).map_err(cannot)?;
+    print(|out| writeln!(out, "{} -> {}", link.display(), program.display()))
+}
+
+fn taken(link: &Path) -> Problem {
+    Problem::error(
+        link.display(),
+        "exists, and is no link to abz -- not overwritten (remove it, or name another folder)",
+    )
+}

@@ -1,0 +1,102 @@
+//! How the program behaves under the name of another: where its users would see a difference.
+
+use std::process::ExitCode;
+
+use abz::Format;
+
+use super::console::Status;
+use super::problem::Severity;
+
+/// What is taken for how bad, which formats are read, and what the exit status says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Manners {
+    /// What messages begin with.
+    pub(super) name: &'static str,
+    /// The formats that are read, the first of them being what any other file is held against.
+    pub(super) reads: &'static [Format],
+    /// What an unknown name becomes when it is decompressed, instead of being refused.
+    pub(super) guesses: Option<&'static str>,
+    /// What ends a known name, and what becomes of that.
+    pub(super) suffixes: &'static [(&'static str, &'static str)],
+    pub(super) severities: Severities,
+    /// The exit status after a warning, an error, and a damaged file.
+    pub(super) statuses: [u8; 3],
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Severities {
+    /// What is to be compressed has the suffix already. `None`: it is compressed again.
+    pub(super) suffix: Option<Severity>,
+    /// What is to be decompressed has no known suffix.
+    pub(super) no_suffix: Severity,
+    /// The output exists.
+    pub(super) exists: Severity,
+    /// The input is a folder, or neither that nor a file.
+    pub(super) no_file: Severity,
+    /// The input is a symbolic link.
+    pub(super) link: Severity,
+    /// The input has other names. `None`: one of them is as good as another.
+    pub(super) names: Option<Severity>,
+    /// Something follows the last member.
+    pub(super) garbage: Severity,
+}
+
+impl Severities {
+    /// The same for all.
+    pub(super) const fn all(severity: Severity) -> Self {
+        Severities {
+            suffix: Some(severity),
+            no_suffix: severity,
+            exists: severity,
+            no_file: severity,
+            link: severity,
+            names: Some(severity),
+            garbage: severity,
+        }
+    }
+}
+
+/// Those of the program under its own name, which are gzip's in most.
+pub(super) const OWN: Manners = Manners {
+    name: "abz",
+    reads: &Format::ALL,
+    guesses: None,
+    suffixes: &[
+        (".gz", ""),
+        (".bz2", ""),
+        (".bz", ""),
+        (".tbz2", ".tar"),
+        (".tbz", ".tar"),
+        (".tgz", ".tar"),
+        (".taz", ".tar"),
+        (".z", ""),
+        ("-gz", ""),
+        ("-z", ""),
+        ("_z", ""),
+    ],
+    severities: Severities {
+        suffix: Some(Severity::Note),
+        link: Severity::Error,
+        ..Severities::all(Severity::Warning)
+    },
+    statuses: [2, 1, 1],
+};
+
+impl Manners {
+    /// True of those of another program.
+    pub(super) fn are_foreign(&self) -> bool {
+        self.name != OWN.name
+    }
+
+    /// What the process ends with.
+    pub(super) fn exit_code(&self, status: Status) -> ExitCode {
+        let [warning, error, damage] = self.statuses;
+        ExitCode::from(match status {
+            Status::Success => 0,
+            Status::Warning => warning,
+            Status::Error => error,
+            Status::Damage => damage,
+        })
+    }
+}
