@@ -8,7 +8,7 @@ use std::sync::{Barrier, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use anabranch::Stream;
+use anabranch::{Pool, Stream};
 use contract_support::process;
 use contract_support::watchdog::{comes_true, message, panic_of, within};
 
@@ -387,5 +387,20 @@ fn no_thread_outlives_the_call() {
             let gone = || process::threads_named(&format!("{title}-")) == 0;
             assert!(comes_true(Duration::from_secs(5), gone));
         }
+    });
+}
+
+#[test]
+fn a_run_that_gets_no_helper_opens_its_items() {
+    within(|| {
+        let pool = Pool::new(2);
+        // Two callers for a pool of two: there is no helper for the inner run.
+        let sum = |n: u64| {
+            let inner = Stream::from_iter(0..n).pool(&pool).window(4).serial_flat_map(|m| 0..m);
+            inner.map(|m| m + 1).serial_flat_map(|m| [m, m]).fold(0, |sum, m| sum + m)
+        };
+        let mut sums = Vec::new();
+        Stream::from_iter(0..6).pool(&pool).map(|n| n).for_each(|n| sums.push(sum(n)));
+        assert_eq!(sums, [0, 0, 2, 8, 20, 40]);
     });
 }

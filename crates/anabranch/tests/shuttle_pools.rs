@@ -20,13 +20,22 @@ fn gated(pool: &Pool, items: u64) {
     assert_eq!(passed.count(), items);
 }
 
+/// As [`gated`], with stages that open what they are given.
+fn gated_and_opened(pool: &Pool, items: u64) {
+    let passed = Gate::new();
+    let source = (0..items).inspect(|&n| passed.wait_for(2 * n));
+    let stream = Stream::from_iter(source).pool(pool).window(2);
+    stream.serial_flat_map(|n| [n, n]).map(|n| n).for_each(|_| passed.pass());
+    assert_eq!(passed.count(), 2 * items);
+}
+
 /// Two such runs, in two threads. Not scoped ones: shuttle wakes who waits in a scope's body when a thread of the
 /// scope ends, whatever it waits for.
-fn two_at_once(pool: Pool, items: u64) {
+fn two_at_once(pool: Pool, run: fn(&Pool, u64), items: u64) {
     let pool = Arc::new(pool);
     let other = Arc::clone(&pool);
-    let thread = thread::spawn(move || gated(&other, items));
-    gated(&pool, items);
+    let thread = thread::spawn(move || run(&other, items));
+    run(&pool, items);
     thread.join().unwrap();
 }
 
@@ -39,14 +48,21 @@ fn a_source_that_waits_for_its_results() {
 fn two_such_runs_on_a_pool_for_two() {
     // There is no room for a helper while both run, or there is one that has to leave.
     check(1_000, || {
-        two_at_once(Pool::new(2), 3);
+        two_at_once(Pool::new(2), gated, 3);
     });
 }
 
 #[test]
 fn two_such_runs_share_one_helper() {
     check(1_000, || {
-        two_at_once(Pool::new(3), 3);
+        two_at_once(Pool::new(3), gated, 3);
+    });
+}
+
+#[test]
+fn two_runs_that_open_their_items() {
+    check(500, || {
+        two_at_once(Pool::new(2), gated_and_opened, 2);
     });
 }
 

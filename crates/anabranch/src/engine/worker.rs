@@ -249,7 +249,8 @@ impl<'l, 'env> Worker<'l, 'env> {
                     own.notify();
                     Poked::Elsewhere
                 }
-                None => station.node.poke(&|| self.look()),
+                // Not for what comes before it: that gives way to this one.
+                None => station.node.poke(&|| self.run.is_done() || is_ready_behind(self.line, at)),
             };
             worked |= poked == Poked::Worked;
             if cfg!(mutant = "no_poke_of_neighbour") {
@@ -337,12 +338,28 @@ impl<'l, 'env> Worker<'l, 'env> {
 
 /// The nodes of a line at which a worker would find something to do, as far as a look can tell.
 fn ready_places(line: &Line<'_>) -> impl Iterator<Item = ()> {
-    let open = |station: &Station<'_>| station.own.is_none() && station.node.is_ready();
-    let links = line.links.iter().flat_map(move |link| {
+    std::iter::once_with(|| is_open(&line.source))
+        .chain(ready_links(&line.links))
+        .filter(|&ready| ready)
+        .map(drop)
+}
+
+/// Whether there is anything to do behind link `at`, toward the sink.
+fn is_ready_behind(line: &Line<'_>, at: usize) -> bool {
+    ready_links(&line.links[at + 1..]).any(|ready| ready)
+}
+
+/// Of each link whether its hop and whether its serial node is ready.
+fn ready_links(links: &[Link<'_>]) -> impl Iterator<Item = bool> {
+    links.iter().flat_map(|link| {
         let hop = link.hop.as_ref().is_some_and(|hop| hop.is_ready());
-        [hop, open(&link.station)]
-    });
-    std::iter::once_with(move || open(&line.source)).chain(links).filter(|&ready| ready).map(drop)
+        [hop, is_open(&link.station)]
+    })
+}
+
+/// Whether a worker would find something to do there. A dedicated node has its own thread.
+fn is_open(station: &Station<'_>) -> bool {
+    station.own.is_none() && station.node.is_ready()
 }
 
 /// The life of a dedicated thread: it runs one serial node, and waits on that node's own event.
