@@ -5,6 +5,7 @@ use std::io;
 use abz::{Compression, Conduct, Decompression, Error, Format, Tools};
 
 use super::arguments::Explained;
+use super::checksum::Checksum;
 use super::console::Told;
 use super::input::Input;
 use super::interrupt;
@@ -13,7 +14,9 @@ use super::options::{Action, Destination, Options};
 use super::output::Output;
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
+use super::sums::Summed;
 use super::target::Target;
+use super::verify;
 
 /// A compressed file of fewer bytes is not worth a second thread.
 const SMALL: u64 = 64 << 10;
@@ -56,7 +59,12 @@ impl Setting<'_> {
             Err(problem) if input.was_found && !options.is_verbose() && !problem.is_error() => return Ok(()),
             target => target?,
         };
-        let to_memory = matches!(crew, Crew::Alone(_)) && target == Target::Stdout;
+        let is_alone = matches!(crew, Crew::Alone(_));
+        let checksum = match options.checksum {
+            true => Some(Checksum::open(&target, is_alone, &input, options)?),
+            false => None,
+        };
+        let to_memory = is_alone && target == Target::Stdout;
         let mut output = match to_memory {
             true => Output::Memory(Vec::new()),
             false => Output::open(target, &input, options)?,
@@ -68,12 +76,16 @@ impl Setting<'_> {
             told.output = bytes;
             output = Output::Nowhere;
         }
-        let done = done.map_err(|error| {
-            if let Error::Write(error) = &error {
+        let done = done.map_err(|failure| {
+            let error = match &failure {
+                Failure::Run(error) => error,
+                Failure::Check(found) => return Problem::of_verification(&output_name, found),
+            };
+            if let Error::Write(error) = error {
                 told.is_hopeless = options.destination == Destination::Stdout;
                 interrupt::end_if_broken_pipe(error);
             }
-            Problem::of_run(&input_name, &output_name, &error)
+            Problem::of_run(&input_name, &output_name, error)
         })?;
         let Some(done) = done else {
             let format = options.manners.reads[0];
@@ -86,6 +98,9 @@ impl Setting<'_> {
         told.add(output.commit(&input, options));
         if told.has_failed() {
             return Ok(());
+        }
+        if let (Some(checksum), Some(sum)) = (checksum, &done.sha256) {
+            checksum.tell(sum, &input, options, told);
         }
         if !options.keep {
             input.remove()?;
@@ -103,34 +118,41 @@ impl Setting<'_> {
     }
 
     /// Runs the pipeline from an open input to an open output. `None`: the input is of no format that is read.
-    fn convert(&self, input: &Input, output: &mut Output, crew: Crew<'_>) -> Result<Option<Done>, Error> {
+    fn convert(&self, input: &Input, output: &mut Output, crew: Crew<'_>) -> Result<Option<Done>, Failure> {
         let options = self.options;
         let reader = self.progress.of(&input.file);
         if options.action == Action::Compress {
             let compression = compression(input, options);
+            let mut plain =
+                Summed::new(reader).with_fingerprint(options.verify).with_sha256(options.checksum);
             let done = match crew {
-                Crew::Alone(tools) => tools.compress(&compression, reader, output)?,
-                Crew::Together(conduct) => compression.conduct(conduct, reader, output)?,
+                crew if options.verify => verify::compress(&compression, &mut plain, output, crew)?,
+                Crew::Alone(tools) => tools.compress(&compression, &mut plain, output)?,
+                Crew::Together(conduct) => compression.conduct(conduct, &mut plain, output)?,
             };
-            return Ok(Some(Done { plain: done.read, compressed: done.written, garbage_at: None }));
+            let (written, sha256) = (done.written, plain.sha256());
+            return Ok(Some(Done { plain: done.read, compressed: written, garbage_at: None, sha256 }));
         }
+        let mut plain = Summed::new(output).with_sha256(options.checksum);
         // Like `cat` for what is not compressed, as `zcat -f` has always been.
         let copies = options.force && options.destination == Destination::Stdout;
         let (format, mut reader) = Format::sniff(reader).map_err(Error::Read)?;
         let format = format.filter(|format| options.manners.reads.contains(format));
         if copies && format.is_none() {
-            let copied = io::copy(&mut reader, output).map_err(Error::Write)?;
-            return Ok(Some(Done { plain: copied, compressed: copied, garbage_at: None }));
+            let copied = io::copy(&mut reader, &mut plain).map_err(Error::Write)?;
+            let sha256 = plain.sha256();
+            return Ok(Some(Done { plain: copied, compressed: copied, garbage_at: None, sha256 }));
         }
         // Under its own name the decoder says what is wrong.
         if format.is_none() && options.manners.are_foreign() {
             return Ok(None);
         }
         let done = match crew {
-            Crew::Alone(tools) => tools.decompress(reader, output)?,
-            Crew::Together(conduct) => decompression(input, options).conduct(conduct, reader, output)?,
+            Crew::Alone(tools) => tools.decompress(reader, &mut plain)?,
+            Crew::Together(conduct) => decompression(input, options).conduct(conduct, reader, &mut plain)?,
         };
-        Ok(Some(Done { plain: done.written, compressed: done.read, garbage_at: done.garbage_at }))
+        let (written, sha256) = (done.written, plain.sha256());
+        Ok(Some(Done { plain: written, compressed: done.read, garbage_at: done.garbage_at, sha256 }))
     }
 }
 
@@ -141,6 +163,22 @@ struct Done {
     /// The size of the compressed file in bytes.
     compressed: u64,
     garbage_at: Option<u64>,
+    /// Of the contents, if it was asked for.
+    sha256: Option<String>,
+}
+
+/// Why there is no output.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Run(Error),
+    /// What was written does not give back what was read: what was found out about it.
+    Check(String),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Run(error)
+    }
 }
 
 /// How to compress `input`: with no more workers than it has blocks.

@@ -1,10 +1,10 @@
 //! What is in compressed files, for `--list`.
 
-use std::fmt;
 use std::io::{self, Write};
 
 use abz::gzip::Survey;
-use abz::{Conduct, Decompression};
+use abz::{Conduct, Decompression, Error, Format};
+use serde_json::json;
 
 use super::console::Loudness;
 use super::input::Input;
@@ -14,7 +14,7 @@ use super::problem::Problem;
 use super::progress::Progress;
 use super::target;
 
-/// Prints a line for each file, and one for all of them.
+/// Prints a line for each file and one for all of them, or a JSON array with an object for each file.
 #[derive(Debug)]
 pub(super) struct Listing<'a> {
     options: &'a Options,
@@ -24,17 +24,14 @@ pub(super) struct Listing<'a> {
 }
 
 /// What is told of one file.
-struct Line<'a> {
+struct Entry {
+    format: Format,
+    /// What it is made of, in a word.
+    made_of: &'static str,
     compressed: u64,
     plain: u64,
-    name: &'a dyn fmt::Display,
-}
-
-impl fmt::Display for Line<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Line { compressed, plain, name } = self;
-        write!(f, "{compressed:>19} {plain:>19} {:>5.1}% {name}", saved(*compressed, *plain))
-    }
+    /// The name that its contents would get.
+    name: String,
 }
 
 /// How much smaller a file is than its contents, in percent.
@@ -47,60 +44,107 @@ impl<'a> Listing<'a> {
         Listing { options, files: 0, compressed: 0, plain: 0 }
     }
 
-    /// Prints what is in `input`. Where its members say how long they are (gzip files of abz, BGZF) nothing is decoded;
-    /// any other file is, for nothing else tells its size: the number at the end of a gzip file is that of its last
-    /// member, modulo 4 GiB.
+    /// Prints what is in `input`.
     pub(super) fn add(&mut self, input: &Input, progress: &Progress) -> Result<(), Problem> {
-        let mut kind = "members";
-        let (compressed, plain) = match survey(input)? {
-            Some(survey) => (input.metadata.len(), survey.uncompressed),
-            None => {
-                kind = "stream";
-                let decompression = Decompression { workers: self.options.compression.workers };
-                let done = decompression
-                    .conduct(Conduct::default(), progress.of(&input.file), io::sink())
-                    .map_err(|error| Problem::of_run(&input.to_string(), "nothing", &error))?;
-                (done.garbage_at.unwrap_or(done.read), done.written)
-            }
-        };
+        let entry = self.look_at(input, progress)?;
         self.files += 1;
-        self.compressed += compressed;
-        self.plain += plain;
+        self.compressed += entry.compressed;
+        self.plain += entry.plain;
+        progress.aside(|| match self.options.as_json {
+            true => self.print_json(input, &entry),
+            false => self.print_line(&entry),
+        })
+    }
+
+    /// Where the members of a file say how long they are (gzip files of abz, BGZF) nothing is decoded; any other file
+    /// is, for nothing else tells its size: the number at the end of a gzip file is that of its last member, modulo
+    /// 4 GiB.
+    fn look_at(&self, input: &Input, progress: &Progress) -> Result<Entry, Problem> {
+        let name = self.name(input);
+        if let Some(survey) = survey(input)? {
+            let (compressed, plain) = (input.metadata.len(), survey.uncompressed);
+            return Ok(Entry { format: Format::Gzip, made_of: "members", compressed, plain, name });
+        }
+        let problem = |error| Problem::of_run(&input.to_string(), "nothing", &error);
+        let (format, reader) =
+            Format::sniff(progress.of(&input.file)).map_err(|error| problem(Error::Read(error)))?;
+        let decompression = Decompression { workers: self.options.compression.workers };
+        let done = decompression.conduct(Conduct::default(), reader, io::sink()).map_err(problem)?;
+        let compressed = done.garbage_at.unwrap_or(done.read);
+        Ok(Entry {
+            format: format.unwrap_or_default(),
+            made_of: "stream",
+            compressed,
+            plain: done.written,
+            name,
+        })
+    }
+
+    fn name(&self, input: &Input) -> String {
         let stored = input.stored_name().filter(|_| self.options.naming.restores);
-        let name = match (&input.source, stored) {
+        match (&input.source, stored) {
             (_, Some(stored)) => stored.to_string_lossy().into_owned(),
             (Source::Stdin, None) => "-".to_owned(),
             (Source::File(path), None) => {
                 target::plain_path(path, self.options).as_deref().unwrap_or(path).display().to_string()
             }
-        };
-        let line = Line { compressed, plain, name: &name };
-        let is_verbose = self.options.loudness == Loudness::Verbose;
-        let write = |out: &mut dyn Write| {
+        }
+    }
+
+    fn print_line(&self, entry: &Entry) -> Result<(), Problem> {
+        print(|out| {
             if self.files == 1 && self.options.loudness > Loudness::Quiet {
-                let head = if is_verbose { "made of " } else { "" };
+                let head = if self.options.is_verbose() { "made of " } else { "" };
                 writeln!(
                     out,
                     "{head}{:>19} {:>19} {:>6} uncompressed_name",
                     "compressed", "uncompressed", "ratio"
                 )?;
             }
-            if is_verbose {
-                write!(out, "{kind:<8}")?;
-            }
-            writeln!(out, "{line}")
-        };
-        progress.aside(|| print(write))
+            self.write_line(out, entry.made_of, entry.compressed, entry.plain, &entry.name)
+        })
     }
 
-    /// Prints the sums, if there were several files.
-    pub(super) fn end(&self) -> Result<(), Problem> {
-        if self.files < 2 || self.options.loudness == Loudness::Quiet {
-            return Ok(());
+    fn write_line(
+        &self,
+        out: &mut dyn Write,
+        made_of: &str,
+        compressed: u64,
+        plain: u64,
+        name: &str,
+    ) -> io::Result<()> {
+        if self.options.is_verbose() {
+            write!(out, "{made_of:<8}")?;
         }
-        let line = Line { compressed: self.compressed, plain: self.plain, name: &"(totals)" };
-        let indent = if self.options.loudness == Loudness::Verbose { "        " } else { "" };
-        print(|out| writeln!(out, "{indent}{line}"))
+        writeln!(out, "{compressed:>19} {plain:>19} {:>5.1}% {name}", saved(compressed, plain))
+    }
+
+    fn print_json(&self, input: &Input, entry: &Entry) -> Result<(), Problem> {
+        let Entry { format, made_of, compressed, plain, name } = entry;
+        let file = match &input.source {
+            Source::Stdin => "-".to_owned(),
+            Source::File(path) => path.display().to_string(),
+        };
+        let object = json!({
+            "file": file,
+            "format": format.name(),
+            "made_of": made_of,
+            "compressed_bytes": compressed,
+            "uncompressed_bytes": plain,
+            "uncompressed_name": name,
+        });
+        let start = if self.files == 1 { "[" } else { "," };
+        print(|out| write!(out, "{start}\n  {object}"))
+    }
+
+    /// Prints the sums, if there were several files; the end of the array, if it is one.
+    pub(super) fn end(&self) -> Result<(), Problem> {
+        match self.options.as_json {
+            true if self.files == 0 => print(|out| writeln!(out, "[]")),
+            true => print(|out| writeln!(out, "\n]")),
+            false if self.files < 2 || self.options.loudness == Loudness::Quiet => Ok(()),
+            false => print(|out| self.write_line(out, "", self.compressed, self.plain, "(totals)")),
+        }
     }
 }
 

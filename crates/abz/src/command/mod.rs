@@ -10,10 +10,14 @@
 //! | [`walk`] | which inputs there are: folders, with `-r` |
 //! | [`jobs`] | large files one by one, small ones side by side |
 //! | [`job`] | one input from start to end |
+//! | [`verify`] | that what is written can be read back |
+//! | [`sums`] | sums of the plain data on its way |
+//! | [`checksum`] | where they are told |
 //! | [`list`] | what is told of compressed files |
 //! | [`input`] | which files are taken, and when one may be removed |
 //! | [`target`] | where the output goes: suffixes, and what is not overwritten |
 //! | [`output`] | how it gets there whole: temporary file, attributes, rename |
+//! | [`holes`] | zeros that take no room on the disk |
 //! | [`interrupt`] | what happens on signals and broken pipes |
 //! | [`console`] | what is told, and the exit status |
 //! | [`progress`] | the bar that a long run shows |
@@ -24,8 +28,10 @@
 compile_error!("the command knows files by their Unix attributes; the library `abz` runs anywhere");
 
 mod arguments;
+mod checksum;
 mod console;
 mod dialect;
+mod holes;
 mod input;
 pub mod interrupt;
 mod job;
@@ -38,7 +44,9 @@ mod pages;
 mod problem;
 mod progress;
 mod reports;
+mod sums;
 mod target;
+mod verify;
 mod walk;
 
 pub use console::Console;

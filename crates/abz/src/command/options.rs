@@ -22,6 +22,8 @@ pub struct Options {
     pub(super) action: Action,
     /// Print the plan of the action instead.
     pub(super) explain: Option<Explained>,
+    /// List as JSON.
+    pub(super) as_json: bool,
     /// What to do it with, in order.
     pub sources: Vec<Source>,
     pub(super) destination: Destination,
@@ -32,6 +34,12 @@ pub struct Options {
     pub(super) recursive: bool,
     /// Wait until outputs are on the disk.
     pub(super) sync: bool,
+    /// Leave out zeros of decompressed files.
+    pub(super) sparse: bool,
+    /// Decompress what is written, and compare.
+    pub(super) verify: bool,
+    /// Tell the SHA-256 of the plain data.
+    pub(super) checksum: bool,
     /// Tell what the threads did, and where to if not to standard error.
     pub(super) report: Option<Reported>,
     pub(super) report_file: Option<PathBuf>,
@@ -134,6 +142,7 @@ impl Options {
     pub(super) fn plain(format: Format) -> Options {
         Options {
             action: Action::Compress,
+            as_json: false,
             explain: None,
             sources: vec![Source::Stdin],
             destination: Destination::Beside,
@@ -141,6 +150,9 @@ impl Options {
             force: false,
             recursive: false,
             sync: false,
+            sparse: true,
+            verify: false,
+            checksum: false,
             report: None,
             report_file: None,
             trace: None,
@@ -176,6 +188,12 @@ impl Options {
         if what.list && (told.report.is_some() || told.trace.is_some()) {
             return Err(mistake("--report and --trace tell of work, and --list does none"));
         }
+        if files.verify && (what.decompress || what.test || what.list) {
+            return Err(mistake("--verify is for compressing; -t tests files that are there"));
+        }
+        if files.checksum.is_some() && what.list {
+            return Err(mistake("--checksum needs the data, and --list does not decode it: use -t"));
+        }
         let action = match (what.list, what.test, what.decompress) {
             (true, ..) => Action::List,
             (_, true, _) => Action::Test,
@@ -209,12 +227,16 @@ impl Options {
         Ok(Options {
             action,
             explain: what.explain,
+            as_json: what.json,
             sources,
             keep: files.keep || destination != Destination::Beside,
             destination,
             force: files.force,
             recursive: files.recursive,
             sync: files.sync,
+            sparse: !files.no_sparse,
+            verify: files.verify,
+            checksum: files.checksum.is_some(),
             report: told.report,
             report_file: told.report_file,
             trace: told.trace,

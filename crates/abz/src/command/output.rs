@@ -12,6 +12,7 @@ use std::time::SystemTime;
 
 use tempfile::{Builder, NamedTempFile};
 
+use super::holes::Holes;
 use super::input::Input;
 use super::interrupt::Unfinished;
 use super::options::{Action, Options};
@@ -44,6 +45,8 @@ pub(super) struct Temporary {
     file: Option<NamedTempFile>,
     target: PathBuf,
     overwrite: bool,
+    /// `None` if zeros are written like all else.
+    holes: Option<Holes>,
 }
 
 impl fmt::Display for Output {
@@ -104,6 +107,10 @@ impl Output {
         let subject = &target.display();
         let restores = options.naming.restores && options.action != Action::Compress;
         let restored = if restores { input.stored_time() } else { None };
+        // Before the times are taken over, for it changes them.
+        temporary
+            .finish()
+            .map_err(|error| Problem::of_file(subject, "cannot be given its length", &error))?;
         let attributes = match input.metadata.is_file() {
             true => temporary.take_over(&input.metadata, restored),
             false => Ok(()),
@@ -130,7 +137,7 @@ impl Output {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Output::Temporary(temporary) => temporary.file().write(bytes),
+            Output::Temporary(temporary) => temporary.write(bytes),
             Output::Direct { file, .. } => file.write(bytes),
             Output::Memory(memory) => memory.write(bytes),
             Output::Nowhere => Ok(bytes.len()),
@@ -146,6 +153,18 @@ impl Write for Output {
 impl Temporary {
     fn file(&self) -> &File {
         self.file.as_ref().expect("it is there until it is renamed").as_file()
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match (&mut self.holes, &self.file) {
+            (Some(holes), Some(file)) => holes.write(file.as_file(), bytes),
+            _ => self.file().write(bytes),
+        }
+    }
+
+    /// What is left out at the end of the file counts too.
+    fn finish(&mut self) -> io::Result<()> {
+        self.holes.take().map_or(Ok(()), |mut holes| holes.finish(self.file()))
     }
 
     /// Takes over owner and group as far as that is allowed, permissions and times.
@@ -228,7 +247,8 @@ fn open_file(target: PathBuf, input: &Input, options: &Options) -> Result<Output
             kind => cannot(kind.into()),
         })?;
     unfinished.add(file.path());
-    Ok(Output::Temporary(Temporary { file: Some(file), target, overwrite: options.force }))
+    let holes = (options.sparse && options.action == Action::Decompress).then(Holes::default);
+    Ok(Output::Temporary(Temporary { file: Some(file), target, overwrite: options.force, holes }))
 }
 
 /// The folder that `path` lies in.

@@ -80,6 +80,17 @@ impl Problem {
         }
     }
 
+    /// What was written to `output` does not decompress to what was read.
+    pub(super) fn of_verification(output: &str, found: &str) -> Self {
+        Self::error(
+            output,
+            format_args!(
+                "what was written is not what was read: {found}; the input is kept: try again, and if it happens \
+                 again, test the memory of this machine, or report a fault of abz"
+            ),
+        )
+    }
+
     /// A file has something after its last member.
     pub(super) fn trailing_garbage(severity: Severity, input: &str, offset: u64) -> Self {
         Self::new(

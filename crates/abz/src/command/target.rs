@@ -86,7 +86,7 @@ fn with_suffix(name: &OsStr, suffix: &OsStr) -> OsString {
 
 /// The name of what was compressed to a file of the given name; `None` if that does not end with a known suffix,
 /// or is nothing but one.
-fn without_suffix(name: &OsStr, options: &Options) -> Option<OsString> {
+pub(super) fn without_suffix(name: &OsStr, options: &Options) -> Option<OsString> {
     let name = name.as_bytes();
     let known = options.manners.suffixes.iter();
     let known = known.map(|(suffix, replacement)| (suffix.as_bytes(), replacement.as_bytes()));

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 
 /// Which files are taken, what becomes of them, and where their outputs go.
 #[derive(Debug, Args)]
@@ -55,4 +55,30 @@ pub struct Files {
     /// Wait until the new file is on the disk before FILE is removed
     #[arg(long, alias = "synchronous")]
     pub sync: bool,
+
+    /// Leave holes for zeros in decompressed files (the default); they take no room on the disk
+    #[arg(long, overrides_with = "no_sparse", hide_short_help = true)]
+    sparse: bool,
+
+    /// Write zeros out
+    #[arg(long, overrides_with = "sparse", hide_short_help = true)]
+    pub no_sparse: bool,
+
+    /// Decompress what is written, while it is written, and compare it with FILE before that is removed
+    #[arg(long)]
+    pub verify: bool,
+
+    /// Write the SHA-256 of the plain data to FILE.sha256, for sha256sum -c
+    ///
+    /// It lies beside the output. Where that is standard output, the line goes to standard error; with -t, to standard
+    /// output.
+    #[arg(long, value_name = "KIND", value_enum, num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "sha256", hide_possible_values = true)]
+    pub checksum: Option<Checksum>,
+}
+
+/// What `--checksum` tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Checksum {
+    Sha256,
 }

@@ -25,6 +25,10 @@ pub struct What {
     #[arg(short, long)]
     pub list: bool,
 
+    /// With -l: list as JSON, an array with an object for each file
+    #[arg(long, requires = "list")]
+    pub json: bool,
+
     /// Print the plan that would run, as text, dot, svg or json, and do nothing
     ///
     /// There is one for each file.

@@ -1,0 +1,98 @@
+//! Where `--checksum` tells the SHA-256 of the plain data, in the form of sha256sum.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::console::Told;
+use super::input::Input;
+use super::list::print;
+use super::options::{Action, Options, Source};
+use super::output::Output;
+use super::problem::Problem;
+use super::target::{Target, without_suffix};
+
+/// What is told of one input, and where.
+#[derive(Debug)]
+pub(super) struct Checksum {
+    /// The name of the plain data, without folders.
+    name: OsString,
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    /// Beside the output.
+    File(Output),
+    /// Where the data is not.
+    StandardError,
+    /// At once, or when the turn of this input has come.
+    StandardOutput { at_once: bool },
+}
+
+impl Checksum {
+    /// Opens the place, before any work is done. Whoever works `alone` does so while others do, and waits for a turn.
+    pub(super) fn open(
+        target: &Target,
+        alone: bool,
+        input: &Input,
+        options: &Options,
+    ) -> Result<Self, Problem> {
+        let name = plain_name(target, input, options).unwrap_or_else(|| "-".into());
+        let place = match target {
+            Target::File(path) => {
+                Place::File(Output::open(Target::File(beside(path, &name)), input, options)?)
+            }
+            Target::Stdout => Place::StandardError,
+            Target::Nowhere => Place::StandardOutput { at_once: !alone },
+        };
+        Ok(Checksum { name, place })
+    }
+
+    /// Tells it. A file gets its name only now.
+    pub(super) fn tell(self, sum: &str, input: &Input, options: &Options, told: &mut Told) {
+        let line = format!("{sum}  {}\n", self.name.display());
+        match self.place {
+            Place::File(file) => told.add(write(file, &line, input, options)),
+            Place::StandardError => told.say(line.trim_end().to_owned()),
+            Place::StandardOutput { at_once: true } => {
+                told.add(print(|out| out.write_all(line.as_bytes())));
+            }
+            Place::StandardOutput { at_once: false } => told.output.extend_from_slice(line.as_bytes()),
+        }
+    }
+}
+
+fn write(mut file: Output, line: &str, input: &Input, options: &Options) -> Result<(), Problem> {
+    let name = file.to_string();
+    file.write_all(line.as_bytes())
+        .map_err(|error| Problem::of_file(name, "cannot be written to", &error))?;
+    file.commit(input, options)
+}
+
+/// What the plain data is called; `None` if it has no name.
+fn plain_name(target: &Target, input: &Input, options: &Options) -> Option<OsString> {
+    let of_input = match &input.source {
+        Source::File(path) => path.file_name(),
+        Source::Stdin => None,
+    };
+    let of_output = match target {
+        Target::File(path) => path.file_name(),
+        _ => None,
+    };
+    let plain = |name: &OsStr| without_suffix(name, options);
+    match options.action {
+        Action::Compress => of_input.map(OsStr::to_owned).or_else(|| of_output.and_then(plain)),
+        _ => of_output.map(OsStr::to_owned).or_else(|| {
+            let name = of_input?;
+            Some(plain(name).unwrap_or_else(|| name.to_owned()))
+        }),
+    }
+}
+
+/// The file with the checksum of the data called `name`, which lies, as it is or compressed, at `path`.
+fn beside(path: &Path, name: &OsStr) -> PathBuf {
+    let mut name = if name == "-" { path.file_name().unwrap_or(name).to_owned() } else { name.to_owned() };
+    name.push(".sha256");
+    path.with_file_name(name)
+}

@@ -1,0 +1,85 @@
+//! Files with holes: pages of zeros are not written, and take no room on the disk.
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+
+/// The unit in which file systems leave something out, in bytes.
+const PAGE: usize = 4096;
+
+static ZEROS: [u8; PAGE] = [0; PAGE];
+
+/// Where a file is written, from its start, and what of it was left out.
+#[derive(Debug, Default)]
+pub(super) struct Holes {
+    at: u64,
+    /// Zeros before `at` that the file does not have yet.
+    pending: u64,
+}
+
+impl Holes {
+    /// Writes some of `bytes`, or leaves them out if they are zeros; as [`Write::write`].
+    pub(super) fn write(&mut self, mut file: &File, bytes: &[u8]) -> io::Result<usize> {
+        let zeros = self.count_pages(bytes, |page| page == ZEROS);
+        if zeros > 0 {
+            self.at += zeros as u64;
+            self.pending += zeros as u64;
+            return Ok(zeros);
+        }
+        // Up to a border between pages, and from there on what is not zeros.
+        let head = (PAGE - self.at as usize % PAGE) % PAGE;
+        let head = head.min(bytes.len());
+        let after = Holes { at: self.at + head as u64, pending: 0 };
+        let len = head + after.count_pages(&bytes[head..], |page| page != ZEROS);
+        let len = if bytes.len() - len < PAGE { bytes.len() } else { len };
+        if self.pending > 0 {
+            file.seek(SeekFrom::Current(self.pending as i64))?;
+            self.pending = 0;
+        }
+        let written = file.write(&bytes[..len])?;
+        self.at += written as u64;
+        Ok(written)
+    }
+
+    /// The bytes of the whole pages at the start of `bytes` that are as `wanted`.
+    fn count_pages(&self, bytes: &[u8], wanted: impl Fn(&[u8]) -> bool) -> usize {
+        if !self.at.is_multiple_of(PAGE as u64) {
+            return 0;
+        }
+        PAGE * bytes.chunks_exact(PAGE).take_while(|page| wanted(page)).count()
+    }
+
+    /// Gives the file its length, if it ends with zeros.
+    pub(super) fn finish(&mut self, file: &File) -> io::Result<()> {
+        match std::mem::take(&mut self.pending) {
+            0 => Ok(()),
+            _ => file.set_len(self.at),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    #[test]
+    fn what_is_read_is_what_was_written_however_it_came() {
+        let zeros = |len: usize| vec![0; len];
+        let data = [zeros(10_000), vec![7; 5000], zeros(1 << 20), vec![1], zeros(100_000)].concat();
+        for piece in [1, 1000, 4095, 4096, 70_000, data.len()] {
+            let temporary = tempfile::NamedTempFile::new().unwrap();
+            let mut holes = Holes::default();
+            for mut bytes in data.chunks(piece) {
+                while !bytes.is_empty() {
+                    let written = holes.write(temporary.as_file(), bytes).unwrap();
+                    bytes = &bytes[written..];
+                }
+            }
+            holes.finish(temporary.as_file()).unwrap();
+            assert!(std::fs::read(temporary.path()).unwrap() == data, "in pieces of {piece}");
+            let on_disk = temporary.as_file().metadata().unwrap().blocks() * 512;
+            assert!(piece < PAGE || on_disk < 500_000, "in pieces of {piece}: {on_disk} bytes on the disk");
+        }
+    }
+}
