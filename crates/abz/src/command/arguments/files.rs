@@ -65,14 +65,14 @@ pub struct Files {
     pub no_sparse: bool,
 
     /// Decompress what is written, while it is written, and compare it with FILE before that is removed
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub verify: bool,
 
     /// Write the SHA-256 of the plain data to FILE.sha256, for sha256sum -c
     ///
     /// It lies beside the output. Where that is standard output, the line goes to standard error; with -t, to standard
     /// output.
-    #[arg(long, value_name = "KIND", value_enum, num_args = 0..=1, require_equals = true)]
+    #[arg(long, value_name = "KIND", value_enum, num_args = 0..=1, require_equals = true, hide_short_help = true)]
     #[arg(default_missing_value = "sha256", hide_possible_values = true)]
     pub checksum: Option<Checksum>,
 }

@@ -26,7 +26,7 @@ pub struct What {
     pub list: bool,
 
     /// With -l: list as JSON, an array with an object for each file
-    #[arg(long, requires = "list")]
+    #[arg(long, requires = "list", hide_short_help = true)]
     pub json: bool,
 
     /// Print the plan that would run, as text, dot, svg or json, and do nothing
