@@ -42,6 +42,9 @@
 //! [`bzip2::Scanner`], [`bzip2::Decoder`], [`bzip2::Assembler`], which decode any file in parallel. Files of `compress`
 //! are read by [`lzw::Decoder`], on one thread.
 //!
+//! The parts for lzip are [`lzip::Encoder`], which makes a member of a block, and [`lzip::Scanner`], which cuts any file into
+//! members and is a [`Scan`](parts::Scan): [`parts::Reader`] is the plain loop round it.
+//!
 //! # What it promises
 //!
 //! - **Standard files.** Every reader of the format reads what is written here; every file of the format can
@@ -63,6 +66,9 @@
 mod blocks;
 pub mod bzip2;
 pub mod gzip;
+pub mod lzip;
+mod lzma;
 pub mod lzw;
+pub mod parts;
 
 pub use blocks::{Block, Blocks, DEFAULT_BLOCK_SIZE};

@@ -17,15 +17,26 @@ use crate::{Error, Format};
 pub struct Compression {
     /// What to make, one of [`Format::WRITTEN`].
     pub format: Format,
-    /// 1 (fastest) to [`Format::highest_level`] (smallest).
+    /// [`Format::lowest_level`] (fastest) to [`Format::highest_level`] (smallest).
     pub level: u32,
-    /// Bytes of input in a block of gzip, 1 to [`gzip::MAX_BLOCK`](crate::gzip::MAX_BLOCK). A block of bzip2 is as large
-    /// as its level says.
-    pub block_size: usize,
+    /// Bytes of input in a block, at least 1, of gzip at most [`gzip::MAX_BLOCK`](crate::gzip::MAX_BLOCK), if it is not to
+    /// be what suits the format and its level. A block of bzip2 is as large as its level says.
+    pub block_size: Option<usize>,
+    /// What lzip has beside its level.
+    pub lzma: Lzma,
     /// The name and the time that a file of gzip tells.
     pub origin: Origin,
     /// Threads that work, the caller's among them; at least 1.
     pub workers: usize,
+}
+
+/// What the formats of LZMA have beside a level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lzma {
+    /// How far back to look for what repeats, in bytes, 4 KiB to 512 MiB, if it is not to be what the level says.
+    pub dictionary_size: Option<u32>,
+    /// How long a match is long enough, in bytes, 5 to 273, if it is not to be what the level says.
+    pub match_length: Option<u32>,
 }
 
 /// What [`Compression::run`] did.
@@ -43,7 +54,8 @@ impl Default for Compression {
         Compression {
             format: Format::Gzip,
             level: Format::Gzip.default_level(),
-            block_size: DEFAULT_BLOCK_SIZE,
+            block_size: None,
+            lzma: Lzma::default(),
             origin: Origin::default(),
             workers: anabranch::default_workers(),
         }
@@ -96,6 +108,12 @@ impl Compression {
                 file.finish()
             }
             Format::Compress => pipes::not_written(self.format),
+            Format::Lzip => {
+                let mut output = output;
+                let write = |member: Vec<u8>| output.write_all(&member).map_err(Error::Write);
+                carry_out(pipes::lzip::compress(self, read, pool), &conduct, write)?;
+                Ok(output)
+            }
         };
         let mut output = output.map_err(Error::Write)?;
         output.flush().map_err(Error::Write)?;
@@ -109,16 +127,20 @@ impl Compression {
     /// If a setting is out of its range.
     pub fn block_len(&self) -> usize {
         match self.format {
-            Format::Gzip => self.block_size,
+            Format::Gzip => self.block_size.unwrap_or(DEFAULT_BLOCK_SIZE),
             Format::Bzip2 => pipes::bzip2::level(self).block_size(),
             Format::Compress => pipes::not_written(self.format),
+            Format::Lzip => self.block_size.unwrap_or_else(|| pipes::lzip::settings(self).block_size()),
         }
     }
 
     /// The most blocks that are in memory at once: two for each worker, one in its hands and one that waits to be
-    /// taken, or to be written.
+    /// taken, or to be written. Of lzip, whose blocks are large, one waits for all workers.
     pub fn window(&self) -> usize {
-        pipes::window(self.workers)
+        match self.format {
+            Format::Gzip | Format::Bzip2 | Format::Compress => pipes::window(self.workers),
+            Format::Lzip => pipes::parts::window(self.workers),
+        }
     }
 
     /// The plan that [`run`](Compression::run) would run.
@@ -131,6 +153,7 @@ impl Compression {
             Format::Gzip => pipes::gzip::compress(self, io::empty(), None).plan(),
             Format::Bzip2 => pipes::bzip2::compress(self, io::empty(), None).plan(),
             Format::Compress => pipes::not_written(self.format),
+            Format::Lzip => pipes::lzip::compress(self, io::empty(), None).plan(),
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::io::{self, Read, Write};
 
 use abz_codec::bzip2::{self, Assembler, Decoded};
+use abz_codec::lzip;
+use abz_codec::parts::Scan;
 use anabranch::{Plan, Recycled};
 
 use crate::conduct::Conduct;
@@ -15,6 +17,8 @@ use crate::{Error, Format};
 pub struct Decompression {
     /// Threads that work, the caller's among them; at least 1.
     pub workers: usize,
+    /// What a file of lzip may have.
+    pub lzip: lzip::Strictness,
 }
 
 /// What [`Decompression::run`] did.
@@ -32,7 +36,7 @@ pub struct Decompressed {
 impl Default for Decompression {
     /// As many workers as the process may use cores.
     fn default() -> Self {
-        Decompression { workers: anabranch::default_workers() }
+        Decompression { workers: anabranch::default_workers(), lzip: lzip::Strictness::default() }
     }
 }
 
@@ -41,7 +45,8 @@ impl Decompression {
     ///
     /// Of gzip, members that say how long they are, those that this crate makes and those of BGZF, are decoded by all
     /// workers. Other members are decoded one after another, while other workers read, verify and write. The blocks of
-    /// bzip2 are decoded by all workers, whoever wrote them; what `compress` wrote, by one.
+    /// bzip2 and the members of lzip are decoded by all workers, whoever wrote them; a member of lzip that is larger than
+    /// 64 MiB, or than 8 MiB and twice its dictionary, by one, and so is what `compress` wrote.
     ///
     /// # Errors
     ///
@@ -77,6 +82,7 @@ impl Decompression {
         let result = match format {
             Some(Format::Bzip2) => self.bunzip2(&conduct, whole, &mut output),
             Some(Format::Compress) => self.uncompress(&conduct, whole, &mut output),
+            Some(Format::Lzip) => self.parts(lzip::Scanner::new(self.lzip), &conduct, whole, &mut output),
             // What is wrong with any other file, too, is for this one to tell.
             Some(Format::Gzip) | None => self.gunzip(&conduct, whole, &mut output),
         };
@@ -126,10 +132,28 @@ impl Decompression {
         carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
     }
 
-    /// The most pieces (members or blocks, or chunks of 256 KiB) that are in memory at once: two for each worker. There
-    /// are as many buffers of 128 KiB for what was read.
-    pub fn window(&self) -> usize {
-        pipes::window(self.workers)
+    fn parts<S>(
+        &self,
+        scanner: S,
+        conduct: &Conduct<'_>,
+        input: impl Read + Send,
+        mut output: impl Write + Send,
+    ) -> Result<(), Error>
+    where
+        S: Scan + Send,
+        Error: From<S::Error>,
+    {
+        let stream = pipes::parts::decompress(scanner, self.workers, input, conduct.pool);
+        carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
+    }
+
+    /// The most pieces (members or blocks, or chunks of 256 KiB) that are in memory at once: two for each worker, and
+    /// of lzip one for each and one. There are as many buffers of 128 KiB for what was read.
+    pub fn window(&self, format: Format) -> usize {
+        match format {
+            Format::Gzip | Format::Bzip2 | Format::Compress => pipes::window(self.workers),
+            Format::Lzip => pipes::parts::window(self.workers),
+        }
     }
 
     /// The plan that [`run`](Decompression::run) would run for a file of a format.
@@ -138,6 +162,10 @@ impl Decompression {
             Format::Gzip => pipes::gzip::decompress(self.workers, io::empty(), None).plan(),
             Format::Bzip2 => pipes::bzip2::decompress(self.workers, io::empty(), None).plan(),
             Format::Compress => pipes::lzw::decompress(self.workers, io::empty(), None).plan(),
+            Format::Lzip => {
+                pipes::parts::decompress(lzip::Scanner::new(self.lzip), self.workers, io::empty(), None)
+                    .plan()
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use abz_codec::{bzip2, gzip, lzw};
+use abz_codec::{bzip2, gzip, lzip, lzw};
 use thiserror::Error;
 
 /// Why a run failed.
@@ -21,6 +21,9 @@ pub enum Error {
     /// The compressed input begins like that of `compress`, and is not what it should be.
     #[error(transparent)]
     Lzw(#[from] lzw::DecodeError),
+    /// The compressed input begins like lzip, and is not what it should be.
+    #[error(transparent)]
+    Lzip(#[from] lzip::DecodeError),
     /// The output could not be written.
     #[error("writing failed: {0}")]
     Write(#[source] io::Error),
@@ -33,7 +36,20 @@ impl Error {
         match self {
             Error::Gzip(error) if matches!(error.fault, gzip::Fault::TrailingGarbage) => Some(error.offset),
             Error::Bzip2(error) if error.fault == bzip2::Fault::TrailingGarbage => Some(error.offset),
+            Error::Lzip(error) if error.fault == lzip::Fault::TrailingGarbage => Some(error.offset),
             _ => None,
+        }
+    }
+
+    /// That of a reader on one thread: the file is not what it should be, or cannot be read.
+    pub(crate) fn of_reader<E>(error: io::Error) -> Self
+    where
+        E: std::error::Error + Send + Sync + 'static,
+        Error: From<E>,
+    {
+        match error.downcast::<E>() {
+            Ok(error) => error.into(),
+            Err(error) => Error::Read(error),
         }
     }
 }

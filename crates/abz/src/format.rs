@@ -16,11 +16,13 @@ pub enum Format {
     Bzip2,
     /// What `compress` writes (`.Z`): read, and not written.
     Compress,
+    /// lzip, in members of a block each.
+    Lzip,
 }
 
 impl Format {
     /// How many bytes at the start of a file tell its format.
-    pub const MAGIC_LEN: usize = 3;
+    pub const MAGIC_LEN: usize = 4;
 
     /// The format of what `input` gives, if it is one of these, and a reader of all that it gives.
     ///
@@ -34,10 +36,10 @@ impl Format {
     }
 
     /// All formats that are read.
-    pub const ALL: [Format; 3] = [Format::Gzip, Format::Bzip2, Format::Compress];
+    pub const ALL: [Format; 4] = [Format::Gzip, Format::Bzip2, Format::Lzip, Format::Compress];
 
     /// All formats that are written.
-    pub const WRITTEN: [Format; 2] = [Format::Gzip, Format::Bzip2];
+    pub const WRITTEN: [Format; 3] = [Format::Gzip, Format::Bzip2, Format::Lzip];
 
     /// The format of a file that begins with `start`, if it is one of these.
     pub fn of(start: &[u8]) -> Option<Format> {
@@ -50,6 +52,7 @@ impl Format {
             Format::Gzip => b"\x1f\x8b",
             Format::Bzip2 => b"BZh",
             Format::Compress => &lzw::MAGIC,
+            Format::Lzip => b"LZIP",
         }
     }
 
@@ -59,6 +62,7 @@ impl Format {
             Format::Gzip => "gzip",
             Format::Bzip2 => "bzip2",
             Format::Compress => "compress",
+            Format::Lzip => "lzip",
         }
     }
 
@@ -73,23 +77,32 @@ impl Format {
             Format::Gzip => ".gz",
             Format::Bzip2 => ".bz2",
             Format::Compress => ".Z",
+            Format::Lzip => ".lz",
         }
     }
 
     /// The level that is used if nobody says another.
     pub fn default_level(self) -> u32 {
         match self {
-            Format::Gzip => 6,
+            Format::Gzip | Format::Lzip => 6,
             Format::Bzip2 => 9,
             Format::Compress => 0,
         }
     }
 
-    /// The highest level; the lowest is 1. 0 where none is written.
+    /// The lowest level.
+    pub fn lowest_level(self) -> u32 {
+        match self {
+            Format::Gzip | Format::Bzip2 => 1,
+            Format::Lzip | Format::Compress => 0,
+        }
+    }
+
+    /// The highest level. 0 where none is written.
     pub fn highest_level(self) -> u32 {
         match self {
             Format::Gzip => 12,
-            Format::Bzip2 => 9,
+            Format::Bzip2 | Format::Lzip => 9,
             Format::Compress => 0,
         }
     }

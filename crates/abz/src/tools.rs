@@ -4,25 +4,26 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::mem;
 
-use abz_codec::{Blocks, bzip2, gzip, lzw};
+use abz_codec::parts::{self, Scan};
+use abz_codec::{Blocks, bzip2, gzip, lzip, lzw};
 
 use crate::count::Counted;
 use crate::pipes;
-use crate::{Compressed, Compression, Decompressed, Error, Format};
+use crate::{Compressed, Compression, Decompressed, Decompression, Error, Format};
 
 /// What one thread needs to compress and decompress file after file by itself: tables and buffers. For many small
 /// files, where each thread takes files of its own.
 ///
-/// The output is the same as that of [`Compression::run`] and [`Decompression::run`](crate::Decompression::run).
+/// The output is the same as that of [`Compression::run`] and [`Decompression::run`].
 ///
 /// ```
-/// use abz::{Compression, Tools};
+/// use abz::{Compression, Decompression, Tools};
 ///
 /// let mut tools = Tools::new();
 /// for text in ["one small file", "another one"] {
 ///     let (mut file, mut back) = (Vec::new(), Vec::new());
 ///     tools.compress(&Compression::default(), text.as_bytes(), &mut file)?;
-///     tools.decompress(&file[..], &mut back)?;
+///     tools.decompress(&Decompression::default(), &file[..], &mut back)?;
 ///     assert_eq!(back, text.as_bytes());
 /// }
 /// # Ok::<(), abz::Error>(())
@@ -64,6 +65,7 @@ impl Tools {
             Format::Gzip => self.gzip(compression, &mut input, output)?,
             Format::Bzip2 => self.bzip2(compression, &mut input, output)?,
             Format::Compress => pipes::not_written(compression.format),
+            Format::Lzip => self.lzip(compression, &mut input, output)?,
         };
         Ok(Compressed { read: input.bytes, written: output.bytes })
     }
@@ -76,7 +78,7 @@ impl Tools {
         let (_, encoder) = self.gzip_encoder.as_mut().expect("it was just made");
         encoder.set_origin(compression.origin.clone());
         let mut file = gzip::MemberWriter::new(output);
-        let mut blocks = Blocks::new(input, compression.block_size);
+        let mut blocks = Blocks::new(input, compression.block_len());
         while let Some(block) = blocks.read_into(mem::take(&mut self.block)).map_err(Error::Read)? {
             file.write(&encoder.encode(&block)).map_err(Error::Write)?;
             self.block = block.data;
@@ -102,18 +104,40 @@ impl Tools {
         file.finish().map_err(Error::Write)
     }
 
-    /// As [`Decompression::run`](crate::Decompression::run), on this thread alone.
+    fn lzip<W: Write>(
+        &mut self,
+        compression: &Compression,
+        input: impl Read,
+        mut output: W,
+    ) -> Result<W, Error> {
+        let mut encoder = lzip::Encoder::new(pipes::lzip::settings(compression));
+        let mut blocks = Blocks::new(input, compression.block_len());
+        while let Some(block) = blocks.read_into(mem::take(&mut self.block)).map_err(Error::Read)? {
+            self.data = encoder.encode_into(&block.data, mem::take(&mut self.data));
+            output.write_all(&self.data).map_err(Error::Write)?;
+            self.block = block.data;
+        }
+        Ok(output)
+    }
+
+    /// As [`Decompression::run`], on this thread alone.
     ///
     /// # Errors
     ///
-    /// As [`Decompression::run`](crate::Decompression::run).
-    pub fn decompress(&mut self, input: impl Read, output: impl Write) -> Result<Decompressed, Error> {
+    /// As [`Decompression::run`].
+    pub fn decompress(
+        &mut self,
+        decompression: &Decompression,
+        input: impl Read,
+        output: impl Write,
+    ) -> Result<Decompressed, Error> {
         let mut input = Counted::new(input);
         let mut output = Counted::new(output);
         let (format, whole) = Format::sniff(&mut input).map_err(Error::Read)?;
         let result = match format {
             Some(Format::Bzip2) => bunzip2(whole, &mut output),
             Some(Format::Compress) => uncompress(whole, &mut output),
+            Some(Format::Lzip) => self.parts(lzip::Scanner::new(decompression.lzip), whole, &mut output),
             Some(Format::Gzip) | None => self.gunzip(whole, &mut output),
         };
         let garbage_at = match result {
@@ -138,14 +162,22 @@ impl Tools {
         }
         Ok(())
     }
+
+    fn parts<S: Scan>(&mut self, scanner: S, input: impl Read, mut output: impl Write) -> Result<(), Error>
+    where
+        Error: From<S::Error>,
+    {
+        let mut reader = parts::Reader::with(scanner, input);
+        while reader.read_into(&mut self.data).map_err(Error::of_reader::<S::Error>)? {
+            output.write_all(&self.data).map_err(Error::Write)?;
+        }
+        Ok(())
+    }
 }
 
 fn bunzip2(input: impl Read, mut output: impl Write) -> Result<(), Error> {
     for contents in bzip2::Reader::new(input) {
-        let contents = contents.map_err(|error| match error.downcast::<bzip2::DecodeError>() {
-            Ok(error) => Error::Bzip2(error),
-            Err(error) => Error::Read(error),
-        })?;
+        let contents = contents.map_err(Error::of_reader::<bzip2::DecodeError>)?;
         contents.write_to(&mut output).map_err(Error::Write)?;
     }
     Ok(())

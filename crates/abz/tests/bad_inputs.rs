@@ -13,7 +13,7 @@ use support::{Folder, Ran, have, noise, prose, through};
 /// `data` in members of `block_size` bytes, by abz.
 fn ours(data: &[u8], block_size: usize) -> Vec<u8> {
     let mut file = Vec::new();
-    let compression = abz::Compression { block_size, workers: 1, ..Default::default() };
+    let compression = abz::Compression { block_size: Some(block_size), workers: 1, ..Default::default() };
     compression.run(data, &mut file).unwrap();
     file
 }

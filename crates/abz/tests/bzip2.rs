@@ -176,7 +176,7 @@ fn options_of_the_other_format_are_mistakes() {
     folder.write("x", b"x");
     for (arguments, said) in [
         (&["-F", "bzip2", "--level", "10", "x"][..], "the levels of bzip2 are 1 to 9"),
-        (&["-F", "bzip2", "-b", "1M", "x"], "--block-size is for gzip"),
+        (&["-F", "bzip2", "-b", "1M", "x"], "--block-size is not for bzip2"),
         (&["-F", "zip", "x"], "invalid value 'zip'"),
     ] {
         let ran = folder.abz(arguments).exits(1);

@@ -148,7 +148,7 @@ impl Setting<'_> {
             return Ok(None);
         }
         let done = match crew {
-            Crew::Alone(tools) => tools.decompress(reader, &mut plain)?,
+            Crew::Alone(tools) => tools.decompress(&decompression(input, options), reader, &mut plain)?,
             Crew::Together(conduct) => decompression(input, options).conduct(conduct, reader, &mut plain)?,
         };
         let (written, sha256) = (done.written, plain.sha256());
@@ -197,7 +197,10 @@ fn compression(input: &Input, options: &Options) -> Compression {
 /// How to decompress `input`.
 fn decompression(input: &Input, options: &Options) -> Decompression {
     let is_small = input.len().is_some_and(|len| len < SMALL);
-    Decompression { workers: if is_small { 1 } else { options.compression.workers } }
+    Decompression {
+        workers: if is_small { 1 } else { options.compression.workers },
+        ..Decompression::default()
+    }
 }
 
 /// Prints the plan that would run.

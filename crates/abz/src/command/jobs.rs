@@ -157,7 +157,8 @@ impl Jobs<'_> {
         }
         match input {
             Ok(input) => {
-                input.is_file() && input.len().is_some_and(|len| len <= options.compression.block_size as u64)
+                input.is_file()
+                    && input.len().is_some_and(|len| len <= options.compression.block_len() as u64)
             }
             Err(_) => true,
         }

@@ -2,8 +2,7 @@
 
 use std::io::{self, Write};
 
-use abz::gzip::Survey;
-use abz::{Conduct, Decompression, Error, Format};
+use abz::{Conduct, Decompression, Error, Format, gzip, lzip};
 use serde_json::json;
 
 use super::console::Loudness;
@@ -56,19 +55,20 @@ impl<'a> Listing<'a> {
         })
     }
 
-    /// Where the members of a file say how long they are (gzip files of abz, BGZF) nothing is decoded; any other file
+    /// Where the members of a file say how long they are (gzip files of abz, BGZF, lzip) nothing is decoded; any other file
     /// is, for nothing else tells its size: the number at the end of a gzip file is that of its last member, modulo
     /// 4 GiB.
     fn look_at(&self, input: &Input, progress: &Progress) -> Result<Entry, Problem> {
         let name = self.name(input);
-        if let Some(survey) = survey(input)? {
-            let (compressed, plain) = (input.metadata.len(), survey.uncompressed);
-            return Ok(Entry { format: Format::Gzip, made_of: "members", compressed, plain, name });
+        if let Some((format, plain)) = survey(input)? {
+            let compressed = input.metadata.len();
+            return Ok(Entry { format, made_of: "members", compressed, plain, name });
         }
         let problem = |error| Problem::of_run(&input.to_string(), "nothing", &error);
         let (format, reader) =
             Format::sniff(progress.of(&input.file)).map_err(|error| problem(Error::Read(error)))?;
-        let decompression = Decompression { workers: self.options.compression.workers };
+        let workers = self.options.compression.workers;
+        let decompression = Decompression { workers, ..Decompression::default() };
         let done = decompression.conduct(Conduct::default(), reader, io::sink()).map_err(problem)?;
         let compressed = done.garbage_at.unwrap_or(done.read);
         Ok(Entry {
@@ -148,16 +148,26 @@ impl<'a> Listing<'a> {
     }
 }
 
-fn survey(input: &Input) -> Result<Option<Survey>, Problem> {
+/// The format and the size of the contents, if the file says it.
+fn survey(input: &Input) -> Result<Option<(Format, u64)>, Problem> {
     if !input.metadata.is_file() || input.source == Source::Stdin {
         return Ok(None);
     }
+    let Some(format) = input.format() else { return Ok(None) };
     let mut file = &input.file;
-    let survey = Survey::of(&mut file).and_then(|survey| {
+    let plain = match format {
+        Format::Gzip => gzip::Survey::of(&mut file).map(|survey| survey.map(|found| found.uncompressed)),
+        Format::Lzip => lzip::Survey::of(&mut file).map(|survey| survey.map(|found| found.uncompressed)),
+        _ => Ok(None),
+    };
+    let plain = plain.and_then(|plain| {
         io::Seek::rewind(&mut file)?;
-        Ok(survey)
+        Ok(plain)
     });
-    survey.map_err(|error| Problem::of_file(input, "cannot be read", &error))
+    match plain {
+        Ok(plain) => Ok(plain.map(|plain| (format, plain))),
+        Err(error) => Err(Problem::of_file(input, "cannot be read", &error)),
+    }
 }
 
 /// Writes to standard output.

@@ -68,6 +68,8 @@ pub(super) const OWN: Manners = Manners {
         (".bz", ""),
         (".tbz2", ".tar"),
         (".tbz", ".tar"),
+        (".lz", ""),
+        (".tlz", ".tar"),
         (".tgz", ".tar"),
         (".taz", ".tar"),
         (".z", ""),

@@ -5,7 +5,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use abz::{Compression, Format};
+use abz::gzip::MAX_BLOCK;
+use abz::{Compression, Format, Lzma};
 use clap::Parser;
 
 use super::arguments::{Arguments, Explained, LICENSE, Reported};
@@ -208,19 +209,29 @@ impl Options {
             None => Destination::Beside,
         };
         let level = how.level.0.unwrap_or(format.default_level());
-        if level > format.highest_level() {
-            return Err(mistake(format!("the levels of {format} are 1 to {}", format.highest_level())));
+        let (lowest, highest) = (format.lowest_level(), format.highest_level());
+        if !(lowest..=highest).contains(&level) {
+            return Err(mistake(format!("the levels of {format} are {lowest} to {highest}")));
         }
-        let mut compression = Compression { format, level, ..Compression::default() };
         match (format, how.block_size) {
-            (_, None) => {}
-            (Format::Gzip, Some(size)) => compression.block_size = size,
-            (_, Some(_)) => {
+            (Format::Bzip2, Some(_)) => {
                 return Err(mistake(format!(
-                    "--block-size is for gzip; {format} has levels for that, -1 to -9"
+                    "--block-size is not for {format}, which has levels for that, -1 to -9"
                 )));
             }
+            (Format::Gzip, Some(size)) if size > MAX_BLOCK => {
+                return Err(mistake("the blocks of gzip have 4M at most"));
+            }
+            _ => {}
         }
+        let lzma = Lzma { dictionary_size: how.dictionary_size, match_length: how.match_length };
+        if format != Format::Lzip && lzma != Lzma::default() {
+            return Err(mistake(format!(
+                "--dictionary-size and --match-length are for lzip, not for {format}"
+            )));
+        }
+        let mut compression =
+            Compression { format, level, block_size: how.block_size, lzma, ..Compression::default() };
         if let Some(workers) = how.processes {
             compression.workers = workers;
         }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use abz::gzip::{Fault, HeaderError};
-use abz::{Error, bzip2, gzip};
+use abz::{Error, bzip2, gzip, lzip};
 
 /// A problem to be told. It ends the work on its input unless it comes after it.
 #[derive(Debug)]
@@ -76,6 +76,7 @@ impl Problem {
             Error::Gzip(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_gzip(cause))),
             Error::Lzw(cause) => Self::damage(input, format_args!("{cause}; {DAMAGED}")),
             Error::Bzip2(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_bzip2(cause))),
+            Error::Lzip(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_lzip(cause))),
             _ => Self::error(input, error),
         }
     }
@@ -119,7 +120,7 @@ fn advice_on_io(error: &io::Error) -> &'static str {
 fn advice_on_gzip(error: &gzip::DecodeError) -> &'static str {
     match error.fault {
         Fault::Header(HeaderError::Magic { .. }) if error.member == 1 => {
-            "this is neither a gzip nor a bzip2 file, and abz reads no other"
+            "this is a file of none of the formats that abz reads"
         }
         Fault::Truncated { .. } | Fault::MissingMember => CUT,
         _ => DAMAGED,
@@ -130,6 +131,16 @@ fn advice_on_gzip(error: &gzip::DecodeError) -> &'static str {
 fn advice_on_bzip2(error: &bzip2::DecodeError) -> &'static str {
     match error.fault {
         bzip2::Fault::Truncated => CUT,
+        _ => DAMAGED,
+    }
+}
+
+/// What to do about an lzip file that is not what it should be.
+fn advice_on_lzip(error: &lzip::DecodeError) -> &'static str {
+    match error.fault {
+        lzip::Fault::Truncated { .. } => CUT,
+        lzip::Fault::Version { .. } => "the file is damaged there, or of a version that abz does not know",
+        lzip::Fault::Memory { .. } => "this machine, or what you allow, is too small for it",
         _ => DAMAGED,
     }
 }

@@ -127,6 +127,8 @@ mod tests {
             ("x.bz2", Some("x")),
             ("x.tbz2", Some("x.tar")),
             ("x.bz3", None),
+            ("x.lz", Some("x")),
+            ("x.tlz", Some("x.tar")),
         ] {
             assert_eq!(stem(name).as_deref(), expected, "{name}");
         }

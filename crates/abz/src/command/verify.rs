@@ -41,7 +41,7 @@ fn alone(
     let mut file = Vec::new();
     let done = tools.compress(compression, input, &mut file)?;
     output.write_all(&file).map_err(Error::Write)?;
-    Ok((done, fingerprint(|data| tools.decompress(&file[..], data))))
+    Ok((done, fingerprint(|data| tools.decompress(&Decompression::default(), &file[..], data))))
 }
 
 /// Any file: what is written goes through a pipe to another run, with the same threads if they are a pool's.
@@ -53,7 +53,7 @@ fn together(
 ) -> Result<(Compressed, Result<Fingerprint, Error>), Failure> {
     let cannot = |error: io::Error| Failure::Check(format!("it cannot be verified: {error}"));
     let (reader, pipe) = io::pipe().map_err(cannot)?;
-    let decompression = Decompression { workers: compression.workers };
+    let decompression = Decompression { workers: compression.workers, ..Decompression::default() };
     let pool = conduct.pool;
     thread::scope(|scope| {
         let read_back = move || {

@@ -28,7 +28,7 @@ pub(crate) fn compress<'a, R: Read + Send + 'a>(
 ) -> Stream<'a, impl Apply<Error, Out = EncodedBlock> + Send + use<'a, R>, May<Error>> {
     let mut cutter = Cutter::new(input, level(compression));
     let blocks = iter::from_fn(move || cutter.read_into(Vec::new()).map_err(Error::Read).transpose());
-    begin(blocks, "abz compress", compression.workers, pool)
+    begin(blocks, "abz compress", compression.workers, window(compression.workers), pool)
         .map_with(Encoder::new, |encoder, block| encoder.encode_into(&block, Vec::new()))
         .name("encode")
 }
@@ -40,7 +40,7 @@ pub(crate) fn decompress<'a, R: Read + Send + 'a>(
     pool: Option<&'a Pool>,
 ) -> Stream<'a, impl Apply<Error, Out = Decoded> + Send + use<'a, R>, May<Error>> {
     let scanner = Arc::default();
-    begin(Inputs::new(input, window(workers)), "abz decompress", workers, pool)
+    begin(Inputs::new(input, window(workers)), "abz decompress", workers, window(workers), pool)
         .serial_flat_map(move |input| Segments { scanner: Arc::clone(&scanner), input, scanned: 0 })
         .name("find blocks")
         .map_with(Decoder::new, |decoder, segment| decoder.decode_into(segment, Vec::new()))

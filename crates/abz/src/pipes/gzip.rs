@@ -17,9 +17,9 @@ pub(crate) fn compress<'a, R: Read + Send + 'a>(
     input: R,
     pool: Option<&'a Pool>,
 ) -> Stream<'a, impl Apply<Error, Out = Encoded> + Send + use<'a, R>, May<Error>> {
-    let Compression { level, block_size, origin, workers, .. } = compression;
-    let blocks = Blocks::new(input, *block_size).map(|block| block.map_err(Error::Read));
-    begin(blocks, "abz compress", *workers, pool)
+    let Compression { level, origin, workers, .. } = compression;
+    let blocks = Blocks::new(input, compression.block_len()).map(|block| block.map_err(Error::Read));
+    begin(blocks, "abz compress", *workers, window(*workers), pool)
         .map_with(|| Encoder::new(*level).origin(origin.clone()), |encoder, block| encoder.encode(&block))
         .name("encode")
 }
@@ -34,7 +34,7 @@ pub(crate) fn decompress<'a, R: Read + Send + 'a>(
     let scan = Scan { scanner: Arc::default(), buffers: Recycler::new(window(workers), Vec::new) };
     let buffers = Recycler::new(window(workers), Vec::new);
     let mut verifier = Verifier::new();
-    begin(Inputs::new(input, window(workers)), "abz decompress", workers, pool)
+    begin(Inputs::new(input, window(workers)), "abz decompress", workers, window(workers), pool)
         .try_serial_flat_map(move |input| Pieces { scan: scan.clone(), input, scanned: 0 })
         .name("split or inflate")
         .try_map_with(Decoder::new, move |decoder, piece| match piece {

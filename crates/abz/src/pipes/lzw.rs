@@ -17,7 +17,7 @@ pub(crate) fn decompress<'a, R: Read + Send + 'a>(
     pool: Option<&'a Pool>,
 ) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a, R>, May<Error>> {
     let decode = Decode { decoder: Arc::default(), buffers: Recycler::new(window(workers), Vec::new) };
-    begin(Inputs::new(input, window(workers)), "abz decompress", workers, pool)
+    begin(Inputs::new(input, window(workers)), "abz decompress", workers, window(workers), pool)
         .try_serial_flat_map(move |input| Chunks { decode: decode.clone(), input, decoded: 0 })
         .name("decode")
 }

@@ -3,18 +3,21 @@
 pub(crate) mod bzip2;
 pub(crate) mod gzip;
 mod inputs;
+pub(crate) mod lzip;
 pub(crate) mod lzw;
+pub(crate) mod parts;
 
 use anabranch::{Apply, May, Pool, Stream};
 
 use crate::conduct::Conduct;
 use crate::{Error, Format};
 
-/// A stream of what is read, with what is the same for all pipelines. Its window is two items for each worker.
+/// A stream of what is read, with what is the same for all pipelines.
 fn begin<'a, T, I>(
     items: I,
     title: &str,
     workers: usize,
+    window: usize,
     pool: Option<&'a Pool>,
 ) -> Stream<'a, impl Apply<Error, Out = T> + Send + use<'a, T, I>, May<Error>>
 where
@@ -26,7 +29,7 @@ where
         .title(title)
         .name_end("write")
         .workers(workers)
-        .window(window(workers));
+        .window(window);
     match pool {
         Some(pool) => stream.pool(pool),
         None => stream,

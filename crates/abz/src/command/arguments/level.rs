@@ -5,13 +5,14 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::how::HOW;
 
-/// How hard to compress, if it is said: `-1` to `-9` or `--level`, of which the last one given counts.
+/// How hard to compress, if it is said: `-0` to `-9` or `--level`, of which the last one given counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level(pub(in crate::command) Option<u32>);
 
 impl Level {
     /// The names by which clap knows the flags.
-    const IDS: [(&'static str, char); 9] = [
+    const IDS: [(&'static str, char); 10] = [
+        ("0", '0'),
         ("fast", '1'),
         ("2", '2'),
         ("3", '3'),
@@ -29,9 +30,7 @@ impl Args for Level {
         let flags = Level::IDS.map(|(id, digit)| {
             let flag = Arg::new(id).short(digit).action(ArgAction::SetTrue).help_heading(HOW);
             match digit {
-                '1' => flag
-                    .long(id)
-                    .help("Compress fast; -2 to -8 lie between the two [default: -6, of bzip2 -9]"),
+                '1' => flag.long(id).help("Compress fast; lzip has -0 too [default: -6, of bzip2 -9]"),
                 '9' => flag.long(id).help("Compress well"),
                 _ => flag.hide(true),
             }
@@ -40,9 +39,9 @@ impl Args for Level {
             Arg::new("level")
                 .long("level")
                 .value_name("N")
-                .value_parser(RangedU64ValueParser::<u32>::new().range(1..=12))
+                .value_parser(RangedU64ValueParser::<u32>::new().range(0..=12))
                 .help_heading(HOW)
-                .help("Compress at level N: 1 to 12, of bzip2 1 to 9; from 10 on very slow"),
+                .help("Compress at level N: 1 to 12 (gzip), 1 to 9 (bzip2), 0 to 9 (lzip)"),
         )
     }
 

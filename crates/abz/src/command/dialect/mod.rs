@@ -12,6 +12,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use abz::Format;
+use abz::gzip::MAX_BLOCK;
 
 use self::words::{Flag, Takes, Word};
 use super::arguments::{LICENSE, parse_block_size};
@@ -221,8 +222,9 @@ fn apply(means: Means, value: OsString, options: &mut Options) -> Result<(), Str
         }
         Means::LevelIs(level) => {
             let format = options.compression.format;
-            if !(1..=format.highest_level()).contains(&level) {
-                return Err(format!("abz has no level {level} of {format}: 1 to {}", format.highest_level()));
+            let (lowest, highest) = (format.lowest_level(), format.highest_level());
+            if !(lowest..=highest).contains(&level) {
+                return Err(format!("abz has no level {level} of {format}: {lowest} to {highest}"));
             }
             options.compression.level = level;
         }
@@ -233,7 +235,10 @@ fn apply(means: Means, value: OsString, options: &mut Options) -> Result<(), Str
             }
             _ => return Err(format!("invalid number of threads '{text}': expected 1 to 1024")),
         },
-        Means::Block => options.compression.block_size = parse_block_size(&format!("{text}K"))?,
+        Means::Block => match parse_block_size(&format!("{text}K"))? {
+            size if size > MAX_BLOCK => return Err("the blocks of gzip have 4M at most".into()),
+            size => options.compression.block_size = Some(size),
+        },
         Means::Refused(reason) => return Err(reason.to_owned()),
         Means::Stdout | Means::Help | Means::Version | Means::License => {
             unreachable!("these are not settings")

@@ -1,0 +1,138 @@
+//! What can be wrong with an lzip file, and where.
+
+use std::fmt;
+use std::io;
+
+use thiserror::Error;
+
+/// Why an lzip file could not be decoded: where, what was expected there, and what was found.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("member {member}, which begins at byte {start}: at byte {offset}: {fault}")]
+pub struct DecodeError {
+    /// The member, counted from 1.
+    pub member: u64,
+    /// The offset of the member's first byte in the compressed file.
+    pub start: u64,
+    /// The offset in the compressed file at which the fault lies, as far as it is known: of a wrong checksum or size the
+    /// field that holds the right one, of LZMA data the byte before which it was found damaged.
+    pub offset: u64,
+    /// What is wrong.
+    #[source]
+    pub fault: Fault,
+}
+
+impl From<DecodeError> for io::Error {
+    fn from(error: DecodeError) -> Self {
+        let kind = match &error.fault {
+            Fault::Truncated { .. } => io::ErrorKind::UnexpectedEof,
+            Fault::Memory { .. } => io::ErrorKind::OutOfMemory,
+            _ => io::ErrorKind::InvalidData,
+        };
+        io::Error::new(kind, error)
+    }
+}
+
+/// What is wrong at a place in an lzip file.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The file does not begin as a member does: this is not lzip.
+    #[error("expected `LZIP`, found {}", found.escape_ascii())]
+    Magic {
+        /// The first bytes, at most four.
+        found: Vec<u8>,
+    },
+    /// What follows a member is like a header, but is none: a damaged one, and no trailing data.
+    #[error("expected `LZIP`, found {}: that is a damaged header", found.escape_ascii())]
+    DamagedHeader {
+        /// The four bytes.
+        found: Vec<u8>,
+    },
+    /// The version is not 1, the only one in use.
+    #[error("expected version 1 of the format, found {found}")]
+    Version {
+        /// The version's number.
+        found: u8,
+    },
+    /// The dictionary has a size that it cannot have: it is 4 KiB to 512 MiB.
+    #[error("expected the code of a dictionary's size from 4 KiB to 512 MiB, found {code:#04x}")]
+    Dictionary {
+        /// The coded size.
+        code: u8,
+    },
+    /// The dictionary is larger than there is memory for, or than may be used.
+    #[error("expected a dictionary that fits into the memory, found one of {dictionary} bytes")]
+    Memory {
+        /// The size of the dictionary in bytes.
+        dictionary: u32,
+    },
+    /// The file ends inside a member.
+    #[error("expected more of the {inside}, found the end of the file")]
+    Truncated {
+        /// The part of the member that is not whole.
+        inside: Part,
+    },
+    /// The data breaks the rules of LZMA.
+    #[error("expected LZMA data, found bytes that cannot be any")]
+    Lzma,
+    /// The data has no end where the member has its trailer.
+    #[error("expected the end of the LZMA data, found more of it")]
+    Endless,
+    /// The contents have another CRC-32 than the trailer says.
+    #[error("expected contents with the CRC-32 {expected:08x}, found {found:08x}")]
+    Checksum {
+        /// What the trailer says.
+        expected: u32,
+        /// That of the decoded contents.
+        found: u32,
+    },
+    /// The contents have another size than the trailer says.
+    #[error("expected contents of {expected} bytes, found {found}")]
+    DataSize {
+        /// What the trailer says.
+        expected: u64,
+        /// The size of the decoded contents.
+        found: u64,
+    },
+    /// The member has another size than its trailer says.
+    #[error("expected a member of {expected} bytes by its trailer, found {found}")]
+    MemberSize {
+        /// What the trailer says, in bytes.
+        expected: u64,
+        /// The size of header, data and trailer as found, in bytes.
+        found: u64,
+    },
+    /// A member has no contents, where [`Strictness::empty`](super::Strictness) forbids it.
+    #[error("expected contents, found an empty member")]
+    Empty,
+    /// The first byte of the LZMA data is not zero, where [`Strictness::marking`](super::Strictness) forbids it.
+    #[error("expected a zero as the first byte of the LZMA data, found {found:#04x}")]
+    Marking {
+        /// The byte.
+        found: u8,
+    },
+    /// After the last member there is something else. All before it is whole and right.
+    #[error("expected a member or the end of the file, found other bytes")]
+    TrailingGarbage,
+}
+
+/// A part of a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// Magic bytes, version and dictionary.
+    Header,
+    /// The LZMA data.
+    Data,
+    /// Checksum and sizes.
+    Trailer,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Part::Header => "member's header",
+            Part::Data => "compressed data",
+            Part::Trailer => "member's trailer",
+        })
+    }
+}

@@ -1,0 +1,119 @@
+//! The six bytes before the LZMA data, and the twenty behind it.
+
+use std::ops::RangeInclusive;
+
+use liblzma::stream::Filters;
+
+use super::error::Fault;
+use super::{HEADER_LEN, TRAILER_LEN};
+
+/// The bytes with which a member begins.
+pub(super) const MAGIC: [u8; 4] = *b"LZIP";
+
+/// The only version in use.
+const VERSION: u8 = 1;
+
+/// The sizes that a dictionary may have, in bytes.
+pub(super) const DICTIONARIES: RangeInclusive<u32> = 1 << 12..=1 << 29;
+
+/// The bits of literal context, of literal position and of position, as they stand before an LZMA stream in other
+/// formats. In this one they never vary.
+const PROPERTIES: u8 = (2 * 5) * 9 + 3;
+
+/// The header of a member whose dictionary has at least `dictionary` bytes.
+pub(super) fn header(dictionary: u32) -> [u8; HEADER_LEN] {
+    let [a, b, c, d] = MAGIC;
+    [a, b, c, d, VERSION, code(dictionary)]
+}
+
+/// The dictionary of the member that begins with `header`, whose magic bytes were looked at.
+pub(super) fn dictionary(header: &[u8]) -> Result<u32, (usize, Fault)> {
+    if header[4] != VERSION {
+        return Err((4, Fault::Version { found: header[4] }));
+    }
+    size(header[5]).ok_or((5, Fault::Dictionary { code: header[5] }))
+}
+
+/// The code of the least size that is not below `size`.
+fn code(size: u32) -> u8 {
+    let size = size.clamp(*DICTIONARIES.start(), *DICTIONARIES.end());
+    let power = size.next_power_of_two();
+    let sixteenths = if power == *DICTIONARIES.start() { 0 } else { (power - size) / (power / 16) };
+    power.ilog2() as u8 | (sixteenths as u8) << 5
+}
+
+/// The size that a code stands for, if it is allowed.
+fn size(code: u8) -> Option<u32> {
+    let power = 1u32 << (code & 0x1f);
+    let size = power - power / 16 * u32::from(code >> 5);
+    DICTIONARIES.contains(&size).then_some(size)
+}
+
+/// How LZMA data with such a dictionary is to be decoded.
+pub(super) fn filters(dictionary: u32) -> Filters {
+    let mut properties = [PROPERTIES, 0, 0, 0, 0];
+    properties[1..].copy_from_slice(&dictionary.to_le_bytes());
+    let mut filters = Filters::new();
+    filters.lzma1_properties(&properties).expect("the properties are right");
+    filters
+}
+
+/// What stands at the end of a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Trailer {
+    pub(super) checksum: u32,
+    pub(super) data_size: u64,
+    pub(super) member_size: u64,
+}
+
+impl Trailer {
+    pub(super) fn read(bytes: &[u8; TRAILER_LEN]) -> Self {
+        let [a, b, c, d, rest @ ..] = *bytes;
+        let (sizes, _) = rest.as_chunks::<8>();
+        Trailer {
+            checksum: u32::from_le_bytes([a, b, c, d]),
+            data_size: u64::from_le_bytes(sizes[0]),
+            member_size: u64::from_le_bytes(sizes[1]),
+        }
+    }
+
+    pub(super) fn write(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.checksum.to_le_bytes());
+        out.extend_from_slice(&self.data_size.to_le_bytes());
+        out.extend_from_slice(&self.member_size.to_le_bytes());
+    }
+
+    /// Holds it against what was found; a fault comes with its offset in the trailer.
+    pub(super) fn check(self, found: Trailer) -> Result<(), (u64, Fault)> {
+        if self.checksum != found.checksum {
+            return Err((0, Fault::Checksum { expected: self.checksum, found: found.checksum }));
+        }
+        if self.data_size != found.data_size {
+            return Err((4, Fault::DataSize { expected: self.data_size, found: found.data_size }));
+        }
+        if self.member_size != found.member_size {
+            return Err((12, Fault::MemberSize { expected: self.member_size, found: found.member_size }));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_stand_for_the_least_size_that_is_enough() {
+        let sizes: Vec<u32> = (0..=255).filter_map(size).collect();
+        assert_eq!(sizes.len(), 17 * 8 + 1);
+        for &known in &sizes {
+            assert_eq!(size(code(known)), Some(known));
+            for wanted in [known - 1, known + 1] {
+                let least = sizes.iter().copied().filter(|&size| size >= wanted).min();
+                assert_eq!(size(code(wanted)), Some(least.unwrap_or(1 << 29)), "{wanted}");
+            }
+        }
+        // The manual's example.
+        assert_eq!(size(0xd3), Some(320 << 10));
+    }
+}

@@ -1,0 +1,445 @@
+//! The bytes of a file, as they come, into whole members where they are small, into decoded data where they are not.
+
+use std::fmt;
+use std::mem;
+
+use libdeflater::Crc;
+use memchr::memmem::Finder;
+
+use super::decode::{Decoder, Lzma, Member};
+use super::error::{DecodeError, Fault, Part};
+use super::header::{self, MAGIC, Trailer};
+use super::{EMPTY_LEN, HEADER_LEN, TRAILER_LEN};
+use crate::lzma::bound;
+use crate::parts::{CHUNK, Scan, Scanned};
+
+/// The most contents of a member that is taken as a whole, in bytes, if its dictionary is small, and in any case.
+const SMALL: u64 = 8 << 20;
+const LARGE: u64 = 64 << 20;
+
+/// What a file must not have, or may have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Strictness {
+    /// What follows the last member may look like a damaged header (`--loose-trailing` of lzip). Otherwise two or three
+    /// right bytes of four are taken for one.
+    pub loose_trailing: bool,
+    /// Zeros after the last member are [`Fault::TrailingGarbage`] too. Otherwise they are padding.
+    pub padding: bool,
+    /// A member without contents is [`Fault::Empty`] (`--empty-error` of later versions).
+    pub empty: bool,
+    /// A first byte of LZMA data that is not zero is [`Fault::Marking`] (`--marking-error` of later versions).
+    pub marking: bool,
+}
+
+/// Finds the members in an lzip file that is pushed to it, piece by piece, from its start. Those of at most twice their
+/// dictionary's size, or 8 MiB, come whole, but never more than 64 MiB; larger ones are decoded here.
+pub struct Scanner {
+    strictness: Strictness,
+    state: State,
+    /// The member that was begun last, counted from 1; 0 before the first.
+    number: u64,
+    /// The offset of its first byte.
+    start: u64,
+    /// Its dictionary.
+    dictionary: u32,
+    /// The offset of the first byte that is not done with.
+    offset: u64,
+    /// Bytes from `offset` on that wait for those behind them.
+    held: Vec<u8>,
+    /// Bytes, from the given place on, that come again before any other input.
+    again: (Vec<u8>, usize),
+    zeros: Finder<'static>,
+    /// Decoded data of the streamed member that was not yet given out.
+    chunk: Vec<u8>,
+    filled: usize,
+}
+
+enum State {
+    /// At the start of the file or the end of a member.
+    Between,
+    /// In zeros after the last member, the first of them at `from`.
+    Padding { from: u64 },
+    /// In a member that is held; up to `searched` it does not end.
+    Member { searched: usize },
+    /// In the LZMA data of a member that is streamed.
+    Data(Box<Streamed>),
+    /// In its trailer.
+    Trailer(Box<Streamed>),
+    /// The next step fails.
+    Failed(DecodeError),
+    /// After an error.
+    Ended,
+}
+
+/// A member that is decoded here.
+struct Streamed {
+    lzma: Lzma,
+    checksum: Crc,
+    data_size: u64,
+}
+
+/// What a step of the scanner came to.
+enum Step {
+    Found(Scanned<Member>),
+    /// On with the next step.
+    On,
+    /// All of the input was taken, and more is needed.
+    Starved,
+}
+
+impl Scanner {
+    /// A scanner at the start of a file.
+    pub fn new(strictness: Strictness) -> Self {
+        Scanner {
+            strictness,
+            state: State::Between,
+            number: 0,
+            start: 0,
+            dictionary: 0,
+            offset: 0,
+            held: Vec::new(),
+            again: (Vec::new(), 0),
+            zeros: Finder::new(&[0; 4]),
+            chunk: Vec::new(),
+            filled: 0,
+        }
+    }
+
+    /// The most contents of a member that is taken as a whole.
+    fn whole(&self) -> u64 {
+        (2 * u64::from(self.dictionary)).clamp(SMALL, LARGE)
+    }
+
+    /// One step through what comes again, or else through `input`.
+    fn advance(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step, DecodeError> {
+        let step = if self.again.0.is_empty() {
+            self.step(input, data)
+        } else {
+            let (again, from) = mem::take(&mut self.again);
+            let mut rest = &again[from..];
+            let step = self.step(&mut rest, data);
+            let from = again.len() - rest.len();
+            if from < again.len() {
+                self.again = (again, from);
+            }
+            match step {
+                Ok(Step::Starved) => Ok(Step::On),
+                step => step,
+            }
+        };
+        if step.is_err() {
+            self.state = State::Ended;
+        }
+        step
+    }
+
+    fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step, DecodeError> {
+        match mem::replace(&mut self.state, State::Ended) {
+            State::Between => self.between(input),
+            State::Padding { from } => self.padding(input, from),
+            State::Member { searched } => self.member(input, data, searched),
+            State::Data(streamed) => self.data(input, data, streamed),
+            State::Trailer(streamed) => self.trailer(input, data, streamed),
+            State::Failed(error) => Err(error),
+            State::Ended => {
+                *input = &[];
+                Ok(Step::Starved)
+            }
+        }
+    }
+
+    /// Decides what follows a member, and begins with it.
+    fn between(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
+        self.state = State::Between;
+        self.hold(input, HEADER_LEN);
+        if self.number > 0 && self.held.first() == Some(&0) && !self.strictness.padding {
+            self.state = State::Padding { from: self.offset };
+            return Ok(Step::On);
+        }
+        if self.held.len() < HEADER_LEN {
+            return Ok(Step::Starved);
+        }
+        if !self.held.starts_with(&MAGIC) {
+            return Err(self.no_header());
+        }
+        self.begin();
+        let dictionary = header::dictionary(&self.held);
+        self.dictionary = dictionary.map_err(|(at, fault)| self.fault_at(self.start + at as u64, fault))?;
+        self.state = State::Member { searched: HEADER_LEN };
+        Ok(Step::On)
+    }
+
+    /// What is wrong with a header that does not begin as one.
+    fn no_header(&mut self) -> DecodeError {
+        let found = &self.held[..self.held.len().min(MAGIC.len())];
+        let alike = found.iter().zip(MAGIC).filter(|(found, magic)| *found == magic).count();
+        let found = found.to_vec();
+        if self.number == 0 {
+            return self.fault(Fault::Magic { found });
+        }
+        if alike > 1 && !self.strictness.loose_trailing {
+            self.begin();
+            return self.fault(Fault::DamagedHeader { found });
+        }
+        self.fault(Fault::TrailingGarbage)
+    }
+
+    /// Begins a member.
+    fn begin(&mut self) {
+        self.number += 1;
+        self.start = self.offset;
+    }
+
+    fn padding(&mut self, input: &mut &[u8], from: u64) -> Result<Step, DecodeError> {
+        if self.held.iter().chain(*input).any(|&byte| byte != 0) {
+            return Err(self.fault_at(from, Fault::TrailingGarbage));
+        }
+        self.state = State::Padding { from };
+        self.offset += (self.held.len() + input.len()) as u64;
+        self.held.clear();
+        *input = &[];
+        Ok(Step::Starved)
+    }
+
+    /// Holds a member until it ends, or is too large to be held.
+    fn member(
+        &mut self,
+        input: &mut &[u8],
+        data: &mut Vec<u8>,
+        searched: usize,
+    ) -> Result<Step, DecodeError> {
+        let (before, had) = (*input, self.held.len());
+        let limit = bound(self.whole() as usize);
+        self.hold(input, limit);
+        if let Some(&found @ 1..) = self.held.get(HEADER_LEN)
+            && self.strictness.marking
+        {
+            return Err(self.fault_at(self.start + HEADER_LEN as u64, Fault::Marking { found }));
+        }
+        let Some(end) = self.find_end(searched) else {
+            if self.held.len() >= limit {
+                return self.stream(input);
+            }
+            self.state = State::Member { searched: self.held.len() };
+            return Ok(Step::Starved);
+        };
+        let trailer = Trailer::read(self.held[..end].last_chunk().expect("a member has a trailer"));
+        if trailer.data_size > self.whole() {
+            return self.stream(input);
+        }
+        if trailer.data_size == 0 && self.strictness.empty {
+            return Err(self.fault(Fault::Empty));
+        }
+        // What lies behind the end came just now.
+        *input = &before[end - had..];
+        self.held.truncate(end);
+        data.clear();
+        let bytes = mem::replace(&mut self.held, mem::take(data));
+        self.offset += end as u64;
+        self.state = State::Between;
+        let member = Member { number: self.number, start: self.start, dictionary: self.dictionary, bytes };
+        Ok(Step::Found(Scanned::Whole(member)))
+    }
+
+    /// Where the member ends that is held: behind a number of eight bytes that says how many there are. No end is in
+    /// the first `searched` bytes.
+    fn find_end(&self, searched: usize) -> Option<usize> {
+        // No member that is held has 4 GiB, so that the number ends with four zeros.
+        let mut from = searched.saturating_sub(3);
+        while let Some(found) = self.zeros.find(&self.held[from..]) {
+            let end = from + found + 4;
+            if end >= EMPTY_LEN && self.held[..end].last_chunk() == Some(&(end as u64).to_le_bytes()) {
+                return Some(end);
+            }
+            from += found + 1;
+        }
+        None
+    }
+
+    /// The member that is held is decoded here.
+    fn stream(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
+        let lzma = Lzma::new(self.dictionary).map_err(|fault| self.fault(fault))?;
+        let mut again = mem::take(&mut self.held);
+        again.extend_from_slice(input);
+        *input = &[];
+        self.again = (again, HEADER_LEN);
+        self.offset += HEADER_LEN as u64;
+        self.state = State::Data(Box::new(Streamed { lzma, checksum: Crc::new(), data_size: 0 }));
+        Ok(Step::On)
+    }
+
+    /// Decodes until the chunk is full or the LZMA data ends.
+    fn data(
+        &mut self,
+        input: &mut &[u8],
+        data: &mut Vec<u8>,
+        mut streamed: Box<Streamed>,
+    ) -> Result<Step, DecodeError> {
+        self.chunk.resize(CHUNK, 0);
+        while !input.is_empty() {
+            let written = streamed.lzma.produced();
+            let progress = streamed.lzma.step(input, &mut self.chunk[self.filled..]);
+            let produced = (streamed.lzma.produced() - written) as usize;
+            streamed.checksum.update(&self.chunk[self.filled..self.filled + produced]);
+            streamed.data_size += produced as u64;
+            self.filled += produced;
+            self.offset = self.start + streamed.lzma.at();
+            let progress = match progress {
+                Ok(progress) => progress,
+                // What came before a fault is right as far as anybody knows.
+                Err(fault) => return self.fail(fault, data),
+            };
+            if progress.ended {
+                self.state = State::Trailer(streamed);
+                return Ok(Step::On);
+            }
+            if self.filled == CHUNK {
+                self.state = State::Data(streamed);
+                return Ok(self.give_out(data));
+            }
+        }
+        self.state = State::Data(streamed);
+        Ok(Step::Starved)
+    }
+
+    fn trailer(
+        &mut self,
+        input: &mut &[u8],
+        data: &mut Vec<u8>,
+        streamed: Box<Streamed>,
+    ) -> Result<Step, DecodeError> {
+        self.hold(input, TRAILER_LEN);
+        let Some(&trailer) = self.held.first_chunk() else {
+            self.state = State::Trailer(streamed);
+            return Ok(Step::Starved);
+        };
+        let found = Trailer {
+            checksum: streamed.checksum.sum(),
+            data_size: streamed.data_size,
+            member_size: streamed.lzma.at() + TRAILER_LEN as u64,
+        };
+        if let Err((at, fault)) = Trailer::read(&trailer).check(found) {
+            self.offset += at;
+            return self.fail(fault, data);
+        }
+        if found.data_size == 0 && self.strictness.empty {
+            return Err(self.fault_at(self.start, Fault::Empty));
+        }
+        self.offset += TRAILER_LEN as u64;
+        self.held.clear();
+        self.state = State::Between;
+        Ok(if self.filled > 0 { self.give_out(data) } else { Step::On })
+    }
+
+    fn give_out(&mut self, data: &mut Vec<u8>) -> Step {
+        self.chunk.truncate(mem::take(&mut self.filled));
+        mem::swap(data, &mut self.chunk);
+        Step::Found(Scanned::Data)
+    }
+
+    /// Fails where the scanner has come to, after what was decoded has been given out.
+    fn fail(&mut self, fault: Fault, data: &mut Vec<u8>) -> Result<Step, DecodeError> {
+        let error = self.fault(fault);
+        if self.filled == 0 {
+            return Err(error);
+        }
+        self.state = State::Failed(error);
+        Ok(self.give_out(data))
+    }
+
+    /// What is wrong if the file ends here.
+    fn cut(&mut self) -> Option<Fault> {
+        let inside = match &self.state {
+            State::Between if self.number == 0 => Part::Header,
+            State::Between if self.held.is_empty() => return None,
+            State::Between if MAGIC.starts_with(&self.held[..self.held.len().min(MAGIC.len())]) => {
+                self.begin();
+                Part::Header
+            }
+            State::Between => return Some(Fault::TrailingGarbage),
+            State::Data(_) | State::Member { .. } => Part::Data,
+            State::Trailer(_) => Part::Trailer,
+            State::Padding { .. } | State::Failed(_) | State::Ended => return None,
+        };
+        self.offset += self.held.len() as u64;
+        Some(Fault::Truncated { inside })
+    }
+
+    /// Takes from the input until `wanted` bytes are held.
+    fn hold(&mut self, input: &mut &[u8], wanted: usize) {
+        let missing = wanted.saturating_sub(self.held.len()).min(input.len());
+        let (taken, rest) = input.split_at(missing);
+        self.held.extend_from_slice(taken);
+        *input = rest;
+    }
+
+    /// A fault of this member, at the place that the scanner has come to.
+    fn fault(&self, fault: Fault) -> DecodeError {
+        self.fault_at(self.offset, fault)
+    }
+
+    fn fault_at(&self, offset: u64, fault: Fault) -> DecodeError {
+        DecodeError { member: self.number.max(1), start: self.start, offset, fault }
+    }
+}
+
+impl Scan for Scanner {
+    type Whole = Member;
+    type Error = DecodeError;
+    type Decoder = Decoder;
+
+    fn next(
+        &mut self,
+        input: &mut &[u8],
+        data: &mut Vec<u8>,
+    ) -> Result<Option<Scanned<Member>>, DecodeError> {
+        loop {
+            match self.advance(input, data)? {
+                Step::Found(found) => return Ok(Some(found)),
+                Step::On => {}
+                Step::Starved => return Ok(None),
+            }
+        }
+    }
+
+    fn finish(&mut self, data: &mut Vec<u8>) -> Result<Option<Scanned<Member>>, DecodeError> {
+        if let Some(found) = self.next(&mut &[][..], data)? {
+            return Ok(Some(found));
+        }
+        if let State::Member { .. } = self.state {
+            // It does not end where it should: what there is of it is decoded.
+            self.stream(&mut &[][..])?;
+            return self.finish(data);
+        }
+        if self.filled > 0 {
+            self.give_out(data);
+            return Ok(Some(Scanned::Data));
+        }
+        match self.cut() {
+            None => Ok(None),
+            Some(fault) => {
+                self.state = State::Ended;
+                Err(self.fault(fault))
+            }
+        }
+    }
+
+    fn decode_into(decoder: &mut Decoder, member: &Member, data: &mut Vec<u8>) -> Result<(), DecodeError> {
+        decoder.decode_into(member, data)
+    }
+}
+
+impl Default for Scanner {
+    fn default() -> Self {
+        Scanner::new(Strictness::default())
+    }
+}
+
+impl fmt::Debug for Scanner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scanner")
+            .field("member", &self.number)
+            .field("start", &self.start)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,90 @@
+//! liblzma without its containers: data into an LZMA stream and back, step by step.
+
+use liblzma::stream::{Action, Error, Filters, Status, Stream};
+
+/// How much more than its contents a stream may take, in bytes: what does not compress is coded in a little more.
+pub(crate) fn bound(len: usize) -> usize {
+    len + len / 16 + 64
+}
+
+/// Appends the stream that stands for `data` to `out`.
+pub(crate) fn encode(filters: &Filters, data: &[u8], out: &mut Vec<u8>) {
+    let mut stream = Stream::new_raw_encoder(filters).unwrap_or_else(|error| match error {
+        Error::Mem => panic!("no memory for the encoder: a smaller dictionary takes less"),
+        error => panic!("the settings were checked: {error}"),
+    });
+    loop {
+        if out.capacity() == out.len() {
+            out.reserve(out.len() / 4 + 4096);
+        }
+        let rest = &data[stream.total_in() as usize..];
+        match stream.process_vec(rest, out, Action::Finish) {
+            Ok(Status::StreamEnd) => return,
+            Ok(_) => {}
+            Err(error) => panic!("any data can be encoded: {error}"),
+        }
+    }
+}
+
+/// Decodes one stream.
+pub(crate) struct Decoding {
+    stream: Stream,
+}
+
+/// What one step did.
+pub(crate) struct Step {
+    /// Bytes of the input that were used.
+    pub(crate) consumed: usize,
+    /// Bytes of the output that were written.
+    pub(crate) produced: usize,
+    /// The stream has ended, right after the bytes that were consumed.
+    pub(crate) ended: bool,
+}
+
+/// Why a step could not be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Obstacle {
+    /// The bytes break the rules of the format.
+    Damage,
+    /// There is not enough memory.
+    Memory,
+}
+
+impl From<Error> for Obstacle {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Mem | Error::MemLimit => Obstacle::Memory,
+            _ => Obstacle::Damage,
+        }
+    }
+}
+
+impl Decoding {
+    /// Begins with a stream that was made with these filters.
+    pub(crate) fn new(filters: &Filters) -> Result<Self, Obstacle> {
+        Ok(Decoding { stream: Stream::new_raw_decoder(filters)? })
+    }
+
+    /// Decodes as much of `input` as fits into `output`. It stops early only for want of more of either, or at the end
+    /// of the stream. After an obstacle, [`consumed`](Self::consumed) and [`produced`](Self::produced) say how far it came.
+    pub(crate) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Obstacle> {
+        let (read, written) = (self.stream.total_in(), self.stream.total_out());
+        let status = self.stream.process(input, output, Action::Run)?;
+        let consumed = (self.stream.total_in() - read) as usize;
+        let produced = (self.stream.total_out() - written) as usize;
+        let ended = status == Status::StreamEnd;
+        // A caller's loop must not depend on the library's promise to do something while it can.
+        let is_stuck = !ended && consumed == 0 && produced == 0 && !input.is_empty() && !output.is_empty();
+        if is_stuck { Err(Obstacle::Damage) } else { Ok(Step { consumed, produced, ended }) }
+    }
+
+    /// How many bytes of the stream have been used.
+    pub(crate) fn consumed(&self) -> u64 {
+        self.stream.total_in()
+    }
+
+    /// How many bytes were decoded.
+    pub(crate) fn produced(&self) -> u64 {
+        self.stream.total_out()
+    }
+}

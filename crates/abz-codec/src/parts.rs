@@ -1,0 +1,148 @@
+//! Files whose parts are decoded by many threads where they are known to be small enough, and by one where not.
+
+use std::fmt;
+use std::io::{self, Read};
+
+/// How much is read at once, in bytes.
+const INPUT: usize = 128 * 1024;
+
+/// How much data of a streamed part is given out at once, in bytes: small enough to stay in a core's cache.
+pub(crate) const CHUNK: usize = 256 * 1024;
+
+/// What a [`Scan`] found next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scanned<W> {
+    /// A whole part to be decoded, which any thread can do without the others.
+    Whole(W),
+    /// Data that is decoded and verified already, except for its checksum if the part goes on: it lies in the caller's
+    /// buffer.
+    Data,
+}
+
+/// A scanner: it finds the parts (members of lzip, blocks of xz) in a file that is pushed to it, piece by piece, from
+/// its start. Parts that are small enough come whole, to be decoded elsewhere; the others it decodes itself, a chunk of
+/// at most 256 KiB at a time.
+pub trait Scan {
+    /// A whole part.
+    type Whole: Send;
+    /// What is wrong with a file.
+    type Error: std::error::Error + Send + Sync + Into<io::Error> + 'static;
+    /// What decodes whole parts: a worker has one.
+    type Decoder: Default;
+
+    /// Goes on through `input`, the next bytes of the file, from whose front it takes what it has done with. `None`: it
+    /// has taken all, and needs more to go on. For [`Scanned::Data`] the data is in `data` afterwards. What was in there
+    /// is dropped, and its allocation used.
+    ///
+    /// # Errors
+    ///
+    /// If the file is damaged at this place or is of another format. After an error nothing more is found.
+    fn next(
+        &mut self,
+        input: &mut &[u8],
+        data: &mut Vec<u8>,
+    ) -> Result<Option<Scanned<Self::Whole>>, Self::Error>;
+
+    /// The file ends here. It is to be called until it gives `None`.
+    ///
+    /// # Errors
+    ///
+    /// As [`next`](Self::next), or if the file must not end here: it was cut.
+    fn finish(&mut self, data: &mut Vec<u8>) -> Result<Option<Scanned<Self::Whole>>, Self::Error>;
+
+    /// Decodes and verifies a whole part, into the allocation of `data`, whose contents are dropped.
+    ///
+    /// # Errors
+    ///
+    /// If the part is damaged; `data` is then empty.
+    fn decode_into(
+        decoder: &mut Self::Decoder,
+        whole: &Self::Whole,
+        data: &mut Vec<u8>,
+    ) -> Result<(), Self::Error>;
+}
+
+/// Reads a file on one thread: a [`Scan`] and what decodes for it, on the caller's thread.
+pub struct Reader<R, S: Scan> {
+    reader: R,
+    scanner: S,
+    decoder: S::Decoder,
+    /// What was read and not yet scanned lies in `buffer` at `begin..end`.
+    buffer: Vec<u8>,
+    begin: usize,
+    end: usize,
+    /// The reader has given all.
+    is_over: bool,
+    has_ended: bool,
+}
+
+impl<R: Read, S: Scan> Reader<R, S> {
+    /// Reads the file that `reader` gives. It has a buffer of its own.
+    pub fn with(scanner: S, reader: R) -> Self {
+        Reader {
+            reader,
+            scanner,
+            decoder: S::Decoder::default(),
+            buffer: vec![0; INPUT],
+            begin: 0,
+            end: 0,
+            is_over: false,
+            has_ended: false,
+        }
+    }
+
+    /// Puts the next contents into `data`, whose own are dropped; false if there are no more.
+    ///
+    /// # Errors
+    ///
+    /// That of the reader, or that of the format (which `downcast` gives back). Nothing comes after it.
+    pub fn read_into(&mut self, data: &mut Vec<u8>) -> io::Result<bool> {
+        if self.has_ended {
+            return Ok(false);
+        }
+        let read = self.step(data);
+        self.has_ended = !matches!(read, Ok(true));
+        read
+    }
+
+    fn step(&mut self, data: &mut Vec<u8>) -> io::Result<bool> {
+        loop {
+            let found = match self.is_over {
+                true => self.scanner.finish(data).map_err(Into::into)?,
+                false => {
+                    let mut input = &self.buffer[self.begin..self.end];
+                    let found = self.scanner.next(&mut input, data).map_err(Into::into)?;
+                    self.begin = self.end - input.len();
+                    found
+                }
+            };
+            match found {
+                Some(Scanned::Whole(whole)) => {
+                    S::decode_into(&mut self.decoder, &whole, data).map_err(Into::into)?;
+                    return Ok(true);
+                }
+                Some(Scanned::Data) => return Ok(true),
+                None if self.is_over => return Ok(false),
+                None => self.read()?,
+            }
+        }
+    }
+
+    fn read(&mut self) -> io::Result<()> {
+        let read = loop {
+            match self.reader.read(&mut self.buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
+        (self.begin, self.end) = (0, read);
+        self.is_over = read == 0;
+        Ok(())
+    }
+}
+
+impl<R, S: Scan + fmt::Debug> fmt::Debug for Reader<R, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader").field("scanner", &self.scanner).finish_non_exhaustive()
+    }
+}
