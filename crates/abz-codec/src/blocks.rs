@@ -1,4 +1,4 @@
-//! Cutting an input into blocks of equal size.
+//! Cutting an input into blocks: of equal size, or where its contents say.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -13,13 +13,14 @@ pub const DEFAULT_BLOCK_SIZE: usize = 1_280 << 10;
 pub struct Block {
     /// The place of this block in its input: 0, 1, 2 and so on.
     pub number: u64,
-    /// The bytes: as many as the block size, fewer only in the last block of an input.
+    /// The bytes: as many as the block size, fewer only in the last block of an input, and where contents say so.
     pub data: Vec<u8>,
     /// True if this block is known to be its whole input (it is the first one, and short).
     pub whole: bool,
 }
 
-/// Cuts what a reader gives into [`Block`]s of a fixed size, however the bytes arrive.
+/// Cuts what a reader gives into [`Block`]s, however the bytes arrive: of a fixed size, or [by
+/// content](Blocks::by_content).
 ///
 /// There is always a first block: an empty input gives one empty block. An input whose length is a multiple of
 /// the block size has no short block at its end. After an error the iterator has ended.
@@ -37,7 +38,65 @@ pub struct Blocks<R> {
     size: usize,
     number: u64,
     ended: bool,
+    /// `None` if the size alone says where to cut.
+    content: Option<ByContent>,
 }
+
+/// How much is read at once where contents say where to cut, in bytes.
+const LOOK: usize = 64 << 10;
+
+/// Cuts where a hash of the last 64 bytes has enough zeros, which is somewhere else only if these bytes are others.
+struct ByContent {
+    /// The bits of the hash that must be zero: one in so many bytes ends a block.
+    mask: u64,
+    /// No block but the last is shorter.
+    least: usize,
+    /// What was read and belongs to the next block.
+    rest: Vec<u8>,
+}
+
+impl ByContent {
+    fn new(size: usize) -> Self {
+        let mean = (size.next_power_of_two() / 16).max(1);
+        let bits = mean.trailing_zeros();
+        // The highest bits depend on the most bytes.
+        let mask = !(u64::MAX >> bits);
+        ByContent { mask, least: mean / 4, rest: Vec::new() }
+    }
+
+    /// Where the first block of `data` ends, if it does; nothing ends before `from`.
+    fn end(&self, data: &[u8], from: usize) -> Option<usize> {
+        let from = from.max(self.least).min(data.len());
+        let before = &data[from.saturating_sub(64)..from];
+        let mut hash = before.iter().fold(0u64, |hash, &byte| roll(hash, byte));
+        let ends = |byte: &u8| {
+            hash = roll(hash, *byte);
+            hash & self.mask == 0
+        };
+        data[from..].iter().position(ends).map(|at| from + at + 1)
+    }
+}
+
+/// The next byte comes into the hash, and what is 64 bytes back goes out of it.
+fn roll(hash: u64, byte: u8) -> u64 {
+    (hash << 1).wrapping_add(NOISE[usize::from(byte)])
+}
+
+/// A number without a pattern for each byte: those of the generator splitmix64.
+static NOISE: [u64; 256] = {
+    let mut noise = [0; 256];
+    let mut state = 0u64;
+    let mut byte = 0;
+    while byte < noise.len() {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        noise[byte] = mixed ^ (mixed >> 31);
+        byte += 1;
+    }
+    noise
+};
 
 impl<R: Read> Blocks<R> {
     /// Blocks of `size` bytes from `reader`.
@@ -47,7 +106,29 @@ impl<R: Read> Blocks<R> {
     /// If `size` is 0.
     pub fn new(reader: R, size: usize) -> Self {
         assert!(size > 0, "a block has at least one byte");
-        Blocks { reader, size, number: 0, ended: false }
+        Blocks { reader, size, number: 0, ended: false, content: None }
+    }
+
+    /// Blocks of at most `size` bytes from `reader` that end where the bytes before say so: after about a sixteenth of
+    /// `size`, rounded up to a power of two. Where something is changed, inserted or removed, the blocks around it are
+    /// others, and all before and after are the same: that is what lets `rsync` send, and archives that know equal parts
+    /// store, only what is new.
+    ///
+    /// ```
+    /// use abz_codec::Blocks;
+    ///
+    /// let text: Vec<u8> = (0..200_000u32).flat_map(|n| n.wrapping_mul(n).to_le_bytes()).collect();
+    /// let blocks = |text: &[u8]| Blocks::by_content(text, 64 << 10).map(|b| b.unwrap().data).collect::<Vec<_>>();
+    /// let changed = blocks(&[b"a new beginning", &text[..]].concat());
+    /// let same = blocks(&text).iter().filter(|block| changed.contains(block)).count();
+    /// assert_eq!(same, blocks(&text).len() - 1);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `size` is 0.
+    pub fn by_content(reader: R, size: usize) -> Self {
+        Blocks { content: Some(ByContent::new(size)), ..Blocks::new(reader, size) }
     }
 
     /// The next block, read into `buffer`, whose contents are dropped and whose allocation is used again;
@@ -62,15 +143,45 @@ impl<R: Read> Blocks<R> {
         }
         buffer.clear();
         buffer.reserve_exact(self.size);
-        let read = self.reader.by_ref().take(self.size as u64).read_to_end(&mut buffer);
-        self.ended = read.is_err() || buffer.len() < self.size;
-        read?;
+        match self.content.take() {
+            None => self.read_to(&mut buffer, self.size)?,
+            Some(mut content) => {
+                self.read_by_content(&mut content, &mut buffer)?;
+                self.content = Some(content);
+            }
+        }
         if buffer.is_empty() && self.number > 0 {
             return Ok(None);
         }
         let number = self.number;
         self.number += 1;
         Ok(Some(Block { number, data: buffer, whole: number == 0 && self.ended }))
+    }
+
+    /// Reads until `buffer` has `len` bytes, or notes that there are no more.
+    fn read_to(&mut self, buffer: &mut Vec<u8>, len: usize) -> io::Result<()> {
+        let missing = len - buffer.len();
+        let read = self.reader.by_ref().take(missing as u64).read_to_end(buffer);
+        self.ended = read.is_err() || buffer.len() < len;
+        read.map(drop)
+    }
+
+    fn read_by_content(&mut self, content: &mut ByContent, buffer: &mut Vec<u8>) -> io::Result<()> {
+        buffer.append(&mut content.rest);
+        let mut looked = 0;
+        loop {
+            if let Some(end) = content.end(buffer, looked) {
+                content.rest.extend(buffer.drain(end..));
+                // There is another block: what is left, if nothing is read any more.
+                self.ended &= content.rest.is_empty();
+                return Ok(());
+            }
+            if self.ended || buffer.len() == self.size {
+                return Ok(());
+            }
+            looked = buffer.len();
+            self.read_to(buffer, self.size.min(looked + LOOK))?;
+        }
     }
 }
 
@@ -128,6 +239,27 @@ mod tests {
         let trickled: Vec<_> = Blocks::new(Trickle(b"abcdefg", false), 3).map(|b| b.unwrap()).collect();
         let whole: Vec<_> = Blocks::new(&b"abcdefg"[..], 3).map(|b| b.unwrap()).collect();
         assert_eq!(trickled, whole);
+    }
+
+    #[test]
+    fn blocks_by_content_are_the_input_cut_in_pieces() {
+        let text: Vec<u8> = (0..100_000u32).flat_map(|n| n.wrapping_mul(n ^ 7).to_le_bytes()).collect();
+        for size in [1, 100, 4096, 100_000, 1 << 20] {
+            for len in [0, 1, 99, 65_536, text.len()] {
+                if size < 100 && len > 100 {
+                    continue;
+                }
+                let blocks: Vec<_> =
+                    Blocks::by_content(&text[..len], size).map(|block| block.unwrap()).collect();
+                assert!(blocks.iter().all(|block| block.data.len() <= size));
+                let joined: Vec<u8> = blocks.iter().flat_map(|block| block.data.clone()).collect();
+                assert!(joined == text[..len], "size {size}, {len} bytes");
+                let numbers: Vec<_> = blocks.iter().map(|block| block.number).collect();
+                assert_eq!(numbers, (0..blocks.len() as u64).collect::<Vec<_>>());
+                assert!(blocks[1..].iter().all(|block| !block.whole && !block.data.is_empty()));
+                assert!(!blocks[0].whole || blocks.len() == 1, "size {size}, {len} bytes");
+            }
+        }
     }
 
     #[test]

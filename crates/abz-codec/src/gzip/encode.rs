@@ -12,6 +12,10 @@ use crate::Block;
 /// what bounds the memory of a program that has some members in hand. (Larger blocks would compress no better.)
 pub const MAX_BLOCK: usize = 4 << 20;
 
+/// The most bytes that a block of BGZF may have, and the number that its tools use: compressed, or stored, it fits into
+/// the 64 KiB of a member (SAM specification, section 4.1).
+pub const BGZF_BLOCK: usize = 0xff00;
+
 /// The most bytes of a name that are stored; the rest is cut off.
 pub const MAX_NAME: usize = 4096;
 
@@ -50,6 +54,7 @@ pub struct Encoder {
     judge: Judge,
     level: u32,
     origin: Origin,
+    is_bgzf: bool,
     /// Where the compressor writes: as large as its worst case, and initialised once.
     scratch: Vec<u8>,
 }
@@ -78,7 +83,27 @@ impl Encoder {
         let compressor = Compressor::new(CompressionLvl::new(level as i32).expect("it was just checked"));
         let storer = Compressor::new(CompressionLvl::new(0).expect("libdeflate has level 0"));
         let (judge, origin) = (Judge::new(), Origin::default());
-        Encoder { compressor, storer, judge, level, origin, scratch: Vec::new() }
+        Encoder { compressor, storer, judge, level, origin, is_bgzf: false, scratch: Vec::new() }
+    }
+
+    /// The same encoder, making members of BGZF, for [`MemberWriter::bgzf`](super::MemberWriter::bgzf). They tell no
+    /// origin.
+    ///
+    /// ```
+    /// use abz_codec::Blocks;
+    /// use abz_codec::gzip::{BGZF_BLOCK, Encoder, MemberWriter};
+    ///
+    /// let mut encoder = Encoder::new(6).bgzf();
+    /// let mut file = MemberWriter::bgzf(Vec::new());
+    /// for block in Blocks::new(&[b'A'; 100_000][..], BGZF_BLOCK) {
+    ///     file.write(&encoder.encode(&block?))?;
+    /// }
+    /// assert!(file.finish()?.len() < 1000);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn bgzf(self) -> Self {
+        Encoder { is_bgzf: true, ..self }
     }
 
     /// The same encoder; the first member of a file tells `origin`.
@@ -98,11 +123,12 @@ impl Encoder {
     ///
     /// # Panics
     ///
-    /// If the block is longer than [`MAX_BLOCK`].
+    /// If the block is longer than [`MAX_BLOCK`], or [`BGZF_BLOCK`].
     pub fn encode(&mut self, block: &Block) -> Encoded {
-        assert!(block.data.len() <= MAX_BLOCK, "a block has at most {MAX_BLOCK} bytes");
+        let most = if self.is_bgzf { BGZF_BLOCK } else { MAX_BLOCK };
+        assert!(block.data.len() <= most, "a block has at most {most} bytes");
         let uncompressed = block.data.len() as u32;
-        let more = !block.whole;
+        let more = !block.whole && !self.is_bgzf;
 
         let (compressor, storer) = (&mut self.compressor, &mut self.storer);
         let bounds = [&mut *compressor, storer].map(|either| either.deflate_compress_bound(block.data.len()));
@@ -118,11 +144,15 @@ impl Encoder {
             .deflate_compress(&block.data, &mut self.scratch)
             .expect("the buffer is as large as the worst case");
 
-        let (name, mtime) = if block.number == 0 { self.stored_origin() } else { (None, 0) };
+        let tells_origin = block.number == 0 && !self.is_bgzf;
+        let (name, mtime) = if tells_origin { self.stored_origin() } else { (None, 0) };
         // The header holds the size of all, itself included; its own length does not depend on that number.
         let header = |compressed: u32| {
             let mut extra = Vec::new();
-            Extent { compressed, uncompressed: Some(uncompressed), more }.push_to(&mut extra);
+            match self.is_bgzf {
+                true => Extent::push_bgzf_to(compressed.saturating_sub(1) as u16, &mut extra),
+                false => Extent { compressed, uncompressed: Some(uncompressed), more }.push_to(&mut extra),
+            }
             let extra_flags = match self.level {
                 1 => 4,
                 2..=8 => 0,

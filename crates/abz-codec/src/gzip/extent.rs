@@ -41,6 +41,11 @@ impl Extent {
         })
     }
 
+    /// Appends BGZF's subfield for a member of `compressed` bytes to an extra field.
+    pub(super) fn push_bgzf_to(compressed: u16, extra: &mut Vec<u8>) {
+        push_subfield(extra, BGZF, &compressed.to_le_bytes());
+    }
+
     /// Appends our subfield with what `self` says to an extra field.
     pub(super) fn push_to(&self, extra: &mut Vec<u8>) {
         let mut data = [0; OURS_LEN];

@@ -41,7 +41,7 @@
 //! # BGZF
 //!
 //! The blocked gzip of bioinformatics (the SAM specification, section 4.1) has the same idea: its subfield `BC`
-//! holds the compressed size less one in 16 bits. The [`Scanner`] understands both.
+//! holds the compressed size less one in 16 bits. The [`Scanner`] understands both, and an [`Encoder`] makes either.
 //!
 //! [RFC 1951]: https://www.rfc-editor.org/rfc/rfc1951
 //! [RFC 1952]: https://www.rfc-editor.org/rfc/rfc1952
@@ -63,7 +63,7 @@ mod survey;
 mod write;
 
 pub use decode::Decoder;
-pub use encode::{Encoded, Encoder, MAX_BLOCK, MAX_NAME, Origin};
+pub use encode::{BGZF_BLOCK, Encoded, Encoder, MAX_BLOCK, MAX_NAME, Origin};
 pub use error::{DecodeError, Fault, HeaderError, IndexError, Part};
 pub use extent::Extent;
 pub use header::{HEADER_LIMIT, Header, Subfields};
