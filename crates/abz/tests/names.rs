@@ -8,6 +8,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::UNIX_EPOCH;
 
 use abz::Decompression;
 use support::{Folder, Ran, fed, have, noise, prose};
@@ -206,6 +207,7 @@ fn gzip_and_abz_do_the_same() {
         ".gz",
         &["-r folder", "-S .foo x", "-S.foo -k x", "-nk x", "-dN c#", "-l c#", "-S x", "--decomp c#"],
     );
+    compare("gzip", ".gz", &["-dcf garbage# c#", "--presume x", "---presume-input-tty -k x"]);
     compare("gunzip", ".gz", &["c#", "-c c#", "c", "-k c#", "x", "-t c#", "-", ""]);
     compare("zcat", ".gz", &["c#", "c", "twice# c#", "-f x", "x", "wrong#", "-"]);
     compare(
@@ -227,6 +229,17 @@ fn bzip2_and_abz_do_the_same() {
         &["-n 2 x", "-n2 -k x", "-dk c#", "-d unknown", "-u -c x", "-t c#", "-k taken", "folder x"],
     );
     compare("lbzcat", ".bz2", &["c#", "c# twice#"]);
+}
+
+#[test]
+fn a_time_that_cannot_be_stored_is_a_warning_of_gzip() {
+    let (links, folder) = (Links::new(), Folder::new());
+    folder.write("x", b"data");
+    fs::File::options().write(true).open(folder.path("x")).unwrap().set_modified(UNIX_EPOCH).unwrap();
+    let text = "gzip: x: the time cannot be stored: gzip has those from 1970 to 2106";
+    Ran(run(links.path("gzip"), &folder, &["-k", "x"], b"", &[])).exits(2).says(text);
+    Ran(run(links.path("bzip2"), &folder, &["-k", "x"], b"", &[])).exits(0).says("");
+    folder.abz(&["-kf", "x"]).exits(0).says("");
 }
 
 #[test]

@@ -92,6 +92,12 @@ impl Input {
         (seconds > 0).then(|| UNIX_EPOCH + Duration::from_secs(seconds.into()))
     }
 
+    /// False of a file whose time is out of the range that gzip can store.
+    pub(super) fn has_a_time_to_store(&self) -> bool {
+        let seconds = self.metadata.mtime();
+        !self.is_file() || (1..=i64::from(u32::MAX)).contains(&seconds)
+    }
+
     /// What a compressed file tells of it.
     pub(super) fn origin(&self) -> Origin {
         let Source::File(path) = &self.source else { return Origin::default() };

@@ -1,6 +1,6 @@
 //! One input from start to end.
 
-use std::io;
+use std::io::{self, Seek, SeekFrom};
 
 use abz::{Compression, Conduct, Decompression, Error, Format, Tools};
 
@@ -102,6 +102,15 @@ impl Setting<'_> {
         if let (Some(checksum), Some(sum)) = (checksum, &done.sha256) {
             checksum.tell(sum, &input, options, told);
         }
+        let stores = options.action == Action::Compress && options.naming.stores;
+        if let Some(severity) = options.manners.severities.time
+            && options.compression.format == Format::Gzip
+            && stores
+            && !input.has_a_time_to_store()
+        {
+            let message = "the time cannot be stored: gzip has those from 1970 to 2106";
+            told.add(Err(Problem::new(severity, &input_name, message).afterwards()));
+        }
         if !options.keep {
             input.remove()?;
         }
@@ -136,6 +145,7 @@ impl Setting<'_> {
         let mut plain = Summed::new(output).with_sha256(options.checksum);
         // Like `cat` for what is not compressed, as `zcat -f` has always been.
         let copies = options.force && options.destination == Destination::Stdout;
+        let start = (&input.file).stream_position().ok();
         let (format, mut reader) = Format::sniff(reader).map_err(Error::Read)?;
         let format = format.filter(|format| options.manners.reads.contains(format));
         if copies && format.is_none() {
@@ -151,8 +161,16 @@ impl Setting<'_> {
             Crew::Alone(tools) => tools.decompress(&decompression(input, options), reader, &mut plain)?,
             Crew::Together(conduct) => decompression(input, options).conduct(conduct, reader, &mut plain)?,
         };
-        let (written, sha256) = (done.written, plain.sha256());
-        Ok(Some(Done { plain: written, compressed: done.read, garbage_at: done.garbage_at, sha256 }))
+        let (mut written, mut garbage_at) = (done.written, done.garbage_at);
+        // Of a pipe the rest has been read already.
+        if let (true, Some(start), Some(garbage)) = (copies, start, garbage_at) {
+            let mut file = &input.file;
+            file.seek(SeekFrom::Start(start + garbage)).map_err(Error::Read)?;
+            written += io::copy(&mut file, &mut plain).map_err(Error::Write)?;
+            garbage_at = None;
+        }
+        let sha256 = plain.sha256();
+        Ok(Some(Done { plain: written, compressed: done.read, garbage_at, sha256 }))
     }
 }
 

@@ -40,6 +40,8 @@ pub(super) struct Severities {
     pub(super) names: Option<Severity>,
     /// Something follows the last member.
     pub(super) garbage: Severity,
+    /// The time of the input cannot be stored. `None`: then it is not.
+    pub(super) time: Option<Severity>,
 }
 
 impl Severities {
@@ -53,6 +55,7 @@ impl Severities {
             link: severity,
             names: Some(severity),
             garbage: severity,
+            time: Some(severity),
         }
     }
 }
@@ -80,6 +83,7 @@ pub(super) const OWN: Manners = Manners {
     severities: Severities {
         suffix: Some(Severity::Note),
         link: Severity::Error,
+        time: None,
         ..Severities::all(Severity::Warning)
     },
     statuses: [2, 1, 1],

@@ -14,7 +14,10 @@ pub(super) static GZIP: Tool = Tool {
     flags: &[FLAGS, GZIP_FLAGS],
     variables: &["GZIP"],
     // gzip takes those only that do not change what is done.
-    allows: |means| matches!(means, Means::Level | Means::LevelIs(_) | Means::Sync | Means::Refused(_)),
+    allows: |means| {
+        use Means::{Level, LevelIs, Name, NoName, Quiet, Refused, Sync, Verbose};
+        matches!(means, Level | LevelIs(_) | Name | NoName | Quiet | Refused(_) | Sync | Verbose)
+    },
 };
 
 pub(super) static PIGZ: Tool = Tool {
@@ -79,7 +82,7 @@ const GZIP_FLAGS: &[Flag] = &[
     Flag::new("", "rsyncable", NO_RSYNCABLE),
     Flag::new("", "ascii", Means::Nothing),
     Flag::new("a", "", Means::Nothing),
-    Flag::new("", "presume-input-tty", Means::Nothing),
+    Flag::new("", "-presume-input-tty", Means::Nothing),
 ];
 
 const PIGZ_FLAGS: &[Flag] = &[

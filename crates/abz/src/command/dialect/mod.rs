@@ -82,7 +82,9 @@ enum Means {
 /// Why no work is done.
 enum Stop {
     Told,
+    /// The help may help.
     Mistake(String),
+    Refused(String),
 }
 
 /// The options of the tool by whose name the program is called, if it is a known one; or the status to exit with, if
@@ -96,6 +98,10 @@ pub(super) fn options() -> Option<Result<Options, Status>> {
         Stop::Told => Status::Success,
         Stop::Mistake(message) => {
             eprintln!("{name}: {message}\nTry `{name} --help' for more information.");
+            Status::Error
+        }
+        Stop::Refused(message) => {
+            eprintln!("{name}: {message}");
             Status::Error
         }
     }))
@@ -120,15 +126,13 @@ impl Tool {
             let value = variable(name).unwrap_or_default();
             let value = value.to_string_lossy();
             let said = words::read(&flags, value.split_whitespace().map(OsString::from));
-            for word in said.map_err(|mistake| Stop::Mistake(format!("{name}: {mistake}")))? {
-                match word {
-                    Word::Flag(means, _) if !(self.allows)(means) => {
-                        let message = format!("{value}: option not valid in the environment variable {name}");
-                        return Err(Stop::Mistake(message));
-                    }
-                    word => words.push(word),
-                }
+            let said = said.map_err(|mistake| Stop::Mistake(format!("{name}: {mistake}")))?;
+            let is_allowed = |word: &Word| matches!(word, Word::Flag(means, _) if (self.allows)(*means));
+            if value.split_whitespace().any(|word| word == "--") || !said.iter().all(is_allowed) {
+                let message = format!("{value}: option not valid in the environment variable {name}");
+                return Err(Stop::Mistake(message));
             }
+            words.extend(said);
         }
         words.extend(words::read(&flags, arguments).map_err(Stop::Mistake)?);
 
@@ -147,7 +151,7 @@ impl Tool {
                 Word::Flag(Means::Help, _) => return self.help(name),
                 Word::Flag(Means::Version, _) => return tell(&version(name)),
                 Word::Flag(Means::License, _) => return tell(&format!("{}\n{LICENSE}", version(name))),
-                Word::Flag(means, value) => apply(means, value, &mut options).map_err(Stop::Mistake)?,
+                Word::Flag(means, value) => apply(means, value, &mut options).map_err(Stop::Refused)?,
             }
         }
         if !files.is_empty() {
@@ -189,7 +193,7 @@ fn version(name: &str) -> String {
 fn tell(text: &str) -> Result<Options, Stop> {
     match print(|out| out.write_all(text.as_bytes())) {
         Ok(()) => Err(Stop::Told),
-        Err(problem) => Err(Stop::Mistake(problem.to_string())),
+        Err(problem) => Err(Stop::Refused(problem.to_string())),
     }
 }
 
