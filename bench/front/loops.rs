@@ -1,4 +1,5 @@
-//! One loop as annotations and as calls of the builder: `loops annotated|builder WORKERS ITEMS`.
+//! One loop as annotations and as calls of the builder: `FORM WORKERS ITEMS` prints the nanoseconds an item, and what
+//! came of them.
 
 use anabranch::Stream;
 
@@ -58,5 +59,5 @@ fn main() {
         "annotated_with_errors" => annotated_with_errors(items, workers).unwrap(),
         _ => builder_with_errors(items, workers).unwrap(),
     };
-    println!("{:.1} ns an item ({sum:x})", began.elapsed().as_nanos() as f64 / items as f64);
+    println!("{} {sum}", began.elapsed().as_nanos() as f64 / items as f64);
 }

@@ -1,25 +1,25 @@
-//! One program for two libraries: `run.sh` puts the name of the library in the place of `SSP`.
+//! One program for two libraries: the suite puts the name of the library in the place of `SSP`.
 //!
-//! Prints the wall-clock nanoseconds an item, for each grain; or with `idle`, the processor time that a pipeline takes
-//! in a second without items.
+//! `ROUNDS ITEMS` prints the nanoseconds an item of so much work, and what came of it; `idle SECONDS` the share of a core
+//! that a pipeline without items takes.
 
 use SSP::*;
-use std::hint::black_box;
 use std::time::{Duration, Instant};
+use work::{Digest, Work};
 
-/// Work of about so many nanoseconds.
-fn work(nanos: u64, n: u64) -> u64 {
-    (0..nanos).fold(n, |hash, k| black_box(hash.rotate_left(5) ^ k))
+fn replicas() -> i32 {
+    std::thread::available_parallelism().map_or(2, usize::from) as i32
 }
 
-fn grain(nanos: u64, items: u64, replicas: i32) -> f64 {
+fn pipeline_of(work: Work, items: u64) {
     let began = Instant::now();
-    let pipeline = pipeline![parallel!(move |n: u64| Some(work(nanos, n)), replicas), collect_ordered!()];
+    let pipeline = pipeline![parallel!(move |n: u64| Some(work.run(n)), replicas()), collect_ordered!()];
     for n in 0..items {
         pipeline.post(n).unwrap();
     }
-    assert_eq!(pipeline.collect().len() as u64, items);
-    began.elapsed().as_nanos() as f64 / items as f64
+    let collected: Vec<u64> = pipeline.collect();
+    let nanos = began.elapsed().as_nanos() as f64 / items as f64;
+    println!("{nanos} {}", collected.into_iter().fold(Digest::EMPTY, Digest::with).number());
 }
 
 /// Processor time of this process, in seconds.
@@ -29,20 +29,21 @@ fn busy() -> f64 {
     (fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap()) / 100.0
 }
 
+fn idle(seconds: u64) {
+    let pipeline = pipeline![parallel!(|n: u64| Some(n), replicas()), collect_ordered!()];
+    pipeline.post(1).unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    let before = busy();
+    std::thread::sleep(Duration::from_secs(seconds));
+    println!("{} 0", 100.0 * (busy() - before) / seconds as f64);
+    drop(pipeline.collect());
+}
+
 fn main() {
-    let replicas = std::thread::available_parallelism().map_or(2, usize::from) as i32;
-    if std::env::args().nth(1).as_deref() == Some("idle") {
-        let pipeline = pipeline![parallel!(|n: u64| Some(n), replicas), collect_ordered!()];
-        pipeline.post(1).unwrap();
-        std::thread::sleep(Duration::from_millis(200));
-        let (before, seconds) = (busy(), 3);
-        std::thread::sleep(Duration::from_secs(seconds));
-        println!("{:.4}", (busy() - before) / seconds as f64);
-        drop(pipeline.collect());
-        return;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |at: usize| arguments[at].parse().expect("a number");
+    match &*arguments[0] {
+        "idle" => idle(number(1)),
+        rounds => pipeline_of(Work::calibrated(rounds.parse().expect("a number"), false), number(1)),
     }
-    for (nanos, items) in [(0, 1_000_000), (100, 1_000_000), (1_000, 200_000), (10_000, 20_000)] {
-        print!("{:.0} ", grain(nanos, items, replicas));
-    }
-    println!();
 }

@@ -9,6 +9,7 @@ mod abz;
 mod arguments;
 mod automatic;
 mod core;
+mod front;
 mod lines;
 mod machine;
 mod planted;

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::machine::{Machine, load};
 use crate::table::{Row, Table};
-use crate::{abz, automatic, core, planted, prediction, rivals};
+use crate::{abz, automatic, core, front, planted, prediction, rivals};
 
 /// One word of the command line and one table in `README.md`.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub struct Measured {
     pub notes: Vec<String>,
 }
 
-pub const SUITES: [Suite; 6] = [
+pub const SUITES: [Suite; 7] = [
     Suite {
         name: "core",
         about: "the targets of the core, each against its ceiling or its rival",
@@ -71,6 +71,13 @@ pub const SUITES: [Suite; 6] = [
         groups: automatic::names,
         measure: automatic::measure,
         sections: false,
+    },
+    Suite {
+        name: "front",
+        about: "annotations against the builder, and `ssp` against Rust-SSP",
+        groups: front::names,
+        measure: front::measure,
+        sections: true,
     },
     Suite {
         name: "abz",

@@ -1,14 +1,18 @@
 //! Bzip2 in memory and on disk, as in the papers on SPar and on Rust-SSP: blocks of 900 kB, each a member of its own,
-//! so that `bunzip2` reads the whole. Three forms of one loop, held equal by `tests/examples.rs`.
+//! so that `bunzip2` reads the whole. Five forms of one loop, held equal by `tests/examples.rs`.
 //!
 //! `cargo run --release --example bzip2 [FILE]` writes `FILE.bz2`; without a file it stays in memory.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
+use std::thread;
 
-use anabranch::Stream;
+use anabranch::{Stream, default_workers};
 use bzip2::Compression;
 use bzip2::read::BzEncoder;
+use crossbeam_channel::bounded;
+use rayon::prelude::*;
 
 const BLOCK: u64 = 900_000;
 
@@ -53,6 +57,56 @@ pub fn builder(mut input: impl Read + Send, mut output: impl Write + Send) -> io
         .try_map(|block| compress(&block))
         .try_for_each(|member| output.write_all(&member))?;
     output.flush()
+}
+
+/// With rayon: the whole input is in memory, then the whole output.
+pub fn with_rayon(mut input: impl Read + Send, mut output: impl Write + Send) -> io::Result<()> {
+    let mut blocks = Vec::new();
+    while let Some(block) = read_block(&mut input)? {
+        blocks.push(block);
+    }
+    let members: Vec<io::Result<Vec<u8>>> = blocks.par_iter().map(|block| compress(block)).collect();
+    for member in members {
+        output.write_all(&member?)?;
+    }
+    output.flush()
+}
+
+/// With threads and channels, and a map that puts what is done into order.
+pub fn with_channels(mut input: impl Read + Send, mut output: impl Write + Send) -> io::Result<()> {
+    let (items, work) = bounded::<(usize, io::Result<Vec<u8>>)>(8);
+    let (results, done) = bounded(8);
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            for at in 0.. {
+                let Some(block) = read_block(&mut input).transpose() else { break };
+                let is_last = block.is_err();
+                if items.send((at, block)).is_err() || is_last {
+                    break;
+                }
+            }
+        });
+        for _ in 0..default_workers() {
+            let (work, results) = (work.clone(), results.clone());
+            scope.spawn(move || {
+                for (at, block) in work {
+                    if results.send((at, block.and_then(|block| compress(&block)))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop((work, results));
+        let (mut early, mut next) = (BTreeMap::new(), 0);
+        for (at, member) in done {
+            early.insert(at, member);
+            while let Some(member) = early.remove(&next) {
+                output.write_all(&member?)?;
+                next += 1;
+            }
+        }
+        output.flush()
+    })
 }
 
 /// Some text.

@@ -1,11 +1,16 @@
-//! Filters over a folder's pictures: each is blurred, turned in its colours and made smaller. Three forms of one loop,
+//! Filters over a folder's pictures: each is blurred, turned in its colours and made smaller. Five forms of one loop,
 //! held equal by `tests/examples.rs`.
 //!
 //! `cargo run --release --example images` makes its own pictures.
 
-use anabranch::Stream;
+use std::collections::BTreeMap;
+use std::thread;
+
+use anabranch::{Stream, default_workers};
+use crossbeam_channel::bounded;
 use image::imageops::{self, FilterType};
 use image::{Rgb, RgbImage};
+use rayon::prelude::*;
 
 /// The filters that are as costly as one another make one stage; where one is dearer, it may be one of its own.
 fn blurred(picture: &RgbImage) -> RgbImage {
@@ -46,6 +51,42 @@ pub fn annotated(pictures: &[RgbImage]) -> Vec<RgbImage> {
 /// As a stream.
 pub fn builder(pictures: &[RgbImage]) -> Vec<RgbImage> {
     Stream::from_iter(pictures).window(16).map(blurred).map(|picture| finished(&picture)).collect()
+}
+
+/// With rayon, whose slices keep their order.
+pub fn with_rayon(pictures: &[RgbImage]) -> Vec<RgbImage> {
+    pictures.par_iter().map(blurred).map(|picture| finished(&picture)).collect()
+}
+
+/// With threads and channels, one of them for each of the two stages, and a map that puts what is done into order.
+pub fn with_channels(pictures: &[RgbImage]) -> Vec<RgbImage> {
+    let (items, work) = bounded::<(usize, &RgbImage)>(16);
+    let (halves, half_done) = bounded::<(usize, RgbImage)>(16);
+    let (results, whole) = bounded(16);
+    let mut done = Vec::new();
+    thread::scope(|scope| {
+        scope.spawn(move || pictures.iter().enumerate().for_each(|item| items.send(item).unwrap()));
+        for _ in 0..default_workers() {
+            let (work, halves) = (work.clone(), halves.clone());
+            scope.spawn(move || {
+                work.iter().for_each(|(at, picture)| halves.send((at, blurred(picture))).unwrap())
+            });
+            let (half_done, results) = (half_done.clone(), results.clone());
+            scope.spawn(move || {
+                half_done.iter().for_each(|(at, blurred)| results.send((at, finished(&blurred))).unwrap())
+            });
+        }
+        drop((halves, results));
+        let (mut early, mut next) = (BTreeMap::new(), 0);
+        for (at, finished) in whole {
+            early.insert(at, finished);
+            while let Some(finished) = early.remove(&next) {
+                done.push(finished);
+                next += 1;
+            }
+        }
+    });
+    done
 }
 
 /// Pictures of several sizes.

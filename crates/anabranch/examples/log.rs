@@ -1,10 +1,13 @@
-//! Figures from a log, up to the line that ends it. Three forms of one loop, held equal by `tests/examples.rs`.
+//! Figures from a log, up to the line that ends it. Five forms of one loop, held equal by `tests/examples.rs`.
 //!
 //! `cargo run --release --example log [FILE]` reads lines such as `2026-11-21 GET /index 17`.
 
 use std::collections::BTreeMap;
+use std::thread;
 
-use anabranch::Stream;
+use anabranch::{Stream, default_workers};
+use crossbeam_channel::bounded;
+use rayon::prelude::*;
 
 /// A request, and how many milliseconds it took.
 #[derive(Debug)]
@@ -84,6 +87,58 @@ pub fn builder(log: &str) -> Result<BTreeMap<String, Figures>, String> {
         all.entry(request.path.clone()).or_default().add(&request);
     })?;
     Ok(all)
+}
+
+/// With rayon: all requests are parsed before the first is looked at.
+pub fn with_rayon(log: &str) -> Result<BTreeMap<String, Figures>, String> {
+    let mut all = BTreeMap::<String, Figures>::new();
+    let lines = log.lines().filter(|line| !line.starts_with('#')).take_while(|&line| line != "end");
+    let lines: Vec<&str> = lines.collect();
+    let requests: Vec<Result<Request, String>> = lines.into_par_iter().map(parse).collect();
+    for request in requests {
+        let request = request?;
+        all.entry(request.path.clone()).or_default().add(&request);
+    }
+    Ok(all)
+}
+
+/// With threads and channels, and a map that puts what is done into order.
+pub fn with_channels(log: &str) -> Result<BTreeMap<String, Figures>, String> {
+    let mut all = BTreeMap::<String, Figures>::new();
+    let (items, work) = bounded(1_024);
+    let (results, done) = bounded(1_024);
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let lines = log.lines().filter(|line| !line.starts_with('#')).take_while(|&line| line != "end");
+            for item in lines.enumerate() {
+                if items.send(item).is_err() {
+                    break;
+                }
+            }
+        });
+        for _ in 0..default_workers() {
+            let (work, results) = (work.clone(), results.clone());
+            scope.spawn(move || {
+                for (at, line) in work {
+                    if results.send((at, parse(line))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop((work, results));
+        let (mut early, mut next) = (BTreeMap::new(), 0);
+        for (at, request) in done {
+            early.insert(at, request);
+            while let Some(request) = early.remove(&next) {
+                let request = request?;
+                all.entry(request.path.clone()).or_default().add(&request);
+                next += 1;
+            }
+        }
+        Ok(())
+    })
+    .map(|()| all)
 }
 
 /// A log of so many requests.

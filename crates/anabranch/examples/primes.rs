@@ -1,8 +1,13 @@
-//! The primes below a limit: the classic of SPar's papers. Three forms of one loop, held equal by `tests/examples.rs`.
+//! The primes below a limit: the classic of SPar's papers. Five forms of one loop, held equal by `tests/examples.rs`.
 //!
 //! `cargo run --release --example primes [LIMIT]`
 
-use anabranch::Stream;
+use std::collections::BTreeMap;
+use std::thread;
+
+use anabranch::{Stream, default_workers};
+use crossbeam_channel::bounded;
+use rayon::prelude::*;
 
 fn is_prime(n: u64) -> bool {
     n > 1 && (2..).take_while(|k| k * k <= n).all(|k| !n.is_multiple_of(k))
@@ -38,6 +43,38 @@ pub fn annotated(limit: u64) -> Vec<u64> {
 /// As a stream.
 pub fn builder(limit: u64) -> Vec<u64> {
     Stream::from_iter(2..limit).filter(|&n| is_prime(n)).collect()
+}
+
+/// With rayon, whose ranges keep their order.
+pub fn with_rayon(limit: u64) -> Vec<u64> {
+    (2..limit).into_par_iter().filter(|&n| is_prime(n)).collect()
+}
+
+/// With threads and channels, and a map that puts what is done into order.
+pub fn with_channels(limit: u64) -> Vec<u64> {
+    let (items, work) = bounded(1_024);
+    let (results, done) = bounded(1_024);
+    let mut primes = Vec::new();
+    thread::scope(|scope| {
+        scope.spawn(move || (2..limit).enumerate().for_each(|item| items.send(item).unwrap()));
+        for _ in 0..default_workers() {
+            let (work, results) = (work.clone(), results.clone());
+            scope
+                .spawn(move || work.iter().for_each(|(at, n)| results.send((at, (n, is_prime(n)))).unwrap()));
+        }
+        drop(results);
+        let (mut early, mut next) = (BTreeMap::new(), 0);
+        for (at, result) in done {
+            early.insert(at, result);
+            while let Some((n, prime)) = early.remove(&next) {
+                if prime {
+                    primes.push(n);
+                }
+                next += 1;
+            }
+        }
+    });
+    primes
 }
 
 fn main() {

@@ -1,12 +1,16 @@
 //! A copy that can be taken up again where it failed: every block is checked before it is written, and what was
-//! written is exactly what came before the failure. Three forms of one loop, held equal by `tests/examples.rs`.
+//! written is exactly what came before the failure. Five forms of one loop, held equal by `tests/examples.rs`.
 //!
 //! `cargo run --release --example resume FROM TO` goes on at the length that `TO` has.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::thread;
 
-use anabranch::Stream;
+use anabranch::{Stream, default_workers};
+use crossbeam_channel::bounded;
+use rayon::prelude::*;
 
 const BLOCK: u64 = 64 << 10;
 
@@ -84,6 +88,77 @@ pub fn builder(
         },
     )?;
     Ok(sums)
+}
+
+/// With rayon: all blocks are in memory before the first is checked, and if one cannot be read none is written.
+pub fn with_rayon(
+    mut from: impl Read + Seek + Send,
+    mut to: impl Write + Seek + Send,
+    done: &mut u64,
+) -> io::Result<Vec<u32>> {
+    from.seek(SeekFrom::Start(*done))?;
+    to.seek(SeekFrom::Start(*done))?;
+    let mut sums = Vec::new();
+    let mut blocks = Vec::new();
+    while let Some(block) = read_block(&mut from)? {
+        blocks.push(block);
+    }
+    let checked: Vec<io::Result<(u32, Vec<u8>)>> =
+        blocks.into_par_iter().map(|block| Ok((check(&block)?, block))).collect();
+    for result in checked {
+        let (sum, block) = result?;
+        to.write_all(&block)?;
+        *done += block.len() as u64;
+        sums.push(sum);
+    }
+    Ok(sums)
+}
+
+/// With threads and channels, and a map that puts what is done into order.
+pub fn with_channels(
+    mut from: impl Read + Seek + Send,
+    mut to: impl Write + Seek + Send,
+    done: &mut u64,
+) -> io::Result<Vec<u32>> {
+    from.seek(SeekFrom::Start(*done))?;
+    to.seek(SeekFrom::Start(*done))?;
+    let mut sums = Vec::new();
+    let (items, work) = bounded::<(usize, io::Result<Vec<u8>>)>(64);
+    let (results, checked) = bounded(64);
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            for at in 0.. {
+                let Some(block) = read_block(&mut from).transpose() else { break };
+                let is_last = block.is_err();
+                if items.send((at, block)).is_err() || is_last {
+                    break;
+                }
+            }
+        });
+        for _ in 0..default_workers() {
+            let (work, results) = (work.clone(), results.clone());
+            scope.spawn(move || {
+                for (at, block) in work {
+                    if results.send((at, block.and_then(|block| Ok((check(&block)?, block))))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop((work, results));
+        let (mut early, mut next) = (BTreeMap::new(), 0);
+        for (at, result) in checked {
+            early.insert(at, result);
+            while let Some(result) = early.remove(&next) {
+                let (sum, block) = result?;
+                to.write_all(&block)?;
+                *done += block.len() as u64;
+                sums.push(sum);
+                next += 1;
+            }
+        }
+        Ok(sums)
+    })
 }
 
 fn main() -> io::Result<()> {

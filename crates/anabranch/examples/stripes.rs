@@ -1,5 +1,5 @@
 //! Listing 2 of the paper on SPar and data compression: the source deals numbers of workers, and each replica of the
-//! last stage reads, decodes and writes its stripe of the blocks, each at its own offset. There is no sink. Three
+//! last stage reads, decodes and writes its stripe of the blocks, each at its own offset. There is no sink. Five
 //! forms of one loop, held equal by `tests/examples.rs`.
 //!
 //! `cargo run --release --example stripes`
@@ -7,10 +7,12 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::thread;
 
 use anabranch::Stream;
 use bzip2::Compression;
 use bzip2::read::{BzDecoder, BzEncoder};
+use rayon::prelude::*;
 
 /// Where a block lies in the compressed file, and where it belongs.
 #[derive(Debug, Clone, Copy)]
@@ -63,6 +65,32 @@ pub fn builder(packed: &Path, index: &[Entry], output: &Path, workers: usize) ->
         })
         .replicate(workers)
         .for_each(|()| ())
+}
+
+/// With rayon, on the threads that it has.
+pub fn with_rayon(packed: &Path, index: &[Entry], output: &Path, workers: usize) -> io::Result<()> {
+    (0..workers).into_par_iter().try_for_each(|worker| {
+        for entry in index.iter().skip(worker).step_by(workers) {
+            decode(packed, *entry, output)?;
+        }
+        Ok(())
+    })
+}
+
+/// With threads; there is nothing to send.
+pub fn with_threads(packed: &Path, index: &[Entry], output: &Path, workers: usize) -> io::Result<()> {
+    thread::scope(|scope| {
+        let stripe = |worker| {
+            scope.spawn(move || {
+                for entry in index.iter().skip(worker).step_by(workers) {
+                    decode(packed, *entry, output)?;
+                }
+                Ok(())
+            })
+        };
+        let threads: Vec<_> = (0..workers).map(stripe).collect();
+        threads.into_iter().try_for_each(|thread| thread.join().unwrap())
+    })
 }
 
 /// Packs a text block by block, and says where each block lies.

@@ -1,12 +1,15 @@
-//! How often each word is in a text. Three forms of one loop, held equal by `tests/examples.rs`.
+//! How often each word is in a text. Five forms of one loop, held equal by `tests/examples.rs`.
 //!
 //! `cargo run --release --example words [FILE]`
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
+use std::thread;
 
-use anabranch::Stream;
+use anabranch::{Stream, default_workers};
+use crossbeam_channel::bounded;
+use rayon::prelude::*;
 
 /// How often each word was there.
 pub type Counts = BTreeMap<String, usize>;
@@ -53,6 +56,50 @@ pub fn builder(text: impl BufRead + Send) -> io::Result<Counts> {
         for word in words {
             *counts.entry(word).or_default() += 1;
         }
+    })?;
+    Ok(counts)
+}
+
+/// With rayon: counts of its own for each piece of the text, added up at the end.
+pub fn with_rayon(text: impl BufRead + Send) -> io::Result<Counts> {
+    let words = text.lines().par_bridge().map(|line| line.map(|line| words(&line)));
+    let counts = words.try_fold(Counts::new, |mut counts, words| {
+        for word in words? {
+            *counts.entry(word).or_default() += 1;
+        }
+        Ok(counts)
+    });
+    counts.try_reduce(Counts::new, |mut all, counts| {
+        for (word, count) in counts {
+            *all.entry(word).or_default() += count;
+        }
+        Ok(all)
+    })
+}
+
+/// With threads and channels, in any order.
+pub fn with_channels(text: impl BufRead + Send) -> io::Result<Counts> {
+    let (lines, work) = bounded(64);
+    let (results, done) = bounded(64);
+    let mut counts = Counts::new();
+    thread::scope(|scope| {
+        let reader = scope.spawn(move || -> io::Result<()> {
+            for line in text.lines() {
+                if lines.send(line?).is_err() {
+                    break;
+                }
+            }
+            Ok(())
+        });
+        for _ in 0..default_workers() {
+            let (work, results) = (work.clone(), results.clone());
+            scope.spawn(move || work.iter().for_each(|line: String| results.send(words(&line)).unwrap()));
+        }
+        drop(results);
+        for word in done.iter().flatten() {
+            *counts.entry(word).or_default() += 1;
+        }
+        reader.join().unwrap()
     })?;
     Ok(counts)
 }

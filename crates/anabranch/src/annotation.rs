@@ -102,6 +102,9 @@
 //!
 //! - `return`, `?`, `break` and `continue` in the arguments of a macro work if those are expressions. A macro that
 //!   returns by itself (`bail!`) cannot be seen through: write `return Err(..)`.
+//! - `break 'outer value`, with the label of a `loop` around this one, and a value. Keep the value in a variable of the
+//!   function: `found = Some(value); break;`, and behind the annotated loop `if let Some(value) = found { break value; }`.
+//!   `break 'outer` alone works.
 //! - What crosses a border must be `Send` and may not borrow from another variable of the body.
 //! - A variable of the body is dropped when the last part that uses it is done with it.
 //! - Whether a method changes its variable is the compiler's to find out: its message then speaks of closures.

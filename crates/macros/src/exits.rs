@@ -162,8 +162,8 @@ impl Rewrite<'_> {
         }
         let label = expr.label.as_ref().expect("an unlabelled break is ours or inner");
         if let Some(value) = &expr.expr {
-            let text = "`break` with a value out of a loop around this one: assign the value to a variable of that \
-                        loop after this one has ended";
+            let text = "`break` with a value out of a loop around this one: keep the value in a variable of the \
+                        function, `break` here, and `break` with it behind this loop";
             self.errors.push(Error::new(value.span(), text));
         }
         self.jump(label, false, span)

@@ -27,3 +27,20 @@ pub fn without_annotations(tokens: TokenStream) -> TokenStream {
     }
     kept.into_iter().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::TokenStream;
+
+    use super::without_annotations;
+
+    #[test]
+    fn a_body_that_is_half_typed_keeps_all_but_the_annotations() {
+        let typed = "fn work(items: Vec<u32>) { #[to_stream(window = 4)] for item in items { let a = item + 1; \
+                     #[stage(replicate)] let b = a. #[allow(unused)] let c = 3; } }";
+        let left = "fn work(items: Vec<u32>) { for item in items { let a = item + 1; \
+                    let b = a. #[allow(unused)] let c = 3; } }";
+        let tokens = |text: &str| text.parse::<TokenStream>().unwrap();
+        assert_eq!(without_annotations(tokens(typed)).to_string(), tokens(left).to_string());
+    }
+}

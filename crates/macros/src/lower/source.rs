@@ -21,7 +21,9 @@ impl Loop<'_> {
         exit: &TokenStream,
     ) -> (TokenStream, TokenStream) {
         let span = self.span.resolved_at(Span::mixed_site());
-        let gives = tuple(&segments[1].takes, stage_span(&segments[1], self.span));
+        // What is wrong with what a stage takes is said at that stage.
+        let at = stage_span(&segments[1], self.span);
+        let gives = tuple(&segments[1].takes, at);
         let mut stmts = std::mem::take(&mut segments[0].stmts);
         let fails = exits.fails();
         let mut head = match &self.head {
@@ -31,11 +33,11 @@ impl Loop<'_> {
         self.rewrite(&mut stmts, head.as_mut(), 0, false, fails);
         let (some, none) = if fails {
             (
-                quote!(::core::result::Result::Ok(::core::option::Option::Some(#gives))),
+                quote_spanned!(at=> ::core::result::Result::Ok(::core::option::Option::Some(#gives))),
                 quote!(::core::result::Result::Ok(::core::option::Option::None)),
             )
         } else {
-            (quote!(::core::option::Option::Some(#gives)), quote!(::core::option::Option::None))
+            (quote_spanned!(at=> ::core::option::Option::Some(#gives)), quote!(::core::option::Option::None))
         };
         let items = ours("items", span);
         let stream = quote_spanned!(span=> ::anabranch::Stream);
