@@ -2,9 +2,9 @@
 
 use std::io::{self, Read, Write};
 
-use abz_codec::DEFAULT_BLOCK_SIZE;
 use abz_codec::bzip2::{EncodedBlock, StreamWriter};
-use abz_codec::gzip::{Encoded, MemberWriter, Origin};
+use abz_codec::gzip::{BGZF_BLOCK, Encoded, Origin};
+use abz_codec::{Blocks, DEFAULT_BLOCK_SIZE};
 use anabranch::Plan;
 
 use crate::conduct::Conduct;
@@ -22,6 +22,11 @@ pub struct Compression {
     /// Bytes of input in a block, at least 1, of gzip at most [`gzip::MAX_BLOCK`](crate::gzip::MAX_BLOCK), if it is not to
     /// be what suits the format and its level. A block of bzip2 is as large as its level says.
     pub block_size: Option<usize>,
+    /// Cut blocks where their contents say so, and not after equal sizes: a change then changes the output around it, and
+    /// no more ([`Blocks::by_content`]). bzip2 cannot do it.
+    pub rsyncable: bool,
+    /// Make gzip for bioinformatics, BGZF: members of at most 64 KiB, which tell no name and no time.
+    pub bgzf: bool,
     /// What lzip has beside its level.
     pub lzma: Lzma,
     /// The name and the time that a file of gzip tells.
@@ -55,6 +60,8 @@ impl Default for Compression {
             format: Format::Gzip,
             level: Format::Gzip.default_level(),
             block_size: None,
+            rsyncable: false,
+            bgzf: false,
             lzma: Lzma::default(),
             origin: Origin::default(),
             workers: anabranch::default_workers(),
@@ -96,7 +103,7 @@ impl Compression {
         let (read, pool) = (&mut input, conduct.pool);
         let output = match self.format {
             Format::Gzip => {
-                let mut file = MemberWriter::new(output);
+                let mut file = pipes::gzip::writer(self, output);
                 let write = |member: Encoded| file.write(&member).map_err(Error::Write);
                 carry_out(pipes::gzip::compress(self, read, pool), &conduct, write)?;
                 file.finish()
@@ -120,13 +127,22 @@ impl Compression {
         Ok(Compressed { read: input.bytes, written: output.bytes })
     }
 
-    /// The size of a block in bytes.
+    /// Cuts what `input` gives.
+    pub(crate) fn blocks<R: Read>(&self, input: R) -> Blocks<R> {
+        match self.rsyncable {
+            true => Blocks::by_content(input, self.block_len()),
+            false => Blocks::new(input, self.block_len()),
+        }
+    }
+
+    /// The size of a block in bytes, the most that it can be.
     ///
     /// # Panics
     ///
     /// If a setting is out of its range.
     pub fn block_len(&self) -> usize {
         match self.format {
+            Format::Gzip if self.bgzf => BGZF_BLOCK,
             Format::Gzip => self.block_size.unwrap_or(DEFAULT_BLOCK_SIZE),
             Format::Bzip2 => pipes::bzip2::level(self).block_size(),
             Format::Compress => pipes::not_written(self.format),

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::mem;
 
 use abz_codec::parts::{self, Scan};
-use abz_codec::{Blocks, bzip2, gzip, lzip, lzw};
+use abz_codec::{bzip2, gzip, lzip, lzw};
 
 use crate::count::Counted;
 use crate::pipes;
@@ -30,8 +30,8 @@ use crate::{Compressed, Compression, Decompressed, Decompression, Error, Format}
 /// ```
 #[derive(Default)]
 pub struct Tools {
-    /// With its level.
-    gzip_encoder: Option<(u32, gzip::Encoder)>,
+    /// With its level, and whether it makes BGZF.
+    gzip_encoder: Option<((u32, bool), gzip::Encoder)>,
     gzip_decoder: Option<gzip::Decoder>,
     bzip2_encoder: Option<bzip2::Encoder>,
     block: Vec<u8>,
@@ -71,14 +71,14 @@ impl Tools {
     }
 
     fn gzip<W: Write>(&mut self, compression: &Compression, input: impl Read, output: W) -> Result<W, Error> {
-        let level = compression.level;
-        if self.gzip_encoder.as_ref().is_none_or(|(of, _)| *of != level) {
-            self.gzip_encoder = Some((level, gzip::Encoder::new(level)));
+        let kind = (compression.level, compression.bgzf);
+        if self.gzip_encoder.as_ref().is_none_or(|(of, _)| *of != kind) {
+            self.gzip_encoder = Some((kind, pipes::gzip::encoder(compression)));
         }
         let (_, encoder) = self.gzip_encoder.as_mut().expect("it was just made");
         encoder.set_origin(compression.origin.clone());
-        let mut file = gzip::MemberWriter::new(output);
-        let mut blocks = Blocks::new(input, compression.block_len());
+        let mut file = pipes::gzip::writer(compression, output);
+        let mut blocks = compression.blocks(input);
         while let Some(block) = blocks.read_into(mem::take(&mut self.block)).map_err(Error::Read)? {
             file.write(&encoder.encode(&block)).map_err(Error::Write)?;
             self.block = block.data;
@@ -111,7 +111,7 @@ impl Tools {
         mut output: W,
     ) -> Result<W, Error> {
         let mut encoder = lzip::Encoder::new(pipes::lzip::settings(compression));
-        let mut blocks = Blocks::new(input, compression.block_len());
+        let mut blocks = compression.blocks(input);
         while let Some(block) = blocks.read_into(mem::take(&mut self.block)).map_err(Error::Read)? {
             self.data = encoder.encode_into(&block.data, mem::take(&mut self.data));
             output.write_all(&self.data).map_err(Error::Write)?;

@@ -102,3 +102,40 @@ fn zeros_of_decompressed_files_take_no_room() {
     let (with_holes, without) = (room(&["-dk", "x.gz"]), room(&["-dkf", "--no-sparse", "x.gz"]));
     assert!(with_holes < 100_000 && without >= 8 << 20, "{with_holes} and {without}");
 }
+
+#[test]
+fn a_change_of_the_input_changes_little_of_what_can_be_synchronised() {
+    let folder = Folder::new();
+    let data = prose(4_000_000);
+    folder.write("old", &data);
+    folder.write("new", &[&data[..2_000_000], b"something else", &data[2_000_100..]].concat());
+    folder.abz(&["-n", "--rsyncable", "old", "new"]).exits(0);
+    let (old, new) = (folder.read("old.gz"), folder.read("new.gz"));
+    // In pieces of what a tool for that would look for.
+    let known: std::collections::HashSet<&[u8]> = old.windows(512).step_by(1).collect();
+    let same = new.chunks_exact(512).filter(|piece| known.contains(piece)).count() * 512;
+    assert!(same > new.len() * 8 / 10, "{same} of {}", new.len());
+    folder.abz(&["-d", "old.gz"]).exits(0);
+    assert!(folder.read("old") == data);
+    folder.abz(&["-F", "bzip2", "--rsyncable", "old"]).exits(1);
+}
+
+#[test]
+fn tools_of_bioinformatics_read_what_is_made_for_them() {
+    let folder = Folder::new();
+    for data in [prose(1_000_000), Vec::new(), support::noise(200_000, 7)] {
+        folder.write("x", &data);
+        folder.abz(&["-fk", "--bgzf", "x"]).exits(0).says("");
+        let made = folder.read("x.gz");
+        assert!(made.starts_with(b"\x1f\x8b\x08\x04") && made[12..14] == *b"BC", "a member of BGZF");
+        assert!(made.ends_with(b"\x1b\0\x03\0\0\0\0\0\0\0\0\0"), "the end of BGZF");
+        assert!(folder.abz_fed(&["-d"], &made).exits(0).stdout() == data);
+        if let Some(read) = through("bgzip", &["-dc"], &made) {
+            assert!(read == data);
+        }
+        if let Some(read) = through("gzip", &["-dc"], &made) {
+            assert!(read == data);
+        }
+    }
+    folder.abz(&["-F", "bzip2", "--bgzf", "x"]).exits(1);
+}

@@ -230,8 +230,15 @@ impl Options {
                 "--dictionary-size and --match-length are for lzip, not for {format}"
             )));
         }
+        if how.rsyncable && format == Format::Bzip2 {
+            return Err(mistake("--rsyncable is not for bzip2: its blocks end where its format says"));
+        }
+        if how.bgzf && format != Format::Gzip {
+            return Err(mistake(format!("--bgzf is for gzip, not for {format}")));
+        }
+        let (block_size, rsyncable, bgzf) = (how.block_size, how.rsyncable, how.bgzf);
         let mut compression =
-            Compression { format, level, block_size: how.block_size, lzma, ..Compression::default() };
+            Compression { format, level, block_size, rsyncable, bgzf, lzma, ..Compression::default() };
         if let Some(workers) = how.processes {
             compression.workers = workers;
         }

@@ -1,10 +1,9 @@
 //! gzip: blocks in and members out, and back.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use abz_codec::Blocks;
-use abz_codec::gzip::{Decoder, Encoded, Encoder, Member, Scanned, Scanner, Stretch, Verifier};
+use abz_codec::gzip::{Decoder, Encoded, Encoder, Member, MemberWriter, Scanned, Scanner, Stretch, Verifier};
 use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
 
 use super::inputs::{Input, Inputs};
@@ -17,11 +16,22 @@ pub(crate) fn compress<'a, R: Read + Send + 'a>(
     input: R,
     pool: Option<&'a Pool>,
 ) -> Stream<'a, impl Apply<Error, Out = Encoded> + Send + use<'a, R>, May<Error>> {
-    let Compression { level, origin, workers, .. } = compression;
-    let blocks = Blocks::new(input, compression.block_len()).map(|block| block.map_err(Error::Read));
-    begin(blocks, "abz compress", *workers, window(*workers), pool)
-        .map_with(|| Encoder::new(*level).origin(origin.clone()), |encoder, block| encoder.encode(&block))
+    let workers = compression.workers;
+    let blocks = compression.blocks(input).map(|block| block.map_err(Error::Read));
+    begin(blocks, "abz compress", workers, window(workers), pool)
+        .map_with(|| encoder(compression), |encoder, block| encoder.encode(&block))
         .name("encode")
+}
+
+/// What makes members.
+pub(crate) fn encoder(compression: &Compression) -> Encoder {
+    let encoder = Encoder::new(compression.level).origin(compression.origin.clone());
+    if compression.bgzf { encoder.bgzf() } else { encoder }
+}
+
+/// What makes a file of them.
+pub(crate) fn writer<W: Write>(compression: &Compression, output: W) -> MemberWriter<W> {
+    if compression.bgzf { MemberWriter::bgzf(output) } else { MemberWriter::new(output) }
 }
 
 /// Decompresses what `input` gives. Members that say how long they are, are decoded by all workers; other members in the

@@ -2,7 +2,6 @@
 
 use std::io::Read;
 
-use abz_codec::Blocks;
 use abz_codec::lzip::{Encoder, Settings};
 use anabranch::{Apply, May, Pool, Stream};
 
@@ -29,7 +28,7 @@ pub(crate) fn compress<'a, R: Read + Send + 'a>(
     pool: Option<&'a Pool>,
 ) -> Stream<'a, impl Apply<Error, Out = Vec<u8>> + Send + use<'a, R>, May<Error>> {
     let (workers, settings) = (compression.workers, settings(compression));
-    let blocks = Blocks::new(input, compression.block_len()).map(|block| block.map_err(Error::Read));
+    let blocks = compression.blocks(input).map(|block| block.map_err(Error::Read));
     begin(blocks, "abz compress", workers, parts::window(workers), pool)
         .map_with(move || Encoder::new(settings), |encoder, block| encoder.encode(&block.data))
         .name("encode")

@@ -44,6 +44,16 @@ pub struct How {
     #[arg(short, long, alias = "member-size", value_name = "SIZE", value_parser = parse_block_size)]
     pub block_size: Option<usize>,
 
+    /// Cut blocks where the contents say so, so that a change of FILE changes its output around it and no more
+    ///
+    /// For rsync, and for stores that know equal pieces. gzip: blocks of about 128K, and files 2 % larger. Not for bzip2.
+    #[arg(long, hide_short_help = true)]
+    pub rsyncable: bool,
+
+    /// Make gzip in members of 64K at most, as bgzip does, for samtools and tabix
+    #[arg(long, conflicts_with_all = ["rsyncable", "block_size"], hide_short_help = true)]
+    pub bgzf: bool,
+
     /// Look so far back for what repeats: 4K to 512M, for lzip only [default: -6: 8M]
     ///
     /// Compression takes twelve times as much memory for each thread, decompression once as much. A number from 12 to 29
