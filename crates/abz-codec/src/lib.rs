@@ -43,7 +43,8 @@
 //! are read by [`lzw::Decoder`], on one thread.
 //!
 //! The parts for lzip are [`lzip::Encoder`], which makes a member of a block, and [`lzip::Scanner`], which cuts any file into
-//! members and is a [`Scan`](parts::Scan): [`parts::Reader`] is the plain loop round it.
+//! members and is a [`Scan`](parts::Scan): [`parts::Reader`] is the plain loop round it. Those for xz are
+//! [`xz::Encoder`], [`xz::StreamWriter`] and [`xz::Scanner`].
 //!
 //! # What it promises
 //!
@@ -70,5 +71,6 @@ pub mod lzip;
 mod lzma;
 pub mod lzw;
 pub mod parts;
+pub mod xz;
 
 pub use blocks::{Block, Blocks, DEFAULT_BLOCK_SIZE};

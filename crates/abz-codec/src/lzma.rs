@@ -65,6 +65,11 @@ impl Decoding {
         Ok(Decoding { stream: Stream::new_raw_decoder(filters)? })
     }
 
+    /// Begins with a file of `.lzma`, its header included.
+    pub(crate) fn alone() -> Result<Self, Obstacle> {
+        Ok(Decoding { stream: Stream::new_lzma_decoder(u64::MAX)? })
+    }
+
     /// Decodes as much of `input` as fits into `output`. It stops early only for want of more of either, or at the end
     /// of the stream. After an obstacle, [`consumed`](Self::consumed) and [`produced`](Self::produced) say how far it came.
     pub(crate) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Obstacle> {

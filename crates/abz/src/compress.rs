@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use abz_codec::bzip2::{EncodedBlock, StreamWriter};
 use abz_codec::gzip::{BGZF_BLOCK, Encoded, Origin};
-use abz_codec::{Blocks, DEFAULT_BLOCK_SIZE};
+use abz_codec::{Blocks, DEFAULT_BLOCK_SIZE, xz};
 use anabranch::Plan;
 
 use crate::conduct::Conduct;
@@ -27,7 +27,7 @@ pub struct Compression {
     pub rsyncable: bool,
     /// Make gzip for bioinformatics, BGZF: members of at most 64 KiB, which tell no name and no time.
     pub bgzf: bool,
-    /// What lzip has beside its level.
+    /// What lzip and xz have beside their levels.
     pub lzma: Lzma,
     /// The name and the time that a file of gzip tells.
     pub origin: Origin,
@@ -40,8 +40,12 @@ pub struct Compression {
 pub struct Lzma {
     /// How far back to look for what repeats, in bytes, 4 KiB to 512 MiB, if it is not to be what the level says.
     pub dictionary_size: Option<u32>,
-    /// How long a match is long enough, in bytes, 5 to 273, if it is not to be what the level says.
+    /// How long a match is long enough, in bytes, 5 to 273, if it is not to be what the level says. For lzip.
     pub match_length: Option<u32>,
+    /// Take more time to make the same level's files a little smaller. For xz.
+    pub extreme: bool,
+    /// The check of each block. For xz.
+    pub check: xz::Check,
 }
 
 /// What [`Compression::run`] did.
@@ -121,6 +125,12 @@ impl Compression {
                 carry_out(pipes::lzip::compress(self, read, pool), &conduct, write)?;
                 Ok(output)
             }
+            Format::Xz => {
+                let mut file = xz::StreamWriter::new(output, self.lzma.check);
+                let write = |block: xz::EncodedBlock| file.write(&block).map_err(Error::Write);
+                carry_out(pipes::xz::compress(self, read, pool), &conduct, write)?;
+                file.finish()
+            }
         };
         let mut output = output.map_err(Error::Write)?;
         output.flush().map_err(Error::Write)?;
@@ -147,15 +157,16 @@ impl Compression {
             Format::Bzip2 => pipes::bzip2::level(self).block_size(),
             Format::Compress => pipes::not_written(self.format),
             Format::Lzip => self.block_size.unwrap_or_else(|| pipes::lzip::settings(self).block_size()),
+            Format::Xz => self.block_size.unwrap_or_else(|| pipes::xz::settings(self).block_size()),
         }
     }
 
     /// The most blocks that are in memory at once: two for each worker, one in its hands and one that waits to be
-    /// taken, or to be written. Of lzip, whose blocks are large, one waits for all workers.
+    /// taken, or to be written. Of lzip and xz, whose blocks are large, one waits for all workers.
     pub fn window(&self) -> usize {
         match self.format {
             Format::Gzip | Format::Bzip2 | Format::Compress => pipes::window(self.workers),
-            Format::Lzip => pipes::parts::window(self.workers),
+            Format::Lzip | Format::Xz => pipes::parts::window(self.workers),
         }
     }
 
@@ -170,6 +181,7 @@ impl Compression {
             Format::Bzip2 => pipes::bzip2::compress(self, io::empty(), None).plan(),
             Format::Compress => pipes::not_written(self.format),
             Format::Lzip => pipes::lzip::compress(self, io::empty(), None).plan(),
+            Format::Xz => pipes::xz::compress(self, io::empty(), None).plan(),
         }
     }
 }

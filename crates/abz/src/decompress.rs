@@ -3,8 +3,8 @@
 use std::io::{self, Read, Write};
 
 use abz_codec::bzip2::{self, Assembler, Decoded};
-use abz_codec::lzip;
 use abz_codec::parts::Scan;
+use abz_codec::{lzip, xz};
 use anabranch::{Plan, Recycled};
 
 use crate::conduct::Conduct;
@@ -46,7 +46,8 @@ impl Decompression {
     /// Of gzip, members that say how long they are, those that this crate makes and those of BGZF, are decoded by all
     /// workers. Other members are decoded one after another, while other workers read, verify and write. The blocks of
     /// bzip2 and the members of lzip are decoded by all workers, whoever wrote them; a member of lzip that is larger than
-    /// 64 MiB, or than 8 MiB and twice its dictionary, by one, and so is what `compress` wrote.
+    /// 64 MiB, or than 8 MiB and twice its dictionary, by one, and so is what `compress` wrote. So it is with the blocks of
+    /// xz, of up to 8 MiB, or three times their dictionary up to 192 MiB, if their headers say their sizes.
     ///
     /// # Errors
     ///
@@ -83,6 +84,7 @@ impl Decompression {
             Some(Format::Bzip2) => self.bunzip2(&conduct, whole, &mut output),
             Some(Format::Compress) => self.uncompress(&conduct, whole, &mut output),
             Some(Format::Lzip) => self.parts(lzip::Scanner::new(self.lzip), &conduct, whole, &mut output),
+            Some(Format::Xz) => self.parts(xz::Scanner::new(), &conduct, whole, &mut output),
             // What is wrong with any other file, too, is for this one to tell.
             Some(Format::Gzip) | None => self.gunzip(&conduct, whole, &mut output),
         };
@@ -148,11 +150,11 @@ impl Decompression {
     }
 
     /// The most pieces (members or blocks, or chunks of 256 KiB) that are in memory at once: two for each worker, and
-    /// of lzip one for each and one. There are as many buffers of 128 KiB for what was read.
+    /// of lzip and xz one for each and one. There are as many buffers of 128 KiB for what was read.
     pub fn window(&self, format: Format) -> usize {
         match format {
             Format::Gzip | Format::Bzip2 | Format::Compress => pipes::window(self.workers),
-            Format::Lzip => pipes::parts::window(self.workers),
+            Format::Lzip | Format::Xz => pipes::parts::window(self.workers),
         }
     }
 
@@ -162,6 +164,9 @@ impl Decompression {
             Format::Gzip => pipes::gzip::decompress(self.workers, io::empty(), None).plan(),
             Format::Bzip2 => pipes::bzip2::decompress(self.workers, io::empty(), None).plan(),
             Format::Compress => pipes::lzw::decompress(self.workers, io::empty(), None).plan(),
+            Format::Xz => {
+                pipes::parts::decompress(xz::Scanner::new(), self.workers, io::empty(), None).plan()
+            }
             Format::Lzip => {
                 pipes::parts::decompress(lzip::Scanner::new(self.lzip), self.workers, io::empty(), None)
                     .plan()

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use abz_codec::{bzip2, gzip, lzip, lzw};
+use abz_codec::{bzip2, gzip, lzip, lzw, xz};
 use thiserror::Error;
 
 /// Why a run failed.
@@ -24,6 +24,9 @@ pub enum Error {
     /// The compressed input begins like lzip, and is not what it should be.
     #[error(transparent)]
     Lzip(#[from] lzip::DecodeError),
+    /// The compressed input begins like xz or `.lzma`, and is not what it should be.
+    #[error(transparent)]
+    Xz(#[from] xz::DecodeError),
     /// The output could not be written.
     #[error("writing failed: {0}")]
     Write(#[source] io::Error),
@@ -37,6 +40,7 @@ impl Error {
             Error::Gzip(error) if matches!(error.fault, gzip::Fault::TrailingGarbage) => Some(error.offset),
             Error::Bzip2(error) if error.fault == bzip2::Fault::TrailingGarbage => Some(error.offset),
             Error::Lzip(error) if error.fault == lzip::Fault::TrailingGarbage => Some(error.offset),
+            Error::Xz(error) if error.fault == xz::Fault::TrailingGarbage => Some(error.offset),
             _ => None,
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, Read};
 
-use abz_codec::lzw;
+use abz_codec::{lzw, xz};
 
 /// A format of compressed files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -18,11 +18,13 @@ pub enum Format {
     Compress,
     /// lzip, in members of a block each.
     Lzip,
+    /// xz, in one stream of blocks. The older format `.lzma`, which is read and not written, is taken for it too.
+    Xz,
 }
 
 impl Format {
     /// How many bytes at the start of a file tell its format.
-    pub const MAGIC_LEN: usize = 4;
+    pub const MAGIC_LEN: usize = xz::LZMA_HEADER_LEN;
 
     /// The format of what `input` gives, if it is one of these, and a reader of all that it gives.
     ///
@@ -36,14 +38,15 @@ impl Format {
     }
 
     /// All formats that are read.
-    pub const ALL: [Format; 4] = [Format::Gzip, Format::Bzip2, Format::Lzip, Format::Compress];
+    pub const ALL: [Format; 5] = [Format::Gzip, Format::Bzip2, Format::Lzip, Format::Xz, Format::Compress];
 
     /// All formats that are written.
-    pub const WRITTEN: [Format; 3] = [Format::Gzip, Format::Bzip2, Format::Lzip];
+    pub const WRITTEN: [Format; 4] = [Format::Gzip, Format::Bzip2, Format::Lzip, Format::Xz];
 
     /// The format of a file that begins with `start`, if it is one of these.
     pub fn of(start: &[u8]) -> Option<Format> {
-        Format::ALL.into_iter().find(|format| start.starts_with(format.magic()))
+        let known = Format::ALL.into_iter().find(|format| start.starts_with(format.magic()));
+        known.or_else(|| xz::is_lzma(start).then_some(Format::Xz))
     }
 
     /// The bytes with which a file begins.
@@ -53,6 +56,7 @@ impl Format {
             Format::Bzip2 => b"BZh",
             Format::Compress => &lzw::MAGIC,
             Format::Lzip => b"LZIP",
+            Format::Xz => &xz::MAGIC,
         }
     }
 
@@ -63,6 +67,7 @@ impl Format {
             Format::Bzip2 => "bzip2",
             Format::Compress => "compress",
             Format::Lzip => "lzip",
+            Format::Xz => "xz",
         }
     }
 
@@ -78,13 +83,14 @@ impl Format {
             Format::Bzip2 => ".bz2",
             Format::Compress => ".Z",
             Format::Lzip => ".lz",
+            Format::Xz => ".xz",
         }
     }
 
     /// The level that is used if nobody says another.
     pub fn default_level(self) -> u32 {
         match self {
-            Format::Gzip | Format::Lzip => 6,
+            Format::Gzip | Format::Lzip | Format::Xz => 6,
             Format::Bzip2 => 9,
             Format::Compress => 0,
         }
@@ -94,7 +100,7 @@ impl Format {
     pub fn lowest_level(self) -> u32 {
         match self {
             Format::Gzip | Format::Bzip2 => 1,
-            Format::Lzip | Format::Compress => 0,
+            Format::Lzip | Format::Xz | Format::Compress => 0,
         }
     }
 
@@ -102,7 +108,7 @@ impl Format {
     pub fn highest_level(self) -> u32 {
         match self {
             Format::Gzip => 12,
-            Format::Bzip2 | Format::Lzip => 9,
+            Format::Bzip2 | Format::Lzip | Format::Xz => 9,
             Format::Compress => 0,
         }
     }

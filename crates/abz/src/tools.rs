@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::mem;
 
 use abz_codec::parts::{self, Scan};
-use abz_codec::{bzip2, gzip, lzip, lzw};
+use abz_codec::{bzip2, gzip, lzip, lzw, xz};
 
 use crate::count::Counted;
 use crate::pipes;
@@ -66,6 +66,7 @@ impl Tools {
             Format::Bzip2 => self.bzip2(compression, &mut input, output)?,
             Format::Compress => pipes::not_written(compression.format),
             Format::Lzip => self.lzip(compression, &mut input, output)?,
+            Format::Xz => self.xz(compression, &mut input, output)?,
         };
         Ok(Compressed { read: input.bytes, written: output.bytes })
     }
@@ -120,6 +121,18 @@ impl Tools {
         Ok(output)
     }
 
+    fn xz<W: Write>(&mut self, compression: &Compression, input: impl Read, output: W) -> Result<W, Error> {
+        let mut encoder = xz::Encoder::new(pipes::xz::settings(compression));
+        let mut file = xz::StreamWriter::new(output, compression.lzma.check);
+        let mut blocks = compression.blocks(input);
+        while let Some(block) = blocks.read_into(mem::take(&mut self.block)).map_err(Error::Read)? {
+            let encoded = encoder.encode_into(&block.data, mem::take(&mut self.data));
+            file.write(&encoded).map_err(Error::Write)?;
+            (self.block, self.data) = (block.data, encoded.into_bytes());
+        }
+        file.finish().map_err(Error::Write)
+    }
+
     /// As [`Decompression::run`], on this thread alone.
     ///
     /// # Errors
@@ -138,6 +151,7 @@ impl Tools {
             Some(Format::Bzip2) => bunzip2(whole, &mut output),
             Some(Format::Compress) => uncompress(whole, &mut output),
             Some(Format::Lzip) => self.parts(lzip::Scanner::new(decompression.lzip), whole, &mut output),
+            Some(Format::Xz) => self.parts(xz::Scanner::new(), whole, &mut output),
             Some(Format::Gzip) | None => self.gunzip(whole, &mut output),
         };
         let garbage_at = match result {

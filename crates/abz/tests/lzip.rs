@@ -172,7 +172,7 @@ fn options_of_another_format_are_mistakes() {
     for (arguments, said) in [
         (&["-F", "lzip", "--level", "10", "x"][..], "the levels of lzip are 0 to 9"),
         (&["-0", "x"], "the levels of gzip are 1 to 12"),
-        (&["-s", "1M", "x"], "are for lzip, not for gzip"),
+        (&["-s", "1M", "x"], "--dictionary-size is for lzip and xz, not for gzip"),
         (&["-F", "lzip", "-s", "600M", "x"], "expected a size from 4K to 512M"),
         (&["-b", "5M", "x"], "the blocks of gzip have 4M at most"),
     ] {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use abz::{Conduct, Decompression, Error, Format, gzip, lzip};
+use abz::{Conduct, Decompression, Error, Format, gzip, lzip, xz};
 use serde_json::json;
 
 use super::console::Loudness;
@@ -55,7 +55,7 @@ impl<'a> Listing<'a> {
         })
     }
 
-    /// Where the members of a file say how long they are (gzip files of abz, BGZF, lzip) nothing is decoded; any other file
+    /// Where the members of a file say how long they are (gzip files of abz, BGZF, lzip, xz) nothing is decoded; any other file
     /// is, for nothing else tells its size: the number at the end of a gzip file is that of its last member, modulo
     /// 4 GiB.
     fn look_at(&self, input: &Input, progress: &Progress) -> Result<Entry, Problem> {
@@ -158,6 +158,7 @@ fn survey(input: &Input) -> Result<Option<(Format, u64)>, Problem> {
     let plain = match format {
         Format::Gzip => gzip::Survey::of(&mut file).map(|survey| survey.map(|found| found.uncompressed)),
         Format::Lzip => lzip::Survey::of(&mut file).map(|survey| survey.map(|found| found.uncompressed)),
+        Format::Xz => xz::Survey::of(&mut file).map(|survey| survey.map(|found| found.uncompressed)),
         _ => Ok(None),
     };
     let plain = plain.and_then(|plain| {

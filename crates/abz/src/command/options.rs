@@ -224,11 +224,26 @@ impl Options {
             }
             _ => {}
         }
-        let lzma = Lzma { dictionary_size: how.dictionary_size, match_length: how.match_length };
-        if format != Format::Lzip && lzma != Lzma::default() {
-            return Err(mistake(format!(
-                "--dictionary-size and --match-length are for lzip, not for {format}"
-            )));
+        let lzma = Lzma {
+            dictionary_size: how.dictionary_size,
+            match_length: how.match_length,
+            extreme: how.extreme,
+            check: how.check.unwrap_or_default(),
+        };
+        let misplaced = [
+            (
+                "--dictionary-size is for lzip and xz",
+                how.dictionary_size.is_some(),
+                [Format::Lzip, Format::Xz],
+            ),
+            ("--match-length is for lzip", how.match_length.is_some(), [Format::Lzip; 2]),
+            ("--extreme is for xz", how.extreme, [Format::Xz; 2]),
+            ("--check is for xz", how.check.is_some(), [Format::Xz; 2]),
+        ];
+        for (message, is_given, formats) in misplaced {
+            if is_given && !formats.contains(&format) {
+                return Err(mistake(format!("{message}, not for {format}")));
+            }
         }
         if how.rsyncable && format == Format::Bzip2 {
             return Err(mistake("--rsyncable is not for bzip2: its blocks end where its format says"));

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use abz::gzip::{Fault, HeaderError};
-use abz::{Error, bzip2, gzip, lzip};
+use abz::{Error, bzip2, gzip, lzip, xz};
 
 /// A problem to be told. It ends the work on its input unless it comes after it.
 #[derive(Debug)]
@@ -77,6 +77,7 @@ impl Problem {
             Error::Lzw(cause) => Self::damage(input, format_args!("{cause}; {DAMAGED}")),
             Error::Bzip2(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_bzip2(cause))),
             Error::Lzip(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_lzip(cause))),
+            Error::Xz(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_xz(cause))),
             _ => Self::error(input, error),
         }
     }
@@ -141,6 +142,16 @@ fn advice_on_lzip(error: &lzip::DecodeError) -> &'static str {
         lzip::Fault::Truncated { .. } => CUT,
         lzip::Fault::Version { .. } => "the file is damaged there, or of a version that abz does not know",
         lzip::Fault::Memory { .. } => "this machine, or what you allow, is too small for it",
+        _ => DAMAGED,
+    }
+}
+
+/// What to do about an xz file that is not what it should be.
+fn advice_on_xz(error: &xz::DecodeError) -> &'static str {
+    match error.fault {
+        xz::Fault::Truncated { .. } => CUT,
+        xz::Fault::Unsupported { .. } => "the file is damaged there, or of a kind that abz does not know",
+        xz::Fault::Memory { .. } => "this machine, or what you allow, is too small for it",
         _ => DAMAGED,
     }
 }

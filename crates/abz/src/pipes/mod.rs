@@ -6,6 +6,7 @@ mod inputs;
 pub(crate) mod lzip;
 pub(crate) mod lzw;
 pub(crate) mod parts;
+pub(crate) mod xz;
 
 use anabranch::{Apply, May, Pool, Stream};
 

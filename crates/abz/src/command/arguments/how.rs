@@ -1,6 +1,7 @@
 //! How to compress, and with what.
 
 use abz::Format;
+use abz::xz::Check;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 
@@ -17,10 +18,10 @@ const MOST_BLOCK: usize = 1 << 30;
 #[derive(Debug, Args)]
 #[command(next_help_heading = HOW)]
 pub struct How {
-    /// Compress to FORMAT: gzip, bzip2 or lzip [default: gzip]
+    /// Compress to FORMAT: gzip, bzip2, lzip or xz [default: gzip]
     ///
-    /// bzip2 makes files that are a quarter smaller, and takes five times as long. lzip makes files that are a third
-    /// smaller, takes thirty times as long, and is decompressed nearly as fast as gzip. What is to be decompressed tells
+    /// bzip2 makes files that are a quarter smaller, and takes five times as long. lzip and xz make files that are a
+    /// third smaller, take thirty times as long, and are decompressed faster than bzip2. What is to be decompressed tells
     /// its format itself.
     #[arg(short = 'F', long, value_name = "FORMAT", value_parser = format_parser())]
     #[arg(default_value = "gzip", hide_default_value = true, hide_possible_values = true)]
@@ -39,8 +40,8 @@ pub struct How {
     ///
     /// Each block is compressed by itself. Smaller ones need less memory and make larger files (gzip: 0.3 % with 512K,
     /// 2 % with 128K); larger ones gain next to nothing. The blocks of bzip2 have 100,000 bytes with -1, and 900,000 with
-    /// -9, its default, and no other size. Those of lzip are its members, of up to 1G; by default they have twice the size
-    /// of the dictionary, and at least 1M.
+    /// -9, its default, and no other size. Those of lzip (its members) and xz have up to 1G; by default twice the size of
+    /// the dictionary with lzip, three times that with xz, and at least 1M.
     #[arg(short, long, alias = "member-size", value_name = "SIZE", value_parser = parse_block_size)]
     pub block_size: Option<usize>,
 
@@ -54,7 +55,7 @@ pub struct How {
     #[arg(long, conflicts_with_all = ["rsyncable", "block_size"], hide_short_help = true)]
     pub bgzf: bool,
 
-    /// Look so far back for what repeats: 4K to 512M, for lzip only [default: -6: 8M]
+    /// Look so far back for what repeats: 4K to 512M, for lzip and xz [default: -6: 8M]
     ///
     /// Compression takes twelve times as much memory for each thread, decompression once as much. A number from 12 to 29
     /// is a power of two.
@@ -65,6 +66,15 @@ pub struct How {
     #[arg(short, long, value_name = "N", hide_short_help = true)]
     #[arg(value_parser = RangedU64ValueParser::<u32>::new().range(5..=273))]
     pub match_length: Option<u32>,
+
+    /// Take twice the time to make files a little smaller, for xz only
+    #[arg(short = 'e', long, hide_short_help = true)]
+    pub extreme: bool,
+
+    /// Store CHECK of each block: none, crc32, crc64 or sha256, for xz only [default: crc64]
+    #[arg(short = 'C', long, value_name = "CHECK", hide_short_help = true, value_parser = check_parser())]
+    #[arg(hide_possible_values = true)]
+    pub check: Option<Check>,
 }
 
 /// The heading of these arguments.
@@ -73,6 +83,13 @@ pub(super) const HOW: &str = "How";
 fn format_parser() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::WRITTEN.map(Format::name))
         .try_map(|name| Format::named(&name).ok_or("there is no such format"))
+}
+
+fn check_parser() -> impl TypedValueParser<Value = Check> {
+    PossibleValuesParser::new(Check::ALL.map(Check::name)).try_map(|name| {
+        let named = Check::ALL.into_iter().find(|check| check.name() == name);
+        named.ok_or("there is no such check")
+    })
 }
 
 fn parse_processes(text: &str) -> Result<usize, String> {
@@ -89,7 +106,7 @@ pub fn parse_block_size(text: &str) -> Result<usize, String> {
         Some((size, 1)) if size < LEAST_BLOCK => {
             Err(format!("expected 4K to 4M, found {size} bytes; is it {size}K?"))
         }
-        _ => Err("expected a size from 4K to 4M, such as 512K; for lzip up to 1G".into()),
+        _ => Err("expected a size from 4K to 4M, such as 512K; for lzip and xz up to 1G".into()),
     }
 }
 

@@ -30,7 +30,9 @@ impl Args for Level {
         let flags = Level::IDS.map(|(id, digit)| {
             let flag = Arg::new(id).short(digit).action(ArgAction::SetTrue).help_heading(HOW);
             match digit {
-                '1' => flag.long(id).help("Compress fast; lzip has -0 too [default: -6, of bzip2 -9]"),
+                '1' => {
+                    flag.long(id).help("Compress fast; lzip and xz have -0 too [default: -6, of bzip2 -9]")
+                }
                 '9' => flag.long(id).help("Compress well"),
                 _ => flag.hide(true),
             }
@@ -41,7 +43,7 @@ impl Args for Level {
                 .value_name("N")
                 .value_parser(RangedU64ValueParser::<u32>::new().range(0..=12))
                 .help_heading(HOW)
-                .help("Compress at level N: 1 to 12 (gzip), 1 to 9 (bzip2), 0 to 9 (lzip)"),
+                .help("Compress at level N: 1 to 12 (gzip), 1 to 9 (bzip2), 0 to 9 (lzip, xz)"),
         )
     }
 

@@ -15,7 +15,7 @@ pub(super) use how::{How, parse_block_size};
 pub(super) use told::{Generated, Reported, Told};
 pub(super) use what::{Explained, What};
 
-/// Compress or decompress files with all cores, in the formats gzip, bzip2 and lzip
+/// Compress or decompress files with all cores, in the formats gzip, bzip2, lzip and xz
 #[derive(Debug, Parser)]
 #[command(
     name = "abz",
@@ -61,9 +61,9 @@ and distribute it under the terms of either the MIT license
 ";
 
 pub(super) const BEFORE_HELP: &str = "\
-Each FILE becomes FILE.gz (with -F bzip2 FILE.bz2, with -F lzip FILE.lz), or back again
-with -d. The new file gets its name when it is complete; only then is FILE removed. With
-no FILE, or when FILE is -, from standard input to standard output.";
+Each FILE becomes FILE.gz (with -F bzip2 FILE.bz2, with -F lzip FILE.lz, with -F xz
+FILE.xz), or back again with -d. The new file gets its name when it is complete; only then
+is FILE removed. With no FILE, or when FILE is -, from standard input to standard output.";
 
 const AFTER_HELP: &str = "\
 Examples:

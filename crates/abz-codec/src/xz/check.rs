@@ -1,0 +1,115 @@
+//! Checks of a block's contents (section 2.1.1.2).
+
+use std::fmt;
+
+use libdeflater::Crc;
+use sha2::{Digest, Sha256};
+
+/// What a block says of its contents, to be verified.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Check {
+    /// Nothing.
+    None,
+    /// A CRC-32.
+    Crc32,
+    /// A CRC-64.
+    #[default]
+    Crc64,
+    /// A SHA-256.
+    Sha256,
+}
+
+impl Check {
+    /// All checks.
+    pub const ALL: [Check; 4] = [Check::None, Check::Crc32, Check::Crc64, Check::Sha256];
+
+    /// The name that xz has for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Check::None => "none",
+            Check::Crc32 => "crc32",
+            Check::Crc64 => "crc64",
+            Check::Sha256 => "sha256",
+        }
+    }
+
+    /// Its size in bytes.
+    pub(super) fn len(self) -> usize {
+        match self {
+            Check::None => 0,
+            Check::Crc32 => 4,
+            Check::Crc64 => 8,
+            Check::Sha256 => 32,
+        }
+    }
+
+    /// The number by which a stream names it.
+    pub(super) fn id(self) -> u8 {
+        match self {
+            Check::None => 0,
+            Check::Crc32 => 1,
+            Check::Crc64 => 4,
+            Check::Sha256 => 10,
+        }
+    }
+
+    /// The check of that number.
+    pub(super) fn of_id(id: u8) -> Option<Check> {
+        Check::ALL.into_iter().find(|check| check.id() == id)
+    }
+
+    /// That of `data`, as it stands in a block.
+    pub(super) fn of(self, data: &[u8]) -> Vec<u8> {
+        let mut sum = Sum::new(self);
+        sum.add(data);
+        sum.finish()
+    }
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Check::None => "no check",
+            Check::Crc32 => "CRC-32",
+            Check::Crc64 => "CRC-64",
+            Check::Sha256 => "SHA-256",
+        })
+    }
+}
+
+/// A check that is being computed.
+pub(super) enum Sum {
+    None,
+    Crc32(Crc),
+    Crc64(crc64fast::Digest),
+    Sha256(Box<Sha256>),
+}
+
+impl Sum {
+    pub(super) fn new(check: Check) -> Self {
+        match check {
+            Check::None => Sum::None,
+            Check::Crc32 => Sum::Crc32(Crc::new()),
+            Check::Crc64 => Sum::Crc64(crc64fast::Digest::new()),
+            Check::Sha256 => Sum::Sha256(Box::default()),
+        }
+    }
+
+    pub(super) fn add(&mut self, data: &[u8]) {
+        match self {
+            Sum::None => {}
+            Sum::Crc32(sum) => sum.update(data),
+            Sum::Crc64(sum) => sum.write(data),
+            Sum::Sha256(sum) => sum.update(data),
+        }
+    }
+
+    pub(super) fn finish(self) -> Vec<u8> {
+        match self {
+            Sum::None => Vec::new(),
+            Sum::Crc32(sum) => sum.sum().to_le_bytes().to_vec(),
+            Sum::Crc64(sum) => sum.sum64().to_le_bytes().to_vec(),
+            Sum::Sha256(sum) => sum.finalize().to_vec(),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The index of a stream (section 4), held against the blocks that were there.
+
+use libdeflater::Crc;
+use sha2::{Digest, Sha256};
+
+use super::error::{Fault, Part};
+use super::header::take_number;
+
+/// The sizes of blocks, as many as there are, in the room of a few: their number, their sums and a digest.
+#[derive(Clone, Default)]
+pub(super) struct Records {
+    count: u64,
+    uncompressed: u64,
+    padded: u64,
+    digest: Sha256,
+}
+
+impl Records {
+    pub(super) fn push(&mut self, unpadded: u64, uncompressed: u64) {
+        self.count += 1;
+        self.uncompressed = self.uncompressed.saturating_add(uncompressed);
+        self.padded = self.padded.saturating_add(unpadded.saturating_add(3) & !3);
+        self.digest.update(unpadded.to_le_bytes());
+        self.digest.update(uncompressed.to_le_bytes());
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The sum of their contents in bytes.
+    pub(super) fn uncompressed(&self) -> u64 {
+        self.uncompressed
+    }
+
+    /// The sum of their sizes in the file in bytes.
+    pub(super) fn padded(&self) -> u64 {
+        self.padded
+    }
+
+    /// True if they are the same.
+    fn are(&self, others: &Records) -> bool {
+        self.count == others.count && self.digest.clone().finalize() == others.digest.clone().finalize()
+    }
+}
+
+/// An index that is read piece by piece.
+#[derive(Default)]
+pub(super) struct Index {
+    checksum: Crc,
+    /// Bytes that were read.
+    pub(super) len: u64,
+    /// How many records there shall be, once that is known.
+    count: Option<u64>,
+    records: Records,
+}
+
+impl Index {
+    /// Takes what it can from the front of `bytes`, of which the first ones are the index' own; true at its end. The
+    /// longest thing that must be whole has 18 bytes.
+    pub(super) fn read(&mut self, bytes: &mut &[u8]) -> Result<bool, Fault> {
+        loop {
+            let mut rest = *bytes;
+            match self.count {
+                None if self.len == 0 => {
+                    // The byte that is no block's size.
+                    let Some(behind) = rest.get(1..) else { return Ok(false) };
+                    rest = behind;
+                    let Some(count) = take_number(&mut rest)? else { return Ok(false) };
+                    self.count = Some(count);
+                }
+                Some(count) if self.records.count < count => {
+                    let Some(unpadded) = take_number(&mut rest)? else { return Ok(false) };
+                    let Some(uncompressed) = take_number(&mut rest)? else { return Ok(false) };
+                    self.records.push(unpadded, uncompressed);
+                }
+                _ => return self.end(bytes),
+            }
+            let taken = bytes.len() - rest.len();
+            self.checksum.update(&bytes[..taken]);
+            self.len += taken as u64;
+            *bytes = rest;
+        }
+    }
+
+    /// Padding and checksum.
+    fn end(&mut self, bytes: &mut &[u8]) -> Result<bool, Fault> {
+        let padding = (self.len.next_multiple_of(4) - self.len) as usize;
+        let Some((padding, rest)) = bytes.split_at_checked(padding) else { return Ok(false) };
+        let Some((&expected, rest)) = rest.split_first_chunk() else { return Ok(false) };
+        if padding.iter().any(|&byte| byte != 0) {
+            return Err(Fault::Rule { expected: "zeros as padding of the index" });
+        }
+        self.checksum.update(padding);
+        let (expected, found) = (u32::from_le_bytes(expected), self.checksum.sum());
+        if expected != found {
+            return Err(Fault::Crc { part: Part::Index, expected, found });
+        }
+        self.len += padding.len() as u64 + 4;
+        *bytes = rest;
+        Ok(true)
+    }
+
+    /// Holds what was read against the blocks that were there.
+    pub(super) fn check(&self, blocks: &Records) -> Result<(), Fault> {
+        let expected = self.count.unwrap_or(0);
+        if expected != blocks.count {
+            return Err(Fault::Size { what: "an index", expected: blocks.count, found: expected });
+        }
+        if !self.records.are(blocks) {
+            return Err(Fault::Rule { expected: "the sizes of the blocks in the index" });
+        }
+        Ok(())
+    }
+
+    /// What it says.
+    pub(super) fn records(&self) -> &Records {
+        &self.records
+    }
+}

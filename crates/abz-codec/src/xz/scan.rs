@@ -1,0 +1,508 @@
+//! The bytes of a file, as they come, into whole blocks where they are small, into decoded data where they are not or
+//! nobody knows.
+
+use std::fmt;
+use std::mem;
+
+use super::alone::{self, LZMA_HEADER_LEN, is_lzma};
+use super::check::{Check, Sum};
+use super::decode::{Block, Decoder, Filtered, check_end, check_sizes, too_much};
+use super::error::{DecodeError, Fault, Part};
+use super::header::{BlockHeader, FOOTER_LEN, MAGIC, STREAM_HEADER_LEN, check_footer, parse_stream_header};
+use super::index::{Index, Records};
+use crate::lzma::bound;
+use crate::parts::{CHUNK, Scan, Scanned};
+
+/// The most contents of a block that is taken as a whole, in bytes, if its dictionary is small, and in any case: the size
+/// that xz gives to the blocks of its highest level.
+const SMALL: u64 = 8 << 20;
+const LARGE: u64 = 192 << 20;
+
+/// How much of an index is looked at once, in bytes.
+const GLANCE: usize = 4096;
+
+/// Finds the blocks in an xz file that is pushed to it, piece by piece, from its start. Those that say their sizes and have
+/// at most three times their dictionary's size of contents, or 8 MiB, come whole, but never more than 192 MiB; others are
+/// decoded here, and so is a `.lzma` file.
+pub struct Scanner {
+    state: State,
+    /// The stream that was begun last, counted from 1; 0 before the first.
+    stream: u64,
+    /// The block that was begun last in it, counted from 1.
+    block: u64,
+    check: Check,
+    /// The blocks of the stream.
+    records: Records,
+    /// The offset of the first byte that is not done with.
+    offset: u64,
+    /// Bytes from `offset` on that wait for those behind them.
+    held: Vec<u8>,
+    /// Decoded data of the streamed block that was not yet given out.
+    chunk: Vec<u8>,
+    filled: usize,
+}
+
+enum State {
+    /// At the start of the file or the end of a stream, or in padding.
+    Between,
+    /// In a stream's header.
+    Header,
+    /// At the first byte of a block or of the index.
+    Next,
+    /// In a block's header of so many bytes.
+    BlockHeader {
+        len: usize,
+    },
+    /// In a block of `total` bytes that is to be given out whole.
+    Whole {
+        header: BlockHeader,
+        total: usize,
+    },
+    /// In the compressed data of a block that is streamed.
+    Data(Box<Streamed>),
+    /// Behind it.
+    BlockEnd(Box<Streamed>),
+    Index(Box<Index>),
+    Footer {
+        index_len: u64,
+    },
+    /// In a `.lzma` file.
+    Alone(Box<Filtered>),
+    /// Behind it.
+    AloneEnd,
+    /// The next step fails.
+    Failed(DecodeError),
+    /// After an error.
+    Ended,
+}
+
+/// A block that is decoded here.
+struct Streamed {
+    header: BlockHeader,
+    filtered: Filtered,
+    sum: Sum,
+    uncompressed: u64,
+}
+
+/// What a step of the scanner came to.
+enum Step {
+    Found(Scanned<Block>),
+    /// On with the next step.
+    On,
+    /// All of the input was taken, and more is needed.
+    Starved,
+}
+
+impl Scanner {
+    /// A scanner at the start of a file.
+    pub fn new() -> Self {
+        Scanner {
+            state: State::Between,
+            stream: 0,
+            block: 0,
+            check: Check::None,
+            records: Records::default(),
+            offset: 0,
+            held: Vec::new(),
+            chunk: Vec::new(),
+            filled: 0,
+        }
+    }
+
+    fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step, DecodeError> {
+        match mem::replace(&mut self.state, State::Ended) {
+            State::Between => self.between(input),
+            State::Header => self.header(input),
+            State::Next => self.next_part(input),
+            State::BlockHeader { len } => self.block_header(input, len),
+            State::Whole { header, total } => self.whole(input, data, header, total),
+            State::Data(streamed) => self.data(input, data, streamed),
+            State::BlockEnd(streamed) => self.block_end(input, data, streamed),
+            State::Index(index) => self.index(input, index),
+            State::Footer { index_len } => self.footer(input, index_len),
+            State::Alone(filtered) => self.alone(input, data, filtered),
+            State::AloneEnd if !input.is_empty() => Err(self.fault(Fault::TrailingGarbage)),
+            State::AloneEnd => Ok(self.starve(State::AloneEnd)),
+            State::Failed(error) => Err(error),
+            State::Ended => {
+                *input = &[];
+                Ok(Step::Starved)
+            }
+        }
+    }
+
+    /// Decides what follows a stream, or what the file is.
+    fn between(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
+        self.hold(input, 1);
+        let wanted = match self.held.first() {
+            None => 1,
+            Some(0) if self.stream > 0 => 4,
+            Some(&first) if first == MAGIC[0] || self.stream > 0 => MAGIC.len(),
+            _ => LZMA_HEADER_LEN,
+        };
+        if !self.hold(input, wanted) {
+            return Ok(self.starve(State::Between));
+        }
+        if self.held == MAGIC {
+            self.stream += 1;
+            self.block = 0;
+            self.records = Records::default();
+            self.state = State::Header;
+        } else if self.stream > 0 && self.held == [0; 4] {
+            self.release();
+            self.state = State::Between;
+        } else if self.stream == 0 && is_lzma(&self.held) {
+            let filtered =
+                Filtered::alone(alone::dictionary(&self.held)).map_err(|fault| self.fault(fault))?;
+            self.stream += 1;
+            self.state = State::Alone(Box::new(filtered));
+        } else {
+            return Err(self.no_stream());
+        }
+        Ok(Step::On)
+    }
+
+    /// What is wrong where no stream begins.
+    fn no_stream(&self) -> DecodeError {
+        let found = self.held[..self.held.len().min(MAGIC.len())].to_vec();
+        self.fault(if self.stream == 0 { Fault::Magic { found } } else { Fault::TrailingGarbage })
+    }
+
+    fn header(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
+        self.hold(input, STREAM_HEADER_LEN);
+        let Some(header) = self.held.first_chunk() else { return Ok(self.starve(State::Header)) };
+        self.check = parse_stream_header(header).map_err(|fault| self.fault(fault))?;
+        self.release();
+        self.state = State::Next;
+        Ok(Step::On)
+    }
+
+    fn next_part(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
+        self.hold(input, 1);
+        self.state = match self.held.first() {
+            None => return Ok(self.starve(State::Next)),
+            Some(0) => State::Index(Box::default()),
+            Some(&first) => {
+                self.block += 1;
+                State::BlockHeader { len: BlockHeader::len_of(first) }
+            }
+        };
+        Ok(Step::On)
+    }
+
+    fn block_header(&mut self, input: &mut &[u8], len: usize) -> Result<Step, DecodeError> {
+        if !self.hold(input, len) {
+            return Ok(self.starve(State::BlockHeader { len }));
+        }
+        let header = BlockHeader::parse(&self.held).map_err(|fault| self.fault(fault))?;
+        if let Some(total) = self.whole_len(&header).map_err(|fault| self.fault(fault))? {
+            self.held.reserve_exact(total - len);
+            self.state = State::Whole { header, total };
+            return Ok(Step::On);
+        }
+        let filtered = Filtered::new(&header).map_err(|fault| self.fault(fault))?;
+        self.release();
+        let sum = Sum::new(self.check);
+        self.state = State::Data(Box::new(Streamed { header, filtered, sum, uncompressed: 0 }));
+        Ok(Step::On)
+    }
+
+    /// The size of a block in bytes, if it is to be taken whole.
+    fn whole_len(&self, header: &BlockHeader) -> Result<Option<usize>, Fault> {
+        let limit = (3 * u64::from(header.dictionary()?)).clamp(SMALL, LARGE);
+        let (Some(compressed), Some(uncompressed)) = (header.compressed, header.uncompressed) else {
+            return Ok(None);
+        };
+        if uncompressed > limit || compressed > bound(limit as usize) as u64 {
+            return Ok(None);
+        }
+        Ok(Some(header.len + (compressed as usize).next_multiple_of(4) + self.check.len()))
+    }
+
+    fn whole(
+        &mut self,
+        input: &mut &[u8],
+        data: &mut Vec<u8>,
+        header: BlockHeader,
+        total: usize,
+    ) -> Result<Step, DecodeError> {
+        if !self.hold(input, total) {
+            return Ok(self.starve(State::Whole { header, total }));
+        }
+        let unpadded = header.unpadded(self.check).expect("it was looked at");
+        self.records.push(unpadded, header.uncompressed.expect("it was looked at"));
+        data.clear();
+        let bytes = mem::replace(&mut self.held, mem::take(data));
+        let (stream, number, start, check) = (self.stream, self.block, self.offset, self.check);
+        self.offset += total as u64;
+        self.state = State::Next;
+        Ok(Step::Found(Scanned::Whole(Block { stream, number, start, header, check, bytes })))
+    }
+
+    /// Decodes until the chunk is full or the compressed data ends.
+    fn data(
+        &mut self,
+        input: &mut &[u8],
+        data: &mut Vec<u8>,
+        mut streamed: Box<Streamed>,
+    ) -> Result<Step, DecodeError> {
+        loop {
+            let left = streamed.header.compressed.map(|len| len - streamed.filtered.consumed());
+            let usable =
+                left.map_or(input.len(), |left| input.len().min(usize::try_from(left).unwrap_or(usize::MAX)));
+            if input.is_empty() && left != Some(0) {
+                return Ok(self.starve(State::Data(streamed)));
+            }
+            let (produced, ended) = match self.decode(&mut streamed.filtered, input, usable) {
+                Ok(progress) => progress,
+                Err(fault) => return self.fail(fault, data),
+            };
+            streamed.sum.add(&self.chunk[self.filled - produced..self.filled]);
+            streamed.uncompressed += produced as u64;
+            if let Some(said) = streamed.header.uncompressed.filter(|&said| said < streamed.uncompressed) {
+                return self.fail(too_much(said), data);
+            }
+            if ended {
+                let compressed = streamed.filtered.consumed();
+                if let Err(fault) = check_sizes(&streamed.header, compressed, streamed.uncompressed) {
+                    return self.fail(fault, data);
+                }
+                self.state = State::BlockEnd(streamed);
+                return Ok(Step::On);
+            }
+            if self.filled == CHUNK {
+                self.state = State::Data(streamed);
+                return Ok(self.give_out(data));
+            }
+            if left == Some(0) && produced == 0 {
+                return self.fail(Fault::Rule { expected: "the end of the compressed data" }, data);
+            }
+        }
+    }
+
+    /// Decodes what is usable of the input into the chunk: how much came of it, and whether it has ended.
+    fn decode(
+        &mut self,
+        filtered: &mut Filtered,
+        input: &mut &[u8],
+        usable: usize,
+    ) -> Result<(usize, bool), Fault> {
+        self.chunk.resize(CHUNK, 0);
+        let (read, written) = (filtered.consumed(), filtered.produced());
+        let progress = filtered.step(&mut &input[..usable], &mut self.chunk[self.filled..]);
+        let consumed = filtered.consumed() - read;
+        *input = &input[consumed as usize..];
+        self.offset += consumed;
+        // What came before a fault is right as far as anybody knows.
+        self.filled += (filtered.produced() - written) as usize;
+        let progress = progress?;
+        Ok((progress.produced, progress.ended))
+    }
+
+    fn block_end(
+        &mut self,
+        input: &mut &[u8],
+        data: &mut Vec<u8>,
+        streamed: Box<Streamed>,
+    ) -> Result<Step, DecodeError> {
+        let compressed = streamed.filtered.consumed();
+        let padding = (compressed.next_multiple_of(4) - compressed) as usize;
+        if !self.hold(input, padding + self.check.len()) {
+            return Ok(self.starve(State::BlockEnd(streamed)));
+        }
+        if let Err((at, fault)) = check_end(&self.held, self.check, streamed.sum) {
+            self.offset += at;
+            return self.fail(fault, data);
+        }
+        let unpadded = (streamed.header.len + self.check.len()) as u64 + compressed;
+        self.records.push(unpadded, streamed.uncompressed);
+        self.release();
+        self.state = State::Next;
+        Ok(if self.filled > 0 { self.give_out(data) } else { Step::On })
+    }
+
+    fn index(&mut self, input: &mut &[u8], mut index: Box<Index>) -> Result<Step, DecodeError> {
+        let (before, had) = (*input, self.held.len());
+        self.hold(input, GLANCE);
+        let mut rest = &self.held[..];
+        let read = index.read(&mut rest);
+        let taken = self.held.len() - rest.len();
+        self.offset += taken as u64;
+        let is_read = read.map_err(|fault| self.fault(fault))?;
+        if !is_read {
+            self.held.drain(..taken);
+            return Ok(if before.is_empty() {
+                self.starve(State::Index(index))
+            } else {
+                self.go_on(State::Index(index))
+            });
+        }
+        // What lies behind the end came just now.
+        *input = &before[taken - had..];
+        self.held.clear();
+        index.check(&self.records).map_err(|fault| self.fault(fault))?;
+        self.state = State::Footer { index_len: index.len };
+        Ok(Step::On)
+    }
+
+    fn footer(&mut self, input: &mut &[u8], index_len: u64) -> Result<Step, DecodeError> {
+        self.hold(input, FOOTER_LEN);
+        let Some(footer) = self.held.first_chunk() else {
+            return Ok(self.starve(State::Footer { index_len }));
+        };
+        check_footer(footer, self.check, index_len).map_err(|fault| self.fault(fault))?;
+        self.release();
+        self.state = State::Between;
+        Ok(Step::On)
+    }
+
+    fn alone(
+        &mut self,
+        input: &mut &[u8],
+        data: &mut Vec<u8>,
+        mut filtered: Box<Filtered>,
+    ) -> Result<Step, DecodeError> {
+        // The header was held to look at it.
+        let mut held = &mem::take(&mut self.held)[..];
+        let mut ended = false;
+        while !held.is_empty() && !ended {
+            let usable = held.len();
+            match self.decode(&mut filtered, &mut held, usable) {
+                Ok(progress) => ended = progress.1,
+                Err(fault) => return self.fail(fault, data),
+            }
+        }
+        while !ended {
+            if input.is_empty() {
+                return Ok(self.starve(State::Alone(filtered)));
+            }
+            let usable = input.len();
+            match self.decode(&mut filtered, input, usable) {
+                Ok(progress) => ended = progress.1,
+                Err(fault) => return self.fail(fault, data),
+            }
+            if self.filled == CHUNK && !ended {
+                self.state = State::Alone(filtered);
+                return Ok(self.give_out(data));
+            }
+        }
+        self.state = State::AloneEnd;
+        Ok(if self.filled > 0 { self.give_out(data) } else { Step::On })
+    }
+
+    fn give_out(&mut self, data: &mut Vec<u8>) -> Step {
+        self.chunk.truncate(mem::take(&mut self.filled));
+        mem::swap(data, &mut self.chunk);
+        Step::Found(Scanned::Data)
+    }
+
+    /// Fails where the scanner has come to, after what was decoded has been given out.
+    fn fail(&mut self, fault: Fault, data: &mut Vec<u8>) -> Result<Step, DecodeError> {
+        let error = self.fault(fault);
+        if self.filled == 0 {
+            return Err(error);
+        }
+        self.state = State::Failed(error);
+        Ok(self.give_out(data))
+    }
+
+    fn go_on(&mut self, state: State) -> Step {
+        self.state = state;
+        Step::On
+    }
+
+    fn starve(&mut self, state: State) -> Step {
+        self.state = state;
+        Step::Starved
+    }
+
+    /// What is wrong if the file ends here.
+    fn cut(&mut self) -> Option<DecodeError> {
+        let inside = match &self.state {
+            State::Between if self.held.is_empty() && self.stream > 0 => return None,
+            State::Between if !MAGIC.starts_with(&self.held) => return Some(self.no_stream()),
+            State::Between | State::Header => Part::Header,
+            State::Next if self.held.is_empty() => Part::Data,
+            State::Next | State::BlockHeader { .. } => Part::BlockHeader,
+            State::Whole { .. } | State::Data(_) | State::Alone(_) => Part::Data,
+            State::BlockEnd(_) => Part::Check,
+            State::Index(_) => Part::Index,
+            State::Footer { .. } => Part::Footer,
+            State::AloneEnd | State::Failed(_) | State::Ended => return None,
+        };
+        self.release();
+        Some(self.fault(Fault::Truncated { inside }))
+    }
+
+    /// Takes from the input until `wanted` bytes are held; true if they are.
+    fn hold(&mut self, input: &mut &[u8], wanted: usize) -> bool {
+        let missing = wanted.saturating_sub(self.held.len()).min(input.len());
+        let (taken, rest) = input.split_at(missing);
+        self.held.extend_from_slice(taken);
+        *input = rest;
+        self.held.len() >= wanted
+    }
+
+    /// What is held is done with.
+    fn release(&mut self) {
+        self.offset += self.held.len() as u64;
+        self.held.clear();
+    }
+
+    /// A fault at the place that the scanner has come to.
+    fn fault(&self, fault: Fault) -> DecodeError {
+        DecodeError { stream: self.stream.max(1), block: self.block.max(1), offset: self.offset, fault }
+    }
+}
+
+impl Scan for Scanner {
+    type Whole = Block;
+    type Error = DecodeError;
+    type Decoder = Decoder;
+
+    fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Option<Scanned<Block>>, DecodeError> {
+        loop {
+            match self.step(input, data)? {
+                Step::Found(found) => return Ok(Some(found)),
+                Step::On => {}
+                Step::Starved => return Ok(None),
+            }
+        }
+    }
+
+    fn finish(&mut self, data: &mut Vec<u8>) -> Result<Option<Scanned<Block>>, DecodeError> {
+        if let Some(found) = self.next(&mut &[][..], data)? {
+            return Ok(Some(found));
+        }
+        if self.filled > 0 {
+            self.give_out(data);
+            return Ok(Some(Scanned::Data));
+        }
+        match self.cut() {
+            None => Ok(None),
+            Some(error) => {
+                self.state = State::Ended;
+                Err(error)
+            }
+        }
+    }
+
+    fn decode_into(decoder: &mut Decoder, block: &Block, data: &mut Vec<u8>) -> Result<(), DecodeError> {
+        decoder.decode_into(block, data)
+    }
+}
+
+impl Default for Scanner {
+    fn default() -> Self {
+        Scanner::new()
+    }
+}
+
+impl fmt::Debug for Scanner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scanner")
+            .field("stream", &self.stream)
+            .field("block", &self.block)
+            .finish_non_exhaustive()
+    }
+}
