@@ -5,13 +5,20 @@ mod command;
 
 use std::process::ExitCode;
 
-use command::{Console, Options, interrupt, jobs};
+use command::sandbox::Sandbox;
+use command::{Console, Options, bench, interrupt, jobs};
 
 fn main() -> ExitCode {
+    if let Some(went_well) = bench::child::run() {
+        return if went_well { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
     let options = match Options::from_command_line() {
         Ok(options) => options,
         Err(status) => return status,
     };
+    if let Some(sandbox) = Sandbox::of(&options) {
+        sandbox.enter();
+    }
     interrupt::remove_unfinished_files_on_signals();
 
     let mut console = Console::new(&options);

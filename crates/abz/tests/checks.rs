@@ -139,3 +139,23 @@ fn tools_of_bioinformatics_read_what_is_made_for_them() {
     }
     folder.abz(&["-F", "bzip2", "--bgzf", "x"]).exits(1);
 }
+
+#[test]
+fn formats_are_measured_on_the_users_file() {
+    let folder = Folder::new();
+    folder.write("x <&> y", &prose(20_000));
+    let told =
+        folder.abz(&["--bench", "--bench-html", "page.html", "-F", "bzip2", "x <&> y"]).exits(0).says("");
+    let told = String::from_utf8(told.stdout()).unwrap();
+    assert!(told.starts_with("x <&> y: 19.5 KiB, "), "{told}");
+    let rows: Vec<Vec<&str>> = told.lines().skip(3).map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows.len(), 9, "{told}");
+    assert!(rows.iter().all(|row| row[0] == "bzip2" && row[2].parse::<f64>().unwrap() > 2.0), "{told}");
+    let page = String::from_utf8(folder.read("page.html")).unwrap();
+    assert!(page.contains("x &lt;&amp;> y") && page.matches("<circle").count() == 18, "{page}");
+    assert_eq!(folder.names(), ["page.html", "x <&> y"]);
+    folder
+        .abz_fed(&["--bench"], b"x")
+        .exits(1)
+        .says("abz: standard input: cannot be read again and again: name a file");
+}

@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use abz::Format;
@@ -124,6 +124,11 @@ impl Input {
         }
         fs::remove_file(path).map_err(|error| Problem::of_file(&self, "cannot be removed", &error))
     }
+}
+
+/// The files that may be meant by `path`.
+pub(super) fn candidates(path: &Path, options: &Options) -> impl Iterator<Item = PathBuf> {
+    std::iter::once(path.to_owned()).chain(compressed_path(path, options))
 }
 
 fn open_stdin(options: &Options) -> Result<Input, Problem> {

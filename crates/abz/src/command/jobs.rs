@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use abz::{Conduct, Pool, Report, Tools};
 use anabranch::Stream;
 
+use super::bench;
 use super::console::{Console, Told};
 use super::input::Input;
 use super::job::{Crew, Setting};
@@ -31,6 +32,7 @@ pub fn run(options: &Options, console: &mut Console) {
     console.share(progress.clone());
     match options.action {
         Action::List => list(options, &progress, console),
+        Action::Bench => bench::run(options, console),
         _ => work(options, &progress, console),
     }
     progress.end();
@@ -56,6 +58,7 @@ fn shows_progress(options: &Options) -> bool {
         || options.destination == Destination::Beside && options.sources.contains(&Source::Stdin);
     options.is_chatty()
         && options.explain.is_none()
+        && options.action != Action::Bench
         && std::io::stderr().is_terminal()
         && !(data_is_shown && std::io::stdout().is_terminal())
 }

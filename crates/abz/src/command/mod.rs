@@ -13,11 +13,13 @@
 //! | [`verify`] | that what is written can be read back |
 //! | [`sums`] | sums of the plain data on its way |
 //! | [`checksum`] | where they are told |
+//! | [`bench`] | how fast and how small each format is on a file |
 //! | [`list`] | what is told of compressed files |
 //! | [`input`] | which files are taken, and when one may be removed |
 //! | [`target`] | where the output goes: suffixes, and what is not overwritten |
 //! | [`output`] | how it gets there whole: temporary file, attributes, rename |
 //! | [`holes`] | zeros that take no room on the disk |
+//! | [`sandbox`] | which files can be touched at all |
 //! | [`interrupt`] | what happens on signals and broken pipes |
 //! | [`console`] | what is told, and the exit status |
 //! | [`progress`] | the bar that a long run shows |
@@ -28,6 +30,7 @@
 compile_error!("the command knows files by their Unix attributes; the library `abz` runs anywhere");
 
 mod arguments;
+pub mod bench;
 mod checksum;
 mod console;
 mod dialect;
@@ -44,6 +47,7 @@ mod pages;
 mod problem;
 mod progress;
 mod reports;
+pub mod sandbox;
 mod sums;
 mod target;
 mod verify;

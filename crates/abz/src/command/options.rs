@@ -33,6 +33,12 @@ pub struct Options {
     pub(super) force: bool,
     /// Take the files in folders.
     pub(super) recursive: bool,
+    /// Touch only what is named, as far as the kernel can see to that.
+    pub(super) sandbox: bool,
+    /// A format was named: measure no other.
+    pub(super) format_was_named: bool,
+    /// Where to draw what was measured.
+    pub(super) bench_html: Option<PathBuf>,
     /// Wait until outputs are on the disk.
     pub(super) sync: bool,
     /// Leave out zeros of decompressed files.
@@ -63,6 +69,7 @@ pub(super) enum Action {
     Decompress,
     Test,
     List,
+    Bench,
 }
 
 /// What becomes of names and times in compressed files.
@@ -151,6 +158,9 @@ impl Options {
             force: false,
             recursive: false,
             sync: false,
+            sandbox: true,
+            format_was_named: false,
+            bench_html: None,
             sparse: true,
             verify: false,
             checksum: false,
@@ -178,7 +188,7 @@ impl Options {
         if files.output.is_some() && sources.len() > 1 {
             return Err(mistake("--output is one file: it needs one input, or none"));
         }
-        let format = how.format;
+        let format = how.format.unwrap_or_default();
         let suffix = files.suffix.unwrap_or_else(|| format.suffix().into());
         if suffix.is_empty() || suffix.to_string_lossy().contains('/') {
             return Err(mistake("--suffix must be the end of a file's name, such as .gz"));
@@ -195,14 +205,15 @@ impl Options {
         if files.checksum.is_some() && what.list {
             return Err(mistake("--checksum needs the data, and --list does not decode it: use -t"));
         }
-        let action = match (what.list, what.test, what.decompress) {
-            (true, ..) => Action::List,
-            (_, true, _) => Action::Test,
-            (_, _, true) => Action::Decompress,
+        let action = match (what.bench, what.list, what.test, what.decompress) {
+            (true, ..) => Action::Bench,
+            (_, true, ..) => Action::List,
+            (_, _, true, _) => Action::Test,
+            (_, _, _, true) => Action::Decompress,
             _ => Action::Compress,
         };
         let destination = match files.output {
-            _ if matches!(action, Action::Test | Action::List) => Destination::Nowhere,
+            _ if matches!(action, Action::Test | Action::List | Action::Bench) => Destination::Nowhere,
             Some(file) if file.as_os_str() == "-" => Destination::Stdout,
             Some(file) => Destination::File(file),
             None if files.stdout => Destination::Stdout,
@@ -267,6 +278,9 @@ impl Options {
             force: files.force,
             recursive: files.recursive,
             sync: files.sync,
+            sandbox: !files.no_sandbox,
+            format_was_named: how.format.is_some(),
+            bench_html: what.bench_html,
             sparse: !files.no_sparse,
             verify: files.verify,
             checksum: files.checksum.is_some(),

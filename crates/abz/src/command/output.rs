@@ -252,7 +252,7 @@ fn open_file(target: PathBuf, input: &Input, options: &Options) -> Result<Output
 }
 
 /// The folder that `path` lies in.
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),

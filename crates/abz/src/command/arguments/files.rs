@@ -64,6 +64,13 @@ pub struct Files {
     #[arg(long, overrides_with = "sparse", hide_short_help = true)]
     pub no_sparse: bool,
 
+    /// Let the process touch any file
+    ///
+    /// Where the kernel has Landlock, abz itself gives up the right to touch anything but the inputs and the folders of
+    /// the outputs, and the network.
+    #[arg(long, hide_short_help = true)]
+    pub no_sandbox: bool,
+
     /// Decompress what is written, while it is written, and compare it with FILE before that is removed
     #[arg(long, hide_short_help = true)]
     pub verify: bool,

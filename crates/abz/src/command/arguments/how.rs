@@ -24,8 +24,8 @@ pub struct How {
     /// third smaller, take thirty times as long, and are decompressed faster than bzip2. What is to be decompressed tells
     /// its format itself.
     #[arg(short = 'F', long, value_name = "FORMAT", value_parser = format_parser())]
-    #[arg(default_value = "gzip", hide_default_value = true, hide_possible_values = true)]
-    pub format: Format,
+    #[arg(hide_possible_values = true)]
+    pub format: Option<Format>,
 
     #[command(flatten)]
     pub level: Level,

@@ -1,6 +1,8 @@
 //! What to do.
 
-use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
 
 /// The actions, of which compressing needs no word.
 #[derive(Debug, Args)]
@@ -30,6 +32,17 @@ pub struct What {
     /// With -l: list as JSON, an array with an object for each file
     #[arg(long, requires = "list", hide_short_help = true)]
     pub json: bool,
+
+    /// Say how fast and how small each format makes FILE, and with how much memory; -F asks for all levels of one
+    ///
+    /// The first 64 MiB count. Nothing is written.
+    #[arg(long, conflicts_with_all = ["decompress", "test", "list", "explain", "report", "trace", "output", "stdout"])]
+    #[arg(hide_short_help = true)]
+    pub bench: bool,
+
+    /// With --bench: write a page with plots to OUT too
+    #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath, requires = "bench", hide_short_help = true)]
+    pub bench_html: Option<PathBuf>,
 
     /// Print the plan that would run, as text, dot, svg or json, and do nothing
     ///

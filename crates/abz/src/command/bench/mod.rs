@@ -1,0 +1,99 @@
+//! What `--bench` tells: how fast and how small each format and level is, on the user's own file.
+
+use abz::Format;
+
+use super::console::Console;
+use super::input::Input;
+use super::list::print;
+use super::options::{Options, Source};
+use super::problem::Problem;
+use super::walk::Walk;
+
+pub mod child;
+mod page;
+mod table;
+
+/// No more of a file is taken, in bytes: the slowest levels take a minute for it.
+const MOST: u64 = 64 << 20;
+
+/// What one format at one level makes of the data.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    format: Format,
+    level: u32,
+    compressed: usize,
+    compress: Cost,
+    decompress: Cost,
+}
+
+/// What a run took.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    seconds: f64,
+    /// What the process needed at most beside the data, in bytes; `None` where the system does not tell.
+    memory: Option<u64>,
+}
+
+/// What was measured of one file.
+#[derive(Debug)]
+struct Bench {
+    name: String,
+    /// How much of it was taken, and how large it is if that is known.
+    taken: usize,
+    len: Option<u64>,
+    workers: usize,
+    rows: Vec<Row>,
+}
+
+/// Measures every file, one after another, and tells it as the options say.
+pub(super) fn run(options: &Options, console: &mut Console) {
+    let mut benches = Vec::new();
+    for input in Walk::new(options) {
+        if !benches.is_empty()
+            && let Err(problem) = print(|out| writeln!(out))
+        {
+            console.tell_problem(&problem);
+        }
+        let measured = input.and_then(|input| measure(&input, options));
+        match measured {
+            Ok(bench) => benches.push(bench),
+            Err(problem) => console.tell_problem(&problem),
+        }
+    }
+    if let Some(path) = &options.bench_html
+        && let Err(problem) = page::write(path, &benches, options.force)
+    {
+        console.tell_problem(&problem);
+    }
+}
+
+fn measure(input: &Input, options: &Options) -> Result<Bench, Problem> {
+    let Source::File(path) = &input.source else {
+        return Err(Problem::error(input, "cannot be read again and again: name a file"));
+    };
+    let (name, workers) = (input.to_string(), options.compression.workers);
+    let taken = input.metadata.len().min(MOST) as usize;
+    let mut bench = Bench { name, taken, len: input.len(), workers, rows: Vec::new() };
+    table::begin(&bench)?;
+    for (format, level) in levels(options) {
+        let row = child::row(path, format, level, workers)
+            .map_err(|error| Problem::error(input, format_args!("{format} -{level}: {error}")))?;
+        table::row(&row, taken)?;
+        bench.rows.push(row);
+    }
+    Ok(bench)
+}
+
+/// The levels that are measured of every format. That of bzip2 says little but how large its blocks are.
+const USUAL: [u32; 8] = [0, 1, 3, 6, 9, 12, 15, 19];
+
+/// All formats at the usual levels, or all levels of one that was named.
+fn levels(options: &Options) -> impl Iterator<Item = (Format, u32)> {
+    let named = options.format_was_named.then_some(options.compression.format);
+    let formats =
+        Format::WRITTEN.into_iter().filter(move |format| named.is_none_or(|named| named == *format));
+    formats.flat_map(move |format| {
+        let all = format.lowest_level()..=format.highest_level();
+        all.filter(move |level| named.is_some() || USUAL.contains(level)).map(move |level| (format, level))
+    })
+}

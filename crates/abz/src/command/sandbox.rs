@@ -1,0 +1,146 @@
+//! What the process may touch, where the kernel can hold it to that (Linux 5.13 and later, Landlock): the inputs, the
+//! folders of the outputs, and nothing else. A fault in a decoder, however a hostile file uses it, reads no other file,
+//! changes none, and has no network.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::input;
+use super::options::{Action, Destination, Options, Source};
+use super::output::folder_of;
+
+/// What is allowed; all else is not.
+#[derive(Debug, Default)]
+pub struct Sandbox {
+    /// Files, and folders with all that is in them.
+    readable: BTreeSet<PathBuf>,
+    /// Files; and folders, in which files may be made, written and removed.
+    writable: BTreeSet<PathBuf>,
+}
+
+impl Sandbox {
+    /// What is needed to do what the command line asks for; `None` where there is no sandbox for that, or is to be none.
+    pub fn of(options: &Options) -> Option<Self> {
+        if !options.sandbox || options.action == Action::Bench {
+            return None;
+        }
+        // What the system tells of this process: ignored signals, processors that it may use.
+        let readable = ["/proc/self", "/sys/fs/cgroup"].map(PathBuf::from);
+        let mut sandbox = Sandbox { readable: readable.into(), ..Sandbox::default() };
+        for source in &options.sources {
+            let Source::File(path) = source else { continue };
+            sandbox.readable.extend(input::candidates(path, options));
+            if options.destination == Destination::Beside {
+                sandbox.writable.insert(match fs::metadata(path) {
+                    Ok(found) if found.is_dir() => path.clone(),
+                    _ => folder_of(path).to_owned(),
+                });
+            }
+        }
+        if let Destination::File(path) = &options.destination {
+            sandbox.write_to(path);
+        }
+        for path in [&options.report_file, &options.trace].into_iter().flatten() {
+            sandbox.write_to(path);
+        }
+        Some(sandbox)
+    }
+
+    /// A file that is made, or a device or pipe that is there.
+    fn write_to(&mut self, path: &Path) {
+        let is_there = fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+        self.writable.insert(if is_there { path.to_owned() } else { folder_of(path).to_owned() });
+    }
+
+    /// Holds this thread, and all that it starts, to what is allowed, as far as the kernel can: nothing depends on it.
+    #[cfg(target_os = "linux")]
+    pub fn enter(self) {
+        use landlock::{
+            ABI, Access, AccessFs, AccessNet, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreatedAttr,
+            RulesetError,
+        };
+
+        let reading = AccessFs::ReadFile | AccessFs::ReadDir;
+        let writing = AccessFs::WriteFile | AccessFs::Truncate | AccessFs::MakeReg | AccessFs::RemoveFile;
+        // What is not there cannot be touched either.
+        let rules = |paths: BTreeSet<PathBuf>, allowed| {
+            let open = |path: PathBuf| Some((path.is_dir(), PathFd::new(path).ok()?));
+            paths.into_iter().filter_map(open).map(move |(is_folder, opened)| {
+                let of_files = AccessFs::from_file(ABI::V3);
+                let allowed = if is_folder { allowed } else { allowed & of_files };
+                Ok::<_, RulesetError>(PathBeneath::new(opened, allowed))
+            })
+        };
+        let enter = || -> Result<(), RulesetError> {
+            Ruleset::default()
+                .handle_access(AccessFs::from_all(ABI::V3))?
+                .handle_access(AccessNet::from_all(ABI::V4))?
+                .create()?
+                .add_rules(rules(self.readable, reading))?
+                .add_rules(rules(self.writable, reading | writing))?
+                .restrict_self()
+                .map(drop)
+        };
+        let _ = enter();
+    }
+
+    /// This system has no such thing.
+    #[cfg(not(target_os = "linux"))]
+    pub fn enter(self) {}
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::fs::File;
+    use std::io::ErrorKind;
+    use std::net::TcpListener;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn only_what_is_named_can_be_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for inside in ["read", "write", "other"] {
+            fs::create_dir(path(inside)).unwrap();
+            fs::write(path(inside).join("x"), "x").unwrap();
+        }
+        let sandbox = Sandbox {
+            readable: [path("read").join("x"), path("missing")].into(),
+            writable: [path("write")].into(),
+        };
+        // A sandbox is for ever: this one is for a thread.
+        let tried = thread::scope(|scope| {
+            let inside = || {
+                sandbox.enter();
+                let denied = |kind: Option<ErrorKind>| kind == Some(ErrorKind::PermissionDenied);
+                let read = |path: PathBuf| denied(fs::read(path).err().map(|error| error.kind()));
+                let make = |path: PathBuf| denied(File::create(path).err().map(|error| error.kind()));
+                let remove = |path: PathBuf| denied(fs::remove_file(path).err().map(|error| error.kind()));
+                let listens = TcpListener::bind("127.0.0.1:0").is_ok();
+                let allowed = [
+                    read(path("read").join("x")),
+                    make(path("write").join("y")),
+                    remove(path("write").join("x")),
+                ];
+                let forbidden = [
+                    read(path("other").join("x")),
+                    make(path("read").join("x")),
+                    make(path("other").join("y")),
+                    remove(path("read").join("x")),
+                    !listens,
+                ];
+                (allowed, forbidden)
+            };
+            scope.spawn(inside).join().unwrap()
+        });
+        if !tried.1[0] {
+            println!("this kernel has no Landlock: passed over");
+            return;
+        }
+        // The network came three versions of the kernel's interface later than files.
+        assert_eq!((tried.0, &tried.1[..4]), ([false; 3], &[true; 4][..]));
+    }
+}
