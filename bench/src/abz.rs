@@ -16,17 +16,20 @@ use crate::table::{Outcome, Row};
 use crate::target::{Target, Unit};
 
 /// What abz may take of a peer's time, in percent: the beginning of a task's title, the peer, and the target.
-const TARGETS: [(&str, &str, f64); 14] = [
+const TARGETS: [(&str, &str, f64); 17] = [
     ("compress text, level 6", "pigz -p2", 40.0),
     ("compress source, level 6", "pigz -p2", 40.0),
     ("compress text, level 6", "crabz -p2", 75.0),
     ("compress source, level 6", "crabz -p2", 75.0),
-    ("compress media", "crabz -p2", 25.0),
+    ("compress media", "crabz -p2", 20.0),
     (OWN, "igzip", 65.0),
     (OWN, "libdeflate-gunzip", 65.0),
     (FOREIGN, "pigz -p2", 56.0),
     (FOREIGN, "igzip", 110.0),
     ("1,000 files", "xargs -P2 -n32 gzip", 50.0),
+    ("6,000 small files", "xargs -P2 -n64 gzip", 50.0),
+    ("two of 200 MiB", "xargs -P2 -n64 gzip", 60.0),
+    ("two of 200 MiB", "pigz -r -p2", 60.0),
     ("compress text, bzip2", "lbzip2 -n2", 80.0),
     ("compress source, bzip2", "lbzip2 -n2", 80.0),
     ("decompress text that bzip2", "lbzip2 -n2", 95.0),
@@ -88,6 +91,7 @@ pub fn names() -> Vec<String> {
         "decompress text",
         "decompress source",
         "1,000 files",
+        "6,000 small files",
         "memory",
     ]
     .map(String::from)

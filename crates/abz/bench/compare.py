@@ -277,40 +277,70 @@ class Bench:
             Contender("bzip2", "bzip2 -d -c {in}"),
         ], verify_plain, os.devnull)
 
-    def many(self, source):
-        """1,000 files of 16 KiB in one call, against xargs that keeps two calls of gzip going."""
-        files = self.path("files")
+    def tree(self, title, source, sizes, contenders):
+        """Files of these sizes below a folder, compressed in place."""
+        tree, listing = self.path("tree"), self.path("names")
+        names = [f"{tree}/{number // 100:02}/{number:04}" for number in range(len(sizes))]
+        with open(listing, "w") as file:
+            file.writelines(f"{name}\n" for name in names)
+        with open(source, "rb") as file:
+            data = file.read(min(sum(sizes), os.path.getsize(source)))
+
+        def contents():
+            """Of each file: what follows that of the one before, from the start again where the source ends."""
+            at = 0
+            for name, size in zip(names, sizes):
+                piece = data[at:at + size]
+                while len(piece) < size:
+                    piece += data[:size - len(piece)]
+                at = (at + size) % len(data)
+                yield name, piece
 
         def prepare():
-            shutil.rmtree(files, ignore_errors=True)
-            os.makedirs(files)
-            with open(source, "rb") as file:
-                for number in range(1000):
-                    with open(f"{files}/{number:04}", "wb") as small:
-                        small.write(file.read(16 << 10))
-
-        prepare()
-        with open(source, "rb") as file:
-            data = file.read(1000 * (16 << 10))
+            shutil.rmtree(tree, ignore_errors=True)
+            for folder in sorted({os.path.dirname(name) for name in names}):
+                os.makedirs(folder)
+            for name, piece in contents():
+                with open(name, "wb") as file:
+                    file.write(piece)
 
         def verify(_, contender):
-            names = sorted(os.listdir(files))
-            check(len(names) == 1000 and all(name.endswith(".gz") for name in names), contender.name)
-            back = b"".join(gzip.open(f"{files}/{name}").read() for name in names)
-            check(back == data, f"{contender.name} lost data")
-            return sum(os.path.getsize(f"{files}/{name}") for name in names)
+            total = 0
+            for name, piece in contents():
+                check(not os.path.exists(name), f"{contender.name} left {name}")
+                with gzip.open(name + ".gz") as file:
+                    check(file.read() == piece, f"{contender.name} lost data of {name}")
+                total += os.path.getsize(name + ".gz")
+            return total
 
-        listing = self.path("names")
-        with open(listing, "w") as file:
-            file.writelines(f"{files}/{number:04}\n" for number in range(1000))
+        self.task(title, listing, [
+            Contender(c.name, c.line.replace("{tree}", tree), c.program) for c in contenders
+        ], verify, prepare=prepare)
+        shutil.rmtree(tree, ignore_errors=True)
+
+    def many(self, source):
+        """Many files in one call, against xargs that keeps two calls of gzip going."""
         abz = self.programs["abz"]
-        self.task("1,000 files of 16 KiB", listing, [
+        self.tree("1,000 files of 16 KiB", source, 1000 * [16 << 10], [
             Contender(ABZ, f"xargs {abz} -p2", "xargs"),
             Contender("xargs -P2 -n32 gzip", "xargs -P2 -n32 gzip", "xargs"),
             Contender("xargs -P2 -n32 pigz -p1", "xargs -P2 -n32 pigz -p1", "xargs"),
             Contender("xargs pigz -p2", "xargs pigz -p2", "xargs"),
             Contender("gzip", "xargs gzip", "xargs"),
-        ], verify, prepare=prepare)
+        ])
+        if self.options.quick:
+            return
+        # As files of source code are: most are small, some are not; 33 MB in all.
+        rng = random.Random(6000)
+        small = [min(int(rng.lognormvariate(8, 1.1)), 256 << 10) for _ in range(6000)]
+        of_a_tree = [
+            Contender(ABZ, "abz -r -p2 {tree}"),
+            Contender("xargs -P2 -n64 gzip", "xargs -P2 -n64 gzip", "xargs"),
+            Contender("pigz -r -p2", "pigz -r -p2 {tree}"),
+        ]
+        self.tree("6,000 small files", source, small, of_a_tree)
+        large = small[:3000] + [200 << 20] + small[3000:] + [200 << 20]
+        self.tree("two of 200 MiB among 6,000 small files", source, large, of_a_tree)
 
     def memory(self, title, words, feed, stall):
         """The most memory that abz ever held, while it is fed 3 GiB and its reader may stall."""

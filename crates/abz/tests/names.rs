@@ -255,7 +255,6 @@ fn what_cannot_be_done_is_refused() {
     let (links, folder) = (Links::new(), Folder::new());
     for (tool, words, message) in [
         ("pigz", "--zip x", "pigz: --zip: abz does not write zip files"),
-        ("gzip", "--rsyncable x", "gzip: --rsyncable is not there under this name"),
         ("pigz", "-p0x x", "pigz: invalid number of threads '0x': expected 1 to 1024"),
         ("bzip2", "-Z x", "bzip2: invalid option -- 'Z'"),
     ] {

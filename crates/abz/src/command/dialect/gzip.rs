@@ -15,8 +15,8 @@ pub(super) static GZIP: Tool = Tool {
     variables: &["GZIP"],
     // gzip takes those only that do not change what is done.
     allows: |means| {
-        use Means::{Level, LevelIs, Name, NoName, Quiet, Refused, Sync, Verbose};
-        matches!(means, Level | LevelIs(_) | Name | NoName | Quiet | Refused(_) | Sync | Verbose)
+        use Means::{Level, LevelIs, Name, NoName, Quiet, Refused, Rsyncable, Sync, Verbose};
+        matches!(means, Level | LevelIs(_) | Name | NoName | Quiet | Refused(_) | Rsyncable | Sync | Verbose)
     },
 };
 
@@ -50,8 +50,6 @@ const MANNERS: Manners = Manners {
     statuses: OWN.statuses,
 };
 
-const NO_RSYNCABLE: Means = Means::Refused("--rsyncable is not there under this name");
-
 const FLAGS: &[Flag] = &[
     Flag::new("c", "stdout", Means::Stdout).help("write to standard output, keep FILE"),
     Flag::new("", "to-stdout", Means::Stdout),
@@ -79,7 +77,7 @@ const GZIP_FLAGS: &[Flag] = &[
     Flag::new("123456789", "", Means::Level).takes(Takes::Digit),
     Flag::new("q", "quiet", Means::Quiet).help("say nothing but errors"),
     Flag::new("", "silent", Means::Quiet),
-    Flag::new("", "rsyncable", NO_RSYNCABLE),
+    Flag::new("", "rsyncable", Means::Rsyncable).help("cut where the contents say so, for rsync"),
     Flag::new("", "ascii", Means::Nothing),
     Flag::new("a", "", Means::Nothing),
     Flag::new("", "-presume-input-tty", Means::Nothing),
@@ -98,7 +96,7 @@ const PIGZ_FLAGS: &[Flag] = &[
     Flag::new("I", "iterations", Means::Nothing).takes(Takes::Value),
     Flag::new("J", "maxsplits", Means::Nothing).takes(Takes::Value),
     Flag::new("O", "oneblock", Means::Nothing),
-    Flag::new("R", "rsyncable", NO_RSYNCABLE),
+    Flag::new("R", "rsyncable", Means::Rsyncable).help("cut where the contents say so, for rsync"),
     Flag::new("0", "", Means::Refused("abz has no level 0")),
     Flag::new("K", "zip", Means::Refused("--zip: abz does not write zip files")),
     Flag::new("z", "zlib", Means::Refused("--zlib: abz does not write zlib files")),
