@@ -1,9 +1,12 @@
-//! One row, measured by a process of its own: only such a one tells what a run needs of memory.
+//! One row, measured by two processes: one compresses, the other decompresses. Only a process that did nothing else
+//! tells what a run needs of memory.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use abz::{Compression, Decompression, Error, Format};
@@ -11,7 +14,9 @@ use serde_json::{Value, json};
 
 use super::{Cost, MOST, Row};
 
-/// The first argument of such a process, which no user gives.
+/// The first argument of such a process, which no user gives; behind it come the format, the level and the threads, and
+/// for the one that compresses a file. It writes what it made to standard output, the other reads it from standard
+/// input. Costs go to standard error.
 const WORD: &str = "--bench-row";
 
 /// A quick run is repeated for so long, and the best counts.
@@ -19,20 +24,38 @@ const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Measures a format and level on the file at `path`.
 pub(super) fn row(path: &Path, format: Format, level: u32, workers: usize) -> io::Result<Row> {
+    let words = [format.name().to_owned(), level.to_string(), workers.to_string()];
+    let made = child(&words, Some(path.as_os_str()), &[])?;
+    let read = child(&words, None, &made.stdout)?;
+    Ok(Row {
+        format,
+        level,
+        compressed: made.stdout.len(),
+        compress: cost_told(&made)?,
+        decompress: cost_told(&read)?,
+    })
+}
+
+fn child(words: &[String], path: Option<&OsStr>, input: &[u8]) -> io::Result<Output> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg(WORD).args([format.name(), &level.to_string(), &workers.to_string()]).arg(path);
-    let output = command.output()?;
-    let said = || io::Error::other(String::from_utf8_lossy(&output.stderr).trim_end().to_owned());
-    let told: Value = serde_json::from_slice(&output.stdout).map_err(|_| said())?;
-    let cost = |key: &str| {
-        let told = &told[key];
-        Some(Cost { seconds: told["seconds"].as_f64()?, memory: told["memory"].as_u64() })
-    };
-    let row = || {
-        let compressed = told["compressed"].as_u64()? as usize;
-        Some(Row { format, level, compressed, compress: cost("compress")?, decompress: cost("decompress")? })
-    };
-    row().ok_or_else(said)
+    command.arg(WORD).args(words).args(path);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let mut stdin = child.stdin.take().expect("it is piped");
+    thread::scope(|scope| {
+        // A child that does not read it says why.
+        scope.spawn(move || drop(stdin.write_all(input)));
+        child.wait_with_output()
+    })
+}
+
+fn cost_told(output: &Output) -> io::Result<Cost> {
+    let told: Option<Value> = serde_json::from_slice(&output.stderr).ok();
+    let seconds = told.as_ref().and_then(|told| told["seconds"].as_f64());
+    match (told, seconds) {
+        (Some(told), Some(seconds)) => Ok(Cost { seconds, memory: told["memory"].as_u64() }),
+        _ => Err(io::Error::other(String::from_utf8_lossy(&output.stderr).trim_end().to_owned())),
+    }
 }
 
 /// If this is such a process: does its work, and says whether that went well.
@@ -43,25 +66,37 @@ pub fn run() -> Option<bool> {
     }
     let mut word = || arguments.next()?.into_string().ok();
     let (format, level, workers) = (Format::named(&word()?)?, word()?.parse().ok()?, word()?.parse().ok()?);
-    let compression = Compression { format, level, workers, ..Compression::default() };
-    let path = arguments.next()?;
-    let measured = measure(&compression, Path::new(&path));
-    let told = measured.and_then(|told| writeln!(io::stdout(), "{told}").map_err(Error::Write));
-    Some(told.inspect_err(|error| eprintln!("{error}")).is_ok())
+    let told = match arguments.next() {
+        Some(path) => {
+            let compression = Compression { format, level, workers, ..Compression::default() };
+            compress(&compression, Path::new(&path))
+        }
+        None => decompress(&Decompression { workers, ..Decompression::default() }),
+    };
+    match &told {
+        Ok(cost) => eprintln!("{cost}"),
+        Err(error) => eprintln!("{error}"),
+    }
+    Some(told.is_ok())
 }
 
-fn measure(compression: &Compression, path: &Path) -> Result<Value, Error> {
+fn compress(compression: &Compression, path: &Path) -> Result<Value, Error> {
     let mut data = Vec::new();
     File::open(path).and_then(|file| file.take(MOST).read_to_end(&mut data)).map_err(Error::Read)?;
     // Room that is there already is none that the run needs.
     let mut file = vec![1; data.len() + data.len() / 8 + 4096];
-    let compress = cost(|| {
+    let cost = cost(|| {
         file.clear();
         compression.run(&data[..], &mut file).map(drop)
     })?;
-    let decompression = Decompression { workers: compression.workers, ..Decompression::default() };
-    let decompress = cost(|| decompression.run(&file[..], io::sink()).map(drop))?;
-    Ok(json!({ "compressed": file.len(), "compress": compress, "decompress": decompress }))
+    io::stdout().write_all(&file).map_err(Error::Write)?;
+    Ok(cost)
+}
+
+fn decompress(decompression: &Decompression) -> Result<Value, Error> {
+    let mut file = Vec::new();
+    io::stdin().read_to_end(&mut file).map_err(Error::Read)?;
+    cost(|| decompression.run(&file[..], io::sink()).map(drop))
 }
 
 /// The best time of some runs, and the most memory of the first.

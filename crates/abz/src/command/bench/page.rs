@@ -102,7 +102,7 @@ fn plot(bench: &Bench, what: &str, cost: impl Fn(&Row) -> Cost) -> String {
             "<text x={:.1} y={} class=x>{}</text>",
             x(tick),
             HEIGHT - BOTTOM + 18.0,
-            (tick * 100.0).round() / 100.0
+            (tick * 100.0).round().abs() / 100.0
         );
         tick += step;
     }
