@@ -99,8 +99,18 @@ impl Compression {
     pub fn conduct(
         &self,
         conduct: Conduct<'_>,
-        input: impl Read + Send,
-        output: impl Write + Send,
+        mut input: impl Read + Send,
+        mut output: impl Write + Send,
+    ) -> Result<Compressed, Error> {
+        self.carry(conduct, &mut input, &mut output)
+    }
+
+    /// The same for whatever reads and writes: the pipelines are compiled once.
+    fn carry(
+        &self,
+        conduct: Conduct<'_>,
+        input: &mut (dyn Read + Send),
+        output: &mut (dyn Write + Send),
     ) -> Result<Compressed, Error> {
         let mut input = Counted::new(input);
         let output = Counted::new(output);
@@ -176,12 +186,15 @@ impl Compression {
     ///
     /// If a setting is out of its range.
     pub fn plan(&self) -> Plan {
+        let mut nothing = io::empty();
+        let mut nothing = Counted::new(&mut nothing as &mut (dyn Read + Send));
+        let input = &mut nothing;
         match self.format {
-            Format::Gzip => pipes::gzip::compress(self, io::empty(), None).plan(),
-            Format::Bzip2 => pipes::bzip2::compress(self, io::empty(), None).plan(),
+            Format::Gzip => pipes::gzip::compress(self, input, None).plan(),
+            Format::Bzip2 => pipes::bzip2::compress(self, input, None).plan(),
             Format::Compress => pipes::not_written(self.format),
-            Format::Lzip => pipes::lzip::compress(self, io::empty(), None).plan(),
-            Format::Xz => pipes::xz::compress(self, io::empty(), None).plan(),
+            Format::Lzip => pipes::lzip::compress(self, input, None).plan(),
+            Format::Xz => pipes::xz::compress(self, input, None).plan(),
         }
     }
 }

@@ -74,19 +74,32 @@ impl Decompression {
     pub fn conduct(
         &self,
         conduct: Conduct<'_>,
-        input: impl Read + Send,
-        output: impl Write + Send,
+        mut input: impl Read + Send,
+        mut output: impl Write + Send,
+    ) -> Result<Decompressed, Error> {
+        self.carry(conduct, &mut input, &mut output)
+    }
+
+    /// The same for whatever reads and writes: the pipelines are compiled once.
+    fn carry(
+        &self,
+        conduct: Conduct<'_>,
+        input: &mut (dyn Read + Send),
+        output: &mut (dyn Write + Send),
     ) -> Result<Decompressed, Error> {
         let mut input = Counted::new(input);
         let mut output = Counted::new(output);
-        let (format, whole) = Format::sniff(&mut input).map_err(Error::Read)?;
-        let result = match format {
-            Some(Format::Bzip2) => self.bunzip2(&conduct, whole, &mut output),
-            Some(Format::Compress) => self.uncompress(&conduct, whole, &mut output),
-            Some(Format::Lzip) => self.parts(lzip::Scanner::new(self.lzip), &conduct, whole, &mut output),
-            Some(Format::Xz) => self.parts(xz::Scanner::new(), &conduct, whole, &mut output),
-            // What is wrong with any other file, too, is for this one to tell.
-            Some(Format::Gzip) | None => self.gunzip(&conduct, whole, &mut output),
+        let result = {
+            let (format, mut whole) = Format::sniff(&mut input).map_err(Error::Read)?;
+            let whole: &mut (dyn Read + Send) = &mut whole;
+            match format {
+                Some(Format::Bzip2) => self.bunzip2(&conduct, whole, &mut output),
+                Some(Format::Compress) => self.uncompress(&conduct, whole, &mut output),
+                Some(Format::Lzip) => self.parts(lzip::Scanner::new(self.lzip), &conduct, whole, &mut output),
+                Some(Format::Xz) => self.parts(xz::Scanner::new(), &conduct, whole, &mut output),
+                // What is wrong with any other file, too, is for this one to tell.
+                Some(Format::Gzip) | None => self.gunzip(&conduct, whole, &mut output),
+            }
         };
         let garbage_at = match result {
             Ok(()) => None,
@@ -160,16 +173,14 @@ impl Decompression {
 
     /// The plan that [`run`](Decompression::run) would run for a file of a format.
     pub fn plan(&self, format: Format) -> Plan {
+        let input: &mut (dyn Read + Send) = &mut io::empty();
         match format {
-            Format::Gzip => pipes::gzip::decompress(self.workers, io::empty(), None).plan(),
-            Format::Bzip2 => pipes::bzip2::decompress(self.workers, io::empty(), None).plan(),
-            Format::Compress => pipes::lzw::decompress(self.workers, io::empty(), None).plan(),
-            Format::Xz => {
-                pipes::parts::decompress(xz::Scanner::new(), self.workers, io::empty(), None).plan()
-            }
+            Format::Gzip => pipes::gzip::decompress(self.workers, input, None).plan(),
+            Format::Bzip2 => pipes::bzip2::decompress(self.workers, input, None).plan(),
+            Format::Compress => pipes::lzw::decompress(self.workers, input, None).plan(),
+            Format::Xz => pipes::parts::decompress(xz::Scanner::new(), self.workers, input, None).plan(),
             Format::Lzip => {
-                pipes::parts::decompress(lzip::Scanner::new(self.lzip), self.workers, io::empty(), None)
-                    .plan()
+                pipes::parts::decompress(lzip::Scanner::new(self.lzip), self.workers, input, None).plan()
             }
         }
     }
