@@ -16,7 +16,7 @@ use crate::table::{Outcome, Row};
 use crate::target::{Target, Unit};
 
 /// What abz may take of a peer's time, in percent: the beginning of a task's title, the peer, and the target.
-const TARGETS: [(&str, &str, f64); 17] = [
+const TARGETS: [(&str, &str, f64); 25] = [
     ("compress text, level 6", "pigz -p2", 40.0),
     ("compress source, level 6", "pigz -p2", 40.0),
     ("compress text, level 6", "crabz -p2", 75.0),
@@ -34,6 +34,14 @@ const TARGETS: [(&str, &str, f64); 17] = [
     ("compress source, bzip2", "lbzip2 -n2", 80.0),
     ("decompress text that bzip2", "lbzip2 -n2", 95.0),
     ("decompress source that bzip2", "lbzip2 -n2", 95.0),
+    ("compress 64 MiB of text, lzip", "plzip -n2", 95.0),
+    ("compress 64 MiB of source, lzip", "plzip -n2", 95.0),
+    ("decompress 64 MiB of text that plzip", "plzip -n2", 95.0),
+    ("decompress 64 MiB of source that plzip", "plzip -n2", 95.0),
+    ("compress 48 MiB of text, xz", "xz -T2", 100.0),
+    ("compress 48 MiB of source, xz", "xz -T2", 100.0),
+    ("decompress 48 MiB of text that xz", "xz -T2", 100.0),
+    ("decompress 48 MiB of source that xz", "xz -T2", 100.0),
 ];
 /// Titles are about two texts and two outputs each.
 const OWN: &str = "that abz compressed";

@@ -145,8 +145,9 @@ class Bench:
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def task(self, title, source, contenders, verify, target=None, prepare=None, note=""):
+    def task(self, title, source, contenders, verify, target=None, prepare=None, note="", most_rounds=None):
         """Times the contenders on one input."""
+        rounds = min(self.options.rounds, most_rounds or self.options.rounds)
         if self.options.only not in title:
             return
         if self.options.json:
@@ -175,7 +176,7 @@ class Bench:
         present = [c for c in present if c.name not in failed]
         kept = dropped = 0
         patience = self.options.patience
-        while kept < self.options.rounds:
+        while kept < rounds:
             number, results = kept + dropped, {}
             order = present[number % len(present):] + present[:number % len(present)]
             order = [c for c in order if kept % 3 == 0 or c.name not in slow]
@@ -275,6 +276,40 @@ class Bench:
             Contender("lbzip2 -n2", "lbzip2 -d -n2 -c {in}"),
             Contender("pbzip2 -p2", "pbzip2 -d -p2 -c {in}"),
             Contender("bzip2", "bzip2 -d -c {in}"),
+        ], verify_plain, os.devnull)
+
+    def lzma(self, name, source, tool):
+        """lzip -6 or xz -6, both ways, in blocks of the same size; what is decompressed was made by the peer."""
+        # As many blocks as two threads share evenly, of 16 MiB and of 24.
+        peer, level, size = {"lzip": ("plzip -n2", "plzip -6", 64 << 20), "xz": ("xz -T2", "xz -6 -T2", 48 << 20)}[tool]
+        plain, made = self.path(f"{name}.{tool}.plain"), self.path(f"{name}.{tool}")
+        with open(source, "rb") as file, open(plain, "wb") as beginning:
+            beginning.write(file.read(size))
+        expected = digest_of(plain)
+
+        def verify(out, contender):
+            with open(out, "rb") as file:
+                read = subprocess.run([peer.split()[0], "-dc"], stdin=file, stdout=subprocess.PIPE, check=True)
+            check(hashlib.sha256(read.stdout).hexdigest() == expected, f"{contender.name} lost data")
+            return os.path.getsize(out)
+
+        self.task(f"compress {size >> 20} MiB of {name}, {tool} -6", plain, [
+            Contender(ABZ, f"abz -F {tool} -6 -p2 -c {{in}}"),
+            Contender(peer, f"{peer} -6 -c {{in}}"),
+        ], verify, most_rounds=3)
+        if not shutil.which(peer.split()[0]):
+            return
+        with open(made, "wb") as file:
+            subprocess.run([*level.split(), "-c", plain], stdout=file, check=True)
+
+        def verify_plain(out, contender):
+            check(digest_of(out) == expected, f"{contender.name} gave other data")
+            return os.path.getsize(out)
+
+        self.task(f"decompress {size >> 20} MiB of {name} that {level} compressed to /dev/null", made, [
+            Contender(ABZ, "abz -d -p2 -c {in}"),
+            Contender(peer, f"{peer} -d -c {{in}}"),
+            Contender("abz -p1", "abz -d -p1 -c {in}", "abz"),
         ], verify_plain, os.devnull)
 
     def tree(self, title, source, sizes, contenders):
@@ -401,6 +436,8 @@ class Bench:
         self.many(source)
         for path in () if quick else (text, source):
             self.bzip2(os.path.basename(path), path)
+            for tool in ("lzip", "xz"):
+                self.lzma(os.path.basename(path), path, tool)
         if not self.options.quick:
             self.memories(text, source)
 
@@ -438,7 +475,7 @@ class Bench:
 def versions(programs):
     """Names and versions; no version where the program is missing."""
     found = {}
-    for name in ("abz", "pigz", "crabz", "gzippy", "gzip", "libdeflate-gzip", "igzip", "bzip2", "lbzip2", "pbzip2"):
+    for name in ("abz", "pigz", "crabz", "gzippy", "gzip", "libdeflate-gzip", "igzip", "bzip2", "lbzip2", "pbzip2", "plzip", "xz"):
         found[name] = None
         program = programs.get(name) or shutil.which(name)
         if program:
