@@ -9,6 +9,34 @@ const INPUT: usize = 128 * 1024;
 /// How much data of a streamed part is given out at once, in bytes: small enough to stay in a core's cache.
 pub(crate) const CHUNK: usize = 256 * 1024;
 
+/// How much memory may be taken by what a scanner gives, and by what decodes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Bytes.
+    pub bytes: u64,
+    /// How many parts are in memory at once, at least 1.
+    pub parts: usize,
+}
+
+impl Room {
+    /// True if there is room for a dictionary, with which one part at a time is decoded.
+    pub(crate) fn has(self, dictionary: u64) -> bool {
+        dictionary.saturating_add(4 * CHUNK as u64) <= self.bytes
+    }
+
+    /// The most contents of each part that is taken as a whole: it is there compressed and decoded, with a dictionary.
+    pub(crate) fn whole(self, dictionary: u64) -> u64 {
+        (self.bytes / self.parts.max(1) as u64).saturating_sub(dictionary) / 2
+    }
+}
+
+impl Default for Room {
+    /// All that there is.
+    fn default() -> Self {
+        Room { bytes: u64::MAX, parts: 1 }
+    }
+}
+
 /// What a [`Scan`] found next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scanned<W> {

@@ -147,6 +147,39 @@ impl Compression {
         Ok(Compressed { read: input.bytes, written: output.bytes })
     }
 
+    /// Takes fewer workers, so that about `limit` bytes of memory are enough for them and their blocks.
+    ///
+    /// # Errors
+    ///
+    /// If they are not enough for one worker: how many are.
+    ///
+    /// # Panics
+    ///
+    /// If a setting is out of its range.
+    pub fn limit_memory(&mut self, limit: u64) -> Result<(), u64> {
+        loop {
+            match self.memory() {
+                needed if needed <= limit => return Ok(()),
+                needed if self.workers == 1 => return Err(needed),
+                _ => self.workers -= 1,
+            }
+        }
+    }
+
+    /// How much memory it takes, in bytes and about: for each worker what encodes, and the window of blocks, of which each
+    /// is there as it came or as it goes.
+    fn memory(&self) -> u64 {
+        let block = self.block_len() as u64;
+        let encoder = match self.format {
+            Format::Gzip => (10 << 20) + block,
+            Format::Bzip2 => 10 * block,
+            Format::Lzip => pipes::lzip::settings(self).memory(),
+            Format::Xz => pipes::xz::settings(self).memory(),
+            Format::Compress => pipes::not_written(self.format),
+        };
+        self.workers as u64 * encoder + self.window() as u64 * block
+    }
+
     /// Cuts what `input` gives.
     pub(crate) fn blocks<R: Read>(&self, input: R) -> Blocks<R> {
         match self.rsyncable {

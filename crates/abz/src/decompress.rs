@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 
 use abz_codec::bzip2::{self, Assembler, Decoded};
-use abz_codec::parts::Scan;
+use abz_codec::parts::{Room, Scan};
 use abz_codec::{lzip, xz};
 use anabranch::{Plan, Recycled};
 
@@ -19,6 +19,9 @@ pub struct Decompression {
     pub workers: usize,
     /// What a file of lzip may have.
     pub lzip: lzip::Strictness,
+    /// The most memory to take, in bytes and about, if there shall be a limit: where files may ask for more, fewer workers
+    /// decode, and then none.
+    pub memory_limit: Option<u64>,
 }
 
 /// What [`Decompression::run`] did.
@@ -36,7 +39,11 @@ pub struct Decompressed {
 impl Default for Decompression {
     /// As many workers as the process may use cores.
     fn default() -> Self {
-        Decompression { workers: anabranch::default_workers(), lzip: lzip::Strictness::default() }
+        Decompression {
+            workers: anabranch::default_workers(),
+            lzip: lzip::Strictness::default(),
+            memory_limit: None,
+        }
     }
 }
 
@@ -95,8 +102,10 @@ impl Decompression {
             match format {
                 Some(Format::Bzip2) => self.bunzip2(&conduct, whole, &mut output),
                 Some(Format::Compress) => self.uncompress(&conduct, whole, &mut output),
-                Some(Format::Lzip) => self.parts(lzip::Scanner::new(self.lzip), &conduct, whole, &mut output),
-                Some(Format::Xz) => self.parts(xz::Scanner::new(), &conduct, whole, &mut output),
+                Some(Format::Lzip) => {
+                    self.parts(self.lzip_scanner(self.workers), &conduct, whole, &mut output)
+                }
+                Some(Format::Xz) => self.parts(self.xz_scanner(self.workers), &conduct, whole, &mut output),
                 // What is wrong with any other file, too, is for this one to tell.
                 Some(Format::Gzip) | None => self.gunzip(&conduct, whole, &mut output),
             }
@@ -115,7 +124,7 @@ impl Decompression {
         input: impl Read + Send,
         mut output: impl Write + Send,
     ) -> Result<(), Error> {
-        let stream = pipes::gzip::decompress(self.workers, input, conduct.pool);
+        let stream = pipes::gzip::decompress(self.workers_within(), input, conduct.pool);
         carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
     }
 
@@ -127,7 +136,7 @@ impl Decompression {
     ) -> Result<(), Error> {
         let mut assembler = Assembler::new();
         let mut write = |contents: bzip2::Contents| contents.write_to(&mut output).map_err(Error::Write);
-        let stream = pipes::bzip2::decompress(self.workers, input, conduct.pool);
+        let stream = pipes::bzip2::decompress(self.workers_within(), input, conduct.pool);
         carry_out(stream, conduct, |decoded: Decoded| {
             assembler.next(decoded)?.map_or(Ok(0), &mut write).map(drop)
         })?;
@@ -145,6 +154,26 @@ impl Decompression {
     ) -> Result<(), Error> {
         let stream = pipes::lzw::decompress(self.workers, input, conduct.pool);
         carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
+    }
+
+    /// How many workers may decode gzip or bzip2: one takes, with what waits for it, less than 16 MiB.
+    fn workers_within(&self) -> usize {
+        let most = self.memory_limit.map_or(u64::MAX, |limit| limit >> 24);
+        self.workers.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1)
+    }
+
+    /// What room there is for the parts of lzip and xz, with so many workers.
+    fn room(&self, workers: usize) -> Room {
+        let all = Room::default();
+        Room { bytes: self.memory_limit.unwrap_or(all.bytes), parts: pipes::parts::window(workers) }
+    }
+
+    pub(crate) fn lzip_scanner(&self, workers: usize) -> lzip::Scanner {
+        lzip::Scanner::new(self.lzip).within(self.room(workers))
+    }
+
+    pub(crate) fn xz_scanner(&self, workers: usize) -> xz::Scanner {
+        xz::Scanner::new().within(self.room(workers))
     }
 
     fn parts<S>(

@@ -150,8 +150,8 @@ impl Tools {
         let result = match format {
             Some(Format::Bzip2) => bunzip2(whole, &mut output),
             Some(Format::Compress) => uncompress(whole, &mut output),
-            Some(Format::Lzip) => self.parts(lzip::Scanner::new(decompression.lzip), whole, &mut output),
-            Some(Format::Xz) => self.parts(xz::Scanner::new(), whole, &mut output),
+            Some(Format::Lzip) => self.parts(decompression.lzip_scanner(1), whole, &mut output),
+            Some(Format::Xz) => self.parts(decompression.xz_scanner(1), whole, &mut output),
             Some(Format::Gzip) | None => self.gunzip(whole, &mut output),
         };
         let garbage_at = match result {

@@ -190,3 +190,31 @@ fn options_of_another_format_are_mistakes() {
     }
     assert_eq!(folder.names(), ["x"]);
 }
+
+#[test]
+fn a_limit_of_memory_takes_fewer_threads_and_then_nothing() {
+    let folder = Folder::new();
+    let data = [prose(2_000_000), noise(1_000_000, 9)].concat();
+    for format in ["lzip", "xz"] {
+        let compress = |more: &[&str]| {
+            let arguments = [&["-F", format, "-0", "-s", "3M", "-b", "3M", "-p4"], more].concat();
+            folder.abz_fed(&arguments, &data)
+        };
+        let file = compress(&[]).exits(0).stdout();
+        assert!(compress(&["--memlimit", "70M"]).exits(0).stdout() == file);
+        let plan =
+            String::from_utf8(compress(&["--memlimit", "70M", "--explain"]).exits(0).stdout()).unwrap();
+        assert!(plan.contains("1 worker"), "{plan}");
+        let said = compress(&["--memlimit", "40M"]).exits(1).stderr();
+        assert!(said.contains("needs 50 MiB of memory with one thread"), "{said}");
+        // Too small for the block as a whole, and then for its dictionary.
+        for limit in ["8M", "100M"] {
+            for processes in ["-p1", "-p4"] {
+                let back = folder.abz_fed(&["-d", processes, "--memlimit", limit], &file).exits(0).stdout();
+                assert!(back == data, "{format} {limit}");
+            }
+        }
+        let said = folder.abz_fed(&["-d", "--memlimit", "3M"], &file).exits(1).stderr();
+        assert!(said.contains("expected a dictionary that fits into the memory, found one of "), "{said}");
+    }
+}

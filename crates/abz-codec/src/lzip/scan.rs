@@ -11,7 +11,7 @@ use super::error::{DecodeError, Fault, Part};
 use super::header::{self, MAGIC, Trailer};
 use super::{EMPTY_LEN, HEADER_LEN, TRAILER_LEN};
 use crate::lzma::bound;
-use crate::parts::{CHUNK, Scan, Scanned};
+use crate::parts::{CHUNK, Room, Scan, Scanned};
 
 /// The most contents of a member that is taken as a whole, in bytes, if its dictionary is small, and in any case.
 const SMALL: u64 = 8 << 20;
@@ -35,6 +35,7 @@ pub struct Strictness {
 /// dictionary's size, or 8 MiB, come whole, but never more than 64 MiB; larger ones are decoded here.
 pub struct Scanner {
     strictness: Strictness,
+    room: Room,
     state: State,
     /// The member that was begun last, counted from 1; 0 before the first.
     number: u64,
@@ -92,6 +93,7 @@ impl Scanner {
     pub fn new(strictness: Strictness) -> Self {
         Scanner {
             strictness,
+            room: Room::default(),
             state: State::Between,
             number: 0,
             start: 0,
@@ -105,9 +107,16 @@ impl Scanner {
         }
     }
 
+    /// Takes no member whole for which there is no room, and none at all whose dictionary is too large.
+    pub fn within(mut self, room: Room) -> Self {
+        self.room = room;
+        self
+    }
+
     /// The most contents of a member that is taken as a whole.
     fn whole(&self) -> u64 {
-        (2 * u64::from(self.dictionary)).clamp(SMALL, LARGE)
+        let dictionary = u64::from(self.dictionary);
+        (2 * dictionary).clamp(SMALL, LARGE).min(self.room.whole(dictionary))
     }
 
     /// One step through what comes again, or else through `input`.
@@ -165,6 +174,9 @@ impl Scanner {
         self.begin();
         let dictionary = header::dictionary(&self.held);
         self.dictionary = dictionary.map_err(|(at, fault)| self.fault_at(self.start + at as u64, fault))?;
+        if !self.room.has(self.dictionary.into()) {
+            return Err(self.fault(Fault::Memory { dictionary: self.dictionary }));
+        }
         self.state = State::Member { searched: HEADER_LEN };
         Ok(Step::On)
     }

@@ -11,7 +11,7 @@ use super::error::{DecodeError, Fault, Part};
 use super::header::{BlockHeader, FOOTER_LEN, MAGIC, STREAM_HEADER_LEN, check_footer, parse_stream_header};
 use super::index::{Index, Records};
 use crate::lzma::bound;
-use crate::parts::{CHUNK, Scan, Scanned};
+use crate::parts::{CHUNK, Room, Scan, Scanned};
 
 /// The most contents of a block that is taken as a whole, in bytes, if its dictionary is small, and in any case: the size
 /// that xz gives to the blocks of its highest level.
@@ -25,6 +25,7 @@ const GLANCE: usize = 4096;
 /// at most three times their dictionary's size of contents, or 8 MiB, come whole, but never more than 192 MiB; others are
 /// decoded here, and so is a `.lzma` file.
 pub struct Scanner {
+    room: Room,
     state: State,
     /// The stream that was begun last, counted from 1; 0 before the first.
     stream: u64,
@@ -97,6 +98,7 @@ impl Scanner {
     /// A scanner at the start of a file.
     pub fn new() -> Self {
         Scanner {
+            room: Room::default(),
             state: State::Between,
             stream: 0,
             block: 0,
@@ -107,6 +109,12 @@ impl Scanner {
             chunk: Vec::new(),
             filled: 0,
         }
+    }
+
+    /// Takes no block whole for which there is no room, and none at all whose dictionary is too large.
+    pub fn within(mut self, room: Room) -> Self {
+        self.room = room;
+        self
     }
 
     fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step, DecodeError> {
@@ -152,8 +160,11 @@ impl Scanner {
             self.release();
             self.state = State::Between;
         } else if self.stream == 0 && is_lzma(&self.held) {
-            let filtered =
-                Filtered::alone(alone::dictionary(&self.held)).map_err(|fault| self.fault(fault))?;
+            let dictionary = alone::dictionary(&self.held);
+            if !self.room.has(dictionary.into()) {
+                return Err(self.fault(Fault::Memory { dictionary: dictionary.into() }));
+            }
+            let filtered = Filtered::alone(dictionary).map_err(|fault| self.fault(fault))?;
             self.stream += 1;
             self.state = State::Alone(Box::new(filtered));
         } else {
@@ -209,7 +220,11 @@ impl Scanner {
 
     /// The size of a block in bytes, if it is to be taken whole.
     fn whole_len(&self, header: &BlockHeader) -> Result<Option<usize>, Fault> {
-        let limit = (3 * u64::from(header.dictionary()?)).clamp(SMALL, LARGE);
+        let dictionary = u64::from(header.dictionary()?);
+        if !self.room.has(dictionary) {
+            return Err(Fault::Memory { dictionary });
+        }
+        let limit = (3 * dictionary).clamp(SMALL, LARGE).min(self.room.whole(dictionary));
         let (Some(compressed), Some(uncompressed)) = (header.compressed, header.uncompressed) else {
             return Ok(None);
         };

@@ -217,6 +217,7 @@ fn decompression(input: &Input, options: &Options) -> Decompression {
     let is_small = input.len().is_some_and(|len| len < SMALL);
     Decompression {
         workers: if is_small { 1 } else { options.compression.workers },
+        memory_limit: options.memory_limit,
         ..Decompression::default()
     }
 }

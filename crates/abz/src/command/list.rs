@@ -68,7 +68,8 @@ impl<'a> Listing<'a> {
         let (format, reader) =
             Format::sniff(progress.of(&input.file)).map_err(|error| problem(Error::Read(error)))?;
         let workers = self.options.compression.workers;
-        let decompression = Decompression { workers, ..Decompression::default() };
+        let decompression =
+            Decompression { workers, memory_limit: self.options.memory_limit, ..Decompression::default() };
         let done = decompression.conduct(Conduct::default(), reader, io::sink()).map_err(problem)?;
         let compressed = done.garbage_at.unwrap_or(done.read);
         Ok(Entry {

@@ -57,6 +57,8 @@ pub struct Options {
     pub(super) suffix: OsString,
     /// Level, block size and workers; each file brings its own origin, and may need fewer workers.
     pub(super) compression: Compression,
+    /// The most memory to take for decompression, in bytes.
+    pub(super) memory_limit: Option<u64>,
     /// What is told beside errors.
     pub loudness: Loudness,
     /// Those of the tool by whose name the program is called.
@@ -171,6 +173,7 @@ impl Options {
             naming: Naming { stores: true, restores: false },
             suffix: format.suffix().into(),
             compression: Compression { format, level: format.default_level(), ..Compression::default() },
+            memory_limit: None,
             loudness: Loudness::Normal,
             manners: OWN,
         }
@@ -268,6 +271,16 @@ impl Options {
         if let Some(workers) = how.processes {
             compression.workers = workers;
         }
+        if let Some(limit) = how.memlimit
+            && action == Action::Compress
+        {
+            compression.limit_memory(limit).map_err(|needed| {
+                mistake(format!(
+                    "to compress so needs {} MiB of memory with one thread: take a lower level, or a smaller dictionary",
+                    needed.div_ceil(1 << 20)
+                ))
+            })?;
+        }
         Ok(Options {
             action,
             explain: what.explain,
@@ -290,6 +303,7 @@ impl Options {
             naming: Naming { stores: !files.no_name, restores: files.name },
             suffix,
             compression,
+            memory_limit: how.memlimit,
             loudness: match (told.verbose, told.quiet) {
                 (true, _) => Loudness::Verbose,
                 (false, true) => Loudness::Quiet,

@@ -55,6 +55,13 @@ pub struct How {
     #[arg(long, conflicts_with_all = ["rsyncable", "block_size"], hide_short_help = true)]
     pub bgzf: bool,
 
+    /// Take no more than SIZE bytes of memory, about, with fewer threads if need be
+    ///
+    /// Where not even one thread has room (lzip and xz need twelve times the dictionary to compress, and once the
+    /// dictionary to decompress), nothing is done.
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory, hide_short_help = true)]
+    pub memlimit: Option<u64>,
+
     /// Look so far back for what repeats: 4K to 512M, for lzip and xz [default: -6: 8M]
     ///
     /// Compression takes twelve times as much memory for each thread, decompression once as much. A number from 12 to 29
@@ -116,6 +123,11 @@ fn parse_dictionary_size(text: &str) -> Result<u32, String> {
         Some((size, _)) if (4 << 10..=512 << 20).contains(&size) => Ok(size as u32),
         _ => Err("expected a size from 4K to 512M, such as 16M".into()),
     }
+}
+
+fn parse_memory(text: &str) -> Result<u64, String> {
+    let size = parse_size(text).ok_or("expected a size in bytes, such as 512M")?;
+    Ok(size.0 as u64)
 }
 
 /// A number of bytes, with the unit that stands behind it.
