@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, Read};
+use std::path::Path;
 
 use abz_codec::{lzw, xz};
 
@@ -74,6 +75,19 @@ impl Format {
     /// The format of that name that is written.
     pub fn named(name: &str) -> Option<Format> {
         Format::WRITTEN.into_iter().find(|format| format.name() == name)
+    }
+
+    /// The format of an archive of that name: it ends with the format's suffix, or with one that stands for .tar and that.
+    pub fn of_archive(name: &Path) -> Option<Format> {
+        let name = name.file_name()?.to_str()?.to_ascii_lowercase();
+        let short = |format: Format| match format {
+            Format::Gzip => ".tgz",
+            Format::Bzip2 => ".tbz2",
+            Format::Lzip => ".tlz",
+            Format::Compress => ".taz",
+        };
+        let ends = |format: &Format| name.ends_with(format.suffix()) || name.ends_with(short(*format));
+        Format::WRITTEN.into_iter().find(ends)
     }
 
     /// The usual end of a file's name.

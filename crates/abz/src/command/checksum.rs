@@ -8,7 +8,7 @@ use super::console::Told;
 use super::input::Input;
 use super::list::print;
 use super::options::{Action, Options, Source};
-use super::output::Output;
+use super::output::{Attributes, Output};
 use super::problem::Problem;
 use super::target::{Target, without_suffix};
 
@@ -40,9 +40,11 @@ impl Checksum {
     ) -> Result<Self, Problem> {
         let name = plain_name(target, input, options).unwrap_or_else(|| "-".into());
         let place = match target {
-            Target::File(path) => {
-                Place::File(Output::open(Target::File(beside(path, &name)), input, options)?)
-            }
+            Target::File(path) => Place::File(Output::open(
+                Target::File(beside(path, &name)),
+                options,
+                input.metadata.is_file(),
+            )?),
             Target::Stdout => Place::StandardError,
             Target::Nowhere => Place::StandardOutput { at_once: !alone },
         };
@@ -67,7 +69,7 @@ fn write(mut file: Output, line: &str, input: &Input, options: &Options) -> Resu
     let name = file.to_string();
     file.write_all(line.as_bytes())
         .map_err(|error| Problem::of_file(name, "cannot be written to", &error))?;
-    file.commit(input, options)
+    file.commit(Attributes::Of(input), options)
 }
 
 /// What the plain data is called; `None` if it has no name.

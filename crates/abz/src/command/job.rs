@@ -11,7 +11,7 @@ use super::input::Input;
 use super::interrupt;
 use super::list::{print, saved};
 use super::options::{Action, Destination, Options};
-use super::output::Output;
+use super::output::{Attributes, Output};
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
 use super::sums::Summed;
@@ -67,7 +67,7 @@ impl Setting<'_> {
         let to_memory = is_alone && target == Target::Stdout;
         let mut output = match to_memory {
             true => Output::Memory(Vec::new()),
-            false => Output::open(target, &input, options)?,
+            false => Output::open(target, options, input.metadata.is_file())?,
         };
         let (input_name, output_name) = (input.to_string(), output.to_string());
 
@@ -95,7 +95,7 @@ impl Setting<'_> {
                 format_args!("not in the format {format}"),
             ));
         };
-        told.add(output.commit(&input, options));
+        told.add(output.commit(Attributes::Of(&input), options));
         if told.has_failed() {
             return Ok(());
         }

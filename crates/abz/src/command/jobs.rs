@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use abz::{Conduct, Pool, Report, Tools};
 use anabranch::Stream;
 
+use super::archive;
 use super::bench;
 use super::console::{Console, Told};
 use super::input::Input;
@@ -26,13 +27,16 @@ const MAX_OPEN: usize = 128;
 /// Does all that the command line asks for.
 pub fn run(options: &Options, console: &mut Console) {
     let progress = match shows_progress(options) {
+        true if options.archiving.is_some() => Progress::new(None),
         true => Progress::new(walk::total(options)),
         false => Progress::hidden(),
     };
     console.share(progress.clone());
-    match options.action {
-        Action::List => list(options, &progress, console),
-        Action::Bench => bench::run(options, console),
+    match (&options.archiving, &options.extract, options.action) {
+        (Some(archiving), ..) => archive::make(options, archiving, &progress, console),
+        (_, Some(folder), _) => archive::take_apart(options, folder, &progress, console),
+        (.., Action::List) => list(options, &progress, console),
+        (.., Action::Bench) => bench::run(options, console),
         _ => work(options, &progress, console),
     }
     progress.end();

@@ -15,6 +15,7 @@
 //! | [`checksum`] | where they are told |
 //! | [`bench`] | how fast and how small each format is on a file |
 //! | [`list`] | what is told of compressed files |
+//! | [`archive`] | many files as one, made and taken apart |
 //! | [`input`] | which files are taken, and when one may be removed |
 //! | [`target`] | where the output goes: suffixes, and what is not overwritten |
 //! | [`output`] | how it gets there whole: temporary file, attributes, rename |
@@ -29,6 +30,7 @@
 #[cfg(not(unix))]
 compile_error!("the command knows files by their Unix attributes; the library `abz` runs anywhere");
 
+mod archive;
 mod arguments;
 pub mod bench;
 mod checksum;

@@ -28,6 +28,10 @@ pub struct Options {
     /// What to do it with, in order.
     pub sources: Vec<Source>,
     pub(super) destination: Destination,
+    /// Make an archive instead.
+    pub(super) archiving: Option<Archiving>,
+    /// Take archives apart in this folder.
+    pub(super) extract: Option<PathBuf>,
     /// Whether inputs stay when their output is complete.
     pub(super) keep: bool,
     pub(super) force: bool,
@@ -72,6 +76,17 @@ pub(super) enum Action {
     Test,
     List,
     Bench,
+}
+
+/// What is to be made of many files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Archiving {
+    /// A file, or - for standard output.
+    pub(super) output: PathBuf,
+    /// The time of all that is in it, in seconds since 1970, instead of their own.
+    pub(super) mtime: Option<u64>,
+    /// The numbers of the user and the group to whom all belongs, instead of their own.
+    pub(super) owner: Option<(u32, u32)>,
 }
 
 /// What becomes of names and times in compressed files.
@@ -156,6 +171,8 @@ impl Options {
             explain: None,
             sources: vec![Source::Stdin],
             destination: Destination::Beside,
+            archiving: None,
+            extract: None,
             keep: false,
             force: false,
             recursive: false,
@@ -180,7 +197,7 @@ impl Options {
     }
 
     fn new(arguments: Arguments) -> Result<Options, clap::Error> {
-        let Arguments { inputs, what, files, how, told } = arguments;
+        let Arguments { inputs, what, files, how, archive, told } = arguments;
         let sources: Vec<_> = match inputs.is_empty() {
             true => vec![Source::Stdin],
             false => inputs
@@ -191,7 +208,19 @@ impl Options {
         if files.output.is_some() && sources.len() > 1 {
             return Err(mistake("--output is one file: it needs one input, or none"));
         }
-        let format = how.format.unwrap_or_default();
+        let format = match (how.format, &archive.archive) {
+            (Some(format), _) => format,
+            (None, None) => Format::default(),
+            (None, Some(output)) => match Format::of_archive(output) {
+                Some(format) => format,
+                None => {
+                    return Err(mistake("--archive: the name ends with no known format: use .tar.gz, or -F"));
+                }
+            },
+        };
+        if archive.archive.is_some() && sources.contains(&Source::Stdin) {
+            return Err(mistake("--archive needs the names of files and folders"));
+        }
         let suffix = files.suffix.unwrap_or_else(|| format.suffix().into());
         if suffix.is_empty() || suffix.to_string_lossy().contains('/') {
             return Err(mistake("--suffix must be the end of a file's name, such as .gz"));
@@ -213,10 +242,11 @@ impl Options {
             (_, true, ..) => Action::List,
             (_, _, true, _) => Action::Test,
             (_, _, _, true) => Action::Decompress,
+            _ if archive.extract => Action::Decompress,
             _ => Action::Compress,
         };
         let destination = match files.output {
-            _ if matches!(action, Action::Test | Action::List | Action::Bench) => Destination::Nowhere,
+            _ if matches!(action, Action::Test | Action::List | Action::Bench) || archive.extract => Destination::Nowhere,
             Some(file) if file.as_os_str() == "-" => Destination::Stdout,
             Some(file) => Destination::File(file),
             None if files.stdout => Destination::Stdout,
@@ -283,6 +313,12 @@ impl Options {
         }
         Ok(Options {
             action,
+            archiving: archive.archive.map(|output| Archiving {
+                output,
+                mtime: archive.mtime,
+                owner: archive.owner,
+            }),
+            extract: archive.extract.then(|| archive.directory.unwrap_or_else(|| ".".into())),
             explain: what.explain,
             as_json: what.json,
             sources,

@@ -38,6 +38,17 @@ pub(super) enum Output {
     Nowhere,
 }
 
+/// What a file gets when it is complete.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Attributes<'a> {
+    /// What new files get.
+    Usual,
+    /// Those of the input, if that is a file.
+    Of(&'a Input),
+    /// These rights, as far as new files get them, and this time.
+    Given { mode: u32, modified: SystemTime },
+}
+
 /// A file that does not have its name yet. It is removed if it is dropped before [`Output::commit`].
 #[derive(Debug)]
 pub(super) struct Temporary {
@@ -61,12 +72,13 @@ impl fmt::Display for Output {
 }
 
 impl Output {
-    /// Opens the output for `target`.
-    pub(super) fn open(target: Target, input: &Input, options: &Options) -> Result<Output, Problem> {
+    /// Opens the output for `target`: a file that is private until it gets its attributes, if whoever may not read the
+    /// input may not read that either.
+    pub(super) fn open(target: Target, options: &Options, privately: bool) -> Result<Output, Problem> {
         match target {
             Target::Nowhere => Ok(Output::Nowhere),
             Target::Stdout => Output::open_stdout(options),
-            Target::File(target) => open_file(target, input, options),
+            Target::File(target) => open_file(target, options, privately),
         }
     }
 
@@ -87,9 +99,9 @@ impl Output {
         }
     }
 
-    /// Gives the complete output the attributes of `input` and its name, and waits for the disk if it should.
+    /// Gives the complete output its attributes and its name, and waits for the disk if it should.
     /// Attributes that it cannot have are a warning afterwards.
-    pub(super) fn commit(self, input: &Input, options: &Options) -> Result<(), Problem> {
+    pub(super) fn commit(self, attributes: Attributes<'_>, options: &Options) -> Result<(), Problem> {
         let mut temporary = match self {
             Output::Temporary(temporary) => temporary,
             Output::Direct { name, file } if options.sync => {
@@ -105,15 +117,18 @@ impl Output {
         };
         let target = temporary.target.clone();
         let subject = &target.display();
-        let restores = options.naming.restores && options.action != Action::Compress;
-        let restored = if restores { input.stored_time() } else { None };
         // Before the times are taken over, for it changes them.
         temporary
             .finish()
             .map_err(|error| Problem::of_file(subject, "cannot be given its length", &error))?;
-        let attributes = match input.metadata.is_file() {
-            true => temporary.take_over(&input.metadata, restored),
-            false => Ok(()),
+        let attributes = match attributes {
+            Attributes::Given { mode, modified } => temporary.set(mode, modified),
+            Attributes::Of(input) if input.metadata.is_file() => {
+                let restores = options.naming.restores && options.action != Action::Compress;
+                let restored = if restores { input.stored_time() } else { None };
+                temporary.take_over(&input.metadata, restored)
+            }
+            Attributes::Of(_) | Attributes::Usual => Ok(()),
         };
         let synced = if options.sync { temporary.file().sync_all() } else { Ok(()) };
         synced.map_err(|error| Problem::of_file(subject, "cannot be synchronised", &error))?;
@@ -128,8 +143,7 @@ impl Output {
                 .map_err(|error| Problem::of_file(subject, "its folder cannot be synchronised", &error))?;
         }
         attributes.map_err(|error| {
-            Problem::warning(subject, format_args!("could not get the attributes of its input: {error}"))
-                .afterwards()
+            Problem::warning(subject, format_args!("could not get its attributes: {error}")).afterwards()
         })
     }
 }
@@ -188,6 +202,13 @@ impl Temporary {
         file.set_times(FileTimes::new().set_accessed(from.accessed()?).set_modified(modified))
     }
 
+    /// Sets rights, of which there are no more than the user lets new files have, and the time.
+    fn set(&self, mode: u32, modified: SystemTime) -> io::Result<()> {
+        let file = self.file();
+        file.set_permissions(Permissions::from_mode(mode & allowed(file.metadata()?.mode())))?;
+        file.set_times(FileTimes::new().set_modified(modified))
+    }
+
     fn rename(&mut self) -> io::Result<()> {
         let file = self.file.take().expect("it is renamed once");
         let path = file.path().to_owned();
@@ -212,7 +233,7 @@ impl Drop for Temporary {
     }
 }
 
-fn open_file(target: PathBuf, input: &Input, options: &Options) -> Result<Output, Problem> {
+fn open_file(target: PathBuf, options: &Options, privately: bool) -> Result<Output, Problem> {
     let cannot = |error| Problem::of_file(target.display(), "cannot be made", &error);
     // Also a symbolic link to nowhere exists.
     if fs::symlink_metadata(&target).is_ok() {
@@ -229,8 +250,7 @@ fn open_file(target: PathBuf, input: &Input, options: &Options) -> Result<Output
             _ => return Err(exists(&target, options)),
         }
     }
-    // Whoever may not read the input may not read this either while it is made.
-    let mode = if input.metadata.is_file() { 0o600 } else { 0o666 };
+    let mode = if privately { 0o600 } else { 0o666 };
     let mut unfinished = Unfinished::lock();
     let folder = folder_of(&target);
     let file = Builder::new()
@@ -251,6 +271,11 @@ fn open_file(target: PathBuf, input: &Input, options: &Options) -> Result<Output
     Ok(Output::Temporary(Temporary { file: Some(file), target, overwrite: options.force, holes }))
 }
 
+/// The rights that new files may have, as one shows that was made without the right to run it: who may read may run.
+fn allowed(made: u32) -> u32 {
+    made & 0o666 | (made & 0o444) >> 2
+}
+
 /// The folder that `path` lies in.
 pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
@@ -265,7 +290,7 @@ pub(super) fn is_temporary(name: &OsStr) -> bool {
     name.starts_with(PREFIX.as_bytes()) && name.ends_with(SUFFIX.as_bytes())
 }
 
-fn exists(target: &Path, options: &Options) -> Problem {
+pub(super) fn exists(target: &Path, options: &Options) -> Problem {
     let message = "already exists -- not overwritten (use -f to overwrite it)";
     Problem::new(options.manners.severities.exists, target.display(), message)
 }

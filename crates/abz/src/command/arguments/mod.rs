@@ -1,5 +1,6 @@
 //! What the user may write. [`Options`](super::Options) says what it means.
 
+mod archive;
 mod files;
 mod how;
 mod level;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueHint};
 
+pub(super) use archive::Archive;
 pub(super) use files::Files;
 pub(super) use how::{How, parse_block_size};
 pub(super) use told::{Generated, Reported, Told};
@@ -41,6 +43,9 @@ pub(super) struct Arguments {
 
     #[command(flatten)]
     pub(super) how: How,
+
+    #[command(flatten)]
+    pub(super) archive: Archive,
 
     #[command(flatten)]
     pub(super) told: Told,

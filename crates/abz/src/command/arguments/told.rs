@@ -25,7 +25,7 @@ pub struct Told {
     pub report: Option<Reported>,
 
     /// Write the report to OUT instead of standard error
-    #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath, requires = "report")]
+    #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath, requires = "report", hide_short_help = true)]
     pub report_file: Option<PathBuf>,
 
     /// Write to OUT what each thread did and when
@@ -48,7 +48,7 @@ pub struct Told {
     pub install_links: Option<PathBuf>,
 
     /// Print the license
-    #[arg(short = 'L', long)]
+    #[arg(short = 'L', long, hide_short_help = true)]
     pub license: bool,
 
     /// Print this help

@@ -1,0 +1,115 @@
+//! Many files as one: a tar archive, made of folders and compressed in one go, or taken apart while it is decompressed.
+//!
+//! The archive itself is on no disk. When it is made, its bytes are what the pipeline reads, and they come from the files
+//! one by one ([`pack`]). When it is taken apart, the pipeline writes to a pipe, and files are made of what comes out of
+//! it ([`unpack`]).
+
+mod names;
+mod pack;
+mod unpack;
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use abz::{Conduct, Decompression, Error};
+
+use self::pack::Pack;
+use self::unpack::Unpack;
+use super::console::{Console, Told};
+use super::input::Input;
+use super::interrupt;
+use super::options::{Archiving, Options, Source};
+use super::output::{Attributes, Output};
+use super::problem::Problem;
+use super::progress::Progress;
+use super::target::Target;
+use super::walk::Walk;
+
+/// What is wrong with single files while an archive is made: told when it is done.
+type Problems = Mutex<Vec<Problem>>;
+
+/// Makes one archive of all sources.
+pub(super) fn make(options: &Options, archiving: &Archiving, progress: &Progress, console: &mut Console) {
+    let mut told = Told::default();
+    let result = make_one(options, archiving, progress, &mut told);
+    told.add(result);
+    console.tell(&told);
+}
+
+fn make_one(
+    options: &Options,
+    archiving: &Archiving,
+    progress: &Progress,
+    told: &mut Told,
+) -> Result<(), Problem> {
+    let target = match archiving.output.as_os_str() == "-" {
+        true => Target::Stdout,
+        false => Target::File(archiving.output.clone()),
+    };
+    let mut output = Output::open(target, options, false)?;
+    let name = output.to_string();
+    let problems = Problems::default();
+    let folders = options.sources.iter().filter_map(|source| match source {
+        Source::Stdin => None,
+        Source::File(path) => Some(path.as_path()),
+    });
+    let archive = Pack::new(folders, archiving, &problems);
+    let done = options.compression.conduct(Conduct::default(), progress.of(archive), &mut output);
+    for problem in problems.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        told.add(Err(problem.afterwards()));
+    }
+    done.map_err(|error| {
+        if let Error::Write(error) = &error {
+            interrupt::end_if_broken_pipe(error);
+        }
+        Problem::of_run("the archive", &name, &error)
+    })?;
+    output.commit(Attributes::Usual, options)
+}
+
+/// Takes each input apart in `folder`.
+pub(super) fn take_apart(options: &Options, folder: &Path, progress: &Progress, console: &mut Console) {
+    for input in Walk::new(options) {
+        let mut told = Told::default();
+        let result = input.and_then(|input| take_one_apart(&input, options, folder, progress, &mut told));
+        told.add(result);
+        console.tell(&told);
+    }
+}
+
+fn take_one_apart(
+    input: &Input,
+    options: &Options,
+    folder: &Path,
+    progress: &Progress,
+    told: &mut Told,
+) -> Result<(), Problem> {
+    let name = &input.to_string();
+    let cannot = |error: io::Error| Problem::of_file(name, "cannot be taken apart", &error);
+    let (mut contents, mut into) = io::pipe().map_err(cannot)?;
+    let decompression = Decompression { workers: options.compression.workers, ..Decompression::default() };
+    let (unpacked, decompressed) = thread::scope(|scope| {
+        let worker = scope.spawn(move || decompression.run(progress.of(&input.file), &mut into));
+        let unpacked = Unpack::new(options, folder, told).run(&mut contents);
+        // Behind the archive's end there is padding; and what follows has to be checked too.
+        if unpacked.is_ok() {
+            let _ = io::copy(&mut contents.by_ref(), &mut io::sink());
+        }
+        drop(contents);
+        (unpacked, worker.join())
+    });
+    let decompressed = decompressed.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    match (decompressed, unpacked) {
+        // It is the archive that ended the work.
+        (Err(Error::Write(_)), Err(error)) | (Ok(_), Err(error)) => {
+            Err(Problem::error(name, format_args!("expected a tar archive in it: {error}")))
+        }
+        (Err(error), _) => Err(Problem::of_run(name, "the folder", &error)),
+        (Ok(done), Ok(())) => match done.garbage_at {
+            Some(at) => Err(Problem::trailing_garbage(options.manners.severities.garbage, name, at)),
+            None => Ok(()),
+        },
+    }
+}

@@ -1,0 +1,242 @@
+//! Files as the bytes of an archive, in an order that depends on their names alone.
+
+use std::collections::HashMap;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::mem;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+
+use tar::{Builder, EntryType, Header};
+
+use super::super::options::Archiving;
+use super::super::output::is_temporary;
+use super::super::problem::Problem;
+use super::{Problems, names};
+
+/// The unit of an archive, in bytes; two of zeros end it.
+const BLOCK: u64 = 512;
+
+/// Gives the bytes of an archive, file by file as it is read. What cannot be read is told, and is not in it.
+pub(super) struct Pack<'a> {
+    archiving: &'a Archiving,
+    problems: &'a Problems,
+    /// What is still to come, the next one last.
+    waiting: Vec<PathBuf>,
+    /// Under which name a file with several of them is in the archive already.
+    linked: HashMap<(u64, u64), PathBuf>,
+    /// The archive itself, if it was there before: not to be found.
+    own: Option<(u64, u64)>,
+    /// Bytes that come before the contents of a file, and how many of them were given.
+    head: Vec<u8>,
+    given: usize,
+    body: Option<Body>,
+    is_over: bool,
+}
+
+/// The contents of a file.
+struct Body {
+    path: PathBuf,
+    file: File,
+    metadata: Metadata,
+    left: u64,
+    /// It could not be read, or had less than it should: what is missing is zeros.
+    has_ended: bool,
+}
+
+impl<'a> Pack<'a> {
+    pub(super) fn new(
+        paths: impl DoubleEndedIterator<Item = &'a Path>,
+        archiving: &'a Archiving,
+        problems: &'a Problems,
+    ) -> Self {
+        Pack {
+            archiving,
+            problems,
+            waiting: paths.rev().map(Path::to_owned).collect(),
+            linked: HashMap::new(),
+            own: fs::metadata(&archiving.output).ok().map(|metadata| identity(&metadata)),
+            head: Vec::new(),
+            given: 0,
+            body: None,
+            is_over: false,
+        }
+    }
+
+    fn head_is_left(&self) -> bool {
+        self.given < self.head.len()
+    }
+
+    fn tell(&self, problem: Problem) {
+        self.problems.lock().unwrap_or_else(PoisonError::into_inner).push(problem);
+    }
+
+    /// Begins the next entry, or ends the archive.
+    fn next(&mut self) {
+        match self.waiting.pop() {
+            Some(path) => {
+                if let Err(error) = self.begin(&path) {
+                    self.tell(Problem::of_file(path.display(), "is not in the archive", &error));
+                }
+            }
+            None => {
+                (self.head, self.given) = (vec![0; 2 * BLOCK as usize], 0);
+                self.is_over = true;
+            }
+        }
+    }
+
+    fn begin(&mut self, path: &Path) -> io::Result<()> {
+        let metadata = fs::symlink_metadata(path)?;
+        let Some(name) = names::stored(path) else {
+            return Err(io::Error::other("its name has .. in it; go to a folder above it"));
+        };
+        let kind = metadata.file_type();
+        if kind.is_dir() {
+            self.enter(path)?;
+            // The folder that one is in has no name to be stored.
+            if name != Path::new("") {
+                let mut name = name.into_os_string();
+                name.push("/");
+                self.add(&metadata, EntryType::Directory, 0, name.as_ref(), None)?;
+            }
+        } else if kind.is_symlink() {
+            let target = fs::read_link(path)?;
+            self.add(&metadata, EntryType::Symlink, 0, &name, Some(&target))?;
+        } else if kind.is_file() {
+            if self.own == Some(identity(&metadata)) {
+                return Ok(());
+            }
+            if metadata.nlink() > 1 {
+                if let Some(first) = self.linked.get(&identity(&metadata)).cloned() {
+                    return self.add(&metadata, EntryType::Link, 0, &name, Some(&first));
+                }
+                self.linked.insert(identity(&metadata), name.clone());
+            }
+            let file = File::open(path)?;
+            let metadata = file.metadata()?;
+            self.add(&metadata, EntryType::Regular, metadata.len(), &name, None)?;
+            let left = metadata.len();
+            self.body = Some(Body { path: path.to_owned(), file, metadata, left, has_ended: false });
+        } else {
+            let what = match () {
+                () if kind.is_socket() => "a socket",
+                () if kind.is_fifo() => "a pipe",
+                () => "a device",
+            };
+            self.tell(Problem::warning(path.display(), format_args!("is {what} -- not in the archive")));
+        }
+        Ok(())
+    }
+
+    /// Puts what is in `folder` before all that waits, in the order of the names.
+    fn enter(&mut self, folder: &Path) -> io::Result<()> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if !is_temporary(&entry.file_name()) {
+                found.push(entry.path());
+            }
+        }
+        found.sort_unstable_by(|a, b| b.as_os_str().as_bytes().cmp(a.as_os_str().as_bytes()));
+        self.waiting.append(&mut found);
+        Ok(())
+    }
+
+    /// Makes what stands in the archive before the contents.
+    fn add(
+        &mut self,
+        metadata: &Metadata,
+        kind: EntryType,
+        len: u64,
+        name: &Path,
+        link: Option<&Path>,
+    ) -> io::Result<()> {
+        let mut header = Header::new_gnu();
+        header.set_entry_type(kind);
+        header.set_size(len);
+        header.set_mode(metadata.mode() & 0o7777);
+        let time = u64::try_from(metadata.mtime()).unwrap_or(0);
+        header.set_mtime(self.archiving.mtime.unwrap_or(time));
+        let (user, group) = self.archiving.owner.unwrap_or((metadata.uid(), metadata.gid()));
+        header.set_uid(user.into());
+        header.set_gid(group.into());
+        // Without contents: of these it gets the size, and they follow from elsewhere.
+        let mut builder = Builder::new(Vec::new());
+        match link {
+            Some(link) => builder.append_link(&mut header, name, link),
+            None => builder.append_data(&mut header, name, io::empty()),
+        }?;
+        self.head = mem::take(builder.get_mut());
+        self.given = 0;
+        Ok(())
+    }
+
+    /// Gives bytes of a file; none at its end.
+    fn read_body(&mut self, buffer: &mut [u8]) -> usize {
+        let Some(body) = &mut self.body else { return 0 };
+        let wanted = buffer.len().min(usize::try_from(body.left).unwrap_or(usize::MAX));
+        let buffer = &mut buffer[..wanted];
+        let mut problem = None;
+        let mut read = 0;
+        while !body.has_ended && read == 0 && wanted > 0 {
+            match body.file.read(buffer) {
+                Ok(0) => body.has_ended = true,
+                Ok(len) => read = len,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    body.has_ended = true;
+                    problem = Some(Problem::of_file(body.path.display(), "reading failed", &error));
+                }
+            }
+        }
+        if body.has_ended {
+            buffer.fill(0);
+            read = wanted;
+        }
+        body.left -= read as u64;
+        if body.left == 0 {
+            let as_it_was = |now: &Metadata| {
+                (now.len(), now.mtime(), now.mtime_nsec())
+                    == (body.metadata.len(), body.metadata.mtime(), body.metadata.mtime_nsec())
+            };
+            if problem.is_none() && (body.has_ended || !body.file.metadata().is_ok_and(|now| as_it_was(&now)))
+            {
+                let message = "was changed while it was read: in the archive it may be neither old nor new";
+                problem = Some(Problem::warning(body.path.display(), message));
+            }
+            let padding = body.metadata.len().next_multiple_of(BLOCK) - body.metadata.len();
+            (self.head, self.given) = (vec![0; padding as usize], 0);
+            self.body = None;
+        }
+        if let Some(problem) = problem {
+            self.tell(problem);
+        }
+        read
+    }
+}
+
+fn identity(metadata: &Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
+}
+
+impl Read for Pack<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if self.head_is_left() {
+                let len = buffer.len().min(self.head.len() - self.given);
+                buffer[..len].copy_from_slice(&self.head[self.given..][..len]);
+                self.given += len;
+                return Ok(len);
+            }
+            match self.read_body(buffer) {
+                0 if !self.head_is_left() && self.is_over => return Ok(0),
+                0 if !self.head_is_left() => self.next(),
+                0 => {}
+                read => return Ok(read),
+            }
+        }
+    }
+}
