@@ -79,15 +79,12 @@ impl Format {
 
     /// The format of an archive of that name: it ends with the format's suffix, or with one that stands for .tar and that.
     pub fn of_archive(name: &Path) -> Option<Format> {
+        const SHORT: [(&str, Format); 4] =
+            [(".tgz", Format::Gzip), (".tbz2", Format::Bzip2), (".tlz", Format::Lzip), (".txz", Format::Xz)];
         let name = name.file_name()?.to_str()?.to_ascii_lowercase();
-        let short = |format: Format| match format {
-            Format::Gzip => ".tgz",
-            Format::Bzip2 => ".tbz2",
-            Format::Lzip => ".tlz",
-            Format::Compress => ".taz",
-        };
-        let ends = |format: &Format| name.ends_with(format.suffix()) || name.ends_with(short(*format));
-        Format::WRITTEN.into_iter().find(ends)
+        let is_short = |(suffix, _): &(&str, Format)| name.ends_with(suffix);
+        let short = SHORT.into_iter().find(is_short).map(|(_, format)| format);
+        short.or_else(|| Format::WRITTEN.into_iter().find(|format| name.ends_with(format.suffix())))
     }
 
     /// The usual end of a file's name.

@@ -69,6 +69,8 @@ fn state(folder: &Folder) -> BTreeMap<String, Vec<u8>> {
 fn maker(suffix: &str) -> &'static str {
     match suffix {
         ".bz2" => "bzip2",
+        ".lz" => "lzip",
+        ".xz" => "xz",
         _ => "gzip",
     }
 }
@@ -232,6 +234,80 @@ fn bzip2_and_abz_do_the_same() {
 }
 
 #[test]
+fn lzip_and_abz_do_the_same() {
+    // Under Debian the name may lead to plzip, which knows fewer options.
+    let lines = &[
+        "",
+        "-",
+        "x",
+        "x y",
+        "-k x",
+        "-9k x",
+        "-0 -- x",
+        "-c x y",
+        "-c",
+        "missing x",
+        "c#",
+        "-d c#",
+        "-dk c#",
+        "-d",
+        "-dc c# twice#",
+        "-d unknown",
+        "-d taken#",
+        "-df taken#",
+        "-d cut#",
+        "-d damaged#",
+        "-d garbage#",
+        "-dc garbage#",
+        "-d wrong#",
+        "-t wrong# c#",
+        "-d none#",
+        "-t c#",
+        "-t garbage#",
+        "-at garbage#",
+        "-adk garbage#",
+        "-t cut# c#",
+        "folder",
+        "-c link",
+        "-kf taken",
+        "-k taken",
+        "--keep --fast x",
+        "-s 4Ki -m 20 -k x",
+        "-b 100k -k x",
+        "-s 10KB x",
+        "-s 1G x",
+        "-m 4 x",
+        "-o out x",
+        "-o out -k c# -d",
+        "-dt c#",
+        "-lt c#",
+        "--output= x",
+        "-Fk c#",
+        "-q missing",
+        "--no-such-option x",
+    ];
+    compare("lzip", ".lz", lines);
+}
+
+#[test]
+fn xz_and_abz_do_the_same() {
+    compare("xz", ".xz", SAME);
+    let lines = &[
+        "-T0 -k x",
+        "-T 2 -9e -c y",
+        "-C sha256 -k x",
+        "--check=none -k x",
+        "-qq missing",
+        "-Q folder",
+        "-z -k x",
+        "-F xz -k x",
+    ];
+    compare("xz", ".xz", lines);
+    compare("unxz", ".xz", &["c#", "-k c#", "-c c#"]);
+    compare("xzcat", ".xz", &["c#", "twice# c#", "-f x", "wrong#", "-"]);
+}
+
+#[test]
 fn a_time_that_cannot_be_stored_is_a_warning_of_gzip() {
     let (links, folder) = (Links::new(), Folder::new());
     folder.write("x", b"data");
@@ -255,6 +331,7 @@ fn what_cannot_be_done_is_refused() {
     let (links, folder) = (Links::new(), Folder::new());
     for (tool, words, message) in [
         ("pigz", "--zip x", "pigz: --zip: abz does not write zip files"),
+        ("lzip", "-S 100k x", "lzip: --volume-size: abz does not write volumes; use split"),
         ("pigz", "-p0x x", "pigz: invalid number of threads '0x': expected 1 to 1024"),
         ("bzip2", "-Z x", "bzip2: invalid option -- 'Z'"),
     ] {

@@ -45,9 +45,12 @@ fn a_file_is_replaced_by_its_compressed_self_and_back() {
 fn other_programs_read_what_abz_writes_and_the_other_way_round() {
     let folder = Folder::new();
     for data in inputs() {
-        for options in
-            [&["-0"][..], &["-1e", "-b300K", "-C", "sha256"], &["-s64K", "-b100K", "-Cnone"], &["-Ccrc32"]]
-        {
+        for options in [
+            &["-0"][..],
+            &["-1e", "-b300K", "--check", "sha256"],
+            &["-s64K", "-b100K", "--check=none"],
+            &["--check=crc32"],
+        ] {
             let arguments = [&["-F", "xz"], options].concat();
             let file = folder.abz_fed(&arguments, &data).exits(0).stdout();
             for (program, arguments) in READERS {
@@ -182,8 +185,8 @@ fn options_of_another_format_are_mistakes() {
     for (arguments, said) in [
         (&["-F", "xz", "--level", "10", "x"][..], "the levels of xz are 0 to 9"),
         (&["-e", "x"], "--extreme is for xz, not for gzip"),
-        (&["-F", "lzip", "-C", "crc32", "x"], "--check is for xz, not for lzip"),
-        (&["-F", "xz", "-C", "md5", "x"], "invalid value 'md5'"),
+        (&["-F", "lzip", "--check", "crc32", "x"], "--check is for xz, not for lzip"),
+        (&["-F", "xz", "--check", "md5", "x"], "invalid value 'md5'"),
     ] {
         let ran = folder.abz(arguments).exits(1);
         assert!(ran.stderr().contains(said), "{}", ran.stderr());

@@ -169,9 +169,13 @@ fn open_file(path: &Path, options: &Options) -> Result<Input, Problem> {
     // What replaces its input must not be led astray by a link, nor take a file away from its other names.
     let severities = &options.manners.severities;
     let replaces = options.destination == Destination::Beside;
-    if found.is_symlink() && replaces && !options.force {
+    if let Some(severity) = severities.link
+        && found.is_symlink()
+        && replaces
+        && !options.force
+    {
         let message = "is a symbolic link: use -f to follow it, or -c";
-        return Err(Problem::new(severities.link, subject, message));
+        return Err(Problem::new(severity, subject, message));
     }
     // Before it is opened: to open a pipe waits for a writer.
     let metadata = if found.is_symlink() { fs::metadata(path).map_err(cannot)? } else { found };

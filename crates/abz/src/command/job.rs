@@ -95,6 +95,12 @@ impl Setting<'_> {
                 format_args!("not in the format {format}"),
             ));
         };
+        let garbage = options.manners.severities.garbage.zip(done.garbage_at);
+        let garbage = garbage.map(|(severity, at)| Problem::trailing_garbage(severity, &input_name, at));
+        let garbage = match garbage {
+            Some(error) if error.is_error() => return Err(error),
+            garbage => garbage,
+        };
         told.add(output.commit(Attributes::Of(&input), options));
         if told.has_failed() {
             return Ok(());
@@ -117,13 +123,7 @@ impl Setting<'_> {
         if options.is_verbose() {
             told.say(summary(&input_name, &output_name, options, &done));
         }
-        match done.garbage_at {
-            Some(offset) => {
-                let severity = options.manners.severities.garbage;
-                Err(Problem::trailing_garbage(severity, &input_name, offset))
-            }
-            None => Ok(()),
-        }
+        garbage.map_or(Ok(()), Err)
     }
 
     /// Runs the pipeline from an open input to an open output. `None`: the input is of no format that is read.
@@ -218,7 +218,7 @@ fn decompression(input: &Input, options: &Options) -> Decompression {
     Decompression {
         workers: if is_small { 1 } else { options.compression.workers },
         memory_limit: options.memory_limit,
-        ..Decompression::default()
+        lzip: options.lzip,
     }
 }
 

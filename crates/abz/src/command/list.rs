@@ -69,7 +69,7 @@ impl<'a> Listing<'a> {
             Format::sniff(progress.of(&input.file)).map_err(|error| problem(Error::Read(error)))?;
         let workers = self.options.compression.workers;
         let decompression =
-            Decompression { workers, memory_limit: self.options.memory_limit, ..Decompression::default() };
+            Decompression { workers, memory_limit: self.options.memory_limit, lzip: self.options.lzip };
         let done = decompression.conduct(Conduct::default(), reader, io::sink()).map_err(problem)?;
         let compressed = done.garbage_at.unwrap_or(done.read);
         Ok(Entry {

@@ -34,12 +34,12 @@ pub(super) struct Severities {
     pub(super) exists: Severity,
     /// The input is a folder, or neither that nor a file.
     pub(super) no_file: Severity,
-    /// The input is a symbolic link.
-    pub(super) link: Severity,
+    /// The input is a symbolic link. `None`: it is followed.
+    pub(super) link: Option<Severity>,
     /// The input has other names. `None`: one of them is as good as another.
     pub(super) names: Option<Severity>,
-    /// Something follows the last member.
-    pub(super) garbage: Severity,
+    /// Something follows the last member. `None`: that is as it may be.
+    pub(super) garbage: Option<Severity>,
     /// The time of the input cannot be stored. `None`: then it is not.
     pub(super) time: Option<Severity>,
 }
@@ -52,9 +52,9 @@ impl Severities {
             no_suffix: severity,
             exists: severity,
             no_file: severity,
-            link: severity,
+            link: Some(severity),
             names: Some(severity),
-            garbage: severity,
+            garbage: Some(severity),
             time: Some(severity),
         }
     }
@@ -85,7 +85,7 @@ pub(super) const OWN: Manners = Manners {
     ],
     severities: Severities {
         suffix: Some(Severity::Note),
-        link: Severity::Error,
+        link: Some(Severity::Error),
         time: None,
         ..Severities::all(Severity::Warning)
     },

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use abz::gzip::MAX_BLOCK;
-use abz::{Compression, Format, Lzma};
+use abz::{Compression, Format, Lzma, lzip};
 use clap::Parser;
 
 use super::arguments::{Arguments, Explained, LICENSE, Reported};
@@ -63,6 +63,8 @@ pub struct Options {
     pub(super) compression: Compression,
     /// The most memory to take for decompression, in bytes.
     pub(super) memory_limit: Option<u64>,
+    /// What files of lzip may have.
+    pub(super) lzip: lzip::Strictness,
     /// What is told beside errors.
     pub loudness: Loudness,
     /// Those of the tool by whose name the program is called.
@@ -191,6 +193,7 @@ impl Options {
             suffix: format.suffix().into(),
             compression: Compression { format, level: format.default_level(), ..Compression::default() },
             memory_limit: None,
+            lzip: lzip::Strictness::default(),
             loudness: Loudness::Normal,
             manners: OWN,
         }
@@ -245,8 +248,10 @@ impl Options {
             _ if archive.extract => Action::Decompress,
             _ => Action::Compress,
         };
-        let destination = match files.output {
-            _ if matches!(action, Action::Test | Action::List | Action::Bench) || archive.extract => Destination::Nowhere,
+        let destination = match archive.archive.clone().or(files.output) {
+            _ if matches!(action, Action::Test | Action::List | Action::Bench) || archive.extract => {
+                Destination::Nowhere
+            }
             Some(file) if file.as_os_str() == "-" => Destination::Stdout,
             Some(file) => Destination::File(file),
             None if files.stdout => Destination::Stdout,

@@ -17,6 +17,8 @@ pub struct Sandbox {
     readable: BTreeSet<PathBuf>,
     /// Files; and folders, in which files may be made, written and removed.
     writable: BTreeSet<PathBuf>,
+    /// Folders and links may be made there too.
+    builds: bool,
 }
 
 impl Sandbox {
@@ -41,6 +43,10 @@ impl Sandbox {
         if let Destination::File(path) = &options.destination {
             sandbox.write_to(path);
         }
+        if let Some(folder) = &options.extract {
+            sandbox.writable.insert(folder.clone());
+            sandbox.builds = true;
+        }
         for path in [&options.report_file, &options.trace].into_iter().flatten() {
             sandbox.write_to(path);
         }
@@ -57,12 +63,17 @@ impl Sandbox {
     #[cfg(target_os = "linux")]
     pub fn enter(self) {
         use landlock::{
-            ABI, Access, AccessFs, AccessNet, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreatedAttr,
-            RulesetError,
+            ABI, Access, AccessFs, AccessNet, BitFlags, PathBeneath, PathFd, Ruleset, RulesetAttr,
+            RulesetCreatedAttr, RulesetError,
         };
 
         let reading = AccessFs::ReadFile | AccessFs::ReadDir;
-        let writing = AccessFs::WriteFile | AccessFs::Truncate | AccessFs::MakeReg | AccessFs::RemoveFile;
+        let building = match self.builds {
+            true => AccessFs::MakeDir | AccessFs::MakeSym | AccessFs::Refer,
+            false => BitFlags::empty(),
+        };
+        let writing =
+            AccessFs::WriteFile | AccessFs::Truncate | AccessFs::MakeReg | AccessFs::RemoveFile | building;
         // What is not there cannot be touched either.
         let rules = |paths: BTreeSet<PathBuf>, allowed| {
             let open = |path: PathBuf| Some((path.is_dir(), PathFd::new(path).ok()?));
@@ -110,6 +121,7 @@ mod tests {
         let sandbox = Sandbox {
             readable: [path("read").join("x"), path("missing")].into(),
             writable: [path("write")].into(),
+            builds: false,
         };
         // A sandbox is for ever: this one is for a thread.
         let tried = thread::scope(|scope| {

@@ -113,7 +113,7 @@ lzip_check() {
         ln -s "$bin/lzip" "$folder/work/lzip/lzip"
         local asked lines
         asked=$(grep -c 'test_failed \$LINENO' "$folder/lzip/testsuite/check.sh")
-        (cd "$folder/work/lzip" && sh "$folder/lzip/testsuite/check.sh" "$folder/lzip/testsuite" abz) > "$folder/log/lzip" 2>&1
+        (cd "$folder/work/lzip" && bash "$folder/lzip/testsuite/check.sh" "$folder/lzip/testsuite" abz) > "$folder/log/lzip" 2>&1
         # It goes on after a failure, and prints the lines of those.
         lines=$(grep -oE ' [0-9]+(\([^)]*\))?' "$folder/log/lzip" | grep -oE '^ [0-9]+' | sort -un)
         for line in $lines; do fail "$line"; done

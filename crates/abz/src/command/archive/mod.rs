@@ -71,6 +71,9 @@ fn make_one(
 
 /// Takes each input apart in `folder`.
 pub(super) fn take_apart(options: &Options, folder: &Path, progress: &Progress, console: &mut Console) {
+    if !folder.is_dir() {
+        return console.tell_problem(&Problem::error(folder.display(), "is no folder: make it first"));
+    }
     for input in Walk::new(options) {
         let mut told = Told::default();
         let result = input.and_then(|input| take_one_apart(&input, options, folder, progress, &mut told));
@@ -107,8 +110,8 @@ fn take_one_apart(
             Err(Problem::error(name, format_args!("expected a tar archive in it: {error}")))
         }
         (Err(error), _) => Err(Problem::of_run(name, "the folder", &error)),
-        (Ok(done), Ok(())) => match done.garbage_at {
-            Some(at) => Err(Problem::trailing_garbage(options.manners.severities.garbage, name, at)),
+        (Ok(done), Ok(())) => match options.manners.severities.garbage.zip(done.garbage_at) {
+            Some((severity, at)) => Err(Problem::trailing_garbage(severity, name, at)),
             None => Ok(()),
         },
     }

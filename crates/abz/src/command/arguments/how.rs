@@ -79,7 +79,7 @@ pub struct How {
     pub extreme: bool,
 
     /// Store CHECK of each block: none, crc32, crc64 or sha256, for xz only [default: crc64]
-    #[arg(short = 'C', long, value_name = "CHECK", hide_short_help = true, value_parser = check_parser())]
+    #[arg(long, value_name = "CHECK", hide_short_help = true, value_parser = check_parser())]
     #[arg(hide_possible_values = true)]
     pub check: Option<Check>,
 }
@@ -117,7 +117,8 @@ pub fn parse_block_size(text: &str) -> Result<usize, String> {
     }
 }
 
-fn parse_dictionary_size(text: &str) -> Result<u32, String> {
+/// A size in bytes with an optional unit, or a power of two.
+pub fn parse_dictionary_size(text: &str) -> Result<u32, String> {
     match parse_size(text) {
         Some((power @ 12..=29, 1)) => Ok(1 << power),
         Some((size, _)) if (4 << 10..=512 << 20).contains(&size) => Ok(size as u32),

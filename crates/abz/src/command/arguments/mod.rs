@@ -13,7 +13,7 @@ use clap::{Parser, ValueHint};
 
 pub(super) use archive::Archive;
 pub(super) use files::Files;
-pub(super) use how::{How, parse_block_size};
+pub(super) use how::{How, parse_block_size, parse_dictionary_size};
 pub(super) use told::{Generated, Reported, Told};
 pub(super) use what::{Explained, What};
 

@@ -12,6 +12,7 @@ pub(super) static BZIP2: Tool = Tool {
     format: Format::Bzip2,
     manners: MANNERS,
     flags: &[FLAGS],
+    one_operation: false,
     variables: &["BZIP2", "BZIP"],
     allows: |_| true,
 };
@@ -20,7 +21,7 @@ pub(super) static LBZIP2: Tool = Tool {
     names: &[("lbzip2", Mode::Compress), ("lbunzip2", Mode::Decompress), ("lbzcat", Mode::Cat)],
     manners: Manners {
         severities: Severities {
-            garbage: Severity::Note,
+            garbage: Some(Severity::Note),
             no_suffix: Severity::Note,
             ..Severities::all(Severity::Warning)
         },
@@ -38,7 +39,7 @@ const MANNERS: Manners = Manners {
     guesses: Some(".out"),
     suffixes: &[(".bz2", ""), (".bz", ""), (".tbz2", ".tar"), (".tbz", ".tar"), (".tz2", ".tar")],
     severities: Severities {
-        garbage: Severity::Note,
+        garbage: Some(Severity::Note),
         no_suffix: Severity::Note,
         ..Severities::all(Severity::Error)
     },

@@ -12,6 +12,7 @@ pub(super) static GZIP: Tool = Tool {
     format: Format::Gzip,
     manners: MANNERS,
     flags: &[FLAGS, GZIP_FLAGS],
+    one_operation: false,
     variables: &["GZIP"],
     // gzip takes those only that do not change what is done.
     allows: |means| {
@@ -25,6 +26,7 @@ pub(super) static PIGZ: Tool = Tool {
     format: Format::Gzip,
     manners: MANNERS,
     flags: &[FLAGS, PIGZ_FLAGS],
+    one_operation: false,
     variables: &["GZIP", "PIGZ"],
     allows: |_| true,
 };
@@ -43,7 +45,7 @@ const MANNERS: Manners = Manners {
         ("_z", ""),
     ],
     severities: Severities {
-        link: Severity::Error,
+        link: Some(Severity::Error),
         suffix: Some(Severity::Note),
         ..Severities::all(Severity::Warning)
     },

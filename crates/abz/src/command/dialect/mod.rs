@@ -6,23 +6,27 @@
 mod bzip2;
 mod gzip;
 pub(super) mod links;
+mod lzip;
 mod words;
+mod xz;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use abz::Format;
 use abz::gzip::MAX_BLOCK;
+use abz::xz::Check;
 
 use self::words::{Flag, Takes, Word};
-use super::arguments::{LICENSE, parse_block_size};
+use super::arguments::{LICENSE, parse_block_size, parse_dictionary_size};
 use super::console::{Loudness, Status};
 use super::list::print;
 use super::manners::Manners;
 use super::options::{Action, Destination, Naming, Options, Source};
+use super::problem::Severity;
 
 /// The tools whose names are known.
-static TOOLS: [&Tool; 4] = [&gzip::GZIP, &gzip::PIGZ, &bzip2::BZIP2, &bzip2::LBZIP2];
+static TOOLS: [&Tool; 6] = [&gzip::GZIP, &gzip::PIGZ, &bzip2::BZIP2, &bzip2::LBZIP2, &lzip::LZIP, &xz::XZ];
 
 /// A tool, as far as its users see a difference.
 struct Tool {
@@ -36,6 +40,8 @@ struct Tool {
     variables: &'static [&'static str],
     /// Which options these may have.
     allows: fn(Means) -> bool,
+    /// Two of the options that say what to do are a mistake. Otherwise the last one counts.
+    one_operation: bool,
 }
 
 /// What a tool does if it is not told.
@@ -55,6 +61,7 @@ enum Means {
     Test,
     List,
     Stdout,
+    Output,
     Keep,
     Force,
     Recursive,
@@ -68,6 +75,21 @@ enum Means {
     Threads,
     /// A size in KiB.
     Block,
+    // What only lzip or xz has.
+    NoSparse,
+    FormatIs,
+    Check,
+    Extreme,
+    Quieter,
+    NoWarn,
+    MemberSize,
+    DictionarySize,
+    MatchLength,
+    Recompress,
+    TrailingError,
+    LooseTrailing,
+    EmptyError,
+    MarkingError,
     Verbose,
     Quiet,
     Silent,
@@ -143,12 +165,22 @@ impl Tool {
         if mode != Mode::Compress {
             options.action = Action::Decompress;
         }
-        let mut files = Vec::new();
+        let operations = [Means::Decompress, Means::Test, Means::List];
+        let said =
+            words.iter().filter(|word| matches!(word, Word::Flag(means, _) if operations.contains(means)));
+        if self.one_operation && said.count() > 1 {
+            return Err(Stop::Mistake("only one operation can be specified".to_owned()));
+        }
+        let (mut files, mut output) = (Vec::new(), None);
         for word in words {
             match word {
                 Word::File(file) if file == "-" => files.push(Source::Stdin),
                 Word::File(file) => files.push(Source::File(file.into())),
                 Word::Flag(Means::Stdout, _) => stdout = true,
+                Word::Flag(Means::Output, file) if file.is_empty() => {
+                    return Err(Stop::Mistake("the name of the output is empty".to_owned()));
+                }
+                Word::Flag(Means::Output, file) => output = Some(file),
                 Word::Flag(Means::Help, _) => return self.help(name),
                 Word::Flag(Means::Version, _) => return tell(&version(name)),
                 Word::Flag(Means::License, _) => return tell(&format!("{}\n{LICENSE}", version(name))),
@@ -158,10 +190,25 @@ impl Tool {
         if !files.is_empty() {
             options.sources = files;
         }
-        options.destination = match options.action {
-            Action::Test | Action::List => Destination::Nowhere,
-            _ if stdout => Destination::Stdout,
-            _ => Destination::Beside,
+        options.destination = match (options.action, output) {
+            (Action::Test | Action::List, _) => Destination::Nowhere,
+            (_, Some(file)) if stdout || file == "-" => Destination::Stdout,
+            (_, Some(_)) if options.sources.len() > 1 => {
+                return Err(Stop::Refused(
+                    "--output: abz writes one input to it, and not several".to_owned(),
+                ));
+            }
+            // As lzip: what comes from standard input has no name that says what it is.
+            (Action::Compress, Some(mut file)) if options.sources == [Source::Stdin] => {
+                let suffix = options.suffix.as_encoded_bytes();
+                if !file.as_encoded_bytes().ends_with(suffix) {
+                    file.push(&options.suffix);
+                }
+                Destination::File(file.into())
+            }
+            (_, Some(file)) => Destination::File(file.into()),
+            (_, None) if stdout => Destination::Stdout,
+            (_, None) => Destination::Beside,
         };
         options.keep |= options.destination != Destination::Beside;
         Ok(options)
@@ -173,6 +220,7 @@ impl Tool {
             let letter = flag.letters.chars().next().map_or("   ".to_owned(), |letter| format!("-{letter},"));
             let long = match flag.takes {
                 Takes::Value => format!("--{}=X", flag.name),
+                Takes::Attached => format!("--{}[=X]", flag.name),
                 _ => format!("--{}", flag.name),
             };
             let (letter, long) =
@@ -245,10 +293,61 @@ fn apply(means: Means, value: OsString, options: &mut Options) -> Result<(), Str
             size if size > MAX_BLOCK => return Err("the blocks of gzip have 4M at most".into()),
             size => options.compression.block_size = Some(size),
         },
+        Means::MemberSize => options.compression.block_size = Some(parse_block_size(&bytes(&text)?)?),
+        Means::DictionarySize => {
+            options.compression.lzma.dictionary_size = Some(parse_dictionary_size(&bytes(&text)?)?);
+        }
+        Means::MatchLength => match text.parse() {
+            Ok(length @ 5..=273) => options.compression.lzma.match_length = Some(length),
+            _ => return Err(format!("invalid match length '{text}': expected 5 to 273")),
+        },
+        Means::NoSparse => options.sparse = false,
+        Means::FormatIs => {
+            let format = options.compression.format;
+            // What is read tells its format itself.
+            if text != "auto" && text != format.name() && options.action == Action::Compress {
+                return Err(format!("--format: abz writes {format} under this name, and not {text}"));
+            }
+        }
+        Means::Check => {
+            let check = Check::ALL.into_iter().find(|check| check.name() == text);
+            let check = check.ok_or_else(|| format!("there is no check {text}"))?;
+            options.compression.lzma.check = check;
+        }
+        Means::Extreme => options.compression.lzma.extreme = true,
+        Means::Quieter if options.loudness == Loudness::Quiet => options.loudness = Loudness::Silent,
+        Means::Quieter => options.loudness = Loudness::Quiet,
+        Means::NoWarn => options.manners.statuses[0] = 0,
+        Means::Recompress => options.manners.severities.suffix = None,
+        Means::TrailingError => {
+            options.manners.severities.garbage = Some(Severity::Damage);
+            options.lzip.padding = true;
+        }
+        Means::LooseTrailing => options.lzip.loose_trailing = true,
+        Means::EmptyError => options.lzip.empty = true,
+        Means::MarkingError => options.lzip.marking = true,
         Means::Refused(reason) => return Err(reason.to_owned()),
-        Means::Stdout | Means::Help | Means::Version | Means::License => {
+        Means::Stdout | Means::Output | Means::Help | Means::Version | Means::License => {
             unreachable!("these are not settings")
         }
     }
     Ok(())
+}
+
+/// A size as lzip writes it, where k is 1000 and Ki 1024, for those who take both for the same.
+fn bytes(text: &str) -> Result<String, String> {
+    let at = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let factor: u64 = match unit.strip_suffix('B').unwrap_or(unit) {
+        "" if unit.is_empty() => return Ok(text.to_owned()),
+        "k" => 1000,
+        "Ki" => 1 << 10,
+        "M" => 1_000_000,
+        "Mi" => 1 << 20,
+        "G" => 1_000_000_000,
+        "Gi" => 1 << 30,
+        _ => return Err(format!("invalid size '{text}'")),
+    };
+    let size = number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor));
+    size.map(|size| size.to_string()).ok_or_else(|| format!("invalid size '{text}'"))
 }

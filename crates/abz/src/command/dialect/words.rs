@@ -25,6 +25,8 @@ pub(super) enum Takes {
     Nothing,
     /// In the same word or the next.
     Value,
+    /// In the same word, or none.
+    Attached,
     /// The letter, which is a digit.
     Digit,
     /// The letter, which is a digit, and those that follow it.
@@ -128,12 +130,12 @@ fn read_cluster(
                 let len = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
                 &letters[..1 + len]
             }
-            Takes::Value => rest,
+            Takes::Value | Takes::Attached => rest,
         };
         letters = match flag.takes {
             Takes::Nothing => rest,
             Takes::Digit | Takes::Digits => &letters[value.len()..],
-            Takes::Value => &[],
+            Takes::Value | Takes::Attached => &[],
         };
         let value = match value {
             [] if flag.takes == Takes::Value => {

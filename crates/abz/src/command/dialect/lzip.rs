@@ -1,0 +1,66 @@
+//! lzip 1.23, and plzip 1.10, which has threads.
+
+use abz::Format;
+
+use super::super::manners::{Manners, Severities};
+use super::super::problem::Severity;
+use super::words::{Flag, Takes};
+use super::{Means, Mode, Tool};
+
+pub(super) static LZIP: Tool = Tool {
+    names: &[("lzip", Mode::Compress), ("plzip", Mode::Compress)],
+    format: Format::Lzip,
+    manners: Manners {
+        name: "lzip",
+        reads: &[Format::Lzip],
+        guesses: Some(".out"),
+        suffixes: &[(".lz", ""), (".tlz", ".tar")],
+        severities: Severities {
+            garbage: None,
+            link: None,
+            names: None,
+            no_suffix: Severity::Note,
+            time: None,
+            ..Severities::all(Severity::Error)
+        },
+        statuses: [0, 1, 2],
+    },
+    flags: &[FLAGS],
+    variables: &[],
+    allows: |_| true,
+    // It is a mistake to say two.
+    one_operation: true,
+};
+
+const FLAGS: &[Flag] = &[
+    Flag::new("h", "help", Means::Help).help("print this help"),
+    Flag::new("V", "version", Means::Version).help("print the version"),
+    Flag::new("a", "trailing-error", Means::TrailingError)
+        .help("take what follows the last member for an error"),
+    Flag::new("b", "member-size", Means::MemberSize).takes(Takes::Value).help("compress members of X bytes"),
+    Flag::new("c", "stdout", Means::Stdout).help("write to standard output, keep FILE"),
+    Flag::new("d", "decompress", Means::Decompress).help("decompress"),
+    Flag::new("f", "force", Means::Force).help("overwrite files"),
+    Flag::new("F", "recompress", Means::Recompress).help("compress what is compressed already"),
+    Flag::new("k", "keep", Means::Keep).help("keep FILE"),
+    Flag::new("l", "list", Means::List).help("list sizes"),
+    Flag::new("m", "match-length", Means::MatchLength)
+        .takes(Takes::Value)
+        .help("search no further where X bytes match"),
+    Flag::new("n", "threads", Means::Threads).takes(Takes::Value).help("use X threads"),
+    Flag::new("o", "output", Means::Output).takes(Takes::Value).help("write to the file X"),
+    Flag::new("q", "quiet", Means::Silent).help("say nothing"),
+    Flag::new("s", "dictionary-size", Means::DictionarySize).takes(Takes::Value).help("look back X bytes"),
+    Flag::new("t", "test", Means::Test).help("test"),
+    Flag::new("v", "verbose", Means::Verbose).help("say what is done"),
+    Flag::new("0123456789", "", Means::Level).takes(Takes::Digit),
+    Flag::new("", "fast", Means::LevelIs(0)).help("compress fast, as -0"),
+    Flag::new("", "best", Means::LevelIs(9)).help("compress well, as -9"),
+    Flag::new("", "loose-trailing", Means::LooseTrailing)
+        .help("take what is like a header for trailing data"),
+    Flag::new("", "empty-error", Means::EmptyError).help("take a member without contents for an error"),
+    Flag::new("", "marking-error", Means::MarkingError).help("take a marked member for an error"),
+    Flag::new("S", "volume-size", Means::Refused("--volume-size: abz does not write volumes; use split"))
+        .takes(Takes::Value),
+    Flag::new("B", "data-size", Means::MemberSize).takes(Takes::Value),
+];

@@ -1,0 +1,93 @@
+//! xz 5.4, with lzma, which is xz that writes `.lzma`: of that only the reading is here.
+
+use abz::Format;
+
+use super::super::manners::{Manners, Severities};
+use super::super::problem::Severity;
+use super::words::{Flag, Takes};
+use super::{Means, Mode, Tool};
+
+pub(super) static XZ: Tool = Tool {
+    names: &[
+        ("xz", Mode::Compress),
+        ("unxz", Mode::Decompress),
+        ("xzcat", Mode::Cat),
+        ("unlzma", Mode::Decompress),
+        ("lzcat", Mode::Cat),
+    ],
+    format: Format::Xz,
+    manners: Manners {
+        name: "xz",
+        reads: &[Format::Xz, Format::Lzip],
+        guesses: None,
+        suffixes: &[(".xz", ""), (".txz", ".tar"), (".lzma", ""), (".tlz", ".tar"), (".lz", "")],
+        severities: Severities {
+            exists: Severity::Error,
+            garbage: Some(Severity::Damage),
+            time: None,
+            ..Severities::all(Severity::Warning)
+        },
+        statuses: [2, 1, 1],
+    },
+    flags: &[FLAGS],
+    variables: &["XZ_DEFAULTS", "XZ_OPT"],
+    allows: |_| true,
+    one_operation: false,
+};
+
+const FLAGS: &[Flag] = &[
+    Flag::new("z", "compress", Means::Compress).help("compress"),
+    Flag::new("d", "decompress", Means::Decompress).help("decompress"),
+    Flag::new("", "uncompress", Means::Decompress),
+    Flag::new("t", "test", Means::Test).help("test"),
+    Flag::new("l", "list", Means::List).help("list sizes"),
+    Flag::new("k", "keep", Means::Keep).help("keep FILE"),
+    Flag::new("f", "force", Means::Force)
+        .help("overwrite files, follow links; with -cd copy what is not compressed"),
+    Flag::new("c", "stdout", Means::Stdout).help("write to standard output, keep FILE"),
+    Flag::new("", "to-stdout", Means::Stdout),
+    Flag::new("", "no-sparse", Means::NoSparse).help("write zeros like all else"),
+    Flag::new("S", "suffix", Means::Suffix).takes(Takes::Value).help("let compressed files end with X"),
+    Flag::new("F", "format", Means::FormatIs).takes(Takes::Value).help("auto or xz: no other is written"),
+    Flag::new("C", "check", Means::Check).takes(Takes::Value).help("none, crc32, crc64 or sha256"),
+    Flag::new("0123456789", "", Means::Level).takes(Takes::Digit),
+    Flag::new("", "fast", Means::LevelIs(0)),
+    Flag::new("", "best", Means::LevelIs(9)),
+    Flag::new("e", "extreme", Means::Extreme).help("take more time to make smaller files"),
+    Flag::new("T", "threads", Means::Threads).takes(Takes::Value).help("use X threads"),
+    Flag::new("", "block-size", Means::MemberSize).takes(Takes::Value).help("compress blocks of X bytes"),
+    Flag::new("q", "quiet", Means::Quieter).help("say nothing but errors; twice: nothing"),
+    Flag::new("v", "verbose", Means::Verbose).help("say what is done"),
+    Flag::new("Q", "no-warn", Means::NoWarn).help("exit with 0 after a warning"),
+    Flag::new("hH", "help", Means::Help).help("print this help"),
+    Flag::new("", "long-help", Means::Help),
+    Flag::new("V", "version", Means::Version).help("print the version"),
+    // They limit memory, and nothing else comes out for it.
+    Flag::new("M", "memlimit", Means::Nothing).takes(Takes::Value),
+    Flag::new("", "memory", Means::Nothing).takes(Takes::Value),
+    Flag::new("", "memlimit-compress", Means::Nothing).takes(Takes::Value),
+    Flag::new("", "memlimit-decompress", Means::Nothing).takes(Takes::Value),
+    Flag::new("", "memlimit-mt-decompress", Means::Nothing).takes(Takes::Value),
+    Flag::new("", "no-adjust", Means::Nothing),
+    Flag::new("", "flush-timeout", Means::Nothing).takes(Takes::Value),
+    Flag::new("", "robot", Means::Refused("--robot: abz lists as JSON, with abz --list --json")),
+    Flag::new("", "info-memory", Means::Refused("--info-memory: abz sets no limits")),
+    Flag::new("", "single-stream", Means::Refused("--single-stream: abz decompresses all streams")),
+    Flag::new("", "ignore-check", Means::Refused("--ignore-check: abz verifies all checks")),
+    Flag::new("", "files", NO_LISTS).takes(Takes::Attached),
+    Flag::new("", "files0", NO_LISTS).takes(Takes::Attached),
+    Flag::new("", "block-list", NO_FILTERS).takes(Takes::Value),
+    Flag::new("", "lzma1", NO_FILTERS).takes(Takes::Attached),
+    Flag::new("", "lzma2", NO_FILTERS).takes(Takes::Attached),
+    Flag::new("", "x86", NO_FILTERS).takes(Takes::Attached),
+    Flag::new("", "arm", NO_FILTERS).takes(Takes::Attached),
+    Flag::new("", "armthumb", NO_FILTERS).takes(Takes::Attached),
+    Flag::new("", "arm64", NO_FILTERS).takes(Takes::Attached),
+    Flag::new("", "powerpc", NO_FILTERS).takes(Takes::Attached),
+    Flag::new("", "ia64", NO_FILTERS).takes(Takes::Attached),
+    Flag::new("", "sparc", NO_FILTERS).takes(Takes::Attached),
+    Flag::new("", "delta", NO_FILTERS).takes(Takes::Attached),
+];
+
+const NO_LISTS: Means = Means::Refused("abz takes no lists of files: use xargs");
+const NO_FILTERS: Means = Means::Refused("abz makes blocks of one size, with LZMA2 alone");
