@@ -40,7 +40,8 @@
 //!
 //! The parts for bzip2 are the same in kind: [`bzip2::Cutter`], [`bzip2::Encoder`], [`bzip2::StreamWriter`]; and
 //! [`bzip2::Scanner`], [`bzip2::Decoder`], [`bzip2::Assembler`], which decode any file in parallel. Files of `compress`
-//! are read by [`lzw::Decoder`], on one thread.
+//! are read by [`lzw::Decoder`], on one thread. For Zstandard there are [`zstd::Encoder`] and [`zstd::FrameWriter`];
+//! [`zstd::Scanner`] and [`zstd::Decoder`].
 //!
 //! The parts for lzip are [`lzip::Encoder`], which makes a member of a block, and [`lzip::Scanner`], which cuts any file into
 //! members and is a [`Scan`](parts::Scan): [`parts::Reader`] is the plain loop round it. Those for xz are
@@ -72,5 +73,6 @@ mod lzma;
 pub mod lzw;
 pub mod parts;
 pub mod xz;
+pub mod zstd;
 
 pub use blocks::{Block, Blocks, DEFAULT_BLOCK_SIZE};

@@ -3,36 +3,7 @@
 
 mod support;
 
-use std::io::Write;
-use std::process::{Command, Stdio};
-
 use support::*;
-
-/// What `program` makes of `input`; `None` if it is not there.
-fn through(program: &str, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
-    let child = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn();
-    let Ok(mut child) = child else {
-        println!("{program} is not installed: passed over");
-        return None;
-    };
-    let mut stdin = child.stdin.take().unwrap();
-    let output = std::thread::scope(|scope| {
-        scope.spawn(move || stdin.write_all(input).unwrap());
-        child.wait_with_output().unwrap()
-    });
-    let errors = String::from_utf8_lossy(&output.stderr);
-    if program == "python3" && errors.contains("ModuleNotFoundError") {
-        println!("python3 has no gzip module: passed over");
-        return None;
-    }
-    assert!(output.status.success(), "{program} {arguments:?}: {errors}");
-    Some(output.stdout)
-}
 
 const PYTHON_DECOMPRESS: &str =
     "import gzip, sys; sys.stdout.buffer.write(gzip.decompress(sys.stdin.buffer.read()))";

@@ -4,6 +4,7 @@ use std::io::{self, Read, Write};
 
 use abz_codec::bzip2::{EncodedBlock, StreamWriter};
 use abz_codec::gzip::{BGZF_BLOCK, Encoded, Origin};
+use abz_codec::zstd::{Encoding, FrameWriter};
 use abz_codec::{Blocks, DEFAULT_BLOCK_SIZE, xz};
 use anabranch::Plan;
 
@@ -29,6 +30,8 @@ pub struct Compression {
     pub bgzf: bool,
     /// What lzip and xz have beside their levels.
     pub lzma: Lzma,
+    /// How frames of zstd are made.
+    pub zstd: Encoding,
     /// The name and the time that a file of gzip tells.
     pub origin: Origin,
     /// Threads that work, the caller's among them; at least 1.
@@ -67,6 +70,7 @@ impl Default for Compression {
             rsyncable: false,
             bgzf: false,
             lzma: Lzma::default(),
+            zstd: Encoding::default(),
             origin: Origin::default(),
             workers: anabranch::default_workers(),
         }
@@ -128,6 +132,14 @@ impl Compression {
                 carry_out(pipes::bzip2::compress(self, read, pool), &conduct, write)?;
                 file.finish()
             }
+            Format::Zstd => {
+                let mut file = FrameWriter::new(output);
+                let write = |(frame, contents): pipes::zstd::Encoded| {
+                    file.write(&frame, contents).map_err(Error::Write)
+                };
+                carry_out(pipes::zstd::compress(self, read, pool), &conduct, write)?;
+                file.finish()
+            }
             Format::Compress => pipes::not_written(self.format),
             Format::Lzip => {
                 let mut output = output;
@@ -175,6 +187,8 @@ impl Compression {
             Format::Bzip2 => 10 * block,
             Format::Lzip => pipes::lzip::settings(self).memory(),
             Format::Xz => pipes::xz::settings(self).memory(),
+            // Its tables grow with the frames, up to three times as large.
+            Format::Zstd => (4 << 20) + 4 * block,
             Format::Compress => pipes::not_written(self.format),
         };
         self.workers as u64 * encoder + self.window() as u64 * block
@@ -198,6 +212,7 @@ impl Compression {
             Format::Gzip if self.bgzf => BGZF_BLOCK,
             Format::Gzip => self.block_size.unwrap_or(DEFAULT_BLOCK_SIZE),
             Format::Bzip2 => pipes::bzip2::level(self).block_size(),
+            Format::Zstd => self.block_size.unwrap_or_else(|| self.zstd.frame_size(pipes::zstd::level(self))),
             Format::Compress => pipes::not_written(self.format),
             Format::Lzip => self.block_size.unwrap_or_else(|| pipes::lzip::settings(self).block_size()),
             Format::Xz => self.block_size.unwrap_or_else(|| pipes::xz::settings(self).block_size()),
@@ -208,7 +223,7 @@ impl Compression {
     /// taken, or to be written. Of lzip and xz, whose blocks are large, one waits for all workers.
     pub fn window(&self) -> usize {
         match self.format {
-            Format::Gzip | Format::Bzip2 | Format::Compress => pipes::window(self.workers),
+            Format::Gzip | Format::Bzip2 | Format::Zstd | Format::Compress => pipes::window(self.workers),
             Format::Lzip | Format::Xz => pipes::parts::window(self.workers),
         }
     }
@@ -225,6 +240,7 @@ impl Compression {
         match self.format {
             Format::Gzip => pipes::gzip::compress(self, input, None).plan(),
             Format::Bzip2 => pipes::bzip2::compress(self, input, None).plan(),
+            Format::Zstd => pipes::zstd::compress(self, input, None).plan(),
             Format::Compress => pipes::not_written(self.format),
             Format::Lzip => pipes::lzip::compress(self, input, None).plan(),
             Format::Xz => pipes::xz::compress(self, input, None).plan(),

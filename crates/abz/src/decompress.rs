@@ -4,6 +4,7 @@ use std::io::{self, Read, Write};
 
 use abz_codec::bzip2::{self, Assembler, Decoded};
 use abz_codec::parts::{Room, Scan};
+use abz_codec::zstd::Decoding;
 use abz_codec::{lzip, xz};
 use anabranch::{Plan, Recycled};
 
@@ -22,6 +23,8 @@ pub struct Decompression {
     /// The most memory to take, in bytes and about, if there shall be a limit: where files may ask for more, fewer workers
     /// decode, and then none.
     pub memory_limit: Option<u64>,
+    /// How frames of zstd are read.
+    pub zstd: Decoding,
 }
 
 /// What [`Decompression::run`] did.
@@ -43,6 +46,7 @@ impl Default for Decompression {
             workers: anabranch::default_workers(),
             lzip: lzip::Strictness::default(),
             memory_limit: None,
+            zstd: Decoding::default(),
         }
     }
 }
@@ -55,6 +59,8 @@ impl Decompression {
     /// bzip2 and the members of lzip are decoded by all workers, whoever wrote them; a member of lzip that is larger than
     /// 64 MiB, or than 8 MiB and twice its dictionary, by one, and so is what `compress` wrote. So it is with the blocks of
     /// xz, of up to 8 MiB, or three times their dictionary up to 192 MiB, if their headers say their sizes.
+    /// Frames of zstd that say that they have at most 32 MiB, those that this crate and pzstd make, are decoded by all
+    /// workers, and others as those members of gzip.
     ///
     /// # Errors
     ///
@@ -101,6 +107,7 @@ impl Decompression {
             let whole: &mut (dyn Read + Send) = &mut whole;
             match format {
                 Some(Format::Bzip2) => self.bunzip2(&conduct, whole, &mut output),
+                Some(Format::Zstd) => self.unzstd(&conduct, whole, &mut output),
                 Some(Format::Compress) => self.uncompress(&conduct, whole, &mut output),
                 Some(Format::Lzip) => {
                     self.parts(self.lzip_scanner(self.workers), &conduct, whole, &mut output)
@@ -144,6 +151,16 @@ impl Decompression {
             write(contents)?;
         }
         Ok(())
+    }
+
+    fn unzstd(
+        &self,
+        conduct: &Conduct<'_>,
+        input: impl Read + Send,
+        mut output: impl Write + Send,
+    ) -> Result<(), Error> {
+        let stream = pipes::zstd::decompress(self, input, conduct.pool);
+        carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
     }
 
     fn uncompress(
@@ -195,7 +212,7 @@ impl Decompression {
     /// of lzip and xz one for each and one. There are as many buffers of 128 KiB for what was read.
     pub fn window(&self, format: Format) -> usize {
         match format {
-            Format::Gzip | Format::Bzip2 | Format::Compress => pipes::window(self.workers),
+            Format::Gzip | Format::Bzip2 | Format::Zstd | Format::Compress => pipes::window(self.workers),
             Format::Lzip | Format::Xz => pipes::parts::window(self.workers),
         }
     }
@@ -208,6 +225,7 @@ impl Decompression {
             Format::Bzip2 => pipes::bzip2::decompress(self.workers, input, None).plan(),
             Format::Compress => pipes::lzw::decompress(self.workers, input, None).plan(),
             Format::Xz => pipes::parts::decompress(xz::Scanner::new(), self.workers, input, None).plan(),
+            Format::Zstd => pipes::zstd::decompress(self, input, None).plan(),
             Format::Lzip => {
                 pipes::parts::decompress(lzip::Scanner::new(self.lzip), self.workers, input, None).plan()
             }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use abz_codec::{bzip2, gzip, lzip, lzw, xz};
+use abz_codec::{bzip2, gzip, lzip, lzw, xz, zstd};
 use thiserror::Error;
 
 /// Why a run failed.
@@ -27,6 +27,9 @@ pub enum Error {
     /// The compressed input begins like xz or `.lzma`, and is not what it should be.
     #[error(transparent)]
     Xz(#[from] xz::DecodeError),
+    /// The compressed input begins like Zstandard, and is not what it should be.
+    #[error(transparent)]
+    Zstd(#[from] zstd::DecodeError),
     /// The output could not be written.
     #[error("writing failed: {0}")]
     Write(#[source] io::Error),
@@ -41,6 +44,7 @@ impl Error {
             Error::Bzip2(error) if error.fault == bzip2::Fault::TrailingGarbage => Some(error.offset),
             Error::Lzip(error) if error.fault == lzip::Fault::TrailingGarbage => Some(error.offset),
             Error::Xz(error) if error.fault == xz::Fault::TrailingGarbage => Some(error.offset),
+            Error::Zstd(error) if error.fault == zstd::Fault::TrailingGarbage => Some(error.offset),
             _ => None,
         }
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
 
-use abz_codec::{lzw, xz};
+use abz_codec::{lzw, xz, zstd};
 
 /// A format of compressed files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -15,6 +15,8 @@ pub enum Format {
     Gzip,
     /// bzip2, in one stream.
     Bzip2,
+    /// Zstandard ([RFC 8878](https://www.rfc-editor.org/rfc/rfc8878)), in independent frames with a table at the end.
+    Zstd,
     /// What `compress` writes (`.Z`): read, and not written.
     Compress,
     /// lzip, in members of a block each.
@@ -39,25 +41,27 @@ impl Format {
     }
 
     /// All formats that are read.
-    pub const ALL: [Format; 5] = [Format::Gzip, Format::Bzip2, Format::Lzip, Format::Xz, Format::Compress];
+    pub const ALL: [Format; 6] =
+        [Format::Gzip, Format::Bzip2, Format::Lzip, Format::Xz, Format::Zstd, Format::Compress];
 
     /// All formats that are written.
-    pub const WRITTEN: [Format; 4] = [Format::Gzip, Format::Bzip2, Format::Lzip, Format::Xz];
+    pub const WRITTEN: [Format; 5] = [Format::Gzip, Format::Bzip2, Format::Lzip, Format::Xz, Format::Zstd];
 
     /// The format of a file that begins with `start`, if it is one of these.
     pub fn of(start: &[u8]) -> Option<Format> {
-        let known = Format::ALL.into_iter().find(|format| start.starts_with(format.magic()));
+        let known = Format::ALL.into_iter().find(|format| format.begins(start));
         known.or_else(|| xz::is_lzma(start).then_some(Format::Xz))
     }
 
-    /// The bytes with which a file begins.
-    fn magic(self) -> &'static [u8] {
+    /// True if `start` can be the start of a file of this format.
+    fn begins(self, start: &[u8]) -> bool {
         match self {
-            Format::Gzip => b"\x1f\x8b",
-            Format::Bzip2 => b"BZh",
-            Format::Compress => &lzw::MAGIC,
-            Format::Lzip => b"LZIP",
-            Format::Xz => &xz::MAGIC,
+            Format::Gzip => start.starts_with(b"\x1f\x8b"),
+            Format::Bzip2 => start.starts_with(b"BZh"),
+            Format::Zstd => zstd::is_zstd(start),
+            Format::Compress => start.starts_with(&lzw::MAGIC),
+            Format::Lzip => start.starts_with(b"LZIP"),
+            Format::Xz => start.starts_with(&xz::MAGIC),
         }
     }
 
@@ -66,6 +70,7 @@ impl Format {
         match self {
             Format::Gzip => "gzip",
             Format::Bzip2 => "bzip2",
+            Format::Zstd => "zstd",
             Format::Compress => "compress",
             Format::Lzip => "lzip",
             Format::Xz => "xz",
@@ -92,6 +97,7 @@ impl Format {
         match self {
             Format::Gzip => ".gz",
             Format::Bzip2 => ".bz2",
+            Format::Zstd => ".zst",
             Format::Compress => ".Z",
             Format::Lzip => ".lz",
             Format::Xz => ".xz",
@@ -103,6 +109,7 @@ impl Format {
         match self {
             Format::Gzip | Format::Lzip | Format::Xz => 6,
             Format::Bzip2 => 9,
+            Format::Zstd => zstd::DEFAULT_LEVEL as u32,
             Format::Compress => 0,
         }
     }
@@ -110,7 +117,7 @@ impl Format {
     /// The lowest level.
     pub fn lowest_level(self) -> u32 {
         match self {
-            Format::Gzip | Format::Bzip2 => 1,
+            Format::Gzip | Format::Bzip2 | Format::Zstd => 1,
             Format::Lzip | Format::Xz | Format::Compress => 0,
         }
     }
@@ -120,6 +127,7 @@ impl Format {
         match self {
             Format::Gzip => 12,
             Format::Bzip2 | Format::Lzip | Format::Xz => 9,
+            Format::Zstd => *zstd::LEVELS.end() as u32,
             Format::Compress => 0,
         }
     }

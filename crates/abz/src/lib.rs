@@ -1,4 +1,4 @@
-//! Compression and decompression of gzip, bzip2, lzip and xz files on all cores: what the command `abz` does between opening its
+//! Compression and decompression of gzip, bzip2, lzip, xz and zstd files on all cores: what the command `abz` does between opening its
 //! files and closing them, for other programs.
 //!
 //! ```
@@ -47,4 +47,4 @@ pub use tools::Tools;
 pub use anabranch::{Plan, Pool, Report};
 
 /// The formats, for what [`Compression`] needs of them and what [`Error`] tells of them.
-pub use abz_codec::{DEFAULT_BLOCK_SIZE, bzip2, gzip, lzip, lzw, xz};
+pub use abz_codec::{DEFAULT_BLOCK_SIZE, bzip2, gzip, lzip, lzw, xz, zstd};

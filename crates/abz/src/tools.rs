@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::mem;
 
 use abz_codec::parts::{self, Scan};
-use abz_codec::{bzip2, gzip, lzip, lzw, xz};
+use abz_codec::{bzip2, gzip, lzip, lzw, xz, zstd};
 
 use crate::count::Counted;
 use crate::pipes;
@@ -34,6 +34,8 @@ pub struct Tools {
     gzip_encoder: Option<((u32, bool), gzip::Encoder)>,
     gzip_decoder: Option<gzip::Decoder>,
     bzip2_encoder: Option<bzip2::Encoder>,
+    /// With what it was made for.
+    zstd_encoder: Option<(i32, zstd::Encoding, zstd::Encoder)>,
     block: Vec<u8>,
     data: Vec<u8>,
 }
@@ -64,6 +66,7 @@ impl Tools {
         let output = match compression.format {
             Format::Gzip => self.gzip(compression, &mut input, output)?,
             Format::Bzip2 => self.bzip2(compression, &mut input, output)?,
+            Format::Zstd => self.zstd(compression, &mut input, output)?,
             Format::Compress => pipes::not_written(compression.format),
             Format::Lzip => self.lzip(compression, &mut input, output)?,
             Format::Xz => self.xz(compression, &mut input, output)?,
@@ -101,6 +104,23 @@ impl Tools {
             let encoded = encoder.encode_into(&block, mem::take(&mut self.data));
             file.write(&encoded).map_err(Error::Write)?;
             (self.block, self.data) = (block.into_bytes(), encoded.into_bytes());
+        }
+        file.finish().map_err(Error::Write)
+    }
+
+    fn zstd<W: Write>(&mut self, compression: &Compression, input: impl Read, output: W) -> Result<W, Error> {
+        let (level, encoding) = (pipes::zstd::level(compression), &compression.zstd);
+        let kept = self.zstd_encoder.take().filter(|(of, with, _)| *of == level && with == encoding);
+        let (_, _, encoder) = self.zstd_encoder.insert(match kept {
+            Some(kept) => kept,
+            None => (level, encoding.clone(), zstd::Encoder::new(level, encoding)),
+        });
+        let mut file = zstd::FrameWriter::new(output);
+        let mut blocks = compression.blocks(input);
+        while let Some(block) = blocks.read_into(mem::take(&mut self.block)).map_err(Error::Read)? {
+            encoder.encode_into(&block.data, &mut self.data);
+            file.write(&self.data, block.data.len()).map_err(Error::Write)?;
+            self.block = block.data;
         }
         file.finish().map_err(Error::Write)
     }
@@ -149,6 +169,7 @@ impl Tools {
         let (format, whole) = Format::sniff(&mut input).map_err(Error::Read)?;
         let result = match format {
             Some(Format::Bzip2) => bunzip2(whole, &mut output),
+            Some(Format::Zstd) => unzstd(decompression, whole, &mut output),
             Some(Format::Compress) => uncompress(whole, &mut output),
             Some(Format::Lzip) => self.parts(decompression.lzip_scanner(1), whole, &mut output),
             Some(Format::Xz) => self.parts(decompression.xz_scanner(1), whole, &mut output),
@@ -193,6 +214,15 @@ fn bunzip2(input: impl Read, mut output: impl Write) -> Result<(), Error> {
     for contents in bzip2::Reader::new(input) {
         let contents = contents.map_err(Error::of_reader::<bzip2::DecodeError>)?;
         contents.write_to(&mut output).map_err(Error::Write)?;
+    }
+    Ok(())
+}
+
+fn unzstd(decompression: &Decompression, input: impl Read, mut output: impl Write) -> Result<(), Error> {
+    for data in zstd::Reader::new(input, &decompression.zstd) {
+        let data = data
+            .map_err(|error| error.downcast::<zstd::DecodeError>().map_or_else(Error::Read, Error::Zstd))?;
+        output.write_all(&data).map_err(Error::Write)?;
     }
     Ok(())
 }

@@ -139,7 +139,11 @@ fn a_file_that_is_cut_is_an_error_and_what_comes_before_is_right() {
             let mut output = Vec::new();
             let result = decompression().run(&file[..len], &mut output);
             // Without an index at the end, a file that is cut between two members is another file.
-            let is_another = format == Format::Lzip && output.len() % 4096 == 0;
+            let is_another = match format {
+                Format::Lzip => output.len() % 4096 == 0,
+                Format::Zstd => output.len() % 4096 == 0 || output == data,
+                _ => false,
+            };
             assert!(result.is_err() || is_another, "{format}, {len} of {}", file.len());
             assert!(data.starts_with(&output), "{format}, {len}");
         }

@@ -135,7 +135,13 @@ impl Setting<'_> {
             let mut plain =
                 Summed::new(reader).with_fingerprint(options.verify).with_sha256(options.checksum);
             let done = match crew {
-                crew if options.verify => verify::compress(&compression, &mut plain, output, crew)?,
+                crew if options.verify => verify::compress(
+                    &compression,
+                    &mut plain,
+                    output,
+                    crew,
+                    &Decompression { workers: compression.workers, ..options.decompression() },
+                )?,
                 Crew::Alone(tools) => tools.compress(&compression, &mut plain, output)?,
                 Crew::Together(conduct) => compression.conduct(conduct, &mut plain, output)?,
             };
@@ -215,11 +221,11 @@ fn compression(input: &Input, options: &Options) -> Compression {
 /// How to decompress `input`.
 fn decompression(input: &Input, options: &Options) -> Decompression {
     let is_small = input.len().is_some_and(|len| len < SMALL);
-    Decompression {
-        workers: if is_small { 1 } else { options.compression.workers },
-        memory_limit: options.memory_limit,
-        lzip: options.lzip,
+    let mut decompression = options.decompression();
+    if is_small {
+        decompression.workers = 1;
     }
+    decompression
 }
 
 /// Prints the plan that would run.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use abz::{Conduct, Decompression, Error, Format, gzip, lzip, xz};
+use abz::{Conduct, Error, Format, gzip, lzip, xz, zstd};
 use serde_json::json;
 
 use super::console::Loudness;
@@ -55,8 +55,8 @@ impl<'a> Listing<'a> {
         })
     }
 
-    /// Where the members of a file say how long they are (gzip files of abz, BGZF, lzip, xz) nothing is decoded; any other file
-    /// is, for nothing else tells its size: the number at the end of a gzip file is that of its last member, modulo
+    /// Where the members of a file say how long they are (gzip files of abz, BGZF, lzip, xz, most of zstd) nothing is
+    /// decoded; any other file is, for nothing else tells its size: the number at the end of a gzip file is that of its last member, modulo
     /// 4 GiB.
     fn look_at(&self, input: &Input, progress: &Progress) -> Result<Entry, Problem> {
         let name = self.name(input);
@@ -67,9 +67,7 @@ impl<'a> Listing<'a> {
         let problem = |error| Problem::of_run(&input.to_string(), "nothing", &error);
         let (format, reader) =
             Format::sniff(progress.of(&input.file)).map_err(|error| problem(Error::Read(error)))?;
-        let workers = self.options.compression.workers;
-        let decompression =
-            Decompression { workers, memory_limit: self.options.memory_limit, lzip: self.options.lzip };
+        let decompression = self.options.decompression();
         let done = decompression.conduct(Conduct::default(), reader, io::sink()).map_err(problem)?;
         let compressed = done.garbage_at.unwrap_or(done.read);
         Ok(Entry {
@@ -160,6 +158,7 @@ fn survey(input: &Input) -> Result<Option<(Format, u64)>, Problem> {
         Format::Gzip => gzip::Survey::of(&mut file).map(|survey| survey.map(|found| found.uncompressed)),
         Format::Lzip => lzip::Survey::of(&mut file).map(|survey| survey.map(|found| found.uncompressed)),
         Format::Xz => xz::Survey::of(&mut file).map(|survey| survey.map(|found| found.uncompressed)),
+        Format::Zstd => zstd::Survey::of(&mut file).map(|survey| survey.map(|found| found.uncompressed)),
         _ => Ok(None),
     };
     let plain = plain.and_then(|plain| {

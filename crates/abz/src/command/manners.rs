@@ -76,6 +76,8 @@ pub(super) const OWN: Manners = Manners {
         (".xz", ""),
         (".txz", ".tar"),
         (".lzma", ""),
+        (".zst", ""),
+        (".tzst", ".tar"),
         (".tgz", ".tar"),
         (".taz", ".tar"),
         (".z", ""),

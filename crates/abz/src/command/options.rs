@@ -1,21 +1,29 @@
 //! What the arguments mean: every later decision reads this, and nothing reads an argument twice.
 
 use std::ffi::OsString;
-use std::io::Write;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use abz::gzip::MAX_BLOCK;
-use abz::{Compression, Format, Lzma, lzip};
+use abz::zstd::{DEFAULT_WINDOW_LIMIT, Decoding, Dictionary, Encoding};
+use abz::{Compression, Decompression, Format, Lzma, lzip};
 use clap::Parser;
 
-use super::arguments::{Arguments, Explained, LICENSE, Reported};
+use super::arguments::{Arguments, Explained, LICENSE, Reported, Zstd};
 use super::console::{Loudness, Status};
 use super::dialect;
 use super::interrupt::end_if_broken_pipe;
 use super::manners::{Manners, OWN};
 use super::pages;
 use super::problem::Problem;
+
+/// The highest level of zstd that needs no further word.
+const HIGHEST_WITHOUT_ULTRA: u32 = 19;
+
+/// The largest dictionary in bytes, as in zstd.
+const LARGEST_DICTIONARY: u64 = 32 << 20;
 
 /// What to do, with what, and how.
 #[derive(Debug)]
@@ -65,6 +73,8 @@ pub struct Options {
     pub(super) memory_limit: Option<u64>,
     /// What files of lzip may have.
     pub(super) lzip: lzip::Strictness,
+    /// How to read files of zstd.
+    pub(super) decoding: Decoding,
     /// What is told beside errors.
     pub loudness: Loudness,
     /// Those of the tool by whose name the program is called.
@@ -194,6 +204,7 @@ impl Options {
             compression: Compression { format, level: format.default_level(), ..Compression::default() },
             memory_limit: None,
             lzip: lzip::Strictness::default(),
+            decoding: Decoding::default(),
             loudness: Loudness::Normal,
             manners: OWN,
         }
@@ -262,6 +273,15 @@ impl Options {
         if !(lowest..=highest).contains(&level) {
             return Err(mistake(format!("the levels of {format} are {lowest} to {highest}")));
         }
+        if format == Format::Zstd && level > HIGHEST_WITHOUT_ULTRA && !how.zstd.ultra {
+            return Err(mistake(
+                "the levels of zstd are 1 to 19; 20 to 22 need a lot of memory: allow it with --ultra",
+            ));
+        }
+        let (zstd, decoding) = of_zstd(how.zstd)?;
+        if action == Action::Compress && format != Format::Zstd && zstd != Encoding::default() {
+            return Err(mistake("--long, --dictionary and --no-check are for zstd: say -F zstd"));
+        }
         match (format, how.block_size) {
             (Format::Bzip2, Some(_)) => {
                 return Err(mistake(format!(
@@ -302,7 +322,7 @@ impl Options {
         }
         let (block_size, rsyncable, bgzf) = (how.block_size, how.rsyncable, how.bgzf);
         let mut compression =
-            Compression { format, level, block_size, rsyncable, bgzf, lzma, ..Compression::default() };
+            Compression { format, level, block_size, rsyncable, bgzf, lzma, zstd, ..Compression::default() };
         if let Some(workers) = how.processes {
             compression.workers = workers;
         }
@@ -345,6 +365,7 @@ impl Options {
             suffix,
             compression,
             memory_limit: how.memlimit,
+            decoding,
             loudness: match (told.verbose, told.quiet) {
                 (true, _) => Loudness::Verbose,
                 (false, true) => Loudness::Quiet,
@@ -356,6 +377,20 @@ impl Options {
 }
 
 impl Options {
+    /// How to read compressed files; each may need fewer workers.
+    pub(super) fn decompression(&self) -> Decompression {
+        let workers = self.compression.workers;
+        let mut zstd = self.decoding.clone();
+        if let Some(limit) = self.memory_limit {
+            // As in zstd it may be more than windows have without it.
+            zstd.max_window = limit;
+            // Two frames for each worker wait, or are decoded.
+            let share = usize::try_from(limit).unwrap_or(usize::MAX) / (2 * workers);
+            zstd.max_whole = zstd.max_whole.min(share);
+        }
+        Decompression { workers, zstd, memory_limit: self.memory_limit, lzip: self.lzip }
+    }
+
     /// True if the user wants to hear of all that is done.
     pub(super) fn is_verbose(&self) -> bool {
         self.loudness == Loudness::Verbose
@@ -365,6 +400,30 @@ impl Options {
     pub(super) fn is_chatty(&self) -> bool {
         self.loudness > Loudness::Quiet
     }
+}
+
+/// How files of zstd are made and read.
+fn of_zstd(zstd: Zstd) -> Result<(Encoding, Decoding), clap::Error> {
+    let dictionary = match zstd.dictionary {
+        Some(path) => Some(dictionary(&path).map_err(|error| {
+            mistake(format!("the dictionary {} cannot be used: {error}", path.display()))
+        })?),
+        None => None,
+    };
+    let max_window = DEFAULT_WINDOW_LIMIT.max(zstd.long.map_or(0, |log| 1 << log));
+    Ok((
+        Encoding { long: zstd.long, checksum: !zstd.no_check, dictionary: dictionary.clone() },
+        Decoding { max_window, dictionary, ..Decoding::default() },
+    ))
+}
+
+fn dictionary(path: &Path) -> Result<Dictionary, Box<dyn std::error::Error>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(LARGEST_DICTIONARY + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST_DICTIONARY {
+        return Err("expected at most 32 MiB, found more".into());
+    }
+    Ok(Dictionary::new(&bytes)?)
 }
 
 /// A mistake that the parser cannot see.

@@ -54,6 +54,8 @@ While an output is incomplete it is called .abz\-XXXXXX.tmp, in the folder where
 machine, or SIGKILL, leaves such a file behind; it can be removed.
 .SH NOTES
 Files of bzip2 are one stream, as bzip2 writes them.
+Files of zstd (RFC 8878) have a frame for each 4 MiB (32 MiB at level 19), and at the end the table of the seekable format
+in a skippable frame; any program that reads zstd reads them.
 Files of gzip (RFC 1952) have one member for each block, and any program that reads gzip reads them. The
 header of each member says how long it is, in the extra field, so that abz can decompress them with all threads; an
 empty member at the end is an index. The same input, level, block size, name and time always give the same bytes.
@@ -66,6 +68,7 @@ On a terminal, a run that takes longer than half a second shows its progress on 
 .SH SEE ALSO
 .BR gzip (1),
 .BR zcat (1),
+.BR zstd (1),
 .BR tar (1)
 "#;
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use abz::gzip::{Fault, HeaderError};
-use abz::{Error, bzip2, gzip, lzip, xz};
+use abz::{Error, bzip2, gzip, lzip, xz, zstd};
 
 /// A problem to be told. It ends the work on its input unless it comes after it.
 #[derive(Debug)]
@@ -78,6 +78,7 @@ impl Problem {
             Error::Bzip2(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_bzip2(cause))),
             Error::Lzip(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_lzip(cause))),
             Error::Xz(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_xz(cause))),
+            Error::Zstd(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_zstd(cause))),
             _ => Self::error(input, error),
         }
     }
@@ -153,6 +154,19 @@ fn advice_on_xz(error: &xz::DecodeError) -> &'static str {
         xz::Fault::Unsupported { .. } => "the file is damaged there, or of a kind that abz does not know",
         xz::Fault::Memory { .. } => "this machine, or what you allow, is too small for it",
         _ => DAMAGED,
+    }
+}
+
+/// What to do about a zstd file that is not what it should be, or needs something.
+fn advice_on_zstd(error: &zstd::DecodeError) -> String {
+    match error.fault {
+        zstd::Fault::Truncated { .. } => CUT.into(),
+        zstd::Fault::Dictionary { .. } => "name the file in which it is with -D".into(),
+        zstd::Fault::Window { needed, .. } => {
+            let log = needed.next_power_of_two().ilog2();
+            format!("if there is memory for that, allow it with --long={log}")
+        }
+        _ => DAMAGED.into(),
     }
 }
 

@@ -126,6 +126,8 @@ mod tests {
             (".gz", None),
             ("x.bz2", Some("x")),
             ("x.tbz2", Some("x.tar")),
+            ("x.tar.zst", Some("x.tar")),
+            ("x.tzst", Some("x.tar")),
             ("x.bz3", None),
             ("x.lz", Some("x")),
             ("x.tlz", Some("x.tar")),

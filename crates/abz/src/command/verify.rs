@@ -18,10 +18,11 @@ pub(super) fn compress<R: Read + Send>(
     input: &mut Summed<R>,
     output: impl Write + Send,
     crew: Crew<'_>,
+    decompression: &Decompression,
 ) -> Result<Compressed, Failure> {
     let (done, found) = match crew {
-        Crew::Alone(tools) => alone(compression, &mut *input, output, tools)?,
-        Crew::Together(conduct) => together(compression, &mut *input, output, conduct)?,
+        Crew::Alone(tools) => alone(compression, &mut *input, output, tools, decompression)?,
+        Crew::Together(conduct) => together(compression, &mut *input, output, conduct, decompression)?,
     };
     let expected = input.fingerprint().expect("the input takes one");
     match found {
@@ -37,11 +38,12 @@ fn alone(
     input: impl Read,
     mut output: impl Write,
     tools: &mut Tools,
+    decompression: &Decompression,
 ) -> Result<(Compressed, Result<Fingerprint, Error>), Failure> {
     let mut file = Vec::new();
     let done = tools.compress(compression, input, &mut file)?;
     output.write_all(&file).map_err(Error::Write)?;
-    Ok((done, fingerprint(|data| tools.decompress(&Decompression::default(), &file[..], data))))
+    Ok((done, fingerprint(|data| tools.decompress(decompression, &file[..], data))))
 }
 
 /// Any file: what is written goes through a pipe to another run, with the same threads if they are a pool's.
@@ -50,10 +52,10 @@ fn together(
     input: impl Read + Send,
     output: impl Write + Send,
     conduct: Conduct<'_>,
+    decompression: &Decompression,
 ) -> Result<(Compressed, Result<Fingerprint, Error>), Failure> {
     let cannot = |error: io::Error| Failure::Check(format!("it cannot be verified: {error}"));
     let (reader, pipe) = io::pipe().map_err(cannot)?;
-    let decompression = Decompression { workers: compression.workers, ..Decompression::default() };
     let pool = conduct.pool;
     thread::scope(|scope| {
         let read_back = move || {

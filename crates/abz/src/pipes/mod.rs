@@ -7,6 +7,7 @@ pub(crate) mod lzip;
 pub(crate) mod lzw;
 pub(crate) mod parts;
 pub(crate) mod xz;
+pub(crate) mod zstd;
 
 use anabranch::{Apply, May, Pool, Stream};
 

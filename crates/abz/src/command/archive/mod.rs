@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use abz::{Conduct, Decompression, Error};
+use abz::{Conduct, Error};
 
 use self::pack::Pack;
 use self::unpack::Unpack;
@@ -92,7 +92,7 @@ fn take_one_apart(
     let name = &input.to_string();
     let cannot = |error: io::Error| Problem::of_file(name, "cannot be taken apart", &error);
     let (mut contents, mut into) = io::pipe().map_err(cannot)?;
-    let decompression = Decompression { workers: options.compression.workers, ..Decompression::default() };
+    let decompression = options.decompression();
     let (unpacked, decompressed) = thread::scope(|scope| {
         let worker = scope.spawn(move || decompression.run(progress.of(&input.file), &mut into));
         let unpacked = Unpack::new(options, folder, told).run(&mut contents);

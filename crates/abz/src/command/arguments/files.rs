@@ -35,10 +35,10 @@ pub struct Files {
     #[arg(short, long)]
     pub recursive: bool,
 
-    /// Let compressed files end with SUFFIX instead of .gz, .bz2, .lz or .xz
+    /// Let compressed files end with SUFFIX instead of .gz, .bz2, .lz, .xz or .zst
     ///
-    /// When decompressing, .gz, .tgz, .taz, .z, -gz, -z, _z, .bz2, .bz, .tbz2, .tbz, .lz, .tlz, .xz, .txz and .lzma are
-    /// known too; those with a t become .tar.
+    /// When decompressing, .gz, .tgz, .taz, .z, -gz, -z, _z, .bz2, .bz, .tbz2, .tbz, .lz, .tlz, .xz, .txz, .lzma,
+    /// .zst and .tzst are known too; those with a t become .tar.
     #[arg(short = 'S', long, value_name = "SUFFIX")]
     pub suffix: Option<OsString>,
 

@@ -31,7 +31,7 @@ impl Args for Level {
             let flag = Arg::new(id).short(digit).action(ArgAction::SetTrue).help_heading(HOW);
             match digit {
                 '1' => {
-                    flag.long(id).help("Compress fast; lzip and xz have -0 too [default: -6, of bzip2 -9]")
+                    flag.long(id).help("Compress fast; lzip, xz have -0 too [default: -6, bzip2 -9, zstd -3]")
                 }
                 '9' => flag.long(id).help("Compress well"),
                 _ => flag.hide(true),
@@ -41,9 +41,9 @@ impl Args for Level {
             Arg::new("level")
                 .long("level")
                 .value_name("N")
-                .value_parser(RangedU64ValueParser::<u32>::new().range(0..=12))
+                .value_parser(RangedU64ValueParser::<u32>::new().range(0..=22))
                 .help_heading(HOW)
-                .help("Compress at level N: 1 to 12 (gzip), 1 to 9 (bzip2), 0 to 9 (lzip, xz)"),
+                .help("Compress at level N: gzip 1 to 12; bzip2, lzip, xz to 9; zstd to 19"),
         )
     }
 

@@ -6,6 +6,7 @@ mod how;
 mod level;
 mod told;
 mod what;
+mod zstd;
 
 use std::path::PathBuf;
 
@@ -16,8 +17,9 @@ pub(super) use files::Files;
 pub(super) use how::{How, parse_block_size, parse_dictionary_size};
 pub(super) use told::{Generated, Reported, Told};
 pub(super) use what::{Explained, What};
+pub(super) use zstd::Zstd;
 
-/// Compress or decompress files with all cores, in the formats gzip, bzip2, lzip and xz
+/// Compress or decompress files with all cores, in the formats gzip, bzip2, lzip, xz and zstd
 #[derive(Debug, Parser)]
 #[command(
     name = "abz",
@@ -66,9 +68,9 @@ and distribute it under the terms of either the MIT license
 ";
 
 pub(super) const BEFORE_HELP: &str = "\
-Each FILE becomes FILE.gz (with -F bzip2 FILE.bz2, with -F lzip FILE.lz, with -F xz
-FILE.xz), or back again with -d. The new file gets its name when it is complete; only then
-is FILE removed. With no FILE, or when FILE is -, from standard input to standard output.";
+Each FILE becomes FILE.gz (with -F FILE.bz2, FILE.lz, FILE.xz or FILE.zst), or back again
+with -d. The new file gets its name when it is complete; only then is FILE removed. With
+no FILE, or when FILE is -, from standard input to standard output.";
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -98,6 +100,6 @@ mod tests {
         assert_eq!(level("abz -3kf4 x"), Some(4));
         assert_eq!(level("abz -1 --level 12 x"), Some(12));
         assert_eq!(level("abz --level 12 --level 10 -2 x"), Some(2));
-        assert!(Arguments::try_parse_from(["abz", "--level", "13"]).is_err());
+        assert!(Arguments::try_parse_from(["abz", "--level", "23"]).is_err());
     }
 }

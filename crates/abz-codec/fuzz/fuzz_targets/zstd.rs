@@ -1,0 +1,51 @@
+//! Zstandard: whole files, held against libzstd, and the scanners that decode nothing.
+#![no_main]
+
+use std::io::Cursor;
+
+use abz_codec::zstd::{Decoding, Reader, SeekTable, Survey};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let decoding = Decoding { max_window: 8 << 20, ..Decoding::default() };
+    let (mut ours, mut is_right) = (Vec::new(), true);
+    for piece in Reader::new(bytes, &decoding) {
+        match piece {
+            Ok(data) => ours.extend(data),
+            Err(_) => is_right = false,
+        }
+        // A bomb takes time and shows nothing new.
+        if ours.len() > 64 << 20 {
+            return;
+        }
+    }
+    let survey = Survey::of(&mut Cursor::new(bytes)).unwrap();
+    let _ = SeekTable::read(&mut Cursor::new(bytes));
+    if let Some(survey) = survey
+        && is_right
+    {
+        assert_eq!(survey.uncompressed, ours.len() as u64);
+    }
+
+    let (mut theirs, mut context) = (Vec::new(), zstd_safe::DCtx::create());
+    let mut chunk = vec![0; 1 << 17];
+    let (mut at, mut hint, mut is_full) = (0, 1, false);
+    while at < bytes.len() || is_full {
+        // Byte by byte, so that all comes out that is before a fault.
+        let mut input = zstd_safe::InBuffer::around(&bytes[at..bytes.len().min(at + 1)]);
+        let mut output = zstd_safe::OutBuffer::around(&mut chunk[..]);
+        match context.decompress_stream(&mut output, &mut input) {
+            Ok(more) => hint = more,
+            Err(_) => hint = usize::MAX,
+        }
+        (at, is_full) = (at + input.pos(), output.pos() == output.capacity());
+        theirs.extend_from_slice(output.as_slice());
+        if hint == usize::MAX || theirs.len() > 64 << 20 {
+            break;
+        }
+    }
+    match is_right {
+        true => assert!(hint == 0 && ours == theirs),
+        false => assert!(theirs.starts_with(&ours)),
+    }
+});

@@ -1,0 +1,85 @@
+//! Whole frames into data.
+
+use std::fmt;
+
+use zstd_safe::DCtx;
+
+use super::error::{DecodeError, Fault};
+use super::scan::{Frame, Scanner};
+use super::stream::decoder;
+use super::{DEFAULT_WINDOW_LIMIT, Dictionary, MAX_WHOLE, MAX_WINDOW_LOG};
+
+/// How frames are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decoding {
+    /// What the frames may refer to: that with which they were made.
+    pub dictionary: Option<Dictionary>,
+    /// A frame that is streamed and has a larger window is refused, in bytes. So much memory one takes, at most.
+    pub max_window: u64,
+    /// A frame with more contents is streamed, in bytes; at most [`MAX_WHOLE`].
+    pub max_whole: usize,
+}
+
+impl Default for Decoding {
+    /// No dictionary, windows of [`DEFAULT_WINDOW_LIMIT`], frames of [`MAX_WHOLE`].
+    fn default() -> Self {
+        Decoding { dictionary: None, max_window: DEFAULT_WINDOW_LIMIT, max_whole: MAX_WHOLE }
+    }
+}
+
+/// Decodes whole [`Frame`]s. It keeps libzstd's tables, so a worker has one and uses it again and again.
+pub struct Decoder {
+    context: DCtx<'static>,
+    dictionary: Option<Dictionary>,
+}
+
+impl Decoder {
+    /// A decoder that has the dictionary of `decoding`.
+    pub fn new(decoding: &Decoding) -> Self {
+        let dictionary = decoding.dictionary.clone();
+        Decoder { context: decoder(dictionary.as_ref()), dictionary }
+    }
+
+    /// The contents of a frame into `data`, whose contents are dropped and whose allocation is used again, after the
+    /// size and the checksum, if there is one, were verified.
+    ///
+    /// # Errors
+    ///
+    /// If the frame is damaged; `data` is then empty.
+    pub fn decode_into(&mut self, frame: &Frame, data: &mut Vec<u8>) -> Result<(), DecodeError> {
+        data.clear();
+        data.reserve(frame.most);
+        if self.context.decompress(data, &frame.bytes).is_ok() {
+            return Ok(());
+        }
+        let error = self.look_closely(frame, data);
+        data.clear();
+        Err(error)
+    }
+
+    /// Decodes a frame once more, block by block, to find what is wrong with it and where.
+    #[cold]
+    fn look_closely(&self, frame: &Frame, data: &mut Vec<u8>) -> DecodeError {
+        let decoding =
+            Decoding { dictionary: self.dictionary.clone(), max_window: 1 << MAX_WINDOW_LOG, max_whole: 0 };
+        let mut scanner = Scanner::at(&decoding, frame.number - 1, frame.start);
+        let mut input = &frame.bytes[..];
+        loop {
+            match scanner.next(&mut input, data) {
+                Err(error) => return error,
+                Ok(Some(_)) => {}
+                Ok(None) => {
+                    let fault = Fault::Data { detail: "its size is another one" };
+                    let Frame { number, start, .. } = *frame;
+                    return DecodeError { frame: number, start, offset: start, fault };
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder").finish_non_exhaustive()
+    }
+}

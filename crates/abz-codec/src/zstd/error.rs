@@ -1,0 +1,139 @@
+//! What can be wrong with a Zstandard file, and where.
+
+use std::fmt;
+use std::io;
+
+use thiserror::Error;
+
+/// Why a Zstandard file could not be decoded: where, what was expected there, and what was found.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("frame {frame}, which begins at byte {start}: at byte {offset}: {fault}")]
+pub struct DecodeError {
+    /// The frame, counted from 1. Skippable frames are not counted.
+    pub frame: u64,
+    /// The offset of the frame's first byte in the compressed file.
+    pub start: u64,
+    /// The offset in the compressed file at which the fault lies: of damaged data that of its block, of wrong contents
+    /// that of the checksum.
+    pub offset: u64,
+    /// What is wrong.
+    #[source]
+    pub fault: Fault,
+}
+
+impl From<DecodeError> for io::Error {
+    fn from(error: DecodeError) -> Self {
+        let kind = match &error.fault {
+            Fault::Truncated { .. } => io::ErrorKind::UnexpectedEof,
+            _ => io::ErrorKind::InvalidData,
+        };
+        io::Error::new(kind, error)
+    }
+}
+
+/// What is wrong at a place in a Zstandard file.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The file does not begin as a frame does: this is not Zstandard.
+    #[error("expected the zstd magic bytes 28 b5 2f fd, found {}", Hex(found))]
+    Magic {
+        /// The first bytes, at most four.
+        found: Vec<u8>,
+    },
+    /// The file ends inside a frame.
+    #[error("expected more of the {inside}, found the end of the file")]
+    Truncated {
+        /// The part of the frame that is not whole.
+        inside: Part,
+    },
+    /// A header breaks the rules of the format.
+    #[error("expected {expected}, found another value")]
+    Header {
+        /// The rule.
+        expected: &'static str,
+    },
+    /// The data of a block breaks the rules of the format, or the contents do not have the size that the header says.
+    #[error("expected a block of zstd data, found bytes that cannot be one ({detail})")]
+    Data {
+        /// What libzstd says of it.
+        detail: &'static str,
+    },
+    /// The contents have another checksum than the frame says.
+    #[error("expected contents with the checksum {expected:08x} (of XXH64), found others")]
+    Checksum {
+        /// What the frame says.
+        expected: u32,
+    },
+    /// The frame needs a dictionary, and not this one.
+    #[error("expected the dictionary with the number {needed}, found {}", Given(*given))]
+    Dictionary {
+        /// The number of the dictionary with which the frame was made.
+        needed: u32,
+        /// That of the one which was given, 0 if it has none; `None` if none was given.
+        given: Option<u32>,
+    },
+    /// Decoding the frame takes more memory than is allowed.
+    #[error("expected a window of at most {limit} bytes, found one of {needed}")]
+    Window {
+        /// The frame's window in bytes.
+        needed: u64,
+        /// The largest window that is allowed, in bytes.
+        limit: u64,
+    },
+    /// After the last frame there is something else. All before it is whole and right.
+    #[error("expected a frame or the end of the file, found other bytes")]
+    TrailingGarbage,
+}
+
+/// A part of a frame (RFC 8878, section 3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// Magic number, sizes and so on.
+    Header,
+    /// The blocks, and their headers.
+    Blocks,
+    /// The checksum.
+    Checksum,
+    /// A skippable frame.
+    Skippable,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Part::Header => "frame's header",
+            Part::Blocks => "compressed data",
+            Part::Checksum => "frame's checksum",
+            Part::Skippable => "skippable frame",
+        })
+    }
+}
+
+/// Bytes as people write them.
+struct Hex<'a>(&'a [u8]);
+
+impl fmt::Display for Hex<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [] => f.write_str("the end of the file"),
+            [first, rest @ ..] => {
+                write!(f, "{first:02x}")?;
+                rest.iter().try_for_each(|byte| write!(f, " {byte:02x}"))
+            }
+        }
+    }
+}
+
+/// A dictionary that was given, or none.
+struct Given(Option<u32>);
+
+impl fmt::Display for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            None => f.write_str("none"),
+            Some(0) => f.write_str("one without a number"),
+            Some(number) => write!(f, "that with the number {number}"),
+        }
+    }
+}

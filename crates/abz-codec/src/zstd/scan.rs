@@ -1,0 +1,556 @@
+//! The bytes of a file, as they come, into whole frames where they are small, into decoded data where they are not.
+
+use std::fmt;
+use std::mem;
+
+use super::decode::Decoding;
+use super::error::{DecodeError, Fault, Part};
+use super::header::{BlockHeader, FrameHeader};
+use super::stream::Stream;
+use super::{BLOCK_HEADER, CHECKSUM, MAGIC, MAX_WHOLE, SKIPPABLE, SKIPPABLE_HEADER, is_skippable, u32_at};
+
+/// How much data of a streamed frame is given out at once, in bytes: small enough to stay in a core's cache.
+const CHUNK: usize = 256 << 10;
+
+/// A frame of at most so many bytes of contents is always decoded as a whole.
+const SMALL: u64 = 4 << 20;
+
+/// A larger one is if its contents are a multiple of so many bytes: then others follow it, as the programs that cut a
+/// file do it. What is alone in its file is decoded sooner as it comes, while other workers read and write.
+const MULTIPLE: u64 = 1 << 20;
+
+/// What a [`Scanner`] found next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scanned {
+    /// A whole frame to be decoded, which any thread can do without the others.
+    Frame(Frame),
+    /// Data that is decoded already: it lies in the caller's buffer. Its checksum is verified with the last of it.
+    Data,
+}
+
+/// A whole frame, and where it was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    pub(super) number: u64,
+    pub(super) start: u64,
+    pub(super) bytes: Vec<u8>,
+    /// The most contents that it can have, in bytes.
+    pub(super) most: usize,
+}
+
+impl Frame {
+    /// The offset of its first byte in the file.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Its bytes, to use their allocation again.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+/// Finds the frames in a Zstandard file that is pushed to it, piece by piece, from its start. It goes from block to block,
+/// so where a frame ends it knows and does not guess. Whole frames are given out if they say that their contents are not
+/// large, or follow one of pzstd's hints; all others it decodes itself, and gives out their contents as they come.
+///
+/// ```
+/// use abz_codec::zstd::{Decoder, Decoding, Scanned, Scanner};
+///
+/// let hello = b"\x28\xb5\x2f\xfd\x20\x05\x29\0\0hello";
+/// let (mut scanner, mut decoder) = (Scanner::new(&Decoding::default()), Decoder::new(&Decoding::default()));
+/// let (mut data, mut text) = (Vec::new(), Vec::new());
+/// for mut piece in hello.chunks(3) {
+///     while let Some(found) = scanner.next(&mut piece, &mut data)? {
+///         if let Scanned::Frame(frame) = found {
+///             decoder.decode_into(&frame, &mut data)?;
+///         }
+///         text.extend_from_slice(&data);
+///     }
+/// }
+/// scanner.finish()?;
+/// assert_eq!(text, b"hello");
+/// # Ok::<(), abz_codec::zstd::DecodeError>(())
+/// ```
+pub struct Scanner {
+    decoding: Decoding,
+    state: State,
+    /// There was a frame, or a skippable one.
+    has_begun: bool,
+    /// The frame that was begun last, counted from 1; 0 before the first.
+    number: u64,
+    /// The offset of its first byte.
+    start: u64,
+    /// The offset of the first byte that is not done with.
+    offset: u64,
+    /// A skippable frame of pzstd was just before: it says that a frame follows which can be decoded by itself.
+    is_hinted: bool,
+    header: FrameHeader,
+    /// Bytes from `offset` on that wait for those behind them.
+    held: Vec<u8>,
+    /// Bytes, from the given place on, that come again before any other input.
+    again: (Vec<u8>, usize),
+    stream: Option<Stream>,
+    /// The offset at which the part begins that is decoded.
+    part: u64,
+    /// Decoded data of the streamed frame that was not yet given out, and how much there is of it.
+    chunk: Vec<u8>,
+    filled: usize,
+    /// Comes when that was given out.
+    failed: Option<DecodeError>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// At the start of the file or the end of a frame.
+    Between,
+    /// In a skippable frame, before or after its size.
+    Skippable,
+    Skip {
+        left: u64,
+    },
+    /// In a frame's header.
+    Header,
+    /// In a frame that is to be given out whole, before the block that begins at the given place of what is held.
+    Whole {
+        block: usize,
+        most: usize,
+    },
+    /// In such a frame, all of whose blocks are known.
+    End {
+        len: usize,
+        most: usize,
+    },
+    /// In a frame that is streamed, before a block.
+    Block,
+    /// There, in a part of it: what is held, from `fed` on, and `left` bytes more are to be decoded.
+    Part {
+        fed: usize,
+        left: usize,
+        next: Next,
+    },
+    /// There, after the last block.
+    Checksum,
+    /// After a fault, or the end.
+    Ended,
+}
+
+/// What follows a part of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    Block,
+    Checksum,
+    Nothing,
+}
+
+enum Step {
+    Found(Scanned),
+    On,
+    Starved,
+}
+
+impl Scanner {
+    /// A scanner at the start of a file.
+    pub fn new(decoding: &Decoding) -> Self {
+        Scanner::at(decoding, 0, 0)
+    }
+
+    /// A scanner at the end of a frame.
+    pub(super) fn at(decoding: &Decoding, number: u64, offset: u64) -> Self {
+        Scanner {
+            decoding: decoding.clone(),
+            state: State::Between,
+            has_begun: number > 0,
+            number,
+            start: offset,
+            offset,
+            is_hinted: false,
+            header: FrameHeader { window: 0, contents: None, dictionary: 0, checksum: false },
+            held: Vec::new(),
+            again: (Vec::new(), 0),
+            stream: None,
+            part: offset,
+            chunk: Vec::new(),
+            filled: 0,
+            failed: None,
+        }
+    }
+
+    /// Goes on through `input`, the next bytes of the file, from whose front it takes what it has done with. `None`: it
+    /// has taken all, and needs more to go on. What is in `data` is dropped and its allocation used, for decoded data or
+    /// for a frame.
+    ///
+    /// # Errors
+    ///
+    /// If the file is damaged, needs what is not there, or has something else behind its last frame. After that there
+    /// is nothing more.
+    pub fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Option<Scanned>, DecodeError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        loop {
+            let step = match mem::take(&mut self.again) {
+                (bytes, at) if at < bytes.len() => {
+                    let mut rest = &bytes[at..];
+                    let step = self.step(&mut rest, data);
+                    let at = bytes.len() - rest.len();
+                    self.again = (bytes, at);
+                    match step {
+                        Ok(Step::Starved) => Ok(Step::On),
+                        step => step,
+                    }
+                }
+                _ => self.step(input, data),
+            };
+            match step {
+                Ok(Step::Found(found)) => return Ok(Some(found)),
+                Ok(Step::On) => {}
+                Ok(Step::Starved) if self.filled > 0 => return Ok(Some(self.give_out(data))),
+                Ok(Step::Starved) => return Ok(None),
+                Err(error) => {
+                    self.state = State::Ended;
+                    if self.filled == 0 {
+                        return Err(error);
+                    }
+                    // What was decoded before is right, as far as anybody can know.
+                    self.failed = Some(error);
+                    return Ok(Some(self.give_out(data)));
+                }
+            }
+        }
+    }
+
+    /// The file ends here.
+    ///
+    /// # Errors
+    ///
+    /// If it ends inside a frame, or is no Zstandard file.
+    pub fn finish(&mut self) -> Result<(), DecodeError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        let inside = match mem::replace(&mut self.state, State::Ended) {
+            State::Ended => return Ok(()),
+            State::Between if self.held.is_empty() && self.has_begun => return Ok(()),
+            State::Between if !may_begin_a_frame(&self.held) => {
+                return Err(self.fault(Fault::Magic { found: self.held.clone() }));
+            }
+            State::Between | State::Header => Part::Header,
+            State::Skippable | State::Skip { .. } => Part::Skippable,
+            State::End { len, .. } if self.header.checksum && self.held.len() + CHECKSUM >= len => {
+                Part::Checksum
+            }
+            State::Checksum => Part::Checksum,
+            State::Whole { .. } | State::End { .. } | State::Block | State::Part { .. } => Part::Blocks,
+        };
+        Err(self.fault_at(self.offset + self.held.len() as u64, Fault::Truncated { inside }))
+    }
+
+    fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step, DecodeError> {
+        match self.state {
+            State::Between => self.between(input),
+            State::Skippable => self.skippable(input),
+            State::Skip { left } => self.skip(input, left),
+            State::Header => self.header(input),
+            State::Whole { block, most } => self.whole(input, block, most),
+            State::End { len, most } => self.end(input, data, len, most),
+            State::Block => self.block(input),
+            State::Part { fed, left, next } => self.part(input, data, fed, left, next),
+            State::Checksum => self.checksum(input),
+            State::Ended => {
+                *input = &[];
+                Ok(Step::Starved)
+            }
+        }
+    }
+
+    /// Decides what follows a frame.
+    fn between(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
+        let is_whole = self.hold(input, MAGIC.len());
+        if !may_begin_a_frame(&self.held) {
+            return match self.has_begun {
+                true => Err(self.fault(Fault::TrailingGarbage)),
+                false if !is_whole => Ok(Step::Starved),
+                false => Err(self.fault(Fault::Magic { found: self.held.clone() })),
+            };
+        }
+        if !is_whole {
+            return Ok(Step::Starved);
+        }
+        self.has_begun = true;
+        self.state = State::Skippable;
+        if self.held == MAGIC {
+            self.number += 1;
+            self.start = self.offset;
+            self.state = State::Header;
+        }
+        Ok(Step::On)
+    }
+
+    fn skippable(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
+        if !self.hold(input, SKIPPABLE_HEADER) {
+            return Ok(Step::Starved);
+        }
+        let len = u32_at(&self.held, 4);
+        // pzstd tells the size of the frame that follows.
+        self.is_hinted = self.held.starts_with(&SKIPPABLE) && len == 4;
+        self.release();
+        self.state = State::Skip { left: len.into() };
+        Ok(Step::On)
+    }
+
+    fn skip(&mut self, input: &mut &[u8], left: u64) -> Result<Step, DecodeError> {
+        let skipped = left.min(input.len() as u64);
+        *input = &input[skipped as usize..];
+        self.offset += skipped;
+        let left = left - skipped;
+        self.state = if left == 0 { State::Between } else { State::Skip { left } };
+        Ok(if left == 0 { Step::On } else { Step::Starved })
+    }
+
+    fn header(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
+        let (header, len) = loop {
+            let held = self.held.len();
+            match FrameHeader::parse(&self.held) {
+                Ok(Some(found)) => break found,
+                // A byte at a time: what follows the header is not to be taken.
+                Ok(None) if self.hold(input, held + 1) => {}
+                Ok(None) => return Ok(Step::Starved),
+                Err(expected) => {
+                    return Err(self.fault_at(self.offset + MAGIC.len() as u64, Fault::Header { expected }));
+                }
+            }
+        };
+        self.header = header;
+        let given = self.decoding.dictionary.as_ref().map(|dictionary| dictionary.id());
+        if header.dictionary != 0 && given != Some(header.dictionary) {
+            return Err(self.fault(Fault::Dictionary { needed: header.dictionary, given }));
+        }
+        let is_hinted = mem::take(&mut self.is_hinted);
+        let is_whole = match header.contents {
+            Some(len) => {
+                len <= self.decoding.max_whole.min(MAX_WHOLE) as u64 && (len <= SMALL || len % MULTIPLE == 0)
+            }
+            None => is_hinted && header.window <= self.decoding.max_window,
+        };
+        match is_whole {
+            true => self.state = State::Whole { block: len, most: 0 },
+            false => self.stream()?,
+        }
+        Ok(Step::On)
+    }
+
+    /// Goes on through a frame that is to be given out whole.
+    fn whole(&mut self, input: &mut &[u8], block: usize, most: usize) -> Result<Step, DecodeError> {
+        if !self.hold(input, block + BLOCK_HEADER) {
+            return Ok(Step::Starved);
+        }
+        let header = *self.held[block..].first_chunk().expect("it is held");
+        let found = BlockHeader::parse(header, &self.header);
+        let header = found
+            .map_err(|expected| self.fault_at(self.offset + block as u64, Fault::Header { expected }))?;
+        let next = block + BLOCK_HEADER + header.len;
+        let most = most + header.most;
+        // However many blocks there are, they do not take more than this.
+        let limit = self.header.contents.unwrap_or(self.decoding.max_whole.min(MAX_WHOLE) as u64) as usize;
+        let is_too_much = self.header.contents.is_none() && most > limit;
+        if is_too_much || next > limit + limit / 8 + 1024 {
+            self.stream()?;
+            return Ok(Step::On);
+        }
+        self.state = match header.is_last {
+            false => State::Whole { block: next, most },
+            true => State::End { len: next + CHECKSUM * usize::from(self.header.checksum), most },
+        };
+        Ok(Step::On)
+    }
+
+    fn end(
+        &mut self,
+        input: &mut &[u8],
+        data: &mut Vec<u8>,
+        len: usize,
+        most: usize,
+    ) -> Result<Step, DecodeError> {
+        if !self.hold(input, len) {
+            return Ok(Step::Starved);
+        }
+        data.clear();
+        let bytes = mem::replace(&mut self.held, mem::take(data));
+        let most = self.header.contents.map_or(most, |len| len as usize);
+        let frame = Frame { number: self.number, start: self.start, bytes, most };
+        self.offset += len as u64;
+        self.state = State::Between;
+        Ok(Step::Found(Scanned::Frame(frame)))
+    }
+
+    /// Begins to decode the frame of which some is held.
+    fn stream(&mut self) -> Result<(), DecodeError> {
+        let (needed, limit) = (self.header.window, self.decoding.max_window);
+        if needed > limit {
+            return Err(self.fault(Fault::Window { needed, limit }));
+        }
+        let dictionary = self.decoding.dictionary.as_ref();
+        self.stream.get_or_insert_with(|| Stream::new(dictionary)).reset();
+        let (_, len) = FrameHeader::parse(&self.held).ok().flatten().expect("it was parsed before");
+        // What lies behind the header comes again; it is all of this frame.
+        if self.held.len() > len {
+            self.again = (mem::take(&mut self.held), len);
+            self.held.extend_from_slice(&self.again.0[..len]);
+        }
+        self.decode_part(0, Next::Block);
+        Ok(())
+    }
+
+    /// Begins the next block of a frame that is streamed.
+    fn block(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
+        if !self.hold(input, BLOCK_HEADER) {
+            return Ok(Step::Starved);
+        }
+        let header = *self.held.first_chunk().expect("it is held");
+        let found = BlockHeader::parse(header, &self.header);
+        let header = found.map_err(|expected| self.fault(Fault::Header { expected }))?;
+        // A block is decoded when all of it is there, so that the same comes out before a fault however it arrives.
+        let is_at_hand = self.held.len() == BLOCK_HEADER && input.len() >= header.len;
+        if !is_at_hand && !self.hold(input, BLOCK_HEADER + header.len) {
+            return Ok(Step::Starved);
+        }
+        let left = if is_at_hand { header.len } else { 0 };
+        let next = match (header.is_last, self.header.checksum) {
+            (false, _) => Next::Block,
+            (true, true) => Next::Checksum,
+            (true, false) => Next::Nothing,
+        };
+        self.decode_part(left, next);
+        Ok(Step::On)
+    }
+
+    /// Verifies the checksum of a frame that is streamed.
+    fn checksum(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
+        if !self.hold(input, CHECKSUM) {
+            return Ok(Step::Starved);
+        }
+        self.decode_part(0, Next::Nothing);
+        Ok(Step::On)
+    }
+
+    /// What is held, and so many bytes after it, is to be decoded.
+    fn decode_part(&mut self, left: usize, next: Next) {
+        self.part = self.offset;
+        self.state = State::Part { fed: 0, left, next };
+    }
+
+    /// Decodes a part of a frame: until the chunk is full, or the part ends, or there is no more of it.
+    fn part(
+        &mut self,
+        input: &mut &[u8],
+        data: &mut Vec<u8>,
+        mut fed: usize,
+        mut left: usize,
+        next: Next,
+    ) -> Result<Step, DecodeError> {
+        if self.chunk.len() < CHUNK {
+            self.chunk.resize(CHUNK, 0);
+        }
+        let stream = self.stream.as_mut().expect("it was made where the frame began");
+        loop {
+            let is_held = fed < self.held.len();
+            let part = match (stream.has_more, is_held) {
+                // First what had no room before: with a fault it would be lost.
+                (true, _) => &[],
+                (false, true) => &self.held[fed..],
+                (false, false) => &input[..left.min(input.len())],
+            };
+            if part.is_empty() && !stream.has_more {
+                break;
+            }
+            let taken = match stream.step(part, &mut self.chunk, &mut self.filled) {
+                Ok(taken) => taken,
+                Err(failure) => {
+                    let checksum = self.held.first_chunk().map_or(0, |&bytes| u32::from_le_bytes(bytes));
+                    return Err(self.fault_at(self.part, failure.fault(checksum)));
+                }
+            };
+            if is_held {
+                fed += taken;
+            } else {
+                *input = &input[taken..];
+                left -= taken;
+                self.offset += taken as u64;
+            }
+            if self.filled == self.chunk.len() {
+                self.state = State::Part { fed, left, next };
+                return Ok(Step::Found(self.give_out(data)));
+            }
+        }
+        if left > 0 {
+            self.state = State::Part { fed, left, next };
+            return Ok(Step::Starved);
+        }
+        let has_ended = stream.has_ended;
+        self.release();
+        self.state = match next {
+            Next::Block => State::Block,
+            Next::Checksum => State::Checksum,
+            Next::Nothing if has_ended => {
+                self.state = State::Between;
+                // Before anything of the next frame is.
+                return Ok(if self.filled > 0 { Step::Found(self.give_out(data)) } else { Step::On });
+            }
+            Next::Nothing => {
+                return Err(self.fault_at(self.part, Fault::Data { detail: "the frame has no end" }));
+            }
+        };
+        Ok(Step::On)
+    }
+
+    fn give_out(&mut self, data: &mut Vec<u8>) -> Scanned {
+        self.chunk.truncate(mem::take(&mut self.filled));
+        mem::swap(data, &mut self.chunk);
+        Scanned::Data
+    }
+
+    /// Takes from the input until `wanted` bytes are held; true if they are.
+    fn hold(&mut self, input: &mut &[u8], wanted: usize) -> bool {
+        let missing = wanted.saturating_sub(self.held.len()).min(input.len());
+        let (taken, rest) = input.split_at(missing);
+        self.held.extend_from_slice(taken);
+        *input = rest;
+        self.held.len() >= wanted
+    }
+
+    /// What is held is done with.
+    fn release(&mut self) {
+        self.offset += self.held.len() as u64;
+        self.held.clear();
+    }
+
+    /// A fault of this frame, at the place that the scanner has come to.
+    fn fault(&self, fault: Fault) -> DecodeError {
+        self.fault_at(self.offset, fault)
+    }
+
+    fn fault_at(&self, offset: u64, fault: Fault) -> DecodeError {
+        DecodeError { frame: self.number.max(1), start: self.start, offset, fault }
+    }
+}
+
+/// True of the first bytes, four or fewer, of a frame or a skippable one.
+fn may_begin_a_frame(start: &[u8]) -> bool {
+    MAGIC.starts_with(start) || is_skippable(start)
+}
+
+impl fmt::Debug for Scanner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scanner")
+            .field("frame", &self.number)
+            .field("start", &self.start)
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
+}

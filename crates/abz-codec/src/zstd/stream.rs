@@ -1,0 +1,83 @@
+//! One frame after another, decoded step by step.
+
+use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
+
+use super::error::Fault;
+use super::{Dictionary, MAX_WINDOW_LOG};
+
+/// The numbers of the faults of libzstd (`zstd_errors.h`) that have a name here.
+const CHECKSUM_WRONG: usize = 22;
+const MEMORY: usize = 64;
+
+/// A decoder that is fed bytes and gives bytes.
+pub(super) struct Stream {
+    context: DCtx<'static>,
+    /// There may be contents that had no room yet.
+    pub(super) has_more: bool,
+    /// All of the frame was decoded and given out.
+    pub(super) has_ended: bool,
+}
+
+impl Stream {
+    pub(super) fn new(dictionary: Option<&Dictionary>) -> Self {
+        let mut context = decoder(dictionary);
+        // Windows are held against their limit before this is used.
+        context.set_parameter(DParameter::WindowLogMax(MAX_WINDOW_LOG)).expect("it is in its range");
+        Stream { context, has_more: false, has_ended: false }
+    }
+
+    /// Makes it ready for the next frame.
+    pub(super) fn reset(&mut self) {
+        self.context.reset(ResetDirective::SessionOnly).expect("a session can be reset at any time");
+        (self.has_more, self.has_ended) = (false, false);
+    }
+
+    /// Decodes some of `input` to the rest of `chunk`, of which `filled` bytes are full: how much it took.
+    pub(super) fn step(
+        &mut self,
+        input: &[u8],
+        chunk: &mut [u8],
+        filled: &mut usize,
+    ) -> Result<usize, Failure> {
+        let mut from = InBuffer::around(input);
+        let mut to = OutBuffer::around_pos(chunk, *filled);
+        let hint = self.context.decompress_stream(&mut to, &mut from);
+        let hint = hint.map_err(Failure::of)?;
+        *filled = to.pos();
+        self.has_more = to.pos() == to.capacity();
+        self.has_ended = hint == 0;
+        Ok(from.pos())
+    }
+}
+
+/// A decoder of libzstd that knows a dictionary.
+pub(super) fn decoder(dictionary: Option<&Dictionary>) -> DCtx<'static> {
+    let mut context = DCtx::create();
+    if let Some(dictionary) = dictionary {
+        dictionary.load(&mut context).expect("a dictionary was tried when it was made");
+    }
+    context
+}
+
+/// Why libzstd could not decode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Failure {
+    is_checksum: bool,
+    detail: &'static str,
+}
+
+impl Failure {
+    fn of(code: usize) -> Failure {
+        let number = code.wrapping_neg();
+        assert!(number != MEMORY, "there is no memory to decode");
+        Failure { is_checksum: number == CHECKSUM_WRONG, detail: zstd_safe::get_error_name(code) }
+    }
+
+    /// The fault, of which the checksum that the frame says is a part.
+    pub(super) fn fault(self, checksum: u32) -> Fault {
+        match self.is_checksum {
+            true => Fault::Checksum { expected: checksum },
+            false => Fault::Data { detail: self.detail },
+        }
+    }
+}
