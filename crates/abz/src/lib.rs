@@ -34,6 +34,7 @@ mod decompress;
 mod error;
 mod format;
 mod pipes;
+mod places;
 mod tools;
 
 pub use compress::{Compressed, Compression, Lzma};
@@ -41,10 +42,11 @@ pub use conduct::Conduct;
 pub use decompress::{Decompressed, Decompression};
 pub use error::Error;
 pub use format::Format;
+pub use places::{ReadAt, Reading, WriteAt, Writing};
 pub use tools::Tools;
 
 /// Threads for [`Conduct`], what it tells of a run, and what is told before one.
 pub use anabranch::{Plan, Pool, Report};
 
 /// The formats, for what [`Compression`] needs of them and what [`Error`] tells of them.
-pub use abz_codec::{DEFAULT_BLOCK_SIZE, bzip2, gzip, lzip, lzw, xz, zstd};
+pub use abz_codec::{DEFAULT_BLOCK_SIZE, bzip2, gzip, lzip, lzw, mapped, xz, zstd};

@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     if let Some(sandbox) = Sandbox::of(&options) {
         sandbox.enter();
     }
-    interrupt::remove_unfinished_files_on_signals();
+    interrupt::remove_unfinished_files_on_signals(options.maps());
 
     let mut console = Console::new(&options);
     jobs::run(&options, &mut console);

@@ -42,6 +42,11 @@ impl<W: Write> StreamWriter<W> {
         StreamWriter { writer, level, began: false, checksum: 0, rest: 0, count: 0, shifted: Vec::new() }
     }
 
+    /// What is written to: to take what was written so far.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.writer
+    }
+
     /// Writes a block.
     ///
     /// # Errors

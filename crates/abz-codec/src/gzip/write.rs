@@ -30,6 +30,11 @@ impl<W: Write> MemberWriter<W> {
         MemberWriter { out, index: None }
     }
 
+    /// What is written to: to take what was written so far.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.out
+    }
+
     /// Writes the next member.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
+use std::ops::Range;
 
 /// The unit in which file systems leave something out, in bytes.
 const PAGE: usize = 4096;
@@ -57,11 +58,50 @@ impl Holes {
     }
 }
 
+/// What of `bytes`, which belong to `at`, is not left out.
+pub(super) fn solid(at: u64, bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let pages = |from: usize, wanted: fn(&[u8]) -> bool| {
+            Holes { at: at + from as u64, pending: 0 }.count_pages(&bytes[from..], wanted)
+        };
+        from += pages(from, |page| page == ZEROS);
+        let start = from;
+        if start == bytes.len() {
+            return None;
+        }
+        let head = (PAGE - (at as usize + from) % PAGE) % PAGE;
+        from += head.min(bytes.len() - from);
+        from += pages(from, |page| page != ZEROS);
+        if bytes.len() - from < PAGE {
+            from = bytes.len();
+        }
+        Some(start..from)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::MetadataExt;
 
     use super::*;
+
+    #[test]
+    fn all_but_whole_pages_of_zeros_is_solid() {
+        let zeros = |len: usize| vec![0; len];
+        let data = [zeros(10_000), vec![7; 5000], zeros(30_000), vec![1], zeros(10_000)].concat();
+        for at in [0, 1, 4095, 5000] {
+            let mut copy = zeros(data.len());
+            let mut len = 0;
+            for range in solid(at, &data) {
+                len += range.len();
+                copy[range.clone()].copy_from_slice(&data[range]);
+            }
+            assert!(copy == data && len < 6 * PAGE, "at {at}: {len}");
+        }
+        assert_eq!(solid(0, &zeros(PAGE)).count(), 0);
+        assert_eq!(solid(0, b"").count(), 0);
+    }
 
     #[test]
     fn what_is_read_is_what_was_written_however_it_came() {

@@ -7,13 +7,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGTERM};
+use signal_hook::consts::{SIGBUS, SIGHUP, SIGINT, SIGPIPE, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 /// The temporary files that exist now. Whoever makes, renames or removes one holds the lock meanwhile, so that a
 /// signal finds each of them either here or done with.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// What SIGBUS means.
+const LOST: &str = "a mapped file became shorter while it was read, or cannot be read: the run ends, and the output \
+                    that was being made is removed (--input-io pread passes over such a file and goes on)";
 
 /// The list of temporary files, held.
 pub(super) struct Unfinished(MutexGuard<'static, Vec<PathBuf>>);
@@ -35,9 +39,14 @@ impl Unfinished {
 
 /// From here on SIGINT, SIGTERM and SIGHUP remove unfinished files, then end the process as they always do.
 /// Those that the parent let us ignore (`nohup`, a shell's background jobs) stay ignored.
-pub fn remove_unfinished_files_on_signals() {
+///
+/// Where inputs are mapped (`maps`), SIGBUS does so too: it says that mapped memory is not there, since its file has
+/// become shorter or its disk fails. The thread that touched it touches it again as often as the handler returns, so it
+/// gets no further until the process has ended.
+pub fn remove_unfinished_files_on_signals(maps: bool) {
     let ignored = ignored_signals();
     let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let wanted = wanted.chain(maps.then_some(SIGBUS));
     // Without the handlers an interruption leaves a temporary file, and never a partial one under a right name:
     // not a reason to refuse to work.
     let Ok(mut signals) = Signals::new(wanted) else { return };
@@ -47,6 +56,10 @@ pub fn remove_unfinished_files_on_signals() {
             let unfinished = Unfinished::lock();
             for path in unfinished.0.iter() {
                 let _ = fs::remove_file(path);
+            }
+            if signal == SIGBUS {
+                eprintln!("abz: {LOST}");
+                std::process::exit(1);
             }
             let _ = emulate_default_handler(signal);
         }

@@ -17,6 +17,7 @@ use super::progress::Progress;
 use super::sums::Summed;
 use super::target::Target;
 use super::verify;
+use super::ways;
 
 /// A compressed file of fewer bytes is not worth a second thread.
 const SMALL: u64 = 64 << 10;
@@ -129,6 +130,11 @@ impl Setting<'_> {
     /// Runs the pipeline from an open input to an open output. `None`: the input is of no format that is read.
     fn convert(&self, input: &Input, output: &mut Output, crew: Crew<'_>) -> Result<Option<Done>, Failure> {
         let options = self.options;
+        if let Crew::Together(conduct) = crew
+            && let Some(done) = self.convert_in_parts(input, output, conduct)?
+        {
+            return Ok(Some(done));
+        }
         let reader = self.progress.of(&input.file);
         if options.action == Action::Compress {
             let compression = compression(input, options);
@@ -177,6 +183,30 @@ impl Setting<'_> {
         }
         let sha256 = plain.sha256();
         Ok(Some(Done { plain: written, compressed: done.read, garbage_at, sha256 }))
+    }
+}
+
+impl Setting<'_> {
+    /// As [`convert`](Self::convert), where workers read or write files themselves. `None` if they had better not.
+    fn convert_in_parts(
+        &self,
+        input: &Input,
+        output: &mut Output,
+        conduct: Conduct<'_>,
+    ) -> Result<Option<Done>, Error> {
+        let (options, progress, files) = (self.options, self.progress, (input, output));
+        let done = match options.action {
+            Action::Compress => {
+                ways::compress(&compression(input, options), conduct, files, options, progress).transpose()?
+            }
+            _ => ways::decompress(&decompression(input, options), conduct, files, options, progress)?,
+        };
+        Ok(done.map(|done| Done {
+            plain: done.read,
+            compressed: done.written,
+            garbage_at: None,
+            sha256: None,
+        }))
     }
 }
 

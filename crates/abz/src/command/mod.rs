@@ -54,6 +54,7 @@ mod sums;
 mod target;
 mod verify;
 mod walk;
+mod ways;
 
 pub use console::Console;
 pub use options::Options;

@@ -11,7 +11,7 @@ use abz::zstd::{DEFAULT_WINDOW_LIMIT, Decoding, Dictionary, Encoding};
 use abz::{Compression, Decompression, Format, Lzma, lzip};
 use clap::Parser;
 
-use super::arguments::{Arguments, Explained, LICENSE, Reported, Zstd};
+use super::arguments::{Arguments, Explained, InputWay, LICENSE, OutputWay, Reported, Zstd};
 use super::console::{Loudness, Status};
 use super::dialect;
 use super::interrupt::end_if_broken_pipe;
@@ -75,6 +75,9 @@ pub struct Options {
     pub(super) lzip: lzip::Strictness,
     /// How to read files of zstd.
     pub(super) decoding: Decoding,
+    /// How files are read and written.
+    pub(super) input_way: InputWay,
+    pub(super) output_way: OutputWay,
     /// What is told beside errors.
     pub loudness: Loudness,
     /// Those of the tool by whose name the program is called.
@@ -205,6 +208,8 @@ impl Options {
             memory_limit: None,
             lzip: lzip::Strictness::default(),
             decoding: Decoding::default(),
+            input_way: InputWay::default(),
+            output_way: OutputWay::default(),
             loudness: Loudness::Normal,
             manners: OWN,
         }
@@ -366,6 +371,8 @@ impl Options {
             compression,
             memory_limit: how.memlimit,
             decoding,
+            input_way: how.input_io,
+            output_way: how.output_io,
             loudness: match (told.verbose, told.quiet) {
                 (true, _) => Loudness::Verbose,
                 (false, true) => Loudness::Quiet,
@@ -389,6 +396,11 @@ impl Options {
             zstd.max_whole = zstd.max_whole.min(share);
         }
         Decompression { workers, zstd, memory_limit: self.memory_limit, lzip: self.lzip }
+    }
+
+    /// True if memory may be used of which the file may go away.
+    pub fn maps(&self) -> bool {
+        self.input_way == InputWay::Mmap || self.output_way == OutputWay::Mmap
     }
 
     /// True if the user wants to hear of all that is done.

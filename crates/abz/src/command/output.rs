@@ -99,6 +99,14 @@ impl Output {
         }
     }
 
+    /// The file, if its parts may be written in any order, and whether zeros are to be left out.
+    pub(super) fn parts(&self) -> Option<(&File, bool)> {
+        match self {
+            Output::Temporary(temporary) => Some((temporary.file(), temporary.holes.is_some())),
+            _ => None,
+        }
+    }
+
     /// Gives the complete output its attributes and its name, and waits for the disk if it should.
     /// Attributes that it cannot have are a warning afterwards.
     pub(super) fn commit(self, attributes: Attributes<'_>, options: &Options) -> Result<(), Problem> {

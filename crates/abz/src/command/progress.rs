@@ -54,6 +54,13 @@ impl Progress {
         Metered { reader, progress: self.clone() }
     }
 
+    /// So many bytes were read.
+    pub(super) fn advance(&self, bytes: u64) {
+        if let Some(bar) = &self.bar {
+            bar.inc(bytes);
+        }
+    }
+
     /// Does `print` with the bar out of the way.
     pub(super) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
         match &self.bar {
@@ -86,9 +93,7 @@ pub(super) struct Metered<R> {
 impl<R: Read> Read for Metered<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer)?;
-        if let Some(bar) = &self.progress.bar {
-            bar.inc(read as u64);
-        }
+        self.progress.advance(read as u64);
         Ok(read)
     }
 }

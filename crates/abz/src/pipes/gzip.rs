@@ -3,12 +3,16 @@
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use abz_codec::gzip::{Decoder, Encoded, Encoder, Member, MemberWriter, Scanned, Scanner, Stretch, Verifier};
+use abz_codec::Block;
+use abz_codec::gzip::{
+    DecodeError, Decoder, Encoded, Encoder, Entry, Fault, Member, MemberWriter, Scanned, Scanner, Stretch,
+    Verifier,
+};
 use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
 
 use super::inputs::{Input, Inputs};
 use super::{begin, window};
-use crate::{Compression, Error};
+use crate::{Compression, Error, ReadAt};
 
 /// Compresses what `input` gives.
 pub(crate) fn compress<'a, R: Read + Send + 'a>(
@@ -32,6 +36,72 @@ pub(crate) fn encoder(compression: &Compression) -> Encoder {
 /// What makes a file of them.
 pub(crate) fn writer<W: Write>(compression: &Compression, output: W) -> MemberWriter<W> {
     if compression.bgzf { MemberWriter::bgzf(output) } else { MemberWriter::new(output) }
+}
+
+/// Compresses `input`, of which each worker reads its own blocks.
+pub(crate) fn compress_at<'a>(
+    compression: &'a Compression,
+    input: &'a dyn ReadAt,
+    pool: Option<&'a Pool>,
+) -> Stream<'a, impl Apply<Error, Out = Encoded> + Send + use<'a>, May<Error>> {
+    let workers = compression.workers;
+    let (size, block_size) = (input.size(), compression.block_len() as u64);
+    // An empty input is one empty block.
+    let blocks = (0..size.div_ceil(block_size).max(1)).map(Ok);
+    begin(blocks, "abz compress", workers, window(workers), pool)
+        .name("number")
+        .try_map_with(
+            || (encoder(compression), Block::default()),
+            move |(encoder, block), number| {
+                let start = number * block_size;
+                let len = block_size.min(size - start);
+                // As if it was read in order: a full block is not known to be the last one.
+                (block.number, block.whole) = (number, size < block_size);
+                block.data.resize(len as usize, 0);
+                input.read_at(&mut block.data, start).map_err(Error::Read)?;
+                Ok(encoder.encode(block))
+            },
+        )
+        .name("read and encode")
+}
+
+/// Decompresses the members that `entries` tell of, each read by the worker that decodes it. Gives their data, and where
+/// that begins.
+pub(crate) fn decompress_at<'a>(
+    workers: usize,
+    input: &'a dyn ReadAt,
+    entries: &'a [Entry],
+    pool: Option<&'a Pool>,
+) -> Stream<'a, impl Apply<Error, Out = (Recycled<Vec<u8>>, u64)> + Send + use<'a>, May<Error>> {
+    let buffers = Recycler::new(window(workers), Vec::new);
+    begin(entries.iter().map(Ok), "abz decompress", workers, window(workers), pool)
+        .name("index")
+        .try_map_with(
+            || (Decoder::new(), Vec::new(), Vec::new()),
+            move |(decoder, bytes, home), entry: &Entry| {
+                bytes.resize(entry.compressed as usize, 0);
+                input.read_at(bytes, entry.offset).map_err(Error::Read)?;
+                let mut rest = &bytes[..];
+                let found = Scanner::new().next(&mut rest, home)?;
+                let Some(Scanned::Member(member)) = found.filter(|_| rest.is_empty()) else {
+                    return Err(is_not(entry, bytes.len() - rest.len()));
+                };
+                if member.uncompressed_len() != entry.uncompressed as usize {
+                    return Err(is_not(entry, bytes.len()));
+                }
+                let mut data = buffers.take();
+                decoder.decode_into(&member, &mut data)?;
+                *home = member.into_bytes();
+                Ok((data, entry.start))
+            },
+        )
+        .name("read and decode")
+}
+
+/// There is no such member.
+fn is_not(entry: &Entry, found: usize) -> Error {
+    let fault = Fault::MemberSize { expected: entry.compressed.into(), found: found as u64 };
+    Error::Gzip(DecodeError { member: 0, start: entry.offset, offset: entry.offset, fault })
 }
 
 /// Decompresses what `input` gives. Members that say how long they are, are decoded by all workers; other members in the

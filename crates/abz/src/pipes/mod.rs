@@ -12,7 +12,7 @@ pub(crate) mod zstd;
 use anabranch::{Apply, May, Pool, Stream};
 
 use crate::conduct::Conduct;
-use crate::{Error, Format};
+use crate::{Error, Format, WriteAt};
 
 /// A stream of what is read, with what is the same for all pipelines.
 fn begin<'a, T, I>(
@@ -60,4 +60,26 @@ pub(crate) fn carry_out<'a, U: Apply<Error> + Send>(
     let (result, report) = stream.report().try_for_each(write);
     tell(&report);
     result
+}
+
+/// As [`carry_out`], with what `gather` makes of the results written by all workers, each to its place. `end` is where
+/// the next one begins.
+pub(crate) fn carry_out_at<'a, U: Apply<Error> + Send + 'a>(
+    stream: Stream<'a, U, May<Error>>,
+    conduct: &Conduct<'_>,
+    places: &'a dyn WriteAt,
+    end: &'a mut u64,
+    mut gather: impl FnMut(U::Out) -> Result<Vec<u8>, Error> + Send + 'a,
+) -> Result<(), Error> {
+    let stream = stream
+        .try_serial(move |item| {
+            let bytes = gather(item)?;
+            let at = *end;
+            *end += bytes.len() as u64;
+            Ok((at, bytes))
+        })
+        .name("place")
+        .try_map(move |(at, bytes): (u64, Vec<u8>)| places.write_at(&bytes, at).map_err(Error::Write))
+        .name("write at its place");
+    carry_out(stream, conduct, |()| Ok(()))
 }

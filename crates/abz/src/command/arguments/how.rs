@@ -2,8 +2,8 @@
 
 use abz::Format;
 use abz::xz::Check;
-use clap::Args;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 
 use super::level::Level;
 use super::zstd::Zstd;
@@ -87,6 +87,47 @@ pub struct How {
 
     #[command(flatten)]
     pub zstd: Zstd,
+
+    /// Read files WAY: auto, stream, pread or mmap [default: auto]
+    ///
+    /// With stream one thread at a time reads, and blocks go to the others. With pread each thread reads its own blocks,
+    /// with mmap through memory. That is for files that are compressed to gzip, and for files of gzip that abz has made;
+    /// all else is read as a stream. Auto takes stream to compress, and pread to decompress. With mmap, a file that becomes
+    /// shorter meanwhile ends the whole run.
+    #[arg(long, value_name = "WAY", value_enum, default_value = "auto")]
+    #[arg(hide_default_value = true, hide_possible_values = true, hide_short_help = true)]
+    pub input_io: InputWay,
+
+    /// Write files WAY: auto, stream, pwrite or mmap [default: auto]
+    ///
+    /// With stream one thread at a time writes what the others made. With pwrite each thread writes its own blocks to
+    /// their place, with mmap through memory. That is for gzip and bzip2, and for what is decompressed in parts; all else
+    /// is written as a stream. Auto takes stream to compress, and pwrite to decompress.
+    #[arg(long, value_name = "WAY", value_enum, default_value = "auto")]
+    #[arg(hide_default_value = true, hide_possible_values = true, hide_short_help = true)]
+    pub output_io: OutputWay,
+}
+
+/// How files are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum InputWay {
+    /// What is quickest, and safe.
+    #[default]
+    Auto,
+    Stream,
+    Pread,
+    Mmap,
+}
+
+/// How files are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum OutputWay {
+    /// What is quickest.
+    #[default]
+    Auto,
+    Stream,
+    Pwrite,
+    Mmap,
 }
 
 /// The heading of these arguments.

@@ -14,7 +14,7 @@ use clap::{Parser, ValueHint};
 
 pub(super) use archive::Archive;
 pub(super) use files::Files;
-pub(super) use how::{How, parse_block_size, parse_dictionary_size};
+pub(super) use how::{How, InputWay, OutputWay, parse_block_size, parse_dictionary_size};
 pub(super) use told::{Generated, Reported, Told};
 pub(super) use what::{Explained, What};
 pub(super) use zstd::Zstd;

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Times each way of reading and writing files, with the sets of the paper on parallel DEFLATE.
+
+    ways.py --abz PROGRAM [--rounds 3] [--disk FOLDER] [--memory /dev/shm] [--markdown OUT]
+
+Sets: `large` (3 files of 100 MB), `small` (files of 512 KiB to 2 MiB, 100 MB in all) and `mixed` (256 KiB to 80 MB), each
+of random bytes and of what is on this machine. A round compresses and decompresses each set in each way, one after the
+other, and begins with another way each time; the table has the medians, in seconds. Blocks are of the default size, and
+once as large as the file over the threads (at most 4 MiB, which abz allows). Contents come back right, or it says so.
+"""
+
+import argparse
+import hashlib
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+WAYS = [("stream", "stream"), ("pread", "stream"), ("stream", "pwrite"), ("pread", "pwrite"), ("mmap", "mmap")]
+KIB, MB = 1 << 10, 1_000_000
+
+
+def sizes(name, chance):
+    if name == "large":
+        return [100 * MB] * 3
+    if name == "small":
+        least, most, total = 512 * KIB, 2048 * KIB, 100 * MB
+    else:
+        least, most, total = 256 * KIB, 80 * MB, 200 * MB
+    found = []
+    while total > 0:
+        # Even on a scale of powers: many small ones, and some that are large.
+        size = min(int(least * (most / least) ** chance.random()), total)
+        found.append(size)
+        total -= size
+    return found
+
+
+def real():
+    """What lies on this machine, again and again."""
+    while True:
+        for path in sorted(Path("/usr").rglob("*")):
+            if path.is_file() and not path.is_symlink() and os.access(path, os.R_OK):
+                yield path.read_bytes()
+
+
+def make(folder, name, contents):
+    chance = random.Random(name)
+    source, rest = real(), b""
+    for number, size in enumerate(sizes(name, chance)):
+        with open(folder / f"{number:03}", "wb") as file:
+            while size > 0:
+                if contents == "random":
+                    piece = chance.randbytes(min(size, 1 << 20))
+                else:
+                    while not rest:
+                        rest = next(source)
+                    piece, rest = rest[:size], rest[size:]
+                file.write(piece)
+                size -= len(piece)
+
+
+def digest(folder):
+    total = hashlib.sha256()
+    for path in sorted(folder.iterdir()):
+        total.update(path.read_bytes())
+    return total.hexdigest()
+
+
+def run(arguments, folder):
+    began = time.perf_counter()
+    subprocess.run(arguments, cwd=folder, check=True)
+    return time.perf_counter() - began
+
+
+def measure(options, folder, threads):
+    """The times of each way for one set: compressing, with blocks of a thread's share, and decompressing."""
+    names = sorted(path.name for path in folder.iterdir())
+    share = max(path.stat().st_size for path in folder.iterdir()) // threads
+    block = f"{min(max(share, 4 * KIB), 4 << 20) // KIB}K"
+    expected, times = digest(folder), {}
+    for turn in range(options.rounds):
+        for place in range(len(WAYS)):
+            way = WAYS[(turn + place) % len(WAYS)]
+            program = [options.abz, "-q", "-f", f"-p{threads}", "--input-io", way[0], "--output-io", way[1]]
+            packed = [name + ".gz" for name in names]
+            found = [run([*program, *names], folder), run([*program, "-d", "--no-sparse", *packed], folder)]
+            found.append(run([*program, "-b", block, *names], folder))
+            run([*program, "-d", *packed], folder)
+            times.setdefault(way, []).append(found)
+    if digest(folder) != expected:
+        raise SystemExit(f"WRONG CONTENTS in {folder}")
+    return {way: [statistics.median(column) for column in zip(*found)] for way, found in times.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--abz", type=os.path.abspath, required=True)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--disk", type=Path, default=Path(tempfile.gettempdir()))
+    parser.add_argument("--memory", type=Path, default=Path("/dev/shm"))
+    parser.add_argument("--markdown", type=Path)
+    options = parser.parse_args()
+    threads = len(os.sched_getaffinity(0))
+    lines = ["| set | contents | on | read, write | compress | compress, blocks of size / threads | decompress |"]
+    lines.append("|---|---|---|---|--:|--:|--:|")
+    for place, root in (("tmpfs", options.memory), ("disk", options.disk)):
+        for name in ("large", "small", "mixed"):
+            for contents in ("real", "random"):
+                folder = Path(tempfile.mkdtemp(dir=root))
+                try:
+                    make(folder, name, contents)
+                    for (read, write), (pack, unpack, shares) in measure(options, folder, threads).items():
+                        row = f"| {name} | {contents} | {place} | {read}, {write} | {pack:.2f} | {shares:.2f} | {unpack:.2f} |"
+                        lines.append(row)
+                        print(row, flush=True)
+                finally:
+                    shutil.rmtree(folder)
+    if options.markdown:
+        options.markdown.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
