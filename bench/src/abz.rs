@@ -16,7 +16,7 @@ use crate::table::{Outcome, Row};
 use crate::target::{Target, Unit};
 
 /// What abz may take of a peer's time, in percent: the beginning of a task's title, the peer, and the target.
-const TARGETS: [(&str, &str, f64); 25] = [
+const TARGETS: [(&str, &str, f64); 33] = [
     ("compress text, level 6", "pigz -p2", 40.0),
     ("compress source, level 6", "pigz -p2", 40.0),
     ("compress text, level 6", "crabz -p2", 75.0),
@@ -42,6 +42,14 @@ const TARGETS: [(&str, &str, f64); 25] = [
     ("compress 48 MiB of source, xz", "xz -T2", 100.0),
     ("decompress 48 MiB of text that xz", "xz -T2", 100.0),
     ("decompress 48 MiB of source that xz", "xz -T2", 100.0),
+    ("compress text, zstd -3", "zstd -T2", 100.0),
+    ("compress source, zstd -3", "zstd -T2", 100.0),
+    ("compress 64 MiB of text, zstd -19", "zstd -T2", 100.0),
+    ("compress 64 MiB of source, zstd -19", "zstd -T2", 100.0),
+    ("decompress text that abz -F zstd", "zstd", 60.0),
+    ("decompress source that abz -F zstd", "zstd", 60.0),
+    ("decompress text that zstd", "zstd", 100.0),
+    ("decompress source that zstd", "zstd", 100.0),
 ];
 /// Titles are about two texts and two outputs each.
 const OWN: &str = "that abz compressed";

@@ -312,6 +312,39 @@ class Bench:
             Contender("abz -p1", "abz -d -p1 -c {in}", "abz"),
         ], verify_plain, os.devnull)
 
+    def zstd(self, name, source):
+        """zstd, both ways; of what is decompressed abz made one file and zstd, in a single frame, the other."""
+        beginning = self.path(f"{name}.beginning")
+        with open(source, "rb") as file, open(beginning, "wb") as out:
+            out.write(file.read(64 << 20))
+        for level, title, plain in ((3, name, source), (19, f"64 MiB of {name}", beginning)):
+            expected = digest_of(plain)
+
+            def verify(out, contender):
+                read = subprocess.run(["zstd", "-dc", out], stdout=subprocess.PIPE, check=True)
+                check(hashlib.sha256(read.stdout).hexdigest() == expected, f"{contender.name} lost data")
+                return os.path.getsize(out)
+
+            self.task(f"compress {title}, zstd -{level}", plain, [
+                Contender(ABZ, f"abz -F zstd --level {level} -p2 -c {{in}}"),
+                Contender("zstd -T2", f"zstd -q -{level} -T2 -c {{in}}"),
+            ], verify, most_rounds=3 if level > 9 else None)
+        expected = digest_of(source)
+        own, foreign = self.path(name + ".abz.zst"), self.path(name + ".zst")
+        for words, made in (([self.programs["abz"], "-F", "zstd", "-3"], own), (["zstd", "-q", "-3"], foreign)):
+            with open(made, "wb") as file:
+                subprocess.run([*words, "-c", source], stdout=file, check=True)
+
+        def verify_plain(out, contender):
+            check(digest_of(out) == expected, f"{contender.name} gave other data")
+            return os.path.getsize(out)
+
+        for who, made in (("abz -F zstd", own), ("zstd", foreign)):
+            self.task(f"decompress {name} that {who} -3 compressed to /dev/null", made, [
+                Contender(ABZ, "abz -d -p2 -c {in}"),
+                Contender("zstd", "zstd -q -d -c {in}"),
+            ], verify_plain, os.devnull)
+
     def tree(self, title, source, sizes, contenders):
         """Files of these sizes below a folder, compressed in place."""
         tree, listing = self.path("tree"), self.path("names")
@@ -438,6 +471,8 @@ class Bench:
             self.bzip2(os.path.basename(path), path)
             for tool in ("lzip", "xz"):
                 self.lzma(os.path.basename(path), path, tool)
+            if shutil.which("zstd"):
+                self.zstd(os.path.basename(path), path)
         if not self.options.quick:
             self.memories(text, source)
 
@@ -475,7 +510,8 @@ class Bench:
 def versions(programs):
     """Names and versions; no version where the program is missing."""
     found = {}
-    for name in ("abz", "pigz", "crabz", "gzippy", "gzip", "libdeflate-gzip", "igzip", "bzip2", "lbzip2", "pbzip2", "plzip", "xz"):
+    peers = "pigz crabz gzippy gzip libdeflate-gzip igzip bzip2 lbzip2 pbzip2 plzip xz zstd"
+    for name in ("abz", *peers.split()):
         found[name] = None
         program = programs.get(name) or shutil.which(name)
         if program:
