@@ -71,6 +71,7 @@ fn maker(suffix: &str) -> &'static str {
         ".bz2" => "bzip2",
         ".lz" => "lzip",
         ".xz" => "xz",
+        ".zst" => "zstd",
         _ => "gzip",
     }
 }
@@ -287,6 +288,41 @@ fn lzip_and_abz_do_the_same() {
         "--no-such-option x",
     ];
     compare("lzip", ".lz", lines);
+}
+
+#[test]
+fn zstd_and_abz_do_the_same() {
+    let lines = &[
+        "-k x",
+        "x",
+        "--rm x",
+        "-19 x",
+        "-T0 x",
+        "--long x",
+        "-o out x",
+        "-c x",
+        "-f x",
+        "x y",
+        "-d c#",
+        "-d --rm c#",
+        "-d -o out c#",
+        "-dc c# twice#",
+        "-t c#",
+        "-t cut#",
+        "-d unknown",
+        "-d taken#",
+        "-df taken#",
+        "-d damaged#",
+        "-d wrong#",
+        "-d garbage#",
+        "hard",
+        "-",
+        "-d -",
+    ];
+    compare("zstd", ".zst", lines);
+    compare("unzstd", ".zst", &["c#", "-c c#"]);
+    compare("zstdcat", ".zst", &["c#", "twice# c#"]);
+    compare_with("zstd", ".zst", &[("ZSTD_CLEVEL", "19"), ("ZSTD_NBTHREADS", "2")], &["x"]);
 }
 
 #[test]

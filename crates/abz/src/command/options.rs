@@ -331,17 +331,7 @@ impl Options {
         if let Some(workers) = how.processes {
             compression.workers = workers;
         }
-        if let Some(limit) = how.memlimit
-            && action == Action::Compress
-        {
-            compression.limit_memory(limit).map_err(|needed| {
-                mistake(format!(
-                    "to compress so needs {} MiB of memory with one thread: take a lower level, or a smaller dictionary",
-                    needed.div_ceil(1 << 20)
-                ))
-            })?;
-        }
-        Ok(Options {
+        let mut options = Options {
             action,
             archiving: archive.archive.map(|output| Archiving {
                 output,
@@ -379,11 +369,29 @@ impl Options {
                 (false, false) => Loudness::Normal,
             },
             ..Options::plain(format)
-        })
+        };
+        if options.action == Action::Compress {
+            options.limit_compression(how.memlimit).map_err(mistake)?;
+        }
+        Ok(options)
     }
 }
 
 impl Options {
+    /// Compresses with no more threads than have room in so many bytes, if that is a limit.
+    ///
+    /// # Errors
+    ///
+    /// If not even one has: what to do.
+    pub(super) fn limit_compression(&mut self, limit: Option<u64>) -> Result<(), String> {
+        let Some(limit) = limit else { return Ok(()) };
+        self.compression.limit_memory(limit).map_err(|needed| {
+            let needed = needed.div_ceil(1 << 20);
+            let advice = "take a lower level, or a smaller dictionary";
+            format!("to compress so needs {needed} MiB of memory with one thread: {advice}")
+        })
+    }
+
     /// How to read compressed files; each may need fewer workers.
     pub(super) fn decompression(&self) -> Decompression {
         let workers = self.compression.workers;
@@ -429,7 +437,8 @@ fn of_zstd(zstd: Zstd) -> Result<(Encoding, Decoding), clap::Error> {
     ))
 }
 
-fn dictionary(path: &Path) -> Result<Dictionary, Box<dyn std::error::Error>> {
+/// A file as a dictionary of zstd.
+pub(super) fn dictionary(path: &Path) -> Result<Dictionary, Box<dyn std::error::Error>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(LARGEST_DICTIONARY + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST_DICTIONARY {

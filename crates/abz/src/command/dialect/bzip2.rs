@@ -13,7 +13,9 @@ pub(super) static BZIP2: Tool = Tool {
     manners: MANNERS,
     flags: &[FLAGS],
     one_operation: false,
+    keeps: false,
     variables: &["BZIP2", "BZIP"],
+    numbers: &[],
     allows: |_| true,
 };
 
@@ -30,6 +32,7 @@ pub(super) static LBZIP2: Tool = Tool {
     },
     flags: &[FLAGS, LBZIP2_FLAGS],
     variables: &["LBZIP2", "BZIP2", "BZIP"],
+    numbers: &[],
     ..BZIP2
 };
 

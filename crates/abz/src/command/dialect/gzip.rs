@@ -13,7 +13,9 @@ pub(super) static GZIP: Tool = Tool {
     manners: MANNERS,
     flags: &[FLAGS, GZIP_FLAGS],
     one_operation: false,
+    keeps: false,
     variables: &["GZIP"],
+    numbers: &[],
     // gzip takes those only that do not change what is done.
     allows: |means| {
         use Means::{Level, LevelIs, Name, NoName, Quiet, Refused, Rsyncable, Sync, Verbose};
@@ -27,7 +29,9 @@ pub(super) static PIGZ: Tool = Tool {
     manners: MANNERS,
     flags: &[FLAGS, PIGZ_FLAGS],
     one_operation: false,
+    keeps: false,
     variables: &["GZIP", "PIGZ"],
+    numbers: &[],
     allows: |_| true,
 };
 

@@ -27,9 +27,11 @@ pub(super) static LZIP: Tool = Tool {
     },
     flags: &[FLAGS],
     variables: &[],
+    numbers: &[],
     allows: |_| true,
     // It is a mistake to say two.
     one_operation: true,
+    keeps: false,
 };
 
 const FLAGS: &[Flag] = &[

@@ -9,8 +9,10 @@ pub(super) mod links;
 mod lzip;
 mod words;
 mod xz;
+mod zstd;
 
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::path::Path;
 
 use abz::Format;
@@ -22,11 +24,12 @@ use super::arguments::{LICENSE, parse_block_size, parse_dictionary_size};
 use super::console::{Loudness, Status};
 use super::list::print;
 use super::manners::Manners;
-use super::options::{Action, Destination, Naming, Options, Source};
+use super::options::{Action, Destination, Naming, Options, Source, dictionary};
 use super::problem::Severity;
 
 /// The tools whose names are known.
-static TOOLS: [&Tool; 6] = [&gzip::GZIP, &gzip::PIGZ, &bzip2::BZIP2, &bzip2::LBZIP2, &lzip::LZIP, &xz::XZ];
+static TOOLS: [&Tool; 7] =
+    [&gzip::GZIP, &gzip::PIGZ, &bzip2::BZIP2, &bzip2::LBZIP2, &lzip::LZIP, &xz::XZ, &zstd::ZSTD];
 
 /// A tool, as far as its users see a difference.
 struct Tool {
@@ -38,10 +41,14 @@ struct Tool {
     flags: &'static [&'static [Flag]],
     /// Variables of the environment with options that come before those of the command line.
     variables: &'static [&'static str],
+    /// Variables of the environment that are the values of options.
+    numbers: &'static [(&'static str, Means)],
     /// Which options these may have.
     allows: fn(Means) -> bool,
     /// Two of the options that say what to do are a mistake. Otherwise the last one counts.
     one_operation: bool,
+    /// Inputs stay if nobody says otherwise.
+    keeps: bool,
 }
 
 /// What a tool does if it is not told.
@@ -73,9 +80,20 @@ enum Means {
     Level,
     LevelIs(u32),
     Threads,
+    /// A size, a share of the memory there is, or 0 for none.
+    MemoryLimit {
+        compressing: bool,
+        decompressing: bool,
+    },
     /// A size in KiB.
     Block,
-    // What only lzip or xz has.
+    // What only zstd has.
+    Remove,
+    Long,
+    Dictionary,
+    Checksum,
+    NoChecksum,
+    // What only lzip, xz or zstd has.
     NoSparse,
     FormatIs,
     Check,
@@ -157,9 +175,13 @@ impl Tool {
             }
             words.extend(said);
         }
+        for (name, means) in self.numbers {
+            // As the tool does: what is no number is passed over.
+            words.extend(variable(name).filter(is_number).map(|value| Word::Flag(*means, value)));
+        }
         words.extend(words::read(&flags, arguments).map_err(Stop::Mistake)?);
 
-        let mut options = Options::plain(self.format);
+        let mut options = Options { keep: self.keeps, ..Options::plain(self.format) };
         options.manners = Manners { name, ..self.manners };
         let mut stdout = mode == Mode::Cat;
         if mode != Mode::Compress {
@@ -172,6 +194,7 @@ impl Tool {
             return Err(Stop::Mistake("only one operation can be specified".to_owned()));
         }
         let (mut files, mut output) = (Vec::new(), None);
+        let (mut most_to_compress, mut most_to_decompress) = (None, None);
         for word in words {
             match word {
                 Word::File(file) if file == "-" => files.push(Source::Stdin),
@@ -184,11 +207,20 @@ impl Tool {
                 Word::Flag(Means::Help, _) => return self.help(name),
                 Word::Flag(Means::Version, _) => return tell(&version(name)),
                 Word::Flag(Means::License, _) => return tell(&format!("{}\n{LICENSE}", version(name))),
+                Word::Flag(Means::MemoryLimit { compressing, decompressing }, text) => {
+                    let limit = memory(&text.to_string_lossy()).map_err(Stop::Mistake)?;
+                    most_to_compress = if compressing { limit } else { most_to_compress };
+                    most_to_decompress = if decompressing { limit } else { most_to_decompress };
+                }
                 Word::Flag(means, value) => apply(means, value, &mut options).map_err(Stop::Refused)?,
             }
         }
         if !files.is_empty() {
             options.sources = files;
+        }
+        match options.action {
+            Action::Compress => options.limit_compression(most_to_compress).map_err(Stop::Refused)?,
+            _ => options.memory_limit = most_to_decompress,
         }
         options.destination = match (options.action, output) {
             (Action::Test | Action::List, _) => Destination::Nowhere,
@@ -257,6 +289,24 @@ fn apply(means: Means, value: OsString, options: &mut Options) -> Result<(), Str
         Means::Test => options.action = Action::Test,
         Means::List => options.action = Action::List,
         Means::Keep => options.keep = true,
+        Means::Remove => options.keep = false,
+        Means::Long => {
+            let log = if text.is_empty() { Ok(27) } else { text.parse() };
+            let Ok(log @ 10..=31) = log else {
+                return Err(format!("invalid window '{text}': expected 10 to 31"));
+            };
+            options.compression.zstd.long = Some(log);
+            options.decoding.max_window = options.decoding.max_window.max(1 << log);
+        }
+        Means::Dictionary => {
+            let dictionary = dictionary(Path::new(&value));
+            let dictionary =
+                dictionary.map_err(|error| format!("the dictionary {text} cannot be used: {error}"))?;
+            options.compression.zstd.dictionary = Some(dictionary.clone());
+            options.decoding.dictionary = Some(dictionary);
+        }
+        Means::Checksum => options.compression.zstd.checksum = true,
+        Means::NoChecksum => options.compression.zstd.checksum = false,
         Means::Force => options.force = true,
         Means::Recursive => options.recursive = true,
         Means::Sync => options.sync = true,
@@ -327,11 +377,40 @@ fn apply(means: Means, value: OsString, options: &mut Options) -> Result<(), Str
         Means::EmptyError => options.lzip.empty = true,
         Means::MarkingError => options.lzip.marking = true,
         Means::Refused(reason) => return Err(reason.to_owned()),
-        Means::Stdout | Means::Output | Means::Help | Means::Version | Means::License => {
+        Means::Stdout
+        | Means::Output
+        | Means::MemoryLimit { .. }
+        | Means::Help
+        | Means::Version
+        | Means::License => {
             unreachable!("these are not settings")
         }
     }
     Ok(())
+}
+
+fn is_number(value: &OsString) -> bool {
+    !value.is_empty() && value.as_encoded_bytes().iter().all(u8::is_ascii_digit)
+}
+
+/// A limit of memory, in the words of xz; `None` if there is none.
+fn memory(text: &str) -> Result<Option<u64>, String> {
+    let Some(percent) = text.strip_suffix('%') else {
+        let size = bytes(text)?.parse().map_err(|_| format!("invalid size '{text}'"))?;
+        return Ok(Some(size).filter(|size| *size > 0));
+    };
+    let there_is = fs::read_to_string("/proc/meminfo").ok();
+    let there_is =
+        there_is.as_deref().and_then(|told| told.lines().find_map(|line| line.strip_prefix("MemTotal:")));
+    let there_is: Option<u64> =
+        there_is.and_then(|kilobytes| kilobytes.trim().strip_suffix(" kB")?.parse().ok());
+    match (percent.parse::<u64>(), there_is) {
+        (Ok(percent @ 1..=100), Some(kilobytes)) => Ok(Some(kilobytes * 1024 / 100 * percent)),
+        (Ok(1..=100), None) => {
+            Err("this system does not say how much memory there is: give a size".to_owned())
+        }
+        _ => Err(format!("invalid size '{text}'")),
+    }
 }
 
 /// A size as lzip writes it, where k is 1000 and Ki 1024, for those who take both for the same.

@@ -31,8 +31,10 @@ pub(super) static XZ: Tool = Tool {
     },
     flags: &[FLAGS],
     variables: &["XZ_DEFAULTS", "XZ_OPT"],
+    numbers: &[],
     allows: |_| true,
     one_operation: false,
+    keeps: false,
 };
 
 const FLAGS: &[Flag] = &[
@@ -62,16 +64,21 @@ const FLAGS: &[Flag] = &[
     Flag::new("hH", "help", Means::Help).help("print this help"),
     Flag::new("", "long-help", Means::Help),
     Flag::new("V", "version", Means::Version).help("print the version"),
-    // They limit memory, and nothing else comes out for it.
-    Flag::new("M", "memlimit", Means::Nothing).takes(Takes::Value),
-    Flag::new("", "memory", Means::Nothing).takes(Takes::Value),
-    Flag::new("", "memlimit-compress", Means::Nothing).takes(Takes::Value),
-    Flag::new("", "memlimit-decompress", Means::Nothing).takes(Takes::Value),
+    Flag::new("M", "memlimit", Means::MemoryLimit { compressing: true, decompressing: true })
+        .takes(Takes::Value)
+        .help("take no more than X bytes of memory, with fewer threads"),
+    Flag::new("", "memory", Means::MemoryLimit { compressing: true, decompressing: true })
+        .takes(Takes::Value),
+    Flag::new("", "memlimit-compress", Means::MemoryLimit { compressing: true, decompressing: false })
+        .takes(Takes::Value),
+    Flag::new("", "memlimit-decompress", Means::MemoryLimit { compressing: false, decompressing: true })
+        .takes(Takes::Value),
+    // Of that there is one limit, for one thread and for many.
     Flag::new("", "memlimit-mt-decompress", Means::Nothing).takes(Takes::Value),
     Flag::new("", "no-adjust", Means::Nothing),
     Flag::new("", "flush-timeout", Means::Nothing).takes(Takes::Value),
     Flag::new("", "robot", Means::Refused("--robot: abz lists as JSON, with abz --list --json")),
-    Flag::new("", "info-memory", Means::Refused("--info-memory: abz sets no limits")),
+    Flag::new("", "info-memory", Means::Refused("--info-memory: abz has no limits of its own")),
     Flag::new("", "single-stream", Means::Refused("--single-stream: abz decompresses all streams")),
     Flag::new("", "ignore-check", Means::Refused("--ignore-check: abz verifies all checks")),
     Flag::new("", "files", NO_LISTS).takes(Takes::Attached),

@@ -1,0 +1,110 @@
+//! zstd 1.5.
+
+use abz::Format;
+
+use super::super::manners::{Manners, Severities};
+use super::super::problem::Severity;
+use super::words::{Flag, Takes};
+use super::{Means, Mode, Tool};
+
+pub(super) static ZSTD: Tool = Tool {
+    names: &[
+        ("zstd", Mode::Compress),
+        ("zstdmt", Mode::Compress),
+        ("unzstd", Mode::Decompress),
+        ("zstdcat", Mode::Cat),
+    ],
+    format: Format::Zstd,
+    manners: Manners {
+        name: "zstd",
+        reads: &[Format::Zstd, Format::Gzip, Format::Xz],
+        guesses: None,
+        suffixes: &[
+            (".zst", ""),
+            (".tzst", ".tar"),
+            (".gz", ""),
+            (".tgz", ".tar"),
+            (".xz", ""),
+            (".txz", ".tar"),
+            (".lzma", ""),
+            (".tlz", ".tar"),
+        ],
+        severities: Severities {
+            suffix: None,
+            names: None,
+            garbage: Some(Severity::Damage),
+            time: None,
+            ..Severities::all(Severity::Error)
+        },
+        statuses: [0, 1, 1],
+    },
+    flags: &[FLAGS],
+    variables: &[],
+    numbers: &[("ZSTD_CLEVEL", Means::Level), ("ZSTD_NBTHREADS", Means::Threads)],
+    allows: |_| true,
+    one_operation: false,
+    keeps: true,
+};
+
+const LIMIT: Means = Means::MemoryLimit { compressing: false, decompressing: true };
+const NO_LEVEL: Means = Means::Refused("--fast: abz has no levels below 1");
+const NO_FOLDERS: Means = Means::Refused("--output-dir-flat: abz writes beside its inputs, or to -o");
+
+const FLAGS: &[Flag] = &[
+    Flag::new("z", "compress", Means::Compress).help("compress"),
+    Flag::new("d", "decompress", Means::Decompress).help("decompress"),
+    Flag::new("", "uncompress", Means::Decompress),
+    Flag::new("t", "test", Means::Test).help("test"),
+    Flag::new("l", "list", Means::List).help("list sizes"),
+    Flag::new("k", "keep", Means::Keep).help("keep FILE, as is done if nobody says --rm"),
+    Flag::new("", "rm", Means::Remove).help("remove FILE when its output is complete"),
+    Flag::new("f", "force", Means::Force)
+        .help("overwrite files, follow links; with -cd copy what is not compressed"),
+    Flag::new("c", "stdout", Means::Stdout).help("write to standard output"),
+    Flag::new("", "to-stdout", Means::Stdout),
+    Flag::new("o", "", Means::Output).takes(Takes::Value).help("write to file X"),
+    Flag::new("r", "", Means::Recursive).help("take the files in folders"),
+    Flag::new("123456789", "", Means::Level).takes(Takes::Digits),
+    Flag::new("", "ultra", Means::Nothing).help("allow the levels 20 to 22"),
+    Flag::new("", "long", Means::Long).takes(Takes::Attached).help("look back up to 2^X bytes"),
+    Flag::new("D", "", Means::Dictionary).takes(Takes::Value).help("use dictionary X"),
+    Flag::new("T", "threads", Means::Threads).takes(Takes::Value).help("use X threads"),
+    Flag::new("B", "block-size", Means::MemberSize).takes(Takes::Value).help("compress frames of X bytes"),
+    Flag::new("M", "memory", LIMIT).takes(Takes::Value).help("take no more than X bytes to decompress"),
+    Flag::new("", "memlimit", LIMIT).takes(Takes::Value),
+    Flag::new("", "memlimit-decompress", LIMIT).takes(Takes::Value),
+    Flag::new("", "format", Means::FormatIs).takes(Takes::Value).help("zstd: no other is written"),
+    Flag::new("C", "check", Means::Checksum).help("store a checksum, as is done if nobody says --no-check"),
+    Flag::new("", "no-check", Means::NoChecksum).help("store no checksum"),
+    Flag::new("", "rsyncable", Means::Rsyncable).help("cut where the contents say so, for rsync"),
+    Flag::new("", "sparse", Means::Nothing),
+    Flag::new("", "no-sparse", Means::NoSparse).help("write zeros like all else"),
+    Flag::new("q", "quiet", Means::Quieter).help("say nothing but errors; twice: nothing"),
+    Flag::new("v", "verbose", Means::Verbose).help("say what is done"),
+    Flag::new("hH", "help", Means::Help).help("print this help"),
+    Flag::new("V", "version", Means::Version).help("print the version"),
+    // They change when and how, and not what comes out.
+    Flag::new("", "single-thread", Means::Nothing),
+    Flag::new("", "progress", Means::Nothing),
+    Flag::new("", "no-progress", Means::Nothing),
+    Flag::new("", "asyncio", Means::Nothing),
+    Flag::new("", "no-asyncio", Means::Nothing),
+    Flag::new("", "content-size", Means::Nothing),
+    Flag::new("", "stream-size", Means::Nothing).takes(Takes::Value),
+    Flag::new("", "size-hint", Means::Nothing).takes(Takes::Value),
+    Flag::new("", "fast", NO_LEVEL).takes(Takes::Attached),
+    Flag::new("", "adapt", Means::Refused("--adapt: abz keeps to its level")).takes(Takes::Attached),
+    Flag::new("", "no-content-size", Means::Refused("--no-content-size: abz always stores sizes")),
+    Flag::new(
+        "",
+        "exclude-compressed",
+        Means::Refused("--exclude-compressed: name the files that are meant"),
+    ),
+    Flag::new("", "output-dir-flat", NO_FOLDERS).takes(Takes::Value),
+    Flag::new("", "output-dir-mirror", NO_FOLDERS).takes(Takes::Value),
+    Flag::new("", "filelist", Means::Refused("--filelist: use xargs")).takes(Takes::Value),
+    Flag::new("", "patch-from", Means::Refused("--patch-from: abz makes no patches")).takes(Takes::Value),
+    Flag::new("", "zstd", Means::Refused("--zstd: abz has levels and --long only")).takes(Takes::Value),
+    Flag::new("", "train", Means::Refused("--train: abz makes no dictionaries, and takes those of zstd")),
+    Flag::new("b", "", Means::Refused("-b: use abz --bench")).takes(Takes::Attached),
+];
