@@ -51,7 +51,7 @@ def arguments():
     parser.add_argument("--abz", help="the binary [default: that of the release build]")
     parser.add_argument("--crabz", help="crabz, if it is not on the PATH (cargo install crabz)")
     parser.add_argument("--gzippy", help="gzippy, if it is not on the PATH (cargo install gzippy)")
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--work", default="/dev/shm", help="a folder in memory for what comes out")
     parser.add_argument("--only", default="", help="run only the tasks whose names contain this")
     parser.add_argument("--quick", action="store_true", help="a look: 3 rounds of a few tasks on small inputs")
@@ -383,7 +383,7 @@ class Bench:
 
         self.task(title, listing, [
             Contender(c.name, c.line.replace("{tree}", tree), c.program) for c in contenders
-        ], verify, prepare=prepare)
+        ], verify, prepare=prepare, most_rounds=3 if sum(sizes) > 100 << 20 else None)
         shutil.rmtree(tree, ignore_errors=True)
 
     def many(self, source):
