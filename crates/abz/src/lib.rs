@@ -1,5 +1,5 @@
-//! Compression and decompression of gzip, bzip2, lzip, xz and zstd files on all cores: what the command `abz` does between opening its
-//! files and closing them, for other programs.
+//! Compression and decompression of gzip, bzip2, lzip, xz and zstd files on all cores: what the command `abz` does between
+//! opening its files and closing them, for other programs.
 //!
 //! ```
 //! use abz::{Compression, Decompression};

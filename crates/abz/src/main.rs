@@ -1,4 +1,4 @@
-//! `abz`: a parallel gzip. This is its story; each chapter is a module of [`command`].
+//! `abz`: a parallel compressor. This is its story; each chapter is a module of [`command`].
 #![forbid(unsafe_code)]
 
 mod command;
