@@ -154,20 +154,7 @@ fn what_is_wrong_is_said_and_nothing_of_it_is_kept() {
             "found bytes that are not compressed; they were ignored",
         ),
     ];
-    for (what, bytes, status, said) in cases {
-        for processes in ["-p1", "-p2"] {
-            folder.write("x.bz2", &bytes);
-            let ran = folder.abz(&["-d", processes, "x.bz2"]).exits(status);
-            assert!(
-                ran.stderr().starts_with("abz: x.bz2: ") && ran.stderr().contains(said),
-                "{what}: {}",
-                ran.stderr()
-            );
-            let left: &[&str] = if status == 1 { &["x.bz2"] } else { &["x"] };
-            assert_eq!(folder.names(), left, "{what}");
-            let _ = std::fs::remove_file(folder.path("x"));
-        }
-    }
+    support::tells_of_bad_files(&folder, "x.bz2", cases);
 }
 
 #[test]

@@ -76,19 +76,7 @@ fn other_programs_read_what_abz_writes_and_the_other_way_round() {
 
 #[test]
 fn the_same_bytes_come_out_for_any_number_of_processes_and_they_are_those_of_a_small_file() {
-    let folder = Folder::new();
-    let data = prose(500_000);
-    folder.write("x", &data);
-    let one = folder.abz(&["-c", "-F", "xz", "-1", "-b64K", "-p1", "x"]).exits(0).stdout();
-    for processes in ["-p2", "-p5"] {
-        assert!(folder.abz(&["-c", "-F", "xz", "-1", "-b64K", processes, "x"]).exits(0).stdout() == one);
-    }
-    folder.write("y", &prose(1000));
-    folder.write("z", &prose(1001));
-    let each = |name| folder.abz(&["-c", "-F", "xz", name]).exits(0).stdout();
-    let both = folder.abz(&["-c", "-F", "xz", "y", "z"]).exits(0).stdout();
-    assert!(both == [each("y"), each("z")].concat());
-    assert!(folder.abz_fed(&["-d"], &both).exits(0).stdout() == [prose(1000), prose(1001)].concat());
+    support::gives_the_same_bytes_however_it_is_run("xz");
 }
 
 #[test]
@@ -162,20 +150,7 @@ fn what_is_wrong_is_said_and_nothing_of_it_is_kept() {
             "found bytes that are not compressed; they were ignored",
         ),
     ];
-    for (what, bytes, status, said) in cases {
-        for processes in ["-p1", "-p2"] {
-            folder.write("x.xz", &bytes);
-            let ran = folder.abz(&["-d", processes, "x.xz"]).exits(status);
-            assert!(
-                ran.stderr().starts_with("abz: x.xz: ") && ran.stderr().contains(said),
-                "{what}: {}",
-                ran.stderr()
-            );
-            let left: &[&str] = if status == 1 { &["x.xz"] } else { &["x"] };
-            assert_eq!(folder.names(), left, "{what}");
-            let _ = std::fs::remove_file(folder.path("x"));
-        }
-    }
+    support::tells_of_bad_files(&folder, "x.xz", cases);
 }
 
 #[test]

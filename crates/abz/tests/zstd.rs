@@ -166,20 +166,7 @@ fn what_is_wrong_is_said_and_nothing_of_it_is_kept() {
             "found bytes that are not compressed; they were ignored",
         ),
     ];
-    for (what, bytes, status, said) in cases {
-        for processes in ["-p1", "-p2"] {
-            folder.write("x.zst", &bytes);
-            let ran = folder.abz(&["-d", processes, "x.zst"]).exits(status);
-            assert!(
-                ran.stderr().starts_with("abz: x.zst: ") && ran.stderr().contains(said),
-                "{what}: {}",
-                ran.stderr()
-            );
-            let left: &[&str] = if status == 1 { &["x.zst"] } else { &["x"] };
-            assert_eq!(folder.names(), left, "{what}");
-            let _ = std::fs::remove_file(folder.path("x"));
-        }
-    }
+    support::tells_of_bad_files(&folder, "x.zst", cases);
     assert!(
         folder.abz_fed(&["-d", "--long=28"], b"\x28\xb5\x2f\xfd\0\x90\x01\0\0").exits(0).stdout().is_empty()
     );

@@ -17,14 +17,14 @@ else
     trap 'rm -rf "$folder"' EXIT
 fi
 "$here/fetch.sh" "$folder" gzip bzip2 lbzip2 lzip xz-utils libzstd || exit 1
-rm -rf "$folder/bin" "$folder/log" "$folder/work"
-mkdir -p "$folder"/{bin,log,work}
+rm -rf "$folder/bin" "$folder/log" "$folder/trial"
+mkdir -p "$folder"/{bin,log,trial}
 ln -s "$abz" "$folder/bin/abz"
 "$folder/bin/abz" --install-links "$folder/bin" > /dev/null || exit 1
 bin=$folder/bin
 version=$("$abz" --version | sed 's/.* //')
 unset GZIP BZIP2 BZIP XZ_OPT XZ_DEFAULTS ZSTD_CLEVEL
-export LC_ALL=C TMPDIR=$folder/work
+export LC_ALL=C TMPDIR=$folder/trial
 
 suite= passed=0 failed=0 skipped=0 failures= worst=0
 begin() { suite=$1 passed=0 failed=0 skipped=0 failures=; }
@@ -49,7 +49,7 @@ decodes_to() { "$bin/$1" -dc "$2" | cmp - "$3"; }
 
 gzip_scripts() {
     begin "gzip: tests/"
-    local build=$folder/work/gzip
+    local build=$folder/trial/gzip
     mkdir -p "$build"
     cp -r "$folder/gzip/tests" "$build/"
     ln -s "$bin"/{gzip,gunzip,zcat} "$build/"
@@ -91,13 +91,13 @@ bzip2_samples() {
 
 lbzip2_vectors() {
     begin "lbzip2: tests/"
-    local judge=$folder/work/minbzcat file
+    local judge=$folder/trial/minbzcat file
     if ! cc -w -o "$judge" "$folder/lbzip2/tests/minbzcat.c" 2> "$folder/log/minbzcat"; then
         skipped=1
     else
         for file in "$folder"/lbzip2/tests/*.bz2; do
-            if timeout 60 "$judge" < "$file" > "$folder/work/plain" 2> /dev/null; then
-                check "${file##*/}" decodes_to lbzip2 "$file" "$folder/work/plain"
+            if timeout 60 "$judge" < "$file" > "$folder/trial/plain" 2> /dev/null; then
+                check "${file##*/}" decodes_to lbzip2 "$file" "$folder/trial/plain"
             else
                 check "${file##*/}" refused "$bin/lbzip2" "$file"
             fi
@@ -109,11 +109,11 @@ lbzip2_vectors() {
 lzip_check() {
     begin "lzip: check.sh"
     if [ -e "$bin/lzip" ]; then
-        mkdir -p "$folder/work/lzip"
-        ln -s "$bin/lzip" "$folder/work/lzip/lzip"
+        mkdir -p "$folder/trial/lzip"
+        ln -s "$bin/lzip" "$folder/trial/lzip/lzip"
         local asked lines
         asked=$(grep -c 'test_failed \$LINENO' "$folder/lzip/testsuite/check.sh")
-        (cd "$folder/work/lzip" && bash "$folder/lzip/testsuite/check.sh" "$folder/lzip/testsuite" abz) > "$folder/log/lzip" 2>&1
+        (cd "$folder/trial/lzip" && bash "$folder/lzip/testsuite/check.sh" "$folder/lzip/testsuite" abz) > "$folder/log/lzip" 2>&1
         # It goes on after a failure, and prints the lines of those, among what the program says.
         lines=$(comm -12 <(grep -oE ' [0-9]+' "$folder/log/lzip" | tr -d ' ' | sort -u) \
             <(grep -n 'test_failed \$LINENO' "$folder/lzip/testsuite/check.sh" | cut -d: -f1 | sort -u) | sort -n)

@@ -164,3 +164,39 @@ pub fn rounds(usual: u64) -> u64 {
     let soak = std::env::var("ABZ_SOAK").ok().and_then(|value| value.parse::<u64>().ok());
     usual * soak.unwrap_or(1).max(1)
 }
+
+/// Each of the files, under `name`, is told of with the exit status and the words given, and nothing of it is left.
+#[track_caller]
+pub fn tells_of_bad_files<const N: usize>(
+    folder: &Folder,
+    name: &str,
+    cases: [(&str, Vec<u8>, i32, &str); N],
+) {
+    for (what, bytes, status, said) in cases {
+        for processes in ["-p1", "-p2"] {
+            folder.write(name, &bytes);
+            let ran = folder.abz(&["-d", processes, name]).exits(status);
+            let told = ran.stderr();
+            assert!(told.starts_with(&format!("abz: {name}: ")) && told.contains(said), "{what}: {told}");
+            let left = if status == 1 { name } else { "x" };
+            assert_eq!(folder.names(), [left], "{what}");
+            let _ = fs::remove_file(folder.path("x"));
+        }
+    }
+}
+
+/// For any number of threads, and whether a file is compressed alone or beside others.
+#[track_caller]
+pub fn gives_the_same_bytes_however_it_is_run(format: &str) {
+    let folder = Folder::new();
+    folder.write("x", &prose(500_000));
+    let with = |processes| folder.abz(&["-c", "-F", format, "-1", "-b64K", processes, "x"]).exits(0).stdout();
+    let one = with("-p1");
+    assert!(with("-p2") == one && with("-p5") == one);
+    folder.write("y", &prose(1000));
+    folder.write("z", &prose(1001));
+    let each = |name| folder.abz(&["-c", "-F", format, name]).exits(0).stdout();
+    let both = folder.abz(&["-c", "-F", format, "y", "z"]).exits(0).stdout();
+    assert!(both == [each("y"), each("z")].concat());
+    assert!(folder.abz_fed(&["-d"], &both).exits(0).stdout() == [prose(1000), prose(1001)].concat());
+}
