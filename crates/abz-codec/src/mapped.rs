@@ -4,7 +4,8 @@
 //! no slice of this process. It may show in what is copied, as with a read.
 //!
 //! A mapping ends where its file ends. If the file is made shorter during a call, the system ends the process with
-//! `SIGBUS`, unless that is handled: so this is for files that nobody makes shorter, or for a program that handles it.
+//! `SIGBUS`, unless that is handled: so this is for files that nobody makes shorter, or for a program that handles it
+//! (see [`unhandle_loss`]).
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -60,6 +61,17 @@ pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     // write there meanwhile breaks none.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), map.as_mut_ptr(), bytes.len()) };
     Ok(())
+}
+
+/// Makes `SIGBUS` end the process again, as in a program that has not started yet: for who is about to handle it.
+///
+/// The standard library has a handler for it, which looks for stacks that are too deep. For any other cause that handler
+/// takes itself out and returns, and the next touch of the lost memory ends the process. A handler that calls those
+/// that were there before it, as those of `signal-hook` do, would be taken out with it.
+#[cfg(unix)]
+pub fn unhandle_loss() {
+    // SAFETY: this gives a signal its default action, and no function of ours to call. It takes no memory.
+    unsafe { libc::signal(libc::SIGBUS, libc::SIG_DFL) };
 }
 
 /// Whether the file has so many bytes: to map more is allowed, and fatal to touch.

@@ -3,14 +3,22 @@
 mod support;
 
 use std::fs;
-use std::process::Stdio;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use abz::mapped;
+use signal_hook::consts::SIGBUS;
+use signal_hook::iterator::Signals;
 use support::{Folder, prose, send};
 
 const BLOCK: usize = 64 << 10;
 const INPUT_WAYS: [&str; 4] = ["auto", "stream", "pread", "mmap"];
 const OUTPUT_WAYS: [&str; 4] = ["auto", "stream", "pwrite", "mmap"];
+
+/// Says to a process of [`lose_memory`] which file to take, and its status if it was told of the loss.
+const LOSES: &str = "ABZ_TEST_LOSES_MEMORY";
+const TOLD: i32 = 7;
 
 /// Calls `f` with the options for each way of reading with each way of writing.
 fn each_way(f: impl Fn(&[&str])) {
@@ -115,6 +123,45 @@ fn a_file_that_becomes_shorter_is_an_error_and_there_is_no_output() {
         assert!(said.contains("became shorter while it was read"), "{said}");
         assert_eq!(folder.names(), ["x"]);
     }
+}
+
+/// Reads mapped memory that is taken away again and again, until a handler is told of it.
+fn lose_memory(path: &Path) -> ! {
+    mapped::unhandle_loss();
+    let mut signals = Signals::new([SIGBUS]).unwrap();
+    std::thread::spawn(move || {
+        signals.forever().next();
+        std::process::exit(TOLD);
+    });
+    let file = fs::File::options().read(true).write(true).open(path).unwrap();
+    let other = file.try_clone().unwrap();
+    std::thread::spawn(move || {
+        loop {
+            other.set_len(0).unwrap();
+            other.set_len(8_000_000).unwrap();
+        }
+    });
+    let began = Instant::now();
+    let mut bytes = vec![0; 8_000_000];
+    while began.elapsed() < Duration::from_secs(60) {
+        let _ = mapped::read_exact_at(&file, &mut bytes, 0);
+    }
+    std::process::exit(0)
+}
+
+#[test]
+fn a_handler_is_told_when_mapped_memory_is_lost() {
+    if let Some(path) = std::env::var_os(LOSES) {
+        lose_memory(Path::new(&path));
+    }
+    let folder = Folder::new();
+    folder.write("x", b"");
+    let ended = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "a_handler_is_told_when_mapped_memory_is_lost"])
+        .env(LOSES, folder.path("x"))
+        .output()
+        .unwrap();
+    assert_eq!(ended.status.code(), Some(TOLD), "{ended:?}");
 }
 
 #[test]

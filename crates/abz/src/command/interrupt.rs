@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use abz::mapped;
 use signal_hook::consts::{SIGBUS, SIGHUP, SIGINT, SIGPIPE, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
@@ -47,6 +48,9 @@ pub fn remove_unfinished_files_on_signals(maps: bool) {
     let ignored = ignored_signals();
     let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
     let wanted = wanted.chain(maps.then_some(SIGBUS));
+    if maps {
+        mapped::unhandle_loss();
+    }
     // Without the handlers an interruption leaves a temporary file, and never a partial one under a right name:
     // not a reason to refuse to work.
     let Ok(mut signals) = Signals::new(wanted) else { return };
