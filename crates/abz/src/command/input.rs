@@ -6,12 +6,13 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use abz::Format;
 use abz::gzip::{HEADER_LIMIT, Header, Origin};
+use rustix::fs::OFlags;
 
 use super::options::{Action, Destination, Options, Source};
 use super::problem::Problem;
@@ -40,10 +41,10 @@ impl fmt::Display for Input {
 
 impl Input {
     /// Opens an input, if it is one that may be taken.
-    pub(super) fn open(source: &Source, options: &Options) -> Result<Input, Problem> {
+    pub(super) fn open(source: Source, was_found: bool, options: &Options) -> Result<Input, Problem> {
         match source {
             Source::Stdin => open_stdin(options),
-            Source::File(path) => open_file(path, options),
+            Source::File(path) => open_file(path, was_found, options),
         }
     }
 
@@ -151,34 +152,64 @@ fn open_stdin(options: &Options) -> Result<Input, Problem> {
     Ok(Input { source: Source::Stdin, file, metadata, was_found: false })
 }
 
-fn open_file(path: &Path, options: &Options) -> Result<Input, Problem> {
-    let with_suffix = compressed_path(path, options);
-    let (path, found) = match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound && options.action != Action::Compress => {
-            match with_suffix.as_deref().map(|path| (path, fs::symlink_metadata(path))) {
-                Some((path, Ok(found))) => (path, Ok(found)),
-                _ => (path, Err(error)),
-            }
-        }
-        found => (path, found),
-    };
+fn open_file(path: PathBuf, was_found: bool, options: &Options) -> Result<Input, Problem> {
+    if was_found && let Some(input) = open_found(&path) {
+        check_kind(&path, &input.metadata, options)?;
+        return Ok(input);
+    }
+    let (path, found) = look_up(path, options);
     let subject = &path.display();
     let cannot = |error| Problem::of_file(subject, "cannot be opened", &error);
     let found = found.map_err(cannot)?;
 
-    // What replaces its input must not be led astray by a link, nor take a file away from its other names.
-    let severities = &options.manners.severities;
-    let replaces = options.destination == Destination::Beside;
-    if let Some(severity) = severities.link
+    // What replaces its input must not be led astray by a link.
+    if let Some(severity) = options.manners.severities.link
         && found.is_symlink()
-        && replaces
+        && options.destination == Destination::Beside
         && !options.force
     {
         let message = "is a symbolic link: use -f to follow it, or -c";
         return Err(Problem::new(severity, subject, message));
     }
     // Before it is opened: to open a pipe waits for a writer.
-    let metadata = if found.is_symlink() { fs::metadata(path).map_err(cannot)? } else { found };
+    let metadata = if found.is_symlink() { fs::metadata(&path).map_err(cannot)? } else { found };
+    check_kind(&path, &metadata, options)?;
+    let opened = File::open(&path).and_then(|file| Ok((file.metadata()?, file)));
+    let (opened, file) = opened.map_err(cannot)?;
+    if (opened.dev(), opened.ino()) != (metadata.dev(), metadata.ino()) {
+        return Err(Problem::error(subject, "was replaced while it was opened: try again"));
+    }
+    Ok(Input { source: Source::File(path), file, metadata: opened, was_found })
+}
+
+/// Opens what was found to be a file a moment ago, with fewer calls of the system. `None` if there is anything special
+/// about it by now: no link is followed, and no writer of a pipe waited for.
+fn open_found(path: &Path) -> Option<Input> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()?;
+    let metadata = file.metadata().ok().filter(Metadata::is_file)?;
+    Some(Input { source: Source::File(path.to_owned()), file, metadata, was_found: true })
+}
+
+/// What there is of the name `path`, or of that with a suffix for which it may stand.
+fn look_up(path: PathBuf, options: &Options) -> (PathBuf, io::Result<Metadata>) {
+    let found = fs::symlink_metadata(&path);
+    if let Err(error) = &found
+        && error.kind() == io::ErrorKind::NotFound
+        && options.action != Action::Compress
+        && let Some(with_suffix) = compressed_path(&path, options)
+        && let Ok(found) = fs::symlink_metadata(&with_suffix)
+    {
+        return (with_suffix, Ok(found));
+    }
+    (path, found)
+}
+
+/// Says why a file of this kind is not taken.
+fn check_kind(path: &Path, metadata: &Metadata, options: &Options) -> Result<(), Problem> {
+    let subject = path.display();
+    let severities = &options.manners.severities;
+    let replaces = options.destination == Destination::Beside;
     if metadata.is_dir() {
         let advice = if options.manners.are_foreign() { "" } else { " (use -r to take what is in it)" };
         let message = format_args!("is a directory -- ignored{advice}");
@@ -188,6 +219,7 @@ fn open_file(path: &Path, options: &Options) -> Result<Input, Problem> {
         let message = "is not a regular file -- ignored (use -c to read it)";
         return Err(Problem::new(severities.no_file, subject, message));
     }
+    // What replaces its input must not take a file away from its other names.
     if let Some(severity) = severities.names
         && replaces
         && metadata.nlink() > 1
@@ -201,12 +233,7 @@ fn open_file(path: &Path, options: &Options) -> Result<Input, Problem> {
             format_args!("has {others} other {links} -- ignored (use -f to take it nevertheless, or -c)"),
         ));
     }
-    let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
-    let (opened, file) = opened.map_err(cannot)?;
-    if (opened.dev(), opened.ino()) != (metadata.dev(), metadata.ino()) {
-        return Err(Problem::error(subject, "was replaced while it was opened: try again"));
-    }
-    Ok(Input { source: Source::File(path.to_owned()), file, metadata: opened, was_found: false })
+    Ok(())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::thread;
 
 use abz::mapped;
@@ -12,30 +12,42 @@ use signal_hook::consts::{SIGBUS, SIGHUP, SIGINT, SIGPIPE, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-/// The temporary files that exist now. Whoever makes, renames or removes one holds the lock meanwhile, so that a
-/// signal finds each of them either here or done with.
+/// The temporary files that exist now.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Whoever makes, renames or removes a temporary file reads this meanwhile, with others who do so. A signal writes it,
+/// so that it finds each file either in the list or done with.
+static CHANGES: RwLock<()> = RwLock::new(());
 
 /// What SIGBUS means.
 const LOST: &str = "a mapped file became shorter while it was read, or cannot be read: the run ends, and the output \
                     that was being made is removed (--input-io pread passes over such a file and goes on)";
 
-/// The list of temporary files, held.
-pub(super) struct Unfinished(MutexGuard<'static, Vec<PathBuf>>);
+/// Leave to change which temporary files there are: while this is held no signal ends the process.
+pub(super) struct Change {
+    _leave: RwLockReadGuard<'static, ()>,
+}
 
-impl Unfinished {
-    pub(super) fn lock() -> Self {
-        // A list of paths is whole even if a thread that held it panicked.
-        Unfinished(UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner))
+impl Change {
+    pub(super) fn begin() -> Self {
+        // Nothing is in it that a thread that panicked could have left half done.
+        Change { _leave: CHANGES.read().unwrap_or_else(PoisonError::into_inner) }
     }
 
-    pub(super) fn add(&mut self, path: &Path) {
-        self.0.push(path.to_owned());
+    /// A file was made.
+    pub(super) fn add(&self, path: &Path) {
+        unfinished().push(path.to_owned());
     }
 
-    pub(super) fn forget(&mut self, path: &Path) {
-        self.0.retain(|unfinished| unfinished != path);
+    /// A file has got its name, or is removed.
+    pub(super) fn forget(&self, path: &Path) {
+        unfinished().retain(|unfinished| unfinished != path);
     }
+}
+
+/// A list of paths is whole even if a thread that held it panicked.
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// From here on SIGINT, SIGTERM and SIGHUP remove unfinished files, then end the process as they always do.
@@ -57,8 +69,8 @@ pub fn remove_unfinished_files_on_signals(maps: bool) {
     let _ = thread::Builder::new().name("abz signals".into()).spawn(move || {
         if let Some(signal) = signals.forever().next() {
             // Held to the end: no new file is begun.
-            let unfinished = Unfinished::lock();
-            for path in unfinished.0.iter() {
+            let _ending = CHANGES.write();
+            for path in unfinished().iter() {
                 let _ = fs::remove_file(path);
             }
             if signal == SIGBUS {

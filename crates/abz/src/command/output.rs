@@ -14,7 +14,7 @@ use tempfile::{Builder, NamedTempFile};
 
 use super::holes::Holes;
 use super::input::Input;
-use super::interrupt::Unfinished;
+use super::interrupt::Change;
 use super::options::{Action, Options};
 use super::problem::Problem;
 use super::target::Target;
@@ -220,12 +220,12 @@ impl Temporary {
     fn rename(&mut self) -> io::Result<()> {
         let file = self.file.take().expect("it is renamed once");
         let path = file.path().to_owned();
-        let mut unfinished = Unfinished::lock();
+        let change = Change::begin();
         let renamed = match self.overwrite {
             true => file.persist(&self.target),
             false => file.persist_noclobber(&self.target),
         };
-        unfinished.forget(&path);
+        change.forget(&path);
         renamed.map(drop).map_err(|error| error.error)
     }
 }
@@ -234,9 +234,9 @@ impl Drop for Temporary {
     fn drop(&mut self) {
         if let Some(file) = self.file.take() {
             let path = file.path().to_owned();
-            let mut unfinished = Unfinished::lock();
+            let change = Change::begin();
             drop(file);
-            unfinished.forget(&path);
+            change.forget(&path);
         }
     }
 }
@@ -259,7 +259,7 @@ fn open_file(target: PathBuf, options: &Options, privately: bool) -> Result<Outp
         }
     }
     let mode = if privately { 0o600 } else { 0o666 };
-    let mut unfinished = Unfinished::lock();
+    let change = Change::begin();
     let folder = folder_of(&target);
     let file = Builder::new()
         .prefix(PREFIX)
@@ -274,7 +274,7 @@ fn open_file(target: PathBuf, options: &Options, privately: bool) -> Result<Outp
             // The kind alone: the error names a file that nobody knows.
             kind => cannot(kind.into()),
         })?;
-    unfinished.add(file.path());
+    change.add(file.path());
     let holes = (options.sparse && options.action == Action::Decompress).then(Holes::default);
     Ok(Output::Temporary(Temporary { file: Some(file), target, overwrite: options.force, holes }))
 }

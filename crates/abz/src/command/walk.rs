@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, FileType};
 use std::path::Path;
 
 use super::input::Input;
@@ -15,13 +15,13 @@ use super::problem::Problem;
 #[derive(Debug)]
 pub(super) struct Walk<'a> {
     options: &'a Options,
-    /// What is still to be taken, and whether it was found in a folder.
-    waiting: VecDeque<(Source, bool)>,
+    /// What is still to be taken, and what it was found to be if that was in a folder.
+    waiting: VecDeque<(Source, Option<FileType>)>,
 }
 
 impl<'a> Walk<'a> {
     pub(super) fn new(options: &'a Options) -> Self {
-        Walk { options, waiting: options.sources.iter().map(|source| (source.clone(), false)).collect() }
+        Walk { options, waiting: options.sources.iter().map(|source| (source.clone(), None)).collect() }
     }
 
     /// Puts the files and folders in `folder` before all that waits.
@@ -34,22 +34,23 @@ impl<'a> Walk<'a> {
             let kind = entry.file_type().map_err(cannot)?;
             // A link may lead out of the folder, or back into it.
             if (kind.is_dir() || kind.is_file()) && !is_temporary(&entry.file_name()) {
-                found.push(entry.path());
+                found.push((entry.path(), kind));
             }
         }
-        found.sort_unstable_by(|a, b| b.cmp(a));
-        for path in found {
-            self.waiting.push_front((Source::File(path), true));
+        found.sort_unstable_by(|(a, _), (b, _)| b.cmp(a));
+        for (path, kind) in found {
+            self.waiting.push_front((Source::File(path), Some(kind)));
         }
         Ok(())
     }
 
-    fn is_folder(&self, path: &Path, was_found: bool) -> bool {
-        let metadata = match was_found || !self.options.force {
-            true => fs::symlink_metadata(path),
-            false => fs::metadata(path),
-        };
-        metadata.is_ok_and(|metadata| metadata.is_dir())
+    /// Whether what the user named, or what was found to be of such a kind, is to be entered.
+    fn is_folder(&self, path: &Path, found: Option<FileType>) -> bool {
+        match found {
+            Some(kind) => kind.is_dir(),
+            None if self.options.force => fs::metadata(path).is_ok_and(|metadata| metadata.is_dir()),
+            None => fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir()),
+        }
     }
 }
 
@@ -58,18 +59,17 @@ impl Iterator for Walk<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let (source, was_found) = self.waiting.pop_front()?;
+            let (source, found) = self.waiting.pop_front()?;
             if let Source::File(path) = &source
                 && self.options.recursive
-                && self.is_folder(path, was_found)
+                && self.is_folder(path, found)
             {
                 match self.enter(path) {
                     Ok(()) => continue,
                     Err(problem) => return Some(Err(problem)),
                 }
             }
-            let input = Input::open(&source, self.options);
-            return Some(input.map(|input| Input { was_found, ..input }));
+            return Some(Input::open(source, found.is_some(), self.options));
         }
     }
 }
