@@ -47,6 +47,8 @@
 //! members and is a [`Scan`](parts::Scan): [`parts::Reader`] is the plain loop round it. Those for xz are
 //! [`xz::Encoder`], [`xz::StreamWriter`] and [`xz::Scanner`].
 //!
+//! Parts of a file are decoded by themselves with what is in [`access`].
+//!
 //! # What it promises
 //!
 //! - **Standard files.** Every reader of the format reads what is written here; every file of the format can
@@ -65,6 +67,7 @@
 //! - It does not split a foreign gzip member (one long deflate stream) among threads.
 #![deny(unsafe_code)]
 
+pub mod access;
 mod blocks;
 pub mod bzip2;
 pub mod gzip;

@@ -94,7 +94,7 @@ impl Decompression {
     }
 
     /// The same for whatever reads and writes: the pipelines are compiled once.
-    fn carry(
+    pub(crate) fn carry(
         &self,
         conduct: Conduct<'_>,
         input: &mut (dyn Read + Send),

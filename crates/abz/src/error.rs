@@ -2,7 +2,7 @@
 
 use std::io;
 
-use abz_codec::{bzip2, gzip, lzip, lzw, xz, zstd};
+use abz_codec::{access, bzip2, gzip, lzip, lzw, xz, zstd};
 use thiserror::Error;
 
 /// Why a run failed.
@@ -30,6 +30,9 @@ pub enum Error {
     /// The compressed input begins like Zstandard, and is not what it should be.
     #[error(transparent)]
     Zstd(#[from] zstd::DecodeError),
+    /// A part of the compressed input has not the contents that it should have.
+    #[error(transparent)]
+    Access(access::DecodeError),
     /// The output could not be written.
     #[error("writing failed: {0}")]
     Write(#[source] io::Error),
@@ -58,6 +61,18 @@ impl Error {
         match error.downcast::<E>() {
             Ok(error) => error.into(),
             Err(error) => Error::Read(error),
+        }
+    }
+}
+
+impl From<access::DecodeError> for Error {
+    fn from(error: access::DecodeError) -> Self {
+        match error {
+            access::DecodeError::Gzip(error) => error.into(),
+            access::DecodeError::Lzip(error) => error.into(),
+            access::DecodeError::Xz(error) => error.into(),
+            access::DecodeError::Zstd(error) => error.into(),
+            error => Error::Access(error),
         }
     }
 }

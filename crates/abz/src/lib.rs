@@ -27,6 +27,7 @@
 //! It opens, renames and removes no file: that is the command's part, and its care.
 #![forbid(unsafe_code)]
 
+mod access;
 mod compress;
 mod conduct;
 mod count;
@@ -35,14 +36,17 @@ mod error;
 mod format;
 mod pipes;
 mod places;
+mod span;
 mod tools;
 
+pub use access::Spanned;
 pub use compress::{Compressed, Compression, Lzma};
 pub use conduct::Conduct;
 pub use decompress::{Decompressed, Decompression};
 pub use error::Error;
 pub use format::Format;
 pub use places::{ReadAt, Reading, WriteAt, Writing};
+pub use span::Span;
 pub use tools::Tools;
 
 /// Threads for [`Conduct`], what it tells of a run, and what is told before one.

@@ -54,9 +54,20 @@ pub enum Writing<'a> {
 }
 
 /// Parts, read one after another.
-struct Along<'a> {
+pub(crate) struct Along<'a> {
     places: &'a dyn ReadAt,
     position: u64,
+}
+
+impl<'a> Along<'a> {
+    /// From the start.
+    pub(crate) fn new(places: &'a dyn ReadAt) -> Self {
+        Along::at(places, 0)
+    }
+
+    pub(crate) fn at(places: &'a dyn ReadAt, position: u64) -> Self {
+        Along { places, position }
+    }
 }
 
 impl Read for Along<'_> {
@@ -185,7 +196,7 @@ impl Decompression {
         input: &dyn ReadAt,
         output: &dyn WriteAt,
     ) -> Result<Option<Decompressed>, Error> {
-        let Ok(Some(index)) = Index::read(&mut Along { places: input, position: 0 }) else { return Ok(None) };
+        let Ok(Some(index)) = Index::read(&mut Along::new(input)) else { return Ok(None) };
         // No size that a file claims is believed.
         let is_ours = |entry: &Entry| {
             entry.uncompressed as usize <= MAX_BLOCK && entry.compressed as usize <= MAX_BLOCK + (1 << 20)
@@ -212,6 +223,6 @@ impl Decompression {
 fn in_order<'a>(input: Reading<'a>) -> Box<dyn Read + Send + 'a> {
     match input {
         Reading::Stream(input) => Box::new(input),
-        Reading::Places(places) => Box::new(Along { places, position: 0 }),
+        Reading::Places(places) => Box::new(Along::new(places)),
     }
 }

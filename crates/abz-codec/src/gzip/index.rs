@@ -1,12 +1,13 @@
 //! The index at the end of a file: where each member lies, in the file and in its contents.
 
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 
 use libdeflater::crc32;
 
 use super::encode::Encoded;
 use super::error::IndexError;
 use super::header::push_subfield;
+use super::survey::walk;
 use super::{EMPTY_DEFLATE, Extent, Header, TRAILER_LEN, u32_at, u64_at};
 
 /// The most members that one part of the index describes: as many as fit, rounded, for an extra field has at most
@@ -163,6 +164,22 @@ impl Index {
             offset += part.len;
         }
         Ok(Some(Index { entries }))
+    }
+
+    /// Makes one of what the members of `file` say of themselves, wherever its end is: each says how long it is, those of
+    /// BGZF too. `None` if one does not, or something is not as it should be. It moves the file's position.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read.
+    pub fn of_members<F: Read + Seek>(file: &mut F) -> io::Result<Option<Index>> {
+        let mut entries = Vec::new();
+        let is_right = walk(file, |member| {
+            if member.uncompressed > 0 {
+                entries.push(member);
+            }
+        })?;
+        Ok(is_right.then_some(Index { entries }))
     }
 
     /// The members, in order.

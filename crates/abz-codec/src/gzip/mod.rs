@@ -74,6 +74,7 @@ pub use scan::{Scanned, Scanner, Stretch};
 pub use split::{Piece, Splitter};
 pub use sums::Verifier;
 pub use survey::Survey;
+pub(crate) use survey::parts;
 pub use write::MemberWriter;
 
 /// The size of a member's trailer in bytes: CRC-32 and ISIZE (RFC 1952, section 2.3).

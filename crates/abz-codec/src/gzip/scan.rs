@@ -130,6 +130,11 @@ impl Scanner {
         }
     }
 
+    /// A scanner behind so many members, of a file that goes on at the byte `offset`.
+    pub(crate) fn at(members: u64, offset: u64) -> Self {
+        Scanner { number: members, offset, expects_more: true, ..Scanner::new() }
+    }
+
     /// Goes on through `input`, the next bytes of the file, from whose front it takes what it has done with. `None`:
     /// it has taken all, and needs more to go on.
     ///

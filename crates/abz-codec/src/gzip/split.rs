@@ -43,9 +43,14 @@ pub struct Splitter<R> {
 impl<R: Read> Splitter<R> {
     /// Splits what `reader` gives. It has a buffer of its own.
     pub fn new(reader: R) -> Self {
+        Splitter::with(Scanner::new(), reader)
+    }
+
+    /// Splits what `reader` gives from where `scanner` is.
+    pub(crate) fn with(scanner: Scanner, reader: R) -> Self {
         Splitter {
             reader,
-            scanner: Scanner::new(),
+            scanner,
             verifier: Verifier::new(),
             buffer: Vec::new(),
             begin: 0,

@@ -2,7 +2,8 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-use super::{EMPTY_DEFLATE, HEADER_LIMIT, Header, TRAILER_LEN, u32_at};
+use super::{EMPTY_DEFLATE, Entry, HEADER_LIMIT, Header, Index, IndexError, TRAILER_LEN, u32_at};
+use crate::access::{Kind, Layout, Part};
 
 /// What the members of a file say of themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,30 +38,41 @@ impl Survey {
     ///
     /// If the file cannot be read.
     pub fn of<F: Read + Seek>(file: &mut F) -> io::Result<Option<Survey>> {
-        let end = file.seek(SeekFrom::End(0))?;
         let mut survey = Survey::default();
-        let (mut at, mut expects_more) = (0, true);
-        while at < end {
-            let Some((header, header_len)) = read_header(file, at)? else { return Ok(None) };
-            let Some(extent) = header.extent() else { return Ok(None) };
-            let len = u64::from(extent.compressed);
-            if len < (header_len + EMPTY_DEFLATE.len() + TRAILER_LEN) as u64 || len > end - at {
-                return Ok(None);
-            }
-            let mut size = [0; 4];
-            file.seek(SeekFrom::Start(at + len - 4))?;
-            file.read_exact(&mut size)?;
-            let size = u32_at(&size, 0);
-            if extent.uncompressed.is_some_and(|said| said != size) {
-                return Ok(None);
-            }
-            survey.members += u64::from(size > 0);
-            survey.uncompressed += u64::from(size);
-            expects_more = extent.more;
-            at += len;
-        }
-        Ok((!expects_more).then_some(survey))
+        let is_right = walk(file, |member| {
+            survey.members += u64::from(member.uncompressed > 0);
+            survey.uncompressed += u64::from(member.uncompressed);
+        })?;
+        Ok(is_right.then_some(survey))
     }
+}
+
+/// Tells `each` of every member of a file, the empty ones too; false if a member does not say where it ends, or something
+/// is not as it should be.
+pub(super) fn walk<F: Read + Seek>(file: &mut F, mut each: impl FnMut(Entry)) -> io::Result<bool> {
+    let end = file.seek(SeekFrom::End(0))?;
+    let (mut offset, mut start, mut expects_more) = (0, 0, true);
+    while offset < end {
+        let Some((header, header_len)) = read_header(file, offset)? else { return Ok(false) };
+        let Some(extent) = header.extent() else { return Ok(false) };
+        let compressed = extent.compressed;
+        let len = u64::from(compressed);
+        if len < (header_len + EMPTY_DEFLATE.len() + TRAILER_LEN) as u64 || len > end - offset {
+            return Ok(false);
+        }
+        let mut size = [0; 4];
+        file.seek(SeekFrom::Start(offset + len - 4))?;
+        file.read_exact(&mut size)?;
+        let uncompressed = u32_at(&size, 0);
+        if extent.uncompressed.is_some_and(|said| said != uncompressed) {
+            return Ok(false);
+        }
+        each(Entry { offset, compressed, start, uncompressed });
+        expects_more = extent.more;
+        offset += len;
+        start += u64::from(uncompressed);
+    }
+    Ok(!expects_more)
 }
 
 /// The header at byte `at`, with its length.
@@ -76,4 +88,21 @@ fn read_header<F: Read + Seek>(file: &mut F, at: u64) -> io::Result<Option<(Head
         }
     }
     Ok(None)
+}
+
+/// The members of a file as parts that can be decoded each by itself, those with contents, as the index at its end says,
+/// or the members themselves if there is none; `None` where neither can be.
+pub(crate) fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
+    let index = match Index::read(file) {
+        Err(IndexError::Io(error)) => return Err(error),
+        Ok(Some(index)) => Some(index),
+        Ok(None) | Err(_) => Index::of_members(file)?,
+    };
+    let Some(index) = index else { return Ok(None) };
+    let mut layout = Layout::default();
+    for (number, entry) in (1..).zip(index.entries()) {
+        let Entry { offset, compressed, uncompressed, .. } = *entry;
+        layout.push(Kind::GzipMember, number, offset, compressed.into(), uncompressed.into());
+    }
+    Ok(layout.finish())
 }

@@ -31,6 +31,7 @@ pub use encode::{Encoder, Search, Settings};
 pub use error::{DecodeError, Fault, Part};
 pub use scan::{Scanner, Strictness};
 pub use survey::Survey;
+pub(crate) use survey::parts;
 
 /// Reads an lzip file on one thread.
 ///

@@ -107,6 +107,12 @@ impl Scanner {
         }
     }
 
+    /// Begins not at the start of the file, but at the byte `offset`, behind so many members.
+    pub fn at(mut self, members: u64, offset: u64) -> Self {
+        (self.number, self.offset) = (members, offset);
+        self
+    }
+
     /// Takes no member whole for which there is no room, and none at all whose dictionary is too large.
     pub fn within(mut self, room: Room) -> Self {
         self.room = room;

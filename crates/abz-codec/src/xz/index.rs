@@ -13,6 +13,8 @@ pub(super) struct Records {
     uncompressed: u64,
     padded: u64,
     digest: Sha256,
+    /// Each of them, if they are kept.
+    list: Option<Vec<(u64, u64)>>,
 }
 
 impl Records {
@@ -22,6 +24,14 @@ impl Records {
         self.padded = self.padded.saturating_add(unpadded.saturating_add(3) & !3);
         self.digest.update(unpadded.to_le_bytes());
         self.digest.update(uncompressed.to_le_bytes());
+        if let Some(list) = &mut self.list {
+            list.push((unpadded, uncompressed));
+        }
+    }
+
+    /// The sizes of each block, without padding and of its contents, if they are kept.
+    pub(super) fn list(&self) -> &[(u64, u64)] {
+        self.list.as_deref().unwrap_or_default()
     }
 
     /// How many there are.
@@ -57,6 +67,11 @@ pub(super) struct Index {
 }
 
 impl Index {
+    /// One that keeps the sizes of each block.
+    pub(super) fn keeping() -> Self {
+        Index { records: Records { list: Some(Vec::new()), ..Records::default() }, ..Index::default() }
+    }
+
     /// Takes what it can from the front of `bytes`, of which the first ones are the index' own; true at its end. The
     /// longest thing that must be whole has 18 bytes.
     pub(super) fn read(&mut self, bytes: &mut &[u8]) -> Result<bool, Fault> {

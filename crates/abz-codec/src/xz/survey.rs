@@ -2,8 +2,11 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-use super::header::{FOOTER_LEN, MAGIC, MAX_NUMBER_LEN, STREAM_HEADER_LEN, index_len_of};
+use super::header::{
+    FOOTER_LEN, MAGIC, MAX_NUMBER_LEN, STREAM_HEADER_LEN, index_len_of, parse_stream_header,
+};
 use super::index::Index;
+use crate::access::{Kind, Layout, Part};
 
 /// How much is read at once, in bytes.
 const INPUT: usize = 64 * 1024;
@@ -30,51 +33,97 @@ impl Survey {
     ///
     /// If the file cannot be read.
     pub fn of<F: Read + Seek>(file: &mut F) -> io::Result<Option<Survey>> {
-        let mut end = file.seek(SeekFrom::End(0))?;
-        let (mut survey, mut padding) = (Survey::default(), 0);
-        while end > 0 {
-            if end < (STREAM_HEADER_LEN + FOOTER_LEN) as u64 {
-                return Ok(None);
-            }
-            let mut footer = [0; FOOTER_LEN];
-            file.seek(SeekFrom::Start(end - FOOTER_LEN as u64))?;
-            file.read_exact(&mut footer)?;
-            if footer[8..] == [0; 4] {
-                padding += 4;
-                if padding > MOST_PADDING {
-                    return Ok(None);
-                }
-                end -= 4;
-                continue;
-            }
-            let Ok(len) = index_len_of(&footer) else { return Ok(None) };
-            let Some(index_at) = end.checked_sub(FOOTER_LEN as u64 + len) else { return Ok(None) };
-            let Some(index) = read_index(file, index_at, len)? else { return Ok(None) };
+        let mut survey = Survey::default();
+        let is_right = walk(file, Index::default, |_, _, index| {
             let records = index.records();
-            let before = records.padded().saturating_add(STREAM_HEADER_LEN as u64);
-            let Some(start) = index_at.checked_sub(before) else {
-                return Ok(None);
-            };
-            let mut magic = [0; MAGIC.len()];
-            file.seek(SeekFrom::Start(start))?;
-            file.read_exact(&mut magic)?;
-            if magic != MAGIC {
-                return Ok(None);
-            }
             survey.streams += 1;
             survey.blocks += records.count();
             survey.uncompressed = survey.uncompressed.saturating_add(records.uncompressed());
-            end = start;
-        }
-        Ok((survey.streams > 0).then_some(survey))
+        })?;
+        Ok(is_right.then_some(survey))
     }
 }
 
+/// Tells `each` of the header and the index of every stream of a file, and where it begins, from the last to the first;
+/// false if something is not as it should be, or there is none.
+fn walk<F: Read + Seek>(
+    file: &mut F,
+    empty: fn() -> Index,
+    mut each: impl FnMut(u64, &[u8; STREAM_HEADER_LEN], Index),
+) -> io::Result<bool> {
+    let mut end = file.seek(SeekFrom::End(0))?;
+    let (mut any, mut padding) = (false, 0);
+    while end > 0 {
+        if end < (STREAM_HEADER_LEN + FOOTER_LEN) as u64 {
+            return Ok(false);
+        }
+        let mut footer = [0; FOOTER_LEN];
+        file.seek(SeekFrom::Start(end - FOOTER_LEN as u64))?;
+        file.read_exact(&mut footer)?;
+        if footer[8..] == [0; 4] {
+            padding += 4;
+            if padding > MOST_PADDING {
+                return Ok(false);
+            }
+            end -= 4;
+            continue;
+        }
+        let Ok(len) = index_len_of(&footer) else { return Ok(false) };
+        let Some(index_at) = end.checked_sub(FOOTER_LEN as u64 + len) else { return Ok(false) };
+        let Some(index) = read_index(file, index_at, len, empty())? else { return Ok(false) };
+        let before = index.records().padded().saturating_add(STREAM_HEADER_LEN as u64);
+        let Some(start) = index_at.checked_sub(before) else { return Ok(false) };
+        let mut header = [0; STREAM_HEADER_LEN];
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(&mut header)?;
+        if !header.starts_with(&MAGIC) {
+            return Ok(false);
+        }
+        any = true;
+        each(start, &header, index);
+        end = start;
+    }
+    Ok(any)
+}
+
+/// The blocks of a file as parts that can be decoded each by itself, those with contents; `None` where there is no
+/// [`Survey`], or a check is not known.
+pub(crate) fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
+    let mut streams = Vec::new();
+    let is_right = walk(file, Index::keeping, |start, header, index| {
+        streams.push((start, parse_stream_header(header), index));
+    })?;
+    if !is_right {
+        return Ok(None);
+    }
+    let mut layout = Layout::default();
+    for (stream, (start, check, index)) in (1..).zip(streams.into_iter().rev()) {
+        let Ok(check) = check else { return Ok(None) };
+        let mut at = start + STREAM_HEADER_LEN as u64;
+        for (number, &(unpadded, uncompressed)) in (1..).zip(index.records().list()) {
+            layout.push(
+                Kind::XzBlock { check, stream },
+                number,
+                at,
+                unpadded.next_multiple_of(4),
+                uncompressed,
+            );
+            at += unpadded.next_multiple_of(4);
+        }
+    }
+    Ok(layout.finish())
+}
+
 /// The index of `len` bytes at a place.
-fn read_index<F: Read + Seek>(file: &mut F, at: u64, len: u64) -> io::Result<Option<Index>> {
+fn read_index<F: Read + Seek>(
+    file: &mut F,
+    at: u64,
+    len: u64,
+    mut index: Index,
+) -> io::Result<Option<Index>> {
     file.seek(SeekFrom::Start(at))?;
     let mut input = file.take(len);
-    let (mut index, mut bytes) = (Index::default(), Vec::new());
+    let mut bytes = Vec::new();
     loop {
         let before = bytes.len();
         input.by_ref().take(INPUT as u64).read_to_end(&mut bytes)?;

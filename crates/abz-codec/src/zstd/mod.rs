@@ -43,6 +43,7 @@ pub use read::Reader;
 pub use scan::{Frame, Scanned, Scanner};
 pub use seek::{SeekError, SeekTable, SeekTableEntry};
 pub use survey::Survey;
+pub(crate) use survey::parts;
 pub use write::FrameWriter;
 
 /// The levels: the lowest is the fastest, and from 20 on both ways need hundreds of megabytes.

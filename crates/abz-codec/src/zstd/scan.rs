@@ -160,8 +160,8 @@ impl Scanner {
         Scanner::at(decoding, 0, 0)
     }
 
-    /// A scanner at the end of a frame.
-    pub(super) fn at(decoding: &Decoding, number: u64, offset: u64) -> Self {
+    /// A scanner at the end of so many frames, at the byte `offset` of the file.
+    pub fn at(decoding: &Decoding, number: u64, offset: u64) -> Self {
         Scanner {
             decoding: decoding.clone(),
             state: State::Between,

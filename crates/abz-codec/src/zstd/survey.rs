@@ -3,7 +3,10 @@
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::header::BlockHeader;
-use super::{BLOCK_HEADER, CHECKSUM, FrameHeader, MAGIC, SKIPPABLE_HEADER, is_skippable, u32_at};
+use super::{
+    BLOCK_HEADER, CHECKSUM, FrameHeader, MAGIC, SKIPPABLE_HEADER, SeekError, SeekTable, is_skippable, u32_at,
+};
+use crate::access::{Kind, Layout, Part};
 
 /// What the frames of a file say of themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,37 +28,73 @@ impl Survey {
     ///
     /// If the file cannot be read.
     pub fn of<F: Read + Seek>(file: &mut F) -> io::Result<Option<Survey>> {
-        let end = file.seek(SeekFrom::End(0))?;
         let mut survey = Survey { checksums: true, ..Survey::default() };
-        let (mut at, mut start) = (0, Vec::new());
-        while at < end {
-            read_at(file, at, FrameHeader::MAX_LEN, &mut start)?;
-            if start.len() >= SKIPPABLE_HEADER && is_skippable(&start[..4]) {
-                at += SKIPPABLE_HEADER as u64 + u64::from(u32_at(&start, 4));
-                continue;
-            }
-            if !start.starts_with(&MAGIC) {
-                return Ok(None);
-            }
-            let Ok(Some((header, len))) = FrameHeader::parse(&start) else { return Ok(None) };
-            let Some(contents) = header.contents else { return Ok(None) };
-            at += len as u64;
-            loop {
-                read_at(file, at, BLOCK_HEADER, &mut start)?;
-                let Some(&block) = start.first_chunk() else { return Ok(None) };
-                let Ok(block) = BlockHeader::parse(block, &header) else { return Ok(None) };
-                at += (BLOCK_HEADER + block.len) as u64;
-                if block.is_last {
-                    break;
-                }
-            }
-            at += (CHECKSUM * usize::from(header.checksum)) as u64;
+        let is_right = walk(file, |_, _, header, contents| {
             survey.frames += 1;
             survey.checksums &= header.checksum;
-            let Some(sum) = survey.uncompressed.checked_add(contents) else { return Ok(None) };
-            survey.uncompressed = sum;
+            survey.uncompressed += contents;
+        })?;
+        Ok(is_right.then_some(survey))
+    }
+}
+
+/// Tells `each` of the offset and the size of every frame of a file, of its header and of the size of its contents, which
+/// do not overflow together; false if one does not say that, or something is not as it should be.
+fn walk<F: Read + Seek>(file: &mut F, mut each: impl FnMut(u64, u64, FrameHeader, u64)) -> io::Result<bool> {
+    let end = file.seek(SeekFrom::End(0))?;
+    let (mut at, mut sum, mut start) = (0, 0u64, Vec::new());
+    while at < end {
+        read_at(file, at, FrameHeader::MAX_LEN, &mut start)?;
+        if start.len() >= SKIPPABLE_HEADER && is_skippable(&start[..4]) {
+            at += SKIPPABLE_HEADER as u64 + u64::from(u32_at(&start, 4));
+            continue;
         }
-        Ok((at == end && end > 0).then_some(survey))
+        if !start.starts_with(&MAGIC) {
+            return Ok(false);
+        }
+        let begin = at;
+        let Ok(Some((header, len))) = FrameHeader::parse(&start) else { return Ok(false) };
+        let Some(contents) = header.contents else { return Ok(false) };
+        at += len as u64;
+        loop {
+            read_at(file, at, BLOCK_HEADER, &mut start)?;
+            let Some(&block) = start.first_chunk() else { return Ok(false) };
+            let Ok(block) = BlockHeader::parse(block, &header) else { return Ok(false) };
+            at += (BLOCK_HEADER + block.len) as u64;
+            if block.is_last {
+                break;
+            }
+        }
+        at += (CHECKSUM * usize::from(header.checksum)) as u64;
+        let Some(with) = sum.checked_add(contents) else { return Ok(false) };
+        sum = with;
+        each(begin, at - begin, header, contents);
+    }
+    Ok(at == end && end > 0)
+}
+
+/// The frames of a file as parts that can be decoded each by itself, those with contents, as the table at its end says, or
+/// the frames themselves if there is none; `None` where there is neither.
+pub(crate) fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
+    let mut layout = Layout::default();
+    match SeekTable::read(file) {
+        Ok(Some(table)) => {
+            let mut at = 0;
+            for (number, entry) in (1..).zip(table.entries()) {
+                layout.push(Kind::ZstdFrame, number, at, entry.compressed.into(), entry.contents.into());
+                at += u64::from(entry.compressed);
+            }
+            Ok(layout.finish())
+        }
+        Err(SeekError::Io(error)) => Err(error),
+        Ok(None) | Err(SeekError::Damaged { .. }) => {
+            let mut number = 0;
+            let is_right = walk(file, |offset, len, _, contents| {
+                number += 1;
+                layout.push(Kind::ZstdFrame, number, offset, len, contents);
+            })?;
+            Ok(if is_right { layout.finish() } else { None })
+        }
     }
 }
 

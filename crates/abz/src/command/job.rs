@@ -55,6 +55,9 @@ impl Setting<'_> {
         if let Some(form) = options.explain {
             return explain(&input, options, form);
         }
+        if let Some(span) = &options.span {
+            return self.take_span(span, &input, crew, told);
+        }
         let target = match Target::of(&input, options, told) {
             // What lies in a folder need not be of the right kind.
             Err(problem) if input.was_found && !options.is_verbose() && !problem.is_error() => return Ok(()),
@@ -82,11 +85,7 @@ impl Setting<'_> {
                 Failure::Run(error) => error,
                 Failure::Check(found) => return Problem::of_verification(&output_name, found),
             };
-            if let Error::Write(error) = error {
-                told.is_hopeless = options.destination == Destination::Stdout;
-                interrupt::end_if_broken_pipe(error);
-            }
-            Problem::of_run(&input_name, &output_name, error)
+            failed(error, &input_name, &output_name, options, told)
         })?;
         let Some(done) = done else {
             let format = options.manners.reads[0];
@@ -235,6 +234,21 @@ impl From<Error> for Failure {
     }
 }
 
+/// What is told of a run that failed.
+pub(super) fn failed(
+    error: &Error,
+    input: &str,
+    output: &str,
+    options: &Options,
+    told: &mut Told,
+) -> Problem {
+    if let Error::Write(error) = error {
+        told.is_hopeless = options.destination == Destination::Stdout;
+        interrupt::end_if_broken_pipe(error);
+    }
+    Problem::of_run(input, output, error)
+}
+
 /// How to compress `input`: with no more workers than it has blocks.
 fn compression(input: &Input, options: &Options) -> Compression {
     let mut compression = options.compression.clone();
@@ -249,7 +263,7 @@ fn compression(input: &Input, options: &Options) -> Compression {
 }
 
 /// How to decompress `input`.
-fn decompression(input: &Input, options: &Options) -> Decompression {
+pub(super) fn decompression(input: &Input, options: &Options) -> Decompression {
     let is_small = input.len().is_some_and(|len| len < SMALL);
     let mut decompression = options.decompression();
     if is_small {

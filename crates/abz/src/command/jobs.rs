@@ -27,7 +27,7 @@ const MAX_OPEN: usize = 128;
 /// Does all that the command line asks for.
 pub fn run(options: &Options, console: &mut Console) {
     let progress = match shows_progress(options) {
-        true if options.archiving.is_some() => Progress::new(None),
+        true if options.archiving.is_some() || options.span.is_some() => Progress::new(None),
         true => Progress::new(walk::total(options)),
         false => Progress::hidden(),
     };

@@ -10,6 +10,7 @@
 //! | [`walk`] | which inputs there are: folders, with `-r` |
 //! | [`jobs`] | large files one by one, small ones side by side |
 //! | [`job`] | one input from start to end |
+//! | [`access`] | a part of what is in an input |
 //! | [`verify`] | that what is written can be read back |
 //! | [`sums`] | sums of the plain data on its way |
 //! | [`checksum`] | where they are told |
@@ -30,6 +31,7 @@
 #[cfg(not(unix))]
 compile_error!("the command knows files by their Unix attributes; the library `abz` runs anywhere");
 
+mod access;
 mod archive;
 mod arguments;
 pub mod bench;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use abz::gzip::MAX_BLOCK;
 use abz::zstd::{DEFAULT_WINDOW_LIMIT, Decoding, Dictionary, Encoding};
-use abz::{Compression, Decompression, Format, Lzma, lzip};
+use abz::{Compression, Decompression, Format, Lzma, Span, lzip};
 use clap::Parser;
 
 use super::arguments::{Arguments, Explained, InputWay, LICENSE, OutputWay, Reported, Zstd};
@@ -40,6 +40,8 @@ pub struct Options {
     pub(super) archiving: Option<Archiving>,
     /// Take archives apart in this folder.
     pub(super) extract: Option<PathBuf>,
+    /// Of what is decompressed, only this.
+    pub(super) span: Option<Span>,
     /// Whether inputs stay when their output is complete.
     pub(super) keep: bool,
     pub(super) force: bool,
@@ -188,6 +190,7 @@ impl Options {
             destination: Destination::Beside,
             archiving: None,
             extract: None,
+            span: None,
             keep: false,
             force: false,
             recursive: false,
@@ -216,7 +219,7 @@ impl Options {
     }
 
     fn new(arguments: Arguments) -> Result<Options, clap::Error> {
-        let Arguments { inputs, what, files, how, archive, told } = arguments;
+        let Arguments { inputs, what, files, how, archive, access, told } = arguments;
         let sources: Vec<_> = match inputs.is_empty() {
             true => vec![Source::Stdin],
             false => inputs
@@ -256,12 +259,13 @@ impl Options {
         if files.checksum.is_some() && what.list {
             return Err(mistake("--checksum needs the data, and --list does not decode it: use -t"));
         }
+        let span = access.range.map(Span::Bytes).or(access.line_range.map(Span::Lines));
         let action = match (what.bench, what.list, what.test, what.decompress) {
             (true, ..) => Action::Bench,
             (_, true, ..) => Action::List,
             (_, _, true, _) => Action::Test,
             (_, _, _, true) => Action::Decompress,
-            _ if archive.extract => Action::Decompress,
+            _ if archive.extract || span.is_some() => Action::Decompress,
             _ => Action::Compress,
         };
         let destination = match archive.archive.clone().or(files.output) {
@@ -270,7 +274,7 @@ impl Options {
             }
             Some(file) if file.as_os_str() == "-" => Destination::Stdout,
             Some(file) => Destination::File(file),
-            None if files.stdout => Destination::Stdout,
+            None if files.stdout || span.is_some() => Destination::Stdout,
             None => Destination::Beside,
         };
         let level = how.level.0.unwrap_or(format.default_level());
@@ -339,6 +343,7 @@ impl Options {
                 owner: archive.owner,
             }),
             extract: archive.extract.then(|| archive.directory.unwrap_or_else(|| ".".into())),
+            span,
             explain: what.explain,
             as_json: what.json,
             sources,

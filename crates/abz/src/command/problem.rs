@@ -79,6 +79,7 @@ impl Problem {
             Error::Lzip(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_lzip(cause))),
             Error::Xz(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_xz(cause))),
             Error::Zstd(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_zstd(cause))),
+            Error::Access(cause) => Self::damage(input, format_args!("{cause}; {MISPLACED}")),
             _ => Self::error(input, error),
         }
     }
@@ -170,5 +171,6 @@ fn advice_on_zstd(error: &zstd::DecodeError) -> String {
     }
 }
 
+const MISPLACED: &str = "the file is damaged there, or where it says where its parts are: -t finds out";
 const CUT: &str = "the file was cut short: get all of it (-dc gives what there is)";
 const DAMAGED: &str = "the file is damaged there: get another copy (-dc gives what comes before)";

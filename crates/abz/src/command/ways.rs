@@ -25,7 +25,7 @@ enum By {
 }
 
 /// An input that is read in parts.
-struct Source<'a> {
+pub(super) struct Source<'a> {
     file: &'a File,
     size: u64,
     by: By,
@@ -97,7 +97,7 @@ fn allocate(_: &File, _: u64, _: u64) -> io::Result<bool> {
 }
 
 /// How `input` may be read in parts.
-fn source<'a>(input: &'a Input, options: &Options, progress: &'a Progress) -> Option<Source<'a>> {
+pub(super) fn source<'a>(input: &'a Input, options: &Options, progress: &'a Progress) -> Option<Source<'a>> {
     let by = match options.input_way {
         InputWay::Stream => return None,
         InputWay::Auto | InputWay::Pread => By::Calls,

@@ -1,5 +1,6 @@
 //! The pipelines, a file for each format.
 
+pub(crate) mod access;
 pub(crate) mod bzip2;
 pub(crate) mod gzip;
 mod inputs;

@@ -61,11 +61,22 @@ pub(crate) fn decompress<'a, R: Read + Send + 'a>(
     input: R,
     pool: Option<&'a Pool>,
 ) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a, R>, May<Error>> {
+    decompress_from(decompression, 0, 0, input, pool)
+}
+
+/// As [`decompress`], of a file that `input` gives from the byte `offset` on, where so many frames have ended.
+pub(crate) fn decompress_from<'a, R: Read + Send + 'a>(
+    decompression: &'a Decompression,
+    frames: u64,
+    offset: u64,
+    input: R,
+    pool: Option<&'a Pool>,
+) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a, R>, May<Error>> {
     let Decompression { workers, zstd: decoding, .. } = decompression;
     let max_whole = decoding.max_whole.min(MEMORY / window(*workers));
     let bounded = Decoding { max_whole, ..decoding.clone() };
     let scan = Scan {
-        scanner: Arc::new(Mutex::new(Scanner::new(&bounded))),
+        scanner: Arc::new(Mutex::new(Scanner::at(&bounded, frames, offset))),
         buffers: Recycler::new(window(*workers), Vec::new),
     };
     let buffers = Recycler::new(window(*workers), Vec::new);

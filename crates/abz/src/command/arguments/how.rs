@@ -178,7 +178,7 @@ fn parse_memory(text: &str) -> Result<u64, String> {
 }
 
 /// A number of bytes, with the unit that stands behind it.
-fn parse_size(text: &str) -> Option<(usize, usize)> {
+pub(super) fn parse_size(text: &str) -> Option<(usize, usize)> {
     const UNITS: [(char, usize); 3] = [('k', 1 << 10), ('m', 1 << 20), ('g', 1 << 30)];
     let short = text.strip_suffix("iB").or(text.strip_suffix('i')).unwrap_or(text);
     let unit = UNITS.into_iter().find_map(|(letter, unit)| {

@@ -1,5 +1,6 @@
 //! What the user may write. [`Options`](super::Options) says what it means.
 
+mod access;
 mod archive;
 mod files;
 mod how;
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueHint};
 
+pub(super) use access::Access;
 pub(super) use archive::Archive;
 pub(super) use files::Files;
 pub(super) use how::{How, InputWay, OutputWay, parse_block_size, parse_dictionary_size};
@@ -48,6 +50,9 @@ pub(super) struct Arguments {
 
     #[command(flatten)]
     pub(super) archive: Archive,
+
+    #[command(flatten)]
+    pub(super) access: Access,
 
     #[command(flatten)]
     pub(super) told: Told,

@@ -1,0 +1,143 @@
+//! Parts into data.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use super::{Kind, Part};
+use crate::parts::{self, Scan, Scanned};
+use crate::{gzip, lzip, xz, zstd};
+
+/// Why a part could not be decoded.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// A member of gzip is not what it should be.
+    #[error(transparent)]
+    Gzip(#[from] gzip::DecodeError),
+    /// A member of lzip is not what it should be.
+    #[error(transparent)]
+    Lzip(#[from] lzip::DecodeError),
+    /// A block of xz is not what it should be.
+    #[error(transparent)]
+    Xz(#[from] xz::DecodeError),
+    /// A frame of zstd is not what it should be.
+    #[error(transparent)]
+    Zstd(#[from] zstd::DecodeError),
+    /// It has not the contents that it should have: what was said of it is wrong, or it is damaged.
+    #[error("at byte {offset}: expected {expected} bytes of contents, found {found}")]
+    Size {
+        /// The offset of its first byte in the file.
+        offset: u64,
+        /// How many bytes there should be.
+        expected: u64,
+        /// How many there are; or one more, if there are too many.
+        found: u64,
+    },
+}
+
+/// Decodes parts, and verifies them. It keeps its tables, so a worker has one and uses it again and again.
+#[derive(Default)]
+pub struct Decoder {
+    decoding: zstd::Decoding,
+    gzip: Option<gzip::Decoder>,
+    zstd: Option<zstd::Decoder>,
+}
+
+impl Decoder {
+    /// A decoder that reads frames of zstd so.
+    pub fn new(decoding: &zstd::Decoding) -> Self {
+        Decoder { decoding: decoding.clone(), ..Decoder::default() }
+    }
+
+    /// Decodes a part of which these are the bytes ([`Part::bytes`]) into the allocation of `data`, whose contents are
+    /// dropped. It takes as much memory as the part says that it has contents.
+    ///
+    /// # Errors
+    ///
+    /// If the part is damaged, or is not what was said of it; what is in `data` is then of no use.
+    pub fn decode_into(&mut self, part: &Part, bytes: &[u8], data: &mut Vec<u8>) -> Result<(), DecodeError> {
+        data.clear();
+        let before = part.number.saturating_sub(1);
+        let offset = part.bytes().start;
+        match part.kind {
+            Kind::GzipMember => self.gzip(gzip::Scanner::at(before, offset), bytes, data)?,
+            Kind::LzipMember => {
+                let scanner = lzip::Scanner::new(lzip::Strictness::default());
+                scan(scanner.at(before, offset), part, bytes, data)?;
+            }
+            Kind::XzBlock { check, stream } => {
+                scan(xz::Scanner::new().at(check, stream, before, offset), part, bytes, data)?;
+            }
+            Kind::ZstdFrame => self.zstd(part, bytes, data)?,
+        }
+        let (expected, found) = (part.len(), data.len() as u64);
+        if expected != found {
+            return Err(DecodeError::Size { offset, expected, found });
+        }
+        Ok(())
+    }
+
+    fn gzip(
+        &mut self,
+        scanner: gzip::Scanner,
+        bytes: &[u8],
+        data: &mut Vec<u8>,
+    ) -> Result<(), gzip::DecodeError> {
+        let decoder = self.gzip.get_or_insert_default();
+        for piece in gzip::Splitter::with(scanner, bytes) {
+            match piece {
+                Ok(gzip::Piece::Member(member)) => decoder.decode_into(&member, data)?,
+                Ok(gzip::Piece::Data(more)) => data.extend(more),
+                // There is one, and this is not of it.
+                Err(error) if matches!(error.fault, gzip::Fault::MissingMember) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn zstd(&mut self, part: &Part, mut bytes: &[u8], data: &mut Vec<u8>) -> Result<(), zstd::DecodeError> {
+        let decoder = self.zstd.get_or_insert_with(|| zstd::Decoder::new(&self.decoding));
+        let mut scanner =
+            zstd::Scanner::at(&self.decoding, part.number.saturating_sub(1), part.bytes().start);
+        let mut found = Vec::new();
+        while let Some(scanned) = scanner.next(&mut bytes, &mut found)? {
+            match scanned {
+                zstd::Scanned::Frame(frame) => decoder.decode_into(&frame, data)?,
+                zstd::Scanned::Data => data.extend_from_slice(&found),
+            }
+            if data.len() as u64 > part.len() {
+                return Ok(());
+            }
+        }
+        if (data.len() as u64) < part.len() {
+            scanner.finish()?;
+        }
+        Ok(())
+    }
+}
+
+/// Decodes what `scanner` finds in the bytes of a part.
+fn scan<S: Scan>(mut scanner: S, part: &Part, mut bytes: &[u8], data: &mut Vec<u8>) -> Result<(), S::Error> {
+    let mut chunk = Vec::with_capacity(parts::CHUNK);
+    while data.len() as u64 <= part.len() {
+        let found = match scanner.next(&mut bytes, &mut chunk)? {
+            // What it comes to is an error, if it is not whole.
+            None if (data.len() as u64) < part.len() => scanner.finish(&mut chunk)?,
+            found => found,
+        };
+        match found {
+            Some(Scanned::Whole(whole)) => S::decode_into(&mut S::Decoder::default(), &whole, data)?,
+            Some(Scanned::Data) => data.extend_from_slice(&chunk),
+            None => break,
+        }
+    }
+    Ok(())
+}
+
+impl fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder").finish_non_exhaustive()
+    }
+}

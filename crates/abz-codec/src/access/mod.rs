@@ -1,0 +1,134 @@
+//! Random access: parts of a file that can be decoded without what comes before them.
+//!
+//! Where they lie, many files say themselves: those of gzip that this crate makes and those of BGZF, files of lzip and xz,
+//! and files of zstd whose frames tell the size of their contents ([`parts_of`]). A [`Decoder`] makes data of a part,
+//! once its bytes were read, and verifies it.
+//!
+//! ```
+//! use abz_codec::{Blocks, access, gzip};
+//! use std::io::Cursor;
+//!
+//! let mut encoder = gzip::Encoder::new(6);
+//! let mut file = gzip::MemberWriter::new(Vec::new());
+//! for block in Blocks::new(&b"abcdefgh"[..], 3) {
+//!     file.write(&encoder.encode(&block?))?;
+//! }
+//! let file = file.finish()?;
+//!
+//! let parts = access::parts_of(&mut Cursor::new(&file))?.expect("such a file says where its parts are");
+//! let second = &parts[1];
+//! assert_eq!(second.contents, 3..6);
+//!
+//! let (mut decoder, mut data) = (access::Decoder::default(), Vec::new());
+//! let bytes = second.bytes();
+//! decoder.decode_into(second, &file[bytes.start as usize..bytes.end as usize], &mut data)?;
+//! assert_eq!(data, b"def");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod decode;
+
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+
+pub use decode::{DecodeError, Decoder};
+
+use crate::{gzip, lzip, xz, zstd};
+
+/// A part of a compressed file that can be decoded without the others. What is said here of its contents was not
+/// verified: a [`Decoder`] does that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What it is.
+    pub kind: Kind,
+    /// Which of its kind it is in its file, of a block of xz in its stream, counted from 1.
+    pub number: u64,
+    /// Where it lies in the file, in bits.
+    pub bits: Range<u64>,
+    /// Where its contents lie in those of the file, in bytes.
+    pub contents: Range<u64>,
+}
+
+/// What a part of a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A member of gzip that says how long it is.
+    GzipMember,
+    /// A member of lzip.
+    LzipMember,
+    /// A block of xz.
+    XzBlock {
+        /// The check of its stream.
+        check: xz::Check,
+        /// The number of that stream, counted from 1.
+        stream: u64,
+    },
+    /// A frame of zstd.
+    ZstdFrame,
+}
+
+impl Part {
+    /// The bytes of the file in which it lies.
+    pub fn bytes(&self) -> Range<u64> {
+        self.bits.start / 8..self.bits.end.div_ceil(8)
+    }
+
+    /// The size of its contents in bytes.
+    pub fn len(&self) -> u64 {
+        self.contents.end - self.contents.start
+    }
+
+    /// True if it has no contents.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The parts of `file`, in order, as it says itself where they lie: each has contents, and begins where those of the one
+/// before end. `None` if the file does not say it, or something is not as it should be: then it has to be decoded from its
+/// start. It moves the file's position.
+///
+/// # Errors
+///
+/// If the file cannot be read.
+pub fn parts_of<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
+    let mut start = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.by_ref().take(xz::MAGIC.len() as u64).read_to_end(&mut start)?;
+    match &start[..] {
+        [0x1f, 0x8b, ..] => gzip::parts(file),
+        start if start.starts_with(b"LZIP") => lzip::parts(file),
+        start if start.starts_with(&xz::MAGIC) => xz::parts(file),
+        start if zstd::is_zstd(start) => zstd::parts(file),
+        _ => Ok(None),
+    }
+}
+
+/// Puts parts behind each other.
+#[derive(Debug, Default)]
+pub(crate) struct Layout {
+    parts: Vec<Part>,
+    /// A size was said that cannot be.
+    is_wrong: bool,
+}
+
+impl Layout {
+    /// The next part: its place and size in the file, and the size of its contents, in bytes. Those without contents are
+    /// left out.
+    pub(crate) fn push(&mut self, kind: Kind, number: u64, offset: u64, len: u64, contents: u64) {
+        let start = self.parts.last().map_or(0, |last| last.contents.end);
+        let (Some(end), Some(last)) = (start.checked_add(contents), offset.checked_add(len)) else {
+            self.is_wrong = true;
+            return;
+        };
+        // No file has so many bytes that its bits cannot be counted.
+        self.is_wrong |= last > u64::MAX / 8;
+        if contents > 0 && !self.is_wrong {
+            self.parts.push(Part { kind, number, bits: 8 * offset..8 * last, contents: start..end });
+        }
+    }
+
+    pub(crate) fn finish(self) -> Option<Vec<Part>> {
+        (!self.is_wrong).then_some(self.parts)
+    }
+}

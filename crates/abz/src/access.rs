@@ -1,0 +1,156 @@
+//! A part of a file's contents, with as little work as can be.
+
+use std::io::{Read, Write};
+
+use abz_codec::access::{Kind, Part, parts_of};
+use anabranch::Recycled;
+
+use crate::conduct::Conduct;
+use crate::pipes::{self, carry_out};
+use crate::places::Along;
+use crate::span::{Cut, Span, is_done};
+use crate::{Decompression, Error, ReadAt, Reading};
+
+/// The most contents of a part that is decoded as a whole, in bytes: as many as the largest blocks of `xz -T2` have.
+const LARGE: u64 = 192 << 20;
+
+/// Of parts that take more, bytes and contents, fewer are in memory at once.
+const SMALL: u64 = 8 << 20;
+
+/// What [`Decompression::span`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spanned {
+    /// Bytes of output.
+    pub written: u64,
+    /// How many bytes, or lines, the contents have, if the span reaches behind their end.
+    pub end: Option<u64>,
+    /// As in [`Decompressed`](crate::Decompressed), if the file was decoded up to there.
+    pub garbage_at: Option<u64>,
+}
+
+impl Decompression {
+    /// Writes a span of the contents of a compressed file to `output`: nothing, if it lies behind their end.
+    ///
+    /// Of bytes in a file that is read in parts and says where its own parts lie ([`parts_of`]), as all that this crate
+    /// makes do but those of bzip2, only those are read, decoded and verified in which the span is, by all workers. Any
+    /// other file is decoded from its start as [`conduct`](Decompression::conduct) does it, up to the end of the span: what
+    /// is wrong behind that is not noticed.
+    ///
+    /// ```
+    /// use abz::{Compression, Conduct, Decompression, Reading, Span};
+    ///
+    /// let (mut file, mut words) = (Vec::new(), Vec::new());
+    /// Compression::default().run(&b"one\ntwo\nthree\nfour\n"[..], &mut file)?;
+    ///
+    /// let span = Span::Lines(2..=3);
+    /// let input = Reading::Stream(&mut &file[..]);
+    /// Decompression::default().span(Conduct::default(), &span, input, &mut words)?;
+    /// assert_eq!(words, b"two\nthree\n");
+    /// # Ok::<(), abz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Decompression::run), for what is decoded.
+    ///
+    /// # Panics
+    ///
+    /// If there are no workers.
+    pub fn span(
+        &self,
+        conduct: Conduct<'_>,
+        span: &Span,
+        mut input: Reading<'_>,
+        output: &mut (dyn Write + Send),
+    ) -> Result<Spanned, Error> {
+        if span.is_empty() {
+            return Ok(Spanned { written: 0, end: None, garbage_at: None });
+        }
+        if let (Reading::Places(places), Span::Bytes(bytes)) = (&input, span)
+            && let Some(parts) = parts_of(&mut Along::new(*places)).map_err(Error::Read)?
+        {
+            let from = parts.partition_point(|part| part.contents.end <= bytes.start);
+            let to = parts.partition_point(|part| part.contents.start < bytes.end);
+            let touched = parts.get(from..to).unwrap_or_default();
+            let size = parts.last().map_or(0, |part| part.contents.end);
+            let mut cut =
+                Cut::new(span, touched.first().map_or(size, |part| part.contents.start), &mut *output);
+            if self.decode_parts(&conduct, *places, touched, &mut cut)? {
+                cut.flush().map_err(Error::Write)?;
+                let end = (bytes.end > size).then_some(size);
+                return Ok(Spanned { written: cut.written, end, garbage_at: None });
+            }
+        }
+        let input: &mut (dyn Read + Send) = match &mut input {
+            Reading::Stream(input) => input,
+            Reading::Places(places) => &mut Along::new(*places),
+        };
+        let mut cut = Cut::new(span, 0, &mut *output);
+        let done = unless_done(self.carry(conduct, input, &mut cut).map(Some))?;
+        let (passed, written) = (cut.passed(), cut.written);
+        output.flush().map_err(Error::Write)?;
+        let garbage_at = done.and_then(|done| done.garbage_at);
+        Ok(Spanned { written, end: done.map(|_| passed), garbage_at })
+    }
+
+    /// Decodes parts that follow each other, or some of the first that are not small from their start on; false if that
+    /// cannot be.
+    fn decode_parts(
+        &self,
+        conduct: &Conduct<'_>,
+        places: &dyn ReadAt,
+        parts: &[Part],
+        cut: &mut (dyn Write + Send),
+    ) -> Result<bool, Error> {
+        let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(true) };
+        let write = |data: Recycled<Vec<u8>>| cut.write_all(&data).map_err(Error::Write);
+        let largest = parts.iter().map(|part| part.len() + size_of(part)).max().unwrap_or(1);
+        let room = self.memory_limit.map_or(u64::MAX, |limit| limit / largest);
+        if parts.iter().all(is_decoded_whole) && room > 1 {
+            let workers = self.workers.min(parts.len()).min(usize::try_from(room - 1).unwrap_or(usize::MAX));
+            let window =
+                if largest <= SMALL { pipes::window(workers) } else { pipes::parts::window(workers) };
+            let stream = pipes::access::decode(workers, window, &self.zstd, places, parts, conduct.pool);
+            unless_done(carry_out(stream, conduct, write))?;
+            return Ok(true);
+        }
+        let (before, offset) = (first.number - 1, first.bytes().start);
+        let input = Along::at(places, offset).take(last.bytes().end - offset);
+        let (workers, pool) = (self.workers, conduct.pool);
+        let done = match first.kind {
+            Kind::GzipMember => return Ok(false),
+            Kind::LzipMember => {
+                let scanner = self.lzip_scanner(workers).at(before, offset);
+                carry_out(pipes::parts::decompress(scanner, workers, input, pool), conduct, write)
+            }
+            Kind::XzBlock { check, stream } => {
+                let scanner = self.xz_scanner(workers).at(check, stream, before, offset);
+                carry_out(pipes::parts::decompress(scanner, workers, input, pool), conduct, write)
+            }
+            Kind::ZstdFrame => {
+                let stream = pipes::zstd::decompress_from(self, before, offset, input, pool);
+                carry_out(stream, conduct, write)
+            }
+        };
+        unless_done(done)?;
+        Ok(true)
+    }
+}
+
+/// A run that was ended because there was all of the span went well.
+fn unless_done<T: Default>(result: Result<T, Error>) -> Result<T, Error> {
+    match result {
+        Err(Error::Write(error)) if is_done(&error) => Ok(T::default()),
+        result => result,
+    }
+}
+
+/// The size of a part in the file, in bytes.
+fn size_of(part: &Part) -> u64 {
+    part.bytes().end - part.bytes().start
+}
+
+/// True of a part whose bytes and contents may be in memory. No size that a file claims is believed.
+fn is_decoded_whole(part: &Part) -> bool {
+    part.len() <= LARGE && size_of(part) <= part.len() + part.len() / 8 + (1 << 20)
+}

@@ -1,0 +1,34 @@
+//! Parts of a file, each read by the worker that decodes it.
+
+use abz_codec::access::{Decoder, Part};
+use abz_codec::zstd::Decoding;
+use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
+
+use super::begin;
+use crate::{Error, ReadAt};
+
+/// Gives the contents of `parts`, which are small enough to be in memory, in order.
+pub(crate) fn decode<'a>(
+    workers: usize,
+    window: usize,
+    decoding: &'a Decoding,
+    input: &'a dyn ReadAt,
+    parts: &'a [Part],
+    pool: Option<&'a Pool>,
+) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a>, May<Error>> {
+    let buffers = Recycler::new(window, Vec::new);
+    begin(parts.iter().map(Ok), "abz range", workers, window, pool)
+        .name("parts")
+        .try_map_with(
+            || (Decoder::new(decoding), Vec::new()),
+            move |(decoder, bytes), part: &Part| {
+                let place = part.bytes();
+                bytes.resize((place.end - place.start) as usize, 0);
+                input.read_at(bytes, place.start).map_err(Error::Read)?;
+                let mut data = buffers.take();
+                decoder.decode_into(part, bytes, &mut data)?;
+                Ok(data)
+            },
+        )
+        .name("read and decode")
+}
