@@ -52,10 +52,11 @@ def arguments():
     parser.add_argument("--crabz", help="crabz, if it is not on the PATH (cargo install crabz)")
     parser.add_argument("--gzippy", help="gzippy, if it is not on the PATH (cargo install gzippy)")
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=45, help="after so many a task has three rounds only")
     parser.add_argument("--work", default="/dev/shm", help="a folder in memory for what comes out")
     parser.add_argument("--only", default="", help="run only the tasks whose names contain this")
     parser.add_argument("--quick", action="store_true", help="a look: 3 rounds of a few tasks on small inputs")
-    parser.add_argument("--json", help="write every sample into this file instead of tables")
+    parser.add_argument("--json", help="write every sample into this file instead of tables, after each task anew")
     parser.add_argument("--patience", type=float, default=120, help="how many seconds a task may lose to a busy machine")
     return parser.parse_args()
 
@@ -136,8 +137,8 @@ def table(task, note):
 
 
 class Bench:
-    def __init__(self, options, programs):
-        self.options, self.programs = options, programs
+    def __init__(self, options, programs, found):
+        self.options, self.programs, self.versions = options, programs, found
         self.folder = os.path.join(options.work, f"abz-compare-{os.getpid()}")
         os.makedirs(self.folder)
         self.tasks, self.memory_used = [], []
@@ -145,9 +146,15 @@ class Bench:
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def task(self, title, source, contenders, verify, target=None, prepare=None, note="", most_rounds=None):
+    def save(self):
+        """Writes what is known so far."""
+        if self.options.json:
+            with open(self.options.json + ".new", "w") as file:
+                json.dump({"versions": self.versions, "tasks": self.tasks, "memory": self.memory_used}, file)
+            os.replace(self.options.json + ".new", self.options.json)
+
+    def task(self, title, source, contenders, verify, target=None, prepare=None, note=""):
         """Times the contenders on one input."""
-        rounds = min(self.options.rounds, most_rounds or self.options.rounds)
         if self.options.only not in title:
             return
         if self.options.json:
@@ -175,8 +182,8 @@ class Bench:
                 slow.add(c.name)
         present = [c for c in present if c.name not in failed]
         kept = dropped = 0
-        patience = self.options.patience
-        while kept < rounds:
+        patience, took = self.options.patience, 0
+        while kept < self.options.rounds and (kept < 3 or took < self.options.seconds):
             number, results = kept + dropped, {}
             order = present[number % len(present):] + present[:number % len(present)]
             order = [c for c in order if kept % 3 == 0 or c.name not in slow]
@@ -185,11 +192,13 @@ class Bench:
                     prepare()
                 patience -= wait_for_quiet(patience)
                 results[c.name] = run(lines[c.name], source, target or out)
+            walls_of_all = sum(wall for wall, _, _ in results.values())
             if any(disturbed for _, _, disturbed in results.values()) and patience > 0:
                 dropped += 1
-                patience -= sum(wall for wall, _, _ in results.values())
+                patience -= walls_of_all
                 continue
             kept += 1
+            took += walls_of_all
             for name, (wall, used, _) in results.items():
                 walls[name][kept] = wall
                 cpu[name][kept] = used
@@ -208,7 +217,9 @@ class Bench:
                 } if c in present else {"name": c.name, "failed": failed.get(c.name)} for c in contenders
             ],
         })
-        if not self.options.json:
+        if self.options.json:
+            self.save()
+        else:
             table(self.tasks[-1], note)
 
     def compress(self, name, source, level):
@@ -296,7 +307,7 @@ class Bench:
         self.task(f"compress {size >> 20} MiB of {name}, {tool} -6", plain, [
             Contender(ABZ, f"abz -F {tool} -6 -p2 -c {{in}}"),
             Contender(peer, f"{peer} -6 -c {{in}}"),
-        ], verify, most_rounds=3)
+        ], verify)
         if not shutil.which(peer.split()[0]):
             return
         with open(made, "wb") as file:
@@ -328,7 +339,7 @@ class Bench:
             self.task(f"compress {title}, zstd -{level}", plain, [
                 Contender(ABZ, f"abz -F zstd --level {level} -p2 -c {{in}}"),
                 Contender("zstd -T2", f"zstd -q -{level} -T2 -c {{in}}"),
-            ], verify, most_rounds=3 if level > 9 else None)
+            ], verify)
         expected = digest_of(source)
         own, foreign = self.path(name + ".abz.zst"), self.path(name + ".zst")
         for words, made in (([self.programs["abz"], "-F", "zstd", "-3"], own), (["zstd", "-q", "-3"], foreign)):
@@ -383,7 +394,7 @@ class Bench:
 
         self.task(title, listing, [
             Contender(c.name, c.line.replace("{tree}", tree), c.program) for c in contenders
-        ], verify, prepare=prepare, most_rounds=3 if sum(sizes) > 100 << 20 else None)
+        ], verify, prepare=prepare)
         shutil.rmtree(tree, ignore_errors=True)
 
     def many(self, source):
@@ -410,8 +421,37 @@ class Bench:
         large = small[:3000] + [200 << 20] + small[3000:] + [200 << 20]
         self.tree("two of 200 MiB among 6,000 small files", source, large, of_a_tree)
 
+    def ranges(self, text, source):
+        """1 MiB in the middle of a file of 1 GiB that abz made, against all of it."""
+        title = "1 MiB in the middle of 1 GiB"
+        if self.options.only not in title:
+            return
+        plain, packed = self.path("large"), self.path("large.gz")
+        with open(plain, "wb") as out:
+            while out.tell() < 1 << 30:
+                for path in (source, text):
+                    with open(path, "rb") as file:
+                        out.write(file.read((1 << 30) - out.tell()))
+        with open(packed, "wb") as out:
+            subprocess.run([self.programs["abz"], "-1", "-c", plain], stdout=out, check=True)
+        with open(plain, "rb") as file:
+            file.seek(512 << 20)
+            expected = hashlib.sha256(file.read(1 << 20)).hexdigest()
+        whole = digest_of(plain)
+
+        def verify(out, contender):
+            check(digest_of(out) == (expected if contender.name == ABZ else whole), f"{contender.name} gave other data")
+            return os.path.getsize(out)
+
+        self.task(title, packed, [
+            Contender(ABZ, "abz --range 512M..513M -p2 -c {in}"),
+            Contender("all of it", "abz -d -p2 -c {in}", "abz"),
+        ], verify, os.devnull)
+        for path in (plain, packed):
+            os.remove(path)
+
     def memory(self, title, words, feed, stall):
-        """The most memory that abz ever held, while it is fed 3 GiB and its reader may stall."""
+        """The most memory that abz ever held, while it is fed and its reader may stall."""
         if self.options.only not in "memory " + title:
             return
         child = subprocess.Popen([self.programs["abz"], *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -437,7 +477,9 @@ class Bench:
         assert child.wait() == 0 and total
         os.wait()
         self.memory_used.append({"title": title, "mib": most / 1024})
-        if not self.options.json:
+        if self.options.json:
+            self.save()
+        else:
             print(f"| {title} | {most / 1024:.1f} MiB |", flush=True)
 
     def inputs(self):
@@ -473,10 +515,11 @@ class Bench:
                 self.lzma(os.path.basename(path), path, tool)
             if shutil.which("zstd"):
                 self.zstd(os.path.basename(path), path)
-        if not self.options.quick:
-            self.memories(text, source)
+        if not quick:
+            self.ranges(text, source)
+            self.memories(text)
 
-    def memories(self, text, source):
+    def memories(self, text):
         if self.options.only not in "memory":
             return
         if not self.options.json:
@@ -505,6 +548,16 @@ class Bench:
             for stall in (0, 3):
                 behind = ", behind a reader that stalls" if stall else ""
                 self.memory(f"decompress 3 GiB of zeros made by {name}" + behind, ["-d", "-p2"], file(bomb), stall)
+        beginning = self.path("beginning")
+        with open(text, "rb") as whole, open(beginning, "wb") as out:
+            out.write(whole.read(32 << 20))
+        for words in ("bzip2 -9", "lzip -6", "xz -6", "zstd -3"):
+            packed, behind = self.path("packed"), ", behind a reader that stalls"
+            self.memory(f"compress text, {words}" + behind, ["-p2", "-F", *words.split()], file(beginning), 3)
+            with open(packed, "wb") as out:
+                subprocess.run([self.programs["abz"], "-F", *words.split(), "-c", beginning], stdout=out, check=True)
+            # By its name: the blocks of a pipe are not known beforehand.
+            self.memory(f"decompress text, {words}" + behind, ["-d", "-p2", "-c", packed], lambda _: None, 3)
 
 
 def versions(programs):
@@ -540,15 +593,13 @@ def main():
     for name in ("crabz", "gzippy"):
         if getattr(options, name):
             programs[name] = getattr(options, name)
-    bench = Bench(options, programs)
+    found = versions(programs)
+    bench = Bench(options, programs, found)
     try:
-        found = versions(programs)
         if not options.json:
             print_versions(found)
         bench.all()
-        if options.json:
-            with open(options.json, "w") as file:
-                json.dump({"versions": found, "tasks": bench.tasks, "memory": bench.memory_used}, file)
+        bench.save()
     finally:
         shutil.rmtree(bench.folder)
 
