@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, Read};
+use std::mem;
 
 /// How much is read at once, in bytes.
 const INPUT: usize = 128 * 1024;
@@ -47,7 +48,7 @@ pub enum Scanned<W> {
     Data,
 }
 
-/// A scanner: it finds the parts (members of lzip, blocks of xz) in a file that is pushed to it, piece by piece, from
+/// A scanner: it finds the parts (members of lzip, blocks of xz, frames of zstd) in a file that is pushed to it, piece by piece, from
 /// its start. Parts that are small enough come whole, to be decoded elsewhere; the others it decodes itself, a chunk of
 /// at most 256 KiB at a time.
 pub trait Scan {
@@ -56,11 +57,11 @@ pub trait Scan {
     /// What is wrong with a file.
     type Error: std::error::Error + Send + Sync + Into<io::Error> + 'static;
     /// What decodes whole parts: a worker has one.
-    type Decoder: Default;
+    type Decoder;
 
     /// Goes on through `input`, the next bytes of the file, from whose front it takes what it has done with. `None`: it
     /// has taken all, and needs more to go on. For [`Scanned::Data`] the data is in `data` afterwards. What was in there
-    /// is dropped, and its allocation used.
+    /// is dropped, and its allocation used, for that or for a whole part.
     ///
     /// # Errors
     ///
@@ -78,6 +79,9 @@ pub trait Scan {
     /// As [`next`](Self::next), or if the file must not end here: it was cut.
     fn finish(&mut self, data: &mut Vec<u8>) -> Result<Option<Scanned<Self::Whole>>, Self::Error>;
 
+    /// Makes what decodes the parts of this file.
+    fn decoder(&self) -> Self::Decoder;
+
     /// Decodes and verifies a whole part, into the allocation of `data`, whose contents are dropped.
     ///
     /// # Errors
@@ -88,6 +92,9 @@ pub trait Scan {
         whole: &Self::Whole,
         data: &mut Vec<u8>,
     ) -> Result<(), Self::Error>;
+
+    /// The bytes of a part that was decoded, to use their allocation again.
+    fn into_bytes(whole: Self::Whole) -> Vec<u8>;
 }
 
 /// Reads a file on one thread: a [`Scan`] and what decodes for it, on the caller's thread.
@@ -99,6 +106,8 @@ pub struct Reader<R, S: Scan> {
     buffer: Vec<u8>,
     begin: usize,
     end: usize,
+    /// An allocation for the scanner.
+    spare: Vec<u8>,
     /// The reader has given all.
     is_over: bool,
     has_ended: bool,
@@ -109,11 +118,12 @@ impl<R: Read, S: Scan> Reader<R, S> {
     pub fn with(scanner: S, reader: R) -> Self {
         Reader {
             reader,
+            decoder: scanner.decoder(),
             scanner,
-            decoder: S::Decoder::default(),
             buffer: vec![0; INPUT],
             begin: 0,
             end: 0,
+            spare: Vec::new(),
             is_over: false,
             has_ended: false,
         }
@@ -136,10 +146,10 @@ impl<R: Read, S: Scan> Reader<R, S> {
     fn step(&mut self, data: &mut Vec<u8>) -> io::Result<bool> {
         loop {
             let found = match self.is_over {
-                true => self.scanner.finish(data).map_err(Into::into)?,
+                true => self.scanner.finish(&mut self.spare).map_err(Into::into)?,
                 false => {
                     let mut input = &self.buffer[self.begin..self.end];
-                    let found = self.scanner.next(&mut input, data).map_err(Into::into)?;
+                    let found = self.scanner.next(&mut input, &mut self.spare).map_err(Into::into)?;
                     self.begin = self.end - input.len();
                     found
                 }
@@ -147,9 +157,13 @@ impl<R: Read, S: Scan> Reader<R, S> {
             match found {
                 Some(Scanned::Whole(whole)) => {
                     S::decode_into(&mut self.decoder, &whole, data).map_err(Into::into)?;
+                    self.spare = S::into_bytes(whole);
                     return Ok(true);
                 }
-                Some(Scanned::Data) => return Ok(true),
+                Some(Scanned::Data) => {
+                    mem::swap(data, &mut self.spare);
+                    return Ok(true);
+                }
                 None if self.is_over => return Ok(false),
                 None => self.read()?,
             }

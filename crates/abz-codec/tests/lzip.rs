@@ -13,9 +13,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use abz_codec::Blocks;
-use abz_codec::lzip::{DecodeError, Encoder, Fault, Part, Scanner, Settings, Strictness, Survey};
+use abz_codec::lzip::{DecodeError, Decoder, Encoder, Fault, Part, Scanner, Settings, Strictness, Survey};
 use abz_codec::parts::{Scan, Scanned};
 use liblzma::stream::{Action, CONCATENATED, Status, Stream};
+use support::parts::decode_pushed;
 use support::*;
 
 fn encode(data: &[u8], level: u32, block_size: usize) -> Vec<u8> {
@@ -23,40 +24,8 @@ fn encode(data: &[u8], level: u32, block_size: usize) -> Vec<u8> {
     Blocks::new(data, block_size).flat_map(|block| encoder.encode(&block.unwrap().data)).collect()
 }
 
-/// What comes out of a file that comes in pieces, and the error at the end; `len` says how long the next piece is.
-fn decode_pushed(
-    strictness: Strictness,
-    mut file: &[u8],
-    mut len: impl FnMut() -> usize,
-) -> (Vec<u8>, Option<DecodeError>) {
-    let (mut scanner, mut decoder) = (Scanner::new(strictness), Default::default());
-    let (mut out, mut data) = (Vec::new(), Vec::new());
-    loop {
-        let is_over = file.is_empty();
-        let (mut piece, rest) = file.split_at(len().min(file.len()));
-        file = rest;
-        loop {
-            let found = if is_over { scanner.finish(&mut data) } else { scanner.next(&mut piece, &mut data) };
-            let decoded = found.and_then(|found| match found {
-                None => Ok(false),
-                Some(Scanned::Data) => Ok(true),
-                Some(Scanned::Whole(member)) => {
-                    Scanner::decode_into(&mut decoder, &member, &mut data).map(|()| true)
-                }
-            });
-            match decoded {
-                Ok(true) => out.extend(&data),
-                Ok(false) if is_over => return (out, None),
-                Ok(false) => break,
-                Err(error) => return (out, Some(error)),
-            }
-        }
-        assert!(piece.is_empty(), "it wants more and has not taken all");
-    }
-}
-
 fn decode(file: &[u8]) -> (Vec<u8>, Option<DecodeError>) {
-    decode_pushed(Strictness::default(), file, || 100_000)
+    decode_pushed(Scanner::new(Strictness::default()), file, || 100_000)
 }
 
 /// What liblzma makes of a file, and whether it is content.
@@ -148,7 +117,7 @@ fn large_members_are_streamed_and_come_in_small_chunks() {
     let one = encoder.encode(&data);
     let small = encode(b"small", 6, 100);
     let file = [&small[..], &one, &small, &one, b"trailing"].concat();
-    let (mut scanner, mut decoder, mut data) = (Scanner::default(), Default::default(), Vec::new());
+    let (mut scanner, mut decoder, mut data) = (Scanner::default(), Decoder::new(), Vec::new());
     let (mut sizes, mut wholes, mut input) = (0, 0, &file[..]);
     let error = loop {
         match scanner.next(&mut input, &mut data) {
@@ -193,7 +162,7 @@ fn trailing_data_is_what_lzip_takes_for_it() {
         let file = [&file[..], tail].concat();
         for loose_trailing in [false, true] {
             let strictness = Strictness { loose_trailing, ..Strictness::default() };
-            let (out, error) = decode_pushed(strictness, &file, || 7);
+            let (out, error) = decode_pushed(Scanner::new(strictness), &file, || 7);
             assert_eq!(out, prose(1000));
             let arguments: &[&str] = if loose_trailing { &["-dc", "--loose-trailing"] } else { &["-dc"] };
             let is_content = error.as_ref().is_none_or(|error| error.fault == Fault::TrailingGarbage);
@@ -206,7 +175,7 @@ fn trailing_data_is_what_lzip_takes_for_it() {
     let padded = [&file[..], &[0; 5000]].concat();
     assert_eq!(decode(&padded).1, None);
     let strict = Strictness { padding: true, ..Strictness::default() };
-    let error = decode_pushed(strict, &padded, || 100).1.unwrap();
+    let error = decode_pushed(Scanner::new(strict), &padded, || 100).1.unwrap();
     assert_eq!((error.fault, error.offset), (Fault::TrailingGarbage, file.len() as u64));
 }
 
@@ -243,14 +212,14 @@ fn strictness_is_as_it_is_asked_for() {
     let two = [encode(b"one", 6, 100), encode(b"", 6, 100), encode(b"two", 6, 100)].concat();
     assert_eq!(decode(&two), (b"onetwo".to_vec(), None));
     let strict = Strictness { empty: true, ..Strictness::default() };
-    let error = decode_pushed(strict, &two, || 5).1.unwrap();
+    let error = decode_pushed(Scanner::new(strict), &two, || 5).1.unwrap();
     assert_eq!((error.member, error.fault), (2, Fault::Empty));
 
     let mut marked = encode(b"marked", 6, 100);
     marked[6] = 7;
     assert_eq!(decode(&marked), (b"marked".to_vec(), None));
     let strict = Strictness { marking: true, ..Strictness::default() };
-    let error = decode_pushed(strict, &marked, || 5).1.unwrap();
+    let error = decode_pushed(Scanner::new(strict), &marked, || 5).1.unwrap();
     assert_eq!((error.offset, error.fault), (6, Fault::Marking { found: 7 }));
 }
 
@@ -317,7 +286,7 @@ fn changed_files_give_an_error_or_what_the_reference_gives() {
         }
         let (out, error) = decode(&file);
         let most = [1, 10, 1000][noise.below(3)];
-        let pushed = decode_pushed(Strictness::default(), &file, || 1 + noise.below(most));
+        let pushed = decode_pushed(Scanner::new(Strictness::default()), &file, || 1 + noise.below(most));
         assert!(pushed == (out.clone(), error.clone()), "seed {seed}: in pieces of up to {most}");
         let (theirs, is_right) = their_decode(&file);
         match &error {

@@ -17,6 +17,7 @@ use abz_codec::xz::{
     Check, DecodeError, Encoder, Fault, Part, Scanner, Settings, StreamWriter, Survey, is_lzma,
 };
 use liblzma::stream::{self, Action, CONCATENATED, Filters, LzmaOptions, Status, Stream};
+use support::parts::decode_pushed;
 use support::*;
 
 fn settings(level: u32) -> Settings {
@@ -43,36 +44,8 @@ fn their_encode(mut stream: Stream, data: &[u8]) -> Vec<u8> {
     out
 }
 
-/// What comes out of a file that comes in pieces, and the error at the end; `len` says how long the next piece is.
-fn decode_pushed(mut file: &[u8], mut len: impl FnMut() -> usize) -> (Vec<u8>, Option<DecodeError>) {
-    let (mut scanner, mut decoder) = (Scanner::new(), Default::default());
-    let (mut out, mut data) = (Vec::new(), Vec::new());
-    loop {
-        let is_over = file.is_empty();
-        let (mut piece, rest) = file.split_at(len().min(file.len()));
-        file = rest;
-        loop {
-            let found = if is_over { scanner.finish(&mut data) } else { scanner.next(&mut piece, &mut data) };
-            let decoded = found.and_then(|found| match found {
-                None => Ok(false),
-                Some(Scanned::Data) => Ok(true),
-                Some(Scanned::Whole(block)) => {
-                    Scanner::decode_into(&mut decoder, &block, &mut data).map(|()| true)
-                }
-            });
-            match decoded {
-                Ok(true) => out.extend(&data),
-                Ok(false) if is_over => return (out, None),
-                Ok(false) => break,
-                Err(error) => return (out, Some(error)),
-            }
-        }
-        assert!(piece.is_empty(), "it wants more and has not taken all");
-    }
-}
-
 fn decode(file: &[u8]) -> (Vec<u8>, Option<DecodeError>) {
-    decode_pushed(file, || 100_000)
+    decode_pushed(Scanner::new(), file, || 100_000)
 }
 
 /// What liblzma makes of a file, and whether it is content.
@@ -231,7 +204,7 @@ fn large_blocks_and_those_without_sizes_are_streamed_in_small_chunks() {
     let sized = encode_with(Settings { dictionary_size: Some(1 << 16), ..settings(1) }, &data, 1 << 30);
     let unsized_file = their_encode(Stream::new_easy_encoder(0, stream::Check::Crc64).unwrap(), &data);
     let file = [&sized[..], &encode(b"small", 6, 100), &unsized_file].concat();
-    let (mut scanner, mut decoder, mut data) = (Scanner::new(), Default::default(), Vec::new());
+    let (mut scanner, mut decoder, mut data) = (Scanner::new(), Scanner::new().decoder(), Vec::new());
     let (mut sizes, mut wholes, mut input) = (0, 0, &file[..]);
     while let Some(found) = scanner.next(&mut input, &mut data).unwrap() {
         match found {
@@ -370,7 +343,7 @@ fn changed_files_give_an_error_or_what_the_reference_gives() {
         }
         let (out, error) = decode(&file);
         let most = [1, 10, 1000][noise.below(3)];
-        let pushed = decode_pushed(&file, || 1 + noise.below(most));
+        let pushed = decode_pushed(Scanner::new(), &file, || 1 + noise.below(most));
         assert_eq!(pushed.1, error, "seed {seed}: in pieces of up to {most}");
         assert!(pushed.0 == out, "seed {seed}: in pieces of up to {most}");
         let (theirs, is_right) = their_decode(&file);

@@ -7,10 +7,12 @@ use std::io::Cursor;
 use std::time::{Duration, Instant};
 
 use abz_codec::Blocks;
+use abz_codec::parts::{Scan, Scanned};
 use abz_codec::zstd::{
-    DecodeError, Decoder, Decoding, Dictionary, Encoder, Encoding, Fault, FrameHeader, FrameWriter, Part,
-    Scanned, Scanner, SeekTable, Survey, is_zstd,
+    DecodeError, Decoding, Dictionary, Encoder, Encoding, Fault, FrameHeader, FrameWriter, Part, Scanner,
+    SeekTable, Survey, is_zstd,
 };
+use support::parts::decode_pushed;
 use support::{Noise, prose, through};
 
 fn compress_as(data: &[u8], level: i32, encoding: &Encoding, frame_size: usize) -> Vec<u8> {
@@ -28,37 +30,8 @@ fn compress(data: &[u8], frame_size: usize) -> Vec<u8> {
     compress_as(data, 3, &Encoding::default(), frame_size)
 }
 
-/// What comes out of a file, and the error at its end; pushed in pieces of the lengths that `len` gives.
-fn decode_pushed(
-    file: &[u8],
-    decoding: &Decoding,
-    mut len: impl FnMut() -> usize,
-) -> (Vec<u8>, Option<DecodeError>) {
-    let (mut scanner, mut decoder) = (Scanner::new(decoding), Decoder::new(decoding));
-    let (mut out, mut data, mut rest) = (Vec::new(), Vec::new(), file);
-    let mut push = |mut piece: &[u8]| {
-        while let Some(found) = scanner.next(&mut piece, &mut data)? {
-            if let Scanned::Frame(frame) = found {
-                decoder.decode_into(&frame, &mut data)?;
-            }
-            out.extend_from_slice(&data);
-        }
-        assert!(piece.is_empty());
-        Ok(())
-    };
-    while !rest.is_empty() {
-        let (piece, behind) = rest.split_at(len().min(rest.len()));
-        rest = behind;
-        if let Err(error) = push(piece) {
-            return (out, Some(error));
-        }
-    }
-    let error = scanner.finish().err();
-    (out, error)
-}
-
 fn decode(file: &[u8], decoding: &Decoding) -> (Vec<u8>, Option<DecodeError>) {
-    decode_pushed(file, decoding, || usize::MAX)
+    decode_pushed(Scanner::new(decoding), file, || usize::MAX)
 }
 
 fn decode_all(file: &[u8]) -> Vec<u8> {
@@ -171,7 +144,7 @@ fn frames_of_pzstd_are_given_out_whole_and_a_stream_is_not() {
         let (mut scanner, mut data, mut rest, mut frames) =
             (Scanner::new(&Decoding::default()), Vec::new(), file, 0);
         while let Some(found) = scanner.next(&mut rest, &mut data).unwrap() {
-            frames += usize::from(matches!(found, Scanned::Frame(_)));
+            frames += usize::from(matches!(found, Scanned::Whole(_)));
         }
         frames
     };
@@ -195,7 +168,7 @@ fn skippable_frames_are_skipped_wherever_they_are() {
     let whole = parts.concat();
     assert!(is_zstd(&whole));
     for len in 1..20 {
-        let (out, error) = decode_pushed(&whole, &Decoding::default(), || len);
+        let (out, error) = decode_pushed(Scanner::new(&Decoding::default()), &whole, || len);
         assert_eq!((&out[..], error), (&b"waterwater"[..], None));
     }
     assert_eq!(decode_all(&skippable(7, 9)), b"");
@@ -214,7 +187,7 @@ fn dictionaries_serve_both_ways_and_a_missing_or_wrong_one_is_named() {
         assert_eq!(decode(&file, &decoding), (data.clone(), None));
         // Streamed, too.
         let streamed = Decoding { max_whole: 0, ..decoding.clone() };
-        assert_eq!(decode_pushed(&file, &streamed, || 7), (data.clone(), None));
+        assert_eq!(decode_pushed(Scanner::new(&streamed), &file, || 7), (data.clone(), None));
     }
     assert!(Dictionary::new(b"\x37\xa4\x30\xec\x01\0\0\0 nothing").is_err());
 
@@ -284,7 +257,7 @@ fn a_file_cut_anywhere_gives_the_data_before_and_says_what_is_missing() {
     for streamed in [false, true] {
         let decoding = Decoding { max_whole: if streamed { 0 } else { 1 << 20 }, ..Decoding::default() };
         for len in 0..whole.len() {
-            let (out, error) = decode_pushed(&whole[..len], &decoding, || 100);
+            let (out, error) = decode_pushed(Scanner::new(&decoding), &whole[..len], || 100);
             assert!(data.starts_with(&out), "{len}");
             let frames = ends.iter().filter(|&&end| end <= len).count();
             assert!(out.len() >= (2000 * frames).min(5000));
@@ -373,7 +346,7 @@ fn changed_files_give_an_error_or_what_libzstd_gives() {
         let file = mutate(&mut noise, &corpus);
         let (out, error) = decode(&file, &Decoding::default());
         let most = [1, 10, 100, 1000][noise.below(4)];
-        let pushed = decode_pushed(&file, &Decoding::default(), || 1 + noise.below(most));
+        let pushed = decode_pushed(Scanner::new(&Decoding::default()), &file, || 1 + noise.below(most));
         assert!(pushed == (out.clone(), error.clone()), "seed {seed}: {:?}, {error:?}", pushed.1);
         let streamed = decode(&file, &Decoding { max_whole: 0, ..Decoding::default() });
         // Of two faults in a frame they may find either.

@@ -9,7 +9,7 @@ use crate::conduct::Conduct;
 use crate::pipes::{self, carry_out};
 use crate::places::Along;
 use crate::span::{Cut, Span, is_done};
-use crate::{Decompression, Error, ReadAt, Reading};
+use crate::{Decompression, Error, Format, ReadAt, Reading};
 
 /// The most contents of a part that is decoded as a whole, in bytes: as many as the largest blocks of `xz -T2` have.
 const LARGE: u64 = 192 << 20;
@@ -116,20 +116,32 @@ impl Decompression {
         }
         let (before, offset) = (first.number - 1, first.bytes().start);
         let input = Along::at(places, offset).take(last.bytes().end - offset);
-        let (workers, pool) = (self.workers, conduct.pool);
+        let pool = conduct.pool;
         let done = match first.kind {
             Kind::GzipMember => return Ok(false),
             Kind::LzipMember => {
-                let scanner = self.lzip_scanner(workers).at(before, offset);
-                carry_out(pipes::parts::decompress(scanner, workers, input, pool), conduct, write)
+                let scanner = self.lzip_scanner(self.workers).at(before, offset);
+                carry_out(
+                    pipes::parts::decompress(scanner, self.crew(Format::Lzip), input, pool),
+                    conduct,
+                    write,
+                )
             }
             Kind::XzBlock { check, stream } => {
-                let scanner = self.xz_scanner(workers).at(check, stream, before, offset);
-                carry_out(pipes::parts::decompress(scanner, workers, input, pool), conduct, write)
+                let scanner = self.xz_scanner(self.workers).at(check, stream, before, offset);
+                carry_out(
+                    pipes::parts::decompress(scanner, self.crew(Format::Xz), input, pool),
+                    conduct,
+                    write,
+                )
             }
             Kind::ZstdFrame => {
-                let stream = pipes::zstd::decompress_from(self, before, offset, input, pool);
-                carry_out(stream, conduct, write)
+                let scanner = self.zstd_scanner_at(before, offset);
+                carry_out(
+                    pipes::parts::decompress(scanner, self.crew(Format::Zstd), input, pool),
+                    conduct,
+                    write,
+                )
             }
         };
         unless_done(done)?;

@@ -4,14 +4,16 @@ use std::io::{self, Read, Write};
 
 use abz_codec::bzip2::{self, Assembler, Decoded};
 use abz_codec::parts::{Room, Scan};
-use abz_codec::zstd::Decoding;
-use abz_codec::{lzip, xz};
+use abz_codec::{lzip, xz, zstd};
 use anabranch::{Plan, Recycled};
 
 use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::pipes::{self, carry_out};
 use crate::{Error, Format};
+
+/// The most contents of frames of zstd that are in memory at once, in bytes.
+const FRAMES: usize = 1 << 30;
 
 /// How to decompress any file of the formats.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +26,7 @@ pub struct Decompression {
     /// decode, and then none.
     pub memory_limit: Option<u64>,
     /// How frames of zstd are read.
-    pub zstd: Decoding,
+    pub zstd: zstd::Decoding,
 }
 
 /// What [`Decompression::run`] did.
@@ -46,7 +48,7 @@ impl Default for Decompression {
             workers: anabranch::default_workers(),
             lzip: lzip::Strictness::default(),
             memory_limit: None,
-            zstd: Decoding::default(),
+            zstd: zstd::Decoding::default(),
         }
     }
 }
@@ -107,12 +109,16 @@ impl Decompression {
             let whole: &mut (dyn Read + Send) = &mut whole;
             match format {
                 Some(Format::Bzip2) => self.bunzip2(&conduct, whole, &mut output),
-                Some(Format::Zstd) => self.unzstd(&conduct, whole, &mut output),
+                Some(Format::Zstd) => {
+                    self.parts((self.zstd_scanner(), Format::Zstd), &conduct, whole, &mut output)
+                }
                 Some(Format::Compress) => self.uncompress(&conduct, whole, &mut output),
                 Some(Format::Lzip) => {
-                    self.parts(self.lzip_scanner(self.workers), &conduct, whole, &mut output)
+                    self.parts((self.lzip_scanner(self.workers), Format::Lzip), &conduct, whole, &mut output)
                 }
-                Some(Format::Xz) => self.parts(self.xz_scanner(self.workers), &conduct, whole, &mut output),
+                Some(Format::Xz) => {
+                    self.parts((self.xz_scanner(self.workers), Format::Xz), &conduct, whole, &mut output)
+                }
                 // What is wrong with any other file, too, is for this one to tell.
                 Some(Format::Gzip) | None => self.gunzip(&conduct, whole, &mut output),
             }
@@ -153,16 +159,6 @@ impl Decompression {
         Ok(())
     }
 
-    fn unzstd(
-        &self,
-        conduct: &Conduct<'_>,
-        input: impl Read + Send,
-        mut output: impl Write + Send,
-    ) -> Result<(), Error> {
-        let stream = pipes::zstd::decompress(self, input, conduct.pool);
-        carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
-    }
-
     fn uncompress(
         &self,
         conduct: &Conduct<'_>,
@@ -193,9 +189,20 @@ impl Decompression {
         xz::Scanner::new().within(self.room(workers))
     }
 
+    pub(crate) fn zstd_scanner(&self) -> zstd::Scanner {
+        self.zstd_scanner_at(0, 0)
+    }
+
+    /// A scanner behind so many frames and bytes. Frames are decoded as a whole up to a size that is smaller with more
+    /// than 16 workers.
+    pub(crate) fn zstd_scanner_at(&self, frames: u64, offset: u64) -> zstd::Scanner {
+        let max_whole = self.zstd.max_whole.min(FRAMES / self.window(Format::Zstd));
+        zstd::Scanner::at(&zstd::Decoding { max_whole, ..self.zstd.clone() }, frames, offset)
+    }
+
     fn parts<S>(
         &self,
-        scanner: S,
+        (scanner, format): (S, Format),
         conduct: &Conduct<'_>,
         input: impl Read + Send,
         mut output: impl Write + Send,
@@ -204,7 +211,7 @@ impl Decompression {
         S: Scan + Send,
         Error: From<S::Error>,
     {
-        let stream = pipes::parts::decompress(scanner, self.workers, input, conduct.pool);
+        let stream = pipes::parts::decompress(scanner, self.crew(format), input, conduct.pool);
         carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
     }
 
@@ -217,6 +224,11 @@ impl Decompression {
         }
     }
 
+    /// How many workers decode a format, and how many pieces are in memory at once.
+    pub(crate) fn crew(&self, format: Format) -> (usize, usize) {
+        (self.workers, self.window(format))
+    }
+
     /// The plan that [`run`](Decompression::run) would run for a file of a format.
     pub fn plan(&self, format: Format) -> Plan {
         let input: &mut (dyn Read + Send) = &mut io::empty();
@@ -224,10 +236,12 @@ impl Decompression {
             Format::Gzip => pipes::gzip::decompress(self.workers, input, None).plan(),
             Format::Bzip2 => pipes::bzip2::decompress(self.workers, input, None).plan(),
             Format::Compress => pipes::lzw::decompress(self.workers, input, None).plan(),
-            Format::Xz => pipes::parts::decompress(xz::Scanner::new(), self.workers, input, None).plan(),
-            Format::Zstd => pipes::zstd::decompress(self, input, None).plan(),
+            Format::Xz => pipes::parts::decompress(xz::Scanner::new(), self.crew(format), input, None).plan(),
+            Format::Zstd => {
+                pipes::parts::decompress(self.zstd_scanner(), self.crew(format), input, None).plan()
+            }
             Format::Lzip => {
-                pipes::parts::decompress(lzip::Scanner::new(self.lzip), self.workers, input, None).plan()
+                pipes::parts::decompress(lzip::Scanner::new(self.lzip), self.crew(format), input, None).plan()
             }
         }
     }

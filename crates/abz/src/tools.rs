@@ -169,7 +169,7 @@ impl Tools {
         let (format, whole) = Format::sniff(&mut input).map_err(Error::Read)?;
         let result = match format {
             Some(Format::Bzip2) => bunzip2(whole, &mut output),
-            Some(Format::Zstd) => unzstd(decompression, whole, &mut output),
+            Some(Format::Zstd) => self.parts(decompression.zstd_scanner(), whole, &mut output),
             Some(Format::Compress) => uncompress(whole, &mut output),
             Some(Format::Lzip) => self.parts(decompression.lzip_scanner(1), whole, &mut output),
             Some(Format::Xz) => self.parts(decompression.xz_scanner(1), whole, &mut output),
@@ -214,15 +214,6 @@ fn bunzip2(input: impl Read, mut output: impl Write) -> Result<(), Error> {
     for contents in bzip2::Reader::new(input) {
         let contents = contents.map_err(Error::of_reader::<bzip2::DecodeError>)?;
         contents.write_to(&mut output).map_err(Error::Write)?;
-    }
-    Ok(())
-}
-
-fn unzstd(decompression: &Decompression, input: impl Read, mut output: impl Write) -> Result<(), Error> {
-    for data in zstd::Reader::new(input, &decompression.zstd) {
-        let data = data
-            .map_err(|error| error.downcast::<zstd::DecodeError>().map_or_else(Error::Read, Error::Zstd))?;
-        output.write_all(&data).map_err(Error::Write)?;
     }
     Ok(())
 }

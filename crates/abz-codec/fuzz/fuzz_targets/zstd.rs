@@ -8,17 +8,18 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let decoding = Decoding { max_window: 8 << 20, ..Decoding::default() };
-    let (mut ours, mut is_right) = (Vec::new(), true);
-    for piece in Reader::new(bytes, &decoding) {
-        match piece {
-            Ok(data) => ours.extend(data),
-            Err(_) => is_right = false,
+    let (mut reader, mut ours, mut data) = (Reader::new(bytes, &decoding), Vec::new(), Vec::new());
+    let is_right = loop {
+        match reader.read_into(&mut data) {
+            Ok(true) => ours.extend_from_slice(&data),
+            Ok(false) => break true,
+            Err(_) => break false,
         }
         // A bomb takes time and shows nothing new.
         if ours.len() > 64 << 20 {
             return;
         }
-    }
+    };
     let survey = Survey::of(&mut Cursor::new(bytes)).unwrap();
     let _ = SeekTable::read(&mut Cursor::new(bytes));
     if let Some(survey) = survey

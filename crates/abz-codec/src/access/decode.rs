@@ -63,13 +63,18 @@ impl Decoder {
         match part.kind {
             Kind::GzipMember => self.gzip(gzip::Scanner::at(before, offset), bytes, data)?,
             Kind::LzipMember => {
-                let scanner = lzip::Scanner::new(lzip::Strictness::default());
-                scan(scanner.at(before, offset), part, bytes, data)?;
+                let scanner = lzip::Scanner::new(lzip::Strictness::default()).at(before, offset);
+                scan(scanner, &mut lzip::Decoder::new(), part, bytes, data)?;
             }
             Kind::XzBlock { check, stream } => {
-                scan(xz::Scanner::new().at(check, stream, before, offset), part, bytes, data)?;
+                let scanner = xz::Scanner::new().at(check, stream, before, offset);
+                scan(scanner, &mut xz::Decoder::new(), part, bytes, data)?;
             }
-            Kind::ZstdFrame => self.zstd(part, bytes, data)?,
+            Kind::ZstdFrame => {
+                let scanner = zstd::Scanner::at(&self.decoding, before, offset);
+                let decoder = self.zstd.get_or_insert_with(|| scanner.decoder());
+                scan(scanner, decoder, part, bytes, data)?;
+            }
         }
         let (expected, found) = (part.len(), data.len() as u64);
         if expected != found {
@@ -96,30 +101,16 @@ impl Decoder {
         }
         Ok(())
     }
-
-    fn zstd(&mut self, part: &Part, mut bytes: &[u8], data: &mut Vec<u8>) -> Result<(), zstd::DecodeError> {
-        let decoder = self.zstd.get_or_insert_with(|| zstd::Decoder::new(&self.decoding));
-        let mut scanner =
-            zstd::Scanner::at(&self.decoding, part.number.saturating_sub(1), part.bytes().start);
-        let mut found = Vec::new();
-        while let Some(scanned) = scanner.next(&mut bytes, &mut found)? {
-            match scanned {
-                zstd::Scanned::Frame(frame) => decoder.decode_into(&frame, data)?,
-                zstd::Scanned::Data => data.extend_from_slice(&found),
-            }
-            if data.len() as u64 > part.len() {
-                return Ok(());
-            }
-        }
-        if (data.len() as u64) < part.len() {
-            scanner.finish()?;
-        }
-        Ok(())
-    }
 }
 
 /// Decodes what `scanner` finds in the bytes of a part.
-fn scan<S: Scan>(mut scanner: S, part: &Part, mut bytes: &[u8], data: &mut Vec<u8>) -> Result<(), S::Error> {
+fn scan<S: Scan>(
+    mut scanner: S,
+    decoder: &mut S::Decoder,
+    part: &Part,
+    mut bytes: &[u8],
+    data: &mut Vec<u8>,
+) -> Result<(), S::Error> {
     let mut chunk = Vec::with_capacity(parts::CHUNK);
     while data.len() as u64 <= part.len() {
         let found = match scanner.next(&mut bytes, &mut chunk)? {
@@ -128,7 +119,7 @@ fn scan<S: Scan>(mut scanner: S, part: &Part, mut bytes: &[u8], data: &mut Vec<u
             found => found,
         };
         match found {
-            Some(Scanned::Whole(whole)) => S::decode_into(&mut S::Decoder::default(), &whole, data)?,
+            Some(Scanned::Whole(whole)) => S::decode_into(decoder, &whole, data)?,
             Some(Scanned::Data) => data.extend_from_slice(&chunk),
             None => break,
         }

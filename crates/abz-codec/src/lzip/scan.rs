@@ -442,8 +442,16 @@ impl Scan for Scanner {
         }
     }
 
+    fn decoder(&self) -> Decoder {
+        Decoder::new()
+    }
+
     fn decode_into(decoder: &mut Decoder, member: &Member, data: &mut Vec<u8>) -> Result<(), DecodeError> {
         decoder.decode_into(member, data)
+    }
+
+    fn into_bytes(member: Member) -> Vec<u8> {
+        member.bytes
     }
 }
 

@@ -517,8 +517,16 @@ impl Scan for Scanner {
         }
     }
 
+    fn decoder(&self) -> Decoder {
+        Decoder::new()
+    }
+
     fn decode_into(decoder: &mut Decoder, block: &Block, data: &mut Vec<u8>) -> Result<(), DecodeError> {
         decoder.decode_into(block, data)
+    }
+
+    fn into_bytes(block: Block) -> Vec<u8> {
+        block.bytes
     }
 }
 

@@ -8,6 +8,7 @@ use super::error::{DecodeError, Fault};
 use super::scan::{Frame, Scanner};
 use super::stream::decoder;
 use super::{DEFAULT_WINDOW_LIMIT, Dictionary, MAX_WHOLE, MAX_WINDOW_LOG};
+use crate::parts::Scan;
 
 /// How frames are read.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -27,7 +27,6 @@ mod dictionary;
 mod encode;
 mod error;
 mod header;
-mod read;
 mod scan;
 mod seek;
 mod stream;
@@ -39,12 +38,32 @@ pub use dictionary::{Dictionary, DictionaryError};
 pub use encode::{Encoder, Encoding};
 pub use error::{DecodeError, Fault, Part};
 pub use header::FrameHeader;
-pub use read::Reader;
-pub use scan::{Frame, Scanned, Scanner};
+pub use scan::{Frame, Scanner};
 pub use seek::{SeekError, SeekTable, SeekTableEntry};
 pub use survey::Survey;
 pub(crate) use survey::parts;
 pub use write::FrameWriter;
+
+/// Reads the contents of any Zstandard file, frame by frame or chunk by chunk. (Programs decode in parallel with a
+/// [`Scanner`] and [`Decoder`]s of their own.)
+///
+/// ```
+/// use abz_codec::zstd;
+///
+/// let hello = b"\x28\xb5\x2f\xfd\x20\x05\x29\0\0hello";
+/// let mut data = Vec::new();
+/// assert!(zstd::Reader::new(&hello[..], &zstd::Decoding::default()).read_into(&mut data)?);
+/// assert_eq!(data, b"hello");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub type Reader<R> = crate::parts::Reader<R, Scanner>;
+
+impl<R: std::io::Read> Reader<R> {
+    /// Reads the file that `reader` gives.
+    pub fn new(reader: R, decoding: &Decoding) -> Self {
+        Reader::with(Scanner::new(decoding), reader)
+    }
+}
 
 /// The levels: the lowest is the fastest, and from 20 on both ways need hundreds of megabytes.
 pub const LEVELS: std::ops::RangeInclusive<i32> = -131_072..=22;

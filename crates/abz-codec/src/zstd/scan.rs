@@ -3,14 +3,12 @@
 use std::fmt;
 use std::mem;
 
-use super::decode::Decoding;
+use super::decode::{Decoder, Decoding};
 use super::error::{DecodeError, Fault, Part};
 use super::header::{BlockHeader, FrameHeader};
 use super::stream::Stream;
 use super::{BLOCK_HEADER, CHECKSUM, MAGIC, MAX_WHOLE, SKIPPABLE, SKIPPABLE_HEADER, is_skippable, u32_at};
-
-/// How much data of a streamed frame is given out at once, in bytes: small enough to stay in a core's cache.
-const CHUNK: usize = 256 << 10;
+use crate::parts::{CHUNK, Scan, Scanned};
 
 /// A frame of at most so many bytes of contents is always decoded as a whole.
 const SMALL: u64 = 4 << 20;
@@ -18,15 +16,6 @@ const SMALL: u64 = 4 << 20;
 /// A larger one is if its contents are a multiple of so many bytes: then others follow it, as the programs that cut a
 /// file do it. What is alone in its file is decoded sooner as it comes, while other workers read and write.
 const MULTIPLE: u64 = 1 << 20;
-
-/// What a [`Scanner`] found next.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scanned {
-    /// A whole frame to be decoded, which any thread can do without the others.
-    Frame(Frame),
-    /// Data that is decoded already: it lies in the caller's buffer. Its checksum is verified with the last of it.
-    Data,
-}
 
 /// A whole frame, and where it was.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,11 +37,6 @@ impl Frame {
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
-
-    /// Its bytes, to use their allocation again.
-    pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes
-    }
 }
 
 /// Finds the frames in a Zstandard file that is pushed to it, piece by piece, from its start. It goes from block to block,
@@ -60,20 +44,21 @@ impl Frame {
 /// large, or follow one of pzstd's hints; all others it decodes itself, and gives out their contents as they come.
 ///
 /// ```
-/// use abz_codec::zstd::{Decoder, Decoding, Scanned, Scanner};
+/// use abz_codec::parts::{Scan, Scanned};
+/// use abz_codec::zstd::{Decoding, Scanner};
 ///
 /// let hello = b"\x28\xb5\x2f\xfd\x20\x05\x29\0\0hello";
-/// let (mut scanner, mut decoder) = (Scanner::new(&Decoding::default()), Decoder::new(&Decoding::default()));
-/// let (mut data, mut text) = (Vec::new(), Vec::new());
+/// let mut scanner = Scanner::new(&Decoding::default());
+/// let (mut decoder, mut data, mut text) = (scanner.decoder(), Vec::new(), Vec::new());
 /// for mut piece in hello.chunks(3) {
 ///     while let Some(found) = scanner.next(&mut piece, &mut data)? {
-///         if let Scanned::Frame(frame) = found {
+///         if let Scanned::Whole(frame) = found {
 ///             decoder.decode_into(&frame, &mut data)?;
 ///         }
 ///         text.extend_from_slice(&data);
 ///     }
 /// }
-/// scanner.finish()?;
+/// assert_eq!(scanner.finish(&mut data)?, None);
 /// assert_eq!(text, b"hello");
 /// # Ok::<(), abz_codec::zstd::DecodeError>(())
 /// ```
@@ -149,7 +134,7 @@ enum Next {
 }
 
 enum Step {
-    Found(Scanned),
+    Found(Scanned<Frame>),
     On,
     Starved,
 }
@@ -179,76 +164,6 @@ impl Scanner {
             filled: 0,
             failed: None,
         }
-    }
-
-    /// Goes on through `input`, the next bytes of the file, from whose front it takes what it has done with. `None`: it
-    /// has taken all, and needs more to go on. What is in `data` is dropped and its allocation used, for decoded data or
-    /// for a frame.
-    ///
-    /// # Errors
-    ///
-    /// If the file is damaged, needs what is not there, or has something else behind its last frame. After that there
-    /// is nothing more.
-    pub fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Option<Scanned>, DecodeError> {
-        if let Some(error) = self.failed.take() {
-            return Err(error);
-        }
-        loop {
-            let step = match mem::take(&mut self.again) {
-                (bytes, at) if at < bytes.len() => {
-                    let mut rest = &bytes[at..];
-                    let step = self.step(&mut rest, data);
-                    let at = bytes.len() - rest.len();
-                    self.again = (bytes, at);
-                    match step {
-                        Ok(Step::Starved) => Ok(Step::On),
-                        step => step,
-                    }
-                }
-                _ => self.step(input, data),
-            };
-            match step {
-                Ok(Step::Found(found)) => return Ok(Some(found)),
-                Ok(Step::On) => {}
-                Ok(Step::Starved) if self.filled > 0 => return Ok(Some(self.give_out(data))),
-                Ok(Step::Starved) => return Ok(None),
-                Err(error) => {
-                    self.state = State::Ended;
-                    if self.filled == 0 {
-                        return Err(error);
-                    }
-                    // What was decoded before is right, as far as anybody can know.
-                    self.failed = Some(error);
-                    return Ok(Some(self.give_out(data)));
-                }
-            }
-        }
-    }
-
-    /// The file ends here.
-    ///
-    /// # Errors
-    ///
-    /// If it ends inside a frame, or is no Zstandard file.
-    pub fn finish(&mut self) -> Result<(), DecodeError> {
-        if let Some(error) = self.failed.take() {
-            return Err(error);
-        }
-        let inside = match mem::replace(&mut self.state, State::Ended) {
-            State::Ended => return Ok(()),
-            State::Between if self.held.is_empty() && self.has_begun => return Ok(()),
-            State::Between if !may_begin_a_frame(&self.held) => {
-                return Err(self.fault(Fault::Magic { found: self.held.clone() }));
-            }
-            State::Between | State::Header => Part::Header,
-            State::Skippable | State::Skip { .. } => Part::Skippable,
-            State::End { len, .. } if self.header.checksum && self.held.len() + CHECKSUM >= len => {
-                Part::Checksum
-            }
-            State::Checksum => Part::Checksum,
-            State::Whole { .. } | State::End { .. } | State::Block | State::Part { .. } => Part::Blocks,
-        };
-        Err(self.fault_at(self.offset + self.held.len() as u64, Fault::Truncated { inside }))
     }
 
     fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step, DecodeError> {
@@ -386,7 +301,7 @@ impl Scanner {
         let frame = Frame { number: self.number, start: self.start, bytes, most };
         self.offset += len as u64;
         self.state = State::Between;
-        Ok(Step::Found(Scanned::Frame(frame)))
+        Ok(Step::Found(Scanned::Whole(frame)))
     }
 
     /// Begins to decode the frame of which some is held.
@@ -509,7 +424,7 @@ impl Scanner {
         Ok(Step::On)
     }
 
-    fn give_out(&mut self, data: &mut Vec<u8>) -> Scanned {
+    fn give_out(&mut self, data: &mut Vec<u8>) -> Scanned<Frame> {
         self.chunk.truncate(mem::take(&mut self.filled));
         mem::swap(data, &mut self.chunk);
         Scanned::Data
@@ -543,6 +458,82 @@ impl Scanner {
 /// True of the first bytes, four or fewer, of a frame or a skippable one.
 fn may_begin_a_frame(start: &[u8]) -> bool {
     MAGIC.starts_with(start) || is_skippable(start)
+}
+
+impl Scan for Scanner {
+    type Whole = Frame;
+    type Error = DecodeError;
+    type Decoder = Decoder;
+
+    fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Option<Scanned<Frame>>, DecodeError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        loop {
+            let step = match mem::take(&mut self.again) {
+                (bytes, at) if at < bytes.len() => {
+                    let mut rest = &bytes[at..];
+                    let step = self.step(&mut rest, data);
+                    let at = bytes.len() - rest.len();
+                    self.again = (bytes, at);
+                    match step {
+                        Ok(Step::Starved) => Ok(Step::On),
+                        step => step,
+                    }
+                }
+                _ => self.step(input, data),
+            };
+            match step {
+                Ok(Step::Found(found)) => return Ok(Some(found)),
+                Ok(Step::On) => {}
+                Ok(Step::Starved) if self.filled > 0 => return Ok(Some(self.give_out(data))),
+                Ok(Step::Starved) => return Ok(None),
+                Err(error) => {
+                    self.state = State::Ended;
+                    if self.filled == 0 {
+                        return Err(error);
+                    }
+                    // What was decoded before is right, as far as anybody can know.
+                    self.failed = Some(error);
+                    return Ok(Some(self.give_out(data)));
+                }
+            }
+        }
+    }
+
+    /// Of what was read before its end, nothing is left to give out.
+    fn finish(&mut self, _: &mut Vec<u8>) -> Result<Option<Scanned<Frame>>, DecodeError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        let inside = match mem::replace(&mut self.state, State::Ended) {
+            State::Ended => return Ok(None),
+            State::Between if self.held.is_empty() && self.has_begun => return Ok(None),
+            State::Between if !may_begin_a_frame(&self.held) => {
+                return Err(self.fault(Fault::Magic { found: self.held.clone() }));
+            }
+            State::Between | State::Header => Part::Header,
+            State::Skippable | State::Skip { .. } => Part::Skippable,
+            State::End { len, .. } if self.header.checksum && self.held.len() + CHECKSUM >= len => {
+                Part::Checksum
+            }
+            State::Checksum => Part::Checksum,
+            State::Whole { .. } | State::End { .. } | State::Block | State::Part { .. } => Part::Blocks,
+        };
+        Err(self.fault_at(self.offset + self.held.len() as u64, Fault::Truncated { inside }))
+    }
+
+    fn decoder(&self) -> Decoder {
+        Decoder::new(&self.decoding)
+    }
+
+    fn decode_into(decoder: &mut Decoder, frame: &Frame, data: &mut Vec<u8>) -> Result<(), DecodeError> {
+        decoder.decode_into(frame, data)
+    }
+
+    fn into_bytes(frame: Frame) -> Vec<u8> {
+        frame.bytes
+    }
 }
 
 impl fmt::Debug for Scanner {

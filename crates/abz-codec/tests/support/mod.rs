@@ -1,6 +1,8 @@
 //! What the tests of several files need: files made and read in the plainest way, and inputs to make them of.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub mod parts;
+
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
