@@ -47,7 +47,8 @@
 //! members and is a [`Scan`](parts::Scan): [`parts::Reader`] is the plain loop round it. Those for xz are
 //! [`xz::Encoder`], [`xz::StreamWriter`] and [`xz::Scanner`].
 //!
-//! Parts of a file are decoded by themselves with what is in [`access`].
+//! Parts of a file are decoded by themselves with what is in [`access`]. What is whole in a damaged file is found with
+//! [`salvage`].
 //!
 //! # What it promises
 //!
@@ -76,6 +77,7 @@ mod lzma;
 pub mod lzw;
 pub mod mapped;
 pub mod parts;
+pub mod salvage;
 pub mod xz;
 pub mod zstd;
 

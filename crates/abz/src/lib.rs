@@ -36,6 +36,7 @@ mod error;
 mod format;
 mod pipes;
 mod places;
+mod recovery;
 mod span;
 mod tools;
 
@@ -46,6 +47,7 @@ pub use decompress::{Decompressed, Decompression};
 pub use error::Error;
 pub use format::Format;
 pub use places::{ReadAt, Reading, WriteAt, Writing};
+pub use recovery::{Gap, Recovered, Recovery};
 pub use span::Span;
 pub use tools::Tools;
 

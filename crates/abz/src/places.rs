@@ -53,6 +53,19 @@ pub enum Writing<'a> {
     Places(&'a dyn WriteAt),
 }
 
+impl ReadAt for Vec<u8> {
+    fn size(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        let start = usize::try_from(offset).ok();
+        let range = start.and_then(|start| Some(start..start.checked_add(bytes.len())?));
+        bytes.copy_from_slice(range.and_then(|range| self.get(range)).ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+}
+
 /// Parts, read one after another.
 pub(crate) struct Along<'a> {
     places: &'a dyn ReadAt,

@@ -43,6 +43,7 @@ mod error;
 mod huffman;
 mod read;
 mod runs;
+mod salvage;
 mod scan;
 mod sort;
 mod table;
@@ -55,6 +56,7 @@ pub use decode::{Contents, Decoded, Decoder};
 pub use encode::{EncodedBlock, Encoder};
 pub use error::{DecodeError, Fault};
 pub use read::{Reader, decode};
+pub use salvage::Salvager;
 pub use scan::{Scanner, Segment};
 pub use write::StreamWriter;
 

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use super::{BLOCK_MAGIC, END_MAGIC};
 
 /// More bytes than any block takes: 900,000 symbols of 20 bits, and tables.
-const MAX_SEGMENT: usize = 2_500_000;
+pub(super) const MAX_SEGMENT: usize = 2_500_000;
 
 /// How many bits are looked for.
 const MAGIC_BITS: u64 = 48;
@@ -74,6 +74,39 @@ static PAIRS: LazyLock<Box<[u64; 1024]>> = LazyLock::new(|| {
     pairs
 });
 
+/// Where in `bytes` the next magic number is, in bits and at `least` or behind it, and which it is. `next` is the pair of
+/// bytes that is looked at next, at first 1: between two calls only more bytes may come.
+pub(super) fn find(bytes: &[u8], next: &mut usize, least: u64) -> Option<(u64, u64)> {
+    let pairs = &**PAIRS;
+    // All seven bytes in which the magic number may lie must be there.
+    while *next + 6 <= bytes.len() {
+        let pair = usize::from(u16::from_be_bytes([bytes[*next], bytes[*next + 1]]));
+        if pairs[pair / 64] >> (pair % 64) & 1 != 0
+            && let Some(found) = look_closely(bytes, *next, least)
+        {
+            return Some(found);
+        }
+        *next += 4;
+    }
+    None
+}
+
+/// The first magic number of which the pair `next` is the second to fifth byte.
+#[cold]
+fn look_closely(bytes: &[u8], next: usize, least: u64) -> Option<(u64, u64)> {
+    (next.saturating_sub(4)..next).find_map(|from| {
+        let mut word = [0; 8];
+        let there = bytes[from..].iter().take(7);
+        word.iter_mut().zip(there).for_each(|(byte, &there)| *byte = there);
+        let bits = u64::from_be_bytes(word);
+        (0..8).find_map(|shift| {
+            let magic = bits << shift >> (64 - MAGIC_BITS);
+            let at = 8 * from as u64 + shift;
+            (matches!(magic, BLOCK_MAGIC | END_MAGIC) && at >= least).then_some((at, magic))
+        })
+    })
+}
+
 /// Cuts a file that is pushed to it, piece by piece, into [`Segment`]s. It decodes nothing, so it is fast enough to feed
 /// many decoders.
 pub struct Scanner {
@@ -121,35 +154,8 @@ impl Scanner {
 
     /// Where the next segment begins, in bits of the file.
     fn find(&mut self) -> Option<u64> {
-        let pairs = &**PAIRS;
-        // All seven bytes in which the magic number may lie must be there.
-        while self.next + 6 <= self.held.len() {
-            let pair = usize::from(u16::from_be_bytes([self.held[self.next], self.held[self.next + 1]]));
-            if pairs[pair / 64] >> (pair % 64) & 1 != 0
-                && let Some(bit) = self.look_closely()
-            {
-                return Some(bit);
-            }
-            self.next += 4;
-        }
-        None
-    }
-
-    /// Where a magic number begins of which the next pair is the second to fifth byte.
-    #[cold]
-    fn look_closely(&self) -> Option<u64> {
-        let base = self.start / 8 * 8;
-        (self.next.saturating_sub(4)..self.next).find_map(|from| {
-            let mut bytes = [0; 8];
-            let there = self.held[from..].iter().take(7);
-            bytes.iter_mut().zip(there).for_each(|(byte, &there)| *byte = there);
-            let bits = u64::from_be_bytes(bytes);
-            (0..8).find_map(|shift| {
-                let word = bits << shift >> (64 - MAGIC_BITS);
-                let at = base + 8 * from as u64 + shift;
-                (matches!(word, BLOCK_MAGIC | END_MAGIC) && at > self.start).then_some(at)
-            })
-        })
+        let (base, after) = (self.start / 8 * 8, self.start % 8);
+        find(&self.held, &mut self.next, after + 1).map(|(bit, _)| base + bit)
     }
 
     /// Ends the segment that has begun, and begins the next.

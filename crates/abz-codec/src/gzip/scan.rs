@@ -21,7 +21,7 @@ const GLANCE: usize = 512;
 const MAX_COMPRESSED: u64 = MAX_BLOCK as u64 + (1 << 20);
 
 /// The most contents of a member of BGZF (SAM specification, section 4.1), in bytes.
-const MAX_BGZF: u32 = 64 * 1024;
+pub(super) const MAX_BGZF: u32 = 64 * 1024;
 
 /// What a [`Scanner`] found next.
 #[derive(Clone, Debug, PartialEq, Eq)]

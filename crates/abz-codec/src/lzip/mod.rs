@@ -23,12 +23,14 @@ mod decode;
 mod encode;
 mod error;
 mod header;
+mod salvage;
 mod scan;
 mod survey;
 
 pub use decode::{Decoder, Member};
 pub use encode::{Encoder, Search, Settings};
 pub use error::{DecodeError, Fault, Part};
+pub use salvage::Salvager;
 pub use scan::{Scanner, Strictness};
 pub use survey::Survey;
 pub(crate) use survey::parts;

@@ -113,16 +113,29 @@ impl Console {
 
     /// Tells a problem, and remembers its severity even if it is not to be told.
     pub(super) fn tell_problem(&mut self, problem: &Problem) {
-        let (status, told) = match problem.severity {
-            Severity::Note => (Status::Success, self.loudness > Loudness::Quiet),
-            Severity::Warning => (Status::Warning, self.loudness > Loudness::Quiet),
-            Severity::Error => (Status::Error, self.loudness > Loudness::Silent),
-            Severity::Damage => (Status::Damage, self.loudness > Loudness::Silent),
+        let least = match problem.severity {
+            Severity::Note | Severity::Warning => Loudness::Normal,
+            Severity::Error | Severity::Damage => Loudness::Quiet,
         };
-        self.status = self.status.max(status);
-        if told {
+        self.remember(problem.severity);
+        if self.loudness >= least {
             self.print(format_args!("{}: {problem}", self.manners.name));
         }
+    }
+
+    /// Ends with a status no better than that of a problem.
+    pub(super) fn remember(&mut self, severity: Severity) {
+        self.status = self.status.max(match severity {
+            Severity::Note => Status::Success,
+            Severity::Warning => Status::Warning,
+            Severity::Error => Status::Error,
+            Severity::Damage => Status::Damage,
+        });
+    }
+
+    /// Tells what was asked for.
+    pub(super) fn say(&self, text: &str) {
+        self.print(text);
     }
 
     /// A line on standard error; if there is nobody to read it, nothing is left to be done.

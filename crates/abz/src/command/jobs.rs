@@ -17,6 +17,7 @@ use super::options::{Action, Destination, Options, Source};
 use super::output::Output;
 use super::problem::Problem;
 use super::progress::Progress;
+use super::recover;
 use super::reports::Reports;
 use super::target::Target;
 use super::walk::{self, Walk};
@@ -35,6 +36,7 @@ pub fn run(options: &Options, console: &mut Console) {
     match (&options.archiving, &options.extract, options.action) {
         (Some(archiving), ..) => archive::make(options, archiving, &progress, console),
         (_, Some(folder), _) => archive::take_apart(options, folder, &progress, console),
+        _ if options.recover.is_some() => recover::run(options, &progress, console),
         (.., Action::List) => list(options, &progress, console),
         (.., Action::Bench) => bench::run(options, console),
         _ => work(options, &progress, console),

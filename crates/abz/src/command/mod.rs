@@ -16,6 +16,7 @@
 //! | [`checksum`] | where they are told |
 //! | [`bench`] | how fast and how small each format is on a file |
 //! | [`list`] | what is told of compressed files |
+//! | [`recover`] | what is whole in damaged files |
 //! | [`archive`] | many files as one, made and taken apart |
 //! | [`input`] | which files are taken, and when one may be removed |
 //! | [`target`] | where the output goes: suffixes, and what is not overwritten |
@@ -50,6 +51,7 @@ mod output;
 mod pages;
 mod problem;
 mod progress;
+mod recover;
 mod reports;
 pub mod sandbox;
 mod sums;

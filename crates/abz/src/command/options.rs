@@ -11,7 +11,7 @@ use abz::zstd::{DEFAULT_WINDOW_LIMIT, Decoding, Dictionary, Encoding};
 use abz::{Compression, Decompression, Format, Lzma, Span, lzip};
 use clap::Parser;
 
-use super::arguments::{Arguments, Explained, InputWay, LICENSE, OutputWay, Reported, Zstd};
+use super::arguments::{Arguments, Explained, Gaps, InputWay, LICENSE, OutputWay, Reported, Zstd};
 use super::console::{Loudness, Status};
 use super::dialect;
 use super::interrupt::end_if_broken_pipe;
@@ -31,8 +31,10 @@ pub struct Options {
     pub(super) action: Action,
     /// Print the plan of the action instead.
     pub(super) explain: Option<Explained>,
-    /// List as JSON.
+    /// List, or tell what is missing, as JSON.
     pub(super) as_json: bool,
+    /// Take damaged files, and do this about what is missing.
+    pub(super) recover: Option<Gaps>,
     /// What to do it with, in order.
     pub sources: Vec<Source>,
     pub(super) destination: Destination,
@@ -185,6 +187,7 @@ impl Options {
         Options {
             action: Action::Compress,
             as_json: false,
+            recover: None,
             explain: None,
             sources: vec![Source::Stdin],
             destination: Destination::Beside,
@@ -256,6 +259,9 @@ impl Options {
         if files.verify && (what.decompress || what.test || what.list) {
             return Err(mistake("--verify is for compressing; -t tests files that are there"));
         }
+        if what.json && !what.list && what.recover.is_none() {
+            return Err(mistake("--json tells what --list or --recover found out"));
+        }
         if files.checksum.is_some() && what.list {
             return Err(mistake("--checksum needs the data, and --list does not decode it: use -t"));
         }
@@ -265,7 +271,7 @@ impl Options {
             (_, true, ..) => Action::List,
             (_, _, true, _) => Action::Test,
             (_, _, _, true) => Action::Decompress,
-            _ if archive.extract || span.is_some() => Action::Decompress,
+            _ if archive.extract || what.recover.is_some() || span.is_some() => Action::Decompress,
             _ => Action::Compress,
         };
         let destination = match archive.archive.clone().or(files.output) {
@@ -346,8 +352,9 @@ impl Options {
             span,
             explain: what.explain,
             as_json: what.json,
+            recover: what.recover,
             sources,
-            keep: files.keep || destination != Destination::Beside,
+            keep: files.keep || what.recover.is_some() || destination != Destination::Beside,
             destination,
             force: files.force,
             recursive: files.recursive,

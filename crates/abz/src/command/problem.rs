@@ -45,7 +45,7 @@ impl Problem {
         Self::new(Severity::Error, subject, message)
     }
 
-    fn damage(subject: impl fmt::Display, message: impl fmt::Display) -> Self {
+    pub(super) fn damage(subject: impl fmt::Display, message: impl fmt::Display) -> Self {
         Self::new(Severity::Damage, subject, message)
     }
 

@@ -16,7 +16,7 @@ use crate::conduct::Conduct;
 use crate::{Error, Format, WriteAt};
 
 /// A stream of what is read, with what is the same for all pipelines.
-fn begin<'a, T, I>(
+pub(crate) fn begin<'a, T, I>(
     items: I,
     title: &str,
     workers: usize,

@@ -18,7 +18,7 @@ pub(super) use archive::Archive;
 pub(super) use files::Files;
 pub(super) use how::{How, InputWay, OutputWay, parse_block_size, parse_dictionary_size};
 pub(super) use told::{Generated, Reported, Told};
-pub(super) use what::{Explained, What};
+pub(super) use what::{Explained, Gaps, What};
 pub(super) use zstd::Zstd;
 
 /// Compress or decompress files with all cores, in the formats gzip, bzip2, lzip, xz and zstd

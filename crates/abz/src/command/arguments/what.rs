@@ -29,9 +29,21 @@ pub struct What {
     #[arg(short, long)]
     pub list: bool,
 
-    /// With -l: list as JSON, an array with an object for each file
-    #[arg(long, requires = "list", hide_short_help = true)]
+    /// With -l or --recover: tell it as JSON, an array with an object for each file
+    #[arg(long, hide_short_help = true)]
     pub json: bool,
+
+    /// Decompress what is whole in a damaged file of gzip, bzip2 or lzip, and say what is missing; FILE stays
+    ///
+    /// Every member (of bzip2 every block) that checks is written, wherever it lies; what is missing is left out (skip, the
+    /// default), or zeros stand for it where the file tells its size (sparse), so that all behind it is where it was. That is
+    /// so for lzip, for gzip files of abz and for BGZF, and never for bzip2. A file that is one member of gzip or lzip
+    /// has only one checksum: for what comes before damage there, use -dc. Each gap is told on standard error. The status
+    /// is 0 if nothing is missing, and otherwise that of a damaged file.
+    #[arg(long, value_name = "GAPS", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "skip")]
+    #[arg(conflicts_with_all = ["test", "list", "bench", "explain", "verify", "checksum", "archive", "extract", "range", "line_range"])]
+    #[arg(hide_possible_values = true, hide_short_help = true)]
+    pub recover: Option<Gaps>,
 
     /// Say how fast and how small each format makes FILE, and with how much memory; -F asks for all levels of one
     ///
@@ -50,6 +62,13 @@ pub struct What {
     #[arg(long, value_name = "AS", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text")]
     #[arg(hide_possible_values = true, conflicts_with_all = ["report", "trace"])]
     pub explain: Option<Explained>,
+}
+
+/// What `--recover` does about what is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Gaps {
+    Skip,
+    Sparse,
 }
 
 /// How `--explain` shows a plan.

@@ -1,0 +1,278 @@
+//! The members that are whole in a damaged file.
+
+use std::fmt;
+use std::io::{self, BufRead, Read, Seek, Write};
+use std::ops::Range;
+
+use memchr::memmem;
+
+use super::error::{Fault, HeaderError, Part as Inside};
+use super::extent::Extent;
+use super::header::{EXTRA_AT, FEXTRA, HEADER_LIMIT, Header, MAGIC};
+use super::index::Index;
+use super::inflate::Inflater;
+use super::scan::{CHUNK, MAX_BGZF};
+use super::sums::Sums;
+use crate::salvage::{Part, Reason, Salvage, behind_zeros, glance, take};
+
+/// The empty member at the end of each file of BGZF (SAM specification, section 4.1.2).
+const BGZF_END: &[u8; 28] = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0\x1b\0\x03\0\0\0\0\0\0\0\0\0";
+
+/// How many bytes of a header are looked at for its extent.
+const GLANCE: usize = 512;
+
+/// Finds [what is whole](crate::salvage) in files of gzip: members, each by its checksum and its size, and by its extent
+/// where it says one. What is missing is told by the headers of damaged members, or by the index at the end.
+///
+/// A file may hold others as they are, where they could not be made smaller. So no member is taken that lies in
+/// a damaged one whose end is known, or where the index has none, or of another kind than the one before. In files whose
+/// members say nothing of themselves, a member in a damaged one cannot be told from one behind it.
+#[derive(Clone, Copy, Debug)]
+pub struct Salvager(());
+
+/// What decodes members.
+#[derive(Default)]
+pub struct Tool {
+    inflater: Option<Inflater>,
+    chunk: Vec<u8>,
+}
+
+/// What a member says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One of [ours](super), and whether another one follows.
+    Ours {
+        /// Another one follows.
+        more: bool,
+    },
+    /// A block of BGZF.
+    Bgzf {
+        /// It has no contents: it should be the last one.
+        is_empty: bool,
+    },
+    /// Nothing.
+    Plain,
+}
+
+/// What is known of the file.
+#[derive(Debug)]
+pub struct State {
+    /// What the next member should be.
+    next: Kind,
+    /// Another member must follow.
+    expects_more: bool,
+    index: Option<Index>,
+}
+
+impl Salvage for Salvager {
+    type Tool = Tool;
+    type Note = Kind;
+    type State = State;
+
+    const EXPECTED: &'static str = "a member";
+    const LOOK: usize = 4;
+    const LEAST: u64 = 20;
+    const HOLD: usize = 16 << 20;
+
+    fn candidates(bytes: &[u8], found: &mut Vec<u64>) {
+        let magics = memmem::find_iter(bytes, &MAGIC);
+        let headers = magics.filter(|&at| matches!(bytes[at..], [_, _, 8, flags, ..] if flags & 0xe0 == 0));
+        found.extend(headers.map(|at| 8 * at as u64));
+    }
+
+    fn attempt(
+        tool: &mut Tool,
+        _bit: u32,
+        input: &mut dyn BufRead,
+        output: &mut dyn Write,
+    ) -> io::Result<Result<Part<Kind>, Reason>> {
+        let found = member(tool, input, output)?;
+        Ok(found.map(|(len, note)| Part { end: 8 * len, note }).map_err(Into::into))
+    }
+
+    /// Looks at the file's end: where its start is damaged, that tells its kind.
+    fn begin<F: Read + Seek>(file: &mut F) -> io::Result<State> {
+        let index = Index::read(file);
+        let has_index = !matches!(index, Ok(None));
+        let size = file.seek(io::SeekFrom::End(0))?;
+        let mut end = [0; BGZF_END.len()];
+        let is_bgzf = glance(file, size.saturating_sub(end.len() as u64), &mut end)? == BGZF_END;
+        let next = match (has_index, is_bgzf) {
+            (true, _) => Kind::Ours { more: true },
+            (_, true) => Kind::Bgzf { is_empty: false },
+            _ => Kind::Plain,
+        };
+        Ok(State { next, expects_more: false, index: index.ok().flatten() })
+    }
+
+    fn admits(state: &State, start: u64, kind: &Kind) -> bool {
+        if let Some(index) = &state.index {
+            let (entries, start) = (index.entries(), start / 8);
+            let at = entries.partition_point(|entry| entry.offset < start);
+            let begins = entries.get(at).is_some_and(|entry| entry.offset == start);
+            // The index itself, or a part of it.
+            let ends = at > 0 && entries[at - 1].offset + u64::from(entries[at - 1].compressed) == start;
+            return begins || ends;
+        }
+        match state.next {
+            Kind::Ours { .. } => matches!(kind, Kind::Ours { .. }),
+            Kind::Bgzf { .. } => matches!(kind, Kind::Bgzf { .. }),
+            Kind::Plain => true,
+        }
+    }
+
+    fn note(state: &mut State, kind: &Kind) {
+        state.expects_more = *kind == Kind::Ours { more: true };
+        state.next = match kind {
+            Kind::Ours { more: false } | Kind::Bgzf { is_empty: true } => Kind::Plain,
+            kind => *kind,
+        };
+    }
+
+    fn note_gap(state: &mut State) {
+        state.expects_more = false;
+    }
+
+    fn pass<F: Read + Seek>(_state: &mut State, file: &mut F, at: u64) -> io::Result<u64> {
+        Ok(if at == 0 { 0 } else { 8 * behind_zeros(file, at / 8)? })
+    }
+
+    fn doubt(state: &mut State, is_end: bool) -> Option<Reason> {
+        (is_end && state.expects_more).then(|| Fault::MissingMember.into())
+    }
+
+    fn extent<F: Read + Seek>(file: &mut F, start: u64) -> io::Result<Option<u64>> {
+        let size = file.seek(io::SeekFrom::End(0))?;
+        let Some(extent) = extent_at(file, start / 8)? else { return Ok(None) };
+        let end = start / 8 + u64::from(extent.compressed);
+        let follows = |next: Extent| next.uncompressed.is_some() == extent.uncompressed.is_some();
+        let is_confirmed = match end == size {
+            true => !extent.more,
+            false => extent_at(file, end)?.is_some_and(follows),
+        };
+        Ok(is_confirmed.then_some(8 * end))
+    }
+
+    fn missing<F: Read + Seek>(state: &State, file: &mut F, gap: &Range<u64>) -> io::Result<Option<u64>> {
+        let gap = gap.start / 8..gap.end / 8;
+        // It has a checksum, which headers and trailers do not have.
+        if let Some(index) = &state.index {
+            let from = index.entries().partition_point(|entry| entry.offset < gap.start);
+            let to = index.entries().partition_point(|entry| entry.offset < gap.end);
+            let lost = &index.entries()[from..to];
+            let begins = lost.first().is_some_and(|first| first.offset == gap.start);
+            let ends = lost.last().is_some_and(|last| last.offset + u64::from(last.compressed) <= gap.end);
+            let missing = lost.iter().map(|entry| u64::from(entry.uncompressed)).sum();
+            return Ok((begins && ends).then_some(missing));
+        }
+        let (mut at, mut missing) = (gap.start, 0);
+        while at < gap.end {
+            let Some(extent) = extent_at(file, at)? else { return Ok(None) };
+            at += u64::from(extent.compressed);
+            let mut trailer = [0; 4];
+            if at > gap.end || glance(file, at - 4, &mut trailer)?.len() < 4 {
+                return Ok(None);
+            }
+            let size = u32::from_le_bytes(trailer);
+            let is_right = match extent.uncompressed {
+                Some(expected) => size == expected,
+                None => size <= MAX_BGZF,
+            };
+            if !is_right {
+                return Ok(None);
+            }
+            missing += u64::from(size);
+        }
+        Ok(Some(missing))
+    }
+}
+
+/// What the header at `offset` says of its member's size, if one is there that does.
+fn extent_at<F: Read + Seek>(file: &mut F, offset: u64) -> io::Result<Option<Extent>> {
+    let mut bytes = [0; GLANCE];
+    let found = glance(file, offset, &mut bytes)?;
+    let (header, len) = match Header::parse(found) {
+        Ok(Some(found)) => found,
+        // The table of an index, or a long name, stands behind the extent.
+        Ok(None) if found.len() == GLANCE && found[3] & FEXTRA != 0 => {
+            (Header { extra: found[EXTRA_AT..].to_vec(), ..Header::default() }, GLANCE)
+        }
+        _ => return Ok(None),
+    };
+    Ok(header.extent().filter(|extent| extent.compressed as usize > len))
+}
+
+/// Reads a member, and gives the bytes that it takes.
+fn member(
+    tool: &mut Tool,
+    input: &mut dyn BufRead,
+    output: &mut dyn Write,
+) -> io::Result<Result<(u64, Kind), Fault>> {
+    let cut = |inside| Ok(Err(Fault::Truncated { inside }));
+    let (header, header_len) = match header(input)? {
+        Ok(Some(found)) => found,
+        Ok(None) => return cut(Inside::Header),
+        Err(error) => return Ok(Err(Fault::Header(error))),
+    };
+    let inflater = tool.inflater.get_or_insert_with(Inflater::new);
+    inflater.reset();
+    tool.chunk.resize(CHUNK, 0);
+    let (mut sums, mut size) = (Sums::new(), 0);
+    loop {
+        let given = input.fill_buf()?;
+        let is_over = given.is_empty();
+        let step = match inflater.step(given, &mut tool.chunk) {
+            Ok(step) => step,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        input.consume(step.consumed);
+        let data = &tool.chunk[..step.produced];
+        sums.add(data);
+        size += data.len() as u64;
+        output.write_all(data)?;
+        if step.ended {
+            break;
+        }
+        if is_over && data.is_empty() {
+            return cut(Inside::Data);
+        }
+    }
+    let Some(trailer) = take(input)? else { return cut(Inside::Trailer) };
+    if let Err((_, fault)) = sums.check(trailer) {
+        return Ok(Err(fault));
+    }
+    let found = header_len as u64 + inflater.consumed() + trailer.len() as u64;
+    // A member that is whole is taken, even if its header is wrong about where it ends.
+    let extent = header.extent().filter(|extent| u64::from(extent.compressed) == found);
+    let kind = match extent {
+        Some(Extent { uncompressed: Some(_), more, .. }) => Kind::Ours { more },
+        Some(_) => Kind::Bgzf { is_empty: size == 0 },
+        None => Kind::Plain,
+    };
+    Ok(Ok((found, kind)))
+}
+
+/// Reads a header, and gives its length too.
+fn header(input: &mut dyn BufRead) -> io::Result<Result<Option<(Header, usize)>, HeaderError>> {
+    let mut held = Vec::new();
+    loop {
+        let (had, given) = (held.len(), input.fill_buf()?);
+        let new = given.len().min(HEADER_LIMIT);
+        held.extend_from_slice(&given[..new]);
+        let found = Header::parse(&held);
+        let used = match &found {
+            Ok(Some((_, len))) => len - had,
+            _ => new,
+        };
+        input.consume(used);
+        if new == 0 || !matches!(found, Ok(None)) {
+            return Ok(found);
+        }
+    }
+}
+
+impl fmt::Debug for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tool").finish_non_exhaustive()
+    }
+}

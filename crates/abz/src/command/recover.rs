@@ -1,0 +1,253 @@
+//! What is whole in damaged files, and what is missing, for `--recover`.
+
+use std::fmt::Display;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use abz::{Conduct, Error, Format, Gap, ReadAt, Recovered, Recovery, Report};
+use serde_json::{Value, json};
+
+use super::arguments::Gaps;
+use super::console::{Console, Told};
+use super::input::Input;
+use super::interrupt;
+use super::list::print;
+use super::options::{Destination, Options, Source};
+use super::output::{Attributes, Output};
+use super::problem::{Problem, Severity};
+use super::progress::Progress;
+use super::reports::Reports;
+use super::target::Target;
+use super::walk::Walk;
+
+/// The most gaps of a file that are told one by one.
+const MOST_TOLD: usize = 1000;
+
+/// Takes what is whole from each file.
+pub(super) fn run(options: &Options, progress: &Progress, console: &mut Console) {
+    let reports = match Reports::open(options, progress) {
+        Ok(reports) => reports,
+        Err(problem) => return console.tell_problem(&problem),
+    };
+    let mut told_as_json = Vec::new();
+    for input in Walk::new(options) {
+        let mut told = Told::default();
+        let result = input.and_then(|input| recover(&input, options, progress, &reports, &mut told));
+        match result {
+            Ok(object) => {
+                if object["is_complete"] == false {
+                    console.remember(Severity::Damage);
+                }
+                told_as_json.push(object);
+            }
+            Err(problem) => told.add(Err(problem)),
+        }
+        console.tell(&told);
+        if told.is_hopeless {
+            break;
+        }
+    }
+    if options.as_json {
+        let array = format!("{:#}", Value::Array(told_as_json));
+        match options.destination {
+            // The data is there.
+            Destination::Stdout => console.say(&array),
+            _ => {
+                if let Err(problem) = print(|out| writeln!(out, "{array}")) {
+                    console.tell_problem(&problem);
+                }
+            }
+        }
+    }
+    for problem in reports.end() {
+        console.tell_problem(&problem);
+    }
+}
+
+/// Takes what is whole from one file, and gives what is to be told of it as JSON.
+fn recover(
+    input: &Input,
+    options: &Options,
+    progress: &Progress,
+    reports: &Reports,
+    told: &mut Told,
+) -> Result<Value, Problem> {
+    let Some(size) = input.len().filter(|_| input.is_file()) else {
+        let message = "--recover reads here and there: it needs the name of a regular file";
+        return Err(Problem::error(input, message));
+    };
+    let mut recovery = recovery(input, options)?;
+    recovery.fill = options.recover == Some(Gaps::Sparse);
+    recovery.memory_limit = options.memory_limit;
+    recovery.workers = options.compression.workers;
+    let target = Target::of(input, options, told)?;
+    let mut output = Output::open(target, options, true)?;
+    let output_name = output.to_string();
+
+    let places = Places { input, size, progress, furthest: AtomicU64::new(0) };
+    let tell_report = |report: &Report| reports.tell(report);
+    let report = reports.is_wanted.then_some(&tell_report as &dyn Fn(&Report));
+    let conduct = Conduct { pool: None, report, traces: reports.traces };
+    let mut gaps = Vec::new();
+    let note = |gap| {
+        if gaps.len() < MOST_TOLD {
+            gaps.push(gap);
+        }
+    };
+    let done = recovery.conduct(conduct, &places, &mut output, note).map_err(|error| {
+        if let Error::Write(error) = &error {
+            told.is_hopeless = options.destination == Destination::Stdout;
+            interrupt::end_if_broken_pipe(error);
+        }
+        Problem::of_run(&input.to_string(), &output_name, &error)
+    })?;
+
+    let is_empty = done.parts == 0 && done.gaps > 0;
+    if is_empty {
+        drop(output);
+    } else {
+        told.add(output.commit(Attributes::Of(input), options));
+    }
+    let has_output = !is_empty && !told.has_failed();
+    if !options.as_json {
+        let mut tell = |message: &dyn Display| told.add(Err(Problem::damage(input, message).afterwards()));
+        gaps.iter().for_each(|gap| tell(&in_words(gap)));
+        let more = done.gaps - gaps.len() as u64;
+        if more > 0 {
+            tell(&format_args!("and {more} more gaps"));
+        }
+        match done.gaps {
+            _ if is_empty => {
+                tell(&"nothing in it is whole: there is no output (-dc gives what comes before the damage)")
+            }
+            0 if options.is_verbose() => told.say(format!("{input}: {}", summary(&done, &output_name))),
+            0 => {}
+            _ => tell(&summary(&done, &output_name)),
+        }
+    }
+    let output = has_output.then_some(output_name);
+    Ok(as_json(input, &recovery, &done, &gaps, output))
+}
+
+/// How to take what is whole: in the format that is named, or else that which its start tells, or its name.
+fn recovery(input: &Input, options: &Options) -> Result<Recovery, Problem> {
+    if options.format_was_named {
+        let format = options.compression.format;
+        return Recovery::new(format).ok_or_else(|| cannot(input, format));
+    }
+    let by_name = match &input.source {
+        Source::File(path) => Format::of_archive(path),
+        Source::Stdin => None,
+    };
+    let told = [input.format(), by_name].into_iter().flatten();
+    match told.clone().find_map(Recovery::new) {
+        Some(recovery) => Ok(recovery),
+        None => Err(match told.into_iter().next() {
+            Some(format) => cannot(input, format),
+            None => {
+                let message = "neither its start nor its name tells its format: say it with -F";
+                Problem::damage(input, message)
+            }
+        }),
+    }
+}
+
+fn cannot(input: &Input, format: Format) -> Problem {
+    let message = format_args!(
+        "--recover is for gzip, bzip2 and lzip, not for {format} (-dc gives what comes before damage)"
+    );
+    Problem::error(input, message)
+}
+
+/// A gap as a line.
+fn in_words(gap: &Gap) -> String {
+    let Gap { bits, at, missing, filled, reason } = gap;
+    let bytes = gap.bytes();
+    if bits.is_empty() {
+        return format!("at byte {}: {reason}", bytes.start);
+    }
+    let in_bits = match bits.start % 8 == 0 && bits.end % 8 == 0 {
+        true => String::new(),
+        false => format!(", bits {} to {}", bits.start, bits.end - 1),
+    };
+    let lost = match missing {
+        Some(0) => "no contents are missing there".to_owned(),
+        Some(missing) if filled == missing => {
+            format!("{missing} bytes are missing at byte {at} of the output, and zeros stand for them")
+        }
+        Some(missing) => format!("{missing} bytes are missing at byte {at} of the output"),
+        None => format!("what is missing at byte {at} of the output has no known size, and is left out"),
+    };
+    let (last, len) = (bytes.end - 1, bytes.end - bytes.start);
+    format!("bytes {} to {last} ({len} bytes{in_bits}): {reason}; {lost}", bytes.start)
+}
+
+/// All in one line.
+fn summary(done: &Recovered, output: &str) -> String {
+    let Recovered { parts, bytes, gaps, lost, .. } = done;
+    let counted = |count: u64, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    let (parts, gaps) = (counted(*parts, "part"), counted(*gaps, "gap"));
+    let whole = if done.gaps == 0 { "complete" } else { "NOT complete" };
+    format!("{parts} of {bytes} bytes recovered, {gaps} of {lost} bytes; {output} is {whole}")
+}
+
+fn as_json(
+    input: &Input,
+    recovery: &Recovery,
+    done: &Recovered,
+    gaps: &[Gap],
+    output: Option<String>,
+) -> Value {
+    let gap = |gap: &Gap| {
+        json!({
+            "start_byte": gap.bytes().start,
+            "end_byte": gap.bytes().end,
+            "start_bit": gap.bits.start,
+            "end_bit": gap.bits.end,
+            "output_byte": gap.at,
+            "missing_bytes": gap.missing,
+            "filled_bytes": gap.filled,
+            "reason": gap.reason.to_string(),
+        })
+    };
+    json!({
+        "file": input.to_string(),
+        "format": recovery.format().name(),
+        "output": output,
+        "is_complete": done.gaps == 0,
+        "parts": done.parts,
+        "recovered_bytes": done.bytes,
+        "filled_bytes": done.filled,
+        "lost_compressed_bytes": done.lost,
+        "gap_count": done.gaps,
+        "gaps": gaps.iter().map(gap).collect::<Vec<_>>(),
+    })
+}
+
+/// A file, of which what is read the first time counts as progress.
+struct Places<'a> {
+    input: &'a Input,
+    size: u64,
+    progress: &'a Progress,
+    furthest: AtomicU64,
+}
+
+impl ReadAt for Places<'_> {
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        self.input.file.read_exact_at(bytes, offset).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                io::Error::new(error.kind(), "it became shorter while it was read")
+            }
+            _ => error,
+        })?;
+        let end = offset + bytes.len() as u64;
+        let before = self.furthest.fetch_max(end, Ordering::Relaxed);
+        self.progress.advance(end.saturating_sub(before));
+        Ok(())
+    }
+}
