@@ -12,22 +12,22 @@ use std::time::{Duration, Instant};
 
 use support::{Folder, Ran, Random, fed, prose, rounds, send};
 
-/// Each file of `names` is whole under its name, or under its name with `.gz`, or both; and nothing else is there,
+/// Each file of `names` is whole under its name, or under its name with the suffix, or both; and nothing else is there,
 /// but for what `SIGKILL` left, which has the name of no file.
 #[track_caller]
-fn all_is_whole(folder: &Folder, files: &[(&str, &[u8])], was_killed: bool) {
+fn all_is_whole(folder: &Folder, files: &[(&str, &[u8])], suffix: &str, was_killed: bool) {
     for (name, data) in files {
         let plain = fs::read(folder.path(name)).ok();
-        let compressed = fs::read(folder.path(&format!("{name}.gz"))).ok();
+        let compressed = fs::read(folder.path(&format!("{name}{suffix}"))).ok();
         assert!(plain.is_some() || compressed.is_some(), "{name} is lost: {:?}", folder.names());
         assert!(plain.is_none_or(|plain| plain == *data), "{name} is not whole");
         if let Some(compressed) = compressed {
             let back = folder.abz_fed(&["-dc"], &compressed).exits(0).stdout();
-            assert!(back == *data, "{name}.gz is not whole");
+            assert!(back == *data, "{name}{suffix} is not whole");
         }
     }
     let is_known = |name: &str| {
-        let plain = name.strip_suffix(".gz").unwrap_or(name);
+        let plain = name.strip_suffix(suffix).unwrap_or(name);
         let is_left_over = was_killed && name.starts_with(".abz-") && name.ends_with(".tmp");
         is_left_over || files.iter().any(|(file, _)| *file == plain)
     };
@@ -54,9 +54,10 @@ fn killed_at_any_moment_it_leaves_each_file_whole_or_untouched() {
             }
             let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
             let decompresses = round % 2 == 1;
-            let mut arguments = vec!["-p2"];
+            let format = abz::Format::WRITTEN[(round / 2) as usize % abz::Format::WRITTEN.len()];
+            let mut arguments = vec!["-p2", "-1", "-F", format.name()];
             if decompresses {
-                folder.abz(&[&["-q"], &names[..]].concat()).exits(0);
+                folder.abz(&[&["-q"], &arguments[..], &names[..]].concat()).exits(0);
                 arguments.push("-d");
             }
             arguments.extend(&names);
@@ -68,7 +69,7 @@ fn killed_at_any_moment_it_leaves_each_file_whole_or_untouched() {
             })));
             send(signal, child.id());
             ended_early += u64::from(end_of(child).is_none());
-            all_is_whole(&folder, &files, signal == "KILL");
+            all_is_whole(&folder, &files, format.suffix(), signal == "KILL");
         }
     }
     assert!(ended_early > 0, "no run was hit while it ran");
@@ -199,6 +200,6 @@ fn a_reader_that_goes_away_ends_it_with_the_input_whole() {
         let mut child = folder.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         assert_eq!(end_of(child), None, "ended by SIGPIPE");
-        all_is_whole(&folder, &[("x", &data)], false);
+        all_is_whole(&folder, &[("x", &data)], ".gz", false);
     }
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use abz::bzip2;
 use serde_json::Value;
-use support::{Folder, Random, have, noise, prose, rounds};
+use support::{Folder, Random, damaged, have, noise, prose, rounds};
 
 /// A file of known parts.
 struct Parts {
@@ -128,36 +128,6 @@ fn bzip2() -> Parts {
     Parts { suffix: "bz2", file, parts, tells_sizes: false, has_index: false }
 }
 
-/// Damage: which bytes of the right file it touched, the file as it is then, and whether all is where it was.
-fn damage(file: &[u8], random: &mut Random) -> (Range<u64>, Vec<u8>, bool) {
-    let len = file.len() as u64;
-    let at = match random.below(6) {
-        0 => random.below(30),
-        1 => len - 1 - random.below(30),
-        _ => random.below(len),
-    };
-    let most = [1, 30, 5000][random.below(3) as usize].min(len - at);
-    let end = at + 1 + random.below(most);
-    let (from, to) = (at as usize, end as usize);
-    let bad = noise(1 + random.below(most) as usize, random.next());
-    match random.below(6) {
-        0 => {
-            let mut bytes = file.to_vec();
-            bytes[from] ^= 1 << random.below(8);
-            (at..at + 1, bytes, true)
-        }
-        1 | 2 => {
-            let mut bytes = file.to_vec();
-            bytes[from..to].fill(random.below(3) as u8);
-            (at..end, bytes, true)
-        }
-        3 => (at..len, file[..from].to_vec(), false),
-        4 => (at..end, [&file[..from], &file[to..]].concat(), false),
-        // What is put in touches the byte before it, and the one behind.
-        _ => (at..at, [&file[..from], &bad, &file[from..]].concat(), false),
-    }
-}
-
 fn is_touched(part: &Range<u64>, damage: &Range<u64>) -> bool {
     let bytes = part.start / 8..part.end.div_ceil(8);
     match damage.is_empty() {
@@ -182,7 +152,7 @@ fn random_damage_costs_the_parts_that_it_touches(parts: &Parts) {
     let all: Vec<u8> = parts.parts.iter().flat_map(|(_, data)| data.clone()).collect();
     for seed in 0..rounds(60) {
         let mut random = Random(seed);
-        let (damage, bytes, is_in_place) = damage(&parts.file, &mut random);
+        let (damage, bytes, is_in_place) = damaged(&parts.file, &mut random);
         folder.write(&name, &bytes);
         let workers = ["-p1", "-p2", "-p4"][random.below(3) as usize];
         let (output, told, status) = recovered(&folder, &[workers], &name);

@@ -45,6 +45,11 @@ same() { cmp <("$bin/$1" -dc "$2") <(PATH=/usr/bin:/bin "$1" -dc "$2"); }
 refused() { ! timeout 60 "$1" -dc "$2" > /dev/null; }
 # There and back, by abz both ways.
 round_trip() { "$bin/$1" "$2" -c < "$3" | "$bin/$1" -dc | cmp - "$3"; }
+# There and back with a dictionary, by abz and by the tool as it is installed.
+with_dictionary() {
+    "$bin/zstd" -D "$1" -c "$2" | "$bin/zstd" -D "$1" -dc | cmp - "$2" \
+        && "$bin/zstd" -D "$1" -c "$2" | PATH=/usr/bin:/bin zstd -D "$1" -dc | cmp - "$2"
+}
 decodes_to() { "$bin/$1" -dc "$2" | cmp - "$3"; }
 
 gzip_scripts() {
@@ -152,6 +157,8 @@ zstd_vectors() {
             check "${file##*/}" round_trip zstd -3 "$file"
             check "${file##*/}-19" round_trip zstd -19 "$file"
         done
+        file=$folder/libzstd/tests/golden-dictionaries/http-dict-missing-symbols
+        check "${file##*/}" with_dictionary "$file" "$folder/libzstd/tests/golden-compression/http"
     else
         skipped=1
     fi

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -157,6 +158,36 @@ pub fn through(program: &str, arguments: &[&str], input: &[u8]) -> Option<Vec<u8
 pub fn send(signal: &str, process: u32) {
     // It may be gone already.
     let _ = Command::new("kill").args(["-s", signal, &process.to_string()]).stderr(Stdio::null()).status();
+}
+
+/// Damage: which bytes of the right file it touched, the file as it is then, and whether all is where it was.
+pub fn damaged(file: &[u8], random: &mut Random) -> (Range<u64>, Vec<u8>, bool) {
+    let len = file.len() as u64;
+    let at = match random.below(6) {
+        0 => random.below(30),
+        1 => len - 1 - random.below(30),
+        _ => random.below(len),
+    };
+    let most = [1, 30, 5000][random.below(3) as usize].min(len - at);
+    let end = at + 1 + random.below(most);
+    let (from, to) = (at as usize, end as usize);
+    let bad = noise(1 + random.below(most) as usize, random.next());
+    match random.below(6) {
+        0 => {
+            let mut bytes = file.to_vec();
+            bytes[from] ^= 1 << random.below(8);
+            (at..at + 1, bytes, true)
+        }
+        1 | 2 => {
+            let mut bytes = file.to_vec();
+            bytes[from..to].fill(random.below(3) as u8);
+            (at..end, bytes, true)
+        }
+        3 => (at..len, file[..from].to_vec(), false),
+        4 => (at..end, [&file[..from], &file[to..]].concat(), false),
+        // What is put in touches the byte before it, and the one behind.
+        _ => (at..at, [&file[..from], &bad, &file[from..]].concat(), false),
+    }
 }
 
 /// How many rounds a test of chance takes: `ABZ_SOAK` times as many where that is set.
