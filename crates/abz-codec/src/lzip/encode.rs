@@ -30,8 +30,8 @@ pub enum Search {
 }
 
 /// What the levels stand for: a dictionary in KiB, that of lzip 1.23 (its manual, *Invoking lzip*), and a search that
-/// makes files no larger than those of lzip: with its match lengths from level 3 on, with chains below, which find more in
-/// the same time.
+/// makes files no larger than those of lzip: with its match lengths from level 3 on (at 6 one more, or files of source
+/// code come out 0.014 % larger), with chains below, which find more in the same time.
 const LEVELS: [(u32, u32, Search); 10] = [
     (64, 16, Search::Quick),
     (1 << 10, 48, Search::Quick),
@@ -39,7 +39,7 @@ const LEVELS: [(u32, u32, Search); 10] = [
     (2 << 10, 8, Search::Thorough),
     (3 << 10, 12, Search::Thorough),
     (4 << 10, 20, Search::Thorough),
-    (8 << 10, 36, Search::Thorough),
+    (8 << 10, 37, Search::Thorough),
     (16 << 10, 68, Search::Thorough),
     (24 << 10, 132, Search::Thorough),
     (32 << 10, 273, Search::Thorough),

@@ -71,7 +71,7 @@ pub struct How {
     #[arg(short = 's', long, value_name = "SIZE", value_parser = parse_dictionary_size, hide_short_help = true)]
     pub dictionary_size: Option<u32>,
 
-    /// Search no further where N bytes are the same: 5 to 273, for lzip only [default: -6: 36]
+    /// Search no further where N bytes are the same: 5 to 273, for lzip only [default: -6: 37]
     #[arg(short, long, value_name = "N", hide_short_help = true)]
     #[arg(value_parser = RangedU64ValueParser::<u32>::new().range(5..=273))]
     pub match_length: Option<u32>,
