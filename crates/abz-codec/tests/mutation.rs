@@ -14,7 +14,8 @@ mod support;
 use std::io::{Cursor, Read};
 use std::time::{Duration, Instant};
 
-use abz_codec::gzip::{DecodeError, Fault, Header, Index};
+use abz_codec::access;
+use abz_codec::gzip::{DecodeError, Fault, Header, Index, find_parts};
 use support::*;
 
 fn number(variable: &str) -> Option<u64> {
@@ -114,13 +115,40 @@ fn check(file: &[u8], seed: u64) {
         Some(_) => theirs.starts_with(&out),
     };
     assert!(same || stricter && out.starts_with(&theirs), "seed {seed}: {error:?}, {verdict:?}");
+    if matches!(error.as_ref().map(|error| &error.fault), None | Some(Fault::TrailingGarbage)) {
+        check_parts(file, &out, seed);
+    }
     if let Some(error) = error {
         assert!(error.start <= error.offset && error.offset <= file.len() as u64, "seed {seed}: {error:?}");
         assert!(!error.to_string().is_empty());
     }
+    // What members say of themselves may be wrong; then it is an error, and no panic.
+    for part in access::parts_of(&mut Cursor::new(file)).unwrap().unwrap_or_default() {
+        let bytes = part.bytes();
+        let bytes = &file[bytes.start as usize..bytes.end as usize];
+        let _ = access::Decoder::default().decode_into(&part, bytes, &mut Vec::new());
+    }
     if let Ok(Some(index)) = Index::read(&mut Cursor::new(file)) {
         let end = index.entries().last().map_or(0, |entry| entry.offset + u64::from(entry.compressed));
         assert!(end <= file.len() as u64, "seed {seed}");
+    }
+}
+
+/// Each of the parts that are found in a right file gives its part of the contents.
+fn check_parts(file: &[u8], out: &[u8], seed: u64) {
+    let mut decoder = access::Decoder::default();
+    let mut decode = |part: &access::Part| {
+        let (bytes, contents) = (part.bytes(), part.contents.clone());
+        let mut data = Vec::new();
+        decoder
+            .decode_into(part, &file[bytes.start as usize..bytes.end as usize], &mut data)
+            .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        assert!(data == out[contents.start as usize..contents.end as usize], "seed {seed}");
+    };
+    if let Ok(found) = find_parts(file, 100) {
+        assert_eq!(found.contents, out.len() as u64, "seed {seed}");
+        assert_eq!(found.lines, out.iter().filter(|&&byte| byte == b'\n').count() as u64, "seed {seed}");
+        found.parts.iter().for_each(&mut decode);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 
-use abz_codec::access::{Kind, Part, parts_of};
+use abz_codec::access::{Index, Kind, Part, parts_of, parts_with};
 use anabranch::Recycled;
 
 use crate::conduct::Conduct;
@@ -31,10 +31,11 @@ pub struct Spanned {
 impl Decompression {
     /// Writes a span of the contents of a compressed file to `output`: nothing, if it lies behind their end.
     ///
-    /// Of bytes in a file that is read in parts and says where its own parts lie ([`parts_of`]), as all that this crate
-    /// makes do but those of bzip2, only those are read, decoded and verified in which the span is, by all workers. Any
-    /// other file is decoded from its start as [`conduct`](Decompression::conduct) does it, up to the end of the span: what
-    /// is wrong behind that is not noticed.
+    /// Of a file that is read in parts, and whose `index` is there, only those of its parts are read, decoded and verified in
+    /// which the span is, by all workers. Nobody asks here whether the index [fits](Index::fits). Bytes need no index
+    /// where the file says itself where its parts lie ([`parts_of`]), as all do that this crate makes but those of bzip2.
+    /// Any other file is decoded from its start as [`conduct`](Decompression::conduct) does it, up to the end of the span:
+    /// what is wrong behind that is not noticed.
     ///
     /// ```
     /// use abz::{Compression, Conduct, Decompression, Reading, Span};
@@ -44,7 +45,7 @@ impl Decompression {
     ///
     /// let span = Span::Lines(2..=3);
     /// let input = Reading::Stream(&mut &file[..]);
-    /// Decompression::default().span(Conduct::default(), &span, input, &mut words)?;
+    /// Decompression::default().span(Conduct::default(), &span, input, None, &mut words)?;
     /// assert_eq!(words, b"two\nthree\n");
     /// # Ok::<(), abz::Error>(())
     /// ```
@@ -61,24 +62,34 @@ impl Decompression {
         conduct: Conduct<'_>,
         span: &Span,
         mut input: Reading<'_>,
+        index: Option<&Index>,
         output: &mut (dyn Write + Send),
     ) -> Result<Spanned, Error> {
         if span.is_empty() {
             return Ok(Spanned { written: 0, end: None, garbage_at: None });
         }
-        if let (Reading::Places(places), Span::Bytes(bytes)) = (&input, span)
-            && let Some(parts) = parts_of(&mut Along::new(*places)).map_err(Error::Read)?
-        {
-            let from = parts.partition_point(|part| part.contents.end <= bytes.start);
-            let to = parts.partition_point(|part| part.contents.start < bytes.end);
-            let touched = parts.get(from..to).unwrap_or_default();
-            let size = parts.last().map_or(0, |part| part.contents.end);
-            let mut cut =
-                Cut::new(span, touched.first().map_or(size, |part| part.contents.start), &mut *output);
-            if self.decode_parts(&conduct, *places, touched, &mut cut)? {
-                cut.flush().map_err(Error::Write)?;
-                let end = (bytes.end > size).then_some(size);
-                return Ok(Spanned { written: cut.written, end, garbage_at: None });
+        if let Reading::Places(places) = &input {
+            let found = match (index, span) {
+                (None, Span::Bytes(_)) => parts_of(&mut Along::new(*places)).map_err(Error::Read)?,
+                _ => None,
+            };
+            let parts = index.map(Index::parts).or(found.as_deref()).unwrap_or_default();
+            let touched = match (index, span) {
+                (Some(index), Span::Lines(_)) => index.parts_with_lines(&span.borders()),
+                _ => parts_with(parts, &span.borders()),
+            };
+            let at = match (touched.first(), parts.last(), span) {
+                (Some(first), _, Span::Lines(_)) => first.known.as_ref().map(|known| known.lines),
+                (Some(first), ..) => Some(first.contents.start),
+                (None, last, _) => last.map(|last| last.contents.end),
+            };
+            if let Some(at) = at {
+                let mut cut = Cut::new(span, at, &mut *output);
+                if self.decode_parts(&conduct, *places, touched, &mut cut)? {
+                    cut.flush().map_err(Error::Write)?;
+                    let end = (!cut.is_done()).then(|| cut.passed());
+                    return Ok(Spanned { written: cut.written, end, garbage_at: None });
+                }
             }
         }
         let input: &mut (dyn Read + Send) = match &mut input {
@@ -104,7 +115,7 @@ impl Decompression {
     ) -> Result<bool, Error> {
         let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(true) };
         let write = |data: Recycled<Vec<u8>>| cut.write_all(&data).map_err(Error::Write);
-        let largest = parts.iter().map(|part| part.len() + size_of(part)).max().unwrap_or(1);
+        let largest = parts.iter().map(|part| part.len().saturating_add(size_of(part))).max().unwrap_or(1);
         let room = self.memory_limit.map_or(u64::MAX, |limit| limit / largest);
         if parts.iter().all(is_decoded_whole) && room > 1 {
             let workers = self.workers.min(parts.len()).min(usize::try_from(room - 1).unwrap_or(usize::MAX));
@@ -118,7 +129,7 @@ impl Decompression {
         let input = Along::at(places, offset).take(last.bytes().end - offset);
         let pool = conduct.pool;
         let done = match first.kind {
-            Kind::GzipMember => return Ok(false),
+            Kind::GzipMembers | Kind::DeflateBlocks | Kind::Bzip2Block { .. } => return Ok(false),
             Kind::LzipMember => {
                 let scanner = self.lzip_scanner(self.workers).at(before, offset);
                 carry_out(

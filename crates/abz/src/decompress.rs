@@ -170,7 +170,7 @@ impl Decompression {
     }
 
     /// How many workers may decode gzip or bzip2: one takes, with what waits for it, less than 16 MiB.
-    fn workers_within(&self) -> usize {
+    pub(crate) fn workers_within(&self) -> usize {
         let most = self.memory_limit.map_or(u64::MAX, |limit| limit >> 24);
         self.workers.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1)
     }

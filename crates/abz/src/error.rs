@@ -69,6 +69,7 @@ impl From<access::DecodeError> for Error {
     fn from(error: access::DecodeError) -> Self {
         match error {
             access::DecodeError::Gzip(error) => error.into(),
+            access::DecodeError::Bzip2(error) => error.into(),
             access::DecodeError::Lzip(error) => error.into(),
             access::DecodeError::Xz(error) => error.into(),
             access::DecodeError::Zstd(error) => error.into(),

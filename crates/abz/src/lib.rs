@@ -34,6 +34,7 @@ mod count;
 mod decompress;
 mod error;
 mod format;
+mod index;
 mod pipes;
 mod places;
 mod recovery;
@@ -55,4 +56,5 @@ pub use tools::Tools;
 pub use anabranch::{Plan, Pool, Report};
 
 /// The formats, for what [`Compression`] needs of them and what [`Error`] tells of them.
+pub use abz_codec::access::{Index, IndexError};
 pub use abz_codec::{DEFAULT_BLOCK_SIZE, bzip2, gzip, lzip, lzw, mapped, xz, zstd};

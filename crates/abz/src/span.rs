@@ -20,7 +20,7 @@ pub enum Span {
 
 impl Span {
     /// The first byte, or the line feeds before the first line; and the same of what comes behind it.
-    fn borders(&self) -> Range<u64> {
+    pub(crate) fn borders(&self) -> Range<u64> {
         match self {
             Span::Bytes(bytes) => bytes.clone(),
             Span::Lines(lines) => lines.start().saturating_sub(1)..*lines.end(),
@@ -69,6 +69,11 @@ impl<W: Write> Cut<W> {
         Cut { output, is_lines, borders: span.borders(), at, has_begun: false, written: 0 }
     }
 
+    /// True if there is all of the span.
+    pub(crate) fn is_done(&self) -> bool {
+        self.at >= self.borders.end
+    }
+
     /// How many bytes came by, those before the first included; or how many lines.
     pub(crate) fn passed(&self) -> u64 {
         self.at + u64::from(self.is_lines && self.has_begun)
@@ -110,7 +115,7 @@ impl<W: Write> Write for Cut<W> {
         let part = self.part(data);
         self.output.write_all(part)?;
         self.written += part.len() as u64;
-        if self.at >= self.borders.end {
+        if self.is_done() {
             return Err(io::Error::other(Done));
         }
         Ok(data.len())

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
+use libdeflater::{Decompressor, crc32};
 use thiserror::Error;
 
 use super::{Kind, Part};
 use crate::parts::{self, Scan, Scanned};
-use crate::{gzip, lzip, xz, zstd};
+use crate::{bzip2, gzip, lzip, xz, zstd};
 
 /// Why a part could not be decoded.
 #[derive(Debug, Error)]
@@ -15,6 +16,9 @@ pub enum DecodeError {
     /// A member of gzip is not what it should be.
     #[error(transparent)]
     Gzip(#[from] gzip::DecodeError),
+    /// A block of bzip2 is not what it should be.
+    #[error(transparent)]
+    Bzip2(#[from] bzip2::DecodeError),
     /// A member of lzip is not what it should be.
     #[error(transparent)]
     Lzip(#[from] lzip::DecodeError),
@@ -31,8 +35,26 @@ pub enum DecodeError {
         offset: u64,
         /// How many bytes there should be.
         expected: u64,
-        /// How many there are; or one more, if there are too many.
+        /// How many there are; or some more than there should be, if there are too many.
         found: u64,
+    },
+    /// Deflate blocks are damaged, or have not the contents that they should have.
+    #[error("at byte {offset}: expected deflate blocks with {expected} bytes of contents, found others")]
+    Blocks {
+        /// The offset of their first byte in the file.
+        offset: u64,
+        /// How many bytes there should be.
+        expected: u64,
+    },
+    /// It has other contents than it had when it was seen before.
+    #[error("at byte {offset}: expected contents with the CRC-32 {expected:08x}, found {found:08x}")]
+    Checksum {
+        /// The offset of its first byte in the file.
+        offset: u64,
+        /// The checksum that there should be.
+        expected: u32,
+        /// That of what there is.
+        found: u32,
     },
 }
 
@@ -41,7 +63,11 @@ pub enum DecodeError {
 pub struct Decoder {
     decoding: zstd::Decoding,
     gzip: Option<gzip::Decoder>,
+    deflate: Option<Decompressor>,
+    bzip2: bzip2::Decoder,
     zstd: Option<zstd::Decoder>,
+    /// A member of several, or what goes before blocks, with them.
+    spare: Vec<u8>,
 }
 
 impl Decoder {
@@ -61,7 +87,14 @@ impl Decoder {
         let before = part.number.saturating_sub(1);
         let offset = part.bytes().start;
         match part.kind {
-            Kind::GzipMember => self.gzip(gzip::Scanner::at(before, offset), bytes, data)?,
+            Kind::GzipMembers => {
+                self.gzip(gzip::Scanner::at(before, offset), part, bytes, data)?;
+            }
+            Kind::DeflateBlocks => self.deflate(part, bytes, data)?,
+            Kind::Bzip2Block { stream } => {
+                let decoder = &mut self.bzip2;
+                decoder.decode_block((stream, part.number), part.bits.clone(), bytes, data)?;
+            }
             Kind::LzipMember => {
                 let scanner = lzip::Scanner::new(lzip::Strictness::default()).at(before, offset);
                 scan(scanner, &mut lzip::Decoder::new(), part, bytes, data)?;
@@ -80,26 +113,56 @@ impl Decoder {
         if expected != found {
             return Err(DecodeError::Size { offset, expected, found });
         }
+        if let Some(expected) = part.known.as_ref().map(|known| known.crc32) {
+            let found = crc32(data);
+            if expected != found {
+                return Err(DecodeError::Checksum { offset, expected, found });
+            }
+        }
         Ok(())
     }
 
     fn gzip(
         &mut self,
         scanner: gzip::Scanner,
+        part: &Part,
         bytes: &[u8],
         data: &mut Vec<u8>,
     ) -> Result<(), gzip::DecodeError> {
         let decoder = self.gzip.get_or_insert_default();
         for piece in gzip::Splitter::with(scanner, bytes) {
             match piece {
-                Ok(gzip::Piece::Member(member)) => decoder.decode_into(&member, data)?,
+                Ok(gzip::Piece::Member(member)) if data.is_empty() => decoder.decode_into(&member, data)?,
+                Ok(gzip::Piece::Member(member)) => {
+                    decoder.decode_into(&member, &mut self.spare)?;
+                    data.extend_from_slice(&self.spare);
+                }
                 Ok(gzip::Piece::Data(more)) => data.extend(more),
                 // There is one, and this is not of it.
                 Err(error) if matches!(error.fault, gzip::Fault::MissingMember) => break,
                 Err(error) => return Err(error),
             }
+            if data.len() as u64 > part.len() {
+                break;
+            }
         }
         Ok(())
+    }
+
+    fn deflate(&mut self, part: &Part, bytes: &[u8], data: &mut Vec<u8>) -> Result<(), DecodeError> {
+        let decompressor = self.deflate.get_or_insert_with(Decompressor::new);
+        let window = part.known.as_ref().map_or(&[][..], |known| &known.window);
+        let (first, expected) = (part.bits.start % 8, part.len());
+        let last = first + (part.bits.end - part.bits.start);
+        let is_right = match (usize::try_from(last), usize::try_from(expected)) {
+            (Ok(last), Ok(len)) if bytes.len() >= last.div_ceil(8) => {
+                let blocks = (bytes, first as usize..last);
+                gzip::inflate_blocks(decompressor, window, blocks, len, (&mut self.spare, data))
+            }
+            _ => false,
+        };
+        let offset = part.bytes().start;
+        if is_right { Ok(()) } else { Err(DecodeError::Blocks { offset, expected }) }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Random access: parts of a file that can be decoded without what comes before them.
 //!
 //! Where they lie, many files say themselves: those of gzip that this crate makes and those of BGZF, files of lzip and xz,
-//! and files of zstd whose frames tell the size of their contents ([`parts_of`]). A [`Decoder`] makes data of a part,
-//! once its bytes were read, and verifies it.
+//! and files of zstd whose frames tell the size of their contents ([`parts_of`]). Of any other file of gzip one finds them by
+//! decoding it once ([`gzip::find_parts`]), of bzip2 too ([`bzip2::Assembler`]), and an [`Index`] keeps them, with what else
+//! one knows then. A [`Decoder`] makes data of a part, once its bytes were read, and verifies it.
 //!
 //! ```
 //! use abz_codec::{Blocks, access, gzip};
@@ -27,12 +28,16 @@
 //! ```
 
 mod decode;
+mod index;
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
 pub use decode::{DecodeError, Decoder};
+pub use index::{Index, IndexError};
 
+#[cfg(doc)]
+use crate::bzip2;
 use crate::{gzip, lzip, xz, zstd};
 
 /// A part of a compressed file that can be decoded without the others. What is said here of its contents was not
@@ -47,13 +52,34 @@ pub struct Part {
     pub bits: Range<u64>,
     /// Where its contents lie in those of the file, in bytes.
     pub contents: Range<u64>,
+    /// What is known of them, if the file was decoded before.
+    pub known: Option<Box<Known>>,
+}
+
+/// What is known of a part whose contents somebody has seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// The line feeds in the contents of the file before it.
+    pub lines: u64,
+    /// The CRC-32 of its contents.
+    pub crc32: u32,
+    /// Of deflate blocks, the last 32 KiB before its contents, to which they may refer, as a deflate stream; nothing at the
+    /// start of a member.
+    pub window: Vec<u8>,
 }
 
 /// What a part of a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A member of gzip that says how long it is.
-    GzipMember,
+    /// Whole members of gzip.
+    GzipMembers,
+    /// Blocks of deflate inside of a member of gzip, which need what is [known](Known::window) of what is before them.
+    DeflateBlocks,
+    /// A block of bzip2.
+    Bzip2Block {
+        /// The number of its stream, counted from 1.
+        stream: u64,
+    },
     /// A member of lzip.
     LzipMember,
     /// A block of xz.
@@ -75,13 +101,25 @@ impl Part {
 
     /// The size of its contents in bytes.
     pub fn len(&self) -> u64 {
-        self.contents.end - self.contents.start
+        self.contents.end.saturating_sub(self.contents.start)
     }
 
     /// True if it has no contents.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// What is known, of a part of an [`Index`].
+    fn known(&self) -> &Known {
+        self.known.as_deref().expect("an index has that of each part")
+    }
+}
+
+/// Those of `parts`, which follow each other, that have bytes of these.
+pub fn parts_with<'a>(parts: &'a [Part], bytes: &Range<u64>) -> &'a [Part] {
+    let from = parts.partition_point(|part| part.contents.end <= bytes.start);
+    let to = parts.partition_point(|part| part.contents.start < bytes.end);
+    parts.get(from..to).unwrap_or_default()
 }
 
 /// The parts of `file`, in order, as it says itself where they lie: each has contents, and begins where those of the one
@@ -124,7 +162,13 @@ impl Layout {
         // No file has so many bytes that its bits cannot be counted.
         self.is_wrong |= last > u64::MAX / 8;
         if contents > 0 && !self.is_wrong {
-            self.parts.push(Part { kind, number, bits: 8 * offset..8 * last, contents: start..end });
+            self.parts.push(Part {
+                kind,
+                number,
+                bits: 8 * offset..8 * last,
+                contents: start..end,
+                known: None,
+            });
         }
     }
 

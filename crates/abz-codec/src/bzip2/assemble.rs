@@ -1,5 +1,7 @@
 //! What was decoded in parallel, held against where blocks must be.
 
+use std::ops::Range;
+
 use super::bits::BitReader;
 use super::decode::{Block, Contents, Decoded, Decoder, Found};
 use super::error::{DecodeError, Fault};
@@ -20,6 +22,8 @@ pub struct Assembler {
     in_stream: bool,
     stream: u64,
     block: u64,
+    /// Where the block is that was given last, in bits.
+    last: Range<u64>,
     level: Level,
     checksum: u32,
     /// What is not done with: something began there and did not end, because a place in it looked like the start of the
@@ -43,6 +47,12 @@ impl Assembler {
     /// An assembler at the start of a file.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Which block it was whose contents were given last (its stream and its number in that, counted from 1), and where it
+    /// lies in the file, in bits.
+    pub fn last(&self) -> ((u64, u64), Range<u64>) {
+        ((self.stream, self.block), self.last.clone())
     }
 
     /// Takes the next decoded segment, and gives the contents of the next block, if there is one.
@@ -160,6 +170,7 @@ impl Assembler {
         }
         self.block += 1;
         self.checksum = combine(self.checksum, block.checksum);
+        self.last = self.at..block.end;
         self.at = block.end;
         Ok(block.contents)
     }

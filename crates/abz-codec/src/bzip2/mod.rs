@@ -41,6 +41,7 @@ mod decode;
 mod encode;
 mod error;
 mod huffman;
+mod part;
 mod read;
 mod runs;
 mod salvage;

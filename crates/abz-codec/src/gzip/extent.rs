@@ -1,7 +1,10 @@
 //! What a header says of where its member ends: our subfield `AB`, or `BC` of BGZF.
 
 use super::header::{Header, push_subfield};
-use super::u32_at;
+use super::{MAX_BLOCK, u32_at};
+
+/// The most bytes of a compressed member that is taken as a whole: deflate makes no block larger by so much.
+const MAX_COMPRESSED: u64 = MAX_BLOCK as u64 + (1 << 20);
 
 /// Our subfield's letters; see the format in the [module's documentation](super).
 const OURS: [u8; 2] = *b"AB";
@@ -39,6 +42,12 @@ impl Extent {
             }),
             _ => None,
         })
+    }
+
+    /// True if so large a member is taken as a whole.
+    pub(super) fn is_whole(&self) -> bool {
+        u64::from(self.compressed) <= MAX_COMPRESSED
+            && self.uncompressed.is_none_or(|len| len as usize <= MAX_BLOCK)
     }
 
     /// Appends BGZF's subfield for a member of `compressed` bytes to an extra field.

@@ -9,16 +9,13 @@ use super::error::{DecodeError, Fault, Part};
 use super::header::MAGIC;
 use super::inflate::Inflater;
 use super::member::Member;
-use super::{EMPTY_DEFLATE, Header, MAX_BLOCK, TRAILER_LEN, u32_at};
+use super::{EMPTY_DEFLATE, Extent, Header, TRAILER_LEN, u32_at};
 
 /// How much data of a streamed member is given out at once, in bytes: small enough to stay in a core's cache.
 pub(super) const CHUNK: usize = 256 * 1024;
 
 /// How many bytes are looked at first for a header: most are shorter.
 const GLANCE: usize = 512;
-
-/// The most bytes of a compressed member that is taken as a whole: deflate makes no block larger by so much.
-const MAX_COMPRESSED: u64 = MAX_BLOCK as u64 + (1 << 20);
 
 /// The most contents of a member of BGZF (SAM specification, section 4.1), in bytes.
 pub(super) const MAX_BGZF: u32 = 64 * 1024;
@@ -275,10 +272,7 @@ impl Scanner {
         };
         let extent = header.extent();
         self.expects_more = extent.is_some_and(|extent| extent.more);
-        let whole = extent.filter(|extent| {
-            u64::from(extent.compressed) <= MAX_COMPRESSED
-                && extent.uncompressed.is_none_or(|len| len as usize <= MAX_BLOCK)
-        });
+        let whole = extent.filter(Extent::is_whole);
         // Without what was taken now, the header was not whole: what is too much was taken now.
         let give_back = |held: &mut Vec<u8>, from: usize| {
             let taken = before.len() - input.len() - held.len().saturating_sub(from);

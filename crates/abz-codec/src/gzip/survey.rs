@@ -102,7 +102,7 @@ pub(crate) fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>
     let mut layout = Layout::default();
     for (number, entry) in (1..).zip(index.entries()) {
         let Entry { offset, compressed, uncompressed, .. } = *entry;
-        layout.push(Kind::GzipMember, number, offset, compressed.into(), uncompressed.into());
+        layout.push(Kind::GzipMembers, number, offset, compressed.into(), uncompressed.into());
     }
     Ok(layout.finish())
 }

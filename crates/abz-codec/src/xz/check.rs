@@ -44,7 +44,7 @@ impl Check {
     }
 
     /// The number by which a stream names it.
-    pub(super) fn id(self) -> u8 {
+    pub(crate) fn id(self) -> u8 {
         match self {
             Check::None => 0,
             Check::Crc32 => 1,
@@ -54,7 +54,7 @@ impl Check {
     }
 
     /// The check of that number.
-    pub(super) fn of_id(id: u8) -> Option<Check> {
+    pub(crate) fn of_id(id: u8) -> Option<Check> {
         Check::ALL.into_iter().find(|check| check.id() == id)
     }
 

@@ -1,13 +1,19 @@
-//! A part of what is in an input.
+//! A part of what is in an input, and the index by which it is found.
 
-use abz::{Conduct, Reading, Span};
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use abz::{Conduct, Error, Index, Reading, Span};
 
 use super::console::Told;
 use super::input::Input;
 use super::job::{Crew, Setting, decompression, failed};
+use super::options::{Options, Source};
 use super::output::{Attributes, Output};
 use super::problem::{Problem, Severity};
-use super::target::Target;
+use super::target::{INDEX_SUFFIX, Target};
 use super::ways;
 
 impl Setting<'_> {
@@ -32,8 +38,18 @@ impl Setting<'_> {
             Some(places) => Reading::Places(places),
             None => Reading::Stream(&mut reader),
         };
+        let index = match &places {
+            Some(_) => match find_index(input, options) {
+                Err(problem) if !problem.is_error() => {
+                    told.add(Err(problem.afterwards()));
+                    None
+                }
+                found => found?,
+            },
+            None => None,
+        };
         let done = decompression(input, options)
-            .span(conduct, span, reading, &mut output)
+            .span(conduct, span, reading, index.as_ref(), &mut output)
             .map_err(|error| failed(&error, &input_name, &output_name, options, told))?;
         if let Some(there) = done.end
             && let Some(message) = is_behind(span, there)
@@ -48,6 +64,76 @@ impl Setting<'_> {
             told.say(format!("{input_name}: {} bytes -- written to {output_name}", done.written));
         }
         Ok(())
+    }
+
+    /// Makes an index of `input`.
+    pub(super) fn make_index(&self, input: &Input, crew: Crew<'_>, told: &mut Told) -> Result<(), Problem> {
+        let options = self.options;
+        let is_index =
+            matches!(&input.source, Source::File(path) if path.to_string_lossy().ends_with(INDEX_SUFFIX));
+        if input.was_found && is_index {
+            return Ok(());
+        }
+        let mut output = Output::open(Target::of(input, options, told)?, options, input.metadata.is_file())?;
+        let (input_name, output_name) = (input.to_string(), output.to_string());
+        let Some(places) = ways::source(input, options, self.progress) else {
+            return Err(Problem::error(input, "is no regular file, of which alone there can be an index"));
+        };
+        let mut decompression = decompression(input, options);
+        let conduct = match crew {
+            Crew::Together(conduct) => conduct,
+            Crew::Alone(_) => {
+                decompression.workers = 1;
+                Conduct::default()
+            }
+        };
+        let index = decompression.index(conduct, &places, options.index_every).and_then(|index| {
+            output.write_all(&index.to_bytes()).map_err(Error::Write)?;
+            Ok(index)
+        });
+        let index = index.map_err(|error| failed(&error, &input_name, &output_name, options, told))?;
+        let parts = index.parts().len().max(1);
+        if parts == 1 && index.contents() > options.index_every {
+            let message =
+                "has only one place where decoding can begin, its start: ranges are decoded from there";
+            told.add(Err(Problem::new(Severity::Note, &input_name, message).afterwards()));
+        }
+        told.add(output.commit(Attributes::Of(input), options));
+        if options.is_verbose() && !told.has_failed() {
+            told.say(format!("{input_name}: {parts} places -- created {output_name}"));
+        }
+        Ok(())
+    }
+}
+
+/// The name of the index of a file.
+pub(super) fn index_of(path: &Path) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(INDEX_SUFFIX);
+    name.into()
+}
+
+/// The index of an input, if there is one.
+fn find_index(input: &Input, options: &Options) -> Result<Option<Index>, Problem> {
+    let Source::File(path) = &input.source else { return Ok(None) };
+    let path = options.index_file.clone().unwrap_or_else(|| index_of(path));
+    let go_on = "it is not used: make it anew with --index -f";
+    let bytes = match fs::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && options.index_file.is_none() => {
+            return Ok(None);
+        }
+        Err(error) => return Err(Problem::of_file(path.display(), "cannot be read", &error)),
+        Ok(bytes) => bytes,
+    };
+    let index = Index::parse(&bytes)
+        .map_err(|error| Problem::warning(path.display(), format_args!("{error}; {go_on}")))?;
+    match index.fits(&mut &input.file) {
+        Ok(true) => Ok(Some(index)),
+        Ok(false) => {
+            let message = format_args!("is of another file, or {input} was changed since; {go_on}");
+            Err(Problem::warning(path.display(), message))
+        }
+        Err(error) => Err(Problem::of_file(input, "cannot be read", &error)),
     }
 }
 

@@ -58,6 +58,9 @@ impl Setting<'_> {
         if let Some(span) = &options.span {
             return self.take_span(span, &input, crew, told);
         }
+        if options.action == Action::Index {
+            return self.make_index(&input, crew, told);
+        }
         let target = match Target::of(&input, options, told) {
             // What lies in a folder need not be of the right kind.
             Err(problem) if input.was_found && !options.is_verbose() && !problem.is_error() => return Ok(()),

@@ -25,6 +25,9 @@ const HIGHEST_WITHOUT_ULTRA: u32 = 19;
 /// The largest dictionary in bytes, as in zstd.
 const LARGEST_DICTIONARY: u64 = 32 << 20;
 
+/// How far apart the places are that an index has, in bytes of contents, if nobody says it.
+const DEFAULT_INDEX_EVERY: u64 = 1 << 20;
+
 /// What to do, with what, and how.
 #[derive(Debug)]
 pub struct Options {
@@ -44,6 +47,10 @@ pub struct Options {
     pub(super) extract: Option<PathBuf>,
     /// Of what is decompressed, only this.
     pub(super) span: Option<Span>,
+    /// With this index, instead of that beside the file.
+    pub(super) index_file: Option<PathBuf>,
+    /// How far apart the places are that an index has, in bytes of contents.
+    pub(super) index_every: u64,
     /// Whether inputs stay when their output is complete.
     pub(super) keep: bool,
     pub(super) force: bool,
@@ -95,6 +102,8 @@ pub(super) enum Action {
     Test,
     List,
     Bench,
+    /// Make indices.
+    Index,
 }
 
 /// What is to be made of many files.
@@ -194,6 +203,8 @@ impl Options {
             archiving: None,
             extract: None,
             span: None,
+            index_file: None,
+            index_every: DEFAULT_INDEX_EVERY,
             keep: false,
             force: false,
             recursive: false,
@@ -265,11 +276,21 @@ impl Options {
         if files.checksum.is_some() && what.list {
             return Err(mistake("--checksum needs the data, and --list does not decode it: use -t"));
         }
+        if access.index_file.is_some() && access.range.is_none() && access.line_range.is_none() {
+            return Err(mistake("--index-file is for --range and --line-range; --index makes one"));
+        }
+        if access.index_file.is_some() && sources.len() > 1 {
+            return Err(mistake("--index-file is of one file: it needs one input"));
+        }
+        if access.index && sources.contains(&Source::Stdin) {
+            return Err(mistake("--index needs the names of compressed files"));
+        }
         let span = access.range.map(Span::Bytes).or(access.line_range.map(Span::Lines));
         let action = match (what.bench, what.list, what.test, what.decompress) {
             (true, ..) => Action::Bench,
             (_, true, ..) => Action::List,
             (_, _, true, _) => Action::Test,
+            _ if access.index => Action::Index,
             (_, _, _, true) => Action::Decompress,
             _ if archive.extract || what.recover.is_some() || span.is_some() => Action::Decompress,
             _ => Action::Compress,
@@ -350,6 +371,8 @@ impl Options {
             }),
             extract: archive.extract.then(|| archive.directory.unwrap_or_else(|| ".".into())),
             span,
+            index_file: access.index_file,
+            index_every: access.index_every.unwrap_or(DEFAULT_INDEX_EVERY),
             explain: what.explain,
             as_json: what.json,
             recover: what.recover,

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::access::index_of;
 use super::input;
 use super::options::{Action, Destination, Options, Source};
 use super::output::folder_of;
@@ -33,6 +34,9 @@ impl Sandbox {
         for source in &options.sources {
             let Source::File(path) = source else { continue };
             sandbox.readable.extend(input::candidates(path, options));
+            if options.span.is_some() {
+                sandbox.readable.extend(input::candidates(path, options).map(|path| index_of(&path)));
+            }
             if options.destination == Destination::Beside {
                 sandbox.writable.insert(match fs::metadata(path) {
                     Ok(found) if found.is_dir() => path.clone(),
@@ -43,6 +47,7 @@ impl Sandbox {
         if let Destination::File(path) = &options.destination {
             sandbox.write_to(path);
         }
+        sandbox.readable.extend(options.index_file.clone());
         if let Some(folder) = &options.extract {
             sandbox.writable.insert(folder.clone());
             sandbox.builds = true;

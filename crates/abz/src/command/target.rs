@@ -9,6 +9,9 @@ use super::input::Input;
 use super::options::{Action, Destination, Options, Source};
 use super::problem::Problem;
 
+/// The suffix of indices, behind that of compressed files.
+pub(super) const INDEX_SUFFIX: &str = ".abzi";
+
 /// Where output goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Target {
@@ -41,6 +44,7 @@ impl Target {
             ));
         }
         let name = match (options.action, stem) {
+            (Action::Index, _) => with_suffix(name, INDEX_SUFFIX.as_ref()),
             (Action::Compress, _) => with_suffix(name, &options.suffix),
             (_, stem) if options.naming.restores => match input.stored_name().or(stem) {
                 Some(name) => name,

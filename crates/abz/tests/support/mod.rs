@@ -231,3 +231,55 @@ pub fn gives_the_same_bytes_however_it_is_run(format: &str) {
     assert!(both == [each("y"), each("z")].concat());
     assert!(folder.abz_fed(&["-d"], &both).exits(0).stdout() == [prose(1000), prose(1001)].concat());
 }
+
+/// Files of `data` in every format: ours in many blocks, and those of others as far as they are installed.
+pub fn files(data: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+    let folder = Folder::new();
+    folder.write("x", data);
+    let ours = [
+        ("gzip", &["-b64K"][..]),
+        ("gzip in one block", &["-b4M"]),
+        ("rsyncable gzip", &["--rsyncable", "-b64K"]),
+        ("bgzf", &["--bgzf"]),
+        ("bzip2", &["-F", "bzip2", "-1"]),
+        ("lzip", &["-F", "lzip", "-1", "-b100K"]),
+        ("xz", &["-F", "xz", "-1", "-b100K", "--check", "sha256"]),
+        ("zstd", &["-F", "zstd", "-b64K"]),
+    ];
+    let ours = ours.map(|(what, how)| (what, folder.abz(&[how, &["-c", "x"]].concat()).exits(0).stdout()));
+    let theirs = [
+        ("gzip's", "gzip", &["-c"][..]),
+        ("pigz's", "pigz", &["-c"]),
+        ("bgzip's", "bgzip", &["-c"]),
+        ("bzip2's", "bzip2", &["-1c"]),
+        ("lzip's", "lzip.lzip", &["-1c"]),
+        ("plzip's", "plzip", &["-1c", "-B128KiB"]),
+        ("xz's", "xz", &["-1c"]),
+        ("xz's in blocks", "xz", &["-1c", "-T2", "--block-size=100KiB"]),
+        ("zstd's", "zstd", &["-c"]),
+        ("pzstd's", "pzstd", &["-cq"]),
+    ];
+    let theirs = theirs.into_iter().filter_map(|(what, tool, how)| Some((what, through(tool, how, data)?)));
+    let mut files: Vec<_> = ours.into_iter().chain(theirs).collect();
+    // One file behind another.
+    let half = data.len() / 2;
+    for (what, how) in
+        [("two of gzip", "gzip"), ("two of lzip", "lzip"), ("two of xz", "xz"), ("two of zstd", "zstd")]
+    {
+        let part = |part: &[u8]| folder.abz_fed(&["-F", how, "-1", "-b64K"], part).exits(0).stdout();
+        files.push((what, [part(&data[..half]), part(&data[half..])].concat()));
+    }
+    files
+}
+
+/// Runs `abz` with a span, such as `--range` or `--line-range` have.
+pub fn span_of(folder: &Folder, option: &str, span: &Range<usize>, more: &[&str]) -> Ran {
+    let ends = format!("{}..{}", span.start, span.end);
+    folder.abz(&[&[option, &ends], more].concat())
+}
+
+/// The lines of `data`, counted from 1 and both included.
+pub fn lines(data: &[u8], first: usize, last: usize) -> Vec<u8> {
+    let lines = data.split_inclusive(|&byte| byte == b'\n');
+    lines.skip(first - 1).take((last + 1).saturating_sub(first)).collect::<Vec<_>>().concat()
+}

@@ -1,8 +1,9 @@
 //! Parts of files.
 
 use std::ops::{Range, RangeInclusive};
+use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use super::how::parse_size;
 
@@ -14,18 +15,45 @@ pub struct Access {
     ///
     /// A.. is all from A on, ..B the first B bytes; 10M..11M is the eleventh MiB. They go to standard output, or to OUT with
     /// -o. What lies behind the end of the data is left out. Of files that abz made, and of others of BGZF, lzip, xz, and
-    /// zstd that say where their parts are, only those are read and verified that are needed. All other files are decoded
-    /// from their start up to B, and what is wrong behind it is not noticed.
+    /// zstd that say where their parts are, and of any that has an index, only those parts are read and verified that are
+    /// needed. All other files are decoded from their start up to B, and what is wrong behind it is not noticed.
     #[arg(long, value_name = "A..B", value_parser = parse_bytes, hide_short_help = true)]
-    #[arg(conflicts_with_all = ["line_range", "test", "list", "bench", "explain", "archive", "extract", "verify", "checksum"])]
+    #[arg(conflicts_with_all = ["line_range", "test", "list", "bench", "explain", "archive", "extract", "recover", "verify", "checksum"])]
     pub range: Option<Range<u64>>,
 
     /// Write the lines A to B of the plain data, both included, counted from 1, as sed -n A,Bp does; FILE stays
     ///
-    /// A.. is all from line A on, ..B the first B lines. As with --range, but that the data is decoded from its start.
+    /// A.. is all from line A on, ..B the first B lines. As with --range, but that the data is decoded from its start if there
+    /// is no index.
     #[arg(long, value_name = "A..B", value_parser = parse_lines, hide_short_help = true)]
-    #[arg(conflicts_with_all = ["test", "list", "bench", "explain", "archive", "extract", "verify", "checksum"])]
+    #[arg(conflicts_with_all = ["test", "list", "bench", "explain", "archive", "extract", "recover", "verify", "checksum"])]
     pub line_range: Option<RangeInclusive<u64>>,
+
+    /// Make an index of each compressed FILE, FILE.abzi, with which --range and --line-range begin in the middle
+    ///
+    /// It is used where it lies beside FILE and fits it; if FILE was changed, that is told, and the data is decoded from its
+    /// start. FILE stays as it is, and any tool may have made it. An index has the places where decoding can begin: the blocks
+    /// of bzip2, members of lzip, blocks of xz, frames of zstd, and of gzip one for each 1M of data, with 32K before it,
+    /// compressed. A file that has only one such place, as most of zstd, cannot be entered elsewhere.
+    #[arg(long, hide_short_help = true)]
+    #[arg(conflicts_with_all = ["range", "line_range", "decompress", "test", "list", "bench", "explain", "archive", "extract", "recover", "verify", "checksum", "stdout"])]
+    pub index: bool,
+
+    /// With --index: let the places in a foreign file of gzip be SIZE bytes of data apart [default: 1M]
+    #[arg(long, value_name = "SIZE", value_parser = parse_every, requires = "index", hide_short_help = true)]
+    pub index_every: Option<u64>,
+
+    /// With --range and --line-range: use the index PATH
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, hide_short_help = true)]
+    pub index_file: Option<PathBuf>,
+}
+
+/// The least distance of places: each of them takes up to 32 KiB.
+const LEAST_EVERY: u64 = 64 << 10;
+
+fn parse_every(text: &str) -> Result<u64, String> {
+    let size = parse_size(text).map(|(size, _)| size as u64).filter(|&size| size >= LEAST_EVERY);
+    size.ok_or("expected a size in bytes of 64K or more, such as 4M".into())
 }
 
 /// Two ends, of which the first or the last may be left out.

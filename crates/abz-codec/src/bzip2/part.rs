@@ -1,0 +1,31 @@
+//! A block of which somebody knows where it is.
+
+use std::ops::Range;
+
+use super::decode::Found;
+use super::{DecodeError, Decoder, Fault, Segment};
+
+impl Decoder {
+    /// Decodes the block of this stream and number that lies in these bits of its file, of which these are the bytes, into the
+    /// allocation of `data`, whose contents are dropped, and verifies it.
+    pub(crate) fn decode_block(
+        &mut self,
+        (stream, block): (u64, u64),
+        bits: Range<u64>,
+        bytes: &[u8],
+        data: &mut Vec<u8>,
+    ) -> Result<(), DecodeError> {
+        let segment = Segment { bytes: bytes.to_vec(), start: bits.start, end: bits.end };
+        let (fault, bit) = match self.decode(&segment, Vec::new()) {
+            Found::Block(found) => {
+                data.clear();
+                found.contents.write_to(data).expect("memory takes all");
+                return Ok(());
+            }
+            Found::Other => (Fault::Magic, bits.start),
+            Found::Short => (Fault::Truncated, bits.end),
+            Found::Damaged { fault, bit } => (fault, bit),
+        };
+        Err(DecodeError { stream, block, offset: bit / 8, fault })
+    }
+}
