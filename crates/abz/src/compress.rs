@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use abz_codec::bzip2::{EncodedBlock, StreamWriter};
 use abz_codec::gzip::{BGZF_BLOCK, Encoded, Origin};
 use abz_codec::zstd::{Encoding, FrameWriter};
-use abz_codec::{Blocks, DEFAULT_BLOCK_SIZE, xz};
+use abz_codec::{Blocks, DEFAULT_BLOCK_SIZE, xz, zstd};
 use anabranch::Plan;
 
 use crate::conduct::Conduct;
@@ -20,6 +20,9 @@ pub struct Compression {
     pub format: Format,
     /// [`Format::lowest_level`] (fastest) to [`Format::highest_level`] (smallest).
     pub level: u32,
+    /// Instead of the level, so many below 0, for zstd: 1 to [`MAX_FAST`](Compression::MAX_FAST). Each is faster than the one
+    /// above it, and makes larger files.
+    pub fast: Option<u32>,
     /// Bytes of input in a block, at least 1, of gzip at most [`gzip::MAX_BLOCK`](crate::gzip::MAX_BLOCK), if it is not to
     /// be what suits the format and its level. A block of bzip2 is as large as its level says.
     pub block_size: Option<usize>,
@@ -66,6 +69,7 @@ impl Default for Compression {
         Compression {
             format: Format::Gzip,
             level: Format::Gzip.default_level(),
+            fast: None,
             block_size: None,
             rsyncable: false,
             bgzf: false,
@@ -78,6 +82,9 @@ impl Default for Compression {
 }
 
 impl Compression {
+    /// How far below 0 levels of zstd go.
+    pub const MAX_FAST: u32 = zstd::LEVELS.start().unsigned_abs();
+
     /// Compresses all of `input` to one file on `output`.
     ///
     /// # Errors

@@ -297,6 +297,8 @@ fn zstd_and_abz_do_the_same() {
         "x",
         "--rm x",
         "-19 x",
+        "--fast x",
+        "--fast=5 x",
         "-T0 x",
         "--long x",
         "-o out x",

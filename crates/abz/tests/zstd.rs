@@ -93,6 +93,21 @@ fn names_sizes_and_formats_are_found_out() {
 }
 
 #[test]
+fn levels_below_the_lowest_are_larger_and_come_back() {
+    let folder = Folder::new();
+    folder.write("x", &prose(300_000));
+    let file = |level| folder.abz(&["-c", "-F", "zstd", level, "x"]).exits(0).stdout();
+    let (lowest, faster, fastest) = (file("-1"), file("--fast=5"), file("--fast=100"));
+    assert!(lowest.len() < faster.len() && faster.len() < fastest.len() && fastest.len() < 300_000);
+    assert!(file("--fast") == lowest);
+    assert!(folder.abz_fed(&["-d"], &fastest).exits(0).stdout() == prose(300_000));
+    for wrong in ["--fast=131073", "--fast=-1", "--fast=x"] {
+        folder.abz(&["-c", "-F", "zstd", wrong, "x"]).exits(1);
+    }
+    folder.abz(&["-c", "--fast=5", "x"]).exits(1);
+}
+
+#[test]
 fn dictionaries_serve_both_ways() {
     let folder = Folder::new();
     folder.write("raw", &noise(50_000, 1));

@@ -304,7 +304,17 @@ impl Options {
             None if files.stdout || span.is_some() => Destination::Stdout,
             None => Destination::Beside,
         };
-        let level = how.level.0.unwrap_or(format.default_level());
+        let (level, fast) = match how.level.0.map(|level| (level < 0, level.unsigned_abs() as u32)) {
+            None => (format.default_level(), None),
+            Some((false, level)) => (level, None),
+            Some((true, fast)) => (format.default_level(), Some(fast)),
+        };
+        if fast.is_some() && format != Format::Zstd {
+            return Err(mistake(format!(
+                "--fast=N is for zstd: the lowest level of {format} is {}",
+                format.lowest_level()
+            )));
+        }
         let (lowest, highest) = (format.lowest_level(), format.highest_level());
         if !(lowest..=highest).contains(&level) {
             return Err(mistake(format!("the levels of {format} are {lowest} to {highest}")));
@@ -357,8 +367,17 @@ impl Options {
             return Err(mistake(format!("--bgzf is for gzip, not for {format}")));
         }
         let (block_size, rsyncable, bgzf) = (how.block_size, how.rsyncable, how.bgzf);
-        let mut compression =
-            Compression { format, level, block_size, rsyncable, bgzf, lzma, zstd, ..Compression::default() };
+        let mut compression = Compression {
+            format,
+            level,
+            fast,
+            block_size,
+            rsyncable,
+            bgzf,
+            lzma,
+            zstd,
+            ..Compression::default()
+        };
         if let Some(workers) = how.processes {
             compression.workers = workers;
         }

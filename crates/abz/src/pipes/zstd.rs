@@ -15,7 +15,8 @@ pub(crate) type Encoded = (Recycled<Vec<u8>>, usize);
 
 /// The level of a compression.
 pub(crate) fn level(compression: &Compression) -> i32 {
-    i32::try_from(compression.level).expect("the levels of zstd are 1 to 22")
+    let (level, sign) = compression.fast.map_or((compression.level, 1), |fast| (fast, -1));
+    sign * i32::try_from(level).expect("the levels of zstd are -131072 to 22")
 }
 
 /// Compresses what `input` gives.

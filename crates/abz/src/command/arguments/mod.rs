@@ -104,6 +104,10 @@ mod tests {
         assert_eq!(level("abz -9 -1 --best x"), Some(9));
         assert_eq!(level("abz -3kf4 x"), Some(4));
         assert_eq!(level("abz -1 --level 12 x"), Some(12));
+        assert_eq!(level("abz -9 --fast x"), Some(1));
+        assert_eq!(level("abz -9 --fast=7 x"), Some(-7));
+        assert_eq!(level("abz --fast=7 -2 x"), Some(2));
+        assert_eq!(level("abz --fast --level 3 --fast=7 x"), Some(-7));
         assert_eq!(level("abz --level 12 --level 10 -2 x"), Some(2));
         assert!(Arguments::try_parse_from(["abz", "--level", "23"]).is_err());
     }

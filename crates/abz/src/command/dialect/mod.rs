@@ -15,9 +15,9 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::Path;
 
-use abz::Format;
 use abz::gzip::MAX_BLOCK;
 use abz::xz::Check;
+use abz::{Compression, Format};
 
 use self::words::{Flag, Takes, Word};
 use super::arguments::{LICENSE, parse_block_size, parse_dictionary_size};
@@ -79,6 +79,8 @@ enum Means {
     Rsyncable,
     Level,
     LevelIs(u32),
+    /// So many levels below 0, or one.
+    Fast,
     Threads,
     /// A size, a share of the memory there is, or 0 for none.
     MemoryLimit {
@@ -331,6 +333,14 @@ fn apply(means: Means, value: OsString, options: &mut Options) -> Result<(), Str
                 return Err(format!("abz has no level {level} of {format}: {lowest} to {highest}"));
             }
             options.compression.level = level;
+            options.compression.fast = None;
+        }
+        Means::Fast => {
+            let fast = if text.is_empty() { Ok(1) } else { text.parse() };
+            let Ok(fast @ 1..=Compression::MAX_FAST) = fast else {
+                return Err(format!("invalid level '{text}': expected 1 to {}", Compression::MAX_FAST));
+            };
+            options.compression.fast = Some(fast);
         }
         Means::Threads => match text.parse() {
             Ok(workers @ 1..=1024) => options.compression.workers = workers,

@@ -47,7 +47,6 @@ pub(super) static ZSTD: Tool = Tool {
 };
 
 const LIMIT: Means = Means::MemoryLimit { compressing: false, decompressing: true };
-const NO_LEVEL: Means = Means::Refused("--fast: abz has no levels below 1");
 const NO_FOLDERS: Means = Means::Refused("--output-dir-flat: abz writes beside its inputs, or to -o");
 
 const FLAGS: &[Flag] = &[
@@ -65,6 +64,7 @@ const FLAGS: &[Flag] = &[
     Flag::new("o", "", Means::Output).takes(Takes::Value).help("write to file X"),
     Flag::new("r", "", Means::Recursive).help("take the files in folders"),
     Flag::new("123456789", "", Means::Level).takes(Takes::Digits),
+    Flag::new("", "fast", Means::Fast).takes(Takes::Attached).help("compress faster, at level -X"),
     Flag::new("", "ultra", Means::Nothing).help("allow the levels 20 to 22"),
     Flag::new("", "long", Means::Long).takes(Takes::Attached).help("look back up to 2^X bytes"),
     Flag::new("D", "", Means::Dictionary).takes(Takes::Value).help("use dictionary X"),
@@ -92,7 +92,6 @@ const FLAGS: &[Flag] = &[
     Flag::new("", "content-size", Means::Nothing),
     Flag::new("", "stream-size", Means::Nothing).takes(Takes::Value),
     Flag::new("", "size-hint", Means::Nothing).takes(Takes::Value),
-    Flag::new("", "fast", NO_LEVEL).takes(Takes::Attached),
     Flag::new("", "adapt", Means::Refused("--adapt: abz keeps to its level")).takes(Takes::Attached),
     Flag::new("", "no-content-size", Means::Refused("--no-content-size: abz always stores sizes")),
     Flag::new(
