@@ -115,13 +115,9 @@ impl Decompression {
     ) -> Result<bool, Error> {
         let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(true) };
         let write = |data: Recycled<Vec<u8>>| cut.write_all(&data).map_err(Error::Write);
-        let largest = parts.iter().map(|part| part.len().saturating_add(size_of(part))).max().unwrap_or(1);
-        let room = self.memory_limit.map_or(u64::MAX, |limit| limit / largest);
-        if parts.iter().all(is_decoded_whole) && room > 1 {
-            let workers = self.workers.min(parts.len()).min(usize::try_from(room - 1).unwrap_or(usize::MAX));
-            let window =
-                if largest <= SMALL { pipes::window(workers) } else { pipes::parts::window(workers) };
-            let stream = pipes::access::decode(workers, window, &self.zstd, places, parts, conduct.pool);
+        if let Some((workers, window)) = self.crew_for(parts) {
+            let stream =
+                pipes::access::decode(workers, window, &self.zstd, places, (parts, true), conduct.pool);
             unless_done(carry_out(stream, conduct, write))?;
             return Ok(true);
         }
@@ -157,6 +153,21 @@ impl Decompression {
         };
         unless_done(done)?;
         Ok(true)
+    }
+
+    /// How many workers decode such parts as a whole, and how many parts are in memory at once; `None` if there is no
+    /// room for any.
+    pub(crate) fn crew_for(&self, parts: &[Part]) -> Option<(usize, usize)> {
+        let largest =
+            parts.iter().map(|part| part.len().saturating_add(size_of(part))).max().unwrap_or(0).max(1);
+        let room = self.memory_limit.map_or(u64::MAX, |limit| limit / largest);
+        if !parts.iter().all(is_decoded_whole) || room < 2 {
+            return None;
+        }
+        let room = usize::try_from(room - 1).unwrap_or(usize::MAX);
+        let workers = self.workers.min(parts.len().max(1)).min(room);
+        let window = if largest <= SMALL { pipes::window(workers) } else { pipes::parts::window(workers) };
+        Some((workers, window))
     }
 }
 

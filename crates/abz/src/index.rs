@@ -6,6 +6,8 @@ use std::mem;
 use abz_codec::access::{Index, Kind, Known, Part, parts_of};
 use abz_codec::bzip2::{Assembler, Decoded};
 use abz_codec::gzip::find_parts;
+use abz_codec::zstd::frames;
+use anabranch::Recycled;
 use crc32fast::Hasher;
 use memchr::memchr_iter;
 
@@ -68,6 +70,7 @@ impl Decompression {
                 let found = find_parts(&mut file, spacing)?;
                 (found.parts, found.contents, found.lines)
             }
+            (Some(Format::Zstd), None) => self.frames(conduct, input)?,
             (_, parts) => {
                 let mut tally = Tally::new(parts.unwrap_or_default());
                 self.carry(conduct, &mut file, &mut tally)?;
@@ -75,6 +78,31 @@ impl Decompression {
             }
         };
         Index::new(&mut file, parts, contents, lines).map_err(Error::Read)
+    }
+
+    /// The frames of a file of zstd that do not say how large their contents are, the size of all contents, and the line feeds
+    /// in them. One alone is no part.
+    fn frames(&self, conduct: Conduct<'_>, input: &dyn ReadAt) -> Result<(Vec<Part>, u64, u64), Error> {
+        let mut tally = Tally::default();
+        let frames = frames(&mut Along::new(input)).map_err(Error::Read)?.filter(|frames| frames.len() > 1);
+        let Some((frames, (workers, window))) = frames.and_then(|frames| {
+            let crew = self.crew_for(&frames)?;
+            Some((frames, crew))
+        }) else {
+            self.carry(conduct, &mut Along::new(input), &mut tally)?;
+            return Ok((Vec::new(), tally.at, tally.lines));
+        };
+        let stream =
+            pipes::access::decode(workers, window, &self.zstd, input, (&frames, false), conduct.pool);
+        let mut ahead = frames.iter();
+        carry_out(stream, &conduct, |data: Recycled<Vec<u8>>| {
+            let start = tally.at;
+            tally.write_all(&data).map_err(Error::Write)?;
+            let frame = ahead.next().expect("there is one for each");
+            tally.end_part(Part { contents: start..tally.at, ..frame.clone() });
+            Ok(())
+        })?;
+        Ok((tally.done, tally.at, tally.lines))
     }
 
     /// The blocks of a bzip2 file, the size of its contents, and the line feeds in them.

@@ -42,6 +42,10 @@ fn a_span_found_by_an_index_is_the_same_part_of_the_plain_data() {
         folder.write("f", &file);
         folder.abz(&["-q", "--index", "--index-every", "64K", "f"]).exits(0).says("");
         assert_eq!(folder.names(), ["f", "f.abzi"]);
+        let told = folder.abz(&["-vf", "--index", "--index-every", "64K", "f"]).exits(0).stderr();
+        let places: usize = told.split_whitespace().rev().nth(4).unwrap().parse().unwrap();
+        let is_one = ["gzip in one block", "lzip's", "xz's", "zstd's", "pzstd's"].contains(&what);
+        assert!(is_one == (places == 1), "{what}: {told}");
         let mut spans = vec![0..1, 0..LEN, LEN - 1..LEN, LEN - 10..LEN + 5];
         let mut line_spans = vec![1..1, 1..count, count..count, count - 3..count + 9];
         for _ in 0..5 {
@@ -200,5 +204,22 @@ fn mistakes_with_indices_are_told_with_advice() {
     ] {
         let ran = folder.abz(arguments).exits(1);
         assert!(ran.stderr().contains(advice), "{arguments:?}: {}", ran.stderr());
+    }
+}
+
+#[test]
+fn frames_that_do_not_say_how_large_they_are_are_found_by_an_index() {
+    let data = [noise(400_000, 1), prose(500_000)].concat();
+    let parts = [&data[..300_000], &data[300_000..300_001], &data[300_001..]];
+    // From a pipe zstd does not know the size.
+    let frames: Option<Vec<_>> = parts.iter().map(|part| through("zstd", &["-c"], part)).collect();
+    let Some(frames) = frames else { return };
+    let folder = Folder::new();
+    folder.write("f", &frames.concat());
+    let told = folder.abz(&["-v", "--index", "f"]).exits(0).stderr();
+    assert_eq!(told.trim_end(), "f: 3 places -- created f.abzi");
+    for span in [0..900_000, 299_999..300_002, 850_000..900_001] {
+        let ran = span_of(&folder, "--range", &span, &["f"]).exits(0).says("");
+        assert!(ran.stdout() == data[span.start..span.end.min(data.len())]);
     }
 }

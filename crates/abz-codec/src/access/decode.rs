@@ -83,6 +83,33 @@ impl Decoder {
     ///
     /// If the part is damaged, or is not what was said of it; what is in `data` is then of no use.
     pub fn decode_into(&mut self, part: &Part, bytes: &[u8], data: &mut Vec<u8>) -> Result<(), DecodeError> {
+        self.decode_at_most_into(part, bytes, data)?;
+        let offset = part.bytes().start;
+        let (expected, found) = (part.len(), data.len() as u64);
+        if expected != found {
+            return Err(DecodeError::Size { offset, expected, found });
+        }
+        if let Some(expected) = part.known.as_ref().map(|known| known.crc32) {
+            let found = crc32(data);
+            if expected != found {
+                return Err(DecodeError::Checksum { offset, expected, found });
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`decode_into`](Decoder::decode_into), of a part that may have fewer contents than were said, such as one of
+    /// [`zstd::frames`].
+    ///
+    /// # Errors
+    ///
+    /// If the part is damaged, or has more contents.
+    pub fn decode_at_most_into(
+        &mut self,
+        part: &Part,
+        bytes: &[u8],
+        data: &mut Vec<u8>,
+    ) -> Result<(), DecodeError> {
         data.clear();
         let before = part.number.saturating_sub(1);
         let offset = part.bytes().start;
@@ -110,14 +137,8 @@ impl Decoder {
             }
         }
         let (expected, found) = (part.len(), data.len() as u64);
-        if expected != found {
+        if found > expected {
             return Err(DecodeError::Size { offset, expected, found });
-        }
-        if let Some(expected) = part.known.as_ref().map(|known| known.crc32) {
-            let found = crc32(data);
-            if expected != found {
-                return Err(DecodeError::Checksum { offset, expected, found });
-            }
         }
         Ok(())
     }

@@ -28,8 +28,7 @@ const OUTPUT: usize = 256 << 10;
 /// members. A part has `spacing` bytes of contents, and some more, up to the end of a block or a member; a group has so
 /// many bytes of either kind. All checksums are verified. It ends where no member follows.
 ///
-/// (This is `miniz_oxide`, because it stops between blocks and tells at which bit that is. It takes half as long again as
-/// zlib-rs.)
+/// (This is `miniz_oxide`, because it stops between blocks and tells at which bit that is, as zlib-rs does not.)
 ///
 /// # Errors
 ///

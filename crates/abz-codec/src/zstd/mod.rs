@@ -40,8 +40,8 @@ pub use error::{DecodeError, Fault, Part};
 pub use header::FrameHeader;
 pub use scan::{Frame, Scanner};
 pub use seek::{SeekError, SeekTable, SeekTableEntry};
-pub use survey::Survey;
 pub(crate) use survey::parts;
+pub use survey::{Survey, frames};
 pub use write::FrameWriter;
 
 /// Reads the contents of any Zstandard file, frame by frame or chunk by chunk. (Programs decode in parallel with a

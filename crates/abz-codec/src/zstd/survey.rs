@@ -29,20 +29,30 @@ impl Survey {
     /// If the file cannot be read.
     pub fn of<F: Read + Seek>(file: &mut F) -> io::Result<Option<Survey>> {
         let mut survey = Survey { checksums: true, ..Survey::default() };
-        let is_right = walk(file, |_, _, header, contents| {
+        let mut sum = Some(0u64);
+        let is_right = walk(file, |frame| {
             survey.frames += 1;
-            survey.checksums &= header.checksum;
-            survey.uncompressed += contents;
+            survey.checksums &= frame.header.checksum;
+            sum = sum.zip(frame.header.contents).and_then(|(sum, contents)| sum.checked_add(contents));
+            sum.is_some()
         })?;
-        Ok(is_right.then_some(survey))
+        Ok(sum.filter(|_| is_right).map(|uncompressed| Survey { uncompressed, ..survey }))
     }
 }
 
-/// Tells `each` of the offset and the size of every frame of a file, of its header and of the size of its contents, which
-/// do not overflow together; false if one does not say that, or something is not as it should be.
-fn walk<F: Read + Seek>(file: &mut F, mut each: impl FnMut(u64, u64, FrameHeader, u64)) -> io::Result<bool> {
+/// Where a frame lies, as its blocks say.
+struct Extent {
+    offset: u64,
+    len: u64,
+    header: FrameHeader,
+    /// The most contents that its blocks can have.
+    most: u64,
+}
+
+/// Tells `each` of every frame of a file; false if that had enough, or something is not as it should be.
+fn walk<F: Read + Seek>(file: &mut F, mut each: impl FnMut(Extent) -> bool) -> io::Result<bool> {
     let end = file.seek(SeekFrom::End(0))?;
-    let (mut at, mut sum, mut start) = (0, 0u64, Vec::new());
+    let (mut at, mut start) = (0, Vec::new());
     while at < end {
         read_at(file, at, FrameHeader::MAX_LEN, &mut start)?;
         if start.len() >= SKIPPABLE_HEADER && is_skippable(&start[..4]) {
@@ -54,21 +64,22 @@ fn walk<F: Read + Seek>(file: &mut F, mut each: impl FnMut(u64, u64, FrameHeader
         }
         let begin = at;
         let Ok(Some((header, len))) = FrameHeader::parse(&start) else { return Ok(false) };
-        let Some(contents) = header.contents else { return Ok(false) };
         at += len as u64;
+        let mut most = 0;
         loop {
             read_at(file, at, BLOCK_HEADER, &mut start)?;
             let Some(&block) = start.first_chunk() else { return Ok(false) };
             let Ok(block) = BlockHeader::parse(block, &header) else { return Ok(false) };
             at += (BLOCK_HEADER + block.len) as u64;
+            most += block.most as u64;
             if block.is_last {
                 break;
             }
         }
         at += (CHECKSUM * usize::from(header.checksum)) as u64;
-        let Some(with) = sum.checked_add(contents) else { return Ok(false) };
-        sum = with;
-        each(begin, at - begin, header, contents);
+        if !each(Extent { offset: begin, len: at - begin, header, most }) {
+            return Ok(false);
+        }
     }
     Ok(at == end && end > 0)
 }
@@ -89,13 +100,33 @@ pub(crate) fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>
         Err(SeekError::Io(error)) => Err(error),
         Ok(None) | Err(SeekError::Damaged { .. }) => {
             let mut number = 0;
-            let is_right = walk(file, |offset, len, _, contents| {
+            let is_right = walk(file, |Extent { offset, len, header, .. }| {
                 number += 1;
+                let contents = header.contents.unwrap_or(0);
                 layout.push(Kind::ZstdFrame, number, offset, len, contents);
+                header.contents.is_some()
             })?;
             Ok(if is_right { layout.finish() } else { None })
         }
     }
+}
+
+/// The frames of a file of zstd as parts that can be decoded each by itself, whether or not they say how large their
+/// contents are. Those of each part begin at 0, and end where they do at most. `None` if something is not as it should be. It
+/// moves the file's position.
+///
+/// # Errors
+///
+/// If the file cannot be read.
+pub fn frames<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
+    let mut parts: Vec<Part> = Vec::new();
+    let is_right = walk(file, |Extent { offset, len, most, .. }| {
+        let number = parts.len() as u64 + 1;
+        let bits = 8 * offset..8 * (offset + len);
+        parts.push(Part { kind: Kind::ZstdFrame, number, bits, contents: 0..most, known: None });
+        true
+    })?;
+    Ok(is_right.then_some(parts))
 }
 
 /// Reads up to `len` bytes at `at`.

@@ -100,7 +100,8 @@ impl Setting<'_> {
         }
         told.add(output.commit(Attributes::Of(input), options));
         if options.is_verbose() && !told.has_failed() {
-            told.say(format!("{input_name}: {parts} places -- created {output_name}"));
+            let places = if parts == 1 { "place" } else { "places" };
+            told.say(format!("{input_name}: {parts} {places} -- created {output_name}"));
         }
         Ok(())
     }

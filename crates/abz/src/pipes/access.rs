@@ -7,13 +7,14 @@ use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
 use super::begin;
 use crate::{Error, ReadAt};
 
-/// Gives the contents of `parts`, which are small enough to be in memory, in order.
+/// Gives the contents of `parts`, which are small enough to be in memory, in order; where their sizes are not `exact`, they
+/// may have less.
 pub(crate) fn decode<'a>(
     workers: usize,
     window: usize,
     decoding: &'a Decoding,
     input: &'a dyn ReadAt,
-    parts: &'a [Part],
+    (parts, exact): (&'a [Part], bool),
     pool: Option<&'a Pool>,
 ) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a>, May<Error>> {
     let buffers = Recycler::new(window, Vec::new);
@@ -26,7 +27,10 @@ pub(crate) fn decode<'a>(
                 bytes.resize((place.end - place.start) as usize, 0);
                 input.read_at(bytes, place.start).map_err(Error::Read)?;
                 let mut data = buffers.take();
-                decoder.decode_into(part, bytes, &mut data)?;
+                match exact {
+                    true => decoder.decode_into(part, bytes, &mut data)?,
+                    false => decoder.decode_at_most_into(part, bytes, &mut data)?,
+                }
                 Ok(data)
             },
         )
