@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
-use support::{Folder, Ran, have, prose};
+use support::{Folder, Ran, fed, have, prose};
 
 // Round trips
 
@@ -484,5 +484,32 @@ fn the_manual_and_the_completions_know_every_option_of_the_help() {
         folder.write("completions", said(&["--generate", "bash"]).as_bytes());
         let checked = Command::new("bash").arg("-n").arg(folder.path("completions")).status().unwrap();
         assert!(checked.success());
+    }
+}
+
+#[test]
+fn whoever_sits_at_the_terminal_is_asked_before_a_file_is_overwritten() {
+    if !have("script") {
+        return;
+    }
+    for (answer, arguments, status, is_overwritten) in [
+        ("y\n", "-k", 0, true),
+        ("Yes\n", "-k", 0, true),
+        ("n\n", "-k", 2, false),
+        ("\n", "-k", 2, false),
+        ("y\n", "-kq", 2, false),
+    ] {
+        let folder = Folder::new();
+        folder.write("x", b"new");
+        folder.write("x.gz", b"old");
+        let mut command = Command::new("script");
+        let line = format!("{} {arguments} x", env!("CARGO_BIN_EXE_abz"));
+        command.args(["-qec", &line, "/dev/null"]).current_dir(folder.path(""));
+        let ended = fed(command, answer.as_bytes());
+        let said = String::from_utf8_lossy(&ended.stdout);
+        assert_eq!(ended.status.code(), Some(status), "{answer:?} {said}");
+        assert_eq!(folder.read("x.gz") != b"old", is_overwritten, "{answer:?} {said}");
+        let question = "abz: x.gz already exists; overwrite it (y or n)? ";
+        assert_eq!(said.contains(question), arguments == "-k", "{said}");
     }
 }

@@ -5,6 +5,7 @@ use std::io::{self, Seek, SeekFrom};
 use abz::{Compression, Conduct, Decompression, Error, Format, Tools};
 
 use super::arguments::Explained;
+use super::ask;
 use super::checksum::Checksum;
 use super::console::Told;
 use super::input::Input;
@@ -36,6 +37,8 @@ pub(super) enum Crew<'a> {
 pub(super) struct Setting<'a> {
     pub(super) options: &'a Options,
     pub(super) progress: &'a Progress,
+    /// There is somebody who says whether a file shall be overwritten.
+    pub(super) asks: bool,
 }
 
 impl Setting<'_> {
@@ -74,7 +77,11 @@ impl Setting<'_> {
         let to_memory = is_alone && target == Target::Stdout;
         let mut output = match to_memory {
             true => Output::Memory(Vec::new()),
-            false => Output::open(target, options, input.metadata.is_file())?,
+            false => {
+                let overwrite =
+                    options.force || self.asks && ask::may_overwrite(&target, options, self.progress);
+                Output::open_over(target, options, input.metadata.is_file(), overwrite)?
+            }
         };
         let (input_name, output_name) = (input.to_string(), output.to_string());
 

@@ -8,6 +8,7 @@ use abz::{Conduct, Pool, Report, Tools};
 use anabranch::Stream;
 
 use super::archive;
+use super::ask;
 use super::bench;
 use super::console::{Console, Told};
 use super::input::Input;
@@ -50,7 +51,8 @@ fn work(options: &Options, progress: &Progress, console: &mut Console) {
         Ok(reports) => reports,
         Err(problem) => return console.tell_problem(&problem),
     };
-    let jobs = Jobs { setting: Setting { options, progress }, reports, pool: OnceLock::new() };
+    let setting = Setting { options, progress, asks: ask::can_ask(options) };
+    let jobs = Jobs { setting, reports, pool: OnceLock::new() };
     jobs.run(console);
     for problem in jobs.reports.end() {
         console.tell_problem(&problem);

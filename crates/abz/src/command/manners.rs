@@ -18,6 +18,8 @@ pub(super) struct Manners {
     pub(super) guesses: Option<&'static str>,
     /// What ends a known name, and what becomes of that.
     pub(super) suffixes: &'static [(&'static str, &'static str)],
+    /// Whoever sits at the terminal is asked whether a file shall be overwritten.
+    pub(super) asks: bool,
     pub(super) severities: Severities,
     /// The exit status after a warning, an error, and a damaged file.
     pub(super) statuses: [u8; 3],
@@ -85,6 +87,7 @@ pub(super) const OWN: Manners = Manners {
         ("-z", ""),
         ("_z", ""),
     ],
+    asks: true,
     severities: Severities {
         suffix: Some(Severity::Note),
         link: Some(Severity::Error),

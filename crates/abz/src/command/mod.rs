@@ -20,6 +20,7 @@
 //! | [`archive`] | many files as one, made and taken apart |
 //! | [`input`] | which files are taken, and when one may be removed |
 //! | [`target`] | where the output goes: suffixes, and what is not overwritten |
+//! | [`ask`] | whether a file shall be overwritten, as whoever sits at the terminal says |
 //! | [`output`] | how it gets there whole: temporary file, attributes, rename |
 //! | [`holes`] | zeros that take no room on the disk |
 //! | [`sandbox`] | which files can be touched at all |
@@ -35,6 +36,7 @@ compile_error!("the command knows files by their Unix attributes; the library `a
 mod access;
 mod archive;
 mod arguments;
+mod ask;
 pub mod bench;
 mod checksum;
 mod console;

@@ -75,10 +75,20 @@ impl Output {
     /// Opens the output for `target`: a file that is private until it gets its attributes, if whoever may not read the
     /// input may not read that either.
     pub(super) fn open(target: Target, options: &Options, privately: bool) -> Result<Output, Problem> {
+        Output::open_over(target, options, privately, options.force)
+    }
+
+    /// As [`open`](Self::open), over a file that is there, if so it shall be.
+    pub(super) fn open_over(
+        target: Target,
+        options: &Options,
+        privately: bool,
+        overwrite: bool,
+    ) -> Result<Output, Problem> {
         match target {
             Target::Nowhere => Ok(Output::Nowhere),
             Target::Stdout => Output::open_stdout(options),
-            Target::File(target) => open_file(target, options, privately),
+            Target::File(target) => open_file(target, options, privately, overwrite),
         }
     }
 
@@ -241,7 +251,12 @@ impl Drop for Temporary {
     }
 }
 
-fn open_file(target: PathBuf, options: &Options, privately: bool) -> Result<Output, Problem> {
+fn open_file(
+    target: PathBuf,
+    options: &Options,
+    privately: bool,
+    overwrite: bool,
+) -> Result<Output, Problem> {
     let cannot = |error| Problem::of_file(target.display(), "cannot be made", &error);
     // Also a symbolic link to nowhere exists.
     if fs::symlink_metadata(&target).is_ok() {
@@ -254,7 +269,7 @@ fn open_file(target: PathBuf, options: &Options, privately: bool) -> Result<Outp
                 let file = File::options().write(true).open(&target).map_err(cannot)?;
                 return Ok(Output::Direct { name: target.display().to_string(), file });
             }
-            _ if options.force => {}
+            _ if overwrite => {}
             _ => return Err(exists(&target, options)),
         }
     }
@@ -276,7 +291,7 @@ fn open_file(target: PathBuf, options: &Options, privately: bool) -> Result<Outp
         })?;
     change.add(file.path());
     let holes = (options.sparse && options.action == Action::Decompress).then(Holes::default);
-    Ok(Output::Temporary(Temporary { file: Some(file), target, overwrite: options.force, holes }))
+    Ok(Output::Temporary(Temporary { file: Some(file), target, overwrite, holes }))
 }
 
 /// The rights that new files may have, as one shows that was made without the right to run it: who may read may run.

@@ -41,6 +41,7 @@ const MANNERS: Manners = Manners {
     reads: &[Format::Bzip2],
     guesses: Some(".out"),
     suffixes: &[(".bz2", ""), (".bz", ""), (".tbz2", ".tar"), (".tbz", ".tar"), (".tz2", ".tar")],
+    asks: false,
     severities: Severities {
         garbage: Some(Severity::Note),
         no_suffix: Severity::Note,

@@ -48,6 +48,7 @@ const MANNERS: Manners = Manners {
         ("-z", ""),
         ("_z", ""),
     ],
+    asks: true,
     severities: Severities {
         link: Some(Severity::Error),
         suffix: Some(Severity::Note),

@@ -15,6 +15,7 @@ pub(super) static LZIP: Tool = Tool {
         reads: &[Format::Lzip],
         guesses: Some(".out"),
         suffixes: &[(".lz", ""), (".tlz", ".tar")],
+        asks: false,
         severities: Severities {
             garbage: None,
             link: None,

@@ -21,6 +21,7 @@ pub(super) static XZ: Tool = Tool {
         reads: &[Format::Xz, Format::Lzip],
         guesses: None,
         suffixes: &[(".xz", ""), (".txz", ".tar"), (".lzma", ""), (".tlz", ".tar"), (".lz", "")],
+        asks: false,
         severities: Severities {
             exists: Severity::Error,
             garbage: Some(Severity::Damage),

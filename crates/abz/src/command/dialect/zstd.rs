@@ -29,6 +29,7 @@ pub(super) static ZSTD: Tool = Tool {
             (".lzma", ""),
             (".tlz", ".tar"),
         ],
+        asks: true,
         severities: Severities {
             suffix: None,
             names: None,

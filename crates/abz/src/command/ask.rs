@@ -1,0 +1,42 @@
+//! The question whether a file shall be overwritten, to whoever sits at the terminal.
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
+
+use super::options::{Options, Source};
+use super::progress::Progress;
+use super::target::Target;
+
+/// One question at a time.
+static ASKING: Mutex<()> = Mutex::new(());
+
+/// True if there is somebody to ask, who wants to be.
+pub(super) fn can_ask(options: &Options) -> bool {
+    options.manners.asks
+        && options.is_chatty()
+        && !options.force
+        && !options.sources.contains(&Source::Stdin)
+        && io::stdin().is_terminal()
+        && io::stderr().is_terminal()
+}
+
+/// Whether what is at `target`, if that is a file, shall be overwritten.
+pub(super) fn may_overwrite(target: &Target, options: &Options, progress: &Progress) -> bool {
+    let Target::File(path) = target else { return false };
+    if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
+        return false;
+    }
+    let _alone = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
+    progress.aside(|| {
+        let mut stderr = io::stderr();
+        let _ = write!(
+            stderr,
+            "{}: {} already exists; overwrite it (y or n)? ",
+            options.manners.name,
+            path.display()
+        );
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer).is_ok() && answer.trim_start().starts_with(['y', 'Y'])
+    })
+}
