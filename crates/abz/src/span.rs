@@ -85,7 +85,7 @@ impl<W: Write> Cut<W> {
         if !self.is_lines {
             let within = |border: u64| border.saturating_sub(self.at).min(data.len() as u64) as usize;
             let part = &data[within(start)..within(end)];
-            self.at += data.len() as u64;
+            self.at = self.at.saturating_add(data.len() as u64);
             return part;
         }
         let from = self.pass(data, start);

@@ -163,6 +163,19 @@ fn an_index_may_have_another_name_and_is_not_overwritten() {
 }
 
 #[test]
+fn links_are_followed_for_their_file_stays() {
+    let folder = Folder::new();
+    folder.write("f.gz", &gzipped(&prose(5000)));
+    std::os::unix::fs::symlink("f.gz", folder.path("link.gz")).unwrap();
+    fs::hard_link(folder.path("f.gz"), folder.path("other.gz")).unwrap();
+    folder.abz(&["--index", "link.gz", "other.gz"]).exits(0).says("");
+    assert_eq!(folder.names(), ["f.gz", "link.gz", "link.gz.abzi", "other.gz", "other.gz.abzi"]);
+    assert!(folder.abz(&["--line-range", "2..2", "link.gz"]).exits(0).stdout() == lines(&prose(5000), 2, 2));
+    let told = folder.abz(&["--index", "-f", "--input-io", "stream", "f.gz"]).exits(1).stderr();
+    assert!(told.contains("not with --input-io stream"), "{told}");
+}
+
+#[test]
 fn small_files_get_theirs_side_by_side_and_damaged_ones_get_none() {
     let folder = Folder::new();
     let names: Vec<String> = (0..20).map(|n| format!("f{n:02}.gz")).collect();

@@ -77,7 +77,10 @@ impl Setting<'_> {
         let mut output = Output::open(Target::of(input, options, told)?, options, input.metadata.is_file())?;
         let (input_name, output_name) = (input.to_string(), output.to_string());
         let Some(places) = ways::source(input, options, self.progress) else {
-            return Err(Problem::error(input, "is no regular file, of which alone there can be an index"));
+            return Err(Problem::error(
+                input,
+                "cannot be read in parts: an index is made of a regular file, and not with --input-io stream",
+            ));
         };
         let mut decompression = decompression(input, options);
         let conduct = match crew {

@@ -165,7 +165,7 @@ fn open_file(path: PathBuf, was_found: bool, options: &Options) -> Result<Input,
     // What replaces its input must not be led astray by a link.
     if let Some(severity) = options.manners.severities.link
         && found.is_symlink()
-        && options.destination == Destination::Beside
+        && options.replaces()
         && !options.force
     {
         let message = "is a symbolic link: use -f to follow it, or -c";
@@ -209,19 +209,18 @@ fn look_up(path: PathBuf, options: &Options) -> (PathBuf, io::Result<Metadata>) 
 fn check_kind(path: &Path, metadata: &Metadata, options: &Options) -> Result<(), Problem> {
     let subject = path.display();
     let severities = &options.manners.severities;
-    let replaces = options.destination == Destination::Beside;
     if metadata.is_dir() {
         let advice = if options.manners.are_foreign() { "" } else { " (use -r to take what is in it)" };
         let message = format_args!("is a directory -- ignored{advice}");
         return Err(Problem::new(severities.no_file, subject, message));
     }
-    if replaces && !metadata.is_file() {
+    if options.destination == Destination::Beside && !metadata.is_file() {
         let message = "is not a regular file -- ignored (use -c to read it)";
         return Err(Problem::new(severities.no_file, subject, message));
     }
     // What replaces its input must not take a file away from its other names.
     if let Some(severity) = severities.names
-        && replaces
+        && options.replaces()
         && metadata.nlink() > 1
         && !options.force
     {

@@ -460,6 +460,11 @@ impl Options {
         Decompression { workers, zstd, memory_limit: self.memory_limit, lzip: self.lzip }
     }
 
+    /// True if outputs take the place of their inputs.
+    pub(super) fn replaces(&self) -> bool {
+        self.destination == Destination::Beside && self.action != Action::Index
+    }
+
     /// True if memory may be used of which the file may go away.
     pub fn maps(&self) -> bool {
         self.input_way == InputWay::Mmap || self.output_way == OutputWay::Mmap
