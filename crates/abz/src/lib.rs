@@ -55,6 +55,8 @@ pub use tools::Tools;
 /// Threads for [`Conduct`], what it tells of a run, and what is told before one.
 pub use anabranch::{Plan, Pool, Report};
 
-/// The formats, for what [`Compression`] needs of them and what [`Error`] tells of them.
+/// What [`Decompression::index`] makes, and why a file is none.
 pub use abz_codec::access::{Index, IndexError};
+
+/// The formats, for what [`Compression`] needs of them and what [`Error`] tells of them.
 pub use abz_codec::{DEFAULT_BLOCK_SIZE, bzip2, gzip, lzip, lzw, mapped, xz, zstd};

@@ -96,7 +96,7 @@ impl Index {
     ///
     /// # Panics
     ///
-    /// If something is not [known](Part::known) of a part.
+    /// If something is not [known](field@Part::known) of a part.
     pub fn new<F: Read + Seek>(
         file: &mut F,
         parts: Vec<Part>,
