@@ -23,6 +23,11 @@ from pathlib import Path
 WAYS = [("stream", "stream"), ("pread", "stream"), ("stream", "pwrite"), ("pread", "pwrite"), ("mmap", "mmap")]
 KIB, MB = 1 << 10, 1_000_000
 
+HEADING = """# The ways of reading and writing
+
+What `crates/abz/bench/ways.py --markdown` measured, in seconds; the script says with what. The shortest of two runs each.
+"""
+
 
 def sizes(name, chance):
     if name == "large":
@@ -106,7 +111,7 @@ def main():
     parser.add_argument("--markdown", type=Path)
     options = parser.parse_args()
     threads = len(os.sched_getaffinity(0))
-    lines = ["| set | contents | on | read, write | compress | compress, blocks of size / threads | decompress |"]
+    lines = [HEADING, "| set | contents | on | read, write | compress | compress, blocks of size / threads | decompress |"]
     lines.append("|---|---|---|---|--:|--:|--:|")
     for place, root in (("tmpfs", options.memory), ("disk", options.disk)):
         for name in ("large", "small", "mixed"):
