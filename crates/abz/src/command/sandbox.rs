@@ -33,15 +33,20 @@ impl Sandbox {
         let mut sandbox = Sandbox { readable: readable.into(), ..Sandbox::default() };
         for source in &options.sources {
             let Source::File(path) = source else { continue };
-            sandbox.readable.extend(input::candidates(path, options));
-            if options.span.is_some() {
-                sandbox.readable.extend(input::candidates(path, options).map(|path| index_of(&path)));
-            }
             if options.destination == Destination::Beside {
+                let found = fs::symlink_metadata(path);
                 sandbox.writable.insert(match fs::metadata(path) {
                     Ok(found) if found.is_dir() => path.clone(),
                     _ => folder_of(path).to_owned(),
                 });
+                // What lies in such a folder may be read. A link leads elsewhere.
+                if found.is_ok_and(|found| found.is_file()) {
+                    continue;
+                }
+            }
+            sandbox.readable.extend(input::candidates(path, options));
+            if options.span.is_some() {
+                sandbox.readable.extend(input::candidates(path, options).map(|path| index_of(&path)));
             }
         }
         if let Destination::File(path) = &options.destination {
