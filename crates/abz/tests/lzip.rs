@@ -2,6 +2,9 @@
 
 mod support;
 
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
 use support::{Folder, fed, have, noise, prose, through};
 
 /// Readers of lzip files: program, and what makes it read standard input and write standard output.
@@ -169,4 +172,35 @@ fn a_bomb_is_decompressed_in_bounded_memory() {
     command.args(["-c", script, env!("CARGO_BIN_EXE_abz")]);
     let said = String::from_utf8(fed(command, &file.repeat(10)).stdout).unwrap();
     assert_eq!(said.split_whitespace().nth(1), Some("1000000000"), "{said}");
+}
+
+#[test]
+fn under_its_name_what_can_be_decoded_of_a_damaged_member_is_put_out() {
+    let folder = Folder::new();
+    let data = prose(600_000);
+    folder.write("x", &data);
+    folder.abz(&["-Flzip", "-b200K", "x"]).exits(0);
+    let whole = folder.read("x.lz");
+    symlink(env!("CARGO_BIN_EXE_abz"), folder.path("lzip")).unwrap();
+    // In the second of three members.
+    let mut damaged = whole.clone();
+    damaged[whole.len() / 2] ^= 0x10;
+    for (file, least, most) in
+        [(damaged, 205_000, 400_000), (whole[..whole.len() / 2].to_vec(), 250_000, 350_000)]
+    {
+        folder.write("x.lz", &file);
+        if file.len() == whole.len() {
+            let by_its_own_name = folder.abz(&["-dc", "x.lz"]).stdout();
+            assert_eq!(by_its_own_name.len(), 200 << 10, "no byte of a damaged member");
+        }
+        for threads in ["-n1", "-n3"] {
+            let ran =
+                Command::new(folder.path("lzip")).args(["-cd", threads]).arg(folder.path("x.lz")).output();
+            let ran = ran.unwrap();
+            assert_eq!(ran.status.code(), Some(2));
+            assert!((least..most).contains(&ran.stdout.len()), "{}", ran.stdout.len());
+            // What comes out behind the damage, before it shows, is anything.
+            assert!(ran.stdout[..least] == data[..least]);
+        }
+    }
 }

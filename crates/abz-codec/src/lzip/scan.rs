@@ -107,6 +107,12 @@ impl Scanner {
         }
     }
 
+    /// A scanner that gives out no member as a whole: of a damaged one all comes, not verified, that can be decoded before
+    /// the damage.
+    pub fn streaming(strictness: Strictness) -> Self {
+        Scanner::new(strictness).within(Room { parts: usize::MAX, ..Room::default() })
+    }
+
     /// Begins not at the start of the file, but at the byte `offset`, behind so many members.
     pub fn at(mut self, members: u64, offset: u64) -> Self {
         (self.number, self.offset) = (members, offset);

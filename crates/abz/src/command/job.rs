@@ -1,8 +1,8 @@
 //! One input from start to end.
 
-use std::io::{self, Seek, SeekFrom};
+use std::io::{self, Seek, SeekFrom, Write};
 
-use abz::{Compression, Conduct, Decompression, Error, Format, Tools};
+use abz::{Compression, Conduct, Decompression, Error, Format, Tools, lzip};
 
 use super::arguments::Explained;
 use super::ask;
@@ -179,9 +179,16 @@ impl Setting<'_> {
             return Ok(None);
         }
         let done = match crew {
-            Crew::Alone(tools) => tools.decompress(&decompression(input, options), reader, &mut plain)?,
-            Crew::Together(conduct) => decompression(input, options).conduct(conduct, reader, &mut plain)?,
+            Crew::Alone(tools) => tools.decompress(&decompression(input, options), reader, &mut plain),
+            Crew::Together(conduct) => decompression(input, options).conduct(conduct, reader, &mut plain),
         };
+        if let (Err(Error::Lzip(_)), Some(start)) = (&done, start)
+            && options.manners.gives_what_it_can
+            && options.destination == Destination::Stdout
+        {
+            give_what_is_left(input, start, &mut plain, options)?;
+        }
+        let done = done?;
         let (mut written, mut garbage_at) = (done.written, done.garbage_at);
         // Of a pipe the rest has been read already.
         if let (true, Some(start), Some(garbage)) = (copies, start, garbage_at) {
@@ -257,6 +264,27 @@ pub(super) fn failed(
         interrupt::end_if_broken_pipe(error);
     }
     Problem::of_run(input, output, error)
+}
+
+/// Writes what can be decoded of a damaged file of lzip, which begins at `start`, behind what is written of it already.
+fn give_what_is_left(
+    input: &Input,
+    start: u64,
+    plain: &mut Summed<&mut Output>,
+    options: &Options,
+) -> Result<(), Error> {
+    let mut file = &input.file;
+    file.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
+    let mut reader = lzip::Reader::with(lzip::Scanner::streaming(options.lzip), file);
+    let (written, mut passed, mut data) = (plain.len(), 0, Vec::new());
+    // What ends it has been found before.
+    while let Ok(true) = reader.read_into(&mut data) {
+        let len = data.len() as u64;
+        let done = written.saturating_sub(passed).min(len);
+        plain.write_all(&data[done as usize..]).map_err(Error::Write)?;
+        passed += len;
+    }
+    Ok(())
 }
 
 /// How to compress `input`: with no more workers than it has blocks.

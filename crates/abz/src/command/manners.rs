@@ -20,6 +20,8 @@ pub(super) struct Manners {
     pub(super) suffixes: &'static [(&'static str, &'static str)],
     /// Whoever sits at the terminal is asked whether a file shall be overwritten.
     pub(super) asks: bool,
+    /// What can be decoded of a damaged member of lzip is written, before the damage is told.
+    pub(super) gives_what_it_can: bool,
     pub(super) severities: Severities,
     /// The exit status after a warning, an error, and a damaged file.
     pub(super) statuses: [u8; 3],
@@ -88,6 +90,7 @@ pub(super) const OWN: Manners = Manners {
         ("_z", ""),
     ],
     asks: true,
+    gives_what_it_can: false,
     severities: Severities {
         suffix: Some(Severity::Note),
         link: Some(Severity::Error),

@@ -53,6 +53,11 @@ impl<T> Summed<T> {
         }
     }
 
+    /// How many bytes came by so far.
+    pub(super) fn len(&self) -> u64 {
+        self.len
+    }
+
     /// Of all the data so far, if it was asked for.
     pub(super) fn fingerprint(&self) -> Option<Fingerprint> {
         let crc = self.crc.clone()?.finalize();

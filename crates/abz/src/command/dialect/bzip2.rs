@@ -42,6 +42,7 @@ const MANNERS: Manners = Manners {
     guesses: Some(".out"),
     suffixes: &[(".bz2", ""), (".bz", ""), (".tbz2", ".tar"), (".tbz", ".tar"), (".tz2", ".tar")],
     asks: false,
+    gives_what_it_can: false,
     severities: Severities {
         garbage: Some(Severity::Note),
         no_suffix: Severity::Note,

@@ -49,6 +49,7 @@ const MANNERS: Manners = Manners {
         ("_z", ""),
     ],
     asks: true,
+    gives_what_it_can: false,
     severities: Severities {
         link: Some(Severity::Error),
         suffix: Some(Severity::Note),

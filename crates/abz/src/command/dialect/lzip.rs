@@ -16,6 +16,7 @@ pub(super) static LZIP: Tool = Tool {
         guesses: Some(".out"),
         suffixes: &[(".lz", ""), (".tlz", ".tar")],
         asks: false,
+        gives_what_it_can: true,
         severities: Severities {
             garbage: None,
             link: None,

@@ -22,6 +22,7 @@ pub(super) static XZ: Tool = Tool {
         guesses: None,
         suffixes: &[(".xz", ""), (".txz", ".tar"), (".lzma", ""), (".tlz", ".tar"), (".lz", "")],
         asks: false,
+        gives_what_it_can: false,
         severities: Severities {
             exists: Severity::Error,
             garbage: Some(Severity::Damage),

@@ -30,6 +30,7 @@ pub(super) static ZSTD: Tool = Tool {
             (".tlz", ".tar"),
         ],
         asks: true,
+        gives_what_it_can: false,
         severities: Severities {
             suffix: None,
             names: None,
