@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times each way of reading and writing files, with the sets of the paper on parallel DEFLATE.
 
-    ways.py --abz PROGRAM [--rounds 2] [--disk FOLDER] [--memory /dev/shm] [--markdown OUT]
+    ways.py --abz PROGRAM [--rounds 2] [--disk FOLDER] [--memory /dev/shm] [--slow FOLDER] [--only PLACE] [--markdown OUT]
 
 Sets: `large` (3 files of 100 MB), `small` (files of 512 KiB to 2 MiB, 100 MB in all) and `mixed` (256 KiB to 80 MB), each
 of random bytes and of what is on this machine. A round compresses (at level 1, which waits most for its
@@ -108,12 +108,17 @@ def main():
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--disk", type=Path, default=Path(tempfile.gettempdir()))
     parser.add_argument("--memory", type=Path, default=Path("/dev/shm"))
+    parser.add_argument("--slow", type=Path, help="a folder of a slow file system, such as one mounted with -o sync")
+    parser.add_argument("--only", help="measure in this place alone: tmpfs, disk or slow")
     parser.add_argument("--markdown", type=Path)
     options = parser.parse_args()
     threads = len(os.sched_getaffinity(0))
     lines = [HEADING, "| set | contents | on | read, write | compress | compress, blocks of size / threads | decompress |"]
     lines.append("|---|---|---|---|--:|--:|--:|")
-    for place, root in (("tmpfs", options.memory), ("disk", options.disk)):
+    places = {"tmpfs": options.memory, "disk": options.disk, "slow": options.slow}
+    for place, root in places.items():
+        if root is None or options.only not in (None, place):
+            continue
         for name in ("large", "small", "mixed"):
             for contents in ("real", "random"):
                 folder = Path(tempfile.mkdtemp(dir=root))
