@@ -1,61 +1,50 @@
-//! The listings of the paper on Rust-SSP: images are loaded, made smaller and saved, each by a replicated stage, and
-//! the last stage collects their names.
+//! The first two listings of the paper on Rust-SSP: images are loaded, made smaller and saved, each by a replicated
+//! stage, and the last stage collects where they are. Beside them the plain loop, held equal by `tests/examples.rs`.
 //!
-//! `cargo run --example ssp_images [FOLDER]` makes the PPM images of a folder (or of one that it fills itself) smaller.
+//! `cargo run --release --example ssp_images [FOLDER]` makes the PPM images of a folder (or of one that it fills
+//! itself) smaller.
 
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use anabranch::ssp::*;
+use image::RgbImage;
+use image::imageops::{self, FilterType};
 
-/// A picture in memory: three bytes a pixel.
-struct Image {
-    path: PathBuf,
-    width: usize,
-    height: usize,
-    pixels: Vec<u8>,
+/// An image and where it was.
+type Image = (PathBuf, RgbImage);
+
+/// None of what is no image.
+fn load(path: PathBuf) -> Option<Image> {
+    let image = image::open(&path).ok()?;
+    Some((path, image.into_rgb8()))
+}
+
+fn halve((path, image): Image) -> Image {
+    let (width, height) = (image.width().div_ceil(2), image.height().div_ceil(2));
+    (path, imageops::resize(&image, width, height, FilterType::Triangle))
+}
+
+/// Beside the image, as `NAME.small.ppm`.
+fn save((path, image): Image) -> PathBuf {
+    let path = path.with_extension("small.ppm");
+    image.save(&path).expect("a file beside the image");
+    path
 }
 
 struct LoadImage;
 
 impl InOut<PathBuf, Image> for LoadImage {
     fn process(&mut self, path: PathBuf) -> Option<Image> {
-        // What is no image is dropped.
-        let bytes = fs::read(&path).ok()?;
-        let mut at = 0;
-        let mut word = || {
-            let rest = &bytes[at..];
-            let end = rest.iter().position(u8::is_ascii_whitespace)?;
-            at += end + 1;
-            std::str::from_utf8(&rest[..end]).ok()
-        };
-        let (kind, width, height, depth) = (word()?, word()?, word()?, word()?);
-        let (width, height) = (width.parse().ok()?, height.parse().ok()?);
-        let pixels = bytes[at..].to_vec();
-        let is_whole = kind == "P6" && depth == "255" && pixels.len() == 3 * width * height;
-        is_whole.then_some(Image { path, width, height, pixels })
+        load(path)
     }
 }
 
-/// Halves an image: each pixel is the mean of four. Its state is the number of images that this replica has seen.
-#[derive(Default)]
-struct Resize {
-    seen: usize,
-}
+struct Resize;
 
 impl InOut<Image, Image> for Resize {
     fn process(&mut self, image: Image) -> Option<Image> {
-        self.seen += 1;
-        let (width, height) = (image.width / 2, image.height / 2);
-        let old =
-            |x: usize, y: usize, color: usize| u32::from(image.pixels[3 * (y * image.width + x) + color]);
-        let mean = |x: usize, y: usize, c: usize| {
-            let sum = old(x, y, c) + old(x + 1, y, c) + old(x, y + 1, c) + old(x + 1, y + 1, c);
-            (sum / 4) as u8
-        };
-        let places = (0..height).flat_map(|y| (0..width).map(move |x| (2 * x, 2 * y)));
-        let pixels = places.flat_map(|(x, y)| [mean(x, y, 0), mean(x, y, 1), mean(x, y, 2)]).collect();
-        Some(Image { path: image.path, width, height, pixels })
+        Some(halve(image))
     }
 }
 
@@ -63,56 +52,81 @@ struct SaveToDisk;
 
 impl InOut<Image, PathBuf> for SaveToDisk {
     fn process(&mut self, image: Image) -> Option<PathBuf> {
-        let path = image.path.with_extension("small.ppm");
-        let mut bytes = format!("P6 {} {} 255\n", image.width, image.height).into_bytes();
-        bytes.extend(&image.pixels);
-        fs::write(&path, bytes).expect("a file beside the image");
-        Some(path)
+        Some(save(image))
     }
 }
 
+/// Its state is how many images there were before.
 #[derive(Default)]
 struct Collector {
-    count: u64,
+    count: usize,
 }
 
-impl In<PathBuf, String> for Collector {
-    fn process(&mut self, path: PathBuf, order: u64) -> String {
+impl In<PathBuf, (usize, PathBuf)> for Collector {
+    fn process(&mut self, path: PathBuf, _: u64) -> (usize, PathBuf) {
         self.count += 1;
-        format!("{} images; the {order}th is {}", self.count, path.display())
+        (self.count, path)
     }
 }
 
-fn main() {
-    let folder = match std::env::args_os().nth(1) {
-        Some(folder) => PathBuf::from(folder),
-        None => filled(),
-    };
-    let threads = 4;
+/// The plain loop.
+pub fn sequential(paths: Vec<PathBuf>) -> Vec<(usize, PathBuf)> {
+    let mut saved = Vec::new();
+    for path in paths {
+        let Some(image) = load(path) else { continue };
+        let path = save(halve(image));
+        saved.push((saved.len() + 1, path));
+    }
+    saved
+}
+
+/// As in the listing, so in no order: `sequential_ordered!` would keep it.
+pub fn ssp(paths: Vec<PathBuf>, threads: i32) -> Vec<(usize, PathBuf)> {
     let pipe = pipeline![
         parallel!(LoadImage, threads),
-        parallel!(Resize::default(), threads),
+        parallel!(Resize, threads),
         parallel!(SaveToDisk, threads),
         sequential!(Collector::default())
     ];
-    for entry in fs::read_dir(folder).expect("a folder").flatten() {
-        pipe.post(entry.path()).unwrap();
+    for path in paths {
+        pipe.post(path).unwrap();
     }
-    for line in pipe.collect() {
-        println!("{line}");
-    }
+    pipe.collect()
 }
 
-/// A folder with some images.
-fn filled() -> PathBuf {
-    let folder = std::env::temp_dir().join("anabranch-ssp-images");
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("a folder for temporary files");
-    for n in 0..8usize {
-        let (width, height) = (64 + 8 * n, 48);
-        let mut image = format!("P6 {width} {height} 255\n").into_bytes();
-        image.extend((0..3 * width * height).map(|at| (at * (n + 1)) as u8));
-        fs::write(folder.join(format!("{n}.ppm")), image).expect("a file in that folder");
+/// The files of a folder, by name.
+pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// Fills a folder anew with `count` images of several sizes, and a file that is none.
+pub fn fill(folder: &Path, count: u32) -> io::Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
     }
-    folder
+    fs::create_dir_all(folder)?;
+    fs::write(folder.join("readme.ppm"), "no image")?;
+    for n in 0..count {
+        let image =
+            RgbImage::from_fn(64 + 8 * n, 48, |x, y| image::Rgb([(x * n) as u8, y as u8, (x ^ y) as u8]));
+        image.save(folder.join(format!("{n:03}.ppm"))).map_err(io::Error::other)?;
+    }
+    Ok(())
+}
+
+fn main() -> io::Result<()> {
+    let folder = match std::env::args_os().nth(1) {
+        Some(folder) => PathBuf::from(folder),
+        None => {
+            let folder = std::env::temp_dir().join("anabranch-ssp-images");
+            fill(&folder, 8)?;
+            folder
+        }
+    };
+    for (number, path) in ssp(files(&folder)?, 4) {
+        println!("{number:4} {}", path.display());
+    }
+    Ok(())
 }

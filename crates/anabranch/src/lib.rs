@@ -55,8 +55,16 @@
 //! did; [`Shards`] for stages that keep a state by key; [`Pool`] for many short runs; [`Workers`] and
 //! [`CancelToken`] for steering a run; [`Monitor`] for looking into one; [`Offload`] for handing single tasks to a
 //! farm; [`Recycler`] for large buffers; [`ssp`] for programs written for Rust-SSP;
-//! [`annotation`] for loops that stay loops. With the feature `tracing` each run and each of its stages has a span of
-//! the crate of that name.
+//! [`annotation`] for loops that stay loops; [`prelude`] for iterators.
+//!
+//! # Features
+//!
+//! - `macros`, on by default: the attribute [`#[stream]`](annotation).
+//! - `futures`: a stream is made of an asynchronous one by `Stream::from_async`, and is one by `into_async`:
+//!   `Stream::from_async(lines).map(parse).into_async()`.
+//! - `tracing`: each run and each of its stages has a span of the crate of that name, with the target `anabranch` and
+//!   the level `DEBUG`: `tracing_subscriber::fmt().with_max_level(Level::DEBUG).with_span_events(FmtSpan::CLOSE).init()`
+//!   prints how long each took.
 #![forbid(unsafe_code)]
 
 mod affinity;

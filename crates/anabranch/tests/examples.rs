@@ -13,6 +13,8 @@ mod matrix;
 mod primes;
 #[path = "../examples/resume.rs"]
 mod resume;
+#[path = "../examples/ssp_images.rs"]
+mod ssp_images;
 #[path = "../examples/stripes.rs"]
 mod stripes;
 #[path = "../examples/words.rs"]
@@ -140,6 +142,25 @@ fn stripes_that_each_go_to_their_place() {
 #[test]
 fn pictures_through_filters() {
     assert_eq!(forms!(images(&images::sample(12))).len(), 12);
+}
+
+#[test]
+fn images_through_the_pipeline_of_the_listing() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ssp_images");
+    ssp_images::fill(&folder, 12).unwrap();
+    let paths = ssp_images::files(&folder).unwrap();
+    assert_eq!(paths.len(), 13);
+    let expected = ssp_images::sequential(paths.clone());
+    assert_eq!(expected.len(), 12);
+    let images: Vec<_> = expected.iter().map(|(_, path)| fs::read(path).unwrap()).collect();
+    expected.iter().for_each(|(_, path)| fs::remove_file(path).unwrap());
+    let saved = ssp_images::ssp(paths, 3);
+    // They come in any order, and are counted in it.
+    assert!(saved.iter().map(|(number, _)| *number).eq(1..=12));
+    let mut saved: Vec<_> = saved.into_iter().map(|(_, path)| path).collect();
+    saved.sort();
+    assert!(saved.iter().eq(expected.iter().map(|(_, path)| path)));
+    assert!(saved.iter().zip(images).all(|(path, image)| fs::read(path).unwrap() == image));
 }
 
 /// The lines of a function of an example, without its doc and its name; none if it has no such function.
