@@ -113,6 +113,11 @@ impl CancelToken {
         apply(asked, run);
     }
 
+    /// Whether the run that it reaches is not to ask its source again.
+    pub(crate) fn has_stopped_runs(&self) -> bool {
+        self.lock().runs.iter().any(|run| run.is_stopping())
+    }
+
     /// The run is over.
     pub(crate) fn detach(&self, run: &Arc<Run>, counts: Stopped) {
         let mut shared = self.lock();

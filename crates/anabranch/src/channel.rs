@@ -1,20 +1,18 @@
 //! Posting items into a stream from outside.
 
-use std::sync::mpsc::{Receiver, SendError, SyncSender, TrySendError};
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use crate::bell::{Bell, STEPS, pause};
 use crate::serial::{Pull, Pulled};
 
 /// Posts items into a stream: made by [`Stream::channel`](crate::Stream::channel). Clones post into the same
 /// stream; it ends when all of them are dropped.
-#[derive(Debug)]
 pub struct Post<T> {
-    sender: SyncSender<T>,
-}
-
-impl<T> Clone for Post<T> {
-    fn clone(&self) -> Self {
-        Self { sender: self.sender.clone() }
-    }
+    shared: Arc<Shared<T>>,
 }
 
 /// The stream has stopped: the item comes back.
@@ -30,16 +28,16 @@ pub enum TryPostError<T> {
     Closed(T),
 }
 
-impl<T> std::fmt::Display for Closed<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl<T> fmt::Display for Closed<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the stream has stopped and takes no more items")
     }
 }
 
-impl<T: std::fmt::Debug> std::error::Error for Closed<T> {}
+impl<T: fmt::Debug> std::error::Error for Closed<T> {}
 
-impl<T> std::fmt::Display for TryPostError<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl<T> fmt::Display for TryPostError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             TryPostError::Full(_) => "the stream has no room just now",
             TryPostError::Closed(_) => "the stream has stopped and takes no more items",
@@ -47,7 +45,86 @@ impl<T> std::fmt::Display for TryPostError<T> {
     }
 }
 
-impl<T: std::fmt::Debug> std::error::Error for TryPostError<T> {}
+impl<T: fmt::Debug> std::error::Error for TryPostError<T> {}
+
+/// What the posts and the source share.
+struct Shared<T> {
+    state: Mutex<State<T>>,
+    /// How many items wait. Written under the lock.
+    waiting: AtomicUsize,
+    /// Every post was dropped.
+    has_ended: AtomicBool,
+    /// The source has taken an item, or is gone.
+    taken: Condvar,
+    /// So many items may wait. With 0, whoever posts one waits until it is taken.
+    capacity: usize,
+    bell: Bell,
+}
+
+struct State<T> {
+    items: VecDeque<T>,
+    /// How many items were taken.
+    taken: u64,
+    posts: usize,
+    /// How many posts sleep until `taken`.
+    sleepers: usize,
+    /// The source found nothing when it looked last.
+    is_awaited: bool,
+    /// Nobody will take any more.
+    is_gone: bool,
+}
+
+impl<T> Shared<T> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has_room(&self, state: &State<T>) -> bool {
+        state.items.len() < self.capacity.max(1)
+    }
+
+    /// Looks a few times whether there is room, before a thread falls asleep over it.
+    fn linger(&self) {
+        (0..STEPS)
+            .take_while(|_| self.waiting.load(Ordering::Relaxed) >= self.capacity.max(1))
+            .for_each(pause);
+    }
+
+    /// Sleeps until the source has taken something.
+    fn wait<'s>(&self, mut state: MutexGuard<'s, State<T>>) -> MutexGuard<'s, State<T>> {
+        state.sleepers += 1;
+        state = self.taken.wait(state).unwrap_or_else(PoisonError::into_inner);
+        state.sleepers -= 1;
+        state
+    }
+
+    fn wake(&self) {
+        // Without room to wait in, posts wait for different things.
+        if self.capacity == 0 { self.taken.notify_all() } else { self.taken.notify_one() }
+    }
+
+    /// What the source gets, if there is anything.
+    fn take(&self) -> Option<Pulled<T, Infallible>> {
+        let is_empty = self.waiting.load(Ordering::Acquire) == 0 && !self.has_ended.load(Ordering::Acquire);
+        if is_empty && self.capacity > 0 {
+            // Most looks find nothing, and then nobody has to be held up.
+            return None;
+        }
+        let mut state = self.lock();
+        state.is_awaited = state.items.is_empty();
+        let Some(item) = state.items.pop_front() else {
+            return (state.posts == 0).then_some(Pulled::End);
+        };
+        state.taken += 1;
+        self.waiting.store(state.items.len(), Ordering::Relaxed);
+        let wakes = state.sleepers > 0;
+        drop(state);
+        if wakes {
+            self.wake();
+        }
+        Some(Pulled::Item(item))
+    }
+}
 
 impl<T> Post<T> {
     /// Posts an item; waits while the stream has no room.
@@ -55,7 +132,36 @@ impl<T> Post<T> {
     /// # Errors
     /// If the stream has stopped.
     pub fn post(&self, item: T) -> Result<(), Closed<T>> {
-        self.sender.send(item).map_err(|SendError(item)| Closed(item))
+        let shared = &*self.shared;
+        let mut state = shared.lock();
+        if !shared.has_room(&state) && !state.is_gone {
+            drop(state);
+            shared.linger();
+            state = shared.lock();
+        }
+        while !shared.has_room(&state) && !state.is_gone {
+            state = shared.wait(state);
+        }
+        if state.is_gone {
+            return Err(Closed(item));
+        }
+        state.items.push_back(item);
+        shared.waiting.store(state.items.len(), Ordering::Release);
+        let goes_by = state.taken + state.items.len() as u64;
+        drop(state);
+        shared.bell.ring();
+        if shared.capacity > 0 {
+            return Ok(());
+        }
+        let mut state = shared.lock();
+        while state.taken < goes_by && !state.is_gone {
+            state = shared.wait(state);
+        }
+        if state.taken >= goes_by {
+            return Ok(());
+        }
+        // No other item can be there.
+        state.items.pop_front().map_or(Ok(()), |item| Err(Closed(item)))
     }
 
     /// Posts an item if the stream has room just now.
@@ -63,34 +169,92 @@ impl<T> Post<T> {
     /// # Errors
     /// If the stream has no room, or has stopped.
     pub fn try_post(&self, item: T) -> Result<(), TryPostError<T>> {
-        self.sender.try_send(item).map_err(|error| match error {
-            TrySendError::Full(item) => TryPostError::Full(item),
-            TrySendError::Disconnected(item) => TryPostError::Closed(item),
-        })
+        let shared = &*self.shared;
+        let mut state = shared.lock();
+        if state.is_gone {
+            return Err(TryPostError::Closed(item));
+        }
+        if !shared.has_room(&state) || (shared.capacity == 0 && !state.is_awaited) {
+            return Err(TryPostError::Full(item));
+        }
+        state.items.push_back(item);
+        shared.waiting.store(state.items.len(), Ordering::Release);
+        drop(state);
+        shared.bell.ring();
+        Ok(())
+    }
+}
+
+impl<T> Clone for Post<T> {
+    fn clone(&self) -> Self {
+        self.shared.lock().posts += 1;
+        Self { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<T> Drop for Post<T> {
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        state.posts -= 1;
+        self.shared.has_ended.store(state.posts == 0, Ordering::Release);
+        drop(state);
+        self.shared.bell.ring();
+    }
+}
+
+impl<T> fmt::Debug for Post<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Post").finish_non_exhaustive()
     }
 }
 
 /// A source made of what is posted.
-#[derive(Debug)]
-pub(crate) struct Posted<T>(Receiver<T>);
+pub(crate) struct Posted<T>(Arc<Shared<T>>);
 
 pub(crate) fn channel<T>(capacity: usize) -> (Post<T>, Posted<T>) {
-    let (sender, receiver) = std::sync::mpsc::sync_channel(capacity);
-    (Post { sender }, Posted(receiver))
+    let state =
+        State { items: VecDeque::new(), taken: 0, posts: 1, sleepers: 0, is_awaited: false, is_gone: false };
+    let shared = Shared {
+        state: Mutex::new(state),
+        waiting: AtomicUsize::new(0),
+        has_ended: AtomicBool::new(false),
+        taken: Condvar::new(),
+        capacity,
+        bell: Bell::default(),
+    };
+    let shared = Arc::new(shared);
+    (Post { shared: Arc::clone(&shared) }, Posted(shared))
+}
+
+impl<T> Posted<T> {
+    /// What wakes its thread.
+    pub(crate) fn bell(&self) -> &Bell {
+        &self.0.bell
+    }
 }
 
 impl<T: Send> Pull for Posted<T> {
     type Item = T;
-    type Error = std::convert::Infallible;
+    type Error = Infallible;
 
     fn pull(&mut self) -> Pulled<T, Self::Error> {
-        match self.0.recv() {
-            Ok(item) => Pulled::Item(item),
-            Err(_) => Pulled::End,
-        }
+        self.0.bell.wait(|| self.0.take()).unwrap_or(Pulled::End)
     }
 
     fn upper(&self) -> Option<usize> {
         None
+    }
+}
+
+/// What waits is dropped; an item that is handed over in person goes back to who posts it.
+impl<T> Drop for Posted<T> {
+    fn drop(&mut self) {
+        let shared = &*self.0;
+        let mut state = shared.lock();
+        state.is_gone = true;
+        let left = if shared.capacity > 0 { std::mem::take(&mut state.items) } else { VecDeque::new() };
+        drop(state);
+        shared.taken.notify_all();
+        drop(left);
     }
 }

@@ -3,6 +3,8 @@
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::thread::JoinHandle;
 
+use crate::cancel::CancelToken;
+
 /// What a stream gives, while it runs on threads of its own: made by the stream's `into_iter`.
 ///
 /// Dropping it stops the stream: the source is not asked again, what is in flight is dropped, and the threads
@@ -12,11 +14,13 @@ use std::thread::JoinHandle;
 pub struct Items<T> {
     receiver: Option<Receiver<T>>,
     thread: Option<JoinHandle<()>>,
+    /// Ends the stream.
+    token: CancelToken,
 }
 
 impl<T> Items<T> {
-    pub(crate) fn new(receiver: Receiver<T>, thread: JoinHandle<()>) -> Self {
-        Self { receiver: Some(receiver), thread: Some(thread) }
+    pub(crate) fn new(receiver: Receiver<T>, thread: JoinHandle<()>, token: CancelToken) -> Self {
+        Self { receiver: Some(receiver), thread: Some(thread), token }
     }
 
     /// The next result, if it is there.
@@ -51,6 +55,7 @@ impl<T> std::iter::FusedIterator for Items<T> {}
 
 impl<T> Drop for Items<T> {
     fn drop(&mut self) {
+        self.token.cancel();
         // A panic that nobody asked for is not resumed from a drop.
         let _ = self.join();
     }
@@ -60,6 +65,14 @@ impl<T> Drop for Items<T> {
 #[derive(Debug)]
 pub struct ScopedItems<T> {
     pub(crate) receiver: Receiver<T>,
+    /// Ends the stream.
+    pub(crate) token: CancelToken,
+}
+
+impl<T> Drop for ScopedItems<T> {
+    fn drop(&mut self) {
+        self.token.cancel();
+    }
 }
 
 impl<T> Iterator for ScopedItems<T> {

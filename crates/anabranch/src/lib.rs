@@ -69,6 +69,7 @@
 
 mod affinity;
 pub mod annotation;
+mod bell;
 mod cancel;
 mod channel;
 mod engine;

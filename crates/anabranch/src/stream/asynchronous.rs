@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::JoinHandle;
@@ -12,6 +13,8 @@ use std::thread::JoinHandle;
 use anabranch_plan::Node;
 
 use super::Stream;
+use crate::bell::Bell;
+use crate::cancel::CancelToken;
 use crate::flow::{Halt, May, Mode, Sure};
 use crate::serial::{Pull, Pulled};
 use crate::shape::Single;
@@ -19,30 +22,22 @@ use crate::unit::{Apply, Identity};
 
 /// Wakes the thread that waits for a source.
 #[derive(Debug, Default)]
-struct Bell {
-    rang: Mutex<bool>,
-    ring: Condvar,
+struct Alarm {
+    went_off: AtomicBool,
+    bell: Bell,
 }
 
-impl Bell {
-    fn wait(&self) {
-        let rang = self.rang.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut rang = self.ring.wait_while(rang, |rang| !*rang).unwrap_or_else(PoisonError::into_inner);
-        *rang = false;
-    }
-}
-
-impl Wake for Bell {
+impl Wake for Alarm {
     fn wake(self: Arc<Self>) {
-        *self.rang.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.ring.notify_one();
+        self.went_off.store(true, Ordering::Release);
+        self.bell.ring();
     }
 }
 
 /// A source made of an asynchronous stream.
 struct Polled<S> {
     stream: Pin<Box<S>>,
-    bell: Arc<Bell>,
+    alarm: Arc<Alarm>,
     waker: Waker,
 }
 
@@ -54,11 +49,16 @@ where
     type Error = Infallible;
 
     fn pull(&mut self) -> Pulled<S::Item, Infallible> {
+        let Alarm { went_off, bell } = &*self.alarm;
         loop {
             match self.stream.as_mut().poll_next(&mut Context::from_waker(&self.waker)) {
                 Poll::Ready(Some(item)) => return Pulled::Item(item),
                 Poll::Ready(None) => return Pulled::End,
-                Poll::Pending => self.bell.wait(),
+                Poll::Pending => {
+                    if bell.wait(|| went_off.swap(false, Ordering::Acquire).then_some(())).is_none() {
+                        return Pulled::End;
+                    }
+                }
             }
         }
     }
@@ -72,8 +72,8 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     /// A stream of what an asynchronous stream gives.
     ///
     /// It is polled by a thread of its own, which sleeps while nothing comes: what it waits for (a runtime's timers and
-    /// sockets) must be driven by somebody else. As with any source, stopping the stream waits for a poll that has begun
-    /// to give an item.
+    /// sockets) must be driven by somebody else. While it is pending it is idle: a stream that is stopped, or in which an
+    /// item has failed, does not wait for it. A poll that is running is waited for.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -85,9 +85,11 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     where
         S: futures_core::Stream<Item = T> + Send + 'env,
     {
-        let bell = Arc::<Bell>::default();
-        let waker = Waker::from(Arc::clone(&bell));
-        Self::pulled(Polled { stream: Box::pin(stream), bell, waker }, Node::source("from_async")).dedicated()
+        let alarm = Arc::<Alarm>::default();
+        let waker = Waker::from(Arc::clone(&alarm));
+        let bell = alarm.bell.clone();
+        Self::pulled(Polled { stream: Box::pin(stream), alarm, waker }, Node::source("from_async"))
+            .rung_by(&bell)
     }
 }
 
@@ -147,6 +149,8 @@ impl<T> Drop for Ending<T> {
 pub struct AsyncItems<T> {
     shared: Arc<Shared<T>>,
     thread: Option<JoinHandle<()>>,
+    /// Ends the stream.
+    token: CancelToken,
 }
 
 impl<T> fmt::Debug for AsyncItems<T> {
@@ -183,6 +187,7 @@ impl<T> Drop for AsyncItems<T> {
         state.is_gone = true;
         let left = std::mem::take(&mut state.items);
         drop(state);
+        self.token.cancel();
         self.shared.room.notify_all();
         drop(left);
     }
@@ -200,6 +205,8 @@ where
     let state = State { items: VecDeque::new(), waker: None, has_ended: false, is_gone: false };
     let shared = Arc::new(Shared { state: Mutex::new(state), room: Condvar::new(), capacity });
     let ending = Ending(Arc::clone(&shared));
+    let token = CancelToken::new();
+    stream = stream.cancel(&token);
     let name = stream.settings.title.clone().unwrap_or_else(|| "anabranch".to_owned());
     let run = move || {
         let shared = &ending.0;
@@ -215,7 +222,8 @@ where
         }
     };
     let thread = std::thread::Builder::new().name(format!("{name}-async")).spawn(run);
-    AsyncItems { shared, thread: Some(thread.expect("a thread for the stream behind an asynchronous one")) }
+    let thread = thread.expect("a thread for the stream behind an asynchronous one");
+    AsyncItems { shared, thread: Some(thread), token }
 }
 
 impl<U> Stream<'static, U, Sure>

@@ -7,6 +7,7 @@ use anabranch_plan::Node;
 
 use super::Stream;
 use super::lower::Ended;
+use crate::cancel::CancelToken;
 use crate::flow::{Halt, May, Mode, Sure};
 use crate::iter::{Items, ScopedItems};
 use crate::unit::Apply;
@@ -53,6 +54,8 @@ where
     /// ```
     pub fn with_iter<R>(mut self, f: impl FnOnce(&mut ScopedItems<U::Out>) -> R) -> M::Output<R> {
         let (sender, receiver) = sync_channel(self.share_window());
+        let token = CancelToken::new();
+        self = self.cancel(&token);
         let name = self.settings.title.clone().unwrap_or_else(|| "anabranch".to_owned());
         let (ended, result) = std::thread::scope(|scope| {
             let run = move || self.send_to(&sender, |item| item);
@@ -60,7 +63,7 @@ where
                 .name(format!("{name}-iter"))
                 .spawn_scoped(scope, run)
                 .expect("a thread for the stream behind an iterator");
-            let mut items = ScopedItems { receiver };
+            let mut items = ScopedItems { receiver, token };
             let result = f(&mut items);
             drop(items);
             (thread.join().unwrap_or_else(|payload| std::panic::resume_unwind(payload)), result)
@@ -78,6 +81,8 @@ where
     V: Send + 'static,
 {
     let (sender, receiver) = sync_channel(stream.share_window());
+    let token = CancelToken::new();
+    let stream = stream.cancel(&token);
     let name = stream.settings.title.clone().unwrap_or_else(|| "anabranch".to_owned());
     let run = move || {
         let ended = stream.send_to(&sender, move |item| wrap(Ok(item)));
@@ -87,7 +92,7 @@ where
         }
     };
     let thread = std::thread::Builder::new().name(format!("{name}-iter")).spawn(run);
-    Items::new(receiver, thread.expect("a thread for the stream behind an iterator"))
+    Items::new(receiver, thread.expect("a thread for the stream behind an iterator"), token)
 }
 
 /// The results as an iterator, pulled while the stream runs on threads of its own. The stream must own what

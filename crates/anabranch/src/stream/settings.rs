@@ -136,7 +136,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
             last.node.name
         );
         last.node.placement = anabranch_plan::Placement::Dedicated;
-        last.spec.own = Some(Arc::new(EventCount::new()));
+        last.spec.own.get_or_insert_with(|| Arc::new(EventCount::new()));
         self
     }
 

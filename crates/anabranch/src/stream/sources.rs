@@ -6,6 +6,7 @@ use anabranch_plan::Node;
 use anabranch_record::sync::Arc;
 
 use super::{Described, Stream};
+use crate::bell::Bell;
 use crate::channel::{Post, Posted, channel};
 use crate::engine::{ErrorSlot, NodeSpec, SourceUpstream, Tail, Weigher};
 use crate::flow::{May, Mode};
@@ -34,7 +35,8 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     /// A stream of what is posted from outside, from any thread. It ends when every [`Post`] is dropped.
     ///
     /// Up to `capacity` items wait before the source; with 0, each is handed over in person. The source has a
-    /// thread of its own, so that workers do not wait for items. When the stream stops early, posting fails.
+    /// thread of its own, so that workers do not wait for items. When the stream stops early, whether anything is posted or
+    /// not, posting fails.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -55,7 +57,14 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     }
 
     pub(crate) fn posted(posted: Posted<T>) -> Self {
-        Self::pulled(posted, Node::source("channel")).dedicated()
+        let bell = posted.bell().clone();
+        Self::pulled(posted, Node::source("channel")).rung_by(&bell)
+    }
+
+    /// The source waits for what comes from outside on a thread of its own, until this bell rings.
+    pub(super) fn rung_by(mut self, bell: &Bell) -> Self {
+        self.last().spec.own = Some(Arc::clone(&bell.event));
+        self.cancel(&bell.run).dedicated()
     }
 
     /// A stream of what a closure gives, until it gives `None`.
