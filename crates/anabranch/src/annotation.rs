@@ -57,10 +57,12 @@
 //! on as the loop would have. In functions that return `Result`, `Option` or `ControlFlow`; the error need not be
 //! `Send` if what `?` found is.
 //!
-//! The source and earlier serial stages may be up to a window of items ahead. Where that could be seen, since a
-//! variable that they change is used behind a loop that a later stage may leave by `break`, it is a compile error that
-//! says what to do; `may_run_ahead` says that it does not matter. What the caller sees after a `return` or `?`, such as
-//! how far a reader was read, may be ahead too.
+//! The source and earlier serial stages may be up to a window of items ahead. Where that could be seen, since what they
+//! change is used behind a loop that a later stage may leave by `break`, it is a compile error that says what to do;
+//! `may_run_ahead` says that it does not matter. What a `&mut` parameter points to counts as used behind the loop, and so
+//! does what a variable has borrowed with `&mut`, by a method or in a closure. What cannot be seen is what is changed
+//! without `&mut` (atomics, cells, locks, files), or through a parameter that holds a `&mut` unknown to its type. What the
+//! caller sees after a `return` or `?`, such as how far a reader was read, may be ahead too.
 //!
 //! # Options
 //!
@@ -72,7 +74,7 @@
 //! | `window = 64` | [at most so many items](crate::Stream::window) under way |
 //! | `workers = 4` | [so many threads](crate::Stream::workers) |
 //! | `burst = 1` | [so many items claimed at once](crate::Stream::burst) |
-//! | `schedule = on_demand`, `schedule = dealt` | replicas take items when they are free (the default), or in turn |
+//! | `schedule = on_demand`, `schedule = dealt` | replicas take items when they are free (the default), or in turn (not `unordered`) |
 //! | `wait = park`, `wait = spin` | who waits sleeps (the default), or [spins](crate::Stream::spin) |
 //! | `pool = &pool` | helpers come from a [pool](crate::Pool) |
 //! | `cancel = &token` | a [token](crate::CancelToken) may end the loop |
@@ -89,6 +91,7 @@
 //! | `state(name = ..)` | each worker has a variable of that name of its own, made so |
 //! | `state = \|\| ..` | the same, for the one variable of the function that the stage changes |
 //! | `name = ".."` | the stage's name in reports |
+//! | `ordered` | items come in order: the default, and an error behind `unordered` |
 //! | `unordered` | from here on items are taken as they are done |
 //! | `dedicated` | a serial stage has a thread of its own |
 //! | `may_run_ahead` | of a serial stage: see above |
@@ -101,7 +104,9 @@
 //! # What does not work
 //!
 //! - `return`, `?`, `break` and `continue` in the arguments of a macro work if those are expressions. A macro that
-//!   returns by itself (`bail!`) cannot be seen through: write `return Err(..)`.
+//!   returns by itself (`bail!`) cannot be seen through, and does not compile: write `return Err(..)`.
+//! - Functions, constants and `use`s in the body are seen by all stages. They may not give a name of the loop's head or
+//!   options another meaning, and a `macro_rules!` there may not say a variable of the loop: hand it over as an argument.
 //! - `break 'outer value`, with the label of a `loop` around this one, and a value. Keep the value in a variable of the
 //!   function: `found = Some(value); break;`, and behind the annotated loop `if let Some(value) = found { break value; }`.
 //!   `break 'outer` alone works.
@@ -157,6 +162,35 @@ impl<'env, B, R> Exit<'env, B, R> {
 /// What the function returns.
 pub fn give<'env, R>(value: Box<dyn FnOnce() -> R + Send + 'env>) -> R {
     value()
+}
+
+/// What a part of a loop gives that calls macros of which nothing is known. No function returns it: a macro that returns
+/// by itself does not compile then, where it would only end the part:
+///
+/// ```compile_fail,E0308
+/// macro_rules! done { () => { return Ok(()) } }
+///
+/// #[anabranch::stream]
+/// fn sum(numbers: &[u64], sum: &mut u64) -> Result<(), String> {
+///     #[to_stream]
+///     for n in numbers {
+///         #[stage(replicate)]
+///         let square = n.checked_mul(*n).ok_or("too large")?;
+///         #[stage]
+///         *sum += square;
+///         if *sum > 100 {
+///             done!();
+///         }
+///     }
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug)]
+pub struct NoReturnFromMacros<T>(pub T);
+
+/// A source that calls such macros.
+pub fn guarded<T>(mut next: impl FnMut() -> NoReturnFromMacros<T>) -> impl FnMut() -> T {
+    move || next().0
 }
 
 /// What may stand before a `?`.

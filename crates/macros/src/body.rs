@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::Ident;
 use syn::{Attribute, Error, Expr, Result, Stmt};
 
-use crate::names::{Binding, Free, bindings};
+use crate::names::{Binding, Free, all_bindings, local_bindings};
 use crate::options::StageOptions;
 
 /// Statements that run together: the source, or a stage.
@@ -39,7 +39,7 @@ impl Segment {
         self.stmts
             .iter()
             .filter_map(|stmt| match stmt {
-                Stmt::Local(local) => Some(bindings(&local.pat)),
+                Stmt::Local(local) => Some(local_bindings(local)),
                 _ => None,
             })
             .flatten()
@@ -139,7 +139,7 @@ fn sink_declarations(segments: &mut [Segment]) {
         for (place, stmt) in stmts.iter().enumerate() {
             let declared = match stmt {
                 Stmt::Local(local) if local.init.is_none() => {
-                    bindings(&local.pat).first().map(|b| b.ident.to_string())
+                    all_bindings(&local.pat).first().map(|b| b.ident.to_string())
                 }
                 _ => None,
             };

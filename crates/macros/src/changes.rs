@@ -14,7 +14,9 @@ pub struct Change {
     pub base: Ident,
     /// Whether the variable as a whole is changed, not a field or element of it or what it points to.
     pub is_whole: bool,
-    /// Whether it is a method that may take `&mut self`: a change only if the variable is declared so.
+    /// Whether it is assigned to, which changes nothing that it points to.
+    pub is_assigned: bool,
+    /// Whether it is a method that may take `&mut self`, or a call of a closure: a change only if the variable is declared so.
     pub is_method: bool,
     /// Whether that method is one of the standard library that changes what it is called on.
     pub is_known: bool,
@@ -53,7 +55,7 @@ pub fn changes<'s>(stmts: impl Iterator<Item = &'s Stmt>) -> Vec<Change> {
 }
 
 /// Methods of the standard library that change nothing, so that no variable is suspected for them.
-const READS: [&str; 43] = [
+pub const READS: [&str; 43] = [
     "iter",
     "len",
     "is_empty",
@@ -106,6 +108,12 @@ struct Find {
 }
 
 impl Find {
+    fn assigned(&mut self, place: &Expr) {
+        let from = self.changes.len();
+        self.place(place, None);
+        self.changes[from..].iter_mut().for_each(|change| change.is_assigned = change.is_whole);
+    }
+
     fn place(&mut self, place: &Expr, method: Option<&Ident>) {
         let is_method = method.is_some();
         let is_known = method.is_some_and(|method| WRITES.iter().any(|name| method == name));
@@ -115,7 +123,8 @@ impl Find {
             place = match place {
                 Expr::Path(path) => {
                     if let Some(base) = path.path.get_ident() {
-                        self.changes.push(Change { base: base.clone(), is_whole, is_method, is_known });
+                        let base = base.clone();
+                        self.changes.push(Change { base, is_whole, is_assigned: false, is_method, is_known });
                     }
                     return;
                 }
@@ -149,7 +158,7 @@ impl<'ast> Visit<'ast> for Find {
     fn visit_item(&mut self, _: &'ast syn::Item) {}
 
     fn visit_expr_assign(&mut self, assign: &'ast syn::ExprAssign) {
-        self.place(&assign.left, None);
+        self.assigned(&assign.left);
         visit::visit_expr_assign(self, assign);
     }
 
@@ -168,7 +177,7 @@ impl<'ast> Visit<'ast> for Find {
                 | BinOp::ShrAssign(_)
         );
         if changes {
-            self.place(&binary.left, None);
+            self.assigned(&binary.left);
         }
         visit::visit_expr_binary(self, binary);
     }
@@ -180,13 +189,25 @@ impl<'ast> Visit<'ast> for Find {
         visit::visit_expr_reference(self, reference);
     }
 
+    fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
+        // A closure that changes something is declared `mut`.
+        if let Expr::Path(path) = &*call.func
+            && let Some(base) = path.path.get_ident().cloned()
+        {
+            let (is_whole, is_method) = (true, true);
+            self.changes.push(Change { base, is_whole, is_assigned: false, is_method, is_known: false });
+        }
+        visit::visit_expr_call(self, call);
+    }
+
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
         // `write!` changes what it writes to.
         let writes = ["write", "writeln"];
         if call.path.segments.last().is_some_and(|last| writes.iter().any(|name| last.ident == name))
             && let Some(proc_macro2::TokenTree::Ident(base)) = call.tokens.clone().into_iter().next()
         {
-            self.changes.push(Change { base, is_whole: true, is_method: true, is_known: true });
+            let change = Change { base, is_whole: true, is_assigned: false, is_method: true, is_known: true };
+            self.changes.push(change);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proc_macro2::Ident;
-use syn::{Error, Stmt};
+use syn::{Error, Expr, Stmt};
 
 use crate::body::Segment;
 use crate::changes::{Change, changes};
@@ -12,30 +12,28 @@ use crate::function::Function;
 use crate::names::Binding;
 use crate::options::{State, StreamOptions};
 
-/// What is wrong with a loop. `head` is the part of its head that runs for each item; `before` are the names bound before each segment.
+/// What is wrong with a loop. `head` is the part of its head that runs for each item, `iter` what it
+/// goes through; `before` are the names bound before each segment.
 pub fn check(
     head: Option<&Stmt>,
+    iter: Option<&Expr>,
     segments: &[Segment],
     before: &[BTreeSet<String>],
     exits: &[Exits],
     options: &StreamOptions,
-    bound: &[Binding],
     function: &Function,
 ) -> Option<Error> {
     let mut errors = Vec::new();
     let mut reported = BTreeSet::new();
     let mut uses: Vec<_> = segments.iter().map(|segment| segment.uses(&[])).collect();
+    errors.extend(out_of_order(segments, options));
     let of_head = Segment { stmts: head.cloned().into_iter().collect(), ..Segment::default() };
     uses[0].extend(of_head.uses(&[]));
     for (at, segment) in segments.iter().enumerate() {
         let states = states(segment);
-        // The loop's own names are the item's from the start.
-        let own: BTreeSet<String> = if at == 0 {
-            bound.iter().map(|binding| binding.ident.to_string()).collect()
-        } else {
-            before[at].clone()
-        };
-        let changes = changes(head.filter(|_| at == 0).into_iter().chain(&segment.stmts));
+        let own = &before[at];
+        let mut changes = changes(head.filter(|_| at == 0).into_iter().chain(&segment.stmts));
+        changes.extend(iter.filter(|_| at == 0).into_iter().flat_map(|iter| function.taken_by(iter)));
         let outer = |change: &&Change| {
             let name = change.base.to_string();
             !own.contains(&name) && !states.contains(&name)
@@ -56,7 +54,7 @@ pub fn check(
                 });
                 if let Some(place) = elsewhere {
                     // Once, where both stages change it.
-                    if reported.insert(name) {
+                    if reported.insert((segments.len(), name)) {
                         errors.push(used_twice(&change.base, place));
                     }
                     continue;
@@ -65,8 +63,13 @@ pub fn check(
             let may = segment.options.as_ref().map_or(at == 0 && options.may_run_ahead, |o| o.may_run_ahead);
             let is_changed = !change.is_method || function.mutable.get(&name) == Some(&true);
             let leaves = exits[at + 1..].iter().any(|exits| exits.breaks || exits.jumps);
-            if leaves && is_changed && !may && function.is_used_after(&name) {
-                errors.push(ran_ahead(&change.base, at == 0));
+            if leaves
+                && is_changed
+                && !may
+                && let Some(seen) = function.seen_after(&name, !change.is_assigned)
+                && reported.insert((at, name))
+            {
+                errors.push(ran_ahead(&change.base, &seen, at == 0));
             }
         }
         if at > 0 {
@@ -77,6 +80,16 @@ pub fn check(
     errors.into_iter().reduce(|mut all, error| {
         all.combine(error);
         all
+    })
+}
+
+/// `ordered` behind `unordered`.
+fn out_of_order(segments: &[Segment], options: &StreamOptions) -> Option<Error> {
+    let mut is_unordered = options.is_unordered;
+    segments.iter().filter_map(|segment| segment.options.as_ref()).find_map(|options| {
+        is_unordered |= options.is_unordered;
+        let text = "the items come as they are done from `unordered` on, and their order is not kept: leave `unordered` out, or this";
+        options.ordered.filter(|_| is_unordered).map(|span| Error::new(span, text))
     })
 }
 
@@ -107,14 +120,14 @@ fn used_twice(name: &Ident, other: &Ident) -> Error {
     error
 }
 
-fn ran_ahead(name: &Ident, is_source: bool) -> Error {
+fn ran_ahead(name: &Ident, seen: &str, is_source: bool) -> Error {
     let (stage, fix) = if is_source {
         ("the source", "`#[to_stream(may_run_ahead)]`")
     } else {
         ("this stage", "`#[stage(may_run_ahead)]`")
     };
     let text = format!(
-        "`{name}` is used behind the loop, which a later stage may leave by `break`: {stage} may be some items ahead of it then\n\
+        "{seen}, which a later stage may leave by `break`: {stage} may be some items ahead of it then\n\
          help: change `{name}` in the stage that has the `break`, or in one behind it\n\
          help: or say that this does not matter: {fix}"
     );

@@ -4,21 +4,13 @@
 //! way out becomes a `return` of that closure.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote_spanned};
-use syn::parse::Parser;
-use syn::punctuated::Punctuated;
+use quote::quote_spanned;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Error, Expr, ExprBreak, ExprContinue, ExprReturn, Lifetime, Stmt, Token, parse_quote_spanned};
+use syn::{Error, Expr, ExprBreak, ExprContinue, ExprReturn, Lifetime, Stmt, parse_quote_spanned};
 
-/// Where the code stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// Before the first stage: it may say that there are no more items.
-    Source,
-    /// In a stage.
-    Stage,
-}
+use crate::gives::{Gives, Place, ours, support};
+use crate::macros::{arguments, way_out};
 
 /// The ways out of one stage, or of a whole loop.
 #[derive(Clone, Copy, Default)]
@@ -63,11 +55,9 @@ pub struct Jump {
 
 /// Rewrites the ways out.
 pub struct Rewrite<'l> {
-    pub place: Place,
-    /// Whether the code leaves the loop somewhere: then its closure gives a `Result`.
-    pub fails: bool,
-    /// Whether nothing comes behind it, so that its closure gives no item.
-    pub is_last: bool,
+    pub gives: Gives,
+    /// What the function returns.
+    pub returns: &'l TokenStream,
     pub label: Option<&'l Lifetime>,
     pub jumps: &'l mut Vec<Jump>,
     pub found: Exits,
@@ -78,11 +68,6 @@ pub struct Rewrite<'l> {
     pub inner: Vec<Lifetime>,
 }
 
-/// The path of what the expansion calls and the user does not.
-pub fn support(span: Span) -> TokenStream {
-    quote_spanned!(span=> ::anabranch::annotation)
-}
-
 impl Rewrite<'_> {
     pub fn stmts(&mut self, stmts: &mut [Stmt]) {
         stmts.iter_mut().for_each(|stmt| self.visit_stmt_mut(stmt));
@@ -91,31 +76,24 @@ impl Rewrite<'_> {
     /// What `continue` becomes.
     fn skip(&mut self, span: Span) -> Expr {
         self.found.skips = true;
-        match (self.place, self.is_last, self.fails) {
-            (Place::Source, ..) => parse_quote_spanned!(span=> continue),
-            (Place::Stage, true, false) => parse_quote_spanned!(span=> return),
-            (Place::Stage, true, true) => parse_quote_spanned!(span=> return ::core::result::Result::Ok(())),
-            (Place::Stage, false, false) => parse_quote_spanned!(span=> return ::core::option::Option::None),
-            (Place::Stage, false, true) => {
-                parse_quote_spanned!(span=> return ::core::result::Result::Ok(::core::option::Option::None))
-            }
+        if self.gives.place == Place::Source {
+            return parse_quote_spanned!(span=> continue);
         }
+        let none = self.gives.none(span);
+        parse_quote_spanned!(span=> return #none)
     }
 
     fn leave(&mut self, span: Span, exit: TokenStream) -> Expr {
-        let support = support(span);
-        parse_quote_spanned!(span=> return ::core::result::Result::Err(#support::Exit::#exit))
+        let exit = self.gives.exit(exit, span);
+        parse_quote_spanned!(span=> return #exit)
     }
 
     fn end(&mut self, span: Span) -> Expr {
-        if self.place == Place::Source {
+        if self.gives.place == Place::Source {
             // The items before this one are finished, and nothing else can tell the difference.
             self.found.ends = true;
-            return if self.fails {
-                parse_quote_spanned!(span=> return ::core::result::Result::Ok(::core::option::Option::None))
-            } else {
-                parse_quote_spanned!(span=> return ::core::option::Option::None)
-            };
+            let none = self.gives.none(span);
+            return parse_quote_spanned!(span=> return #none);
         }
         self.found.breaks = true;
         self.leave(span, quote_spanned!(span=> Break(())))
@@ -174,7 +152,7 @@ impl Rewrite<'_> {
         if self.is_inner(expr.label.as_ref()) {
             Expr::Continue(expr)
         } else if self.is_ours(expr.label.as_ref()) {
-            if self.depth > 0 && self.place == Place::Source {
+            if self.depth > 0 && self.gives.place == Place::Source {
                 // Out of a loop inside the source, to the next item: that loop is inside the one of the source.
                 self.found.skips = true;
                 let label = source_label(span);
@@ -190,37 +168,35 @@ impl Rewrite<'_> {
     fn returns(&mut self, expr: ExprReturn) -> Expr {
         let span = expr.return_token.span;
         self.found.returns = true;
-        let support = support(span);
-        match expr.expr.map(|value| *value) {
-            None => self.leave(span, quote_spanned!(span=> returns(move || ()))),
+        let (support, returns, value) = (support(span), self.returns, ours("value", span));
+        let (given, made) = match expr.expr.map(|value| *value) {
+            None => (None, quote_spanned!(span=> ())),
             // A loop inside this one is left the same way.
             Some(Expr::Call(call)) if is_call_to(&call, "give") => {
                 let exit = &call.args[0];
-                self.leave(span, quote_spanned!(span=> Return(#exit)))
+                return self.leave(span, quote_spanned!(span=> Return(#exit)));
             }
             // The value goes through threads, what is made of it need not.
             Some(Expr::Call(call)) if call.args.len() == 1 && is_variant(&call) => {
-                let (variant, value) = (&call.func, &call.args[0]);
-                parse_quote_spanned!(span=> {
-                    let value = #value;
-                    return ::core::result::Result::Err(#support::Exit::returns(move || #variant(value)))
-                })
+                let variant = &call.func;
+                (call.args.first().cloned(), quote_spanned!(span=> #variant(#value)))
             }
-            Some(value) => parse_quote_spanned!(span=> {
-                let value = #value;
-                return ::core::result::Result::Err(#support::Exit::returns(move || value))
-            }),
-        }
+            Some(given) => (Some(given), quote_spanned!(span=> #value)),
+        };
+        let given = given.map(|given| quote_spanned!(span=> let #value = #given;));
+        let exit = quote_spanned!(span=> #support::Exit::<_, #returns>::returns(move || #made));
+        let exit = self.gives.error(exit, span);
+        parse_quote_spanned!(span=> { #given return #exit })
     }
 
     fn asks(&mut self, value: &Expr, question: Span) -> Expr {
         self.found.returns = true;
         let support = support(question);
+        let (inside, residual) = (ours("value", question), ours("residual", question));
+        let exit = self.gives.exit(quote_spanned!(question=> asks(#residual)), question);
         parse_quote_spanned!(question=> match #support::Ask::ask(#value) {
-            ::core::ops::ControlFlow::Continue(value) => value,
-            ::core::ops::ControlFlow::Break(residual) => {
-                return ::core::result::Result::Err(#support::Exit::asks(residual))
-            }
+            ::core::ops::ControlFlow::Continue(#inside) => #inside,
+            ::core::ops::ControlFlow::Break(#residual) => return #exit,
         })
     }
 
@@ -296,7 +272,7 @@ impl VisitMut for Rewrite<'_> {
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 
     fn visit_macro_mut(&mut self, call: &mut syn::Macro) {
-        let Some(exit) = way_out(&call.tokens, self.depth == 0) else {
+        let Some(exit) = way_out(&call.tokens, self.depth, &self.inner) else {
             let hidden = ["bail", "ensure", "try", "r#try"];
             if let Some(last) = call.path.segments.last()
                 && hidden.iter().any(|name| last.ident == name)
@@ -309,29 +285,13 @@ impl VisitMut for Rewrite<'_> {
             }
             return;
         };
-        let exprs = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(call.tokens.clone());
-        match exprs {
-            Ok(mut exprs) => {
-                exprs.iter_mut().for_each(|expr| self.visit_expr_mut(expr));
-                call.tokens = exprs.into_token_stream();
-            }
-            Err(_) => {
+        match arguments(&call.tokens, |expr| self.visit_expr_mut(expr)) {
+            Some(tokens) => call.tokens = tokens,
+            None => {
                 let text =
                     "a way out of the loop inside a macro: put the value into a variable before, with `let`";
                 self.errors.push(Error::new(exit, text));
             }
         }
     }
-}
-
-/// The first way out among the tokens of a macro.
-fn way_out(tokens: &TokenStream, jumps: bool) -> Option<Span> {
-    use proc_macro2::TokenTree;
-    tokens.clone().into_iter().find_map(|token| match token {
-        TokenTree::Group(group) => way_out(&group.stream(), jumps),
-        TokenTree::Punct(punct) if punct.as_char() == '?' => Some(punct.span()),
-        TokenTree::Ident(ident) if ident == "return" => Some(ident.span()),
-        TokenTree::Ident(ident) if jumps && (ident == "break" || ident == "continue") => Some(ident.span()),
-        _ => None,
-    })
 }

@@ -2,16 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Attribute, Error, Expr, FnArg, ItemFn, Pat, ReturnType, Stmt, Type};
 
+use crate::after::{evaluated_later, is_annotated, names};
 use crate::body::{attrs_of, is};
+use crate::changes::Change;
+use crate::lends::{lenders, lent};
 use crate::lower::lower;
-use crate::names::{Free, bindings};
+use crate::names::{all_bindings, bindings};
 use crate::plain::without_annotations;
 
 /// What the loops have to know of their function.
@@ -20,16 +23,48 @@ pub struct Function {
     pub returns: TokenStream,
     /// The variables that may be changed, as far as their declarations say.
     pub mutable: BTreeMap<String, bool>,
-    /// The names that are used behind the loop in each of the blocks around it.
-    pub after: Vec<BTreeSet<String>>,
+    /// The parameters that point to what the caller has: it sees what is done to that.
+    pointers: BTreeSet<String>,
+    /// Variables, and what they may change.
+    lenders: BTreeMap<String, BTreeSet<String>>,
+    /// The names that are used behind the loop in each of the blocks and expressions around it.
+    after: Vec<BTreeSet<String>>,
     pub errors: Vec<Error>,
     /// Loops that were lowered.
     pub count: usize,
 }
 
 impl Function {
-    pub fn is_used_after(&self, name: &str) -> bool {
-        self.after.iter().any(|names| names.contains(name))
+    /// How a variable, or with `through` what it points to, is seen behind the loop, be it by the caller.
+    pub fn seen_after(&self, name: &str, through: bool) -> Option<String> {
+        let mut seen = BTreeSet::new();
+        let mut names = vec![name];
+        while let Some(other) = names.pop() {
+            let changes = if other == name {
+                format!("`{name}`")
+            } else {
+                format!("`{name}` may change `{other}`, which")
+            };
+            if self.after.iter().any(|names| names.contains(other)) {
+                return Some(format!("{changes} is used behind the loop"));
+            }
+            if through && self.pointers.contains(other) {
+                return Some(format!("{changes} points to what the caller sees behind the loop"));
+            }
+            if through && seen.insert(other) {
+                names.extend(self.lenders.get(other).into_iter().flatten().map(String::as_str));
+            }
+        }
+        None
+    }
+
+    /// What the iterator of a loop changes as it goes on.
+    pub fn taken_by(&self, iter: &Expr) -> Vec<Change> {
+        let points = |name: &str| self.pointers.contains(name) || self.lenders.contains_key(name);
+        let taken = lent(iter, &self.mutable, points).into_values();
+        let change =
+            |base| Change { base, is_whole: false, is_assigned: false, is_method: false, is_known: false };
+        taken.map(change).collect()
     }
 }
 
@@ -41,8 +76,10 @@ pub fn expand(mut function: ItemFn) -> TokenStream {
         ReturnType::Type(_, ty) if can_be_repeated(ty) => ty.to_token_stream(),
         ReturnType::Type(..) => quote!(_),
     };
-    let mut context =
-        Function { returns, mutable: mutable(&function), after: Vec::new(), errors: Vec::new(), count: 0 };
+    let (mutable, pointers) = (mutable(&function), pointers(&function));
+    let lenders = lenders(&function, &mutable, &pointers);
+    let (after, errors) = (Vec::new(), Vec::new());
+    let mut context = Function { returns, mutable, pointers, lenders, after, errors, count: 0 };
     if let Some(asyncness) = &function.sig.asyncness {
         let text = "an `async` function cannot run a stream: call a function that does from a blocking task";
         context.errors.push(Error::new(asyncness.span, text));
@@ -125,25 +162,30 @@ fn mutable(function: &ItemFn) -> BTreeMap<String, bool> {
     collect.0
 }
 
-/// Whether there is an annotation in it.
-fn is_annotated(stmt: &Stmt) -> bool {
+/// The parameters in whose types there is a `&mut`.
+fn pointers(function: &ItemFn) -> BTreeSet<String> {
     struct Look(bool);
     impl<'ast> Visit<'ast> for Look {
-        fn visit_attribute(&mut self, attr: &'ast Attribute) {
-            self.0 |= is(attr, "to_stream");
+        fn visit_type_reference(&mut self, reference: &'ast syn::TypeReference) {
+            self.0 |= reference.mutability.is_some();
+            visit::visit_type_reference(self, reference);
         }
     }
-    let mut look = Look(false);
-    look.visit_stmt(stmt);
-    look.0
-}
-
-fn names<'s>(stmts: impl Iterator<Item = &'s Stmt>) -> BTreeSet<String> {
+    let points = |ty: &Type| {
+        let mut look = Look(false);
+        look.visit_type(ty);
+        look.0
+    };
     let mut names = BTreeSet::new();
-    let mut free = Free::new(|ident: &Ident| {
-        names.insert(ident.to_string());
-    });
-    stmts.for_each(|stmt| free.stmt(stmt));
+    for input in &function.sig.inputs {
+        match input {
+            FnArg::Receiver(receiver) if points(&receiver.ty) => drop(names.insert("self".to_owned())),
+            FnArg::Typed(input) if points(&input.ty) => {
+                names.extend(all_bindings(&input.pat).iter().map(|binding| binding.ident.to_string()));
+            }
+            _ => {}
+        }
+    }
     names
 }
 
@@ -162,19 +204,20 @@ impl VisitMut for Function {
 
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         let attrs = attrs_of(expr);
-        let annotation = attrs.and_then(|attrs| {
+        let mut annotation = attrs.and_then(|attrs| {
             let at = attrs.iter().position(|attr| is(attr, "to_stream"))?;
             Some(attrs.remove(at))
         });
-        let whole = match expr {
-            Expr::Loop(inner) => Some(names(inner.body.stmts.iter())),
-            Expr::While(inner) => Some(names(inner.body.stmts.iter())),
-            Expr::ForLoop(inner) => Some(names(inner.body.stmts.iter())),
-            _ => None,
-        };
+        if let (Expr::Block(block), Some(attr)) = (&mut *expr, &annotation) {
+            self.count += 1;
+            let moved = hand_on(&mut block.block, attr);
+            annotation = None;
+            self.errors.extend(moved.err());
+        }
         // Loops inside this one first: they become ordinary code of its stages.
-        let is_loop = whole.is_some();
-        self.after.extend(whole.filter(|_| annotation.is_none()));
+        let later = annotation.is_none().then(|| evaluated_later(expr));
+        let is_around = later.is_some();
+        self.after.extend(later);
         if let Expr::Closure(closure) = expr {
             // What its `return` gives is for the compiler to find out.
             let returns = std::mem::replace(&mut self.returns, quote!(_));
@@ -183,7 +226,7 @@ impl VisitMut for Function {
         } else {
             visit_mut::visit_expr_mut(self, expr);
         }
-        if is_loop && annotation.is_none() {
+        if is_around {
             self.after.pop();
         }
         if let Some(annotation) = annotation {
@@ -192,6 +235,36 @@ impl VisitMut for Function {
                 Ok(lowered) => *expr = lowered,
                 Err(error) => self.errors.push(error),
             }
+        }
+    }
+}
+
+/// Hands the annotation of a block on to the one loop in it.
+fn hand_on(block: &mut syn::Block, attr: &Attribute) -> Result<(), Error> {
+    fn loop_in(expr: &mut Expr) -> Option<&mut Expr> {
+        match expr {
+            Expr::Loop(_) | Expr::While(_) | Expr::ForLoop(_) => Some(expr),
+            Expr::Assign(assign) => loop_in(&mut assign.right),
+            Expr::Binary(binary) => loop_in(&mut binary.right),
+            Expr::Paren(inner) => loop_in(&mut inner.expr),
+            _ => None,
+        }
+    }
+    let found = block.stmts.iter_mut().filter_map(|stmt| match stmt {
+        Stmt::Expr(expr, _) => loop_in(expr),
+        Stmt::Local(local) => loop_in(&mut local.init.as_mut()?.expr),
+        _ => None,
+    });
+    match &mut found.collect::<Vec<_>>()[..] {
+        [found] => {
+            attrs_of(found).expect("a loop has attributes").push(attr.clone());
+            Ok(())
+        }
+        [] => Err(Error::new(attr.path().span(), "expected a loop in the block behind `#[to_stream]`")),
+        [_, second, ..] => {
+            let text =
+                "a second loop in the block behind `#[to_stream]`: put the annotation before one of them";
+            Err(Error::new(second.span(), text))
         }
     }
 }

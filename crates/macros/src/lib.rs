@@ -5,12 +5,17 @@
 //! the loop; `exits` turns `break`, `continue`, `return` and `?` into what a stage gives back; `lower` writes the
 //! calls of the builder.
 
+mod after;
 mod body;
 mod changes;
 mod check;
 mod exits;
 mod function;
+mod gives;
+mod items;
+mod lends;
 mod lower;
+mod macros;
 mod names;
 mod options;
 mod plain;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
-use syn::{Block, Expr, Pat, Stmt};
+use syn::{Block, Expr, Local, Pat, Stmt};
 
 /// A name that a pattern binds.
 #[derive(Clone)]
@@ -13,15 +13,34 @@ pub struct Binding {
     pub is_mut: bool,
 }
 
-/// What a pattern binds.
+/// What a pattern binds that need not match.
 pub fn bindings(pat: &Pat) -> Vec<Binding> {
-    struct Collect(Vec<Binding>);
-    impl<'ast> Visit<'ast> for Collect {
+    // `None`, and constants, look like bindings.
+    let is_constant = |pat: &syn::PatIdent| {
+        let is_plain = pat.by_ref.is_none() && pat.mutability.is_none() && pat.subpat.is_none();
+        is_plain && pat.ident.to_string().chars().next().is_some_and(char::is_uppercase)
+    };
+    collect(pat, is_constant)
+}
+
+/// What a pattern binds that always matches: there is no constant in it.
+pub fn all_bindings(pat: &Pat) -> Vec<Binding> {
+    collect(pat, |_| false)
+}
+
+/// What a `let` binds.
+pub fn local_bindings(local: &Local) -> Vec<Binding> {
+    match &local.init {
+        Some(init) if init.diverge.is_some() => bindings(&local.pat),
+        _ => all_bindings(&local.pat),
+    }
+}
+
+fn collect(pat: &Pat, is_constant: impl Fn(&syn::PatIdent) -> bool) -> Vec<Binding> {
+    struct Collect<F>(Vec<Binding>, F);
+    impl<'ast, F: Fn(&syn::PatIdent) -> bool> Visit<'ast> for Collect<F> {
         fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
-            let is_plain = pat.by_ref.is_none() && pat.mutability.is_none() && pat.subpat.is_none();
-            // `None`, and constants, look like bindings.
-            let looks_constant = pat.ident.to_string().chars().next().is_some_and(char::is_uppercase);
-            if !(is_plain && looks_constant) {
+            if !(self.1)(pat) {
                 let is_mut = pat.mutability.is_some() && pat.by_ref.is_none();
                 self.0.push(Binding { ident: pat.ident.clone(), is_mut });
             }
@@ -29,7 +48,7 @@ pub fn bindings(pat: &Pat) -> Vec<Binding> {
         }
         fn visit_expr(&mut self, _: &'ast Expr) {}
     }
-    let mut collect = Collect(Vec::new());
+    let mut collect = Collect(Vec::new(), is_constant);
     collect.visit_pat(pat);
     collect.0
 }
@@ -87,7 +106,7 @@ impl<F: FnMut(&Ident)> Free<F> {
                     }
                 }
                 self.visit_pat(&local.pat);
-                self.bind(&bindings(&local.pat));
+                self.bind(&local_bindings(local));
             }
             other => self.visit_stmt(other),
         }
@@ -95,25 +114,19 @@ impl<F: FnMut(&Ident)> Free<F> {
 
     /// The names in a macro's tokens: any may be a variable. So may be one in the braces of a text.
     fn tokens(&mut self, tokens: &TokenStream) {
+        let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
         let mut after_dot = false;
-        let mut tokens = tokens.clone().into_iter().peekable();
-        while let Some(token) = tokens.next() {
+        for (at, token) in tokens.iter().enumerate() {
             let mut is_dot = false;
-            match &token {
+            match token {
                 TokenTree::Group(group) => self.tokens(&group.stream()),
-                TokenTree::Ident(ident) => {
-                    let is_macro = matches!(tokens.peek(), Some(TokenTree::Punct(p)) if p.as_char() == '!');
-                    if !after_dot && !is_macro {
-                        self.name(ident);
-                    }
-                }
+                TokenTree::Ident(_) if after_dot || is_macro_call(&tokens[at..]) => {}
+                TokenTree::Ident(ident) => self.name(ident),
                 TokenTree::Punct(punct) => is_dot = punct.as_char() == '.' && !after_dot,
                 TokenTree::Literal(literal) => {
                     let text = literal.to_string();
                     if text.starts_with(['"', 'r']) {
-                        for name in captured(&text) {
-                            self.name(&Ident::new(&name, literal.span()));
-                        }
+                        captured(&text, literal.span()).iter().for_each(|name| self.name(name));
                     }
                 }
             }
@@ -122,19 +135,28 @@ impl<F: FnMut(&Ident)> Free<F> {
     }
 }
 
-/// The names in the braces of a format string: `{name}`, `{name:?}`, `{:width$}`.
-fn captured(text: &str) -> Vec<String> {
-    let is_name = |name: &str| syn::parse_str::<Ident>(name).is_ok();
+/// Whether the tokens begin with `name!(..)`; `name != ..` is none.
+pub fn is_macro_call(tokens: &[TokenTree]) -> bool {
+    matches!(tokens, [TokenTree::Ident(_), TokenTree::Punct(punct), TokenTree::Group(_), ..] if punct.as_char() == '!')
+}
+
+/// The names in the braces of a format string: `{name}`, `{name:?}`, `{:width$}`. A raw name stands there without `r#`.
+fn captured(text: &str, span: Span) -> Vec<Ident> {
+    let ident = |name: &str| {
+        let parsed = syn::parse_str::<Ident>(name).or_else(|_| syn::parse_str(&format!("r#{name}")));
+        parsed.ok().map(|mut ident| {
+            ident.set_span(span);
+            ident
+        })
+    };
     let mut names = Vec::new();
     for part in text.split('{').skip(1) {
         let inside = part.split('}').next().unwrap_or_default();
         let (name, format) = inside.split_once(':').unwrap_or((inside, ""));
-        names.extend([name.trim()].into_iter().filter(|name| is_name(name)).map(str::to_owned));
+        names.extend(ident(name.trim()));
         for piece in format.split('$') {
             let start = piece.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1);
-            if is_name(&piece[start..]) {
-                names.push(piece[start..].to_owned());
-            }
+            names.extend(ident(&piece[start..]));
         }
     }
     names
@@ -161,7 +183,7 @@ impl<'ast, F: FnMut(&Ident)> Visit<'ast> for Free<F> {
 
     fn visit_expr_closure(&mut self, closure: &'ast syn::ExprClosure) {
         self.scoped(|this| {
-            closure.inputs.iter().for_each(|pat| this.bind(&bindings(pat)));
+            closure.inputs.iter().for_each(|pat| this.bind(&all_bindings(pat)));
             this.visit_expr(&closure.body);
         });
     }
@@ -201,7 +223,7 @@ impl<'ast, F: FnMut(&Ident)> Visit<'ast> for Free<F> {
     fn visit_expr_for_loop(&mut self, expr: &'ast syn::ExprForLoop) {
         self.visit_expr(&expr.expr);
         self.scoped(|this| {
-            this.bind(&bindings(&expr.pat));
+            this.bind(&all_bindings(&expr.pat));
             this.visit_block(&expr.body);
         });
     }

@@ -1,6 +1,7 @@
 //! What is written in the brackets of the two annotations.
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -30,6 +31,8 @@ pub struct StageOptions {
     pub replicate: Option<Replicate>,
     pub state: Option<State>,
     pub name: Option<Expr>,
+    /// The word `ordered`.
+    pub ordered: Option<Span>,
     pub is_unordered: bool,
     pub is_dedicated: bool,
     pub may_run_ahead: bool,
@@ -280,11 +283,17 @@ fn opposed(given: &[Given], words: [&str; 2]) -> Result<()> {
 }
 
 impl StreamOptions {
+    /// What the options are set to.
+    pub fn values(&self) -> TokenStream {
+        let Self { window, workers, burst, pool, cancel, report, title, .. } = self;
+        quote!(#window #workers #burst #pool #cancel #report #title)
+    }
+
     pub fn new(attr: &Attribute) -> Result<Self> {
         let mut options = Self::default();
+        let mut dealt = None;
         let given = given(attr, &STREAM)?;
         opposed(&given, ["ordered", "unordered"])?;
-        opposed(&given, ["unordered", "schedule"])?;
         for option in given {
             match &*option.name.to_string() {
                 "ordered" => drop(option.flag()?),
@@ -292,7 +301,11 @@ impl StreamOptions {
                 "window" => options.window = Some(option.number("window = 64")?),
                 "workers" => options.workers = Some(option.number("workers = 4")?),
                 "burst" => options.burst = Some(option.number("burst = 1")?),
-                "schedule" => options.is_dealt = option.choice(["on_demand", "dealt"])?,
+                "schedule" => {
+                    let span = option.name.span();
+                    options.is_dealt = option.choice(["on_demand", "dealt"])?;
+                    dealt = options.is_dealt.then_some(span);
+                }
                 "wait" => options.spins = option.choice(["park", "spin"])?,
                 "pool" => options.pool = Some(option.value("pool = &pool")?),
                 "cancel" => options.cancel = Some(option.value("cancel = &token")?),
@@ -301,6 +314,9 @@ impl StreamOptions {
                 "dedicated" => options.is_dedicated = option.flag()?,
                 _ => options.may_run_ahead = option.flag()?,
             }
+        }
+        if let Some(span) = dealt.filter(|_| options.is_unordered) {
+            return Err(Error::new(span, "`unordered` and `schedule = dealt` exclude each other"));
         }
         Ok(options)
     }
@@ -313,6 +329,7 @@ impl StageOptions {
             replicate: None,
             state: None,
             name: None,
+            ordered: None,
             is_unordered: false,
             is_dedicated: false,
             may_run_ahead: false,
@@ -335,7 +352,10 @@ impl StageOptions {
                 }
                 "state" => options.state = Some(option.state()?),
                 "name" => options.name = Some(option.text("name = \"compress\"")?),
-                "ordered" => drop(option.flag()?),
+                "ordered" => {
+                    options.ordered = Some(option.name.span());
+                    option.flag()?;
+                }
                 "unordered" => options.is_unordered = option.flag()?,
                 "dedicated" => options.is_dedicated = option.flag()?,
                 "may_run_ahead" => options.may_run_ahead = option.flag()?,

@@ -182,4 +182,26 @@ fn a_stage_twice(n: u32) {
     }
 }
 
+#[stream]
+fn an_order_that_is_lost(n: u32) -> Vec<u32> {
+    let mut out = Vec::new();
+    #[to_stream]
+    for k in 0..n {
+        #[stage(replicate, unordered)]
+        let m = k + 1;
+        #[stage(ordered)]
+        out.push(m);
+    }
+    out
+}
+
+#[stream]
+fn an_order_that_the_loop_has_not(n: u32) {
+    #[to_stream(unordered)]
+    for k in 0..n {
+        #[stage(ordered)]
+        drop(k);
+    }
+}
+
 fn main() {}

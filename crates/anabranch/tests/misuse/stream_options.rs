@@ -149,4 +149,13 @@ fn options_in_the_wrong_place(n: u32) {
     drop(n);
 }
 
+#[stream]
+fn dealt_and_unordered(n: u32) {
+    #[to_stream(schedule = dealt, unordered)]
+    for k in 0..n {
+        #[stage(replicate)]
+        drop(k);
+    }
+}
+
 fn main() {}

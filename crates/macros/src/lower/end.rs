@@ -4,9 +4,10 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Expr, parse_quote};
 
-use super::tokens::ours;
+use super::source::Source;
 use super::{Head, Loop};
-use crate::exits::{Exits, Jump, support};
+use crate::exits::{Exits, Jump};
+use crate::gives::{ours, support};
 
 impl Loop<'_> {
     /// What closures give that leave the loop, up to their items.
@@ -23,7 +24,7 @@ impl Loop<'_> {
     }
 
     /// What is left of the loop behind its stream.
-    pub(super) fn end(self, setup: TokenStream, chain: TokenStream, all: Exits) -> Expr {
+    pub(super) fn end(self, setup: TokenStream, source: Source, all: Exits, fails: bool) -> Expr {
         let span = self.span.resolved_at(Span::mixed_site());
         let support = support(span);
         let allow = quote!(#[allow(
@@ -54,10 +55,18 @@ impl Loop<'_> {
         } else {
             quote_spanned!(span=> ::core::panic!("a loop that was cancelled before its `break` has no value"))
         };
+        let Source { iter, chain } = source;
         let bind = quote!(#setup #allow let #target = #chain; #reports);
-        if !all.fails() {
+        let whole = |code: TokenStream| match iter {
+            None => parse_quote!({ #code }),
+            Some(iter) => {
+                let items = ours("items", span);
+                parse_quote!(match #iter { #[allow(unused_mut)] mut #items => { #code } })
+            }
+        };
+        if !fails {
             let normal = (!ends).then_some(normal);
-            return parse_quote!({ #bind let () = #result; #normal });
+            return whole(quote!(#bind let () = #result; #normal));
         }
         let value = ours("value", span);
         let broken =
@@ -70,7 +79,7 @@ impl Loop<'_> {
             quote!(::core::result::Result::Err(#support::Exit::Jump(#number)) => #jump,)
         });
         let other = quote_spanned!(span=> ::core::unreachable!("a loop that is left in another way"));
-        parse_quote!({
+        whole(quote! {
             #bind
             match #result {
                 ::core::result::Result::Ok(()) => #normal,

@@ -14,9 +14,12 @@ use syn::{Attribute, Block, Error, Expr, Label, Lifetime, Pat, Result, Stmt, par
 
 use crate::body::{Segment, cut, find_crossings};
 use crate::check::check;
-use crate::exits::{Exits, Jump, Place, Rewrite};
+use crate::exits::{Exits, Jump, Rewrite};
 use crate::function::Function;
-use crate::names::{bindings, condition_bindings};
+use crate::gives::{Gives, Place};
+use crate::items::misplaced;
+use crate::macros::calls_unknown;
+use crate::names::{all_bindings, condition_bindings};
 use crate::options::StreamOptions;
 
 /// A loop in the making.
@@ -28,6 +31,8 @@ struct Loop<'f> {
     jumps: Vec<Jump>,
     /// The word `to_stream`.
     span: Span,
+    /// Whether the stage before gives what is guarded against macros.
+    unwraps: bool,
 }
 
 /// What stands before a loop's body.
@@ -38,6 +43,20 @@ enum Head {
 }
 
 impl Head {
+    fn pattern(&self) -> Option<&Pat> {
+        match self {
+            Head::For(pat, _) => Some(pat),
+            _ => None,
+        }
+    }
+
+    fn condition(&self) -> Option<&Expr> {
+        match self {
+            Head::While(cond) => Some(cond),
+            _ => None,
+        }
+    }
+
     /// What runs for each item, as far as it may change a variable.
     fn of_each_item(&self) -> Option<Stmt> {
         match self {
@@ -64,41 +83,29 @@ pub fn lower(expr: &mut Expr, attr: &Attribute, function: &mut Function) -> Resu
         Expr::Loop(expr) => (Head::Loop, expr.label, expr.body),
         Expr::While(expr) => (Head::While(expr.cond), expr.label, expr.body),
         Expr::ForLoop(expr) => (Head::For(expr.pat, expr.expr), expr.label, expr.body),
-        Expr::Block(mut block) => {
-            lower_in(&mut block.block, attr, function)?;
-            return Ok(Expr::Block(block));
-        }
         other => {
             let text = "expected a loop behind `#[to_stream]`: `loop`, `while`, `for`, or a block around one";
             return Err(Error::new(other.span(), text));
         }
     };
     let label = label.map(|Label { name, .. }| name);
-    Loop { head, label, options, function, jumps: Vec::new(), span }.lower(body)
-}
-
-/// Lowers the one loop of a block.
-fn lower_in(block: &mut Block, attr: &Attribute, function: &mut Function) -> Result<()> {
-    let is_loop =
-        |stmt: &&mut Stmt| matches!(stmt, Stmt::Expr(Expr::Loop(_) | Expr::While(_) | Expr::ForLoop(_), _));
-    let mut loops: Vec<&mut Stmt> = block.stmts.iter_mut().filter(is_loop).collect();
-    match &mut loops[..] {
-        [Stmt::Expr(expr, _)] => {
-            *expr = lower(expr, attr, function)?;
-            Ok(())
-        }
-        [] => Err(Error::new(attr.path().span(), "expected a loop in the block behind `#[to_stream]`")),
-        [_, second, ..] => {
-            let text =
-                "a second loop in the block behind `#[to_stream]`: put the annotation before one of them";
-            Err(Error::new(second.span(), text))
-        }
-        _ => unreachable!("only expressions were kept"),
-    }
+    Loop { head, label, options, function, jumps: Vec::new(), span, unwraps: false }.lower(body)
 }
 
 impl Loop<'_> {
     fn lower(mut self, body: Block) -> Result<Expr> {
+        let options = self.options.values();
+        let bound = match &self.head {
+            Head::Loop => Vec::new(),
+            Head::While(cond) => condition_bindings(cond),
+            Head::For(pat, _) => all_bindings(pat),
+        };
+        let binds = Segment { stmts: body.stmts.clone(), ..Segment::default() }.binds();
+        let names = bound.iter().chain(&binds).map(|binding| binding.ident.to_string()).collect();
+        let (cond, pat) = (self.head.condition(), self.head.pattern());
+        if let Some(error) = misplaced(&body.stmts, quote!(#cond #pat #options), &names) {
+            return Err(error);
+        }
         // Functions and `use`s in the body are there for all of it.
         let is_item = |stmt: &Stmt| matches!(stmt, Stmt::Item(item) if !crate::body::is_stage(item));
         let (items, stmts): (Vec<Stmt>, Vec<Stmt>) = body.stmts.into_iter().partition(is_item);
@@ -108,52 +115,60 @@ impl Loop<'_> {
                 "this loop has no stage: put `#[stage(replicate)]` before the statement that does the work";
             return Err(Error::new(self.span, text));
         }
-        let bound = match &self.head {
-            Head::Loop => Vec::new(),
-            Head::While(cond) => condition_bindings(cond),
-            Head::For(pat, _) => bindings(pat),
-        };
         let before = find_crossings(&mut segments, &bound);
         self.find_states(&mut segments, &before)?;
 
-        let exits: Vec<Exits> = (0..segments.len()).map(|at| self.look(&segments, at)).collect();
+        let count = segments.len();
+        let place = |at: usize| match at {
+            0 => Place::Source,
+            at if at + 1 == count => Place::Last,
+            _ => Place::Stage,
+        };
+        let gives = |at: usize, Exits { skips, .. }: Exits, fails: bool, is_guarded: bool| Gives {
+            place: place(at),
+            skips,
+            fails: fails || is_guarded,
+            is_guarded,
+        };
+        let exits: Vec<Exits> = (0..count)
+            .map(|at| {
+                let mut stmts = segments[at].stmts.clone();
+                let mut head = self.head.condition().filter(|_| at == 0).cloned();
+                self.rewrite(&mut stmts, head.as_mut(), gives(at, Exits::default(), false, false))
+            })
+            .collect();
         let all = exits.iter().copied().fold(Exits::default(), Exits::and);
         let head = self.head.of_each_item();
+        let iter = match &self.head {
+            Head::For(_, iter) => Some(&**iter),
+            _ => None,
+        };
         if let Some(error) =
-            check(head.as_ref(), &segments, &before, &exits, &self.options, &bound, self.function)
+            check(head.as_ref(), iter, &segments, &before, &exits, &self.options, self.function)
         {
             return Err(error);
         }
+        let gives: Vec<Gives> = (0..count)
+            .map(|at| {
+                let stmts = &segments[at].stmts;
+                let head = self.head.condition().filter(|_| at == 0);
+                gives(at, exits[at], exits[at].fails(), calls_unknown(quote!(#head #(#stmts)*)))
+            })
+            .collect();
         let result = self.result_type(all);
-        let (setup, mut chain) = self.source(&mut segments, exits[0], &result);
-        for (at, exits) in exits.into_iter().enumerate().skip(1) {
-            self.stage(&mut chain, &mut segments, at, exits, &result);
+        let setup = self.mentions(&segments);
+        let mut source = self.source(&mut segments, exits[0], gives[0], &result);
+        for (at, &gives) in gives.iter().enumerate().skip(1) {
+            self.stage(&mut source.chain, &mut segments, at, gives, &result);
         }
-        Ok(self.end(quote!(#(#items)* #setup), chain, all))
+        let fails = gives.iter().any(|gives| gives.fails);
+        Ok(self.end(quote!(#(#items)* #setup), source, all, fails))
     }
 
-    /// How the code of a segment leaves the loop.
-    fn look(&mut self, segments: &[Segment], at: usize) -> Exits {
-        let mut stmts = segments[at].stmts.clone();
-        let mut head = match &self.head {
-            Head::While(cond) if at == 0 => Some((**cond).clone()),
-            _ => None,
-        };
-        self.rewrite(&mut stmts, head.as_mut(), at, at + 1 == segments.len(), false)
-    }
-
-    fn rewrite(
-        &mut self,
-        stmts: &mut [Stmt],
-        head: Option<&mut Expr>,
-        at: usize,
-        is_last: bool,
-        fails: bool,
-    ) -> Exits {
+    fn rewrite(&mut self, stmts: &mut [Stmt], head: Option<&mut Expr>, gives: Gives) -> Exits {
         let mut rewrite = Rewrite {
-            place: if at == 0 { Place::Source } else { Place::Stage },
-            fails,
-            is_last,
+            gives,
+            returns: &self.function.returns,
             label: self.label.as_ref(),
             jumps: &mut self.jumps,
             found: Exits::default(),

@@ -5,51 +5,51 @@ use quote::{quote, quote_spanned};
 use syn::Pat;
 use syn::spanned::Spanned;
 
-use super::tokens::{ours, stage_span, tuple};
+use super::tokens::{stage_span, tuple};
 use super::{Head, Loop};
 use crate::body::Segment;
 use crate::exits::{Exits, source_label};
+use crate::gives::{Gives, ours, support};
 use crate::names::Binding;
 use crate::options::StreamOptions;
 
+/// What a stream begins with.
+pub(super) struct Source {
+    /// What a `for` goes through, made before all else and kept until the end, as the loop does.
+    pub iter: Option<TokenStream>,
+    pub chain: TokenStream,
+}
+
 impl Loop<'_> {
-    /// What goes before the source; the source, and the settings of the whole.
+    /// The source, and the settings of the whole.
     pub(super) fn source(
         &mut self,
         segments: &mut [Segment],
         exits: Exits,
+        gives: Gives,
         exit: &TokenStream,
-    ) -> (TokenStream, TokenStream) {
+    ) -> Source {
         let span = self.span.resolved_at(Span::mixed_site());
         // What is wrong with what a stage takes is said at that stage.
         let at = stage_span(&segments[1], self.span);
-        let gives = tuple(&segments[1].takes, at);
+        let item = tuple(&segments[1].takes, at);
         let mut stmts = std::mem::take(&mut segments[0].stmts);
-        let fails = exits.fails();
-        let mut head = match &self.head {
-            Head::While(cond) => Some((**cond).clone()),
-            _ => None,
-        };
-        self.rewrite(&mut stmts, head.as_mut(), 0, false, fails);
-        let (some, none) = if fails {
-            (
-                quote_spanned!(at=> ::core::result::Result::Ok(::core::option::Option::Some(#gives))),
-                quote!(::core::result::Result::Ok(::core::option::Option::None)),
-            )
-        } else {
-            (quote_spanned!(at=> ::core::option::Option::Some(#gives)), quote!(::core::option::Option::None))
-        };
+        let Gives { fails, is_guarded, .. } = gives;
+        let mut head = self.head.condition().cloned();
+        self.rewrite(&mut stmts, head.as_mut(), gives);
+        let is_plain = !fails && !exits.skips && !exits.ends;
+        let (some, none) = (gives.item(quote!(#item), at), gives.none(span));
         let items = ours("items", span);
         let stream = quote_spanned!(span=> ::anabranch::Stream);
-        let is_plain = !fails && !exits.skips && !exits.ends;
-        let mut setup = self.mentions(segments);
+        let mut iter = None;
         let mut source = match &self.head {
-            Head::For(pat, iter) if is_plain && stmts.is_empty() && is_same(pat, &segments[1].takes) => {
-                quote!(#stream::from_iter(#iter))
+            Head::For(pat, of) if is_plain && stmts.is_empty() && is_same(pat, &segments[1].takes) => {
+                iter = Some(quote!(#of));
+                quote!(#stream::from_iter(#items))
             }
-            Head::For(pat, iter) if is_plain => {
-                let iter = quote!(::core::iter::IntoIterator::into_iter(#iter));
-                quote_spanned!(span=> #stream::from_iter(::core::iter::Iterator::map(#iter, |#pat| { #(#stmts)* #gives })))
+            Head::For(pat, of) if is_plain => {
+                iter = Some(quote!(::core::iter::IntoIterator::into_iter(#of)));
+                quote_spanned!(span=> #stream::from_iter(::core::iter::Iterator::map(#items, |#pat| { #(#stmts)* #item })))
             }
             _ => {
                 let body = match &self.head {
@@ -65,16 +65,17 @@ impl Loop<'_> {
                 };
                 let label = source_label(span);
                 let body = if exits.skips { quote!(#label: loop { #body }) } else { body };
-                let (from, result) = if fails {
-                    let result = quote!(-> ::core::result::Result<::core::option::Option<_>, #exit>);
-                    (quote_spanned!(span=> try_from_fn), Some(result))
-                } else {
-                    (quote_spanned!(span=> from_fn), None)
-                };
-                if let Head::For(_, iter) = &self.head {
-                    setup.extend(quote!(let mut #items = ::core::iter::IntoIterator::into_iter(#iter);));
+                let from = Ident::new(if fails { "try_from_fn" } else { "from_fn" }, span);
+                let result = gives.result(exit, span).filter(|_| fails);
+                if let Head::For(_, of) = &self.head {
+                    iter = Some(quote!(::core::iter::IntoIterator::into_iter(#of)));
                 }
-                quote_spanned!(span=> #stream::#from(|| #result { #body }))
+                let mut next = quote!(|| #result { #body });
+                if is_guarded {
+                    let support = support(span);
+                    next = quote_spanned!(span=> #support::guarded(#next));
+                }
+                quote_spanned!(span=> #stream::#from(#next))
             }
         };
         let StreamOptions { window, workers, burst, pool, cancel, title, .. } = &self.options;
@@ -101,7 +102,7 @@ impl Loop<'_> {
         if self.options.is_unordered {
             source.extend(quote_spanned!(span=> .unordered()));
         }
-        (setup, source)
+        Source { iter, chain: source }
     }
 }
 

@@ -5,9 +5,9 @@ use quote::{quote, quote_spanned};
 use syn::Stmt;
 
 use super::Loop;
-use super::tokens::{ours, stage_span, tuple};
+use super::tokens::{stage_span, tuple};
 use crate::body::Segment;
-use crate::exits::Exits;
+use crate::gives::{Gives, Place, ours, support};
 use crate::names::Binding;
 use crate::options::State;
 
@@ -18,37 +18,26 @@ impl Loop<'_> {
         chain: &mut TokenStream,
         segments: &mut [Segment],
         at: usize,
-        exits: Exits,
+        gives: Gives,
         exit: &TokenStream,
     ) {
-        let is_last = at + 1 == segments.len();
-        let fails = exits.fails();
+        let is_last = gives.place == Place::Last;
+        let Gives { fails, is_guarded, .. } = gives;
+        let skips = gives.skips && !is_last;
         let mut stmts = std::mem::take(&mut segments[at].stmts);
-        self.rewrite(&mut stmts, None, at, is_last, fails);
+        self.rewrite(&mut stmts, None, gives);
         if let Some(Stmt::Expr(_, semicolon @ None)) = stmts.last_mut() {
             *semicolon = Some(Default::default());
         }
-        let gives = segments.get(at + 1).map(|next| tuple(&next.takes, stage_span(next, self.span)));
-        let skips = exits.skips && !is_last;
-        let (gives, item) = match (gives, skips) {
-            (None, _) => (quote!(()), quote!(())),
-            (Some(gives), false) => (gives, quote!(_)),
-            (Some(gives), true) => {
-                (quote!(::core::option::Option::Some(#gives)), quote!(::core::option::Option<_>))
-            }
-        };
-        let (gives, result) = if fails {
-            (
-                quote!(::core::result::Result::Ok(#gives)),
-                Some(quote!(-> ::core::result::Result<#item, #exit>)),
-            )
-        } else {
-            (gives, None)
-        };
+        let next = segments.get(at + 1);
+        let item = next.map_or_else(|| quote!(()), |next| tuple(&next.takes, stage_span(next, self.span)));
         let segment = &segments[at];
         let span = stage_span(segment, self.span);
-        let takes = pattern(&segment.takes);
-        let body = if is_last && !fails { quote!({ #(#stmts)* }) } else { quote!({ #(#stmts)* #gives }) };
+        let result = gives.result(exit, span);
+        let takes = self.takes(segment, span);
+        self.unwraps = is_guarded && !skips;
+        let item = if is_last && !fails { TokenStream::new() } else { gives.item(item, span) };
+        let body = quote!({ #(#stmts)* #item });
         let method = |name: &str| Ident::new(name, span);
         let options = segment.options.as_ref();
         if options.is_some_and(|options| options.is_unordered) {
@@ -56,10 +45,10 @@ impl Loop<'_> {
         }
         let replicate = options.and_then(|options| options.replicate.as_ref());
         let Some(replicate) = replicate else {
-            // An end has neither a name nor a thread of its own: such a stage comes before it.
-            let is_end =
-                is_last && options.is_none_or(|options| options.name.is_none() && !options.is_dedicated);
-            let name = match (is_end, fails, skips) {
+            // An end has neither a name nor a thread of its own, nor a type for what it gives: such a stage comes before it.
+            let is_plain = options.is_none_or(|options| options.name.is_none() && !options.is_dedicated);
+            let is_end = is_last && is_plain && !is_guarded;
+            let name = match (is_end, fails, skips && !is_guarded) {
                 (true, false, _) => "for_each",
                 (true, true, _) => "try_for_each",
                 (false, false, false) => "serial",
@@ -69,14 +58,14 @@ impl Loop<'_> {
             };
             let name = method(name);
             if is_end {
-                if let Some(text) = options.and_then(|options| options.name.as_ref()) {
-                    chain.extend(quote_spanned!(span=> .name_end(#text)));
-                }
                 self.report(chain);
             }
             chain.extend(quote_spanned!(span=> .#name(|#takes| #result #body)));
             if !is_end {
                 self.settings(chain, segment);
+            }
+            if is_guarded && skips {
+                self.kept(chain, span, true);
             }
             if is_last && !is_end {
                 self.finish(chain, span);
@@ -124,18 +113,31 @@ impl Loop<'_> {
             self.settings(chain, segment);
         }
         if skips && (fails || has_state || self.options.is_dealt) {
-            let item = ours("item", span);
-            chain.extend(quote_spanned!(span=> .filter_map(|#item| #item)));
+            self.kept(chain, span, is_guarded);
         }
         if is_last {
             self.finish(chain, span);
         }
     }
 
+    /// What a stage takes, as a pattern.
+    fn takes(&self, segment: &Segment, span: Span) -> TokenStream {
+        let takes = pattern(&segment.takes);
+        if self.unwraps { unguarded(takes, span) } else { takes }
+    }
+
+    /// Leaves out the items that a stage has dropped.
+    fn kept(&self, chain: &mut TokenStream, span: Span, is_guarded: bool) {
+        let item = ours("item", span);
+        let takes = if is_guarded { unguarded(quote!(#item), span) } else { quote!(#item) };
+        chain.extend(quote_spanned!(span=> .filter_map(|#takes| #item)));
+    }
+
     /// The end, where the last stage is none.
     fn finish(&self, chain: &mut TokenStream, span: Span) {
         self.report(chain);
-        chain.extend(quote_spanned!(span=> .for_each(|()| ())));
+        let takes = if self.unwraps { unguarded(quote!(()), span) } else { quote!(()) };
+        chain.extend(quote_spanned!(span=> .for_each(|#takes| ())));
     }
 
     fn report(&self, chain: &mut TokenStream) {
@@ -156,6 +158,12 @@ impl Loop<'_> {
             chain.extend(quote_spanned!(span=> .dedicated()));
         }
     }
+}
+
+/// A pattern for what a part gives that calls macros.
+fn unguarded(pattern: TokenStream, span: Span) -> TokenStream {
+    let support = support(span);
+    quote_spanned!(span=> #support::NoReturnFromMacros(#pattern))
 }
 
 /// Names as a pattern.

@@ -6,11 +6,6 @@ use quote::{quote, quote_spanned};
 use crate::body::Segment;
 use crate::names::Binding;
 
-/// A name of ours that no name of the user's can meet.
-pub(super) fn ours(name: &str, span: Span) -> Ident {
-    Ident::new(name, span.resolved_at(Span::mixed_site()))
-}
-
 /// Names as one value, which goes to what `span` stands for.
 pub(super) fn tuple(names: &[Binding], span: Span) -> TokenStream {
     let idents: Vec<&Ident> = names.iter().map(|name| &name.ident).collect();

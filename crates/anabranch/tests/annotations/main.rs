@@ -1,5 +1,6 @@
 //! Annotated loops: each function is compiled with its annotations and without them, and must do the same.
 
+#[path = "../contract_support/mod.rs"]
 mod contract_support;
 
 use std::collections::BTreeMap;
@@ -35,6 +36,8 @@ macro_rules! same {
         plain
     }};
 }
+
+mod names;
 
 /// Work that takes a while, and not always the same.
 fn hash(n: u64) -> u64 {
@@ -122,7 +125,7 @@ twice! {
             let (a, b) = { let a = hash(n); (a, hash(m)) };
             #[stage(replicate = 2)]
             let c = a ^ b;
-            #[stage(name = "count", ordered)]
+            #[stage(name = "count")]
             total = total.wrapping_add(c);
             let d = c % 2;
             #[stage(replicate)]

@@ -1,0 +1,132 @@
+//! Names: which variable is meant, in macros, beside items, where a user has names of ours.
+
+use super::*;
+
+const N: u64 = 10;
+
+#[allow(non_upper_case_globals)]
+static value: u64 = 4;
+#[allow(non_upper_case_globals)]
+static residual: u64 = 5;
+
+macro_rules! shown {
+    (?$x:expr) => {
+        format!("{:?}", $x)
+    };
+}
+
+twice! {
+    fn compared_in_a_macro(count: u64) -> Vec<String> {
+        let x = 1000;
+        let mut out = Vec::new();
+        #[to_stream]
+        for k in 0..count {
+            #[stage(replicate)]
+            let x = k + 1;
+            #[stage]
+            out.push(format!("{} {}", x != 3, (x != 4) as u8));
+        }
+        out.push(x.to_string());
+        out
+    }
+
+    fn items_that_the_head_has_too() -> Vec<u64> {
+        let mut out = Vec::new();
+        #[to_stream]
+        for k in 0..N {
+            const N: u64 = 3;
+            #[stage(replicate)]
+            let h = k * N;
+            #[stage]
+            out.push(h);
+        }
+        out
+    }
+
+    fn statics_with_names_of_ours(count: u64) -> Option<u64> {
+        let mut sum = 0;
+        #[to_stream]
+        for k in 0..count {
+            #[stage(replicate)]
+            let h = k.checked_mul(value)?;
+            #[stage]
+            { sum += h + residual; if sum == 7 { return None; } }
+        }
+        Some(sum)
+    }
+
+    #[allow(non_snake_case)]
+    fn names_in_capitals(count: u64) -> u64 {
+        let mut sum = 0u64;
+        #[to_stream]
+        for M in 0..count {
+            let A = N * 3;
+            #[stage(replicate)]
+            let (B, c) = (hash(A), M);
+            #[stage]
+            { sum = sum.wrapping_add(B ^ A ^ c ^ M); }
+        }
+        sum
+    }
+
+    fn raw_names_in_texts(count: u64) -> Vec<String> {
+        let mut out = Vec::new();
+        #[to_stream]
+        for k in 0..count {
+            #[stage(replicate)]
+            let r#type = hash(k);
+            #[stage]
+            out.push(format!("{type} {0}", "{r#type}".len()));
+        }
+        out
+    }
+
+    fn question_marks_that_are_none(count: u64) -> Vec<String> {
+        let mut out = Vec::new();
+        #[to_stream]
+        for k in 0..count {
+            #[stage(replicate)]
+            let text = shown!(?k);
+            #[stage]
+            out.push(text);
+        }
+        out
+    }
+
+    fn macros_of_the_user(count: u64) -> Result<Vec<u64>, String> {
+        macro_rules! add { ($to:ident, $n:expr) => { $to.push($n) } }
+        macro_rules! times { ($n:expr) => { $n * 2 } }
+        let mut out = Vec::new();
+        let mut seen = 0;
+        #[to_stream]
+        for k in 0..count {
+            if times!(k) == 6 { continue; }
+            #[stage(replicate)]
+            let (a, b) = { if times!(k) == 8 { continue; } (k, times!(k)) };
+            #[stage]
+            if times!(a) == 10 { continue; }
+            #[stage(replicate)]
+            let c = times!(a + b);
+            #[stage]
+            { seen += 1; add!(out, c); if times!(a) == 60 { return Err(format!("{seen} {c}")); } }
+        }
+        Ok(out)
+    }
+}
+
+#[test]
+fn the_variable_that_is_meant() {
+    assert_eq!(same!(compared_in_a_macro(5))[2], "false 1");
+    assert_eq!(same!(items_that_the_head_has_too()).len(), 10);
+    assert_eq!(same!(statics_with_names_of_ours(20)), Some(860));
+    same!(names_in_capitals(100));
+    same!(raw_names_in_texts(20));
+    same!(question_marks_that_are_none(20));
+}
+
+#[test]
+fn macros_of_the_user_are_code_as_any() {
+    for count in [20, 100] {
+        let _ = same!(macros_of_the_user(count));
+    }
+}
