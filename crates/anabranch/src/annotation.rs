@@ -29,7 +29,7 @@
 //! ```
 //!
 //! Take the annotations away and the function still compiles and does the same. `#[stream(off)]` does that: the loop
-//! runs as it is written.
+//! runs as it is written. `#[stream(crate = name)]` is for those who have this crate by another name.
 //!
 //! The idea is SPar's: *C++11 attributes for stream parallelism* (Griebler and others), as used in *Stream parallelism
 //! annotations for data compression*; here the attributes are Rust's and the loop keeps what Rust promises.
@@ -88,7 +88,7 @@
 //! | option | means |
 //! |---|---|
 //! | `replicate`, `replicate = 4` | several at once: as many as there are workers, or [so many](crate::Stream::replicate) |
-//! | `state(name = ..)` | each worker has a variable of that name of its own, made so |
+//! | `state(name = ..)` | each worker has a variable of that name and type of its own, made so |
 //! | `state = \|\| ..` | the same, for the one variable of the function that the stage changes |
 //! | `name = ".."` | the stage's name in reports |
 //! | `ordered` | items come in order: the default, and an error behind `unordered` |
@@ -110,6 +110,17 @@
 //! - `break 'outer value`, with the label of a `loop` around this one, and a value. Keep the value in a variable of the
 //!   function: `found = Some(value); break;`, and behind the annotated loop `if let Some(value) = found { break value; }`.
 //!   `break 'outer` alone works.
+//! - A `let`, `break` or `continue` that a macro of yours writes for the body: write it out.
+//! - What `return` gives and what `?` finds must be `Send` until it becomes what the function returns: in a function that
+//!   returns a `Box<dyn Error>`, write `Err("text")?` and not `return Err("text".into())`, and let what is called give
+//!   `Box<dyn Error + Send + Sync>`. What is no `Send` at all, such as an `Rc`, make behind the loop.
+//! - A serial stage may move a variable of the function (`all = add(all, item)`, `return all`, `found = item; break`) if
+//!   no other part uses it and, where it is used behind the loop, it is `mut`. Of a field, of what two parts use, and of
+//!   states it may not: `std::mem::take` it.
+//! - Bindings with a `#[cfg(..)]` do not cross borders: put the `cfg!` into their value.
+//! - Names are told apart by their letters: where a macro writes the whole function, two variables of one name, one from
+//!   the macro and one from its caller, are taken for one.
+//! - An option may not use what the loop changes (`window = stack.len()`): `let window = ..` before the loop.
 //! - What crosses a border must be `Send` and may not borrow from another variable of the body.
 //! - A variable of the body is dropped when the last part that uses it is done with it.
 //! - Whether a method changes its variable is the compiler's to find out: its message then speaks of closures.

@@ -36,7 +36,7 @@ fn has_loop(expr: &Expr) -> bool {
 /// The names that statements take from outside of themselves.
 pub fn names<'s>(stmts: impl Iterator<Item = &'s Stmt>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    let mut free = Free::new(|ident: &Ident| {
+    let mut free = Free::new(|ident: &Ident, _| {
         names.insert(ident.to_string());
     });
     stmts.for_each(|stmt| free.stmt(stmt));

@@ -26,7 +26,7 @@ impl Segment {
     /// The names that it takes from outside of itself.
     pub fn uses(&self, bound_before: &[Binding]) -> BTreeMap<String, Ident> {
         let mut uses = BTreeMap::new();
-        let mut free = Free::new(|ident: &Ident| {
+        let mut free = Free::new(|ident: &Ident, _| {
             uses.entry(ident.to_string()).or_insert_with(|| ident.clone());
         });
         free.bind(bound_before);

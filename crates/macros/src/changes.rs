@@ -20,10 +20,26 @@ pub struct Change {
     pub is_method: bool,
     /// Whether that method is one of the standard library that changes what it is called on.
     pub is_known: bool,
+    /// The method, where it is none of those.
+    pub unknown: Option<Ident>,
+}
+
+impl Change {
+    /// Of what a variable points to.
+    pub fn within(base: Ident) -> Self {
+        let (is_whole, is_assigned, is_method, is_known) = (false, false, false, false);
+        Self { base, is_whole, is_assigned, is_method, is_known, unknown: None }
+    }
 }
 
 /// Methods of the standard library that change what they are called on, if it is declared `mut`.
-const WRITES: [&str; 20] = [
+pub const WRITES: [&str; 26] = [
+    "next",
+    "nth",
+    "read_exact",
+    "read_line",
+    "read_to_end",
+    "swap_remove",
     "push",
     "push_str",
     "push_back",
@@ -117,14 +133,15 @@ impl Find {
     fn place(&mut self, place: &Expr, method: Option<&Ident>) {
         let is_method = method.is_some();
         let is_known = method.is_some_and(|method| WRITES.iter().any(|name| method == name));
+        let unknown = method.filter(|_| !is_known);
         let mut is_whole = true;
         let mut place = place;
         loop {
             place = match place {
                 Expr::Path(path) => {
                     if let Some(base) = path.path.get_ident() {
-                        let base = base.clone();
-                        self.changes.push(Change { base, is_whole, is_assigned: false, is_method, is_known });
+                        let (unknown, within) = (unknown.cloned(), Change::within(base.clone()));
+                        self.changes.push(Change { is_whole, is_method, is_known, unknown, ..within });
                     }
                     return;
                 }
@@ -163,20 +180,7 @@ impl<'ast> Visit<'ast> for Find {
     }
 
     fn visit_expr_binary(&mut self, binary: &'ast syn::ExprBinary) {
-        let changes = matches!(
-            binary.op,
-            BinOp::AddAssign(_)
-                | BinOp::SubAssign(_)
-                | BinOp::MulAssign(_)
-                | BinOp::DivAssign(_)
-                | BinOp::RemAssign(_)
-                | BinOp::BitXorAssign(_)
-                | BinOp::BitAndAssign(_)
-                | BinOp::BitOrAssign(_)
-                | BinOp::ShlAssign(_)
-                | BinOp::ShrAssign(_)
-        );
-        if changes {
+        if changes_left(&binary.op) {
             self.assigned(&binary.left);
         }
         visit::visit_expr_binary(self, binary);
@@ -194,8 +198,7 @@ impl<'ast> Visit<'ast> for Find {
         if let Expr::Path(path) = &*call.func
             && let Some(base) = path.path.get_ident().cloned()
         {
-            let (is_whole, is_method) = (true, true);
-            self.changes.push(Change { base, is_whole, is_assigned: false, is_method, is_known: false });
+            self.changes.push(Change { is_whole: true, is_method: true, ..Change::within(base) });
         }
         visit::visit_expr_call(self, call);
     }
@@ -206,8 +209,8 @@ impl<'ast> Visit<'ast> for Find {
         if call.path.segments.last().is_some_and(|last| writes.iter().any(|name| last.ident == name))
             && let Some(proc_macro2::TokenTree::Ident(base)) = call.tokens.clone().into_iter().next()
         {
-            let change = Change { base, is_whole: true, is_assigned: false, is_method: true, is_known: true };
-            self.changes.push(change);
+            let (is_whole, is_method, is_known) = (true, true, true);
+            self.changes.push(Change { is_whole, is_method, is_known, ..Change::within(base) });
         }
     }
 
@@ -217,4 +220,21 @@ impl<'ast> Visit<'ast> for Find {
         }
         visit::visit_expr_method_call(self, call);
     }
+}
+
+/// Whether an operator changes its left side.
+pub fn changes_left(op: &BinOp) -> bool {
+    matches!(
+        op,
+        BinOp::AddAssign(_)
+            | BinOp::SubAssign(_)
+            | BinOp::MulAssign(_)
+            | BinOp::DivAssign(_)
+            | BinOp::RemAssign(_)
+            | BinOp::BitXorAssign(_)
+            | BinOp::BitAndAssign(_)
+            | BinOp::BitOrAssign(_)
+            | BinOp::ShlAssign(_)
+            | BinOp::ShrAssign(_)
+    )
 }

@@ -38,16 +38,16 @@ pub fn check(
             let name = change.base.to_string();
             !own.contains(&name) && !states.contains(&name)
         };
+        let is_declared = |name: &str| function.variables.mutable.get(name) == Some(&true);
         for change in changes.iter().filter(outer) {
             let name = change.base.to_string();
             if segment.is_replicated() {
-                let is_declared = function.mutable.get(&name) == Some(&true);
-                if !change.is_method || change.is_known && is_declared {
+                if !change.is_method || change.is_known && is_declared(&name) {
                     errors.push(shared(&change.base));
                 }
                 continue;
             }
-            if change.is_whole && !change.is_method {
+            if change.is_whole && (!change.is_method || change.is_known && is_declared(&name)) {
                 let elsewhere = uses.iter().enumerate().find_map(|(other, uses)| {
                     let place = uses.get(&name)?;
                     (other != at && !before[other].contains(&name)).then_some(place)
@@ -55,13 +55,13 @@ pub fn check(
                 if let Some(place) = elsewhere {
                     // Once, where both stages change it.
                     if reported.insert((segments.len(), name)) {
-                        errors.push(used_twice(&change.base, place));
+                        errors.push(used_twice(change, place));
                     }
                     continue;
                 }
             }
             let may = segment.options.as_ref().map_or(at == 0 && options.may_run_ahead, |o| o.may_run_ahead);
-            let is_changed = !change.is_method || function.mutable.get(&name) == Some(&true);
+            let is_changed = !change.is_method || is_declared(&name);
             let leaves = exits[at + 1..].iter().any(|exits| exits.breaks || exits.jumps);
             if leaves
                 && is_changed
@@ -69,7 +69,7 @@ pub fn check(
                 && let Some(seen) = function.seen_after(&name, !change.is_assigned)
                 && reported.insert((at, name))
             {
-                errors.push(ran_ahead(&change.base, &seen, at == 0));
+                errors.push(ran_ahead(change, &seen, at == 0));
             }
         }
         if at > 0 {
@@ -109,10 +109,20 @@ fn shared(name: &Ident) -> Error {
     Error::new(name.span(), text)
 }
 
-fn used_twice(name: &Ident, other: &Ident) -> Error {
+fn used_twice(change: &Change, other: &Ident) -> Error {
+    let name = &change.base;
+    let help = if *name == "self" {
+        "borrow its fields before the loop, `let Self { .. } = self;`, and use each in one stage".to_owned()
+    } else if change.is_method {
+        format!(
+            "hand over what the other stage needs in a variable of the loop's body: `let now = {name}.len();`"
+        )
+    } else {
+        format!("hand its value over in a variable of the loop's body: `let now = {name};`")
+    };
     let text = format!(
         "`{name}` is changed here and used in another stage, which runs at the same time\n\
-         help: hand its value over in a variable of the loop's body: `let now = {name};`\n\
+         help: {help}\n\
          help: or make the two stages one"
     );
     let mut error = Error::new(name.span(), text);
@@ -120,17 +130,21 @@ fn used_twice(name: &Ident, other: &Ident) -> Error {
     error
 }
 
-fn ran_ahead(name: &Ident, seen: &str, is_source: bool) -> Error {
+fn ran_ahead(change: &Change, seen: &str, is_source: bool) -> Error {
+    let name = &change.base;
     let (stage, fix) = if is_source {
         ("the source", "`#[to_stream(may_run_ahead)]`")
     } else {
         ("this stage", "`#[stage(may_run_ahead)]`")
     };
-    let text = format!(
+    let mut text = format!(
         "{seen}, which a later stage may leave by `break`: {stage} may be some items ahead of it then\n\
          help: change `{name}` in the stage that has the `break`, or in one behind it\n\
          help: or say that this does not matter: {fix}"
     );
+    if let Some(method) = &change.unknown {
+        text += &format!("\nhelp: or, if `{method}` changes nothing, show it: `(&{name}).{method}(..)`");
+    }
     Error::new(name.span(), text)
 }
 

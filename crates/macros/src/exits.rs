@@ -11,6 +11,7 @@ use syn::{Error, Expr, ExprBreak, ExprContinue, ExprReturn, Lifetime, Stmt, pars
 
 use crate::gives::{Gives, Place, ours, support};
 use crate::macros::{arguments, way_out};
+use crate::moves::HandOver;
 
 /// The ways out of one stage, or of a whole loop.
 #[derive(Clone, Copy, Default)]
@@ -58,6 +59,9 @@ pub struct Rewrite<'l> {
     pub gives: Gives,
     /// What the function returns.
     pub returns: &'l TokenStream,
+    /// The type of what `break` gives, where it is known.
+    pub broken: Option<&'l syn::Type>,
+    pub hand_over: &'l HandOver,
     pub label: Option<&'l Lifetime>,
     pub jumps: &'l mut Vec<Jump>,
     pub found: Exits,
@@ -79,24 +83,36 @@ impl Rewrite<'_> {
         if self.gives.place == Place::Source {
             return parse_quote_spanned!(span=> continue);
         }
-        let none = self.gives.none(span);
-        parse_quote_spanned!(span=> return #none)
+        give(&self.hand_over.put, self.gives.none(span), span)
     }
 
+    /// The loop ends, and the function goes on.
     fn leave(&mut self, span: Span, exit: TokenStream) -> Expr {
-        let exit = self.gives.exit(exit, span);
-        parse_quote_spanned!(span=> return #exit)
+        give(&self.hand_over.leave, self.gives.exit(exit, span), span)
     }
 
     fn end(&mut self, span: Span) -> Expr {
         if self.gives.place == Place::Source {
             // The items before this one are finished, and nothing else can tell the difference.
             self.found.ends = true;
-            let none = self.gives.none(span);
-            return parse_quote_spanned!(span=> return #none);
+            return give(&self.hand_over.leave, self.gives.none(span), span);
         }
         self.found.breaks = true;
         self.leave(span, quote_spanned!(span=> Break(())))
+    }
+
+    fn end_with(&mut self, value: &Expr, span: Span) -> Expr {
+        self.found.breaks = true;
+        self.found.breaks_with_value = true;
+        let (support, broken, leave) = (support(span), self.broken, &self.hand_over.leave);
+        let kept = ours("value", span);
+        let ty = broken.map_or_else(|| quote_spanned!(span=> _), |ty| quote_spanned!(span=> #ty));
+        let (before, value) = match leave.is_empty() {
+            true => (None, quote_spanned!(span=> #value)),
+            false => (Some(quote_spanned!(span=> let #kept: #ty = #value;)), quote_spanned!(span=> #kept)),
+        };
+        let exit = self.gives.error(quote_spanned!(span=> #support::Exit::<#ty, _>::Break(#value)), span);
+        give(&quote_spanned!(span=> #before #leave), exit, span)
     }
 
     fn jump(&mut self, label: &Lifetime, is_continue: bool, span: Span) -> Expr {
@@ -131,11 +147,7 @@ impl Rewrite<'_> {
         if self.is_ours(expr.label.as_ref()) {
             return match expr.expr {
                 None => self.end(span),
-                Some(value) => {
-                    self.found.breaks = true;
-                    self.found.breaks_with_value = true;
-                    self.leave(span, quote_spanned!(span=> Break(#value)))
-                }
+                Some(value) => self.end_with(&value, span),
             };
         }
         let label = expr.label.as_ref().expect("an unlabelled break is ours or inner");
@@ -174,7 +186,8 @@ impl Rewrite<'_> {
             // A loop inside this one is left the same way.
             Some(Expr::Call(call)) if is_call_to(&call, "give") => {
                 let exit = &call.args[0];
-                return self.leave(span, quote_spanned!(span=> Return(#exit)));
+                let exit = self.gives.exit(quote_spanned!(span=> Return(#exit)), span);
+                return parse_quote_spanned!(span=> return #exit);
             }
             // The value goes through threads, what is made of it need not.
             Some(Expr::Call(call)) if call.args.len() == 1 && is_variant(&call) => {
@@ -208,6 +221,15 @@ impl Rewrite<'_> {
             self.inner.pop();
         }
         self.depth -= usize::from(is_loop);
+    }
+}
+
+/// The closure gives `value`, behind other statements.
+fn give(before: &TokenStream, value: TokenStream, span: Span) -> Expr {
+    if before.is_empty() {
+        parse_quote_spanned!(span=> return #value)
+    } else {
+        parse_quote_spanned!(span=> { #before return #value })
     }
 }
 

@@ -1,34 +1,31 @@
 //! The function around the annotated loops.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
-use syn::visit::{self, Visit};
+use syn::visit::Visit;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, Error, Expr, FnArg, ItemFn, Pat, ReturnType, Stmt, Type};
+use syn::{Attribute, Error, Expr, ItemFn, Pat, ReturnType, Stmt, Type};
 
 use crate::after::{evaluated_later, is_annotated, names};
 use crate::body::{attrs_of, is};
 use crate::changes::Change;
-use crate::lends::{lenders, lent};
+use crate::lends::lent;
 use crate::lower::lower;
-use crate::names::{all_bindings, bindings};
 use crate::plain::without_annotations;
+use crate::variables::Variables;
 
 /// What the loops have to know of their function.
 pub struct Function {
     /// What it returns, where it can be written down again.
     pub returns: TokenStream,
-    /// The variables that may be changed, as far as their declarations say.
-    pub mutable: BTreeMap<String, bool>,
-    /// The parameters that point to what the caller has: it sees what is done to that.
-    pointers: BTreeSet<String>,
-    /// Variables, and what they may change.
-    lenders: BTreeMap<String, BTreeSet<String>>,
+    pub variables: Variables,
     /// The names that are used behind the loop in each of the blocks and expressions around it.
     after: Vec<BTreeSet<String>>,
+    /// The type of what the next loop gives with `break`, where it is written.
+    pub broken: Option<Type>,
     pub errors: Vec<Error>,
     /// Loops that were lowered.
     pub count: usize,
@@ -48,11 +45,11 @@ impl Function {
             if self.after.iter().any(|names| names.contains(other)) {
                 return Some(format!("{changes} is used behind the loop"));
             }
-            if through && self.pointers.contains(other) {
+            if through && self.variables.pointers.contains(other) {
                 return Some(format!("{changes} points to what the caller sees behind the loop"));
             }
             if through && seen.insert(other) {
-                names.extend(self.lenders.get(other).into_iter().flatten().map(String::as_str));
+                names.extend(self.variables.lenders.get(other).into_iter().flatten().map(String::as_str));
             }
         }
         None
@@ -60,11 +57,10 @@ impl Function {
 
     /// What the iterator of a loop changes as it goes on.
     pub fn taken_by(&self, iter: &Expr) -> Vec<Change> {
-        let points = |name: &str| self.pointers.contains(name) || self.lenders.contains_key(name);
-        let taken = lent(iter, &self.mutable, points).into_values();
-        let change =
-            |base| Change { base, is_whole: false, is_assigned: false, is_method: false, is_known: false };
-        taken.map(change).collect()
+        let Variables { mutable, pointers, lenders, .. } = &self.variables;
+        let points = |name: &str| pointers.contains(name) || lenders.contains_key(name);
+        let taken = lent(iter, mutable, points).into_values();
+        taken.map(Change::within).collect()
     }
 }
 
@@ -76,10 +72,8 @@ pub fn expand(mut function: ItemFn) -> TokenStream {
         ReturnType::Type(_, ty) if can_be_repeated(ty) => ty.to_token_stream(),
         ReturnType::Type(..) => quote!(_),
     };
-    let (mutable, pointers) = (mutable(&function), pointers(&function));
-    let lenders = lenders(&function, &mutable, &pointers);
-    let (after, errors) = (Vec::new(), Vec::new());
-    let mut context = Function { returns, mutable, pointers, lenders, after, errors, count: 0 };
+    let (variables, after, errors) = (Variables::of(&function), Vec::new(), Vec::new());
+    let mut context = Function { returns, variables, after, errors, broken: None, count: 0 };
     if let Some(asyncness) = &function.sig.asyncness {
         let text = "an `async` function cannot run a stream: call a function that does from a blocking task";
         context.errors.push(Error::new(asyncness.span, text));
@@ -119,76 +113,6 @@ fn can_be_repeated(ty: &Type) -> bool {
     !found.0
 }
 
-/// The variables of a function: whether they, or what they point to, may be changed.
-fn mutable(function: &ItemFn) -> BTreeMap<String, bool> {
-    struct Collect(BTreeMap<String, bool>);
-    impl Collect {
-        fn pat(&mut self, pat: &Pat, points: bool) {
-            for binding in bindings(pat) {
-                *self.0.entry(binding.ident.to_string()).or_default() |= binding.is_mut || points;
-            }
-        }
-    }
-    impl<'ast> Visit<'ast> for Collect {
-        fn visit_local(&mut self, local: &'ast syn::Local) {
-            let is_borrow = |init: &syn::LocalInit| matches!(&*init.expr, Expr::Reference(reference) if reference.mutability.is_some());
-            let points = local.init.as_ref().is_some_and(is_borrow) || is_mut_pattern(&local.pat);
-            self.pat(&local.pat, points);
-            visit::visit_local(self, local);
-        }
-        fn visit_expr_for_loop(&mut self, expr: &'ast syn::ExprForLoop) {
-            self.pat(&expr.pat, false);
-            visit::visit_expr_for_loop(self, expr);
-        }
-        fn visit_item(&mut self, _: &'ast syn::Item) {}
-    }
-    fn is_mut_pattern(pat: &Pat) -> bool {
-        matches!(pat, Pat::Type(pat) if is_mut_type(&pat.ty))
-    }
-    fn is_mut_type(ty: &Type) -> bool {
-        matches!(ty, Type::Reference(reference) if reference.mutability.is_some())
-    }
-    let mut collect = Collect(BTreeMap::new());
-    for input in &function.sig.inputs {
-        match input {
-            FnArg::Receiver(receiver) => {
-                let is_mut = receiver.mutability.is_some() || is_mut_type(&receiver.ty);
-                collect.0.insert("self".to_owned(), is_mut);
-            }
-            FnArg::Typed(input) => collect.pat(&input.pat, is_mut_type(&input.ty)),
-        }
-    }
-    collect.visit_block(&function.block);
-    collect.0
-}
-
-/// The parameters in whose types there is a `&mut`.
-fn pointers(function: &ItemFn) -> BTreeSet<String> {
-    struct Look(bool);
-    impl<'ast> Visit<'ast> for Look {
-        fn visit_type_reference(&mut self, reference: &'ast syn::TypeReference) {
-            self.0 |= reference.mutability.is_some();
-            visit::visit_type_reference(self, reference);
-        }
-    }
-    let points = |ty: &Type| {
-        let mut look = Look(false);
-        look.visit_type(ty);
-        look.0
-    };
-    let mut names = BTreeSet::new();
-    for input in &function.sig.inputs {
-        match input {
-            FnArg::Receiver(receiver) if points(&receiver.ty) => drop(names.insert("self".to_owned())),
-            FnArg::Typed(input) if points(&input.ty) => {
-                names.extend(all_bindings(&input.pat).iter().map(|binding| binding.ident.to_string()));
-            }
-            _ => {}
-        }
-    }
-    names
-}
-
 impl VisitMut for Function {
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 
@@ -196,6 +120,14 @@ impl VisitMut for Function {
         for at in 0..block.stmts.len() {
             if is_annotated(&block.stmts[at]) {
                 self.after.push(names(block.stmts[at + 1..].iter()));
+                self.broken = match &block.stmts[at] {
+                    Stmt::Local(syn::Local { pat: Pat::Type(pat), init: Some(init), .. })
+                        if matches!(*init.expr, Expr::Loop(_)) && can_be_repeated(&pat.ty) =>
+                    {
+                        Some((*pat.ty).clone())
+                    }
+                    _ => None,
+                };
                 self.visit_stmt_mut(&mut block.stmts[at]);
                 self.after.pop();
             }
@@ -217,6 +149,7 @@ impl VisitMut for Function {
         // Loops inside this one first: they become ordinary code of its stages.
         let later = annotation.is_none().then(|| evaluated_later(expr));
         let is_around = later.is_some();
+        let broken = self.broken.take();
         self.after.extend(later);
         if let Expr::Closure(closure) = expr {
             // What its `return` gives is for the compiler to find out.
@@ -231,6 +164,7 @@ impl VisitMut for Function {
         }
         if let Some(annotation) = annotation {
             self.count += 1;
+            self.broken = broken;
             match lower(expr, &annotation, self) {
                 Ok(lowered) => *expr = lowered,
                 Err(error) => self.errors.push(error),
@@ -267,6 +201,13 @@ fn hand_on(block: &mut syn::Block, attr: &Attribute) -> Result<(), Error> {
             Err(Error::new(second.span(), text))
         }
     }
+}
+
+/// A stage inside a statement.
+pub fn nested_stage(stmts: &[Stmt]) -> Option<Error> {
+    let mut errors = Vec::new();
+    stmts.iter().for_each(|stmt| Leftover(&mut errors).visit_stmt(stmt));
+    errors.pop()
 }
 
 /// Finds annotations where they mean nothing.

@@ -11,12 +11,12 @@ use syn::{Error, Item, Stmt, UseTree};
 /// What is wrong with the items among the statements of a body. `outside` are the tokens of the loop that do not belong to the
 /// body, `bound` the names that the loop binds.
 pub fn misplaced(stmts: &[Stmt], outside: TokenStream, bound: &BTreeSet<String>) -> Option<Error> {
-    let outside = names(outside);
+    let outside = idents(outside);
     stmts.iter().enumerate().find_map(|(at, stmt)| {
         let Stmt::Item(item) = stmt else { return None };
         let before = || stmts[..at].iter().map(ToTokens::to_token_stream).collect();
         if let Item::Macro(item) = item {
-            let uses = names(item.mac.tokens.clone());
+            let uses = idents(item.mac.tokens.clone());
             let name = item.ident.as_ref()?;
             if let Some(used) = bound.iter().find(|name| uses.contains(*name)) {
                 let text = format!(
@@ -25,7 +25,7 @@ pub fn misplaced(stmts: &[Stmt], outside: TokenStream, bound: &BTreeSet<String>)
                 );
                 return Some(Error::new(name.span(), text));
             }
-            if names(before()).contains(&name.to_string()) {
+            if idents(before()).contains(&name.to_string()) {
                 let text = format!("`{name}` is used before this macro is written: put the macro first");
                 return Some(Error::new(name.span(), text));
             }
@@ -84,12 +84,13 @@ fn leaves(tree: &UseTree, names: &mut Vec<Ident>) -> bool {
     }
 }
 
-fn names(tokens: TokenStream) -> BTreeSet<String> {
+/// The names among tokens.
+pub fn idents(tokens: TokenStream) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for token in tokens {
         match token {
             TokenTree::Ident(ident) => drop(found.insert(ident.to_string())),
-            TokenTree::Group(group) => found.extend(names(group.stream())),
+            TokenTree::Group(group) => found.extend(idents(group.stream())),
             _ => {}
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
-use syn::{Block, Expr, Local, Pat, Stmt};
+use syn::{Block, Expr, Local, Macro, Pat, Stmt};
 
 /// A name that a pattern binds.
 #[derive(Clone)]
@@ -67,15 +67,16 @@ pub fn condition_bindings(cond: &Expr) -> Vec<Binding> {
     }
 }
 
-/// Visits code with its scopes: says of each name that the code takes from outside of itself.
-pub struct Free<F: FnMut(&Ident)> {
+/// Visits code with its scopes: says of each name that the code takes from outside of itself, and in which macro it stands.
+pub struct Free<F: FnMut(&Ident, Option<*const Macro>)> {
     scopes: Vec<BTreeSet<String>>,
+    call: Option<*const Macro>,
     found: F,
 }
 
-impl<F: FnMut(&Ident)> Free<F> {
+impl<F: FnMut(&Ident, Option<*const Macro>)> Free<F> {
     pub fn new(found: F) -> Self {
-        Self { scopes: vec![BTreeSet::new()], found }
+        Self { scopes: vec![BTreeSet::new()], call: None, found }
     }
 
     pub fn bind(&mut self, names: &[Binding]) {
@@ -86,7 +87,7 @@ impl<F: FnMut(&Ident)> Free<F> {
     fn name(&mut self, ident: &Ident) {
         let text = ident.to_string();
         if !self.scopes.iter().any(|scope| scope.contains(&text)) {
-            (self.found)(ident);
+            (self.found)(ident, self.call);
         }
     }
 
@@ -162,7 +163,7 @@ fn captured(text: &str, span: Span) -> Vec<Ident> {
     names
 }
 
-impl<'ast, F: FnMut(&Ident)> Visit<'ast> for Free<F> {
+impl<'ast, F: FnMut(&Ident, Option<*const Macro>)> Visit<'ast> for Free<F> {
     fn visit_expr_path(&mut self, path: &'ast syn::ExprPath) {
         if let (None, Some(ident)) = (&path.qself, path.path.get_ident()) {
             self.name(ident);
@@ -170,7 +171,9 @@ impl<'ast, F: FnMut(&Ident)> Visit<'ast> for Free<F> {
     }
 
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        self.call = Some(std::ptr::from_ref(call));
         self.tokens(&call.tokens);
+        self.call = None;
     }
 
     fn visit_block(&mut self, block: &'ast Block) {

@@ -5,7 +5,44 @@ use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Error, Expr, ExprLit, Lit, Meta, Result, Token, parenthesized, token};
+use syn::{Attribute, Error, Expr, ExprLit, Lit, Meta, Path, Result, Token, parenthesized, token};
+
+/// `#[stream(..)]`.
+#[derive(Default)]
+pub struct FunctionOptions {
+    pub is_off: bool,
+    /// What the user calls the crate.
+    pub name: Option<Path>,
+}
+
+impl Parse for FunctionOptions {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let mut options = Self::default();
+        if input.is_empty() {
+            return Ok(options);
+        }
+        if input.peek(Token![crate]) {
+            input.parse::<Token![crate]>()?;
+            input.parse::<Token![=]>()?;
+            options.name = Some(input.call(Path::parse_mod_style)?);
+        } else {
+            let word: Ident = input.parse()?;
+            options.is_off = word == "off";
+            if !options.is_off {
+                let expected = "expected `#[stream]`, `#[stream(off)]` for the loop as it is, or `#[stream(crate = ..)]`";
+                let name = word.to_string();
+                let text = match nearest(&name, &STREAM) {
+                    Some(option) => format!(
+                        "{expected}; `{option}` is an option of the loop: `#[to_stream({option} ..)]`"
+                    ),
+                    None => format!("{expected}; options of a stream are those of `#[to_stream(..)]`"),
+                };
+                return Err(Error::new(word.span(), text));
+            }
+        }
+        if input.is_empty() { Ok(options) } else { Err(input.error("expected nothing more")) }
+    }
+}
 
 /// `#[to_stream(..)]`.
 #[derive(Default)]
@@ -108,6 +145,8 @@ impl Parse for Given {
                 return Err(Error::new(name.span(), format!("expected a value: `{name} = ..`")));
             }
             Value::Expr(input.parse()?)
+        } else if input.peek(Token![:]) {
+            return Err(input.error(format!("expected `=`: `{name} = ..`")));
         } else {
             Value::Nothing
         };
@@ -246,13 +285,16 @@ fn given(attr: &Attribute, known: &[&str]) -> Result<Vec<Given>> {
 }
 
 fn unknown(name: &str, known: &[&str]) -> String {
-    let nearest = known.iter().map(|word| (distance(name, word), *word)).min();
-    match nearest {
-        Some((distance, word)) if 3 * distance <= word.len() => {
-            format!("unknown option `{name}`: did you mean `{word}`?")
-        }
-        _ => format!("unknown option `{name}`: expected one of `{}`", known.join("`, `")),
+    match nearest(name, known) {
+        Some(word) => format!("unknown option `{name}`: did you mean `{word}`?"),
+        None => format!("unknown option `{name}`: expected one of `{}`", known.join("`, `")),
     }
+}
+
+/// The word that was probably meant.
+fn nearest<'w>(name: &str, known: &[&'w str]) -> Option<&'w str> {
+    let (distance, word) = known.iter().map(|word| (distance(name, word), *word)).min()?;
+    (3 * distance <= word.len()).then_some(word)
 }
 
 /// How many letters have to be changed, put in or left out to come from one word to the other.

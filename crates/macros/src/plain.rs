@@ -5,9 +5,17 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 /// The tokens without annotations. They need not be code that can be parsed: half-written code keeps what is right.
 pub fn without_annotations(tokens: TokenStream) -> TokenStream {
     let is_annotation = |group: &Group| {
-        let first = group.stream().into_iter().next();
+        let tokens: Vec<TokenTree> = group.stream().into_iter().collect();
+        // `stage`, or `anabranch::stage`.
+        let name = match &tokens[..] {
+            [_, TokenTree::Punct(first), TokenTree::Punct(_), name, ..] if first.as_char() == ':' => {
+                Some(name)
+            }
+            [name, ..] => Some(name),
+            [] => None,
+        };
         group.delimiter() == Delimiter::Bracket
-            && matches!(first, Some(TokenTree::Ident(ident)) if ident == "stage" || ident == "to_stream")
+            && matches!(name, Some(TokenTree::Ident(ident)) if ident == "stage" || ident == "to_stream")
     };
     let mut kept: Vec<TokenTree> = Vec::new();
     for token in tokens {
@@ -28,6 +36,28 @@ pub fn without_annotations(tokens: TokenStream) -> TokenStream {
     kept.into_iter().collect()
 }
 
+/// The tokens with `::anabranch` written as the path that the user has for it.
+pub fn with_crate(tokens: TokenStream, path: &TokenStream) -> TokenStream {
+    let mut kept: Vec<TokenTree> = Vec::new();
+    for token in tokens {
+        match (&kept[..], token) {
+            ([.., TokenTree::Punct(first), TokenTree::Punct(second)], TokenTree::Ident(name))
+                if name == "anabranch" && first.as_char() == ':' && second.as_char() == ':' =>
+            {
+                kept.truncate(kept.len() - 2);
+                kept.extend(path.clone());
+            }
+            (_, TokenTree::Group(group)) => {
+                let mut inner = Group::new(group.delimiter(), with_crate(group.stream(), path));
+                inner.set_span(group.span());
+                kept.push(TokenTree::Group(inner));
+            }
+            (_, other) => kept.push(other),
+        }
+    }
+    kept.into_iter().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use proc_macro2::TokenStream;
@@ -37,7 +67,7 @@ mod tests {
     #[test]
     fn a_body_that_is_half_typed_keeps_all_but_the_annotations() {
         let typed = "fn work(items: Vec<u32>) { #[to_stream(window = 4)] for item in items { let a = item + 1; \
-                     #[stage(replicate)] let b = a. #[allow(unused)] let c = 3; } }";
+                     #[anabranch::stage(replicate)] let b = a. #[allow(unused)] let c = 3; } }";
         let left = "fn work(items: Vec<u32>) { for item in items { let a = item + 1; \
                     let b = a. #[allow(unused)] let c = 3; } }";
         let tokens = |text: &str| text.parse::<TokenStream>().unwrap();

@@ -181,4 +181,85 @@ fn an_output_that_ran_ahead(n: u32) -> String {
     out
 }
 
+#[stream]
+fn two_stages_that_push(n: u32) -> Vec<u32> {
+    let mut out = Vec::new();
+    #[to_stream]
+    for k in 0..n {
+        #[stage]
+        out.push(k);
+        #[stage(replicate)]
+        let square = k * k;
+        #[stage]
+        out.push(square);
+    }
+    out
+}
+
+#[stream]
+fn a_stack_that_a_stage_pushes_to(n: u32) -> u32 {
+    let mut stack = vec![n];
+    let mut sum = 0;
+    #[to_stream]
+    while let Some(k) = stack.pop() {
+        #[stage(replicate)]
+        let square = k * k;
+        sum += square;
+        if k > 0 {
+            stack.push(k - 1);
+        }
+    }
+    sum
+}
+
+struct Numbers {
+    left: u32,
+    seen: Vec<u32>,
+}
+
+impl Numbers {
+    fn next(&mut self) -> Option<u32> {
+        self.left = self.left.checked_sub(1)?;
+        Some(self.left)
+    }
+
+    fn put(&mut self, n: u32) {
+        self.seen.push(n);
+    }
+
+    #[stream]
+    fn methods_that_change_self(&mut self) {
+        #[to_stream]
+        while let Some(k) = self.next() {
+            #[stage(replicate)]
+            let square = k * k;
+            self.put(square);
+        }
+    }
+}
+
+struct Limit(u32);
+
+impl Limit {
+    fn get_on(&self) -> u32 {
+        self.0
+    }
+}
+
+#[stream]
+fn a_method_of_which_nothing_is_known(n: u32) -> u32 {
+    let mut limit = Limit(n);
+    limit.0 += 1;
+    #[to_stream]
+    for k in 0.. {
+        let last = limit.get_on();
+        #[stage(replicate)]
+        let square = k * k;
+        if square > last {
+            break;
+        }
+    }
+    limit.0
+}
+
 fn main() {}

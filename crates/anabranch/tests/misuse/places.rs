@@ -85,4 +85,15 @@ async fn an_async_function(n: u32) {
 #[stream]
 struct NoFunction;
 
+#[stream]
+fn the_only_stage_inside_an_if(n: u32) {
+    #[to_stream]
+    for k in 0..n {
+        if k > 7 {
+            #[stage(replicate)]
+            drop(k);
+        }
+    }
+}
+
 fn main() {}

@@ -158,4 +158,22 @@ fn dealt_and_unordered(n: u32) {
     }
 }
 
+#[stream(widow = 4)]
+fn an_option_of_the_loop(n: u32) {
+    #[to_stream]
+    for k in 0..n {
+        #[stage(replicate)]
+        drop(k);
+    }
+}
+
+#[stream]
+fn a_colon(n: u32) {
+    #[to_stream(window: 4)]
+    for k in 0..n {
+        #[stage(replicate)]
+        drop(k);
+    }
+}
+
 fn main() {}

@@ -15,7 +15,7 @@ impl Loop<'_> {
         let support = support(self.span.resolved_at(Span::mixed_site()));
         let never = quote!(::core::convert::Infallible);
         let value = match (all.breaks_with_value, all.breaks) {
-            (true, _) => quote!(_),
+            (true, _) => self.broken.as_ref().map_or_else(|| quote!(_), |ty| quote!(#ty)),
             (false, true) => quote!(()),
             (false, false) => never.clone(),
         };
@@ -23,8 +23,15 @@ impl Loop<'_> {
         quote!(#support::Exit<'_, #value, #returned>)
     }
 
-    /// What is left of the loop behind its stream.
-    pub(super) fn end(self, setup: TokenStream, source: Source, all: Exits, fails: bool) -> Expr {
+    /// What is left of the loop behind its stream. `back` gives variables back to the function.
+    pub(super) fn end(
+        self,
+        setup: TokenStream,
+        source: Source,
+        back: TokenStream,
+        all: Exits,
+        fails: bool,
+    ) -> Expr {
         let span = self.span.resolved_at(Span::mixed_site());
         let support = support(span);
         let allow = quote!(#[allow(
@@ -50,11 +57,9 @@ impl Loop<'_> {
             Head::Loop => (all.ends || all.breaks) && !all.breaks_with_value,
             _ => true,
         };
-        let normal = if ends {
-            quote!(())
-        } else {
+        let normal = (!ends).then(|| {
             quote_spanned!(span=> ::core::panic!("a loop that was cancelled before its `break` has no value"))
-        };
+        });
         let Source { iter, chain } = source;
         let bind = quote!(#setup #allow let #target = #chain; #reports);
         let whole = |code: TokenStream| match iter {
@@ -65,24 +70,24 @@ impl Loop<'_> {
             }
         };
         if !fails {
-            let normal = (!ends).then_some(normal);
-            return whole(quote!(#bind let () = #result; #normal));
+            return whole(quote!(#bind let () = #result; #back #normal));
         }
         let value = ours("value", span);
-        let broken =
-            all.breaks.then(|| quote!(::core::result::Result::Err(#support::Exit::Break(#value)) => #value,));
+        let broken = all
+            .breaks
+            .then(|| quote!(::core::result::Result::Err(#support::Exit::Break(#value)) => { #back #value }));
         let returned = all.returns.then(|| {
             quote!(::core::result::Result::Err(#support::Exit::Return(#value)) => return #support::give(#value),)
         });
         let jumps = self.jumps.iter().enumerate().map(|(number, Jump { label, is_continue })| {
             let jump = if *is_continue { quote!(continue #label) } else { quote!(break #label) };
-            quote!(::core::result::Result::Err(#support::Exit::Jump(#number)) => #jump,)
+            quote!(::core::result::Result::Err(#support::Exit::Jump(#number)) => { #back #jump })
         });
         let other = quote_spanned!(span=> ::core::unreachable!("a loop that is left in another way"));
         whole(quote! {
             #bind
             match #result {
-                ::core::result::Result::Ok(()) => #normal,
+                ::core::result::Result::Ok(()) => { #back #normal }
                 #broken
                 #returned
                 #(#jumps)*

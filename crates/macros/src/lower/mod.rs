@@ -6,19 +6,22 @@ mod stage;
 mod states;
 mod tokens;
 
-use proc_macro2::Span;
+use std::collections::BTreeSet;
+
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
-use syn::{Attribute, Block, Error, Expr, Label, Lifetime, Pat, Result, Stmt, parse_quote};
+use syn::{Attribute, Block, Error, Expr, Label, Lifetime, Pat, Result, Stmt, Type, parse_quote};
 
 use crate::body::{Segment, cut, find_crossings};
 use crate::check::check;
 use crate::exits::{Exits, Jump, Rewrite};
-use crate::function::Function;
+use crate::function::{Function, nested_stage};
 use crate::gives::{Gives, Place};
-use crate::items::misplaced;
+use crate::items::{idents, misplaced};
 use crate::macros::calls_unknown;
+use crate::moves::{HandOver, moved};
 use crate::names::{all_bindings, condition_bindings};
 use crate::options::StreamOptions;
 
@@ -29,6 +32,10 @@ struct Loop<'f> {
     options: StreamOptions,
     function: &'f mut Function,
     jumps: Vec<Jump>,
+    /// The type of what it gives with `break`, where it is known.
+    broken: Option<Type>,
+    /// What makes the states of workers.
+    makes: TokenStream,
     /// The word `to_stream`.
     span: Span,
     /// Whether the stage before gives what is guarded against macros.
@@ -89,7 +96,19 @@ pub fn lower(expr: &mut Expr, attr: &Attribute, function: &mut Function) -> Resu
         }
     };
     let label = label.map(|Label { name, .. }| name);
-    Loop { head, label, options, function, jumps: Vec::new(), span, unwraps: false }.lower(body)
+    let broken = function.broken.take();
+    Loop {
+        head,
+        label,
+        options,
+        function,
+        jumps: Vec::new(),
+        broken,
+        makes: TokenStream::new(),
+        span,
+        unwraps: false,
+    }
+    .lower(body)
 }
 
 impl Loop<'_> {
@@ -111,6 +130,9 @@ impl Loop<'_> {
         let (items, stmts): (Vec<Stmt>, Vec<Stmt>) = body.stmts.into_iter().partition(is_item);
         let mut segments = cut(stmts)?;
         if segments.len() == 1 {
+            if let Some(error) = nested_stage(&segments[0].stmts) {
+                return Err(error);
+            }
             let text =
                 "this loop has no stage: put `#[stage(replicate)]` before the statement that does the work";
             return Err(Error::new(self.span, text));
@@ -134,7 +156,8 @@ impl Loop<'_> {
             .map(|at| {
                 let mut stmts = segments[at].stmts.clone();
                 let mut head = self.head.condition().filter(|_| at == 0).cloned();
-                self.rewrite(&mut stmts, head.as_mut(), gives(at, Exits::default(), false, false))
+                let gives = gives(at, Exits::default(), false, false);
+                self.rewrite(&mut stmts, head.as_mut(), gives, &HandOver::default())
             })
             .collect();
         let all = exits.iter().copied().fold(Exits::default(), Exits::and);
@@ -155,20 +178,60 @@ impl Loop<'_> {
                 gives(at, exits[at], exits[at].fails(), calls_unknown(quote!(#head #(#stmts)*)))
             })
             .collect();
+        let hand_over = self.hand_over(&segments, &before, options);
         let result = self.result_type(all);
-        let setup = self.mentions(&segments);
-        let mut source = self.source(&mut segments, exits[0], gives[0], &result);
+        let setup = std::mem::take(&mut self.makes);
+        let mut source = self.source(&mut segments, exits[0], gives[0], &hand_over[0], &result);
         for (at, &gives) in gives.iter().enumerate().skip(1) {
-            self.stage(&mut source.chain, &mut segments, at, gives, &result);
+            self.stage(&mut source.chain, &mut segments, at, gives, &hand_over[at], &result);
         }
         let fails = gives.iter().any(|gives| gives.fails);
-        Ok(self.end(quote!(#(#items)* #setup), source, all, fails))
+        let moved_out = hand_over.iter().map(|hand_over| &hand_over.before);
+        let moved_back = hand_over.iter().map(|hand_over| &hand_over.after);
+        Ok(self.end(quote!(#(#items)* #setup #(#moved_out)*), source, quote!(#(#moved_back)*), all, fails))
     }
 
-    fn rewrite(&mut self, stmts: &mut [Stmt], head: Option<&mut Expr>, gives: Gives) -> Exits {
+    /// What the serial parts move of the variables of the function that nobody else uses.
+    fn hand_over(
+        &self,
+        segments: &[Segment],
+        before: &[BTreeSet<String>],
+        options: TokenStream,
+    ) -> Vec<HandOver> {
+        let head = Segment {
+            stmts: self.head.condition().map(|cond| Stmt::Expr(cond.clone(), None)).into_iter().collect(),
+            ..Segment::default()
+        };
+        let mut uses: Vec<_> = segments.iter().map(|segment| segment.uses(&[])).collect();
+        uses[0].extend(head.uses(&[]));
+        let options = idents(options);
+        let part = |(at, segment): (usize, &Segment)| {
+            if segment.is_replicated() {
+                return HandOver::default();
+            }
+            let own = |name: &str| {
+                let elsewhere = |other: usize| {
+                    other != at && uses[other].contains_key(name) && !before[other].contains(name)
+                };
+                before[at].contains(name) || options.contains(name) || (0..segments.len()).any(elsewhere)
+            };
+            HandOver::new(&moved(&segment.stmts, own, self.function))
+        };
+        segments.iter().enumerate().map(part).collect()
+    }
+
+    fn rewrite(
+        &mut self,
+        stmts: &mut [Stmt],
+        head: Option<&mut Expr>,
+        gives: Gives,
+        hand_over: &HandOver,
+    ) -> Exits {
         let mut rewrite = Rewrite {
             gives,
             returns: &self.function.returns,
+            broken: self.broken.as_ref(),
+            hand_over,
             label: self.label.as_ref(),
             jumps: &mut self.jumps,
             found: Exits::default(),

@@ -10,6 +10,7 @@ use super::{Head, Loop};
 use crate::body::Segment;
 use crate::exits::{Exits, source_label};
 use crate::gives::{Gives, ours, support};
+use crate::moves::HandOver;
 use crate::names::Binding;
 use crate::options::StreamOptions;
 
@@ -27,6 +28,7 @@ impl Loop<'_> {
         segments: &mut [Segment],
         exits: Exits,
         gives: Gives,
+        hand_over: &HandOver,
         exit: &TokenStream,
     ) -> Source {
         let span = self.span.resolved_at(Span::mixed_site());
@@ -36,7 +38,8 @@ impl Loop<'_> {
         let mut stmts = std::mem::take(&mut segments[0].stmts);
         let Gives { fails, is_guarded, .. } = gives;
         let mut head = self.head.condition().cloned();
-        self.rewrite(&mut stmts, head.as_mut(), gives);
+        self.rewrite(&mut stmts, head.as_mut(), gives, hand_over);
+        let HandOver { take, put, leave, .. } = hand_over;
         let is_plain = !fails && !exits.skips && !exits.ends;
         let (some, none) = (gives.item(quote!(#item), at), gives.none(span));
         let items = ours("items", span);
@@ -49,17 +52,19 @@ impl Loop<'_> {
             }
             Head::For(pat, of) if is_plain => {
                 iter = Some(quote!(::core::iter::IntoIterator::into_iter(#of)));
-                quote_spanned!(span=> #stream::from_iter(::core::iter::Iterator::map(#items, |#pat| { #(#stmts)* #item })))
+                quote_spanned!(span=> #stream::from_iter(::core::iter::Iterator::map(#items, |#pat| { #take #(#stmts)* #put #item })))
             }
             _ => {
                 let body = match &self.head {
-                    Head::Loop => quote!(#(#stmts)* return #some;),
-                    Head::While(_) => quote!(if #head { #(#stmts)* return #some; } return #none;),
+                    Head::Loop => quote!(#(#stmts)* #put return #some;),
+                    Head::While(_) => quote!(if #head { #(#stmts)* #put return #some; } #leave return #none;),
                     Head::For(pat, _) => quote! {
                         let ::core::option::Option::Some(#pat) = ::core::iter::Iterator::next(&mut #items) else {
+                            #leave
                             return #none;
                         };
                         #(#stmts)*
+                        #put
                         return #some;
                     },
                 };
@@ -70,7 +75,7 @@ impl Loop<'_> {
                 if let Head::For(_, of) = &self.head {
                     iter = Some(quote!(::core::iter::IntoIterator::into_iter(#of)));
                 }
-                let mut next = quote!(|| #result { #body });
+                let mut next = quote!(|| #result { #take #body });
                 if is_guarded {
                     let support = support(span);
                     next = quote_spanned!(span=> #support::guarded(#next));

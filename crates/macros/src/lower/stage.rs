@@ -8,6 +8,7 @@ use super::Loop;
 use super::tokens::{stage_span, tuple};
 use crate::body::Segment;
 use crate::gives::{Gives, Place, ours, support};
+use crate::moves::HandOver;
 use crate::names::Binding;
 use crate::options::State;
 
@@ -19,13 +20,15 @@ impl Loop<'_> {
         segments: &mut [Segment],
         at: usize,
         gives: Gives,
+        hand_over: &HandOver,
         exit: &TokenStream,
     ) {
         let is_last = gives.place == Place::Last;
         let Gives { fails, is_guarded, .. } = gives;
         let skips = gives.skips && !is_last;
         let mut stmts = std::mem::take(&mut segments[at].stmts);
-        self.rewrite(&mut stmts, None, gives);
+        self.rewrite(&mut stmts, None, gives, hand_over);
+        let HandOver { take, put, .. } = hand_over;
         if let Some(Stmt::Expr(_, semicolon @ None)) = stmts.last_mut() {
             *semicolon = Some(Default::default());
         }
@@ -37,7 +40,7 @@ impl Loop<'_> {
         let takes = self.takes(segment, span);
         self.unwraps = is_guarded && !skips;
         let item = if is_last && !fails { TokenStream::new() } else { gives.item(item, span) };
-        let body = quote!({ #(#stmts)* #item });
+        let body = quote!({ #take #(#stmts)* #put #item });
         let method = |name: &str| Ident::new(name, span);
         let options = segment.options.as_ref();
         if options.is_some_and(|options| options.is_unordered) {

@@ -1,29 +1,34 @@
 //! States of workers, in the place of variables.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::quote;
+use syn::ext::IdentExt;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Error, Expr, Result, parse_quote};
+use syn::{Error, Expr, FieldValue, Macro, Result, Stmt, parse_quote};
 
 use super::Loop;
 use crate::body::Segment;
+use crate::gives::ours;
+use crate::macros::arguments;
+use crate::names::Free;
 use crate::options::State;
 
 impl Loop<'_> {
-    /// Finds the variable of each `state = ||..`, and points to the states in the code.
+    /// Finds the variable of each `state = ||..`, makes the states, and points to them in the code.
     pub(super) fn find_states(
         &mut self,
         segments: &mut [Segment],
         before: &[BTreeSet<String>],
     ) -> Result<()> {
-        for (segment, before) in segments.iter_mut().zip(before) {
+        for (at, (segment, before)) in segments.iter_mut().zip(before).enumerate() {
             let Some(options) = &mut segment.options else { continue };
             if let Some(State::Unnamed(span, make)) = &options.state {
                 let changes = crate::changes::changes(segment.stmts.iter());
-                let is_candidate =
-                    |name: &String| !before.contains(name) && self.function.mutable.get(name) == Some(&true);
+                let is_candidate = |name: &String| {
+                    !before.contains(name) && self.function.variables.mutable.get(name) == Some(&true)
+                };
                 let mut names: Vec<Ident> = Vec::new();
                 for change in changes {
                     if is_candidate(&change.base.to_string()) && !names.contains(&change.base) {
@@ -37,35 +42,53 @@ impl Loop<'_> {
                 };
                 options.state = Some(State::Named(vec![(name.clone(), parse_quote!((#make)()))]));
             }
-            if let Some(State::Named(states)) = &options.state {
-                let mut point = Point(states.iter().map(|(name, _)| name.to_string()).collect());
-                segment.stmts.iter_mut().for_each(|stmt| point.visit_stmt_mut(stmt));
+            if let Some(State::Named(states)) = &mut options.state {
+                for (name, make) in states.iter_mut() {
+                    let maker = ours(&format!("make{at}_{}", name.unraw()), name.span());
+                    // The variable in whose place the states are has their type.
+                    let tie = match self.function.variables.mutable.get(&name.to_string()) {
+                        Some(true) => quote!(let _ = || #name = #maker();),
+                        _ => quote!(let _ = &#name;),
+                    };
+                    self.makes
+                        .extend(quote!(#[allow(clippy::redundant_closure)] let #maker = || #make; #tie));
+                    *make = parse_quote!(#maker());
+                }
+                let names = states.iter().map(|(name, _)| name.to_string()).collect();
+                point_to(&names, &mut segment.stmts);
             }
         }
         Ok(())
     }
-
-    /// Uses the variables in whose place workers have states of their own, as the loop would.
-    pub(super) fn mentions(&self, segments: &[Segment]) -> TokenStream {
-        let states = segments.iter().filter_map(|segment| match &segment.options.as_ref()?.state {
-            Some(State::Named(states)) => Some(states),
-            _ => None,
-        });
-        let mention = |(name, _): &(Ident, Expr)| match self.function.mutable.get(&name.to_string()) {
-            Some(true) => quote!(let _ = &mut #name;),
-            _ => quote!(let _ = &#name;),
-        };
-        states.flatten().map(mention).collect()
-    }
 }
 
 /// Writes `(*name)` for the names of states, which a stage has by reference.
-struct Point(BTreeSet<String>);
+fn point_to(names: &BTreeSet<String>, stmts: &mut [Stmt]) {
+    // By where they stand: the same name may be another variable's elsewhere.
+    let (mut paths, mut calls) = (BTreeSet::new(), BTreeMap::<_, BTreeSet<String>>::new());
+    let mut free = Free::new(|ident: &Ident, call| {
+        let name = ident.to_string();
+        match call.filter(|_| names.contains(&name)) {
+            Some(call) => drop(calls.entry(call).or_default().insert(name)),
+            None if names.contains(&name) => drop(paths.insert(std::ptr::from_ref(ident))),
+            None => {}
+        }
+    });
+    stmts.iter().for_each(|stmt| free.stmt(stmt));
+    let mut point = Point { paths, calls };
+    stmts.iter_mut().for_each(|stmt| point.visit_stmt_mut(stmt));
+}
+
+struct Point {
+    paths: BTreeSet<*const Ident>,
+    /// The macros that have names of states among their tokens, with those.
+    calls: BTreeMap<*const Macro, BTreeSet<String>>,
+}
 
 impl VisitMut for Point {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         if let Expr::Path(path) = expr
-            && path.path.get_ident().is_some_and(|ident| self.0.contains(&ident.to_string()))
+            && path.path.get_ident().is_some_and(|ident| self.paths.contains(&std::ptr::from_ref(ident)))
         {
             let name = path.clone();
             *expr = parse_quote!((*#name));
@@ -73,4 +96,44 @@ impl VisitMut for Point {
         }
         visit_mut::visit_expr_mut(self, expr);
     }
+
+    fn visit_field_value_mut(&mut self, field: &mut FieldValue) {
+        self.visit_expr_mut(&mut field.expr);
+        // `Point { x }`
+        if !matches!(field.expr, Expr::Path(_)) {
+            field.colon_token.get_or_insert_default();
+        }
+    }
+
+    fn visit_macro_mut(&mut self, call: &mut Macro) {
+        let Some(names) = self.calls.get(&std::ptr::from_ref(call)) else { return };
+        let within = |expr: &mut Expr| {
+            let mut stmt = [Stmt::Expr(expr.clone(), None)];
+            point_to(names, &mut stmt);
+            if let [Stmt::Expr(pointed, _)] = stmt {
+                *expr = pointed;
+            }
+        };
+        call.tokens =
+            arguments(&call.tokens, within).unwrap_or_else(|| tokens_to(names, call.tokens.clone()));
+    }
+}
+
+/// The same in tokens that are no expressions.
+fn tokens_to(names: &BTreeSet<String>, tokens: TokenStream) -> TokenStream {
+    let mut after_dot = false;
+    let pointed = tokens.into_iter().map(|token| {
+        let is_after_dot =
+            std::mem::replace(&mut after_dot, matches!(&token, TokenTree::Punct(p) if p.as_char() == '.'));
+        match token {
+            TokenTree::Ident(name) if !is_after_dot && names.contains(&name.to_string()) => quote!((*#name)),
+            TokenTree::Group(group) => {
+                let mut inner = Group::new(group.delimiter(), tokens_to(names, group.stream()));
+                inner.set_span(group.span());
+                TokenTree::Group(inner).into()
+            }
+            other => other.into(),
+        }
+    });
+    pointed.collect()
 }

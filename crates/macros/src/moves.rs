@@ -1,0 +1,212 @@
+//! Variables of the function that a serial part moves: `acc = add(acc, item)`, `return acc`, `found = item; break`.
+//!
+//! A closure that is called again cannot move out of what it borrows. So such a variable is handed over: it is kept beside the
+//! closure, taken at the beginning of each call and put back at its end.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::visit::{self, Visit};
+use syn::{BinOp, Block, Expr, Stmt};
+
+use crate::changes::{READS, WRITES, changes_left};
+use crate::function::Function;
+use crate::gives::ours;
+use crate::names::Free;
+
+/// A variable that is handed over.
+pub struct Moved {
+    pub name: Ident,
+    is_mut: bool,
+    /// Whether it has a value before the loop.
+    is_full: bool,
+    /// Whether it is used behind the loop.
+    is_used_after: bool,
+}
+
+/// How variables are handed over: what is written where.
+#[derive(Default, Clone)]
+pub struct HandOver {
+    /// Before the stream.
+    pub before: TokenStream,
+    /// At the beginning of a call.
+    pub take: TokenStream,
+    /// At its end, where the loop goes on.
+    pub put: TokenStream,
+    /// At its end, where the loop ends.
+    pub leave: TokenStream,
+    /// Behind the loop.
+    pub after: TokenStream,
+}
+
+impl HandOver {
+    pub fn new(moved: &[Moved]) -> Self {
+        let mut all = Self::default();
+        for Moved { name, is_mut, is_full, is_used_after } in moved {
+            let slot = ours(&name.unraw().to_string(), name.span());
+            let word = is_mut.then(|| quote!(mut));
+            let none = quote!(::core::option::Option::None);
+            let put = quote!(#slot = ::core::option::Option::Some(#name););
+            let value = if *is_full { quote!(::core::option::Option::Some(#name)) } else { none };
+            let taken = quote!(::core::option::Option::expect(#slot.take(), "a loop that was cancelled has no value"));
+            all.before.extend(quote!(#[allow(unused_assignments)] let mut #slot = #value;));
+            if *is_full {
+                all.take.extend(quote!(let #word #name = #taken;));
+                all.put.extend(put.clone());
+            } else {
+                all.take.extend(quote!(let #word #name;));
+            }
+            if *is_used_after {
+                all.leave.extend(put);
+                all.after.extend(quote!(#name = #taken;));
+            }
+        }
+        all
+    }
+}
+
+/// The variables that the statements of a serial part move. `own` are the names that are not the function's, or that others
+/// use too.
+pub fn moved(stmts: &[Stmt], own: impl Fn(&str) -> bool, function: &Function) -> Vec<Moved> {
+    let mut free = BTreeSet::new();
+    let mut names = Free::new(|ident: &Ident, _| {
+        free.insert(std::ptr::from_ref(ident));
+    });
+    stmts.iter().for_each(|stmt| names.stmt(stmt));
+    let mut find =
+        Find { free, in_exit: false, assigned: Vec::new(), moved: BTreeSet::new(), lost: Vec::new() };
+    find.stmts(stmts);
+    let Find { assigned, moved, lost, .. } = find;
+    let variables = &function.variables;
+    let is_moved =
+        |name: &&Ident| moved.contains(&name.to_string()) || variables.unset.contains(&name.to_string());
+    let mut found: Vec<Moved> = Vec::new();
+    for name in assigned.iter().filter(is_moved).chain(&lost) {
+        let text = name.to_string();
+        if text == "self" || own(&text) || !variables.mutable.contains_key(&text) {
+            continue;
+        }
+        let is_mut = variables.assignable.contains(&text);
+        let is_full = is_mut || !variables.unset.contains(&text) || !assigned.contains(name);
+        let is_used_after = function.seen_after(&text, false).is_some();
+        let can_come_back = is_mut || !is_full || !is_used_after;
+        let is_number = variables.numbers.contains(&text);
+        if can_come_back && !is_number && found.iter().all(|other| other.name != text) {
+            found.push(Moved { name: name.clone(), is_mut, is_full, is_used_after });
+        }
+    }
+    found
+}
+
+struct Find {
+    /// The places of the names that the statements take from outside.
+    free: BTreeSet<*const Ident>,
+    /// Whether the loop is left behind what is looked at.
+    in_exit: bool,
+    assigned: Vec<Ident>,
+    moved: BTreeSet<String>,
+    /// Moved on the way out of the loop.
+    lost: Vec<Ident>,
+}
+
+impl Find {
+    fn free<'e>(&self, expr: &'e Expr) -> Option<&'e Ident> {
+        match expr {
+            Expr::Path(path) => {
+                path.path.get_ident().filter(|ident| self.free.contains(&std::ptr::from_ref(*ident)))
+            }
+            _ => None,
+        }
+    }
+
+    /// What is used where it stands, and not moved.
+    fn place(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Path(_) => {}
+            Expr::Paren(inner) => self.place(&inner.expr),
+            other => self.visit_expr(other),
+        }
+    }
+
+    fn assign(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Tuple(tuple) => tuple.elems.iter().for_each(|expr| self.assign(expr)),
+            Expr::Path(_) => self.assigned.extend(self.free(expr).cloned()),
+            other => self.place(other),
+        }
+    }
+
+    fn stmts(&mut self, stmts: &[Stmt]) {
+        let is_exit = |stmt: &Stmt| matches!(stmt, Stmt::Expr(Expr::Break(_) | Expr::Return(_), _));
+        self.exiting(stmts.iter().any(is_exit), |this| stmts.iter().for_each(|stmt| this.visit_stmt(stmt)));
+    }
+
+    fn exiting(&mut self, is_exit: bool, f: impl FnOnce(&mut Self)) {
+        let before = self.in_exit;
+        self.in_exit |= is_exit;
+        f(self);
+        self.in_exit = before;
+    }
+}
+
+impl<'ast> Visit<'ast> for Find {
+    fn visit_item(&mut self, _: &'ast syn::Item) {}
+
+    fn visit_block(&mut self, block: &'ast Block) {
+        self.stmts(&block.stmts);
+    }
+
+    fn visit_expr(&mut self, expr: &'ast Expr) {
+        if let Some(name) = self.free(expr).cloned() {
+            self.moved.insert(name.to_string());
+            if self.in_exit {
+                self.lost.push(name);
+            }
+            return;
+        }
+        match expr {
+            Expr::Return(_) | Expr::Break(_) => self.exiting(true, |this| visit::visit_expr(this, expr)),
+            Expr::Reference(inner) => self.place(&inner.expr),
+            Expr::Field(inner) => self.place(&inner.base),
+            Expr::Unary(inner) if matches!(inner.op, syn::UnOp::Deref(_)) => self.place(&inner.expr),
+            Expr::Cast(inner) => self.place(&inner.expr),
+            Expr::Call(call) => {
+                self.place(&call.func);
+                call.args.iter().for_each(|arg| self.visit_expr(arg));
+            }
+            Expr::Index(inner) => {
+                self.place(&inner.expr);
+                self.place(&inner.index);
+            }
+            Expr::Assign(inner) => {
+                self.assign(&inner.left);
+                self.visit_expr(&inner.right);
+            }
+            Expr::Binary(inner) if borrows(&inner.op) => {
+                self.place(&inner.left);
+                self.place(&inner.right);
+            }
+            Expr::If(inner) => {
+                self.place(&inner.cond);
+                self.visit_block(&inner.then_branch);
+                inner.else_branch.iter().for_each(|(_, other)| self.visit_expr(other));
+            }
+            Expr::MethodCall(call) if READS.iter().chain(&WRITES).any(|name| call.method == name) => {
+                self.place(&call.receiver);
+                call.args.iter().for_each(|arg| self.visit_expr(arg));
+            }
+            other => visit::visit_expr(self, other),
+        }
+    }
+}
+
+/// Whether an operator moves neither side: comparisons, and those of truth values. What changes its left side is for numbers, as
+/// far as can be seen.
+fn borrows(op: &BinOp) -> bool {
+    let is_comparison =
+        matches!(op, BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_));
+    let is_logic = matches!(op, BinOp::And(_) | BinOp::Or(_));
+    is_comparison || is_logic || changes_left(op)
+}
