@@ -11,7 +11,8 @@ use crate::engine::Run;
 ///
 /// [`cancel`](Self::cancel) drops what is in flight; [`drain`](Self::drain) stops the source and finishes.
 /// Either way the end returns, with what has been delivered, and no thread outlives the call. A `next` of the
-/// source, or a call of a stage, that is already running is waited for.
+/// source, or a call of a stage, that is already running is waited for; a source that waits for what is
+/// [posted](crate::Stream::channel), or for an asynchronous stream, is not.
 ///
 /// ```
 /// use anabranch::{CancelToken, Stream};

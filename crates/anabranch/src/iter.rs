@@ -8,8 +8,9 @@ use crate::cancel::CancelToken;
 /// What a stream gives, while it runs on threads of its own: made by the stream's `into_iter`.
 ///
 /// Dropping it stops the stream: the source is not asked again, what is in flight is dropped, and the threads
-/// have ended when the drop returns. (A `next` of the source that is already running is waited for.) A panic of
-/// the stream is resumed by the call of `next` that would give what came after it.
+/// have ended when the drop returns. (A `next` of the source that is already running is waited for, unless it
+/// only waits for what is [posted](crate::Stream::channel).) A panic of the stream is resumed by the call of `next` that
+/// would give what came after it.
 #[derive(Debug)]
 pub struct Items<T> {
     receiver: Option<Receiver<T>>,
