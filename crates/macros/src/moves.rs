@@ -23,7 +23,7 @@ pub struct Moved {
     /// Whether it has a value before the loop.
     is_full: bool,
     /// Whether it is used behind the loop.
-    is_used_after: bool,
+    pub is_used_after: bool,
 }
 
 /// How variables are handed over: what is written where.

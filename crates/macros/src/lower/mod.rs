@@ -178,7 +178,7 @@ impl Loop<'_> {
                 gives(at, exits[at], exits[at].fails(), calls_unknown(quote!(#head #(#stmts)*)))
             })
             .collect();
-        let hand_over = self.hand_over(&segments, &before, options);
+        let hand_over = self.hand_over(&segments, &before, &exits, options);
         let result = self.result_type(all);
         let setup = std::mem::take(&mut self.makes);
         let mut source = self.source(&mut segments, exits[0], gives[0], &hand_over[0], &result);
@@ -196,6 +196,7 @@ impl Loop<'_> {
         &self,
         segments: &[Segment],
         before: &[BTreeSet<String>],
+        exits: &[Exits],
         options: TokenStream,
     ) -> Vec<HandOver> {
         let head = Segment {
@@ -215,7 +216,11 @@ impl Loop<'_> {
                 };
                 before[at].contains(name) || options.contains(name) || (0..segments.len()).any(elsewhere)
             };
-            HandOver::new(&moved(&segment.stmts, own, self.function))
+            let mut moved = moved(&segment.stmts, own, self.function);
+            // A part that is ahead may have lost it, by a `return` or a panic, when a later one ends the loop.
+            let may_be_ahead = exits[at + 1..].iter().any(|exits| exits.breaks || exits.jumps);
+            moved.retain(|moved| !(may_be_ahead && moved.is_used_after));
+            HandOver::new(&moved)
         };
         segments.iter().enumerate().map(part).collect()
     }
