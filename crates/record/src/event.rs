@@ -25,6 +25,8 @@
 //! });
 //! ```
 
+use std::time::Duration;
+
 use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering, Padded, fence, lock};
 
 /// An event count: threads wait on it for *something to have changed*, and look for themselves what.
@@ -95,6 +97,19 @@ impl EventCount {
         if cfg!(mutant = "no_look_at_the_epoch") || self.epoch.load(Ordering::Acquire) == ticket.epoch {
             *waiting += 1;
             waiting = self.condvar.wait(waiting).unwrap_or_else(|poisoned| poisoned.into_inner());
+            *waiting -= 1;
+        }
+        drop(waiting);
+        self.leave();
+    }
+
+    /// As [`wait`](Self::wait), but returns after `most` at the latest. Model checkers know no time: there it waits.
+    pub fn wait_for(&self, ticket: Ticket, most: Duration) {
+        let mut waiting = lock(&self.waiting);
+        if self.epoch.load(Ordering::Acquire) == ticket.epoch {
+            *waiting += 1;
+            waiting =
+                self.condvar.wait_timeout(waiting, most).unwrap_or_else(|poisoned| poisoned.into_inner()).0;
             *waiting -= 1;
         }
         drop(waiting);

@@ -7,7 +7,7 @@
 //!   *release*. [`one_to_one`] is its plainest form and carries a burst for one synchronisation.
 //! - [Lanes](lane) carry the items of one pipeline: all stages share one window, and only the source waits.
 //! - A [`Baton`] says who runs a serial stage, and an [`EventCount`] lets threads wait for anything at all.
-//!   A [`Crew`] is threads that help with jobs which may borrow.
+//!   A [`Crew`] is threads that help with jobs which may borrow, an [inbox] a queue that many threads post to.
 //!
 //! ```
 //! use anabranch_record::one_to_one;
@@ -48,6 +48,7 @@
 pub mod baton;
 pub mod crew;
 mod event;
+pub mod inbox;
 pub mod lane;
 mod leftovers;
 mod record;
