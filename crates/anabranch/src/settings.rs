@@ -1,11 +1,13 @@
 //! The settings of a stream and what they are by default.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anabranch_plan::{Burst, Executor, Passes, Plan, Wait};
 
 use crate::cancel::CancelToken;
+use crate::engine::Feed;
 use crate::monitor::{Monitor, OnStall};
 use crate::pool::Pool;
 use crate::progress::{Bytes, Callback};
@@ -43,6 +45,8 @@ pub(crate) struct Settings<'env> {
     pub(crate) tokens: Vec<CancelToken>,
     pub(crate) progress: Option<Callback<'env>>,
     pub(crate) bytes: Bytes,
+    /// What the source gives comes from outside.
+    pub(crate) feed: Option<Arc<dyn Feed>>,
 }
 
 impl fmt::Debug for Settings<'_> {

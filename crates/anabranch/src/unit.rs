@@ -261,6 +261,49 @@ where
     }
 }
 
+/// See [`Stream::filter_map_with`](crate::Stream::filter_map_with).
+#[derive(Debug)]
+pub struct FilterMapWith<P, N, F> {
+    pub(crate) before: P,
+    pub(crate) make: N,
+    pub(crate) call: F,
+}
+
+impl<P: Unit, L, U: Send, N, F> Unit for FilterMapWith<P, N, F>
+where
+    N: Fn() -> L + Sync,
+    F: Fn(&mut L, P::Out) -> Option<U> + Sync,
+{
+    type In = P::In;
+    type Out = U;
+    type From = P::From;
+    type To = P::To;
+    type Local = (P::Local, L);
+
+    fn local(&self) -> Self::Local {
+        (self.before.local(), (self.make)())
+    }
+}
+
+impl<E, P: Apply<E>, L, U: Send, N, F> Apply<E> for FilterMapWith<P, N, F>
+where
+    N: Fn() -> L + Sync,
+    F: Fn(&mut L, P::Out) -> Option<U> + Sync,
+{
+    #[inline]
+    fn apply(
+        &self,
+        (before, own): &mut Self::Local,
+        item: P::In,
+        emit: &mut impl FnMut(U) -> Flow<E>,
+    ) -> Flow<E> {
+        self.before.apply(before, item, &mut |item| match (self.call)(own, item) {
+            Some(item) => emit(item),
+            None => ControlFlow::Continue(()),
+        })
+    }
+}
+
 /// See [`Stream::try_map_with`](crate::Stream::try_map_with).
 #[derive(Debug)]
 pub struct TryMapWith<P, N, F> {

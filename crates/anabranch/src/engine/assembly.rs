@@ -219,7 +219,8 @@ impl<'env> Assembly<'env> {
         let site = self.site(id.unwrap_or(usize::MAX), entry.domain(), errors);
         let out = self.event_of(consumer);
         let node = BridgeNode::<S, T, X, Op, E>::new(site, ends, exit, entry, op, out, notice);
-        self.room = Some(RoomNotice { word: Arc::clone(node.word()), event: self.event_of(id) });
+        let event = self.event_of(id);
+        self.room = Some(RoomNotice { word: Arc::clone(node.word()), event, gate: None });
         (Box::new(node), lane)
     }
 
@@ -420,7 +421,8 @@ impl<P: Pull> Upstream<P::Item> for SourceUpstream<'_, P> {
         let out = assembly.event_of(consumer);
         let node = SourceNode::new(site, port, self.pull, self.weigher.map(Scales::new), out);
         let event = assembly.event_of(Some(self.id));
-        assembly.room = Some(RoomNotice { word: Arc::clone(node.word()), event });
+        let gate = node.gate().cloned();
+        assembly.room = Some(RoomNotice { word: Arc::clone(node.word()), event, gate });
         let own = assembly.specs[self.id].own.clone();
         assembly.source = Some(Station { node: Box::new(node), own });
         lane

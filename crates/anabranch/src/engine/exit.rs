@@ -4,6 +4,8 @@ use anabranch_record::lane::{ArrivalSink, ArrivalWatch, Cell, Inlet, Sink, Watch
 use anabranch_record::sync::Arc;
 use anabranch_record::{EventCount, Word};
 
+use super::gate::Gate;
+
 /// The last port of a domain.
 pub(super) trait Exit<T>: Send {
     /// A view on its head from outside.
@@ -84,6 +86,8 @@ pub(super) struct RoomNotice {
     pub(super) word: Arc<Word>,
     /// Where who would pull it waits.
     pub(super) event: Arc<EventCount>,
+    /// What else it waits for.
+    pub(super) gate: Option<Arc<Gate>>,
 }
 
 impl RoomNotice {
@@ -93,7 +97,8 @@ impl RoomNotice {
         if cfg!(mutant = "no_room_notice") {
             return;
         }
-        if self.word.is_free_after_fence() {
+        // Whoever has let go set the gate before: with the fence, we see it, or it sees what was given back.
+        if self.word.is_free_after_fence() && self.gate.as_ref().is_none_or(|gate| gate.is_wide_open()) {
             self.event.notify();
         }
     }

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex as StdMutex, OnceLock};
 
 use super::clock::Moment;
+use super::gate::Feed;
 use super::measures::{Mark, Measures, Tally};
 use super::span::Spans;
 use anabranch_record::EventCount;
@@ -124,6 +125,8 @@ pub(crate) struct Run {
     pub(crate) spinning: Padded<AtomicBool>,
     /// There are more threads than processors.
     pub(crate) is_crowded: bool,
+    /// What the source gives comes from outside.
+    pub(crate) feed: Option<std::sync::Arc<dyn Feed>>,
     /// Workers never park.
     pub(crate) always_spins: bool,
     /// A claim is so many items; 0 is as many as its cost allows.
@@ -136,7 +139,7 @@ pub(crate) struct Run {
 }
 
 /// How many processors this process may use, asked once.
-fn processors() -> usize {
+pub(crate) fn processors() -> usize {
     static PROCESSORS: OnceLock<usize> = OnceLock::new();
     *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
@@ -150,10 +153,11 @@ impl Run {
         dedicated: Vec<Arc<EventCount>>,
         measures: Option<Measures>,
         spans: Spans,
+        feed: Option<std::sync::Arc<dyn Feed>>,
     ) -> Self {
-        let is_crowded = workers + dedicated.len() > processors();
+        let is_crowded = workers + dedicated.len() + usize::from(feed.is_some()) > processors();
         Self {
-            event: Arc::new(EventCount::new()),
+            event: feed.as_ref().map_or_else(Arc::default, |feed| Arc::clone(feed.event())),
             dedicated,
             workers: AtomicUsize::new(workers),
             stopping: AtomicBool::new(false),
@@ -164,6 +168,7 @@ impl Run {
             failures: AtomicUsize::new(0),
             spinning: Padded(AtomicBool::new(false)),
             is_crowded,
+            feed,
             always_spins,
             burst,
             measures,
@@ -286,11 +291,6 @@ pub(crate) struct Site<E> {
 }
 
 impl<E> Site<E> {
-    /// How many indices of its domain were given back.
-    pub(crate) fn released(&self) -> u64 {
-        self.domain.as_ref().map_or(0, |domain| domain.released())
-    }
-
     /// Whether there is nobody else to do what the node makes available while it blocks.
     #[inline]
     pub(crate) fn is_alone(&self) -> bool {

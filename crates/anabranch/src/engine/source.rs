@@ -8,6 +8,7 @@ use anabranch_record::{Baton, EventCount, Word};
 
 use super::assembly::{Poked, SerialNode};
 use super::clock::Mean;
+use super::gate::Gate;
 use super::measures::Tally;
 use super::run::{Cause, Site};
 use super::scales::Scales;
@@ -30,13 +31,13 @@ pub(super) struct SourceNode<'env, P: Pull> {
     site: Site<P::Error>,
     baton: Baton<State<'env, P>>,
     room: RoomWatch<P::Item>,
-    /// So many indices must be given back before the source is asked again: more than are while the window is full
-    /// by weight. Written by who holds the baton.
-    gate: AtomicU64,
+    gate: Option<Arc<Gate>>,
     /// The bits of the mean cost of `next`, for others to see.
     mean: AtomicU64,
     /// Who takes what is pulled waits here.
     out: Arc<EventCount>,
+    /// Who pulls is not held up in the source, and goes on with what it has pulled.
+    goes_on: bool,
 }
 
 impl<'env, P: Pull> SourceNode<'env, P> {
@@ -48,8 +49,12 @@ impl<'env, P: Pull> SourceNode<'env, P> {
         out: Arc<EventCount>,
     ) -> Self {
         let room = port.watch();
+        let feed = site.run.feed.clone();
+        let goes_on = feed.is_some() && !site.is_dedicated;
+        let has_gate = scales.is_some() || feed.is_some();
+        let gate = has_gate.then(|| Arc::new(Gate::new(port.domain(), feed)));
         let baton = Baton::new(State { pull, port, scales, mean: Mean::default() });
-        Self { site, baton, room, gate: AtomicU64::new(0), mean: AtomicU64::new(0), out }
+        Self { site, baton, room, gate, mean: AtomicU64::new(0), out, goes_on }
     }
 
     /// Whether the items in flight are light enough for another one.
@@ -57,9 +62,22 @@ impl<'env, P: Pull> SourceNode<'env, P> {
     fn is_light(&self, state: &mut State<'env, P>) -> bool {
         let Some(scales) = &mut state.scales else { return true };
         let released = state.port.domain().released();
-        let gate = scales.gate(released);
-        self.gate.store(gate, Ordering::Relaxed);
-        gate <= released
+        let indices = scales.gate(released);
+        if let Some(gate) = &self.gate {
+            gate.set(indices);
+        }
+        indices <= released
+    }
+
+    /// Whether there is something to pull, for all that this worker can tell.
+    #[inline]
+    fn is_fed(&self) -> bool {
+        self.gate.as_ref().is_none_or(|gate| gate.is_fed())
+    }
+
+    /// What the source waits for beside room.
+    pub(super) fn gate(&self) -> Option<&Arc<Gate>> {
+        self.gate.as_ref()
     }
 
     pub(super) fn word(&self) -> &Arc<Word> {
@@ -73,6 +91,9 @@ impl<'env, P: Pull> SourceNode<'env, P> {
         }
         if self.site.run.is_stopping() {
             return self.stops(state, worked);
+        }
+        if !self.is_fed() {
+            return false;
         }
         let mean = &state.mean;
         let most =
@@ -94,9 +115,11 @@ impl<'env, P: Pull> SourceNode<'env, P> {
                         }
                         mark.enters(state.port.next());
                         state.port.put(Cell::Value(item));
-                        #[cfg(not(mutant = "no_notice_of_an_item"))]
-                        self.out.notify();
-                        if !self.is_light(state) || self.site.is_alone() {
+                        // Who has it from outside is back at once, takes it on, and says what it leaves.
+                        if cfg!(not(mutant = "no_notice_of_an_item")) && !self.goes_on {
+                            self.out.notify();
+                        }
+                        if !self.is_light(state) || self.site.is_alone() || !self.is_fed() {
                             break;
                         }
                     }
@@ -172,7 +195,7 @@ impl<P: Pull> SerialNode for SourceNode<'_, P> {
         held.let_go();
         // Rule 7: whoever made room while we held the baton left it to us to see.
         #[cfg(not(mutant = "no_look_after_pull"))]
-        if self.is_ready() {
+        if self.is_ready() && self.gate.as_ref().is_none_or(|gate| gate.is_wide_open()) {
             self.site.run.event.notify();
         }
         if worked { Poked::Worked } else { Poked::Idle }
@@ -181,9 +204,9 @@ impl<P: Pull> SerialNode for SourceNode<'_, P> {
     fn is_ready(&self) -> bool {
         let run = &self.site.run;
         self.baton.word().is_free()
-            && (!run.is_stopping() || run.is_draining())
             && self.room.has_room()
-            && self.site.released() >= self.gate.load(Ordering::Relaxed)
+            && self.gate.as_ref().is_none_or(|gate| gate.is_light())
+            && (run.is_draining() || !run.is_stopping() && self.is_fed())
     }
 
     fn is_held(&self) -> bool {

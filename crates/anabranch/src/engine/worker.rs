@@ -277,7 +277,10 @@ impl<'l, 'env> Worker<'l, 'env> {
             if cfg!(not(mutant = "no_last_look")) && self.look() {
                 self.run.event.leave();
             } else {
-                self.run.event.wait(ticket);
+                match &self.run.feed {
+                    None => self.run.event.wait(ticket),
+                    Some(feed) => feed.wait(ticket, &|| self.look()),
+                }
             }
             // The notice that woke this worker has spared others, and it does one thing only: more than one place
             // wants another worker (rule 9). A hop passes its own rest on when it is claimed.

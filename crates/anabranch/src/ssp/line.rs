@@ -8,8 +8,8 @@ use anabranch_plan::Node;
 
 use super::queue::{Numbered, Receiver, Sender, queue};
 use super::room::Room;
-use super::stages::Wish;
-use crate::engine::Weigher;
+use super::stages::{Order, Wish};
+use crate::engine::{Weigher, processors};
 use crate::flow::Sure;
 use crate::shape::Batched;
 use crate::stream::Stream;
@@ -42,19 +42,15 @@ impl<P: Send + 'static> Line<P, Identity<Numbered<P>, Batched>> {
     /// A line without stages, for stages with these wishes.
     #[doc(hidden)]
     pub fn open(wishes: &[Wish]) -> Self {
-        let replicas = || {
-            wishes.iter().filter_map(|wish| match wish {
-                Wish::Replicas(replicas) => Some(*replicas),
-                _ => None,
-            })
-        };
-        let most = replicas().max().unwrap_or(0);
-        // Sequential stages overlap with one another, as if they were replicas of one.
-        let workers = most.max(wishes.len() - replicas().count()).max(1);
+        let replicas = || wishes.iter().filter(|wish| wish.order == Order::Parallel).map(|wish| wish.workers);
+        let most = replicas().max().unwrap_or(1);
+        // More threads than processors only if a stage asks for them: stages that compute would gain nothing.
+        let all: usize = wishes.iter().map(|wish| wish.workers).sum();
+        let workers = most.max(all.min(processors()));
         // What the source gives is in order anyway, and a last parallel stage has its results put in order for nothing.
-        let first = wishes.iter().rposition(|wish| *wish == Wish::Ordered).map_or(1, |at| at + 1);
+        let first = wishes.iter().rposition(|wish| wish.order == Order::Posts).map_or(1, |at| at + 1);
         let unordered_from =
-            (first..wishes.len()).find(|&at| wishes[at] == Wish::Sequential).unwrap_or(wishes.len());
+            (first..wishes.len()).find(|&at| wishes[at].order == Order::Any).unwrap_or(wishes.len());
         let owns_memory = needs_drop::<P>();
         let room = Arc::new(Room::new(workers, owns_memory, size_of::<Numbered<P>>()));
         let (sender, receiver): (_, Receiver<P>) = queue(workers, Arc::clone(&room));
@@ -68,9 +64,8 @@ impl<P: Send + 'static> Line<P, Identity<Numbered<P>, Batched>> {
         };
         let weigh = move |batch: &Vec<Numbered<P>>| room.weight(batch.len());
         let weigher = Weigher { limit: Room::WHOLE, resume: Room::WHOLE / 2, weigh: Box::new(weigh) };
-        let stream = Stream::pulled_in_batches(receiver, Node::source("post"), weigher);
-        // One worker takes each batch to its end before it waits for the next.
-        let stream = if workers == 1 { stream } else { stream.dedicated() };
+        let feed = receiver.feed();
+        let stream = Stream::pulled_in_batches(receiver, Node::source("post"), weigher).fed(feed);
         Self { sender, stream: stream.title("ssp").workers(workers), terms }
     }
 }
@@ -84,6 +79,7 @@ where
         self.terms.owns_memory |= needs_drop::<U::Out>();
         let Terms { workers, owns_memory, room, .. } = &self.terms;
         room.narrow(*workers, *owns_memory, self.stream.item_size());
+        self.sender.narrow(room.items());
         self.stream = self.stream.window(room.items());
         if self.terms.joined == self.terms.unordered_from {
             self.stream = self.stream.unordered();

@@ -29,11 +29,10 @@ macro_rules! __ssp_pipeline {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __ssp_line {
-    (bind [$($bound:ident)*] $stage:expr $(, $rest:expr)*) => {
-        match $stage {
-            stage => $crate::__ssp_line!(bind [$($bound)* stage] $($rest),*),
-        }
-    };
+    (bind [$($bound:ident)*] $stage:expr $(, $rest:expr)*) => {{
+        let stage = $stage;
+        $crate::__ssp_line!(bind [$($bound)* stage] $($rest),*)
+    }};
     (bind [$($bound:ident)+]) => {{
         let line = $crate::ssp::Line::open(&[$($bound.wish()),+]);
         $crate::__ssp_line!(join line, $($bound)+)
@@ -84,7 +83,7 @@ macro_rules! __ssp_sequential_ordered {
 #[macro_export]
 macro_rules! __ssp_collect {
     () => {
-        $crate::__ssp_sequential!(|item: _| item)
+        $crate::ssp::Sequential::collecting(|item: _| item, false)
     };
 }
 
@@ -93,6 +92,6 @@ macro_rules! __ssp_collect {
 #[macro_export]
 macro_rules! __ssp_collect_ordered {
     () => {
-        $crate::__ssp_sequential_ordered!(|item: _| item)
+        $crate::ssp::Sequential::collecting(|item: _| item, true)
     };
 }

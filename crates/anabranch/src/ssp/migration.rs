@@ -31,9 +31,14 @@
 //! | a stage panics | hangs | the caller gets the panic, from the next `post`, `collect`, `end_and_wait` or drop |
 //! | after a panic | later items go on | behind an ordered stage, nothing of a later item was seen |
 //! | `post` after the end | `Err(StreamEnded)` | the same |
-//! | threads | one for each replica of each stage | as many as the most replicas of a stage, which serve all stages |
+//! | `order` in a last stage behind `sequential!` | counts what arrives | is the number of the post, there too |
+//! | a slow item before an unordered stage | holds up no other | holds up others once the room is full |
+//! | threads | one for each replica of each stage | as many as the most replicas of a stage, or one a processor if that is more and there are as many replicas in all; they serve all stages |
 //!
-//! A stage that waits for a later item to be posted is the one thing that can stop working: what waits takes room.
+//! Two things follow from the room and from the threads. A stage that waits for a later item to be posted can stop
+//! working: what waits takes room. And so can a stage that waits for what another stage does with another item, as with
+//! a `Barrier` that both share: there may be no thread for that one. Stages that wait rather than compute, such as for a
+//! disk or a network, overlap less: give one of them as many replicas as items are to be under way.
 //!
 //! # What one gains
 //!

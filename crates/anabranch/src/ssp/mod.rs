@@ -32,21 +32,23 @@
 //! - **Bounded.** A pipeline has room for 64 items, or for 16 a worker if that is more. Where no item between its
 //!   stages owns memory (as `String` and `Vec` do), the room is 4,096 items, or what fits into 64 KiB. So many may wait
 //!   before the first stage, so many be in the stages up to the end of the last, and as many again behind each
-//!   `parallel!` whose results are taken as they are done. [`post`](Pipeline::post) waits only while there is no room.
+//!   `parallel!` whose results are taken as they are done. [`post`](Pipeline::post) waits only while there is no room:
+//!   so a slow item holds up a whole room of others, also before an unordered stage.
 //! - **Order.** `sequential_ordered!` and `collect_ordered!()` see items in the order of their posts, wherever they
-//!   stand. A last `parallel!` has its results collected in that order. `sequential!` and `collect!()` take items
-//!   as they are done, unless a stage behind them is ordered.
-//! - **Threads.** A pipeline owns its threads: as many as the most replicas of a stage, or as it has sequential
-//!   stages if those are more, and, if those are two or more, one that takes what is posted. They park while there is
-//!   nothing to do. A stage never runs more often at once than it has replicas.
-//! - **Prompt.** An item that is posted goes through without waiting for another post. While items wait for workers
-//!   and are quick, up to 64 of them go from stage to stage together: some 20 microseconds of work at most, by what
-//!   items have taken so far.
+//!   stand. `sequential!` and `collect!()` take items as they are done, unless a stage behind them is ordered. A last
+//!   `parallel!` has its results collected in the order in which it got its items.
+//! - **Threads.** A pipeline owns its threads: as many as the most replicas of a stage, or as there are replicas and
+//!   sequential stages in all where the processors are enough for those. All of them serve all stages, and park while
+//!   there is nothing to do. A stage never runs more often at once than it has replicas.
+//! - **Prompt.** An item that is posted goes through without waiting for another post. While many items have been
+//!   quick, of less than 2 microseconds each, up to 64 of them go from stage to stage together, and a worker takes some 20
+//!   microseconds of such work at once; should one of these be slow, those behind it wait. Others are taken by another
+//!   worker, a millisecond later at most.
 //! - **Ends.** Dropping a pipeline ends it, and so do [`collect`](Pipeline::collect) and
 //!   [`end_and_wait`](Pipeline::end_and_wait): what was posted is finished, then the threads end.
 //! - **Panics.** When a stage panics, no further item is taken and the caller gets the panic, with its own payload:
-//!   from the next `post`, `collect`, `end_and_wait` or drop, and once. Behind an ordered stage nothing of the items
-//!   after the one that panicked was seen.
+//!   from the next `post`, `collect`, `end_and_wait` or drop, and once. The threads end, and the stages are dropped, also
+//!   if none of these comes. Behind an ordered stage nothing of the items after the one that panicked was seen.
 //! - **Endless streams.** A last stage that gives `()` stores nothing.
 //!
 //! Where nothing has to be `'static`, [`Stream`](crate::Stream) borrows, has errors, and needs no posting.

@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::panic::resume_unwind;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 
 use anabranch_plan::Plan;
+use anabranch_record::sync::thread::{Builder, JoinHandle};
+use anabranch_record::sync::{Mutex, MutexGuard, lock};
 
 use super::queue::Sender;
 
@@ -67,7 +67,7 @@ impl<T, R> Pipeline<T, R> {
     where
         R: Send + 'static,
     {
-        let thread = std::thread::Builder::new().name("ssp-0".to_owned()).spawn(run);
+        let thread = Builder::new().name("ssp-0".to_owned()).spawn(run);
         let thread = thread.expect("the system has a thread for a pipeline");
         Self { sender, has_ended: false, state: Mutex::new(State::Running(thread)), plan }
     }
@@ -131,7 +131,7 @@ impl<T, R> Pipeline<T, R> {
     }
 
     fn state(&self) -> MutexGuard<'_, State<R>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Waits until every thread has ended. Of several callers one gets a panic.

@@ -1,9 +1,8 @@
 //! The replicas of a parallel stage: each is used by one worker at a time.
 
-use std::sync::atomic::{AtomicUsize, Ordering, fence};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, PoisonError, TryLockError};
 
-use anabranch_record::sync::Padded;
+use anabranch_record::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, Padded, fence, lock};
 
 /// As many states as the stage has replicas.
 #[derive(Debug)]
@@ -50,7 +49,7 @@ impl<S> Replicas<S> {
     }
 
     fn spare(&self) -> MutexGuard<'_, Vec<S>> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.spare)
     }
 }
 
@@ -90,13 +89,12 @@ impl<S> Shared<S> {
 
     /// Calls `f` with a free replica: that of `place` if it is free, else another, which `place` then says. Waits
     /// while none is.
+    #[inline(never)]
     fn with<R>(&self, place: &mut usize, f: impl FnOnce(&mut S) -> R) -> R {
+        // Dropped last, also when the stage panics: only then is the replica free.
+        let _freed = Freed(self);
         let mut state = self.free(place).unwrap_or_else(|| self.wait(place));
-        let freed = Freed(self);
-        let result = f(&mut state);
-        drop(state);
-        drop(freed);
-        result
+        f(&mut state)
     }
 
     fn free(&self, place: &mut usize) -> Option<MutexGuard<'_, S>> {
@@ -113,7 +111,7 @@ impl<S> Shared<S> {
 
     #[cold]
     fn wait(&self, place: &mut usize) -> MutexGuard<'_, S> {
-        let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gate = lock(&self.gate);
         self.waiting.fetch_add(1, Ordering::SeqCst);
         // Against the one in `Freed`: who is freed after this look sees that somebody waits.
         fence(Ordering::SeqCst);
@@ -136,7 +134,7 @@ impl<S> Drop for Freed<'_, S> {
         fence(Ordering::SeqCst);
         if shared.waiting.load(Ordering::SeqCst) > 0 {
             // Under the gate: a worker between its look and its wait is not missed.
-            let _gate = shared.gate.lock().unwrap_or_else(PoisonError::into_inner);
+            let _gate = lock(&shared.gate);
             shared.freed.notify_one();
         }
     }

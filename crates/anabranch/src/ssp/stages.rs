@@ -22,18 +22,27 @@ pub struct Parallel<S> {
 pub struct Sequential<S> {
     stage: S,
     is_ordered: bool,
+    only_collects: bool,
 }
 
 /// What a stage asks of the whole pipeline.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
-    /// So many workers.
-    Replicas(usize),
-    /// A worker.
-    Sequential,
-    /// A worker, and items in the order of their posts.
-    Ordered,
+pub struct Wish {
+    /// So many workers are in it at once, all of whom may wait.
+    pub(super) workers: usize,
+    pub(super) order: Order,
+}
+
+/// What a stage asks of the order of its items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// None: the stage is parallel.
+    Parallel,
+    /// None.
+    Any,
+    /// That of the posts.
+    Posts,
 }
 
 impl<S> Parallel<S> {
@@ -51,7 +60,7 @@ impl<S> Parallel<S> {
 
     #[doc(hidden)]
     pub fn wish(&self) -> Wish {
-        Wish::Replicas(self.replicas.len())
+        Wish { workers: self.replicas.len(), order: Order::Parallel }
     }
 
     /// Adds the stage to a line.
@@ -70,12 +79,12 @@ impl<S> Parallel<S> {
         let count = self.replicas.len();
         let replicas = Arc::new(Replicas::new(self.replicas, line.terms.workers));
         let call = |seat: &mut Seat<S>, (number, item): Numbered<T>| {
-            seat.with(|stage| stage.process(item)).map(|item| (number, item))
+            Some((number, seat.with(|stage| stage.process(item))?))
         };
         let Line { sender, stream, terms } = line.passed();
-        let stream = stream.map_with(move || replicas.seat(), call).name("parallel");
+        let stream = stream.filter_map_with(move || replicas.seat(), call).name("parallel");
         let stream = if terms.has_one_bound { stream.replicate(count) } else { stream };
-        Line { sender, stream: stream.filter_map(|item| item).name("keep"), terms }
+        Line { sender, stream, terms }
     }
 
     /// Ends a line with the stage and starts the pipeline.
@@ -102,12 +111,19 @@ impl<S> Parallel<S> {
 impl<S> Sequential<S> {
     #[doc(hidden)]
     pub fn new(stage: S, is_ordered: bool) -> Self {
-        Self { stage, is_ordered }
+        Self { stage, is_ordered, only_collects: false }
+    }
+
+    /// A stage that hands its items on and never waits.
+    #[doc(hidden)]
+    pub fn collecting(stage: S, is_ordered: bool) -> Self {
+        Self { stage, is_ordered, only_collects: true }
     }
 
     #[doc(hidden)]
     pub fn wish(&self) -> Wish {
-        if self.is_ordered { Wish::Ordered } else { Wish::Sequential }
+        let order = if self.is_ordered { Order::Posts } else { Order::Any };
+        Wish { workers: usize::from(!self.only_collects), order }
     }
 
     /// Adds the stage to a line.

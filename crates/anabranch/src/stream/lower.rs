@@ -123,7 +123,8 @@ where
         let measures = plan.as_ref().map(|plan| Measures::new(plan.nodes.len(), window, workers, traces));
         let plan = plan.filter(|_| M::REPORTS);
         let burst = self.settings.burst.map_or(0, |burst| burst as u64);
-        let run = Arc::new(Run::new(workers, self.settings.spin, burst, dedicated, measures, spans));
+        let feed = self.settings.feed.take();
+        let run = Arc::new(Run::new(workers, self.settings.spin, burst, dedicated, measures, spans, feed));
         let Settings { title, inline, tokens, progress, bytes, pool, handle, affinity, .. } = self.settings;
         let watcher = progress.map(|call| Reporter::new(call, bytes));
         for token in &tokens {

@@ -8,7 +8,9 @@ use anabranch_plan::{Node, State};
 use super::{Described, Stream};
 use crate::engine::Tail;
 use crate::flow::{Admit, Mode};
-use crate::unit::{CountBytes, Filter, FilterMap, FlatMap, Inspect, Map, MapWith, TryMap, TryMapWith, Unit};
+use crate::unit::{
+    CountBytes, Filter, FilterMap, FilterMapWith, FlatMap, Inspect, Map, MapWith, TryMap, TryMapWith, Unit,
+};
 
 impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// Puts `unit` in the place of the open unit, as `node` after it.
@@ -152,6 +154,31 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     {
         let node = Node::parallel("map_with").state(State::PerWorker);
         self.extend(node, |before| MapWith { before, make, call: f })
+    }
+
+    /// As [`filter_map`](Self::filter_map), with a state that each worker makes for itself: see
+    /// [`map_with`](Self::map_with).
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let long = Stream::from_iter(["a b", "c d e", ""])
+    ///     .filter_map_with(Vec::new, |words, line| {
+    ///         words.clear(); // its memory is used again
+    ///         words.extend(line.split_whitespace());
+    ///         (words.len() > 2).then_some(line)
+    ///     })
+    ///     .collect::<Vec<_>>();
+    /// assert_eq!(long, ["c d e"]);
+    /// ```
+    pub fn filter_map_with<L, V, N, F>(self, make: N, f: F) -> Stream<'env, FilterMapWith<U, N, F>, M>
+    where
+        V: Send,
+        N: Fn() -> L + Sync,
+        F: Fn(&mut L, U::Out) -> Option<V> + Sync,
+    {
+        let node = Node::parallel("filter_map_with").state(State::PerWorker);
+        self.extend(node, |before| FilterMapWith { before, make, call: f })
     }
 
     /// As [`try_map`](Self::try_map), with a state that each worker makes for itself: see

@@ -8,7 +8,7 @@ use anabranch_record::sync::Arc;
 use super::{Described, Stream};
 use crate::bell::Bell;
 use crate::channel::{Post, Posted, channel};
-use crate::engine::{ErrorSlot, NodeSpec, SourceUpstream, Tail, Weigher};
+use crate::engine::{ErrorSlot, Feed, NodeSpec, SourceUpstream, Tail, Weigher};
 use crate::flow::{May, Mode};
 use crate::serial::{FromIter, Pull, TryFromIter};
 use crate::settings::Settings;
@@ -175,6 +175,12 @@ impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Batched>, M> {
 }
 
 impl<'env, T: Send + 'env, S: Shape, M: Mode> Stream<'env, Identity<T, S>, M> {
+    /// What the source gives comes from outside: workers do not wait in the source.
+    pub(crate) fn fed(mut self, feed: std::sync::Arc<dyn Feed>) -> Self {
+        self.settings.feed = Some(feed);
+        self
+    }
+
     fn pulled_as<P>(pull: P, node: Node, weigher: Option<Weigher<'env, S::Slot<T>>>) -> Self
     where
         P: Pull<Item = S::Slot<T>, Error = M::Error> + 'env,
