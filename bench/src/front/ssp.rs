@@ -1,10 +1,6 @@
 //! One program for `anabranch::ssp` and for Rust-SSP.
 
-use std::sync::Mutex;
-use std::thread;
-use std::time::{Duration, Instant};
-
-use anabranch_record::one_to_one;
+use std::time::Duration;
 
 use super::programs::Programs;
 use super::{single, without};
@@ -57,48 +53,7 @@ pub fn measure(programs: &Programs, quick: bool) -> Vec<Row> {
             (rounds.summary(|round| round.samples[1] / round.samples[0]), remark)
         })
     });
-    grains.chain([bare(quick)]).collect()
-}
-
-/// What one post an item costs at least: a record between two threads, its writer behind a lock as that of all who may
-/// post, and nothing done with the items.
-fn bare(quick: bool) -> Row {
-    let items = if quick { 200_000 } else { 1_000_000 };
-    let expected = (0..items).fold(Digest::EMPTY, Digest::with);
-    let pass = move || {
-        let (writer, mut reader) = one_to_one::<u64>(1, 4_096);
-        let began = Instant::now();
-        let digest = thread::scope(|scope| {
-            let taking = scope.spawn(move || {
-                let mut digest = Digest::EMPTY;
-                loop {
-                    let ready = reader.ready().clamp(1, 4_096);
-                    let mut burst = reader.receive(ready);
-                    if burst.is_empty() {
-                        return digest;
-                    }
-                    digest = burst.drain().fold(digest, Digest::with);
-                    burst.release();
-                }
-            });
-            let writer = Mutex::new(writer);
-            for item in 0..items {
-                let mut writer = writer.lock().expect("nobody panics with it");
-                let mut slot = writer.stall(1).expect("the reader stays to the end");
-                slot.push(item);
-                slot.commit();
-            }
-            drop(writer);
-            taking.join().expect("a reader does not panic")
-        });
-        (began.elapsed().as_nanos() as f64 / items as f64, digest)
-    };
-    let budget = Budget { wanted: if quick { 7 } else { 21 }, least: 7, time: Duration::from_secs(10) };
-    let rounds = play(budget, Some(probe()), vec![Contender::sampled("bare", expected, pass)]);
-    let what = "a lock and a record between two threads, an item at a time";
-    Row::new(GROUP, what, (Target::None, Unit::Nanoseconds), &rounds, |rounds| {
-        (rounds.summary(|round| round.samples[0]), "an item; no stage".into())
-    })
+    grains.collect()
 }
 
 /// Processor time while nothing is posted.
