@@ -1,6 +1,7 @@
 //! A pipeline in the making.
 
 use std::convert::Infallible;
+use std::marker::PhantomData;
 use std::mem::needs_drop;
 use std::sync::Arc;
 
@@ -18,10 +19,12 @@ use crate::unit::{Apply, Identity, Unit};
 /// The stages that were joined so far.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Line<P, U: Unit> {
+pub struct Line<P, T, U: Unit> {
     pub(super) sender: Sender<P>,
     pub(super) stream: Stream<'static, U, Sure>,
     pub(super) terms: Terms,
+    /// What comes out: that a stage which takes something else is told so by its own bound.
+    pub(super) item: PhantomData<fn() -> T>,
 }
 
 /// What the stages asked for.
@@ -38,7 +41,7 @@ pub(super) struct Terms {
     room: Arc<Room>,
 }
 
-impl<P: Send + 'static> Line<P, Identity<Numbered<P>, Batched>> {
+impl<P: Send + 'static> Line<P, P, Identity<Numbered<P>, Batched>> {
     /// A line without stages, for stages with these wishes.
     #[doc(hidden)]
     pub fn open(wishes: &[Wish]) -> Self {
@@ -66,11 +69,11 @@ impl<P: Send + 'static> Line<P, Identity<Numbered<P>, Batched>> {
         let weigher = Weigher { limit: Room::WHOLE, resume: Room::WHOLE / 2, weigh: Box::new(weigh) };
         let feed = receiver.feed();
         let stream = Stream::pulled_in_batches(receiver, Node::source("post"), weigher).fed(feed);
-        Self { sender, stream: stream.title("ssp").workers(workers), terms }
+        Self { sender, stream: stream.title("ssp").workers(workers), terms, item: PhantomData }
     }
 }
 
-impl<P, U> Line<P, U>
+impl<P, T, U> Line<P, T, U>
 where
     U: Apply<Infallible> + Send + 'static,
 {

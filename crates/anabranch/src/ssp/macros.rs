@@ -30,7 +30,7 @@ macro_rules! __ssp_pipeline {
 #[macro_export]
 macro_rules! __ssp_line {
     (bind [$($bound:ident)*] $stage:expr $(, $rest:expr)*) => {{
-        let stage = $stage;
+        let stage = $crate::ssp::stage($stage);
         $crate::__ssp_line!(bind [$($bound)* stage] $($rest),*)
     }};
     (bind [$($bound:ident)+]) => {{

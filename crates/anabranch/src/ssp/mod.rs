@@ -64,7 +64,7 @@ mod stages;
 
 pub use line::Line;
 pub use pipeline::{ItemPostError, Pipeline};
-pub use stages::{Parallel, Sequential, Wish};
+pub use stages::{Parallel, Sequential, Stage, Wish, stage};
 
 #[doc(inline)]
 pub use crate::{

@@ -1,6 +1,7 @@
 //! Stages on their way into a pipeline. The macros call what is hidden here.
 
 use std::convert::Infallible;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::line::Line;
@@ -23,6 +24,42 @@ pub struct Sequential<S> {
     stage: S,
     is_ordered: bool,
     only_collects: bool,
+}
+
+/// What may stand in a [`pipeline!`](super::pipeline).
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no stage of a `pipeline!`",
+    label = "expected a stage",
+    note = "a stage is `parallel!(f, replicas)`, `sequential!(f)` or `sequential_ordered!(f)`; the last may be `collect!()` or \
+            `collect_ordered!()`"
+)]
+pub trait Stage {
+    /// Itself. (Where a type has none, the compiler says so and no more.)
+    type Itself;
+    fn itself(self) -> Self::Itself;
+}
+
+impl<S> Stage for Parallel<S> {
+    type Itself = Self;
+
+    fn itself(self) -> Self {
+        self
+    }
+}
+
+impl<S> Stage for Sequential<S> {
+    type Itself = Self;
+
+    fn itself(self) -> Self {
+        self
+    }
+}
+
+/// Checks that a stage is one.
+#[doc(hidden)]
+pub fn stage<S: Stage>(stage: S) -> S::Itself {
+    stage.itself()
 }
 
 /// What a stage asks of the whole pipeline.
@@ -67,8 +104,8 @@ impl<S> Parallel<S> {
     #[doc(hidden)]
     pub fn join<P, T, U, V>(
         self,
-        line: Line<P, U>,
-    ) -> Line<P, impl Apply<Infallible, Out = Numbered<V>> + Send + 'static>
+        line: Line<P, T, U>,
+    ) -> Line<P, V, impl Apply<Infallible, Out = Numbered<V>> + Send + 'static>
     where
         P: Send + 'static,
         T: Send + 'static,
@@ -81,15 +118,15 @@ impl<S> Parallel<S> {
         let call = |seat: &mut Seat<S>, (number, item): Numbered<T>| {
             Some((number, seat.with(|stage| stage.process(item))?))
         };
-        let Line { sender, stream, terms } = line.passed();
+        let Line { sender, stream, terms, .. } = line.passed();
         let stream = stream.filter_map_with(move || replicas.seat(), call).name("parallel");
         let stream = if terms.has_one_bound { stream.replicate(count) } else { stream };
-        Line { sender, stream, terms }
+        Line { sender, stream, terms, item: PhantomData }
     }
 
     /// Ends a line with the stage and starts the pipeline.
     #[doc(hidden)]
-    pub fn close<P, T, U, R>(self, line: Line<P, U>) -> Pipeline<P, R>
+    pub fn close<P, T, U, R>(self, line: Line<P, T, U>) -> Pipeline<P, R>
     where
         P: Send + 'static,
         T: Send + 'static,
@@ -100,7 +137,7 @@ impl<S> Parallel<S> {
         let count = self.replicas.len();
         let replicas = Arc::new(Replicas::new(self.replicas, line.terms.workers));
         let call = |seat: &mut Seat<S>, (number, item)| seat.with(|stage| stage.process(item, number));
-        let Line { sender, stream, terms } = line.passed();
+        let Line { sender, stream, terms, .. } = line.passed();
         let stream = stream.map_with(move || replicas.seat(), call).name("parallel");
         let stream = if terms.has_one_bound { stream.replicate(count) } else { stream };
         let plan = stream.plan();
@@ -130,8 +167,8 @@ impl<S> Sequential<S> {
     #[doc(hidden)]
     pub fn join<P, T, U, V>(
         self,
-        line: Line<P, U>,
-    ) -> Line<P, impl Apply<Infallible, Out = Numbered<V>> + Send + 'static>
+        line: Line<P, T, U>,
+    ) -> Line<P, V, impl Apply<Infallible, Out = Numbered<V>> + Send + 'static>
     where
         P: Send + 'static,
         T: Send + 'static,
@@ -141,13 +178,13 @@ impl<S> Sequential<S> {
     {
         let Self { mut stage, .. } = self;
         let call = move |(number, item): Numbered<T>| Some((number, stage.process(item)?));
-        let Line { sender, stream, terms } = line.passed();
-        Line { sender, stream: stream.serial_filter_map(call).name("sequential"), terms }
+        let Line { sender, stream, terms, .. } = line.passed();
+        Line { sender, stream: stream.serial_filter_map(call).name("sequential"), terms, item: PhantomData }
     }
 
     /// Ends a line with the stage and starts the pipeline.
     #[doc(hidden)]
-    pub fn close<P, T, U, R>(self, line: Line<P, U>) -> Pipeline<P, R>
+    pub fn close<P, T, U, R>(self, line: Line<P, T, U>) -> Pipeline<P, R>
     where
         P: Send + 'static,
         T: Send + 'static,
