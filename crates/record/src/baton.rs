@@ -42,8 +42,8 @@ const RELEASE: Ordering = match () {
 
 /// The state of a serial stage, and the word that says who may touch it.
 ///
-/// Invariant: the state is touched by the one thread whose poke found [`FREE`], until it sets the word to
-/// `FREE` or [`CLOSED`]. A count of pokes other than 0 means held. 2^63 pokes of one holding are out of reach.
+/// Invariant: the state is touched by the one thread whose poke found `FREE`, until it sets the word to
+/// `FREE` or `CLOSED`. A count of pokes other than 0 means held. 2^63 pokes of one holding are out of reach.
 pub struct Baton<S> {
     word: Arc<Word>,
     /// On lines of its own: who holds the baton writes it all the time, while others read what stands beside it.

@@ -26,7 +26,8 @@ pub enum Piece {
 /// Whole members are left to a [`Decoder`](super::Decoder).
 ///
 /// It is an iterator that ends after its first error. Padding with zeros after the last member ends a file as its
-/// end does; anything else there is [`Fault::TrailingGarbage`], which comes after all the data.
+/// end does; anything else there is [`Fault::TrailingGarbage`](super::Fault::TrailingGarbage), which comes after all
+/// the data.
 pub struct Splitter<R> {
     reader: R,
     scanner: Scanner,

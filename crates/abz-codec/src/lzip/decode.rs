@@ -9,7 +9,7 @@ use super::header::{Trailer, filters};
 use super::{HEADER_LEN, TRAILER_LEN};
 use crate::lzma::{Decoding, Obstacle};
 
-/// A member as it lies in the file, whole. [`Decoder::decode`] makes data of it.
+/// A member as it lies in the file, whole. [`Decoder::decode_into`] makes data of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
     /// Counted from 1.
