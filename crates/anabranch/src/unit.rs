@@ -225,125 +225,80 @@ operator! {
     }
 }
 
-/// See [`Stream::map_with`](crate::Stream::map_with).
-#[derive(Debug)]
-pub struct MapWith<P, N, F> {
-    pub(crate) before: P,
-    pub(crate) make: N,
-    pub(crate) call: F,
+/// Writes the struct and the two impls of an operator with a state for each worker: what differs is what its function
+/// gives, and what is made of that.
+macro_rules! operator_with {
+    (
+        $(#[$doc:meta])*
+        $name:ident gives $gives:ty, types [$($type:ident)?], error $error:ident,
+        |$given:ident, $emit:ident| $body:expr
+    ) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name<P, N, F> {
+            pub(crate) before: P,
+            pub(crate) make: N,
+            pub(crate) call: F,
+        }
+
+        impl<P: Unit, L, U: Send, $($type,)? N, F> Unit for $name<P, N, F>
+        where
+            N: Fn() -> L + Sync,
+            F: Fn(&mut L, P::Out) -> $gives + Sync,
+        {
+            type In = P::In;
+            type Out = U;
+            type From = P::From;
+            type To = P::To;
+            type Local = (P::Local, L);
+
+            fn local(&self) -> Self::Local {
+                (self.before.local(), (self.make)())
+            }
+        }
+
+        impl<$error, P: Apply<$error>, L, U: Send, N, F> Apply<$error> for $name<P, N, F>
+        where
+            N: Fn() -> L + Sync,
+            F: Fn(&mut L, P::Out) -> $gives + Sync,
+        {
+            #[inline]
+            fn apply(
+                &self,
+                (before, own): &mut Self::Local,
+                item: P::In,
+                $emit: &mut impl FnMut(U) -> Flow<$error>,
+            ) -> Flow<$error> {
+                self.before.apply(before, item, &mut |item| {
+                    let $given = (self.call)(own, item);
+                    $body
+                })
+            }
+        }
+    };
 }
 
-impl<P: Unit, L, U: Send, N: Fn() -> L + Sync, F: Fn(&mut L, P::Out) -> U + Sync> Unit for MapWith<P, N, F> {
-    type In = P::In;
-    type Out = U;
-    type From = P::From;
-    type To = P::To;
-    type Local = (P::Local, L);
+operator_with! {
+    /// See [`Stream::map_with`](crate::Stream::map_with).
+    MapWith gives U, types [], error X,
+    |given, emit| emit(given)
+}
 
-    fn local(&self) -> Self::Local {
-        (self.before.local(), (self.make)())
+operator_with! {
+    /// See [`Stream::filter_map_with`](crate::Stream::filter_map_with).
+    FilterMapWith gives Option<U>, types [], error X,
+    |given, emit| match given {
+        Some(item) => emit(item),
+        None => ControlFlow::Continue(()),
     }
 }
 
-impl<E, P: Apply<E>, L, U: Send, N, F> Apply<E> for MapWith<P, N, F>
-where
-    N: Fn() -> L + Sync,
-    F: Fn(&mut L, P::Out) -> U + Sync,
-{
-    #[inline]
-    fn apply(
-        &self,
-        (before, own): &mut Self::Local,
-        item: P::In,
-        emit: &mut impl FnMut(U) -> Flow<E>,
-    ) -> Flow<E> {
-        self.before.apply(before, item, &mut |item| emit((self.call)(own, item)))
-    }
-}
-
-/// See [`Stream::filter_map_with`](crate::Stream::filter_map_with).
-#[derive(Debug)]
-pub struct FilterMapWith<P, N, F> {
-    pub(crate) before: P,
-    pub(crate) make: N,
-    pub(crate) call: F,
-}
-
-impl<P: Unit, L, U: Send, N, F> Unit for FilterMapWith<P, N, F>
-where
-    N: Fn() -> L + Sync,
-    F: Fn(&mut L, P::Out) -> Option<U> + Sync,
-{
-    type In = P::In;
-    type Out = U;
-    type From = P::From;
-    type To = P::To;
-    type Local = (P::Local, L);
-
-    fn local(&self) -> Self::Local {
-        (self.before.local(), (self.make)())
-    }
-}
-
-impl<E, P: Apply<E>, L, U: Send, N, F> Apply<E> for FilterMapWith<P, N, F>
-where
-    N: Fn() -> L + Sync,
-    F: Fn(&mut L, P::Out) -> Option<U> + Sync,
-{
-    #[inline]
-    fn apply(
-        &self,
-        (before, own): &mut Self::Local,
-        item: P::In,
-        emit: &mut impl FnMut(U) -> Flow<E>,
-    ) -> Flow<E> {
-        self.before.apply(before, item, &mut |item| match (self.call)(own, item) {
-            Some(item) => emit(item),
-            None => ControlFlow::Continue(()),
-        })
-    }
-}
-
-/// See [`Stream::try_map_with`](crate::Stream::try_map_with).
-#[derive(Debug)]
-pub struct TryMapWith<P, N, F> {
-    pub(crate) before: P,
-    pub(crate) make: N,
-    pub(crate) call: F,
-}
-
-impl<P: Unit, L, U: Send, E, N, F> Unit for TryMapWith<P, N, F>
-where
-    N: Fn() -> L + Sync,
-    F: Fn(&mut L, P::Out) -> Result<U, E> + Sync,
-{
-    type In = P::In;
-    type Out = U;
-    type From = P::From;
-    type To = P::To;
-    type Local = (P::Local, L);
-
-    fn local(&self) -> Self::Local {
-        (self.before.local(), (self.make)())
-    }
-}
-
-impl<E, P: Apply<E>, L, U: Send, N, F> Apply<E> for TryMapWith<P, N, F>
-where
-    N: Fn() -> L + Sync,
-    F: Fn(&mut L, P::Out) -> Result<U, E> + Sync,
-{
-    #[inline]
-    fn apply(
-        &self,
-        (before, own): &mut Self::Local,
-        item: P::In,
-        emit: &mut impl FnMut(U) -> Flow<E>,
-    ) -> Flow<E> {
-        self.before.apply(before, item, &mut |item| match (self.call)(own, item) {
-            Ok(item) => emit(item),
-            Err(error) => ControlFlow::Break(Halt::Error(error)),
-        })
+operator_with! {
+    /// See [`Stream::try_map_with`](crate::Stream::try_map_with).
+    TryMapWith gives Result<U, E>, types [E], error E,
+    |given, emit| match given {
+        Ok(item) => emit(item),
+        Err(error) => ControlFlow::Break(Halt::Error(error)),
     }
 }
 
