@@ -22,6 +22,8 @@ pub(crate) struct Settings<'env> {
     pub(crate) end_cost: Option<u64>,
     pub(crate) workers: Option<usize>,
     pub(crate) window: Option<usize>,
+    /// How many indices the domains behind the first have, if not as many.
+    pub(crate) window_behind: Option<usize>,
     /// The bound by weight, for the plan; the source has it.
     pub(crate) window_bytes: Option<u64>,
     pub(crate) burst: Option<usize>,

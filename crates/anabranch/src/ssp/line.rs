@@ -83,7 +83,7 @@ where
         let Terms { workers, owns_memory, room, .. } = &self.terms;
         room.narrow(*workers, *owns_memory, self.stream.item_size());
         self.sender.narrow(room.items());
-        self.stream = self.stream.window(room.items());
+        self.stream = self.stream.window(room.items()).window_behind(room.batches());
         if self.terms.joined == self.terms.unordered_from {
             self.stream = self.stream.unordered();
         }

@@ -52,6 +52,11 @@ impl Room {
         self.longest.load(Ordering::Relaxed)
     }
 
+    /// How many batches of any length there is room for.
+    pub(super) fn batches(&self) -> usize {
+        self.items() / self.longest()
+    }
+
     /// The weight of a batch of `items`: while the batches under way weigh less than [`WHOLE`](Self::WHOLE), there is
     /// room for one more of any length.
     pub(super) fn weight(&self, items: usize) -> u64 {

@@ -58,6 +58,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
             node.ordered = id < unordered_from;
             let gives_order_up = id == unordered_from;
             if id > 0 && (described.opens_domain || gives_order_up) {
+                let window = self.settings.window_behind.unwrap_or(window);
                 plan.open_domain(Domain { window, ordered: node.ordered });
             } else if id == 0 {
                 plan.domains[0].ordered = node.ordered;
@@ -110,7 +111,7 @@ where
         let plan = is_planned.then(|| self.planned(sink).0);
         let windows = match &plan {
             Some(plan) if self.settings.passes.is_some() => self.chosen(plan, &mut specs),
-            _ => vec![window],
+            _ => vec![window, self.settings.window_behind.unwrap_or(window)],
         };
         let window = windows.iter().copied().max().unwrap_or(window);
         let watched = plan.as_ref().filter(|_| is_watched).map(|plan| {

@@ -126,7 +126,8 @@ where
     /// Gives order up from here on: results of parallel stages are taken as they come.
     ///
     /// A slow item then holds nobody up until a window of others has overtaken it. Of several failures the
-    /// first in time is returned; every item is delivered at most once.
+    /// first in time is returned; every item is delivered at most once. What a parallel stage gives has a window of
+    /// its own: of several such stages each adds one.
     ///
     /// ```
     /// use anabranch::Stream;

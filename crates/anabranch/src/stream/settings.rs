@@ -60,6 +60,12 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self
     }
 
+    /// Gives the domains behind the first a window of their own: they are not weighed.
+    pub(crate) fn window_behind(mut self, window: usize) -> Self {
+        self.settings.window_behind = Some(window);
+        self
+    }
+
     /// Sets how many items a worker claims at once. The default adapts to their cost.
     ///
     /// # Panics

@@ -123,6 +123,8 @@ impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {
     /// Bounds what is in flight by weight too: while the items between source and end stand for `bytes` or more,
     /// by what `weigh` said when the source gave them, the source is not asked. So they stand for less than
     /// `bytes` and one item together, and an item of any weight passes. [`window`](Self::window) holds beside it.
+    /// Where a stage gives a window of its own to what comes out of it ([`unordered`](Self::unordered),
+    /// [`serial_flat_map`](Self::serial_flat_map), [`spread`](Self::spread)), this bound ends there.
     ///
     /// ```
     /// use anabranch::Stream;
