@@ -111,9 +111,9 @@
 //!   function: `found = Some(value); break;`, and behind the annotated loop `if let Some(value) = found { break value; }`.
 //!   `break 'outer` alone works.
 //! - A `let`, `break` or `continue` that a macro of yours writes for the body: write it out.
-//! - What `return` gives and what `?` finds must be `Send` until it becomes what the function returns: in a function that
-//!   returns a `Box<dyn Error>`, write `Err("text")?` and not `return Err("text".into())`, and let what is called give
-//!   `Box<dyn Error + Send + Sync>`. What is no `Send` at all, such as an `Rc`, make behind the loop.
+//! - What `return` gives and what `?` finds must be `Send` until it becomes what the function returns. `return Err(..)` of
+//!   what can become a `Box<dyn Error>`, and `?` of other errors, work in a function that returns one; let what is called
+//!   give `Box<dyn Error + Send + Sync>`. What is no `Send` at all, such as an `Rc`, make behind the loop.
 //! - A serial stage may move a variable of the function (`all = add(all, item)`, `return all`, `found = item; break`) if
 //!   no other part uses it and, where it is used behind the loop, it is `mut` and no later part has a `break`. Of a field, of what two parts use, and of
 //!   states it may not: `std::mem::take` it.
@@ -132,6 +132,7 @@
 
 use std::convert::Infallible;
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
 /// How a stage leaves its loop: the error of a stream that was made of a loop.
@@ -203,6 +204,42 @@ pub struct NoReturnFromMacros<T>(pub T);
 pub fn guarded<T>(mut next: impl FnMut() -> NoReturnFromMacros<T>) -> impl FnMut() -> T {
     move || next().0
 }
+
+/// What a stage makes of the error of a `return Err(..)`, where the function returns `R`.
+pub struct Fails<R>(PhantomData<fn() -> R>);
+
+impl<R> fmt::Debug for Fails<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Fails")
+    }
+}
+
+impl<R> Fails<R> {
+    /// Makes the same for all errors...
+    #[allow(clippy::new_without_default, reason = "nobody asks for a default")]
+    pub fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+type Sendable<'e> = Box<dyn std::error::Error + Send + Sync + 'e>;
+
+impl<'e, T> Fails<Result<T, Box<dyn std::error::Error + 'e>>> {
+    /// ... but of a boxed error that does not cross threads one that does: what becomes one becomes the other as well.
+    pub fn keep(self) -> fn(Sendable<'e>) -> Sendable<'e> {
+        |error| error
+    }
+}
+
+/// [`Fails::keep`] for all other errors: they cross as they are.
+pub trait Keep: Sized {
+    /// Gives the error on.
+    fn keep<E>(self) -> fn(E) -> E {
+        |error| error
+    }
+}
+
+impl<R> Keep for Fails<R> {}
 
 /// What may stand before a `?`.
 #[diagnostic::on_unimplemented(

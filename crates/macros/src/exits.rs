@@ -3,8 +3,8 @@
 //! A stage becomes a closure that gives a `Result`: an `Ok` goes on, an `Err` holds how the loop is left. So each
 //! way out becomes a `return` of that closure.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote_spanned;
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Error, Expr, ExprBreak, ExprContinue, ExprReturn, Lifetime, Stmt, parse_quote_spanned};
@@ -192,14 +192,27 @@ impl Rewrite<'_> {
             // The value goes through threads, what is made of it need not.
             Some(Expr::Call(call)) if call.args.len() == 1 && is_variant(&call) => {
                 let variant = &call.func;
-                (call.args.first().cloned(), quote_spanned!(span=> #variant(#value)))
+                let given = call.args.first().map(|given| self.kept(variant, given));
+                (given, quote_spanned!(span=> #variant(#value)))
             }
-            Some(given) => (Some(given), quote_spanned!(span=> #value)),
+            Some(given) => (Some(given.to_token_stream()), quote_spanned!(span=> #value)),
         };
         let given = given.map(|given| quote_spanned!(span=> let #value = #given;));
         let exit = quote_spanned!(span=> #support::Exit::<_, #returns>::returns(move || #made));
         let exit = self.gives.error(exit, span);
         parse_quote_spanned!(span=> { #given return #exit })
+    }
+
+    /// What goes through threads of what the function returns: of an error, what it can be made of there.
+    fn kept(&self, variant: &Expr, given: &Expr) -> TokenStream {
+        let (span, returns) = (given.span(), self.returns);
+        if !is_named(variant, "Err") || returns.to_string() == "_" {
+            return given.to_token_stream();
+        }
+        let support = support(span);
+        let keep =
+            quote_spanned!(span=> { #[allow(unused_imports)] use #support::Keep as _; #support::Fails::<#returns>::new().keep() });
+        quote_spanned!(span=> (#keep)(#given))
     }
 
     fn asks(&mut self, value: &Expr, question: Span) -> Expr {
@@ -247,9 +260,12 @@ fn is_call_to(call: &syn::ExprCall, name: &str) -> bool {
 
 /// Whether it is `Ok(..)`, `Err(..)` or `Some(..)`.
 fn is_variant(call: &syn::ExprCall) -> bool {
-    let Expr::Path(path) = &*call.func else { return false };
-    let last: Option<&Ident> = path.path.segments.last().map(|segment| &segment.ident);
-    last.is_some_and(|ident| ["Ok", "Err", "Some"].iter().any(|name| ident == name))
+    ["Ok", "Err", "Some"].iter().any(|name| is_named(&call.func, name))
+}
+
+fn is_named(expr: &Expr, name: &str) -> bool {
+    let Expr::Path(path) = expr else { return false };
+    path.path.segments.last().is_some_and(|last| last.ident == name)
 }
 
 impl VisitMut for Rewrite<'_> {

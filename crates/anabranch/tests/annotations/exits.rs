@@ -2,6 +2,8 @@
 
 use super::*;
 
+type Boxed<T> = Result<T, Box<dyn std::error::Error>>;
+
 twice! {
     fn question_marks(lines: Vec<String>) -> Result<Vec<u64>, Box<dyn std::error::Error>> {
         let mut out = Vec::new();
@@ -172,6 +174,40 @@ twice! {
         Err("end")?
     }
 
+    fn an_error_that_does_not_cross_threads(at: u64, way: u64) -> Boxed<u64> {
+        let mut sum = 0;
+        #[to_stream]
+        for k in 0..30 {
+            if k == at && way == 0 { return Err("the source".into()); }
+            #[stage(replicate)]
+            let h = hash(k);
+            if k == at && way == 1 { return Err(Box::new(io::Error::other(format!("hash {h}")))); }
+            #[stage]
+            {
+                sum += h & 7;
+                if k == at && way == 2 { return Err(format!("sum {sum}").into()); }
+                if k == at && way == 3 { return Err(Box::from("from")); }
+                if k == at { return Ok(sum); }
+            }
+        }
+        Err(io::Error::other("none").into())
+    }
+
+    fn an_error_of_any_type [E: From<u64> + Send] (count: u64) -> Result<u64, E> {
+        let mut sum = 0;
+        #[to_stream]
+        for k in 0..count {
+            #[stage(replicate)]
+            let h = hash(k);
+            #[stage]
+            {
+                sum += h & 7;
+                if k == 3 { return Err(sum.into()); }
+            }
+        }
+        Ok(sum)
+    }
+
     fn broken_as_something_else(names: &[String]) -> Option<String> {
         let mut k = 0;
         let found: Option<&str> = #[to_stream] loop {
@@ -266,6 +302,14 @@ fn what_is_returned_becomes_what_the_function_returns() {
     };
     for count in [2, 10] {
         assert_eq!(text(annotated::boxed_on_return(count)), text(plain::boxed_on_return(count)));
+    }
+    for (at, way) in (0..40).map(|n| (n, n % 5)) {
+        let text = |sum: Boxed<u64>| sum.map_err(|error| error.to_string());
+        let plain = plain::an_error_that_does_not_cross_threads(at, way);
+        assert_eq!(text(annotated::an_error_that_does_not_cross_threads(at, way)), text(plain));
+    }
+    for count in [3, 4] {
+        assert_eq!(annotated::an_error_of_any_type::<u128>(count), plain::an_error_of_any_type(count));
     }
     assert_eq!(same!(broken_as_something_else(&["", "x", "xyz", "abc"].map(String::from))).unwrap(), "xyz");
     same!(jumps_in_macros(30));
