@@ -1,12 +1,13 @@
 //! Which variables a piece of code surely changes: those it assigns to or borrows with `&mut`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::Ident;
 use syn::visit::{self, Visit};
-use syn::{BinOp, Expr, Stmt};
+use syn::{BinOp, Expr, Macro, Pat, Stmt};
 
-use crate::names::bindings;
+use crate::macros::{arguments, only_reads};
+use crate::names::Free;
 
 /// A change that was found.
 pub struct Change {
@@ -20,8 +21,15 @@ pub struct Change {
     pub is_method: bool,
     /// Whether that method is one of the standard library that changes what it is called on.
     pub is_known: bool,
-    /// The method, where it is none of those.
-    pub unknown: Option<Ident>,
+    /// The method or macro that may change it or not.
+    pub unknown: Option<Unknown>,
+}
+
+/// What may change a variable, for all that is known.
+#[derive(Clone)]
+pub enum Unknown {
+    Method(Ident),
+    Macro(Ident),
 }
 
 impl Change {
@@ -62,12 +70,34 @@ pub const WRITES: [&str; 26] = [
     "write_str",
 ];
 
-/// The changes in these statements to variables that the statements do not bind themselves.
+/// The changes in these statements to variables from outside of them.
 pub fn changes<'s>(stmts: impl Iterator<Item = &'s Stmt>) -> Vec<Change> {
-    let mut find = Find { changes: Vec::new(), bound: BTreeSet::new() };
-    stmts.for_each(|stmt| find.visit_stmt(stmt));
-    let Find { changes, bound } = find;
-    changes.into_iter().filter(|change| !bound.contains(&change.base.to_string())).collect()
+    let stmts: Vec<&Stmt> = stmts.collect();
+    let (mut free, mut in_macros) = (BTreeSet::new(), BTreeMap::<_, BTreeSet<String>>::new());
+    let mut names = Free::new(|ident: &Ident, call| match call {
+        None => {
+            free.insert(std::ptr::from_ref(ident));
+        }
+        Some(call) => {
+            in_macros.entry(call).or_default().insert(ident.to_string());
+        }
+    });
+    stmts.iter().for_each(|stmt| names.stmt(stmt));
+    let mut find = Find { changes: Vec::new(), free, in_macros };
+    stmts.iter().for_each(|stmt| find.visit_stmt(stmt));
+    find.changes
+}
+
+/// The places that an assignment to `left` changes: it may be a pattern.
+pub fn assigned_places(left: &Expr) -> Vec<&Expr> {
+    match left {
+        Expr::Tuple(tuple) => tuple.elems.iter().flat_map(assigned_places).collect(),
+        Expr::Array(array) => array.elems.iter().flat_map(assigned_places).collect(),
+        Expr::Call(call) => call.args.iter().flat_map(assigned_places).collect(),
+        Expr::Struct(fields) => fields.fields.iter().flat_map(|field| assigned_places(&field.expr)).collect(),
+        Expr::Paren(inner) => assigned_places(&inner.expr),
+        place => vec![place],
+    }
 }
 
 /// Methods of the standard library that change nothing, so that no variable is suspected for them.
@@ -119,36 +149,43 @@ pub const READS: [&str; 43] = [
 
 struct Find {
     changes: Vec<Change>,
-    /// Names bound anywhere inside: too many rather than too few, as a change that is missed here is the compiler's.
-    bound: BTreeSet<String>,
+    /// The places of the names that the statements take from outside...
+    free: BTreeSet<*const Ident>,
+    /// ... and those names in the tokens of macros.
+    in_macros: BTreeMap<*const Macro, BTreeSet<String>>,
 }
 
 impl Find {
-    fn assigned(&mut self, place: &Expr) {
+    fn assigned(&mut self, left: &Expr) {
         let from = self.changes.len();
-        self.place(place, None);
+        assigned_places(left).into_iter().for_each(|place| self.place(place, None));
         self.changes[from..].iter_mut().for_each(|change| change.is_assigned = change.is_whole);
+    }
+
+    /// `pat` is matched against `value`: it may borrow parts of it.
+    fn matched(&mut self, pat: &Pat, value: &Expr) {
+        if borrows_mutably(pat) {
+            self.place(value, None);
+        }
     }
 
     fn place(&mut self, place: &Expr, method: Option<&Ident>) {
         let is_method = method.is_some();
         let is_known = method.is_some_and(|method| WRITES.iter().any(|name| method == name));
-        let unknown = method.filter(|_| !is_known);
+        let unknown = method.filter(|_| !is_known).cloned().map(Unknown::Method);
         let mut is_whole = true;
         let mut place = place;
         loop {
             place = match place {
                 Expr::Path(path) => {
-                    if let Some(base) = path.path.get_ident() {
-                        let (unknown, within) = (unknown.cloned(), Change::within(base.clone()));
+                    let base = path.path.get_ident();
+                    if let Some(base) = base.filter(|base| self.free.contains(&std::ptr::from_ref(*base))) {
+                        let (unknown, within) = (unknown.clone(), Change::within(base.clone()));
                         self.changes.push(Change { is_whole, is_method, is_known, unknown, ..within });
                     }
                     return;
                 }
                 Expr::Paren(inner) => &inner.expr,
-                Expr::Tuple(tuple) => {
-                    return tuple.elems.iter().for_each(|place| self.place(place, method));
-                }
                 Expr::Field(field) => {
                     is_whole = false;
                     &field.base
@@ -168,8 +205,21 @@ impl Find {
 }
 
 impl<'ast> Visit<'ast> for Find {
-    fn visit_pat(&mut self, pat: &'ast syn::Pat) {
-        self.bound.extend(bindings(pat).iter().map(|binding| binding.ident.to_string()));
+    fn visit_local(&mut self, local: &'ast syn::Local) {
+        if let Some(init) = &local.init {
+            self.matched(&local.pat, &init.expr);
+        }
+        visit::visit_local(self, local);
+    }
+
+    fn visit_expr_let(&mut self, cond: &'ast syn::ExprLet) {
+        self.matched(&cond.pat, &cond.expr);
+        visit::visit_expr_let(self, cond);
+    }
+
+    fn visit_expr_match(&mut self, expr: &'ast syn::ExprMatch) {
+        expr.arms.iter().for_each(|arm| self.matched(&arm.pat, &expr.expr));
+        visit::visit_expr_match(self, expr);
     }
 
     fn visit_item(&mut self, _: &'ast syn::Item) {}
@@ -196,22 +246,19 @@ impl<'ast> Visit<'ast> for Find {
     fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
         // A closure that changes something is declared `mut`.
         if let Expr::Path(path) = &*call.func
-            && let Some(base) = path.path.get_ident().cloned()
+            && let Some(base) = path.path.get_ident()
+            && self.free.contains(&std::ptr::from_ref(base))
         {
-            self.changes.push(Change { is_whole: true, is_method: true, ..Change::within(base) });
+            let base = Change::within(base.clone());
+            self.changes.push(Change { is_whole: true, is_method: true, ..base });
         }
         visit::visit_expr_call(self, call);
     }
 
-    fn visit_macro(&mut self, call: &'ast syn::Macro) {
-        // `write!` changes what it writes to.
-        let writes = ["write", "writeln"];
-        if call.path.segments.last().is_some_and(|last| writes.iter().any(|name| last.ident == name))
-            && let Some(proc_macro2::TokenTree::Ident(base)) = call.tokens.clone().into_iter().next()
-        {
-            let (is_whole, is_method, is_known) = (true, true, true);
-            self.changes.push(Change { is_whole, is_method, is_known, ..Change::within(base) });
-        }
+    fn visit_macro(&mut self, call: &'ast Macro) {
+        let Some(free) = self.in_macros.get(&std::ptr::from_ref(call)) else { return };
+        let found = in_macro(call).into_iter().filter(|change| free.contains(&change.base.to_string()));
+        self.changes.extend(found);
     }
 
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
@@ -220,6 +267,51 @@ impl<'ast> Visit<'ast> for Find {
         }
         visit::visit_expr_method_call(self, call);
     }
+}
+
+/// The changes in the arguments of a macro.
+fn in_macro(call: &Macro) -> Vec<Change> {
+    let mut found = Vec::new();
+    let name = call.path.segments.last().map(|last| &last.ident);
+    let only_reads = name.is_some_and(only_reads);
+    let writes = name.is_some_and(|name| name == "write" || name == "writeln");
+    let mut is_first = true;
+    let are_exprs = arguments(&call.tokens, |arg| {
+        if let Expr::Path(path) = &*arg
+            && let Some(base) = path.path.get_ident()
+            && (!only_reads || writes && is_first)
+        {
+            found.push(by_macro(base.clone(), name, writes));
+        }
+        is_first = false;
+        found.extend(changes([&Stmt::Expr(arg.clone(), None)].into_iter()));
+    });
+    if are_exprs.is_none() && !only_reads {
+        let mut names = Free::new(|ident: &Ident, _| found.push(by_macro(ident.clone(), name, false)));
+        names.visit_macro(call);
+    }
+    found
+}
+
+/// A macro may do to a variable what a method may.
+fn by_macro(base: Ident, call: Option<&Ident>, is_known: bool) -> Change {
+    let unknown = call.filter(|_| !is_known).cloned().map(Unknown::Macro);
+    Change { is_whole: true, is_method: true, is_known, unknown, ..Change::within(base) }
+}
+
+/// Whether a pattern has a `ref mut` in it.
+pub fn borrows_mutably(pat: &Pat) -> bool {
+    struct Look(bool);
+    impl<'ast> Visit<'ast> for Look {
+        fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
+            self.0 |= pat.by_ref.is_some() && pat.mutability.is_some();
+            visit::visit_pat_ident(self, pat);
+        }
+        fn visit_expr(&mut self, _: &'ast Expr) {}
+    }
+    let mut look = Look(false);
+    look.visit_pat(pat);
+    look.0
 }
 
 /// Whether an operator changes its left side.

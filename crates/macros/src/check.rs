@@ -6,7 +6,7 @@ use proc_macro2::Ident;
 use syn::{Error, Expr, Stmt};
 
 use crate::body::Segment;
-use crate::changes::{Change, changes};
+use crate::changes::{Change, Unknown, changes};
 use crate::exits::Exits;
 use crate::function::Function;
 use crate::names::Binding;
@@ -142,9 +142,12 @@ fn ran_ahead(change: &Change, seen: &str, is_source: bool) -> Error {
          help: change `{name}` in the stage that has the `break`, or in one behind it\n\
          help: or say that this does not matter: {fix}"
     );
-    if let Some(method) = &change.unknown {
-        text += &format!("\nhelp: or, if `{method}` changes nothing, show it: `(&{name}).{method}(..)`");
-    }
+    let (unknown, shown) = match &change.unknown {
+        Some(Unknown::Method(method)) => (method.to_string(), format!("(&{name}).{method}(..)")),
+        Some(Unknown::Macro(call)) => (format!("{call}!"), format!("{call}!(.. &{name} ..)")),
+        None => return Error::new(name.span(), text),
+    };
+    text += &format!("\nhelp: or, if `{unknown}` changes nothing, show it: `{shown}`");
     Error::new(name.span(), text)
 }
 

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::Ident;
 use syn::visit::{self, Visit};
-use syn::{Expr, ItemFn, Stmt};
+use syn::{Expr, ItemFn, Pat, Stmt, parse_quote};
 
-use crate::changes::{READS, changes};
+use crate::changes::{READS, borrows_mutably, changes};
 use crate::names::{Binding, all_bindings, bindings, local_bindings};
 
 /// Methods that give back what the variable itself does not need any more, or nothing that borrows from it.
@@ -138,6 +138,13 @@ pub fn lenders(
         found: BTreeMap<String, BTreeSet<String>>,
     }
     impl Collect<'_> {
+        fn matched(&mut self, pat: &Pat, names: Vec<Binding>, value: &Expr) {
+            if borrows_mutably(pat) {
+                self.add(names, &parse_quote!(&mut #value));
+            } else {
+                self.add(names, value);
+            }
+        }
         fn add(&mut self, names: Vec<Binding>, value: &Expr) {
             let lent = lent(value, self.mutable, |name| {
                 self.pointers.contains(name) || self.found.contains_key(name)
@@ -153,7 +160,7 @@ pub fn lenders(
     impl<'ast> Visit<'ast> for Collect<'_> {
         fn visit_local(&mut self, local: &'ast syn::Local) {
             if let Some(init) = &local.init {
-                self.add(local_bindings(local), &init.expr);
+                self.matched(&local.pat, local_bindings(local), &init.expr);
             }
             visit::visit_local(self, local);
         }
@@ -166,7 +173,7 @@ pub fn lenders(
             visit::visit_expr_assign(self, assign);
         }
         fn visit_expr_let(&mut self, cond: &'ast syn::ExprLet) {
-            self.add(bindings(&cond.pat), &cond.expr);
+            self.matched(&cond.pat, bindings(&cond.pat), &cond.expr);
             visit::visit_expr_let(self, cond);
         }
         fn visit_expr_for_loop(&mut self, expr: &'ast syn::ExprForLoop) {
@@ -175,7 +182,7 @@ pub fn lenders(
         }
         fn visit_expr_match(&mut self, expr: &'ast syn::ExprMatch) {
             for arm in &expr.arms {
-                self.add(bindings(&arm.pat), &expr.expr);
+                self.matched(&arm.pat, bindings(&arm.pat), &expr.expr);
             }
             visit::visit_expr_match(self, expr);
         }

@@ -1,6 +1,6 @@
 //! Calls of macros in the body: what can be seen of them.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
@@ -43,6 +43,14 @@ const KNOWN: [&str; 32] = [
     "write",
     "writeln",
 ];
+
+/// Those of crates that log.
+const LOGS: [&str; 7] = ["debug", "error", "event", "info", "log", "trace", "warn"];
+
+/// Whether a macro has the name of one that changes none of the variables that are its arguments, but for `write!`.
+pub fn only_reads(name: &Ident) -> bool {
+    KNOWN.iter().chain(&LOGS).any(|known| name == known)
+}
 
 /// Whether a macro is called of which nothing is known, so that it may `return`.
 pub fn calls_unknown(tokens: TokenStream) -> bool {

@@ -11,7 +11,7 @@ use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
 use syn::{BinOp, Block, Expr, Stmt};
 
-use crate::changes::{READS, WRITES, changes_left};
+use crate::changes::{READS, WRITES, assigned_places, changes_left};
 use crate::function::Function;
 use crate::gives::ours;
 use crate::names::Free;
@@ -131,10 +131,11 @@ impl Find {
     }
 
     fn assign(&mut self, expr: &Expr) {
-        match expr {
-            Expr::Tuple(tuple) => tuple.elems.iter().for_each(|expr| self.assign(expr)),
-            Expr::Path(_) => self.assigned.extend(self.free(expr).cloned()),
-            other => self.place(other),
+        for place in assigned_places(expr) {
+            match place {
+                Expr::Path(_) => self.assigned.extend(self.free(place).cloned()),
+                other => self.place(other),
+            }
         }
     }
 

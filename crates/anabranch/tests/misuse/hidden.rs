@@ -1,0 +1,173 @@
+//! Changes that are not plain to see, of what is used behind a loop that a later stage leaves.
+
+use std::collections::BTreeSet;
+
+use anabranch::stream;
+
+macro_rules! bump {
+    ($n:ident) => {
+        $n += 1
+    };
+    ($n:ident by $by:expr) => {
+        $n += $by
+    };
+}
+
+#[stream]
+fn a_copy_of_the_same_name() -> u64 {
+    let mut n = 0;
+    #[to_stream]
+    loop {
+        n += 1;
+        let n = n;
+        #[stage(replicate)]
+        let h = n * 2;
+        #[stage]
+        if h == 20 {
+            break;
+        }
+    }
+    n
+}
+
+#[stream]
+fn a_closures_parameter_of_the_same_name() -> u64 {
+    let mut n = 0;
+    #[to_stream]
+    loop {
+        n += 1;
+        let last: u64 = (0..n).map(|n| n + 1).sum();
+        #[stage(replicate)]
+        let h = last * 2;
+        #[stage]
+        if h > 20 {
+            break;
+        }
+    }
+    n
+}
+
+#[stream]
+fn an_inner_loops_variable_of_the_same_name(count: u64) -> u64 {
+    let mut n = 0;
+    #[to_stream]
+    for k in 0..count {
+        #[stage(replicate)]
+        let h = k * 2;
+        #[stage]
+        n += h;
+        for n in 0..3 {
+            std::hint::black_box(n);
+        }
+        #[stage(dedicated)]
+        if n > 9 {
+            break;
+        }
+    }
+    n
+}
+
+#[stream]
+fn an_argument_of_a_macro(count: u64) -> usize {
+    let mut seen = BTreeSet::new();
+    #[to_stream]
+    for k in 0..count {
+        assert!(seen.insert(k));
+        #[stage(replicate)]
+        let h = k * 2;
+        #[stage]
+        if h == 20 {
+            break;
+        }
+    }
+    seen.len()
+}
+
+#[stream]
+fn a_macro_of_the_user(count: u64) -> u64 {
+    let mut n = 0;
+    let mut m = 0;
+    #[to_stream]
+    for k in 0..count {
+        bump!(n);
+        bump!(m by k);
+        #[stage(replicate)]
+        let h = k * 2;
+        #[stage]
+        if h == 20 {
+            break;
+        }
+    }
+    n + m
+}
+
+#[stream]
+fn a_pattern_that_borrows(count: u64) -> u64 {
+    let mut pair = (0, 0);
+    let mut kept = Some(0);
+    let mut other = Some(0);
+    #[to_stream]
+    for k in 0..count {
+        let (ref mut a, _) = pair;
+        *a += k;
+        match kept {
+            Some(ref mut a) => *a += k,
+            None => {}
+        }
+        if let Some(ref mut a) = other {
+            *a += k;
+        }
+        #[stage(replicate)]
+        let h = k * 2;
+        #[stage]
+        if h == 20 {
+            break;
+        }
+    }
+    pair.0 + kept.unwrap() + other.unwrap()
+}
+
+#[stream]
+fn a_part_that_a_pattern_borrows_before_the_loop(count: u64) -> u64 {
+    let mut pair = (0, 0);
+    let (ref mut first, _) = pair;
+    #[to_stream]
+    for k in 0..count {
+        *first += k;
+        #[stage(replicate)]
+        let h = k * 2;
+        #[stage]
+        if h == 20 {
+            break;
+        }
+    }
+    pair.0
+}
+
+struct Pair {
+    a: u64,
+    b: u64,
+}
+
+struct One(u64);
+
+#[stream]
+fn an_assignment_to_a_pattern(count: u64) -> u64 {
+    let (mut n, mut m, mut l, mut j) = (0, 0, 0, 0);
+    #[to_stream]
+    for k in 0..count {
+        [n, _] = [k, k];
+        Pair { a: m, .. } = Pair { a: k, b: k };
+        One(l) = One(k);
+        (j, ..) = (k, k, k);
+        #[stage(replicate)]
+        let h = k * 2;
+        #[stage]
+        if h == 20 {
+            break;
+        }
+    }
+    n + m + l + j
+}
+
+fn main() {}
