@@ -1,20 +1,41 @@
 //! Pinning workers to processors, where the system can.
 
-/// Pins the calling thread to the `number`th of the processors that it may use, modulo their count. Where that
-/// is not possible the thread stays where it is: affinity is advice.
-#[cfg(target_os = "linux")]
-pub(crate) fn pin(number: usize) {
-    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+/// The processors that a run may use.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Processors(#[cfg_attr(not(target_os = "linux"), allow(dead_code))] Vec<usize>);
 
-    let Ok(allowed) = sched_getaffinity(None) else { return };
-    let cpus: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).collect();
-    if cpus.is_empty() {
-        return;
+#[cfg(target_os = "linux")]
+impl Processors {
+    /// Those that the calling thread may use.
+    pub(crate) fn of_this_thread() -> Self {
+        use rustix::thread::{CpuSet, sched_getaffinity};
+
+        let Ok(allowed) = sched_getaffinity(None) else { return Self::default() };
+        Self((0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).collect())
     }
-    let mut one = CpuSet::new();
-    one.set(cpus[number % cpus.len()]);
-    let _ = sched_setaffinity(None, &one);
+
+    /// Pins the calling thread to the `number`th, modulo their count. Where that is not possible the thread stays where it is:
+    /// affinity is advice.
+    pub(crate) fn pin(&self, number: usize) {
+        use rustix::thread::{CpuSet, sched_setaffinity};
+
+        let Self(cpus) = self;
+        if cpus.is_empty() {
+            return;
+        }
+        let mut one = CpuSet::new();
+        one.set(cpus[number % cpus.len()]);
+        let _ = sched_setaffinity(None, &one);
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn pin(_: usize) {}
+impl Processors {
+    /// Not known.
+    pub(crate) fn of_this_thread() -> Self {
+        Self::default()
+    }
+
+    /// Does nothing.
+    pub(crate) fn pin(&self, _: usize) {}
+}

@@ -47,14 +47,13 @@ enum Asked {
     Cancel,
 }
 
-/// What became of the items of a run that a token stopped. A run over several domains counts the source's
-/// items as pulled and the sink's as delivered.
+/// What became of the items of a run that a token stopped. Where a stage has made others of them
+/// ([`serial_flat_map`](crate::Stream::serial_flat_map), [`spread`](crate::Stream::spread)), those count at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stopped {
-    /// Items that reached the end.
+    /// Items that came as far as the end, or would have if no stage had dropped or kept them.
     pub delivered: u64,
-    /// Items that were asked of the source and did not reach the end: stages that drop items count here too
-    /// when they were still on their way.
+    /// So many more were asked of the source: they were on their way.
     pub dropped: u64,
 }
 

@@ -1,6 +1,8 @@
 //! Looking into a running stream.
 
+use std::any::Any;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -120,7 +122,8 @@ impl Monitor {
         Self::default()
     }
 
-    /// How each running stream of this monitor stands. Streams that run inline cannot be looked into.
+    /// How each running stream of this monitor stands. Streams that are [told](crate::Stream::inline) to run inline cannot be
+    /// looked into.
     pub fn snapshots(&self) -> Vec<Snapshot> {
         let mut state = self.shared.lock();
         while state.missing > 0 {
@@ -154,8 +157,14 @@ pub(crate) struct Watcher<'r> {
 }
 
 impl Watcher<'_> {
-    /// Answers questions and watches for stalls until the guard of [`Registered`] is dropped.
-    pub(crate) fn watch(mut self, registered: &Registered, look: impl Fn() -> Snapshot) {
+    /// Answers questions and watches for stalls until the run is over. If the user's function panics, `fail` gets the
+    /// payload.
+    pub(crate) fn watch(
+        mut self,
+        registered: &Registered,
+        look: impl Fn() -> Snapshot,
+        fail: impl Fn(Box<dyn Any + Send>),
+    ) {
         let shared = &registered.monitor.shared;
         let mut state = shared.lock();
         let mut answered = registered.from;
@@ -187,7 +196,10 @@ impl Watcher<'_> {
                 let now: Vec<u64> = snapshot.nodes.iter().map(|node| node.taken).collect();
                 if seen.as_ref() == Some(&now) {
                     drop(state);
-                    call(&snapshot);
+                    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| call(&snapshot))) {
+                        fail(payload);
+                        self.stall = None;
+                    }
                     state = shared.lock();
                 }
                 seen = Some(now);

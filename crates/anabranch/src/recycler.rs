@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Gives out buffers and takes them back when they are dropped, wherever that is.
 ///
 /// Allocating a large buffer and touching it for the first time costs more than passing it (the allocator
-/// study of FastFlow, section IV). A source takes buffers, the sink drops them, and no more are ever made than
-/// are out at once. At most `keep` idle ones are kept.
+/// study of FastFlow, section IV). A source takes buffers, the sink drops them, and at most `keep` idle ones are kept: with
+/// that many as are out at once, no more are ever made.
 ///
 /// ```
 /// use anabranch::{Recycler, Stream};

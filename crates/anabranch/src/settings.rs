@@ -47,6 +47,8 @@ pub(crate) struct Settings<'env> {
     pub(crate) tokens: Vec<CancelToken>,
     pub(crate) progress: Option<Callback<'env>>,
     pub(crate) bytes: Bytes,
+    /// A stage lets no item through: the source need not be asked.
+    pub(crate) takes_none: bool,
     /// What the source gives comes from outside.
     pub(crate) feed: Option<Arc<dyn Feed>>,
 }

@@ -50,7 +50,8 @@ impl Workers {
     }
 
     /// Changes the number of workers of every run that has this handle. Those that are too many leave when
-    /// they have finished what they are at; the calling thread stays.
+    /// they have finished what they are at; the calling thread stays. A run of a [`Pool`](crate::Pool) is left as it is: the
+    /// pool's threads come to it and go as other runs want them.
     ///
     /// # Panics
     /// If `workers` is 0.

@@ -45,7 +45,7 @@ impl HandOver {
     pub fn new(moved: &[Moved]) -> Self {
         let mut all = Self::default();
         for Moved { name, is_mut, is_full, is_used_after } in moved {
-            let slot = ours(&name.unraw().to_string(), name.span());
+            let slot = ours(&format!("kept_{}", name.unraw()), name.span());
             let word = is_mut.then(|| quote!(mut));
             let none = quote!(::core::option::Option::None);
             let put = quote!(#slot = ::core::option::Option::Some(#name););

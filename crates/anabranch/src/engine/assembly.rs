@@ -160,12 +160,15 @@ pub(crate) struct Assembly<'env> {
     domain: usize,
     /// The node that has opened it.
     opened_by: usize,
+    /// Order was given up.
+    is_unordered: bool,
 }
 
 impl<'env> Assembly<'env> {
     pub(crate) fn new(run: Arc<Run>, windows: Vec<usize>, specs: Vec<NodeSpec>) -> Self {
         let links = Vec::with_capacity(specs.len());
-        Self { run, windows, specs, source: None, links, room: None, domain: 0, opened_by: 0 }
+        let (is_unordered, domain, opened_by) = (false, 0, 0);
+        Self { run, windows, specs, source: None, links, room: None, is_unordered, domain, opened_by }
     }
 
     fn site<E>(&self, id: usize, domain: &Arc<Domain>, errors: &Arc<ErrorSlot<E>>) -> Site<E> {
@@ -174,7 +177,8 @@ impl<'env> Assembly<'env> {
             id,
             number: self.domain,
             opened_by: self.opened_by,
-            in_time: false,
+            in_time: self.is_unordered,
+            gives_arrivals: false,
             is_dedicated: self.specs.get(id).is_some_and(|spec| spec.own.is_some()),
             domain: Some(Arc::clone(domain)),
             errors: Arc::clone(errors),
@@ -316,8 +320,9 @@ where
             replicas: specs.iter().filter_map(|spec| spec.replicas).min(),
             burst: specs.iter().find_map(|spec| spec.burst).unwrap_or(assembly.run.burst),
         };
+        assembly.is_unordered |= unordered;
         let mut site = assembly.site(unit_ids.start, lane.domain(), &errors);
-        site.in_time = unordered;
+        site.gives_arrivals = unordered;
         if unordered {
             let (hop, lane) = lane.unordered_hop();
             let hop = parallel_node(site, hop, unit, limits, sharding);
@@ -368,7 +373,8 @@ where
 
 fn inline_site<E>(run: &Arc<Run>, id: usize, errors: &Arc<ErrorSlot<E>>) -> Site<E> {
     let (run, errors) = (Arc::clone(run), Arc::clone(errors));
-    Site { run, id, number: 0, opened_by: id, in_time: false, is_dedicated: false, domain: None, errors }
+    let (in_time, gives_arrivals, is_dedicated) = (false, false, false);
+    Site { run, id, number: 0, opened_by: id, in_time, gives_arrivals, is_dedicated, domain: None, errors }
 }
 
 /// Everything up to a serial node whose results are `S`, erased.

@@ -149,6 +149,7 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
         let carried = catch_unwind(AssertUnwindSafe(|| {
             let local = local.get_or_insert_with(|| node.unit.local());
             while claim.remaining() > 0
+                && !site.run.is_done()
                 && claim.index() <= stop.stop() - u64::from(cfg!(mutant = "drop_at_the_stop"))
             {
                 let Some(cell) = claim.take() else { break };

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::ops::ControlFlow;
 
 use anabranch_record::lane::{Cell, Stop};
-use anabranch_record::sync::Arc;
+use anabranch_record::sync::{Arc, Ordering};
 
 use super::cell::{items_in, through, through_serial};
 use super::clock::Moment;
@@ -62,8 +62,8 @@ pub(crate) trait Push<S> {
 
 /// Asks the source until the stream stops.
 pub(crate) trait Drive {
-    /// Gives how many items were pulled, and how many of them went all the way.
-    fn drive(&mut self) -> (u64, u64);
+    /// Gives how many items were pulled.
+    fn drive(&mut self) -> u64;
 }
 
 pub(super) struct InlineSource<'env, P: Pull> {
@@ -80,17 +80,17 @@ impl<'env, P: Pull> InlineSource<'env, P> {
 }
 
 impl<P: Pull> Drive for InlineSource<'_, P> {
-    fn drive(&mut self) -> (u64, u64) {
+    fn drive(&mut self) -> u64 {
         let mut index = 0;
         let mut stride = Stride::new();
         loop {
             if self.site.run.is_done() {
                 // A token has cancelled the run: what stages have kept is dropped with them.
-                return (index, index);
+                return index;
             }
             if self.site.run.is_stopping() {
                 self.push.push(Cell::Stop(None, Stop::End));
-                return (index, index);
+                return index;
             }
             let weight = take_up(&self.site, 1, &mut stride);
             let began = self.site.begin();
@@ -110,7 +110,7 @@ impl<P: Pull> Drive for InlineSource<'_, P> {
             };
             let began = (weight > 0).then(Moment::now);
             if self.push.push(cell) == Step::Done {
-                return (index, index);
+                return index;
             }
             put_down(&self.site, weight, began, &mut stride);
             index += 1;
@@ -232,6 +232,9 @@ impl<'env, S, T, E, Op: Spread<T, E>> InlineBridge<'env, S, T, E, Op> {
         let outer = self.site.run.measures().map_or(0, Measures::weight);
         let mut stride = Stride::new();
         loop {
+            if self.site.run.is_done() {
+                return ControlFlow::Break(());
+            }
             let weight = take_up(&self.site, outer, &mut stride);
             let began = self.site.begin();
             let entered = self.site.enter();
@@ -286,6 +289,7 @@ pub(crate) struct InlineSink<'env, Op, E> {
     site: Site<E>,
     count: Count,
     op: Op,
+    /// How many cells have passed that were items, or stood for some.
     index: u64,
     watcher: Watcher<'env>,
 }
@@ -304,6 +308,7 @@ impl<'env, Op, E> InlineSink<'env, Op, E> {
             number: 0,
             opened_by: 0,
             in_time: false,
+            gives_arrivals: false,
             is_dedicated: false,
             domain: None,
             errors: Arc::clone(errors),
@@ -319,6 +324,7 @@ impl<'env, Op, E> InlineSink<'env, Op, E> {
     {
         let Self { site, count, op, index, watcher } = self;
         let (began, items) = (site.begin(), items_in::<S, T>(&cell));
+        let is_last = matches!(cell, Cell::Stop(Some(_), _));
         let _entered = site.enter();
         let done = through::<S, Single, T, Infallible, E>(site, *index, cell, |item, gather| {
             op.call(item, &mut |never| {
@@ -328,11 +334,17 @@ impl<'env, Op, E> InlineSink<'env, Op, E> {
         });
         let closed = matches!(done, Cell::Stop(..));
         count.add(began, Tally { cells: 1, items, given: 0 });
-        *index += u64::from(!closed);
+        *index += u64::from(!closed || is_last);
         if let Some(watcher) = watcher {
             watcher.passed(*index, closed);
         }
         if closed { Step::Done } else { Step::More }
+    }
+}
+
+impl<Op, E> Drop for InlineSink<'_, Op, E> {
+    fn drop(&mut self) {
+        self.site.run.delivered.store(self.index, Ordering::Relaxed);
     }
 }
 

@@ -11,7 +11,7 @@ use super::measures::{Mark, Measures, Tally};
 use super::span::Spans;
 use anabranch_record::EventCount;
 use anabranch_record::lane::Domain;
-use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Ordering, Padded};
+use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, AtomicUsize, Ordering, Padded};
 
 /// What stopped a stream at an index.
 pub(crate) enum Cause {
@@ -33,17 +33,31 @@ impl fmt::Debug for Cause {
     }
 }
 
-/// Where in the stream something happened: the domain counts from the source, the index within the domain.
-pub(crate) type Place = (usize, u64);
+/// Where in the stream something happened.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// Counts from the source.
+    pub(crate) domain: usize,
+    /// Within the domain.
+    pub(crate) index: u64,
+    /// Order was given up before.
+    pub(crate) in_time: bool,
+}
 
-/// Whether what happened at `new` comes before what happened at `old` in the order of the loop. A later
-/// domain's place comes first, because what it works on left the earlier domain before; at one place, what
-/// was found further down the line comes first, and that is found later.
+impl Place {
+    /// Behind everything that happens while the stream runs.
+    pub(crate) const END: Self = Self { domain: 0, index: u64::MAX, in_time: false };
+}
+
+/// Whether what happened at `new` comes before what happened at `old`, which was found before. In the order of the loop a
+/// later domain's place comes first, because what it works on left the earlier domain before; at one place, what was found
+/// further down the line comes first, and that is found later.
 fn precedes(new: Place, old: Place) -> bool {
     if cfg!(mutant = "last_failure_wins") {
         return true;
     }
-    new.0 > old.0 || (new.0 == old.0 && new.1 <= old.1)
+    let is_ordered = !new.in_time && !old.in_time;
+    is_ordered && (new.domain > old.domain || (new.domain == old.domain && new.index <= old.index))
 }
 
 /// Keeps what happened first in the order of the loop.
@@ -119,8 +133,8 @@ pub(crate) struct Run {
     pub(crate) target: AtomicUsize,
     /// The last helper has left for another run.
     pub(crate) was_left: AtomicBool,
-    /// How many failures were filed by their time.
-    failures: AtomicUsize,
+    /// How many items have passed the sink of an inline line that is gone.
+    pub(crate) delivered: AtomicU64,
     /// A worker spins before it parks: the others need not.
     pub(crate) spinning: Padded<AtomicBool>,
     /// There are more threads than processors.
@@ -165,7 +179,7 @@ impl Run {
             done: AtomicBool::new(false),
             target: AtomicUsize::new(0),
             was_left: AtomicBool::new(false),
-            failures: AtomicUsize::new(0),
+            delivered: AtomicU64::new(0),
             spinning: Padded(AtomicBool::new(false)),
             is_crowded,
             feed,
@@ -247,7 +261,7 @@ impl Run {
     /// unless something failed before: the loop would have met that first.
     pub(crate) fn note_leftovers<L>(&self, left: L) {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(move || drop(left))) {
-            self.halt((0, u64::MAX), Cause::Panic(payload));
+            self.halt(Place::END, Cause::Panic(payload));
         }
     }
 
@@ -281,8 +295,10 @@ pub(crate) struct Site<E> {
     /// The number of the node's domain, and the node that opens it.
     pub(crate) number: usize,
     pub(crate) opened_by: usize,
-    /// Order was given up: of several failures, the first in time counts.
+    /// Order was given up: of several failures, the first in time counts...
     pub(crate) in_time: bool,
+    /// ... and what the node gives is taken as it arrives.
+    pub(crate) gives_arrivals: bool,
     /// The node has a thread of its own.
     pub(crate) is_dedicated: bool,
     /// The domain's shared state; the inline executor has none.
@@ -334,28 +350,25 @@ impl<E> Site<E> {
     /// Notes what stopped the stream at `index` (rule 12). The node then puts a stop at that index.
     #[cold]
     pub(crate) fn halt(&self, index: u64, cause: Cause) {
-        let index = self.place(index);
-        self.run.halt((self.number, index), cause);
+        self.run.halt(self.place(index), cause);
         self.stop_at(index);
     }
 
-    /// The index under which a failure is filed.
-    fn place(&self, index: u64) -> u64 {
-        if self.in_time { self.run.failures.fetch_add(1, Ordering::Relaxed) as u64 } else { index }
+    fn place(&self, index: u64) -> Place {
+        Place { domain: self.number, index, in_time: self.in_time }
     }
 
     fn stop_at(&self, index: u64) {
         if let Some(domain) = &self.domain {
-            domain.stop_at(if self.in_time { 0 } else { index });
+            domain.stop_at(if self.gives_arrivals { 0 } else { index });
         }
     }
 
     /// Notes an error at `index`.
     #[cold]
     pub(crate) fn fail(&self, index: u64, error: E) {
-        let index = self.place(index);
-        self.errors.0.offer((self.number, index), error);
-        self.run.halt((self.number, index), Cause::Error);
+        self.errors.0.offer(self.place(index), error);
+        self.run.halt(self.place(index), Cause::Error);
         self.stop_at(index);
     }
 }

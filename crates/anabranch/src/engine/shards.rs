@@ -127,6 +127,7 @@ impl<U: Unit, E> ShardedNode<U, E> {
             self.site.run.event.notify();
         }
         while served < MOST
+            && !self.site.run.is_done()
             && let Some((ticket, cell)) = shard.pop()
         {
             served += 1;

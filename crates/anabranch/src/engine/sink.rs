@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anabranch_record::Baton;
 use anabranch_record::lane::{Cell, Inlet, Sink, Watch};
+use anabranch_record::sync::{AtomicU64, Ordering};
 
 use super::assembly::{Poked, SerialNode};
 use super::cell::{items_in, through};
@@ -29,6 +30,8 @@ pub(super) struct SinkNode<'env, S: Shape, T: Send, I, Op, E> {
     baton: Baton<State<'env, S, T, I, Op>>,
     watch: Watch<S::Slot<T>, I>,
     notice: RoomNotice,
+    /// 1 once the stream has been stopped by a cell that is no item, or is one that failed here.
+    bare: AtomicU64,
 }
 
 impl<'env, S, T, I, Op, E> SinkNode<'env, S, T, I, Op, E>
@@ -47,17 +50,19 @@ where
     ) -> Self {
         let watch = port.watch();
         let baton = Baton::new(State { port, op, watcher });
-        Self { site, baton, watch, notice }
+        Self { site, baton, watch, notice, bare: AtomicU64::new(0) }
     }
 
     fn serve(&self, state: &mut State<'env, S, T, I, Op>, quantum: &mut Quantum) -> Served {
         let State { port, op, watcher } = state;
         let mut mark = self.site.mark(port.index());
         let served = catch_unwind(AssertUnwindSafe(|| {
-            while let Some(cell) = port.take() {
+            while !self.site.run.is_done() {
+                let Some(cell) = port.take() else { return Served::Drained };
                 let index = port.index() - 1;
                 quantum.tally.cells += 1;
                 quantum.tally.items += items_in::<S, T>(&cell);
+                let is_last = matches!(cell, Cell::Stop(Some(_), _));
                 let done = through::<S, Single, T, _, E>(&self.site, index, cell, |item, gather| {
                     op.call(item, &mut |never| {
                         *gather = Some(never);
@@ -65,25 +70,26 @@ where
                     })
                 });
                 if matches!(done, Cell::Stop(..)) {
+                    self.bare.store(u64::from(!is_last), Ordering::Relaxed);
                     return Served::Closed;
                 }
                 port.release();
                 self.notice.give();
                 mark.has_left(index);
                 if quantum.count() {
-                    return Served::Quantum;
+                    break;
                 }
             }
-            Served::Drained
+            Served::Quantum
         }));
         let served = served.unwrap_or_else(|payload| {
             self.site.halt(port.index() - 1, Cause::Panic(payload));
+            self.bare.store(1, Ordering::Relaxed);
             Served::Closed
         });
         if let Some(watcher) = watcher {
-            // The cell that stopped the stream is not an item.
             let closed = served == Served::Closed;
-            let items = port.index() - u64::from(closed);
+            let items = port.index() - self.bare.load(Ordering::Relaxed);
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| watcher.passed(items, closed))) {
                 self.site.halt(port.index(), Cause::Panic(payload));
                 return Served::Closed;
@@ -140,8 +146,7 @@ where
     }
 
     fn taken(&self) -> (usize, u64) {
-        // The cell that closed the node is no item.
-        (self.site.id, self.watch.taken() - u64::from(self.baton.word().is_closed()))
+        (self.site.id, self.watch.taken().saturating_sub(self.bare.load(Ordering::Relaxed)))
     }
 
     fn mean(&self) -> u64 {

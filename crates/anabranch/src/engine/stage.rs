@@ -26,7 +26,7 @@ const LOOK: u32 = if cfg!(shuttle) { 1 } else { 32 };
 pub(super) enum Served {
     /// The next cell is not there.
     Drained,
-    /// The quantum was used up.
+    /// The quantum was used up, or the run is over.
     Quantum,
     /// The stream has stopped here.
     Closed,
@@ -111,7 +111,8 @@ where
     fn serve(&self, state: &mut State<S, T, Op::Out, I, Op>, quantum: &mut Quantum) -> Served {
         let State { port, op } = state;
         let served = catch_unwind(AssertUnwindSafe(|| {
-            while let Some(cell) = port.take() {
+            while !self.site.run.is_done() {
+                let Some(cell) = port.take() else { return Served::Drained };
                 quantum.tally.cells += 1;
                 quantum.tally.items += items_in::<S, T>(&cell);
                 let cell = through_serial::<S, T, E, Op>(&self.site, port.index(), cell, op);
@@ -123,10 +124,10 @@ where
                     return Served::Closed;
                 }
                 if quantum.count() {
-                    return Served::Quantum;
+                    break;
                 }
             }
-            Served::Drained
+            Served::Quantum
         }));
         served.unwrap_or_else(|payload| {
             self.site.halt(port.index(), Cause::Panic(payload));

@@ -5,10 +5,11 @@ use anabranch_record::Crew;
 use anabranch_record::crew::{Guest, Stay};
 use anabranch_record::sync::{Ordering, thread};
 
+use crate::affinity::Processors;
 use crate::monitor::{Registered, Watcher};
 
 use super::assembly::{Line, Station};
-use super::run::Run;
+use super::run::{self, Cause, Run};
 use super::worker::{Left, Place, Worker, attend};
 
 /// A run that is watched: by what, and as what.
@@ -24,7 +25,11 @@ pub(crate) fn watched(line: &Line<'_>, terms: Terms<'_>, watched: Watched<'_>, r
     std::thread::scope(|scope| {
         let (plan, registered) = (&plan, &registered);
         let look = move || line.snapshot(terms.run, terms.name, plan);
-        let thread = move || watcher.watch(registered, look);
+        let fail = move |payload| {
+            terms.run.halt(run::Place::END, Cause::Panic(payload));
+            terms.run.finish();
+        };
+        let thread = move || watcher.watch(registered, look, fail);
         let name = format!("{}-monitor", terms.name);
         let spawned = std::thread::Builder::new().name(name).spawn_scoped(scope, thread);
         spawned.expect("a thread for the monitor");
@@ -40,7 +45,8 @@ pub(crate) struct Terms<'r> {
     pub(crate) window: u64,
     /// The threads' names begin with it.
     pub(crate) name: &'r str,
-    pub(crate) affinity: bool,
+    /// Each helper is pinned to one of them.
+    pub(crate) affinity: Option<&'r Processors>,
 }
 
 /// Runs a line with `workers` threads, the calling one among them, and one more for each dedicated stage.
@@ -110,8 +116,8 @@ fn help<'scope>(
     number: usize,
 ) {
     let spawned = spawn(scope, format!("{}-{number}", terms.name), move || {
-        if terms.affinity {
-            crate::affinity::pin(number);
+        if let Some(processors) = terms.affinity {
+            processors.pin(number);
         }
         let more = || help(scope, line, terms, terms.run.workers.load(Ordering::Relaxed) - 1);
         Worker::new(line, terms, Place::Helper { more: &more }).work();

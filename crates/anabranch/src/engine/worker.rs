@@ -9,7 +9,7 @@ use super::assembly::{Line, Link, Poked, Station};
 use super::clock::Moment;
 use super::hop::Carrier;
 use super::measures::Measures;
-use super::run::{Cause, Run};
+use super::run::{self, Cause, Run};
 use super::threads::Terms;
 
 /// A worker spins at most so many nanoseconds before it parks...
@@ -333,7 +333,7 @@ impl<'l, 'env> Worker<'l, 'env> {
         let Self { carriers, run, .. } = self;
         for carrier in carriers {
             if let Err(payload) = catch_unwind(AssertUnwindSafe(move || drop(carrier))) {
-                run.halt((0, u64::MAX), Cause::Panic(payload));
+                run.halt(run::Place::END, Cause::Panic(payload));
             }
         }
     }

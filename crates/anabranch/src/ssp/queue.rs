@@ -330,8 +330,8 @@ impl<T: Send> Pull for Receiver<T> {
         self.next = number;
         let left = self.taker.waiting();
         self.ran_dry = left == 0;
-        // Who posts is woken for as many items as it was put to sleep by.
-        if left <= self.room.items() as u64 / 2 {
+        // Who posts is woken for as many items as are worth it.
+        if left <= self.room.items() as u64 / 2 || self.pace.is_slow() {
             self.shared.emptied.notify();
         }
         Pulled::Item(batch)
@@ -393,6 +393,11 @@ impl Pace {
     /// So many items are worth the waking of a worker.
     fn enough(&self) -> u64 {
         if self.interval == 0 { 1 } else { (MOST / self.cost()).max(1) }
+    }
+
+    /// Whether an item takes longer than the waking of who posts another.
+    fn is_slow(&self) -> bool {
+        self.interval > 0 && self.cost() > MOST
     }
 
     /// Nanoseconds of a worker an item, at most.

@@ -113,10 +113,10 @@ impl<T> Shared<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands over an item; waits while there is no room. Says whether anybody reads.
+    /// Hands over an item; waits while there is no room, and where there is none at all, until it is taken. Says whether
+    /// anybody reads.
     fn send(&self, item: T) -> bool {
-        let full = |state: &mut State<T>| state.items.len() >= self.capacity && !state.is_gone;
-        let mut state = self.room.wait_while(self.lock(), full).unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.wait_for_room(self.lock(), self.capacity.max(1));
         if state.is_gone {
             return false;
         }
@@ -124,7 +124,16 @@ impl<T> Shared<T> {
         let waker = state.waker.take();
         drop(state);
         waker.into_iter().for_each(Waker::wake);
+        if self.capacity == 0 {
+            drop(self.wait_for_room(self.lock(), 1));
+        }
         true
+    }
+
+    /// Waits until fewer than `most` items wait, or nobody reads.
+    fn wait_for_room<'s>(&'s self, state: MutexGuard<'s, State<T>>, most: usize) -> MutexGuard<'s, State<T>> {
+        let full = |state: &mut State<T>| state.items.len() >= most && !state.is_gone;
+        self.room.wait_while(state, full).unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -201,7 +210,7 @@ where
     M::Error: Send + 'static,
     V: Send + 'static,
 {
-    let capacity = stream.share_window().max(1);
+    let capacity = stream.share_window();
     let state = State { items: VecDeque::new(), waker: None, has_ended: false, is_gone: false };
     let shared = Arc::new(Shared { state: Mutex::new(state), room: Condvar::new(), capacity });
     let ending = Ending(Arc::clone(&shared));

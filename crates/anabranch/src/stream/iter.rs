@@ -21,12 +21,13 @@ where
     M: Mode,
     M::Error: Send + 'env,
 {
-    /// Keeps the window's bound when some of the results wait for an iterator: gives how many may.
+    /// Keeps the window's bound when some of the results wait for an iterator: gives how many may. If none may, an item is
+    /// handed over while it still counts.
     pub(super) fn share_window(&mut self) -> usize {
         let workers = self.settings.workers();
         let window = self.settings.window(workers, self.item_size());
-        // With a window of 1 the item is handed over while it still counts.
-        let handed = (window / 2).min(HANDED);
+        // Nobody weighs those that wait, so none may if the window is one in bytes.
+        let handed = if self.settings.window_bytes.is_some() { 0 } else { (window / 2).min(HANDED) };
         self.settings.window = Some(window - handed);
         handed
     }

@@ -6,9 +6,10 @@ use std::panic::resume_unwind;
 use std::time::Instant;
 
 use anabranch_plan::{Domain, Node, Plan};
-use anabranch_record::sync::Arc;
+use anabranch_record::sync::{Arc, Ordering};
 
 use super::{Described, Stream};
+use crate::affinity::Processors;
 use crate::cancel::{CancelToken, Stopped};
 use crate::engine::{
     self, Assembly, ErrorSlot, InlineEnd, InlineSink, Measures, NodeSpec, Outcome, Run, Spans, Terms, Watched,
@@ -104,8 +105,9 @@ where
         let mut specs: Vec<NodeSpec> = self.nodes.iter().map(|described| described.spec.clone()).collect();
         let dedicated = specs.iter().filter_map(|spec| spec.own.clone()).collect::<Vec<_>>();
         // One worker is the caller alone: with nobody to share with, the plain loop is the best executor.
-        self.settings.inline |= workers == 1 && dedicated.is_empty() && self.settings.handle.is_none();
         let is_watched = self.settings.monitor.is_some() || self.settings.stall.is_some();
+        let is_alone = workers == 1 && dedicated.is_empty() && self.settings.handle.is_none();
+        self.settings.inline |= is_alone && !is_watched;
         let spans = Spans::of(|| self.planned(sink.clone()).0);
         let is_planned = M::REPORTS || is_watched || self.settings.passes.is_some();
         let plan = is_planned.then(|| self.planned(sink).0);
@@ -126,6 +128,9 @@ where
         let burst = self.settings.burst.map_or(0, |burst| burst as u64);
         let feed = self.settings.feed.take();
         let run = Arc::new(Run::new(workers, self.settings.spin, burst, dedicated, measures, spans, feed));
+        if self.settings.takes_none {
+            run.drain();
+        }
         let Settings { title, inline, tokens, progress, bytes, pool, handle, affinity, .. } = self.settings;
         let watcher = progress.map(|call| Reporter::new(call, bytes));
         for token in &tokens {
@@ -142,12 +147,14 @@ where
             let _track = run.measures().map(Measures::on_track);
             let sink = InlineSink::new(Arc::clone(&run), specs.len(), op, errors, watcher);
             let mut line = self.tail.inline(&run, Box::new(InlineEnd::<U::To, U::Out, _, _>::new(sink)));
-            guard.counts.set(line.drive());
+            let pulled = line.drive();
             run.note_leftovers(line);
+            guard.counts.set((pulled, run.delivered.load(Ordering::Relaxed)));
         } else {
             let line = Assembly::new(Arc::clone(&run), windows, specs).close(self.tail, op, errors, watcher);
             let name = title.as_deref().unwrap_or("anabranch");
-            let terms = Terms { run: &run, window: window as u64, name, affinity };
+            let processors = affinity.then(Processors::of_this_thread);
+            let terms = Terms { run: &run, window: window as u64, name, affinity: processors.as_ref() };
             let work = || match pool {
                 Some(pool) => engine::run_on_crew(&line, terms, workers, &pool.crew),
                 None => engine::run_threads(&line, terms, workers),

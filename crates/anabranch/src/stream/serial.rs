@@ -223,11 +223,13 @@ where
 
     /// Lets `count` items through and ends the stream with the last of them.
     ///
-    /// Some of the items that come after it may have been asked of the source already: up to a window.
-    pub fn take(self, count: usize) -> After<'env, U, M, U::Out>
+    /// Some of the items that come after it may have been asked of the source already: up to a window. With `count` 0 none
+    /// is.
+    pub fn take(mut self, count: usize) -> After<'env, U, M, U::Out>
     where
         U::Out: 'env,
     {
+        self.settings.takes_none |= count == 0;
         self.stage(Node::serial("take"), Take { left: count })
     }
 

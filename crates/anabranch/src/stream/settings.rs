@@ -189,7 +189,8 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     }
 
     /// Calls `f` with a snapshot whenever no node has taken an item for `after` (and up to twice that long): a
-    /// stage that hangs can then be seen.
+    /// stage that hangs can then be seen. `f` may not ask a [`Monitor`] of the same stream, which it would wait for. If it
+    /// panics, the run is cancelled and the caller gets the panic.
     ///
     /// ```
     /// use std::time::Duration;

@@ -100,6 +100,10 @@ pub fn plain_loop(case: &Case) -> (Seen, bool) {
 
 impl Loop<'_> {
     fn run(&mut self, asked: &mut usize) -> Ended {
+        if self.steps.iter().any(|step| matches!(step, Step::Serial(Serial::Take(0), ..))) {
+            // Nothing comes through, whatever the source has.
+            return Ended::Complete;
+        }
         for origin in 0..self.case.items {
             *asked += 1;
             let item = Plain { key: mix(origin, 0), origin, path: 0 };
@@ -192,9 +196,6 @@ impl Loop<'_> {
         match serial {
             Serial::Take(most) => {
                 self.counts[at] += 1;
-                if self.counts[at] > most as u64 {
-                    return Err(Halt::Break(at));
-                }
                 self.feed(at + 1, item)?;
                 return if self.counts[at] == most as u64 { Err(Halt::Break(at)) } else { Ok(()) };
             }
