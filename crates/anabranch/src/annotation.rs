@@ -115,8 +115,8 @@
 //!   what can become a `Box<dyn Error>`, and `?` of other errors, work in a function that returns one; let what is called
 //!   give `Box<dyn Error + Send + Sync>`. What is no `Send` at all, such as an `Rc`, make behind the loop.
 //! - A serial stage may move a variable of the function (`all = add(all, item)`, `return all`, `found = item; break`) if
-//!   no other part uses it and, where it is used behind the loop, it is `mut` and no later part has a `break`. Of a field, of what two parts use, and of
-//!   states it may not: `std::mem::take` it.
+//!   no other part uses it, nothing else has its name in that stage and, where it is used behind the loop, it is `mut` and
+//!   no later part has a `break`. Of a field, of `self`, of what two parts use, and of states it may not: `std::mem::take` it.
 //! - Bindings with a `#[cfg(..)]` do not cross borders: put the `cfg!` into their value.
 //! - Names are told apart by their letters: where a macro writes the whole function, two variables of one name, one from
 //!   the macro and one from its caller, are taken for one.

@@ -1,13 +1,13 @@
 //! Which variables a piece of code surely changes: those it assigns to or borrows with `&mut`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use proc_macro2::Ident;
 use syn::visit::{self, Visit};
-use syn::{BinOp, Expr, Macro, Pat, Stmt};
+use syn::{BinOp, Block, Expr, Macro, Pat, Stmt};
 
 use crate::macros::{arguments, only_reads};
-use crate::names::Free;
+use crate::names::{Free, FreeNames};
 
 /// A change that was found.
 pub struct Change {
@@ -23,6 +23,18 @@ pub struct Change {
     pub is_known: bool,
     /// The method or macro that may change it or not.
     pub unknown: Option<Unknown>,
+    /// What would have to be so for it to be a change at all.
+    pub only_if: OnlyIf,
+}
+
+/// What would have to be so for something to be a change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum OnlyIf {
+    Always,
+    /// The variable points to what may be changed: it is given to a function.
+    Points,
+    /// A method that has the name of one of the standard library that changes nothing is another one.
+    NameDeceives,
 }
 
 /// What may change a variable, for all that is known.
@@ -33,10 +45,15 @@ pub enum Unknown {
 }
 
 impl Change {
+    /// Whether it is one, as far as the code around it tells.
+    pub fn is_likely(&self) -> bool {
+        self.only_if == OnlyIf::Always
+    }
+
     /// Of what a variable points to.
     pub fn within(base: Ident) -> Self {
         let (is_whole, is_assigned, is_method, is_known) = (false, false, false, false);
-        Self { base, is_whole, is_assigned, is_method, is_known, unknown: None }
+        Self { base, is_whole, is_assigned, is_method, is_known, unknown: None, only_if: OnlyIf::Always }
     }
 }
 
@@ -73,19 +90,17 @@ pub const WRITES: [&str; 26] = [
 /// The changes in these statements to variables from outside of them.
 pub fn changes<'s>(stmts: impl Iterator<Item = &'s Stmt>) -> Vec<Change> {
     let stmts: Vec<&Stmt> = stmts.collect();
-    let (mut free, mut in_macros) = (BTreeSet::new(), BTreeMap::<_, BTreeSet<String>>::new());
-    let mut names = Free::new(|ident: &Ident, call| match call {
-        None => {
-            free.insert(std::ptr::from_ref(ident));
-        }
-        Some(call) => {
-            in_macros.entry(call).or_default().insert(ident.to_string());
-        }
-    });
-    stmts.iter().for_each(|stmt| names.stmt(stmt));
-    let mut find = Find { changes: Vec::new(), free, in_macros };
+    let mut find = Find { changes: Vec::new(), free: Some(FreeNames::of(stmts.iter().copied())) };
     stmts.iter().for_each(|stmt| find.visit_stmt(stmt));
     find.changes
+}
+
+/// The names of variables in a function for which there is a reason to be `mut`.
+pub fn changed_anywhere(body: &Block) -> BTreeSet<String> {
+    let mut find = Find { changes: Vec::new(), free: None };
+    find.visit_block(body);
+    let likely = find.changes.into_iter().filter(Change::is_likely);
+    likely.map(|change| change.base.to_string()).collect()
 }
 
 /// The places that an assignment to `left` changes: it may be a pattern.
@@ -149,17 +164,32 @@ pub const READS: [&str; 43] = [
 
 struct Find {
     changes: Vec<Change>,
-    /// The places of the names that the statements take from outside...
-    free: BTreeSet<*const Ident>,
-    /// ... and those names in the tokens of macros.
-    in_macros: BTreeMap<*const Macro, BTreeSet<String>>,
+    /// The names that count, if not all do.
+    free: Option<FreeNames>,
 }
 
 impl Find {
+    fn counts(&self, name: &Ident) -> bool {
+        self.free.as_ref().is_none_or(|free| free.has(name))
+    }
+
     fn assigned(&mut self, left: &Expr) {
         let from = self.changes.len();
         assigned_places(left).into_iter().for_each(|place| self.place(place, None));
         self.changes[from..].iter_mut().for_each(|change| change.is_assigned = change.is_whole);
+    }
+
+    /// What is given to a function.
+    fn given<'e>(&mut self, args: impl IntoIterator<Item = &'e Expr>) {
+        for arg in args {
+            let from = self.changes.len();
+            if matches!(arg, Expr::Path(_)) {
+                self.place(arg, None);
+            }
+            for change in &mut self.changes[from..] {
+                (change.is_whole, change.is_method, change.only_if) = (false, true, OnlyIf::Points);
+            }
+        }
     }
 
     /// `pat` is matched against `value`: it may borrow parts of it.
@@ -179,7 +209,7 @@ impl Find {
             place = match place {
                 Expr::Path(path) => {
                     let base = path.path.get_ident();
-                    if let Some(base) = base.filter(|base| self.free.contains(&std::ptr::from_ref(*base))) {
+                    if let Some(base) = base.filter(|base| self.counts(base)) {
                         let (unknown, within) = (unknown.clone(), Change::within(base.clone()));
                         self.changes.push(Change { is_whole, is_method, is_known, unknown, ..within });
                     }
@@ -247,26 +277,39 @@ impl<'ast> Visit<'ast> for Find {
         // A closure that changes something is declared `mut`.
         if let Expr::Path(path) = &*call.func
             && let Some(base) = path.path.get_ident()
-            && self.free.contains(&std::ptr::from_ref(base))
+            && self.counts(base)
         {
             let base = Change::within(base.clone());
             self.changes.push(Change { is_whole: true, is_method: true, ..base });
+        }
+        if !makes_value(&call.func) {
+            self.given(&call.args);
         }
         visit::visit_expr_call(self, call);
     }
 
     fn visit_macro(&mut self, call: &'ast Macro) {
-        let Some(free) = self.in_macros.get(&std::ptr::from_ref(call)) else { return };
-        let found = in_macro(call).into_iter().filter(|change| free.contains(&change.base.to_string()));
+        let counts = |name: &Ident| self.free.as_ref().is_none_or(|free| free.has_in(call, name));
+        let found = in_macro(call).into_iter().filter(|change| counts(&change.base));
         self.changes.extend(found);
     }
 
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
-        if !READS.iter().any(|name| call.method == name) {
-            self.place(&call.receiver, Some(&call.method));
+        let from = self.changes.len();
+        self.place(&call.receiver, Some(&call.method));
+        if READS.iter().any(|name| call.method == name) {
+            self.changes[from..].iter_mut().for_each(|change| change.only_if = OnlyIf::NameDeceives);
         }
+        self.given(&call.args);
         visit::visit_expr_method_call(self, call);
     }
+}
+
+/// Whether it is the name of a variant or tuple struct.
+fn makes_value(func: &Expr) -> bool {
+    let Expr::Path(path) = func else { return false };
+    let last = path.path.segments.last().map(|last| last.ident.to_string());
+    last.is_some_and(|last| last.starts_with(char::is_uppercase))
 }
 
 /// The changes in the arguments of a macro.

@@ -6,7 +6,7 @@ use proc_macro2::Ident;
 use syn::{Error, Expr, Stmt};
 
 use crate::body::Segment;
-use crate::changes::{Change, Unknown, changes};
+use crate::changes::{Change, OnlyIf, Unknown, changes};
 use crate::exits::Exits;
 use crate::function::Function;
 use crate::names::Binding;
@@ -38,7 +38,12 @@ pub fn check(
             let name = change.base.to_string();
             !own.contains(&name) && !states.contains(&name)
         };
-        let is_declared = |name: &str| function.variables.mutable.get(name) == Some(&true);
+        let variables = &function.variables;
+        let is_declared = |name: &str| variables.mutable.get(name) == Some(&true);
+        let points = |name: &str| {
+            let may_point = variables.pointers.contains(name) || variables.lenders.contains_key(name);
+            may_point && !variables.numbers.contains(name)
+        };
         for change in changes.iter().filter(outer) {
             let name = change.base.to_string();
             if segment.is_replicated() {
@@ -61,7 +66,14 @@ pub fn check(
                 }
             }
             let may = segment.options.as_ref().map_or(at == 0 && options.may_run_ahead, |o| o.may_run_ahead);
-            let is_changed = !change.is_method || is_declared(&name);
+            let is_changed = match change.only_if {
+                OnlyIf::Always => !change.is_method || is_declared(&name) || points(&name),
+                OnlyIf::Points => points(&name),
+                // Something has to be the reason why it is `mut`.
+                OnlyIf::NameDeceives => {
+                    variables.assignable.contains(&name) && !variables.changed.contains(&name)
+                }
+            };
             let leaves = exits[at + 1..].iter().any(|exits| exits.breaks || exits.jumps);
             if leaves
                 && is_changed

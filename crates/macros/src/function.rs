@@ -147,10 +147,8 @@ impl VisitMut for Function {
             self.errors.extend(moved.err());
         }
         // Loops inside this one first: they become ordinary code of its stages.
-        let later = annotation.is_none().then(|| evaluated_later(expr));
-        let is_around = later.is_some();
         let broken = self.broken.take();
-        self.after.extend(later);
+        self.after.push(evaluated_later(expr));
         if let Expr::Closure(closure) = expr {
             // What its `return` gives is for the compiler to find out.
             let returns = std::mem::replace(&mut self.returns, quote!(_));
@@ -159,9 +157,7 @@ impl VisitMut for Function {
         } else {
             visit_mut::visit_expr_mut(self, expr);
         }
-        if is_around {
-            self.after.pop();
-        }
+        self.after.pop();
         if let Some(annotation) = annotation {
             self.count += 1;
             self.broken = broken;

@@ -6,7 +6,7 @@ use proc_macro2::Ident;
 use syn::visit::{self, Visit};
 use syn::{Expr, ItemFn, Pat, Stmt, parse_quote};
 
-use crate::changes::{READS, borrows_mutably, changes};
+use crate::changes::{Change, READS, borrows_mutably, changes};
 use crate::names::{Binding, all_bindings, bindings, local_bindings};
 
 /// Methods that give back what the variable itself does not need any more, or nothing that borrows from it.
@@ -98,7 +98,7 @@ pub fn lent(
                 .map(|binding| binding.ident.to_string())
                 .collect();
             let body = Stmt::Expr((*closure.body).clone(), None);
-            for change in changes([&body].into_iter()) {
+            for change in changes([&body].into_iter()).into_iter().filter(Change::is_likely) {
                 let name = change.base.to_string();
                 // What it owns is a copy, or cannot be used any more.
                 let is_outer = closure.capture.is_none() || (self.points)(&name);

@@ -9,12 +9,13 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
-use syn::{BinOp, Block, Expr, Stmt};
+use syn::{BinOp, Block, Expr, Macro, Pat, Stmt};
 
 use crate::changes::{READS, WRITES, assigned_places, changes_left};
 use crate::function::Function;
 use crate::gives::ours;
-use crate::names::Free;
+use crate::macros::arguments;
+use crate::names::{FreeNames, bindings};
 
 /// A variable that is handed over.
 pub struct Moved {
@@ -70,15 +71,16 @@ impl HandOver {
 /// The variables that the statements of a serial part move. `own` are the names that are not the function's, or that others
 /// use too.
 pub fn moved(stmts: &[Stmt], own: impl Fn(&str) -> bool, function: &Function) -> Vec<Moved> {
-    let mut free = BTreeSet::new();
-    let mut names = Free::new(|ident: &Ident, _| {
-        free.insert(std::ptr::from_ref(ident));
-    });
-    stmts.iter().for_each(|stmt| names.stmt(stmt));
-    let mut find =
-        Find { free, in_exit: false, assigned: Vec::new(), moved: BTreeSet::new(), lost: Vec::new() };
+    let mut find = Find {
+        free: FreeNames::of(stmts.iter()),
+        in_exit: false,
+        assigned: Vec::new(),
+        moved: BTreeSet::new(),
+        lost: Vec::new(),
+        bound: BTreeSet::new(),
+    };
     find.stmts(stmts);
-    let Find { assigned, moved, lost, .. } = find;
+    let Find { assigned, moved, lost, bound, .. } = find;
     let variables = &function.variables;
     let is_moved =
         |name: &&Ident| moved.contains(&name.to_string()) || variables.unset.contains(&name.to_string());
@@ -86,6 +88,10 @@ pub fn moved(stmts: &[Stmt], own: impl Fn(&str) -> bool, function: &Function) ->
     for name in assigned.iter().filter(is_moved).chain(&lost) {
         let text = name.to_string();
         if text == "self" || own(&text) || !variables.mutable.contains_key(&text) {
+            continue;
+        }
+        // Where the part is left, the name might be that of another variable.
+        if bound.contains(&text) {
             continue;
         }
         let is_mut = variables.assignable.contains(&text);
@@ -101,23 +107,29 @@ pub fn moved(stmts: &[Stmt], own: impl Fn(&str) -> bool, function: &Function) ->
 }
 
 struct Find {
-    /// The places of the names that the statements take from outside.
-    free: BTreeSet<*const Ident>,
+    free: FreeNames,
     /// Whether the loop is left behind what is looked at.
     in_exit: bool,
     assigned: Vec<Ident>,
     moved: BTreeSet<String>,
     /// Moved on the way out of the loop.
     lost: Vec<Ident>,
+    /// What the statements bind, anywhere.
+    bound: BTreeSet<String>,
 }
 
 impl Find {
     fn free<'e>(&self, expr: &'e Expr) -> Option<&'e Ident> {
         match expr {
-            Expr::Path(path) => {
-                path.path.get_ident().filter(|ident| self.free.contains(&std::ptr::from_ref(*ident)))
-            }
+            Expr::Path(path) => path.path.get_ident().filter(|ident| self.free.has(ident)),
             _ => None,
+        }
+    }
+
+    fn moves(&mut self, name: Ident) {
+        self.moved.insert(name.to_string());
+        if self.in_exit {
+            self.lost.push(name);
         }
     }
 
@@ -159,13 +171,26 @@ impl<'ast> Visit<'ast> for Find {
         self.stmts(&block.stmts);
     }
 
+    fn visit_pat(&mut self, pat: &'ast Pat) {
+        self.bound.extend(bindings(pat).iter().map(|binding| binding.ident.to_string()));
+    }
+
+    fn visit_macro(&mut self, call: &'ast Macro) {
+        // The others borrow their arguments.
+        let takes = call.path.segments.last().is_some_and(|last| last.ident == "vec" || last.ident == "dbg");
+        let mut given = Vec::new();
+        let _ = arguments(&call.tokens, |arg| {
+            if let Expr::Path(path) = &*arg {
+                given.extend(path.path.get_ident().cloned());
+            }
+        });
+        given.retain(|name| takes && self.free.has_in(call, name));
+        given.into_iter().for_each(|name| self.moves(name));
+    }
+
     fn visit_expr(&mut self, expr: &'ast Expr) {
         if let Some(name) = self.free(expr).cloned() {
-            self.moved.insert(name.to_string());
-            if self.in_exit {
-                self.lost.push(name);
-            }
-            return;
+            return self.moves(name);
         }
         match expr {
             Expr::Return(_) | Expr::Break(_) => self.exiting(true, |this| visit::visit_expr(this, expr)),

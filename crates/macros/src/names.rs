@@ -1,10 +1,12 @@
 //! Which names a piece of code binds, and which it takes from outside.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Block, Expr, Local, Macro, Pat, Stmt};
+
+use crate::macros::arguments;
 
 /// A name that a pattern binds.
 #[derive(Clone)]
@@ -16,7 +18,7 @@ pub struct Binding {
 /// What a pattern binds that need not match.
 pub fn bindings(pat: &Pat) -> Vec<Binding> {
     // `None`, and constants, look like bindings.
-    let is_constant = |pat: &syn::PatIdent| {
+    let is_constant: fn(&syn::PatIdent) -> bool = |pat| {
         let is_plain = pat.by_ref.is_none() && pat.mutability.is_none() && pat.subpat.is_none();
         is_plain && pat.ident.to_string().chars().next().is_some_and(char::is_uppercase)
     };
@@ -36,21 +38,28 @@ pub fn local_bindings(local: &Local) -> Vec<Binding> {
     }
 }
 
-fn collect(pat: &Pat, is_constant: impl Fn(&syn::PatIdent) -> bool) -> Vec<Binding> {
-    struct Collect<F>(Vec<Binding>, F);
-    impl<'ast, F: Fn(&syn::PatIdent) -> bool> Visit<'ast> for Collect<F> {
+fn collect(pat: &Pat, is_constant: fn(&syn::PatIdent) -> bool) -> Vec<Binding> {
+    struct Collect {
+        found: Vec<Binding>,
+        is_constant: fn(&syn::PatIdent) -> bool,
+    }
+    impl<'ast> Visit<'ast> for Collect {
         fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
-            if !(self.1)(pat) {
+            if !(self.is_constant)(pat) {
                 let is_mut = pat.mutability.is_some() && pat.by_ref.is_none();
-                self.0.push(Binding { ident: pat.ident.clone(), is_mut });
+                self.found.push(Binding { ident: pat.ident.clone(), is_mut });
             }
             visit::visit_pat_ident(self, pat);
         }
+        fn visit_pat_or(&mut self, pat: &'ast syn::PatOr) {
+            // Each of the cases binds the same, and one alone need not match.
+            self.found.extend(pat.cases.first().map(bindings).into_iter().flatten());
+        }
         fn visit_expr(&mut self, _: &'ast Expr) {}
     }
-    let mut collect = Collect(Vec::new(), is_constant);
+    let mut collect = Collect { found: Vec::new(), is_constant };
     collect.visit_pat(pat);
-    collect.0
+    collect.found
 }
 
 /// What the `let`s of a condition bind: `while let Some(x) = a && let Ok(y) = b`.
@@ -136,6 +145,34 @@ impl<F: FnMut(&Ident, Option<*const Macro>)> Free<F> {
     }
 }
 
+/// The names that statements take from outside, by where they stand.
+pub struct FreeNames {
+    paths: BTreeSet<*const Ident>,
+    in_macros: BTreeMap<*const Macro, BTreeSet<String>>,
+}
+
+impl FreeNames {
+    pub fn of<'s>(stmts: impl Iterator<Item = &'s Stmt>) -> Self {
+        let (mut paths, mut in_macros) = (BTreeSet::new(), BTreeMap::<_, BTreeSet<String>>::new());
+        let mut free = Free::new(|ident: &Ident, call| match call {
+            None => drop(paths.insert(std::ptr::from_ref(ident))),
+            Some(call) => drop(in_macros.entry(call).or_default().insert(ident.to_string())),
+        });
+        stmts.for_each(|stmt| free.stmt(stmt));
+        Self { paths, in_macros }
+    }
+
+    /// Whether this name, outside of macros, is one.
+    pub fn has(&self, name: &Ident) -> bool {
+        self.paths.contains(&std::ptr::from_ref(name))
+    }
+
+    /// Whether a name in this macro is one.
+    pub fn has_in(&self, call: &Macro, name: &Ident) -> bool {
+        self.in_macros.get(&std::ptr::from_ref(call)).is_some_and(|names| names.contains(&name.to_string()))
+    }
+}
+
 /// Whether the tokens begin with `name!(..)`; `name != ..` is none.
 pub fn is_macro_call(tokens: &[TokenTree]) -> bool {
     matches!(tokens, [TokenTree::Ident(_), TokenTree::Punct(punct), TokenTree::Group(_), ..] if punct.as_char() == '!')
@@ -171,9 +208,18 @@ impl<'ast, F: FnMut(&Ident, Option<*const Macro>)> Visit<'ast> for Free<F> {
     }
 
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
-        self.call = Some(std::ptr::from_ref(call));
-        self.tokens(&call.tokens);
-        self.call = None;
+        let outer = self.call;
+        self.call = outer.or(Some(std::ptr::from_ref(call)));
+        if arguments(&call.tokens, |arg| self.visit_expr(arg)).is_none() {
+            self.tokens(&call.tokens);
+        }
+        self.call = outer;
+    }
+
+    fn visit_lit_str(&mut self, text: &'ast syn::LitStr) {
+        if self.call.is_some() {
+            captured(&text.token().to_string(), text.span()).iter().for_each(|name| self.name(name));
+        }
     }
 
     fn visit_block(&mut self, block: &'ast Block) {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use syn::visit::{self, Visit};
 use syn::{Expr, FnArg, ItemFn, Lit, Pat, Type};
 
+use crate::changes::changed_anywhere;
 use crate::lends::lenders;
 use crate::names::{Binding, all_bindings, bindings, local_bindings};
 
@@ -19,6 +20,8 @@ pub struct Variables {
     pub lenders: BTreeMap<String, BTreeSet<String>>,
     /// Those that are declared `mut`.
     pub assignable: BTreeSet<String>,
+    /// Those of them for which a reason is seen.
+    pub changed: BTreeSet<String>,
     /// Those that are declared without a value.
     pub unset: BTreeSet<String>,
     /// Those that are surely numbers and the like, which are copied.
@@ -50,6 +53,7 @@ impl Variables {
         }
         all.visit_block(&function.block);
         all.numbers = &all.numbers - &all.others;
+        all.changed = changed_anywhere(&function.block);
         all.lenders = lenders(function, &all.mutable, &all.pointers);
         all
     }

@@ -15,6 +15,11 @@ macro_rules! shown {
     };
 }
 
+fn with(mut all: Vec<u64>, next: u64) -> Vec<u64> {
+    all.push(next);
+    all
+}
+
 twice! {
     fn compared_in_a_macro(count: u64) -> Vec<String> {
         let x = 1000;
@@ -93,6 +98,82 @@ twice! {
         out
     }
 
+    fn variables_with_names_that_ours_might_have(count: u64) -> (Vec<u64>, Vec<u64>, Vec<u64>, u64) {
+        let mut result = Vec::new();
+        let mut items = Vec::new();
+        let mut report = Vec::new();
+        let broken = vec![count];
+        #[to_stream(report = |_| ())]
+        for k in 0..count {
+            if k % 5 == 3 { continue; }
+            report = with(report, k);
+            #[stage(replicate)]
+            let h = hash(k);
+            #[stage]
+            items = with(items, h);
+            #[stage]
+            result = with(result, h + 1);
+        }
+        let found = #[to_stream] loop {
+            #[stage(replicate)]
+            let h = hash(count);
+            #[stage]
+            if h > 0 { break broken; }
+        };
+        (result, items, report, found[0])
+    }
+
+    fn a_name_in_a_closure_in_a_macro(count: u64) -> u64 {
+        let mut x = 0;
+        #[to_stream]
+        for k in 0..count {
+            let text = k.to_string();
+            let bytes = text.into_bytes();
+            #[stage(replicate)]
+            let t = format!("{}{}", (0..k).map(|x| x + 1).sum::<u64>(), bytes.iter().map(|text| u64::from(*text)).sum::<u64>());
+            #[stage]
+            x += t.len() as u64;
+        }
+        x
+    }
+
+    fn a_constant_in_a_pattern_of_two(count: u64) -> u64 {
+        let mut sum = 0;
+        #[to_stream]
+        for k in 0..count {
+            let ((Some(b), _) | (None, b)) = (k.checked_sub(3), 7);
+            #[stage(replicate)]
+            let h = if b > 7 { None } else { Some(b) };
+            #[stage]
+            sum += h.unwrap_or(1);
+        }
+        sum
+    }
+
+    fn moved_into_a_macro(count: u64) -> Vec<u64> {
+        let mut all = Vec::new();
+        #[to_stream]
+        for k in 0..count {
+            #[stage(replicate)]
+            let h = hash(k);
+            #[stage]
+            all = vec![all, vec![h]].into_iter().flatten().collect();
+        }
+        all
+    }
+
+    fn a_copy_that_is_given_and_hidden(count: u64, limit: u64) -> u64 {
+        let mut i = 0;
+        #[to_stream(may_run_ahead)] loop {
+            i += 1;
+            let limit = match i { x if x > count / 2 => break limit, x => x * 3 };
+            #[stage(replicate)]
+            let h = limit;
+            #[stage]
+            let _ = h;
+        }
+    }
+
     fn macros_of_the_user(count: u64) -> Result<Vec<u64>, String> {
         macro_rules! add { ($to:ident, $n:expr) => { $to.push($n) } }
         macro_rules! times { ($n:expr) => { $n * 2 } }
@@ -122,6 +203,11 @@ fn the_variable_that_is_meant() {
     same!(names_in_capitals(100));
     same!(raw_names_in_texts(20));
     same!(question_marks_that_are_none(20));
+    assert_eq!(same!(variables_with_names_that_ours_might_have(20)).0.len(), 16);
+    same!(a_name_in_a_closure_in_a_macro(20));
+    same!(a_constant_in_a_pattern_of_two(20));
+    assert_eq!(same!(moved_into_a_macro(20)).len(), 20);
+    same!(a_copy_that_is_given_and_hidden(60, 27));
 }
 
 #[test]

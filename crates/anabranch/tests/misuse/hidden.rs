@@ -170,4 +170,135 @@ fn an_assignment_to_a_pattern(count: u64) -> u64 {
     n + m + l + j
 }
 
+fn put(all: &mut Vec<u64>, k: u64) {
+    all.push(k);
+}
+
+#[stream]
+fn what_is_given_to_a_function(out: &mut Vec<u64>, count: u64) {
+    #[to_stream]
+    for k in 0..count {
+        put(out, k);
+        #[stage(replicate)]
+        let h = k * 2;
+        #[stage]
+        if h == 20 {
+            break;
+        }
+    }
+}
+
+struct Log {
+    lines: Vec<u64>,
+}
+
+impl Log {
+    #[stream]
+    fn a_field_that_was_borrowed(&mut self, count: u64) {
+        let Self { lines } = self;
+        #[to_stream]
+        for k in 0..count {
+            lines.push(k);
+            #[stage(replicate)]
+            let h = k * 2;
+            #[stage]
+            if h == 20 {
+                break;
+            }
+        }
+    }
+}
+
+#[stream]
+fn rows_one_by_one(rows: &mut [Vec<u64>], count: u64) {
+    for row in rows.iter_mut() {
+        #[to_stream]
+        for k in 0..count {
+            row.push(k);
+            #[stage(replicate)]
+            let h = k * 2;
+            #[stage]
+            if h == 20 {
+                break;
+            }
+        }
+    }
+}
+
+struct Wrapped<'v> {
+    v: &'v mut Vec<u64>,
+}
+
+#[stream]
+fn what_a_method_has_borrowed(count: u64) -> usize {
+    let mut map = std::collections::BTreeMap::<u64, Vec<u64>>::new();
+    let mut all = Vec::new();
+    let entry = map.entry(1).or_default();
+    let wrapped = Wrapped { v: &mut all };
+    #[to_stream]
+    for k in 0..count {
+        entry.push(k);
+        wrapped.v.push(k);
+        #[stage(replicate)]
+        let h = k * 2;
+        #[stage]
+        if h == 20 {
+            break;
+        }
+    }
+    map[&1].len() + all.len()
+}
+
+struct Rng(u64);
+
+impl Rng {
+    fn get(&mut self) -> u64 {
+        self.0 += 1;
+        self.0
+    }
+}
+
+#[stream]
+fn a_method_with_the_name_of_one_that_reads(count: u64) -> u64 {
+    let mut rng = Rng(1);
+    #[to_stream]
+    for _ in 0..count {
+        let k = rng.get();
+        #[stage(replicate)]
+        let h = k * 2;
+        #[stage]
+        if h == 20 {
+            break;
+        }
+    }
+    rng.get()
+}
+
+#[stream]
+fn the_next_item_of_a_stream_around(count: u64) -> u64 {
+    let mut next = 0;
+    let mut all = 0;
+    #[to_stream]
+    for row in 0..count {
+        #[stage(replicate)]
+        let w = row * 2;
+        #[stage]
+        let mut sum = w;
+        #[to_stream]
+        for _ in 0..100 {
+            next += 1;
+            let k = next;
+            #[stage(replicate)]
+            let h = k % 7;
+            #[stage]
+            if h == 0 {
+                break;
+            }
+            sum += h;
+        }
+        all += sum;
+    }
+    all
+}
+
 fn main() {}

@@ -10,6 +10,7 @@ use syn::{Error, Expr, FieldValue, Macro, Result, Stmt, parse_quote};
 
 use super::Loop;
 use crate::body::Segment;
+use crate::changes::{Change, changes};
 use crate::gives::ours;
 use crate::macros::arguments;
 use crate::names::Free;
@@ -25,12 +26,12 @@ impl Loop<'_> {
         for (at, (segment, before)) in segments.iter_mut().zip(before).enumerate() {
             let Some(options) = &mut segment.options else { continue };
             if let Some(State::Unnamed(span, make)) = &options.state {
-                let changes = crate::changes::changes(segment.stmts.iter());
+                let changes = changes(segment.stmts.iter());
                 let is_candidate = |name: &String| {
                     !before.contains(name) && self.function.variables.mutable.get(name) == Some(&true)
                 };
                 let mut names: Vec<Ident> = Vec::new();
-                for change in changes {
+                for change in changes.into_iter().filter(Change::is_likely) {
                     if is_candidate(&change.base.to_string()) && !names.contains(&change.base) {
                         names.push(change.base);
                     }
