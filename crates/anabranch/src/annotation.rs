@@ -121,7 +121,10 @@
 //! - Names are told apart by their letters: where a macro writes the whole function, two variables of one name, one from
 //!   the macro and one from its caller, are taken for one.
 //! - An option may not use what the loop changes (`window = stack.len()`): `let window = ..` before the loop.
-//! - What crosses a border must be `Send` and may not borrow from another variable of the body.
+//! - What a stage uses must be `Send`, and what it takes from a part before may not borrow from a variable that this part
+//!   binds or changes, such as a buffer that it fills again: hand on `line.trim().to_owned()`.
+//! - Stages run on changing threads: thread-locals are not the loop's, and the stack is that of a thread, 2 MiB if
+//!   `RUST_MIN_STACK` does not say otherwise.
 //! - A variable of the body is dropped when the last part that uses it is done with it.
 //! - Whether a method changes its variable is the compiler's to find out: its message then speaks of closures.
 //! - `async` functions.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proc_macro2::Ident;
 use syn::visit::{self, Visit};
-use syn::{BinOp, Block, Expr, Macro, Pat, Stmt};
+use syn::{BinOp, Block, Expr, Macro, Pat, Stmt, parse_quote};
 
 use crate::macros::{arguments, only_reads};
 use crate::names::{Free, FreeNames};
@@ -320,26 +320,27 @@ fn in_macro(call: &Macro) -> Vec<Change> {
     let writes = name.is_some_and(|name| name == "write" || name == "writeln");
     let mut is_first = true;
     let are_exprs = arguments(&call.tokens, |arg| {
-        if let Expr::Path(path) = &*arg
+        if writes && std::mem::take(&mut is_first) {
+            *arg = parse_quote!((#arg).write_str());
+        } else if let Expr::Path(path) = &*arg
             && let Some(base) = path.path.get_ident()
-            && (!only_reads || writes && is_first)
+            && !only_reads
         {
-            found.push(by_macro(base.clone(), name, writes));
+            found.push(by_macro(base.clone(), name));
         }
-        is_first = false;
         found.extend(changes([&Stmt::Expr(arg.clone(), None)].into_iter()));
     });
     if are_exprs.is_none() && !only_reads {
-        let mut names = Free::new(|ident: &Ident, _| found.push(by_macro(ident.clone(), name, false)));
+        let mut names = Free::new(|ident: &Ident, _| found.push(by_macro(ident.clone(), name)));
         names.visit_macro(call);
     }
     found
 }
 
 /// A macro may do to a variable what a method may.
-fn by_macro(base: Ident, call: Option<&Ident>, is_known: bool) -> Change {
-    let unknown = call.filter(|_| !is_known).cloned().map(Unknown::Macro);
-    Change { is_whole: true, is_method: true, is_known, unknown, ..Change::within(base) }
+fn by_macro(base: Ident, call: Option<&Ident>) -> Change {
+    let unknown = call.cloned().map(Unknown::Macro);
+    Change { is_whole: true, is_method: true, unknown, ..Change::within(base) }
 }
 
 /// Whether a pattern has a `ref mut` in it.

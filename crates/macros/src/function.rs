@@ -29,6 +29,8 @@ pub struct Function {
     pub errors: Vec<Error>,
     /// Loops that were lowered.
     pub count: usize,
+    /// How many are around what is looked at.
+    pub around: usize,
 }
 
 impl Function {
@@ -73,7 +75,7 @@ pub fn expand(mut function: ItemFn) -> TokenStream {
         ReturnType::Type(..) => quote!(_),
     };
     let (variables, after, errors) = (Variables::of(&function), Vec::new(), Vec::new());
-    let mut context = Function { returns, variables, after, errors, broken: None, count: 0 };
+    let mut context = Function { returns, variables, after, errors, broken: None, count: 0, around: 0 };
     if let Some(asyncness) = &function.sig.asyncness {
         let text = "an `async` function cannot run a stream: call a function that does from a blocking task";
         context.errors.push(Error::new(asyncness.span, text));
@@ -149,6 +151,7 @@ impl VisitMut for Function {
         // Loops inside this one first: they become ordinary code of its stages.
         let broken = self.broken.take();
         self.after.push(evaluated_later(expr));
+        self.around += usize::from(annotation.is_some());
         if let Expr::Closure(closure) = expr {
             // What its `return` gives is for the compiler to find out.
             let returns = std::mem::replace(&mut self.returns, quote!(_));
@@ -159,6 +162,7 @@ impl VisitMut for Function {
         }
         self.after.pop();
         if let Some(annotation) = annotation {
+            self.around -= 1;
             self.count += 1;
             self.broken = broken;
             match lower(expr, &annotation, self) {

@@ -43,10 +43,11 @@ pub struct HandOver {
 }
 
 impl HandOver {
-    pub fn new(moved: &[Moved]) -> Self {
+    /// For the variables of one part of the function's loop of this `number`.
+    pub fn new(moved: &[Moved], number: usize) -> Self {
         let mut all = Self::default();
         for Moved { name, is_mut, is_full, is_used_after } in moved {
-            let slot = ours(&format!("kept_{}", name.unraw()), name.span());
+            let slot = ours(&format!("kept{number}_{}", name.unraw()), name.span());
             let word = is_mut.then(|| quote!(mut));
             let none = quote!(::core::option::Option::None);
             let put = quote!(#slot = ::core::option::Option::Some(#name););
@@ -78,6 +79,7 @@ pub fn moved(stmts: &[Stmt], own: impl Fn(&str) -> bool, function: &Function) ->
         moved: BTreeSet::new(),
         lost: Vec::new(),
         bound: BTreeSet::new(),
+        in_closure: false,
     };
     find.stmts(stmts);
     let Find { assigned, moved, lost, bound, .. } = find;
@@ -114,8 +116,9 @@ struct Find {
     moved: BTreeSet<String>,
     /// Moved on the way out of the loop.
     lost: Vec<Ident>,
-    /// What the statements bind, anywhere.
+    /// What the statements bind, anywhere but in closures.
     bound: BTreeSet<String>,
+    in_closure: bool,
 }
 
 impl Find {
@@ -172,7 +175,9 @@ impl<'ast> Visit<'ast> for Find {
     }
 
     fn visit_pat(&mut self, pat: &'ast Pat) {
-        self.bound.extend(bindings(pat).iter().map(|binding| binding.ident.to_string()));
+        if !self.in_closure {
+            self.bound.extend(bindings(pat).iter().map(|binding| binding.ident.to_string()));
+        }
     }
 
     fn visit_macro(&mut self, call: &'ast Macro) {
@@ -194,6 +199,11 @@ impl<'ast> Visit<'ast> for Find {
         }
         match expr {
             Expr::Return(_) | Expr::Break(_) => self.exiting(true, |this| visit::visit_expr(this, expr)),
+            Expr::Closure(inner) => {
+                let outer = std::mem::replace(&mut self.in_closure, true);
+                visit::visit_expr_closure(self, inner);
+                self.in_closure = outer;
+            }
             Expr::Reference(inner) => self.place(&inner.expr),
             Expr::Field(inner) => self.place(&inner.base),
             Expr::Unary(inner) if matches!(inner.op, syn::UnOp::Deref(_)) => self.place(&inner.expr),

@@ -147,10 +147,31 @@ twice! {
         }
         all
     }
+
+    fn out_of_two_streams(count: u64) -> Vec<u64> {
+        let mut all = Vec::new();
+        #[to_stream]
+        'out: for k in 0..count {
+            #[stage(replicate)]
+            let h = k * 2;
+            #[stage]
+            #[to_stream]
+            for j in 0..h {
+                #[stage]
+                all = add(all, j);
+                if j == 6 && k % 5 == 4 { continue 'out; }
+                if j == 40 { break 'out; }
+            }
+        }
+        all
+    }
 }
 
 #[test]
 fn what_a_part_moves_comes_back() {
+    for count in [3, 15, 30] {
+        same!(out_of_two_streams(count));
+    }
     same!(moved_through(50));
     same!(moved_through(100));
     for count in [20, 100] {

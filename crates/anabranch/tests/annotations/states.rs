@@ -94,10 +94,34 @@ twice! {
         }
         sum
     }
+
+    fn state_in_a_stage_of_another_stream(count: u64) -> u64 {
+        let mut buffer: Vec<u64> = Vec::new();
+        let mut all = 0;
+        #[to_stream]
+        for x in 0..count {
+            #[stage(replicate)]
+            let h = {
+                let mut sum = 0;
+                #[to_stream]
+                for k in 0..x % 5 {
+                    #[stage(replicate, state(buffer = Vec::new()))]
+                    let g = { buffer.clear(); buffer.push(k); buffer[0] };
+                    #[stage]
+                    sum += g;
+                }
+                sum
+            };
+            #[stage]
+            all += h;
+        }
+        all
+    }
 }
 
 #[test]
 fn states_are_made_for_each_worker() {
+    same!(state_in_a_stage_of_another_stream(30));
     same!(state_by_name(&lines(None)));
     same!(state_found(&lines(None)));
     same!(state_of_an_inferred_type(&lines(None)));

@@ -1,6 +1,7 @@
 //! Changes that are not plain to see, of what is used behind a loop that a later stage leaves.
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
 
 use anabranch::stream;
 
@@ -190,12 +191,27 @@ fn what_is_given_to_a_function(out: &mut Vec<u64>, count: u64) {
 
 struct Log {
     lines: Vec<u64>,
+    text: String,
 }
 
 impl Log {
     #[stream]
+    fn a_field_that_is_written_to(&mut self, count: u64) {
+        #[to_stream]
+        for k in 0..count {
+            writeln!(self.text, "{k}").unwrap();
+            #[stage(replicate)]
+            let h = k * 2;
+            #[stage]
+            if h == 20 {
+                break;
+            }
+        }
+    }
+
+    #[stream]
     fn a_field_that_was_borrowed(&mut self, count: u64) {
-        let Self { lines } = self;
+        let Self { lines, .. } = self;
         #[to_stream]
         for k in 0..count {
             lines.push(k);

@@ -220,7 +220,7 @@ impl Loop<'_> {
             // A part that is ahead may have lost it, by a `return` or a panic, when a later one ends the loop.
             let may_be_ahead = exits[at + 1..].iter().any(|exits| exits.breaks || exits.jumps);
             moved.retain(|moved| !(may_be_ahead && moved.is_used_after));
-            HandOver::new(&moved)
+            HandOver::new(&moved, self.function.count)
         };
         segments.iter().enumerate().map(part).collect()
     }

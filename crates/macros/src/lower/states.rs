@@ -47,9 +47,12 @@ impl Loop<'_> {
                 for (name, make) in states.iter_mut() {
                     let maker = ours(&format!("make{at}_{}", name.unraw()), name.span());
                     // The variable in whose place the states are has their type.
-                    let tie = match self.function.variables.mutable.get(&name.to_string()) {
-                        Some(true) => quote!(let _ = || #name = #maker();),
-                        _ => quote!(let _ = &#name;),
+                    let is_mut = self.function.variables.mutable.get(&name.to_string()) == Some(&true);
+                    let tie = match is_mut {
+                        // A replicated stage around this loop changes nothing.
+                        true if self.function.around > 0 => quote!(let _ = || [&#name, &#maker()].len();),
+                        true => quote!(let _ = || #name = #maker();),
+                        false => quote!(let _ = &#name;),
                     };
                     self.makes
                         .extend(quote!(#[allow(clippy::redundant_closure)] let #maker = || #make; #tie));
