@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anabranch_plan::quantity::count;
 
@@ -169,6 +169,7 @@ impl Watcher<'_> {
         let mut state = shared.lock();
         let mut answered = registered.from;
         let mut seen: Option<Vec<u64>> = None;
+        let mut asked = Instant::now();
         loop {
             if *registered.over.lock().unwrap_or_else(PoisonError::into_inner) {
                 return;
@@ -186,12 +187,13 @@ impl Watcher<'_> {
             };
             let (next, timeout) = shared
                 .changed
-                .wait_timeout_while(state, *after, |state| {
+                .wait_timeout_while(state, after.saturating_sub(asked.elapsed()), |state| {
                     state.question == answered && !registered.is_over()
                 })
                 .unwrap_or_else(PoisonError::into_inner);
             state = next;
             if timeout.timed_out() {
+                asked = Instant::now();
                 let snapshot = look();
                 let now: Vec<u64> = snapshot.nodes.iter().map(|node| node.taken).collect();
                 if seen.as_ref() == Some(&now) {
@@ -232,7 +234,7 @@ impl Registered {
     }
 
     /// The run is over: questions that come now are not for it.
-    pub(crate) fn end(&self) {
+    fn end(&self) {
         let shared = &self.monitor.shared;
         let mut state = shared.lock();
         while state.missing > 0 {
@@ -243,5 +245,14 @@ impl Registered {
         *self.over.lock().unwrap_or_else(PoisonError::into_inner) = true;
         drop(state);
         shared.changed.notify_all();
+    }
+}
+
+/// Says when it is dropped that the run is over, also when that panics.
+pub(crate) struct Over<'r>(pub(crate) &'r Registered);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.end();
     }
 }

@@ -133,6 +133,18 @@ fn progress_is_told_once_more_at_every_end() {
 }
 
 #[test]
+fn progress_is_told_in_time_though_each_item_takes_long() {
+    within(|| {
+        for workers in 1..3 {
+            let mut calls = 0;
+            let stream = Stream::from_iter(0..12).workers(workers).on_progress(|_| calls += 1);
+            stream.for_each(|_| sleep(Duration::from_millis(40)));
+            assert!(calls > 2, "{calls} calls in half a second with {workers} workers");
+        }
+    });
+}
+
+#[test]
 fn nothing_is_asked_of_the_source_if_nothing_is_taken() {
     within(|| {
         for workers in 1..3 {
@@ -196,6 +208,34 @@ fn a_watchdog_that_panics_ends_the_run_with_its_panic() {
             });
             assert_eq!(message(&*payload), "mine");
         }
+    });
+}
+
+#[test]
+fn a_stall_is_seen_while_a_monitor_asks() {
+    within(|| {
+        let monitor = Monitor::new();
+        let mut stalls = 0;
+        Stream::from_iter(0..2)
+            .monitor(&monitor)
+            .watchdog(Duration::from_millis(20), |_| stalls += 1)
+            .workers(2)
+            .for_each(|n| {
+                for _ in 0..40 * n {
+                    monitor.snapshots();
+                    sleep(Duration::from_millis(5));
+                }
+            });
+        assert!(stalls > 0);
+    });
+}
+
+#[test]
+fn a_title_may_have_zeros_in_it() {
+    within(|| {
+        let monitor = Monitor::new();
+        Stream::from_iter(0..9).title("a\0b").monitor(&monitor).workers(3).for_each(drop);
+        assert!(monitor.snapshots().is_empty());
     });
 }
 

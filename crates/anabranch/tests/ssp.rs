@@ -249,14 +249,18 @@ fn an_item_that_is_slow_after_quick_ones_holds_up_no_other() {
     within(|| {
         let (sender, receiver) = channel();
         let receiver = Arc::new(Mutex::new(receiver));
+        let (begun, has_begun) = channel();
         let pipeline = pipeline![
             parallel!(
                 {
-                    let (sender, receiver) = (sender.clone(), Arc::clone(&receiver));
+                    let (sender, receiver, begun) = (sender.clone(), Arc::clone(&receiver), begun.clone());
                     move |n: u64| {
                         // Quick ones teach the pipeline that one worker is enough; then one waits for the next.
                         match n {
-                            50_000 => receiver.lock().unwrap().recv().unwrap(),
+                            50_000 => {
+                                begun.send(()).unwrap();
+                                receiver.lock().unwrap().recv().unwrap();
+                            }
                             50_001 => sender.send(()).unwrap(),
                             _ => {}
                         }
@@ -269,7 +273,7 @@ fn an_item_that_is_slow_after_quick_ones_holds_up_no_other() {
         ];
         (0..=50_000).for_each(|n| pipeline.post(n).unwrap());
         // Not together with the one that waits for it.
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        has_begun.recv().unwrap();
         pipeline.post(50_001).unwrap();
         assert_eq!(pipeline.collect(), (0..=50_001).collect::<Vec<_>>());
     });

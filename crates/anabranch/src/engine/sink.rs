@@ -15,7 +15,7 @@ use crate::progress::Reporter;
 use crate::serial::Serial;
 use crate::shape::{Shape, Single};
 
-/// Told after each serving how many items have passed the sink: for progress.
+/// Told after each item how many have passed the sink: for progress.
 pub(crate) type Watcher<'env> = Option<Reporter<'env>>;
 
 struct State<'env, S: Shape, T: Send, I, Op> {
@@ -76,6 +76,9 @@ where
                 port.release();
                 self.notice.give();
                 mark.has_left(index);
+                if let Some(watcher) = watcher {
+                    watcher.passed(port.index(), false);
+                }
                 if quantum.count() {
                     break;
                 }
@@ -87,12 +90,10 @@ where
             self.bare.store(1, Ordering::Relaxed);
             Served::Closed
         });
-        if let Some(watcher) = watcher {
-            let closed = served == Served::Closed;
+        if let (Some(watcher), Served::Closed) = (watcher, served) {
             let items = port.index() - self.bare.load(Ordering::Relaxed);
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| watcher.passed(items, closed))) {
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| watcher.passed(items, true))) {
                 self.site.halt(port.index(), Cause::Panic(payload));
-                return Served::Closed;
             }
         }
         served

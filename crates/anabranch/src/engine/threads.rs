@@ -6,7 +6,7 @@ use anabranch_record::crew::{Guest, Stay};
 use anabranch_record::sync::{Ordering, thread};
 
 use crate::affinity::Processors;
-use crate::monitor::{Registered, Watcher};
+use crate::monitor::{Over, Registered, Watcher};
 
 use super::assembly::{Line, Station};
 use super::run::{self, Cause, Run};
@@ -33,8 +33,8 @@ pub(crate) fn watched(line: &Line<'_>, terms: Terms<'_>, watched: Watched<'_>, r
         let name = format!("{}-monitor", terms.name);
         let spawned = std::thread::Builder::new().name(name).spawn_scoped(scope, thread);
         spawned.expect("a thread for the monitor");
+        let _over = Over(registered);
         run();
-        registered.end();
     });
 }
 
@@ -102,7 +102,11 @@ fn attend_dedicated<'scope>(
         if station.own.is_some() {
             let spawned =
                 spawn(scope, format!("{}-stage-{at}", terms.name), move || attend(station, terms.run));
-            assert!(spawned, "the system has no thread for a dedicated stage");
+            if !spawned {
+                // Those that have one would wait for this one.
+                terms.run.finish();
+                panic!("the system has no thread for a dedicated stage");
+            }
         }
     }
 }

@@ -80,10 +80,10 @@ impl Report {
             "stage", "items", "busy", "an item", "used", "waiting", "occupancy"
         )?;
         for node in &self.nodes {
+            let shown = node.name.replace(char::is_control, " ");
             let [items, busy, each, used, waiting, occupancy] = cells(node);
             let line = format!(
-                "  {:name$}  {items:>12}  {busy:>8}  {each:>8}  {used:>5}  {waiting:>8}  {occupancy:>9}",
-                node.name
+                "  {shown:name$}  {items:>12}  {busy:>8}  {each:>8}  {used:>5}  {waiting:>8}  {occupancy:>9}"
             );
             writeln!(f, "{}", line.trim_end())?;
         }
@@ -97,7 +97,7 @@ pub(super) fn cells(node: &NodeReport) -> [String; 6] {
     [
         node.items.to_string(),
         short(node.busy),
-        time(each(node.busy, node.items)),
+        if node.items == 0 { String::new() } else { time(each(node.busy, node.items)) },
         percent(node.utilization),
         if is_source { String::new() } else { short(node.waiting) },
         if is_source { String::new() } else { format!("{:.1}", node.occupancy) },

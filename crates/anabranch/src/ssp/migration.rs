@@ -26,7 +26,7 @@
 //! |---|---|---|
 //! | `post` | never waits: what the stages have not done yet is kept in memory | waits while there is no room |
 //! | `sequential_ordered!` before the last stage | is ignored | orders |
-//! | `parallel!` as the last stage | is not implemented | collects in the order of the posts |
+//! | `parallel!` as the last stage | is not implemented | collects in the order in which it got its items |
 //! | zero replicas | hangs | panics in `parallel!`, naming the number |
 //! | a stage panics | hangs | the caller gets the panic, from the next `post`, `collect`, `end_and_wait` or drop |
 //! | after a panic | later items go on | behind an ordered stage, nothing of a later item was seen |

@@ -79,7 +79,8 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
 
     /// Names the run: its plan and its threads.
     pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.settings.title = Some(title.into());
+        // A thread's name has no zeros.
+        self.settings.title = Some(title.into().replace('\0', ""));
         self
     }
 
