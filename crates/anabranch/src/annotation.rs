@@ -61,8 +61,9 @@
 //! change is used behind a loop that a later stage may leave by `break`, it is a compile error that says what to do;
 //! `may_run_ahead` says that it does not matter. What a `&mut` parameter points to counts as used behind the loop, and so
 //! does what a variable has borrowed with `&mut`, by a method or in a closure. What cannot be seen is what is changed
-//! without `&mut` (atomics, cells, locks, files), or through a parameter that holds a `&mut` unknown to its type. What the
-//! caller sees after a `return` or `?`, such as how far a reader was read, may be ahead too.
+//! without `&mut` (atomics, cells, locks, files), through a parameter that holds a `&mut` unknown to its type, through a
+//! value that the part itself has put a `&mut` into, or by a method with a name that reads in the standard library, as `get`,
+//! where there are other reasons for the variable to be `mut`. What the caller sees after a `return` or `?`, such as how far a reader was read, may be ahead too.
 //!
 //! # Options
 //!
@@ -118,8 +119,8 @@
 //!   no other part uses it, nothing else has its name in that stage and, where it is used behind the loop, it is `mut` and
 //!   no later part has a `break`. Of a field, of `self`, of what two parts use, and of states it may not: `std::mem::take` it.
 //! - Bindings with a `#[cfg(..)]` do not cross borders: put the `cfg!` into their value.
-//! - Names are told apart by their letters: where a macro writes the whole function, two variables of one name, one from
-//!   the macro and one from its caller, are taken for one.
+//! - Names are told apart by their letters: what a function does to a variable counts for another one of that name too, and
+//!   where a macro writes the whole function, one from the macro and one from its caller are taken for one.
 //! - An option may not use what the loop changes (`window = stack.len()`): `let window = ..` before the loop.
 //! - What a stage uses must be `Send`, and what it takes from a part before may not borrow from a variable that this part
 //!   binds or changes, such as a buffer that it fills again: hand on `line.trim().to_owned()`.

@@ -118,6 +118,8 @@ fn progress_is_told_once_more_at_every_end() {
             let stream = || Stream::from_iter(0..5_000u64).workers(workers);
             stream().on_progress(|progress| last = Some(progress.items)).take(700).for_each(drop);
             assert_eq!(last.take(), Some(700));
+            stream().on_progress(|progress| last = Some(progress.items)).batch(999).for_each(drop);
+            assert_eq!(last.take(), Some(5_000));
             let failing = stream().on_progress(|progress| last = Some(progress.items));
             panic_of(|| failing.for_each(|n| assert!(n < 30)));
             assert_eq!(last.take(), Some(30));

@@ -27,7 +27,8 @@ pub fn is_annotated(stmt: &Stmt) -> bool {
     look.0
 }
 
-fn has_loop(expr: &Expr) -> bool {
+/// Whether there is an annotated loop in it.
+pub fn has_loop(expr: &Expr) -> bool {
     let mut look = Look(false);
     look.visit_expr(expr);
     look.0

@@ -115,8 +115,8 @@ pub fn assigned_places(left: &Expr) -> Vec<&Expr> {
     }
 }
 
-/// Methods of the standard library that change nothing, so that no variable is suspected for them.
-pub const READS: [&str; 43] = [
+/// Methods of the standard library that change nothing.
+const READS: [&str; 68] = [
     "iter",
     "len",
     "is_empty",
@@ -160,7 +160,41 @@ pub const READS: [&str; 43] = [
     "display",
     "eq",
     "cmp",
+    "abs",
+    "abs_diff",
+    "binary_search",
+    "char_indices",
+    "difference",
+    "div_ceil",
+    "intersection",
+    "max",
+    "min",
+    "partition_point",
+    "pow",
+    "powi",
+    "range",
+    "rchunks",
+    "rem_euclid",
+    "rsplit",
+    "sin",
+    "split_at",
+    "split_once",
+    "split_terminator",
+    "sqrt",
+    "strip_prefix",
+    "strip_suffix",
+    "symmetric_difference",
+    "union",
 ];
+
+/// How other such methods begin.
+const READING: [&str; 7] = ["is_", "to_", "checked_", "count_", "overflowing_", "saturating_", "wrapping_"];
+
+/// Whether a method has the name of one of the standard library that changes nothing.
+pub fn reads(method: &Ident) -> bool {
+    let name = method.to_string();
+    READS.contains(&&*name) || READING.iter().any(|begin| name.starts_with(begin))
+}
 
 struct Find {
     changes: Vec<Change>,
@@ -181,7 +215,7 @@ impl Find {
 
     /// What is given to a function.
     fn given<'e>(&mut self, args: impl IntoIterator<Item = &'e Expr>) {
-        for arg in args {
+        for arg in args.into_iter().flat_map(assigned_places) {
             let from = self.changes.len();
             if matches!(arg, Expr::Path(_)) {
                 self.place(arg, None);
@@ -281,6 +315,10 @@ impl<'ast> Visit<'ast> for Find {
         {
             let base = Change::within(base.clone());
             self.changes.push(Change { is_whole: true, is_method: true, ..base });
+        } else if !matches!(&*call.func, Expr::Path(_)) {
+            let from = self.changes.len();
+            self.place(&call.func, None);
+            self.changes[from..].iter_mut().for_each(|change| change.is_method = true);
         }
         if !makes_value(&call.func) {
             self.given(&call.args);
@@ -297,7 +335,7 @@ impl<'ast> Visit<'ast> for Find {
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
         let from = self.changes.len();
         self.place(&call.receiver, Some(&call.method));
-        if READS.iter().any(|name| call.method == name) {
+        if reads(&call.method) {
             self.changes[from..].iter_mut().for_each(|change| change.only_if = OnlyIf::NameDeceives);
         }
         self.given(&call.args);
@@ -322,11 +360,11 @@ fn in_macro(call: &Macro) -> Vec<Change> {
     let are_exprs = arguments(&call.tokens, |arg| {
         if writes && std::mem::take(&mut is_first) {
             *arg = parse_quote!((#arg).write_str());
-        } else if let Expr::Path(path) = &*arg
-            && let Some(base) = path.path.get_ident()
-            && !only_reads
-        {
-            found.push(by_macro(base.clone(), name));
+        } else if !only_reads && assigned_places(arg).len() == 1 {
+            let as_method: Expr = parse_quote!((#arg).unknown());
+            let places = changes([&Stmt::Expr(as_method, None)].into_iter());
+            let by_macro = |change| Change { unknown: name.cloned().map(Unknown::Macro), ..change };
+            found.extend(places.into_iter().filter(|change| change.unknown.is_some()).map(by_macro));
         }
         found.extend(changes([&Stmt::Expr(arg.clone(), None)].into_iter()));
     });

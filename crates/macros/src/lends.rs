@@ -6,7 +6,7 @@ use proc_macro2::Ident;
 use syn::visit::{self, Visit};
 use syn::{Expr, ItemFn, Pat, Stmt, parse_quote};
 
-use crate::changes::{Change, READS, borrows_mutably, changes};
+use crate::changes::{Change, borrows_mutably, changes, reads};
 use crate::names::{Binding, all_bindings, bindings, local_bindings};
 
 /// Methods that give back what the variable itself does not need any more, or nothing that borrows from it.
@@ -84,7 +84,12 @@ pub fn lent(
                         self.found.insert(base.to_string(), base);
                     }
                 }
-                Some(_) if is_one_of(&OWNED) || is_one_of(&READS) => {}
+                Some(_) if reads(&call.method) => {}
+                // What points gives what points.
+                Some(base) if (self.points)(&base.to_string()) => {
+                    self.found.insert(base.to_string(), base);
+                }
+                Some(_) if is_one_of(&OWNED) => {}
                 Some(_) => self.place(&call.receiver),
                 None => self.visit_expr(&call.receiver),
             }

@@ -65,12 +65,13 @@ pub fn calls_unknown(tokens: TokenStream) -> bool {
 /// Calls `f` with each argument of a macro, if they are expressions: with commas between them, as in `format!`, like those
 /// of `vec![item; count]`, or that of `matches!`.
 pub fn arguments(tokens: &TokenStream, mut f: impl FnMut(&mut Expr)) -> Option<TokenStream> {
+    let mut f = |expr: &mut Expr| match expr {
+        // The left side is the name of an argument.
+        Expr::Assign(named) if matches!(*named.left, Expr::Path(_)) => f(&mut named.right),
+        other => f(other),
+    };
     if let Ok(mut exprs) = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(tokens.clone()) {
-        exprs.iter_mut().for_each(|expr| match expr {
-            // The left side is the name of an argument.
-            Expr::Assign(named) if matches!(*named.left, Expr::Path(_)) => f(&mut named.right),
-            other => f(other),
-        });
+        exprs.iter_mut().for_each(&mut f);
         return Some(exprs.into_token_stream());
     }
     let repeated = |input: ParseStream<'_>| {

@@ -11,10 +11,10 @@ use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
 use syn::{BinOp, Block, Expr, Macro, Pat, Stmt};
 
-use crate::changes::{READS, WRITES, assigned_places, changes_left};
+use crate::changes::{WRITES, assigned_places, changes_left, reads};
 use crate::function::Function;
 use crate::gives::ours;
-use crate::macros::arguments;
+use crate::macros::{arguments, only_reads};
 use crate::names::{FreeNames, bindings};
 
 /// A variable that is handed over.
@@ -189,6 +189,10 @@ impl<'ast> Visit<'ast> for Find {
                 given.extend(path.path.get_ident().cloned());
             }
         });
+        if !call.path.segments.last().is_some_and(|last| only_reads(&last.ident)) {
+            // It may bind what it is given the name of.
+            self.bound.extend(self.free.names_in(call).cloned());
+        }
         given.retain(|name| takes && self.free.has_in(call, name));
         given.into_iter().for_each(|name| self.moves(name));
     }
@@ -229,7 +233,9 @@ impl<'ast> Visit<'ast> for Find {
                 self.visit_block(&inner.then_branch);
                 inner.else_branch.iter().for_each(|(_, other)| self.visit_expr(other));
             }
-            Expr::MethodCall(call) if READS.iter().chain(&WRITES).any(|name| call.method == name) => {
+            Expr::MethodCall(call)
+                if reads(&call.method) || WRITES.iter().any(|name| call.method == name) =>
+            {
                 self.place(&call.receiver);
                 call.args.iter().for_each(|arg| self.visit_expr(arg));
             }

@@ -169,7 +169,12 @@ impl FreeNames {
 
     /// Whether a name in this macro is one.
     pub fn has_in(&self, call: &Macro, name: &Ident) -> bool {
-        self.in_macros.get(&std::ptr::from_ref(call)).is_some_and(|names| names.contains(&name.to_string()))
+        self.names_in(call).any(|other| name == other)
+    }
+
+    /// Those in this macro.
+    pub fn names_in(&self, call: &Macro) -> impl Iterator<Item = &String> {
+        self.in_macros.get(&std::ptr::from_ref(call)).into_iter().flatten()
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use syn::visit::{self, Visit};
 use syn::{Expr, FnArg, ItemFn, Lit, Pat, Type};
 
+use crate::after::has_loop;
 use crate::changes::changed_anywhere;
 use crate::lends::lenders;
 use crate::names::{Binding, all_bindings, bindings, local_bindings};
@@ -90,6 +91,18 @@ impl<'ast> Visit<'ast> for Variables {
     fn visit_expr_for_loop(&mut self, expr: &'ast syn::ExprForLoop) {
         self.declare(bindings(&expr.pat), false, false);
         visit::visit_expr_for_loop(self, expr);
+    }
+
+    fn visit_expr_closure(&mut self, closure: &'ast syn::ExprClosure) {
+        if has_loop(&closure.body) {
+            // For the loop they are as the function's parameters; their types are not written.
+            for pat in &closure.inputs {
+                let names = all_bindings(pat);
+                self.pointers.extend(names.iter().map(|name| name.ident.to_string()));
+                self.declare(names, false, false);
+            }
+        }
+        visit::visit_expr_closure(self, closure);
     }
 
     fn visit_item(&mut self, _: &'ast syn::Item) {}

@@ -324,7 +324,7 @@ impl<'env, Op, E> InlineSink<'env, Op, E> {
     {
         let Self { site, count, op, index, watcher } = self;
         let (began, items) = (site.begin(), items_in::<S, T>(&cell));
-        let is_last = matches!(cell, Cell::Stop(Some(_), _));
+        let is_last = site.run.is_item(&cell);
         let _entered = site.enter();
         let done = through::<S, Single, T, Infallible, E>(site, *index, cell, |item, gather| {
             op.call(item, &mut |never| {

@@ -10,7 +10,7 @@ use super::gate::Feed;
 use super::measures::{Mark, Measures, Tally};
 use super::span::Spans;
 use anabranch_record::EventCount;
-use anabranch_record::lane::Domain;
+use anabranch_record::lane::{Cell, Domain};
 use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, AtomicUsize, Ordering, Padded};
 
 /// What stopped a stream at an index.
@@ -133,6 +133,8 @@ pub(crate) struct Run {
     pub(crate) target: AtomicUsize,
     /// The last helper has left for another run.
     pub(crate) was_left: AtomicBool,
+    /// A stage or the sink had enough.
+    has_broken: AtomicBool,
     /// How many items have passed the sink of an inline line that is gone.
     pub(crate) delivered: AtomicU64,
     /// A worker spins before it parks: the others need not.
@@ -179,6 +181,7 @@ impl Run {
             done: AtomicBool::new(false),
             target: AtomicUsize::new(0),
             was_left: AtomicBool::new(false),
+            has_broken: AtomicBool::new(false),
             delivered: AtomicU64::new(0),
             spinning: Padded(AtomicBool::new(false)),
             is_crowded,
@@ -254,7 +257,16 @@ impl Run {
     #[cold]
     pub(crate) fn halt(&self, place: Place, cause: Cause) {
         self.stop_pulling();
+        if matches!(cause, Cause::Break) {
+            self.has_broken.store(true, Ordering::Relaxed);
+        }
         self.first.offer(place, cause);
+    }
+
+    /// Whether a cell that stops the stream stands for an item: the one with which a stage had enough. Otherwise what it
+    /// holds was kept by a stage.
+    pub(crate) fn is_item<S>(&self, cell: &Cell<S>) -> bool {
+        matches!(cell, Cell::Stop(Some(_), _)) && self.has_broken.load(Ordering::Relaxed)
     }
 
     /// Drops what is left of a run that is over: items past its end, states, closures. A panic of theirs counts

@@ -62,7 +62,7 @@ where
                 let index = port.index() - 1;
                 quantum.tally.cells += 1;
                 quantum.tally.items += items_in::<S, T>(&cell);
-                let is_last = matches!(cell, Cell::Stop(Some(_), _));
+                let is_last = self.site.run.is_item(&cell);
                 let done = through::<S, Single, T, _, E>(&self.site, index, cell, |item, gather| {
                     op.call(item, &mut |never| {
                         *gather = Some(never);

@@ -32,8 +32,9 @@
 //! - **Bounded.** A pipeline has room for 64 items, or for 16 a worker if that is more. Where no item between its
 //!   stages owns memory (as `String` and `Vec` do), the room is 4,096 items, or what fits into 64 KiB. So many may wait
 //!   before the first stage, so many be in the stages up to the end of the last, and as many again behind each
-//!   `parallel!` whose results are taken as they are done. [`post`](Pipeline::post) waits only while there is no room:
-//!   so a slow item holds up a whole room of others, also before an unordered stage.
+//!   `parallel!` whose results are taken as they are done. [`post`](Pipeline::post) waits if there is no room, until there
+//!   is some, or half of it while items are quick: so a slow item holds up a whole room of others, also before an unordered
+//!   stage.
 //! - **Order.** `sequential_ordered!` and `collect_ordered!()` see items in the order of their posts, wherever they
 //!   stand. `sequential!` and `collect!()` take items as they are done, unless a stage behind them is ordered. A last
 //!   `parallel!` has its results collected in the order in which it got its items.

@@ -162,6 +162,38 @@ twice! {
         all
     }
 
+    fn names_in_the_language_of_a_macro(count: u64) -> u64 {
+        macro_rules! with { ($($k:ident = $e:expr),* ; $body:expr) => {{ $( let $k: u64 = $e; )* $body }} }
+        let mut sum = 0;
+        #[to_stream]
+        for x in 0..count {
+            #[stage(replicate)]
+            let h = with!(y = x; y ^ 5);
+            #[stage]
+            sum += with!(a = h, b = x; a + b);
+        }
+        sum
+    }
+
+    fn numbers_that_methods_give(count: u64) -> u64 {
+        let mut v = count;
+        v += 1;
+        let m = v.max(10);
+        let mut text = vec![3u64, 9, 27];
+        text.push(81);
+        let at = text.binary_search(&9).unwrap_or(0);
+        let mut sum = 0;
+        #[to_stream]
+        for x in 0..m.pow(2) {
+            let y = at as u64 + x.wrapping_mul(3);
+            #[stage(replicate)]
+            let h = hash(y);
+            #[stage]
+            { sum ^= h; if x == 20 { break; } }
+        }
+        sum ^ v ^ text.len() as u64
+    }
+
     fn a_copy_that_is_given_and_hidden(count: u64, limit: u64) -> u64 {
         let mut i = 0;
         #[to_stream(may_run_ahead)] loop {
@@ -208,6 +240,8 @@ fn the_variable_that_is_meant() {
     same!(a_constant_in_a_pattern_of_two(20));
     assert_eq!(same!(moved_into_a_macro(20)).len(), 20);
     same!(a_copy_that_is_given_and_hidden(60, 27));
+    same!(names_in_the_language_of_a_macro(30));
+    same!(numbers_that_methods_give(30));
 }
 
 #[test]

@@ -317,4 +317,81 @@ fn the_next_item_of_a_stream_around(count: u64) -> u64 {
     all
 }
 
+macro_rules! pushed {
+    ($v:expr, $e:expr) => {
+        $v.push($e)
+    };
+}
+
+#[stream]
+fn a_macro_with_an_element(count: u64) -> Vec<Vec<u64>> {
+    let mut rows = vec![vec![0], vec![1]];
+    #[to_stream]
+    for k in 0..count {
+        pushed!(rows[0], k);
+        #[stage(replicate)]
+        let h = k * 2;
+        #[stage]
+        if h == 20 {
+            break;
+        }
+    }
+    rows
+}
+
+#[stream]
+fn a_parameter_of_a_closure(count: u64) -> Vec<u64> {
+    let mut all = vec![0];
+    let run = |v: &mut Vec<u64>| {
+        #[to_stream]
+        for k in 0..count {
+            v.push(k);
+            #[stage(replicate)]
+            let h = k * 2;
+            #[stage]
+            if h == 20 {
+                break;
+            }
+        }
+    };
+    run(&mut all);
+    all
+}
+
+#[stream]
+fn one_of_several_borrows(count: u64) -> Vec<Vec<u64>> {
+    let mut rows = vec![vec![0], vec![1]];
+    let mut it = rows.iter_mut();
+    let row = it.next().unwrap();
+    #[to_stream]
+    for k in 0..count {
+        row.push(k);
+        #[stage(replicate)]
+        let h = k * 2;
+        #[stage]
+        if h == 20 {
+            break;
+        }
+    }
+    rows
+}
+
+#[stream]
+fn closures_in_places(count: u64) -> u64 {
+    let mut c = 0;
+    let mut all: Vec<Box<dyn FnMut() + Send>> = vec![Box::new(|| c += 1)];
+    #[to_stream]
+    for k in 0..count {
+        all[0]();
+        #[stage(replicate)]
+        let h = k * 2;
+        #[stage]
+        if h == 20 {
+            break;
+        }
+    }
+    drop(all);
+    c
+}
+
 fn main() {}
