@@ -96,7 +96,7 @@ where
                 if let Some(served) = self.advance(state, quantum) {
                     return served;
                 }
-                if quantum.count() || self.site.is_alone() || self.site.run.is_done() {
+                if quantum.count() || self.site.is_alone() || self.site.run.is_ending() {
                     return Served::Quantum;
                 }
             }

@@ -142,14 +142,14 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
             site.run.event.notify();
         }
         let items = claim.remaining();
-        let stop = node.hop.domain();
+        let (stop, run) = (node.hop.domain(), &*site.run);
         let began = site.clock();
         let _entered = site.enter();
         let mut tally = Tally::default();
         let carried = catch_unwind(AssertUnwindSafe(|| {
             let local = local.get_or_insert_with(|| node.unit.local());
             while claim.remaining() > 0
-                && !site.run.is_done()
+                && !run.is_ending()
                 && claim.index() <= stop.stop() - u64::from(cfg!(mutant = "drop_at_the_stop"))
             {
                 let Some(cell) = claim.take() else { break };

@@ -232,7 +232,7 @@ impl<'env, S, T, E, Op: Spread<T, E>> InlineBridge<'env, S, T, E, Op> {
         let outer = self.site.run.measures().map_or(0, Measures::weight);
         let mut stride = Stride::new();
         loop {
-            if self.site.run.is_done() {
+            if self.site.run.is_ending() {
                 return ControlFlow::Break(());
             }
             let weight = take_up(&self.site, outer, &mut stride);

@@ -237,6 +237,12 @@ impl Run {
         self.done.load(Ordering::Acquire)
     }
 
+    /// The same for who has things to do until then: only looks, in no order with anything else.
+    #[inline]
+    pub(crate) fn is_ending(&self) -> bool {
+        self.done.load(Ordering::Relaxed)
+    }
+
     /// Ends the run: every thread leaves at its next look.
     pub(crate) fn finish(&self) {
         self.stop_pulling();

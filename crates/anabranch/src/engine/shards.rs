@@ -127,7 +127,7 @@ impl<U: Unit, E> ShardedNode<U, E> {
             self.site.run.event.notify();
         }
         while served < MOST
-            && !self.site.run.is_done()
+            && !self.site.run.is_ending()
             && let Some((ticket, cell)) = shard.pop()
         {
             served += 1;

@@ -110,8 +110,9 @@ where
 
     fn serve(&self, state: &mut State<S, T, Op::Out, I, Op>, quantum: &mut Quantum) -> Served {
         let State { port, op } = state;
+        let run = &*self.site.run;
         let served = catch_unwind(AssertUnwindSafe(|| {
-            while !self.site.run.is_done() {
+            while !run.is_ending() {
                 let Some(cell) = port.take() else { return Served::Drained };
                 quantum.tally.cells += 1;
                 quantum.tally.items += items_in::<S, T>(&cell);
