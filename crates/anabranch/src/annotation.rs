@@ -118,6 +118,7 @@
 //! - A serial stage may move a variable of the function (`all = add(all, item)`, `return all`, `found = item; break`) if
 //!   no other part uses it, nothing else has its name in that stage and, where it is used behind the loop, it is `mut` and
 //!   no later part has a `break`. Of a field, of `self`, of what two parts use, and of states it may not: `std::mem::take` it.
+//!   Nor may the head of the loop move one (`while let Some(node) = list`), or a part a `let mut x;` that got no value.
 //! - Bindings with a `#[cfg(..)]` do not cross borders: put the `cfg!` into their value.
 //! - Names are told apart by their letters: what a function does to a variable counts for another one of that name too, and
 //!   where a macro writes the whole function, one from the macro and one from its caller are taken for one.

@@ -124,7 +124,8 @@ impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {
     /// by what `weigh` said when the source gave them, the source is not asked. So they stand for less than
     /// `bytes` and one item together, and an item of any weight passes. [`window`](Self::window) holds beside it.
     /// Where a stage gives a window of its own to what comes out of it ([`unordered`](Self::unordered),
-    /// [`serial_flat_map`](Self::serial_flat_map), [`spread`](Self::spread)), this bound ends there.
+    /// [`serial_flat_map`](Self::serial_flat_map), [`spread`](Self::spread)), this bound ends there. An iterator over the
+    /// results is handed one at a time, as those that wait would weigh something: for blocks, not for numbers.
     ///
     /// ```
     /// use anabranch::Stream;
