@@ -70,9 +70,7 @@ pub fn check(
                 OnlyIf::Always => !change.is_method || is_declared(&name) || points(&name),
                 OnlyIf::Points => points(&name),
                 // Something has to be the reason why it is `mut`.
-                OnlyIf::NameDeceives => {
-                    variables.assignable.contains(&name) && !variables.changed.contains(&name)
-                }
+                OnlyIf::NameDeceives => is_declared(&name) && !variables.changed.contains(&name),
             };
             let leaves = exits[at + 1..].iter().any(|exits| exits.breaks || exits.jumps);
             if leaves
