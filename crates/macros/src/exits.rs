@@ -210,7 +210,11 @@ impl Rewrite<'_> {
             return given.to_token_stream();
         }
         let support = support(span);
-        let keep = quote_spanned!(span=> { #[allow(unused_imports)] use #support::Keep as _; #support::Fails::<#returns>::new().keep() });
+        let keep = quote_spanned! {span=> {
+            #[allow(unused_imports)]
+            use #support::Keep as _;
+            #support::Fails::<#returns>::new().keep()
+        }};
         quote_spanned!(span=> (#keep)(#given))
     }
 
