@@ -58,7 +58,7 @@ impl Change {
 }
 
 /// Methods of the standard library that change what they are called on, if it is declared `mut`.
-pub const WRITES: [&str; 26] = [
+const WRITES: [&str; 34] = [
     "next",
     "nth",
     "read_exact",
@@ -85,7 +85,21 @@ pub const WRITES: [&str; 26] = [
     "entry",
     "write_all",
     "write_str",
+    "dedup",
+    "fill",
+    "pop_back",
+    "pop_front",
+    "reverse",
+    "sort_by",
+    "sort_by_key",
+    "swap",
 ];
+
+/// Whether a method has the name of one of the standard library that changes what it is called on.
+pub fn writes(method: &Ident) -> bool {
+    let name = method.to_string();
+    WRITES.contains(&&*name) || name.ends_with("_mut")
+}
 
 /// The changes in these statements to variables from outside of them.
 pub fn changes<'s>(stmts: impl Iterator<Item = &'s Stmt>) -> Vec<Change> {
@@ -235,7 +249,7 @@ impl Find {
 
     fn place(&mut self, place: &Expr, method: Option<&Ident>) {
         let is_method = method.is_some();
-        let is_known = method.is_some_and(|method| WRITES.iter().any(|name| method == name));
+        let is_known = method.is_some_and(writes);
         let unknown = method.filter(|_| !is_known).cloned().map(Unknown::Method);
         let mut is_whole = true;
         let mut place = place;
@@ -355,10 +369,10 @@ fn in_macro(call: &Macro) -> Vec<Change> {
     let mut found = Vec::new();
     let name = call.path.segments.last().map(|last| &last.ident);
     let only_reads = name.is_some_and(only_reads);
-    let writes = name.is_some_and(|name| name == "write" || name == "writeln");
+    let is_write = name.is_some_and(|name| name == "write" || name == "writeln");
     let mut is_first = true;
     let are_exprs = arguments(&call.tokens, |arg| {
-        if writes && std::mem::take(&mut is_first) {
+        if is_write && std::mem::take(&mut is_first) {
             *arg = parse_quote!((#arg).write_str());
         } else if !only_reads && assigned_places(arg).len() == 1 {
             let as_method: Expr = parse_quote!((#arg).unknown());

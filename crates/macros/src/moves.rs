@@ -11,7 +11,7 @@ use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
 use syn::{BinOp, Block, Expr, Macro, Pat, Stmt};
 
-use crate::changes::{WRITES, assigned_places, changes_left, reads};
+use crate::changes::{assigned_places, changes_left, reads, writes};
 use crate::function::Function;
 use crate::gives::ours;
 use crate::macros::{arguments, only_reads};
@@ -233,9 +233,7 @@ impl<'ast> Visit<'ast> for Find {
                 self.visit_block(&inner.then_branch);
                 inner.else_branch.iter().for_each(|(_, other)| self.visit_expr(other));
             }
-            Expr::MethodCall(call)
-                if reads(&call.method) || WRITES.iter().any(|name| call.method == name) =>
-            {
+            Expr::MethodCall(call) if reads(&call.method) || writes(&call.method) => {
                 self.place(&call.receiver);
                 call.args.iter().for_each(|arg| self.visit_expr(arg));
             }

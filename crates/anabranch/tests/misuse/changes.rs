@@ -262,4 +262,17 @@ fn a_method_of_which_nothing_is_known(n: u32) -> u32 {
     limit.0
 }
 
+#[stream]
+fn parts_of_it_in_replicas(n: u64) -> Vec<u64> {
+    let mut all = vec![0, 1];
+    #[to_stream]
+    for k in 0..n {
+        #[stage(replicate)]
+        for one in all.iter_mut() {
+            *one ^= k;
+        }
+    }
+    all
+}
+
 fn main() {}
