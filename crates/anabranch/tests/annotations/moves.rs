@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn add(mut all: Vec<u64>, n: u64) -> Vec<u64> {
+pub fn add(mut all: Vec<u64>, n: u64) -> Vec<u64> {
     all.push(n);
     all
 }

@@ -1,5 +1,6 @@
 //! Names: which variable is meant, in macros, beside items, where a user has names of ours.
 
+use super::moves::add;
 use super::*;
 
 const N: u64 = 10;
@@ -13,11 +14,6 @@ macro_rules! shown {
     (?$x:expr) => {
         format!("{:?}", $x)
     };
-}
-
-fn with(mut all: Vec<u64>, next: u64) -> Vec<u64> {
-    all.push(next);
-    all
 }
 
 twice! {
@@ -106,13 +102,13 @@ twice! {
         #[to_stream(report = |_| ())]
         for k in 0..count {
             if k % 5 == 3 { continue; }
-            report = with(report, k);
+            report = add(report, k);
             #[stage(replicate)]
             let h = hash(k);
             #[stage]
-            items = with(items, h);
+            items = add(items, h);
             #[stage]
-            result = with(result, h + 1);
+            result = add(result, h + 1);
         }
         let found = #[to_stream] loop {
             #[stage(replicate)]
