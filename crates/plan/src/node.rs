@@ -111,6 +111,16 @@ impl Node {
         Node::new(Role::Sink, operator, State::Serial)
     }
 
+    /// Whether its results are taken as they are done: it is parallel and gives order up.
+    pub fn gives_arrivals(&self) -> bool {
+        self.role.is_parallel() && !self.ordered
+    }
+
+    /// The name of a unit: those of its nodes, joined by `+`.
+    pub fn unit_name(unit: &[Node]) -> String {
+        unit.iter().map(|node| &*node.name).collect::<Vec<_>>().join(" + ")
+    }
+
     /// Sets the name that people see.
     pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.name = name.into();

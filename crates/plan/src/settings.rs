@@ -21,6 +21,9 @@ pub struct Settings {
     pub wait: Wait,
     /// What runs the plan.
     pub executor: Executor,
+    /// Whether the run's own threads are pinned to processors, one each, where the system can.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
 }
 
 impl Settings {
@@ -33,6 +36,7 @@ impl Settings {
             burst: Burst::Adaptive,
             wait: Wait::Park,
             executor: Executor::Threads,
+            pinned: false,
         }
     }
 

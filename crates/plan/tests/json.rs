@@ -24,14 +24,15 @@ fn settings() -> impl Strategy<Value = Settings> {
     let wait = prop_oneof![Just(Wait::Park), Just(Wait::Spin)];
     let executor = prop_oneof![Just(Executor::Inline), Just(Executor::Threads), Just(Executor::Pool)];
     let bytes = proptest::option::of(1..u64::MAX);
-    (number(), number(), bytes, burst(), wait, executor).prop_map(
-        |(workers, window, window_bytes, burst, wait, executor)| Settings {
+    (number(), number(), bytes, burst(), wait, executor, any::<bool>()).prop_map(
+        |(workers, window, window_bytes, burst, wait, executor, pinned)| Settings {
             workers,
             window,
             window_bytes,
             burst,
             wait,
             executor,
+            pinned,
         },
     )
 }

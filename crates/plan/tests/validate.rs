@@ -1,6 +1,8 @@
 //! Each rule of `Plan::validate`, broken alone: the message is what a person would see.
 
-use anabranch_plan::{Burst, Domain, EdgeKind, ItemType, Node, NodeId, Plan, Rate, Role, Settings, State};
+use anabranch_plan::{
+    Burst, Domain, EdgeKind, ItemType, Node, NodeId, Placement, Plan, Rate, Role, Settings, State,
+};
 
 /// read -> encode, check (one unit) -> write
 fn valid() -> Plan {
@@ -80,6 +82,13 @@ rules! {
         "node `check` (#2) is ordered, but `encode` (#1) before it in the same domain is not";
     an_unordered_domain_orders_nothing: |plan| plan.domains[0].ordered = false =>
         "node `read` (#0) is ordered, but its domain 0 is not";
+    a_parallel_node_has_no_thread_of_its_own: |plan| plan.nodes[1].placement = Placement::Dedicated =>
+        "the parallel node `encode` (#1) has a thread of its own; only a source, a serial stage or a sink may";
+    arrivals_begin_a_domain: |plan| {
+        for node in &mut plan.nodes[1..] {
+            node.ordered = false;
+        }
+    } => "`check` (#2) gives its results in the order in which they are done, so `write` (#3) must begin a domain (`give_order_up`)";
     edges_begin_in_the_plan: |plan| plan.edges[0].from = NodeId(9) =>
         "an edge goes from #9, which is not in the plan, to #1";
     edges_end_in_the_plan: |plan| plan.edges[2].to = NodeId(9) =>
@@ -112,10 +121,14 @@ rules! {
 #[test]
 fn order_may_be_given_up_to_the_end() {
     let mut plan = valid();
-    for node in &mut plan.nodes[1..] {
-        node.ordered = false;
-    }
+    plan.give_order_up(NodeId(1));
     assert_eq!(plan.validate(), Ok(()));
+    let ordered: Vec<bool> = plan.nodes.iter().map(|node| node.ordered).collect();
+    assert_eq!(ordered, [true, false, false, false]);
+    let domains: Vec<usize> = plan.nodes.iter().map(|node| node.domain).collect();
+    assert_eq!(domains, [0, 0, 0, 1]);
+    assert_eq!(plan.domains[1], Domain { window: 64, ordered: false });
+    assert_eq!(plan.opener(1), Some(NodeId(1)));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Lanes whose order is the order of arrival: the reading end is told which index came next.
 
 use super::cell::{Cell, Stop};
-use super::domain::Domain;
+use super::domain::{Domain, Exit};
 use super::slots::Slots;
 use crate::ring::Ring;
 use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering, Padded};
@@ -43,7 +43,7 @@ impl Arrivals {
     }
 }
 
-/// The reading end of a lane whose writer is a hop, in the order of arrival. Only a sink can read it.
+/// The reading end of a lane whose writer is a hop, in the order of arrival.
 #[derive(Debug)]
 pub struct Arrived<T> {
     domain: Arc<Domain>,
@@ -57,8 +57,18 @@ impl<T> Arrived<T> {
         (Self { domain, slots, arrivals: Arc::clone(&arrivals) }, arrivals)
     }
 
-    /// Makes the port of the sink.
-    pub fn sink(self) -> ArrivalSink<T> {
+    /// The domain that the lane is part of.
+    pub fn domain(&self) -> &Arc<Domain> {
+        &self.domain
+    }
+
+    /// Makes the last port of the domain, which reads the lane and gives indices back. It takes the place of the exit.
+    ///
+    /// # Panics
+    /// If the exit is of another domain, or has given indices back.
+    pub fn sink(self, exit: Exit) -> ArrivalSink<T> {
+        assert!(Arc::ptr_eq(exit.domain(), &self.domain), "a lane is read to the exit of its own domain");
+        assert_eq!(self.domain.released(), 0, "the exit is new");
         let capacity = (self.domain.window() as usize).next_power_of_two();
         ArrivalSink {
             domain: self.domain,

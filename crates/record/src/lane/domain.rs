@@ -1,54 +1,87 @@
-//! A domain: one index, one window, and the source that makes the indices.
+//! A domain: one index, one window, the port that makes the indices and the port that takes them back.
 
-use super::cell::Cell;
-use super::serial::Committed;
+use super::serial::{Committed, Writer};
 use super::slots::Slots;
+use super::turn::{Turn, new_domain};
 use crate::sync::{Arc, AtomicU64, Ordering, Padded};
 
 /// What the ports of one stretch of a pipeline share.
 #[derive(Debug)]
 pub struct Domain {
-    /// How many indices may be between source and sink. At least 1.
+    /// Tells the turns of this domain from those of others.
+    pub(super) id: u64,
+    /// How many indices may be between source and exit. At least 1.
     window: u64,
-    /// Indices below this have left the sink. Raised by the sink only.
+    /// Indices below this were made, as far as was shown. Raised by [`Indices`] only.
+    made: Padded<AtomicU64>,
+    /// Indices below this were given back. Raised by the exit only.
     released: Padded<AtomicU64>,
     /// The least index at which something failed; `u64::MAX` while nothing has.
     stop: Padded<AtomicU64>,
 }
 
+/// The widest window that a domain may have, in indices.
+pub const WINDOW_LIMIT: usize = 1 << 48;
+
 impl Domain {
-    /// Opens a domain with room for `window` indices between its source and its sink. Lanes have the next
+    /// Opens a domain with room for `window` indices between the port that makes them and the exit. Lanes have the next
     /// power of two as capacity; the bound is not rounded.
     ///
     /// # Panics
-    /// If `window` is 0 or above 2^48.
-    pub fn open<T: Send>(window: usize) -> (Source<T>, Committed<T>) {
-        assert!(window > 0 && window as u64 <= 1 << 48, "a window is 1 to 2^48 items, not {window}");
+    /// If `window` is 0 or above [`WINDOW_LIMIT`].
+    pub fn open(window: usize) -> (Indices, Exit) {
+        assert!(window > 0 && window <= WINDOW_LIMIT, "a window is 1 to 2^48 items, not {window}");
+        let id = new_domain();
         let domain = Arc::new(Self {
+            id,
             window: window as u64,
+            made: Padded(AtomicU64::new(0)),
             released: Padded(AtomicU64::new(0)),
             stop: Padded(AtomicU64::new(u64::MAX)),
         });
-        let slots = Arc::new(Slots::new(window));
-        let source = Source { domain: Arc::clone(&domain), slots: Arc::clone(&slots), next: 0, limit: 0 };
-        (source, Committed::new(domain, slots))
+        let indices = Indices { domain: Arc::clone(&domain), next: 0, limit: 0, turn: Turn::closed(id) };
+        (indices, Exit { domain, next: 0 })
     }
 
-    /// How many indices may be between source and sink.
+    /// Makes a lane whose writer is serial: the end that writes, and the end that reads.
+    pub fn lane<T: Send>(self: &Arc<Self>) -> (Writer<T>, Committed<T>) {
+        let slots = Arc::new(Slots::new(self.window as usize));
+        (Writer::new(self.id, Arc::clone(&slots)), Committed::new(Arc::clone(self), slots))
+    }
+
+    /// How many indices may be between source and exit.
     pub fn window(&self) -> u64 {
         self.window
     }
 
-    /// How many indices the sink has given back: all below this one.
+    /// How many indices were made, as far as [`Indices::show`] has told: all below this one.
+    #[inline]
+    pub fn made(&self) -> u64 {
+        self.made.load(Ordering::Relaxed)
+    }
+
+    /// How many indices the exit has given back: all below this one.
     #[inline]
     pub fn released(&self) -> u64 {
         self.released.load(Ordering::Acquire)
+    }
+
+    /// Whether the window has room for one more index. May say yes a moment too long, while indices are made.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.made() < self.released() + self.window
     }
 
     /// The least index at which something has failed, `u64::MAX` while nothing has. It only ever falls.
     #[inline]
     pub fn stop(&self) -> u64 {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Whether something has failed in the domain, so that its source is not to be asked again.
+    #[inline]
+    pub fn is_stopped(&self) -> bool {
+        self.stop() != u64::MAX
     }
 
     /// Says that the stream stops at `index`: what comes after it need not be run any more.
@@ -67,24 +100,24 @@ impl Domain {
     }
 }
 
-/// The port that makes indices: the writing end of a domain's first lane.
+/// The port that makes the indices of a domain, while its window has room.
 #[derive(Debug)]
-pub struct Source<T> {
+pub struct Indices {
     domain: Arc<Domain>,
-    slots: Arc<Slots<T>>,
-    /// The index of the next cell. Ours alone.
+    /// The index that is made next. Ours alone.
     next: u64,
-    /// The `released + window` that was last read: `next` may not reach it.
+    /// The `released + window` that was last read: `next` never passes it.
     limit: u64,
+    turn: Turn,
 }
 
-impl<T> Source<T> {
-    /// The domain that this is the source of.
+impl Indices {
+    /// The domain whose indices these are.
     pub fn domain(&self) -> &Arc<Domain> {
         &self.domain
     }
 
-    /// For how many more cells room is known: 0 only if the window is full just now.
+    /// For how many more indices room is known: 0 only if the window is full just now.
     #[inline]
     pub fn room(&mut self) -> u64 {
         if self.limit <= self.next {
@@ -93,7 +126,7 @@ impl<T> Source<T> {
         self.limit - self.next
     }
 
-    /// How many more cells the window has room for, counted anew.
+    /// How many more indices the window has room for, counted anew.
     pub fn fresh_room(&mut self) -> u64 {
         self.refresh();
         self.limit - self.next
@@ -103,61 +136,62 @@ impl<T> Source<T> {
         self.limit = self.domain.released() + self.domain.window;
     }
 
-    /// A view on the room for threads that do not hold the source.
-    pub fn watch(&self) -> RoomWatch<T> {
-        RoomWatch { domain: Arc::clone(&self.domain), slots: Arc::clone(&self.slots) }
-    }
-
-    /// The index that the next cell will have.
+    /// The index that is made next.
     #[inline]
     pub fn next(&self) -> u64 {
         self.next
     }
 
-    /// Publishes one cell at the next index.
+    /// Makes the next index and opens a turn for it.
     ///
     /// # Panics
-    /// If the window has no room.
+    /// If the window has no room, or the turn that was opened last was not used up.
     #[inline]
-    pub fn put(&mut self, cell: Cell<T>) {
-        assert!(self.room() > 0, "the window is full");
-        // SAFETY: indices are made here and only here, each once. Index `next` is below released + window, so
-        // the index that used its slot before is below `released` in every lane: the sink has taken it, and
-        // what the sink takes was taken from every earlier lane. The acquire load of `released` orders that
-        // before this write.
-        unsafe { self.slots.write(self.next, cell, Ordering::Relaxed) };
+    pub fn open(&mut self) -> &mut Turn {
+        assert!(!self.turn.is_open() && self.room() > 0, "the window is full, or a turn is open");
+        // Indices are made here and only here, each once. The acquire load of `released` in `refresh` orders everything
+        // that was done for index `next - window` before what is done for this one.
+        self.turn.open(self.next);
         self.next += 1;
-        #[cfg(not(mutant = "relaxed_commit"))]
-        let order = Ordering::Release;
-        #[cfg(mutant = "relaxed_commit")]
-        let order = Ordering::Relaxed;
-        self.slots.commit.store(self.next, order);
+        &mut self.turn
+    }
+
+    /// Shows to [`Domain::made`] and [`Domain::has_room`] how many indices were made. They lag behind until this is called,
+    /// so that a port which makes many indices does not write a shared counter for each.
+    #[inline]
+    pub fn show(&self) {
+        self.domain.made.store(self.next, Ordering::Relaxed);
+    }
+
+    /// The turn that was opened last.
+    #[inline]
+    pub fn turn(&mut self) -> &mut Turn {
+        &mut self.turn
     }
 }
 
-/// Looks from outside whether a source would find room.
+/// The last port of a domain: gives indices back to the port that makes them.
 #[derive(Debug)]
-pub struct RoomWatch<T> {
+pub struct Exit {
     domain: Arc<Domain>,
-    slots: Arc<Slots<T>>,
+    /// The index that is given back next.
+    next: u64,
 }
 
-impl<T> RoomWatch<T> {
-    /// Whether something has failed in the domain, so that its source is not to be asked again.
-    #[inline]
-    pub fn is_stopped(&self) -> bool {
-        self.domain.stop() != u64::MAX
+impl Exit {
+    /// The domain that this is the exit of.
+    pub fn domain(&self) -> &Arc<Domain> {
+        &self.domain
     }
 
-    /// How many cells have been put.
+    /// Gives back the index of a turn. Whoever may have waited for the room is the caller's affair.
+    ///
+    /// # Panics
+    /// If the turn is used up, is of another domain, or is not for the index after the one that was given back last.
     #[inline]
-    pub fn put(&self) -> u64 {
-        self.slots.commit.load(Ordering::Relaxed)
-    }
-
-    /// Whether the window has room for one more index. May say yes a moment too long, while the source goes on.
-    #[inline]
-    pub fn has_room(&self) -> bool {
-        self.slots.commit.load(Ordering::Relaxed) < self.domain.released() + self.domain.window
+    pub fn release(&mut self, turn: &mut Turn) {
+        turn.close(self.domain.id, self.next);
+        self.next += 1;
+        self.domain.release(self.next);
     }
 }

@@ -111,7 +111,7 @@ impl<T, U> Hop<T, U> {
         #[cfg(mutant = "relaxed_stamp")]
         let order = Ordering::Relaxed;
         // SAFETY: who holds an index on the reading side of a hop holds it on the writing side, and the caller
-        // puts it once. The slot's last user was taken, as `Source::put` argues, and the commit and the claim of
+        // puts it once. The slot's last user was taken, as `Turn` says, and the commit and the claim of
         // this index order that before us.
         unsafe { self.output.write(index, cell, order) };
         if let Some(arrivals) = &self.arrivals {

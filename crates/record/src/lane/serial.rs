@@ -1,15 +1,49 @@
-//! The ports of serial stages and of the sink, which take cells in index order.
-
-use std::marker::PhantomData;
+//! The ports of serial stages: one that writes a lane in the order of the indices, and one that reads it so.
 
 use super::arrival::Arrived;
 use super::cell::Cell;
 use super::domain::Domain;
 use super::hop::Hop;
 use super::slots::Slots;
+use super::turn::Turn;
 use crate::sync::{Arc, Ordering};
 
-/// The reading end of a lane whose reader is not chosen yet. Its writer is serial: a source or a stage.
+/// The writing end of a lane that one serial stage fills in the order of the indices.
+#[derive(Debug)]
+pub struct Writer<T> {
+    /// The number of the lane's domain.
+    domain: u64,
+    slots: Arc<Slots<T>>,
+    /// Indices below this were put: the same as `slots.commit`, which readers look at.
+    put: u64,
+}
+
+impl<T> Writer<T> {
+    pub(super) fn new(domain: u64, slots: Arc<Slots<T>>) -> Self {
+        Self { domain, slots, put: 0 }
+    }
+
+    /// Stores a cell at the index of a turn, uses the turn up, and shows the cell to the reader.
+    ///
+    /// # Panics
+    /// If the turn is used up, is of another domain, or is not for the index after the one that was put last.
+    #[inline]
+    pub fn put(&mut self, turn: &mut Turn, cell: Cell<T>) {
+        turn.close(self.domain, self.put);
+        // SAFETY: the turn was the only place of index `put`, and there is one writer, so nobody else writes the slot
+        // for this index. The index that used the slot before was released (the invariant of `Turn`), so its reader has
+        // taken it; that came before this index was made, which came before this turn was opened.
+        unsafe { self.slots.write(self.put, cell, Ordering::Relaxed) };
+        self.put += 1;
+        #[cfg(not(mutant = "relaxed_commit"))]
+        let order = Ordering::Release;
+        #[cfg(mutant = "relaxed_commit")]
+        let order = Ordering::Relaxed;
+        self.slots.commit.store(self.put, order);
+    }
+}
+
+/// The reading end of a lane whose reader is not chosen yet, and whose writer is serial.
 #[derive(Debug)]
 pub struct Committed<T> {
     domain: Arc<Domain>,
@@ -21,45 +55,6 @@ pub struct Committed<T> {
 pub struct Stamped<T> {
     domain: Arc<Domain>,
     slots: Arc<Slots<T>>,
-}
-
-mod sealed {
-    pub trait Sealed {}
-    impl<T> Sealed for super::Committed<T> {}
-    impl<T> Sealed for super::Stamped<T> {}
-}
-
-/// A reading end that a serial port can take: [`Committed`] or [`Stamped`].
-pub trait Inlet<T>: sealed::Sealed + Sized {
-    /// Makes the port of a serial stage that turns `T` into `U`, and the reading end of the lane behind it.
-    fn stage<U: Send>(self) -> (Stage<T, U, Self>, Committed<U>) {
-        let (domain, slots) = self.parts();
-        let (domain, slots) = (Arc::clone(domain), Arc::clone(slots));
-        let output = Arc::new(Slots::new(domain.window() as usize));
-        let stage = Stage {
-            reader: Reader::new(slots),
-            output: Arc::clone(&output),
-            put: 0,
-            domain: Arc::clone(&domain),
-        };
-        (stage, Committed::new(domain, output))
-    }
-
-    /// Makes the port of the sink.
-    fn sink(self) -> Sink<T, Self> {
-        let (domain, slots) = self.parts();
-        Sink { reader: Reader::new(Arc::clone(slots)), domain: Arc::clone(domain) }
-    }
-
-    #[doc(hidden)]
-    #[allow(private_interfaces)]
-    fn parts(&self) -> (&Arc<Domain>, &Arc<Slots<T>>);
-
-    /// One more than the greatest index that is known to be published, given that `next` is not known to be:
-    /// `next` if it is not published, more if it is.
-    #[doc(hidden)]
-    #[allow(private_interfaces)]
-    fn published(slots: &Slots<T>, next: u64) -> u64;
 }
 
 impl<T> Committed<T> {
@@ -87,212 +82,125 @@ impl<T> Committed<T> {
         (hop, lane)
     }
 
-    /// Makes the port of a serial stage: see [`Inlet::stage`].
-    pub fn stage<U: Send>(self) -> (Stage<T, U, Self>, Committed<U>) {
-        Inlet::stage(self)
-    }
-
-    /// Makes the port of the sink.
-    pub fn sink(self) -> Sink<T, Self> {
-        Inlet::sink(self)
+    /// Makes the port of a serial stage, which reads the lane.
+    pub fn reader(self) -> Reader<T> {
+        Reader::new(self.domain.id, self.slots, Signal::Commit)
     }
 }
 
 impl<T> Stamped<T> {
-    /// Makes the port of a serial stage: see [`Inlet::stage`].
-    pub fn stage<U: Send>(self) -> (Stage<T, U, Self>, Committed<U>) {
-        Inlet::stage(self)
+    /// The domain that the lane is part of.
+    pub fn domain(&self) -> &Arc<Domain> {
+        &self.domain
     }
 
-    /// Makes the port of the sink.
-    pub fn sink(self) -> Sink<T, Self> {
-        Inlet::sink(self)
+    /// Makes the port of a serial stage, which reads the lane.
+    pub fn reader(self) -> Reader<T> {
+        Reader::new(self.domain.id, self.slots, Signal::Stamp)
     }
 }
 
-impl<T> Inlet<T> for Committed<T> {
-    #[allow(private_interfaces)]
-    fn parts(&self) -> (&Arc<Domain>, &Arc<Slots<T>>) {
-        (&self.domain, &self.slots)
-    }
+/// How a reader sees that an index was put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Signal {
+    /// By the writer's counter: the writer is serial.
+    Commit,
+    /// By the stamp of each slot: the writer is a hop.
+    Stamp,
+}
 
+impl Signal {
+    /// One more than the greatest index that is known to be put, given that `next` is not known to be: `next` if it
+    /// is not, more if it is.
     #[inline]
-    #[allow(private_interfaces)]
-    fn published(slots: &Slots<T>, _: u64) -> u64 {
-        slots.commit.load(Ordering::Acquire)
+    fn put<T>(self, slots: &Slots<T>, next: u64) -> u64 {
+        match self {
+            Signal::Commit => slots.commit.load(Ordering::Acquire),
+            Signal::Stamp => next + u64::from(slots.is_stamped(next)),
+        }
     }
 }
 
-impl<T> Inlet<T> for Stamped<T> {
-    #[allow(private_interfaces)]
-    fn parts(&self) -> (&Arc<Domain>, &Arc<Slots<T>>) {
-        (&self.domain, &self.slots)
-    }
-
-    #[inline]
-    #[allow(private_interfaces)]
-    fn published(slots: &Slots<T>, next: u64) -> u64 {
-        next + u64::from(slots.is_stamped(next))
-    }
-}
-
-/// The one who takes a lane's cells in index order.
+/// The reading end of a lane: takes its cells in the order of the indices.
 #[derive(Debug)]
-struct Reader<T, I> {
+pub struct Reader<T> {
     slots: Arc<Slots<T>>,
+    signal: Signal,
     /// Indices below this were taken: the same as `slots.taken`, which others may read.
     taken: u64,
-    /// Indices below this are known to be published. `taken <= published`.
-    published: u64,
-    inlet: PhantomData<fn() -> I>,
+    /// Indices below this are known to be put. `taken <= put`.
+    put: u64,
+    /// Open for index `taken - 1` until that is used up.
+    turn: Turn,
 }
 
-impl<T, I: Inlet<T>> Reader<T, I> {
-    fn new(slots: Arc<Slots<T>>) -> Self {
-        Self { slots, taken: 0, published: 0, inlet: PhantomData }
+impl<T> Reader<T> {
+    fn new(domain: u64, slots: Arc<Slots<T>>, signal: Signal) -> Self {
+        Self { slots, signal, taken: 0, put: 0, turn: Turn::closed(domain) }
     }
 
+    /// The index of the cell that the next [`take`](Self::take) gives.
     #[inline]
-    fn is_ready(&mut self) -> bool {
-        if self.published == self.taken {
-            self.published = I::published(&self.slots, self.taken);
+    pub fn next(&self) -> u64 {
+        self.taken
+    }
+
+    /// A view on the reader's head for threads that do not hold the reader.
+    pub fn watch(&self) -> Watch<T> {
+        Watch { slots: Arc::clone(&self.slots), signal: self.signal }
+    }
+
+    /// Whether the next cell is there.
+    #[inline]
+    pub fn is_ready(&mut self) -> bool {
+        if self.put == self.taken {
+            self.put = self.signal.put(&self.slots, self.taken);
         }
-        self.published > self.taken
+        self.put > self.taken
     }
 
+    /// Takes the next cell, and opens a turn for its index. `None` if the cell is not there yet, or while the turn that
+    /// was opened last is not used up.
     #[inline]
-    fn take(&mut self) -> Option<Cell<T>> {
-        if !self.is_ready() {
+    pub fn take(&mut self) -> Option<(&mut Turn, Cell<T>)> {
+        if self.turn.is_open() || !self.is_ready() {
             return None;
         }
         let index = self.taken;
         self.taken += 1;
         self.slots.taken.store(self.taken, Ordering::Relaxed);
-        // SAFETY: there is one reader, `taken` passes each index once, and `published` above it was read with
-        // acquire.
-        Some(unsafe { self.slots.take(index) })
+        // SAFETY: there is one reader, `taken` passes each index once, and the counter or the stamp that says that it was
+        // put was read with acquire.
+        let cell = unsafe { self.slots.take(index) };
+        self.turn.open(index);
+        Some((&mut self.turn, cell))
+    }
+
+    /// The turn that was opened last.
+    #[inline]
+    pub fn turn(&mut self) -> &mut Turn {
+        &mut self.turn
     }
 }
 
 /// Looks at the head of a lane from outside: whether its serial reader would find something.
 #[derive(Debug)]
-pub struct Watch<T, I> {
+pub struct Watch<T> {
     slots: Arc<Slots<T>>,
-    inlet: PhantomData<fn() -> I>,
+    signal: Signal,
 }
 
-impl<T, I: Inlet<T>> Watch<T, I> {
+impl<T> Watch<T> {
     /// How many cells the reader has taken.
     #[inline]
     pub fn taken(&self) -> u64 {
         self.slots.taken.load(Ordering::Relaxed)
     }
 
-    /// Whether the reader's next cell is published. May say yes a moment too long, while the reader moves on.
+    /// Whether the reader's next cell is there. May say yes a moment too long, while the reader moves on.
     #[inline]
     pub fn is_ready(&self) -> bool {
         let next = self.slots.taken.load(Ordering::Relaxed);
-        I::published(&self.slots, next) > next
-    }
-}
-
-/// The port of a serial stage: takes cells in index order and puts one for each, at the same index.
-#[derive(Debug)]
-pub struct Stage<T, U, I> {
-    domain: Arc<Domain>,
-    reader: Reader<T, I>,
-    output: Arc<Slots<U>>,
-    /// Indices below this were put. `reader.taken - put` is 0 or 1.
-    put: u64,
-}
-
-impl<T, U, I: Inlet<T>> Stage<T, U, I> {
-    /// The domain that this stage is part of.
-    pub fn domain(&self) -> &Arc<Domain> {
-        &self.domain
-    }
-
-    /// The index that the next [`put`](Self::put) fills.
-    #[inline]
-    pub fn index(&self) -> u64 {
-        self.put
-    }
-
-    /// A view on the stage's head for threads that do not hold the stage.
-    pub fn watch(&self) -> Watch<T, I> {
-        Watch { slots: Arc::clone(&self.reader.slots), inlet: PhantomData }
-    }
-
-    /// Whether the next cell is there.
-    #[inline]
-    pub fn is_ready(&mut self) -> bool {
-        self.reader.is_ready()
-    }
-
-    /// Takes the next cell. `None` if it is not there yet, or while the last cell taken was not put.
-    #[inline]
-    pub fn take(&mut self) -> Option<Cell<T>> {
-        if self.put != self.reader.taken {
-            return None;
-        }
-        self.reader.take()
-    }
-
-    /// Puts the result of the cell that was taken last.
-    ///
-    /// # Panics
-    /// If no cell has been taken since the last call.
-    #[inline]
-    pub fn put(&mut self, cell: Cell<U>) {
-        assert!(self.put != self.reader.taken, "take a cell before putting its result");
-        // SAFETY: one stage writes this lane and `put` passes each index once. The slot's last user was taken,
-        // as `Source::put` argues; the lanes before this one carry that order to us.
-        unsafe { self.output.write(self.put, cell, Ordering::Relaxed) };
-        self.put += 1;
-        self.output.commit.store(self.put, Ordering::Release);
-    }
-}
-
-/// The last port of a domain: takes cells in index order and gives their indices back to the source.
-#[derive(Debug)]
-pub struct Sink<T, I> {
-    domain: Arc<Domain>,
-    reader: Reader<T, I>,
-}
-
-impl<T, I: Inlet<T>> Sink<T, I> {
-    /// The domain that this is the sink of.
-    pub fn domain(&self) -> &Arc<Domain> {
-        &self.domain
-    }
-
-    /// The index of the cell that the next [`take`](Self::take) gives.
-    #[inline]
-    pub fn index(&self) -> u64 {
-        self.reader.taken
-    }
-
-    /// A view on the sink's head for threads that do not hold the sink.
-    pub fn watch(&self) -> Watch<T, I> {
-        Watch { slots: Arc::clone(&self.reader.slots), inlet: PhantomData }
-    }
-
-    /// Whether the next cell is there.
-    #[inline]
-    pub fn is_ready(&mut self) -> bool {
-        self.reader.is_ready()
-    }
-
-    /// Takes the next cell. It counts in the window until [`release`](Self::release).
-    #[inline]
-    pub fn take(&mut self) -> Option<Cell<T>> {
-        self.reader.take()
-    }
-
-    /// Gives back every index whose cell has been taken. Who may have waited for the room is the caller's
-    /// affair.
-    #[inline]
-    pub fn release(&self) {
-        self.domain.release(self.reader.taken);
+        self.signal.put(&self.slots, next) > next
     }
 }
