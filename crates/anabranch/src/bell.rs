@@ -46,13 +46,13 @@ impl Bell {
             found = look();
         }
         while found.is_none() {
-            let ticket = self.event.prepare();
+            let key = self.event.prepare();
             found = look();
             let is_over = self.run.has_stopped_runs();
             if found.is_some() || is_over {
                 self.event.leave();
             } else {
-                self.event.wait(ticket);
+                self.event.wait(key);
             }
             if is_over {
                 break;

@@ -15,7 +15,7 @@ use anabranch_record::inbox::{Inbox, PostError, Taker, inbox};
 use anabranch_record::sync::{
     Arc, AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, Padded, lock, spin_hint, thread_local,
 };
-use anabranch_record::{EventCount, Ticket};
+use anabranch_record::{EventCount, WaitKey};
 
 use super::room::Room;
 use crate::engine::{Feed, Moment};
@@ -127,7 +127,7 @@ impl<T: Send> Feed for Shared<T> {
         &self.filled
     }
 
-    fn wait(&self, ticket: Ticket, look: &dyn Fn() -> bool) {
+    fn wait(&self, key: WaitKey, look: &dyn Fn() -> bool) {
         let mut crew = lock(&self.crew);
         let was_attendant = self.attendant() == me();
         if was_attendant && self.inbox.waiting() > 0 {
@@ -146,14 +146,14 @@ impl<T: Send> Feed for Shared<T> {
         drop(crew);
         let taken = self.inbox.taken();
         if is_sentinel {
-            self.filled.wait_for(ticket, VIGIL);
+            self.filled.wait_for(key, VIGIL);
         } else {
             // A post that has not seen that anybody sleeps is seen now.
             self.inbox.settle();
             if cfg!(not(mutant = "no_last_look_at_posts")) && look() {
                 self.filled.leave();
             } else {
-                self.filled.wait(ticket);
+                self.filled.wait(key);
             }
         }
         let mut crew = lock(&self.crew);
@@ -239,10 +239,10 @@ impl<T> Sender<T> {
     #[cold]
     fn wait_and_post(&self, item: T) -> Result<(), PostError<T>> {
         let Self(shared) = self;
-        let ticket = shared.emptied.prepare();
+        let key = shared.emptied.prepare();
         let posted = shared.inbox.post(item);
         if matches!(posted, Err(PostError::Full(_))) {
-            shared.emptied.wait(ticket);
+            shared.emptied.wait(key);
         } else {
             shared.emptied.leave();
         }
@@ -286,8 +286,8 @@ impl<T: Send> Receiver<T> {
         }
         *looks = (*looks / 2).max(LEAST_LOOKS);
         while !shared.is_ready() {
-            let ticket = shared.filled.prepare();
-            shared.wait(ticket, &|| shared.is_ready());
+            let key = shared.filled.prepare();
+            shared.wait(key, &|| shared.is_ready());
         }
     }
 

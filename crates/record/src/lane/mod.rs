@@ -58,6 +58,6 @@ mod turn;
 pub use arrival::{ArrivalSink, ArrivalWatch, Arrived};
 pub use cell::{Cell, Stop};
 pub use domain::{Domain, Exit, Indices, WINDOW_LIMIT};
-pub use hop::{Claim, Hop, Ticket};
+pub use hop::{Claim, Hop, PutPermit};
 pub use serial::{Committed, Reader, Stamped, Watch, Writer};
 pub use turn::Turn;
