@@ -7,7 +7,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anabranch_plan::quantity::count;
+use anabranch_plan::{Node, Plan};
+use anabranch_record::sync::Ordering;
 
+use crate::engine::{Cause, Line, Position, Run};
 use crate::report::Report;
 
 /// Takes snapshots of the running streams that it is given to: [`Stream::monitor`](crate::Stream::monitor).
@@ -151,15 +154,65 @@ pub(crate) type OnStall<'env> = Box<dyn FnMut(&Snapshot) + Send + 'env>;
 
 /// What the monitoring thread of one run is to do.
 pub(crate) struct Watcher<'r> {
-    pub(crate) monitor: Monitor,
+    monitor: Monitor,
     /// After how long without progress to call the function.
-    pub(crate) stall: Option<(Duration, OnStall<'r>)>,
+    stall: Option<(Duration, OnStall<'r>)>,
 }
 
-impl Watcher<'_> {
+/// Calls `work`, which runs `line`, while a thread of its own watches.
+pub(crate) fn watched(line: &Line<'_>, run: &Run, plan: &Plan, watcher: Watcher<'_>, work: &dyn Fn()) {
+    let registered = Registered::new(&watcher.monitor);
+    std::thread::scope(|scope| {
+        let registered = &registered;
+        let look = move || snapshot(line, run, plan);
+        let fail = move |payload| {
+            run.halt(Position::END, Cause::Panic(payload));
+            run.finish();
+        };
+        let thread = move || watcher.watch(registered, look, fail);
+        let name = format!("{}-monitor", title(plan));
+        let spawned = std::thread::Builder::new().name(name).spawn_scoped(scope, thread);
+        let spawned = spawned.expect("the system has a thread for the monitor");
+        let over = Over(registered);
+        work();
+        drop(over);
+        if let Err(payload) = spawned.join() {
+            std::panic::resume_unwind(payload);
+        }
+    });
+}
+
+fn title(plan: &Plan) -> &str {
+    plan.name.as_deref().unwrap_or("anabranch")
+}
+
+/// How a running line stands.
+fn snapshot(line: &Line<'_>, run: &Run, plan: &Plan) -> Snapshot {
+    let nodes = line.standings().zip(plan.units()).map(|(standing, unit)| NodeSnapshot {
+        name: Node::unit_name(unit),
+        taken: standing.taken,
+        before: standing.waiting,
+        running: standing.running,
+    });
+    let workers = run.workers.load(Ordering::Relaxed);
+    let measures = run.measures().expect("a run that is watched is measured");
+    Snapshot {
+        title: title(plan).to_owned(),
+        workers,
+        waiting: run.event.sleepers().min(workers),
+        nodes: nodes.collect(),
+        report: Report::new(plan.clone(), Duration::from_nanos(measures.now()), measures),
+    }
+}
+
+impl<'r> Watcher<'r> {
+    pub(crate) fn new(monitor: Monitor, stall: Option<(Duration, OnStall<'r>)>) -> Self {
+        Self { monitor, stall }
+    }
+
     /// Answers questions and watches for stalls until the run is over. If the user's function panics, `fail` gets the
     /// payload.
-    pub(crate) fn watch(
+    fn watch(
         mut self,
         registered: &Registered,
         look: impl Fn() -> Snapshot,
@@ -211,14 +264,14 @@ impl Watcher<'_> {
 }
 
 /// A run that a monitor asks: its monitoring thread ends when the run says that it is over.
-pub(crate) struct Registered {
+struct Registered {
     monitor: Monitor,
     from: u64,
     over: Mutex<bool>,
 }
 
 impl Registered {
-    pub(crate) fn new(monitor: &Monitor) -> Self {
+    fn new(monitor: &Monitor) -> Self {
         let mut state = monitor.shared.lock();
         while state.missing > 0 {
             state = monitor.shared.wait(state);
@@ -249,7 +302,7 @@ impl Registered {
 }
 
 /// Says when it is dropped that the run is over, also when that panics.
-pub(crate) struct Over<'r>(pub(crate) &'r Registered);
+struct Over<'r>(&'r Registered);
 
 impl Drop for Over<'_> {
     fn drop(&mut self) {

@@ -221,6 +221,34 @@ impl Plan {
         }
     }
 
+    /// Makes a plan that somebody has changed consistent with itself, where that is what the change means: a window or a
+    /// burst of the settings that was changed alone is that of every domain and lane, a lane is as wide as its domain, and
+    /// behind a parallel node that gives order up a domain begins.
+    pub fn follow_changes(&mut self, before: &Plan) {
+        if self.settings.window != before.settings.window && self.domains == before.domains {
+            self.domains.iter_mut().for_each(|domain| domain.window = self.settings.window);
+        }
+        for (edge, old) in self.edges.iter_mut().zip(&before.edges) {
+            if let (
+                EdgeKind::Lane { window, burst },
+                EdgeKind::Lane { window: old_window, burst: old_burst },
+            ) = (&mut edge.kind, old.kind)
+            {
+                if *burst == old_burst && self.settings.burst != before.settings.burst {
+                    *burst = self.settings.burst;
+                }
+                let domain = self.nodes.get(edge.from.0).and_then(|node| self.domains.get(node.domain));
+                if let (true, Some(domain)) = (*window == old_window, domain) {
+                    *window = domain.window;
+                }
+            }
+        }
+        let mut nodes = self.nodes.iter().zip(&before.nodes);
+        if let Some((node, _)) = nodes.find(|(node, old)| node.gives_arrivals() && !old.gives_arrivals()) {
+            self.give_order_up(node.id);
+        }
+    }
+
     /// How many workers it takes for each parallel node that serves on demand to have all its replicas at once, where
     /// replicas were set; 0 where none were.
     pub fn most_replicas(&self) -> usize {

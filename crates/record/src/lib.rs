@@ -61,6 +61,7 @@ mod leftovers;
 mod record;
 mod ring;
 pub mod sync;
+mod thread_bound;
 
 pub use baton::{Baton, Held, Word};
 pub use crew::Crew;
@@ -69,3 +70,4 @@ pub use record::{
     All, Closed, Deal, Dealt, Items, Observer, Owning, ReadDeal, ReadView, Reader, Record, RegisterError,
     Slots, Tickets, TryStallError, ViewItems, ViewSlots, WriteDeal, WriteView, Writer, one_to_one,
 };
+pub use thread_bound::ThreadBound;

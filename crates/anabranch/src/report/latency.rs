@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use anabranch_plan::Plan;
+use anabranch_plan::{Node, Plan};
 
 use crate::engine::{Latencies, Measures};
-use crate::stream::unit_names;
 
 /// How long items of a domain were on their way: from the moment at which the node that opens the domain has given
 /// one to the moment at which it has left the domain. Some of the items are measured, evenly spread; times are
@@ -36,8 +35,7 @@ impl Latency {
     pub(super) fn of(plan: &Plan, measures: &Measures) -> Vec<Self> {
         let transits: Vec<(usize, Latencies)> =
             measures.transits().map(|(id, transit)| (id, transit.read())).collect();
-        let units = unit_names(plan);
-        let name = |id: usize| units.iter().rfind(|(first, _)| *first <= id).map(|(_, name)| name.clone());
+        let name = |id: usize| plan.units().filter(|unit| unit[0].id.0 <= id).last().map(Node::unit_name);
         let last = plan.nodes.len().saturating_sub(1);
         let ends = transits.iter().skip(1).map(|(id, _)| *id).chain([last]);
         let named = |((id, latencies), end): (&(usize, Latencies), usize)| {

@@ -12,11 +12,10 @@ mod writer;
 use std::time::Duration;
 
 use anabranch_plan::{
-    Curve, Machine, Measured, NodeId, Note, Overhead, Overlay, Pass, Passes, Plan, Prediction, Rate, Role,
+    Curve, Machine, Measured, Node, NodeId, Note, Overhead, Overlay, Passes, Plan, Prediction, Rate, Role,
 };
 
 use crate::engine::{Measures, Series, Track};
-use crate::stream::unit_names;
 
 pub use json::REPORT_VERSION;
 pub use latency::Latency;
@@ -193,7 +192,7 @@ impl Report {
     /// What [passes](crate::Stream::passes) would choose from the costs that were measured, and why.
     /// [`Stream::costs_from`](crate::Stream::costs_from) lets the next run have it so.
     pub fn choices(&self) -> Vec<Note> {
-        let passes = Passes::all().without(Pass::Fuse);
+        let passes = Passes::all();
         passes.apply(&mut self.costed.clone(), &self.machine())
     }
 
@@ -253,8 +252,9 @@ fn node_reports(
     let mut nodes: Vec<NodeReport> = Vec::new();
     // Threads that are inside the unit before have its items in their hands: those do not wait.
     let mut in_hands = 0.0;
-    for (unit, (id, name)) in plan.nodes.chunk_by(|a, b| a.unit == b.unit).zip(unit_names(plan)) {
+    for unit in plan.units() {
         let first = &unit[0];
+        let (id, name) = (first.id.0, Node::unit_name(unit));
         let reading = measures.read(id);
         let threads = if first.role.is_parallel() {
             unit.iter().filter_map(|node| node.replicas).min().unwrap_or(workers).min(workers)

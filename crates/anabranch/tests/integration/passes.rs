@@ -93,12 +93,12 @@ fn explain_says_who_chooses_what() {
         "`cheap` runs at most",
         "in flight, not 4096",
         "at once: ",
-        "not needed: a worker that has served `triple` goes on with `odd`",
+        "`triple` and `odd` run as one: both are serial",
     ] {
         assert!(text.contains(said), "{said}: {text}");
     }
     let text = costed(4).explain();
-    assert_eq!(text.matches("(no pass was asked for)").count(), 3, "{text}");
+    assert_eq!(text.matches("(no pass was asked for)").count(), 4, "{text}");
     let text = costed(4).passes(Passes::all().without(Pass::Burst)).explain();
     assert!(text.contains("4 to 20 µs of work at once (the pass is switched off)"), "{text}");
     let text = Stream::from_iter(0..10).workers(2).map(|n| n).passes(Passes::all()).explain();

@@ -184,6 +184,11 @@ impl Exit {
         &self.domain
     }
 
+    /// How many indices were given back.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
     /// Gives back the index of a turn. Whoever may have waited for the room is the caller's affair.
     ///
     /// # Panics

@@ -6,7 +6,8 @@
 //! threads of these models look at nothing again of their own accord, as workers would.
 
 use crate::model::check;
-use anabranch_record::lane::{Cell, Committed, Domain, Hop, Sink, Stamped, Watch};
+use crate::ports::{Sink, open};
+use anabranch_record::lane::{Cell, Hop, Watch};
 use anabranch_record::sync::{Arc, AtomicU64, Ordering};
 use anabranch_record::{Baton, EventCount, Held};
 use loom::thread;
@@ -143,19 +144,19 @@ fn whoever_sees_a_stage_closed_sees_what_it_did() {
 /// A hop and the sink behind it, as a pipeline has them.
 struct Line {
     hop: Hop<u64, Box<u64>>,
-    sink: Baton<(Sink<Box<u64>, Stamped<Box<u64>>>, Vec<u64>)>,
-    head: Watch<Box<u64>, Stamped<Box<u64>>>,
+    sink: Baton<(Sink<Box<u64>>, Vec<u64>)>,
+    head: Watch<Box<u64>>,
     event: EventCount,
 }
 
 impl Line {
     fn with_items(items: u64) -> Arc<Self> {
-        let (mut source, lane): (_, Committed<u64>) = Domain::open(items as usize);
+        let (mut source, lane, exit) = open::<u64>(items as usize);
         let (hop, lane) = lane.hop();
         for item in 0..items {
             source.put(Cell::Value(item));
         }
-        let sink = lane.sink();
+        let sink = Sink { reader: lane.reader(), exit };
         let head = sink.watch();
         Arc::new(Self { hop, sink: Baton::new((sink, Vec::new())), head, event: EventCount::new() })
     }

@@ -6,8 +6,9 @@
 //! is busy with it for ever: the others must not need it any more.
 
 use crate::model::check;
+use crate::ports::{Source, open};
 use anabranch_record::EventCount;
-use anabranch_record::lane::{Cell, Domain, Hop, Source, Stamped};
+use anabranch_record::lane::{Cell, Exit, Hop, Stamped};
 use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use loom::thread;
 
@@ -33,14 +34,14 @@ fn park_until<R>(event: &EventCount, mut look: impl FnMut() -> Option<R>) -> R {
 struct Lane {
     hop: Hop<u64, u64>,
     event: EventCount,
-    _out: Stamped<u64>,
+    _out: (Stamped<u64>, Exit),
 }
 
 impl Lane {
     fn open(window: usize) -> (Source<u64>, Arc<Self>) {
-        let (source, lane) = Domain::open(window);
-        let (hop, _out) = lane.hop();
-        (source, Arc::new(Self { hop, event: EventCount::new(), _out }))
+        let (source, lane, exit) = open(window);
+        let (hop, out) = lane.hop();
+        (source, Arc::new(Self { hop, event: EventCount::new(), _out: (out, exit) }))
     }
 
     fn put_and_notify(&self, source: &mut Source<u64>, items: u64) {

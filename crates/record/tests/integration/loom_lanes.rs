@@ -4,17 +4,18 @@
 //!     RUSTFLAGS="--cfg loom" cargo test -p anabranch-record --release --test integration loom_
 
 use crate::model::check;
-use anabranch_record::lane::{Cell, Domain, Hop, Sink, Source, Stamped, Stop};
+use crate::ports::{Sink, Source, Stage, open};
+use anabranch_record::lane::{Cell, Hop, Stop};
 use anabranch_record::sync::{Arc, AtomicU64, Ordering};
 use loom::thread;
 
-type Line = (Source<Box<u64>>, Arc<Hop<Box<u64>, Box<u64>>>, Sink<Box<u64>, Stamped<Box<u64>>>);
+type Line = (Source<Box<u64>>, Arc<Hop<Box<u64>, Box<u64>>>, Sink<Box<u64>>);
 
 /// Source, parallel stage, sink. Boxes: a value that is moved twice, or lost, is a fault of memory.
 fn line(window: usize) -> Line {
-    let (source, lane) = Domain::open(window);
+    let (source, lane, exit) = open(window);
     let (hop, lane) = lane.hop();
-    (source, Arc::new(hop), lane.sink())
+    (source, Arc::new(hop), Sink { reader: lane.reader(), exit })
 }
 
 /// Claims up to `most` and carries them across. Says which items those were.
@@ -124,10 +125,11 @@ fn a_slot_is_written_again_only_after_three_lanes_have_let_go_of_it() {
     // Source, parallel, serial, sink with one index in flight: the claimer is one thread, the serial stage and
     // the sink another, and the source goes on from what the sink released.
     check(3, || {
-        let (mut source, lane) = Domain::open::<Box<u64>>(1);
+        let (mut source, lane, exit) = open::<Box<u64>>(1);
         let (hop, lane) = lane.hop::<Box<u64>>();
-        let (mut stage, lane) = lane.stage::<Box<u64>>();
-        let mut sink = lane.sink();
+        let (writer, after) = source.domain().lane::<Box<u64>>();
+        let mut stage = Stage { reader: lane.reader(), writer };
+        let mut sink = Sink { reader: after.reader(), exit };
         let hop = Arc::new(hop);
         let claims = Arc::clone(&hop);
         source.put(Cell::Value(Box::new(0)));
@@ -138,9 +140,7 @@ fn a_slot_is_written_again_only_after_three_lanes_have_let_go_of_it() {
         let serves = thread::spawn(move || {
             let mut out = Vec::new();
             for _ in 0..2 {
-                if let Some(cell) = stage.take() {
-                    stage.put(cell.map(|item| Box::new(10 + *item)));
-                }
+                stage.pass(|cell| cell.map(|item| Box::new(10 + *item)));
                 if let Some(Cell::Value(item)) = sink.take() {
                     out.push(*item);
                     sink.release();

@@ -4,7 +4,8 @@
 //!     RUSTFLAGS="--cfg loom" cargo test -p anabranch-record --release --test integration loom_
 
 use crate::model::check;
-use anabranch_record::lane::{Cell, Committed, Domain, RoomWatch, Sink, Source};
+use crate::ports::{self, Sink, Source};
+use anabranch_record::lane::{Cell, Domain};
 use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Ordering, fence};
 use anabranch_record::{Baton, EventCount};
 use loom::thread;
@@ -12,14 +13,15 @@ use loom::thread;
 /// A source behind its baton and the event on which who would pull waits.
 struct Front {
     source: Baton<Source<u64>>,
-    room: RoomWatch<u64>,
+    room: Arc<Domain>,
     event: EventCount,
 }
 
-fn open(window: usize) -> (Arc<Front>, Sink<u64, Committed<u64>>) {
-    let (source, lane) = Domain::open(window);
-    let room = source.watch();
-    (Arc::new(Front { source: Baton::new(source), room, event: EventCount::new() }), lane.sink())
+fn open(window: usize) -> (Arc<Front>, Sink<u64>) {
+    let (source, lane, exit) = ports::open(window);
+    let room = Arc::clone(source.domain());
+    let front = Front { source: Baton::new(source), room, event: EventCount::new() };
+    (Arc::new(front), Sink { reader: lane.reader(), exit })
 }
 
 impl Front {

@@ -18,6 +18,8 @@ mod loom_record;
 mod loom_room;
 #[cfg(loom)]
 mod model;
+#[cfg(loom)]
+mod ports;
 
 #[cfg(not(any(loom, shuttle)))]
 mod inbox;

@@ -17,7 +17,7 @@ pub(crate) use meter::{Reading, Tally};
 pub(crate) use series::Series;
 pub(crate) use stride::Stride;
 pub(crate) use track::{Event, OnTrack, Track, What};
-pub(crate) use transit::{Latencies, Mark, Transit};
+pub(crate) use transit::{Crossing, Latencies, Mark, Transit};
 
 use super::clock::Moment;
 
@@ -31,7 +31,7 @@ pub(crate) struct Measures {
     began: Moment,
     nodes: usize,
     /// By the node that opens a domain: how long indices are in it. Made when the first one enters.
-    transits: Vec<OnceLock<Transit>>,
+    transits: Vec<OnceLock<Arc<Transit>>>,
     window: u64,
     /// For each node how many items wait before it, over time; behind the nodes, how often one looked.
     waiting: Mutex<Waiting>,
@@ -70,6 +70,11 @@ impl Measures {
         }
     }
 
+    /// When the run began.
+    pub(crate) fn began(&self) -> Moment {
+        self.began
+    }
+
     /// Nanoseconds since the run began.
     #[inline]
     pub(crate) fn now(&self) -> u64 {
@@ -95,6 +100,23 @@ impl Measures {
     #[inline]
     pub(crate) fn set_weight(&self, weight: u64) {
         self.weight.store(weight, Ordering::Relaxed);
+    }
+
+    /// The inline executor takes up the next item that a source or a spreading stage gives, of one that stands for `outer`.
+    /// Gives for how many items it stands: 0 if it is not measured.
+    pub(crate) fn take_up(&self, outer: u64, stride: &mut Stride) -> u64 {
+        let weight = if outer == 0 { 0 } else { outer * stride.next() };
+        self.set_weight(weight);
+        weight
+    }
+
+    /// The item that was taken up has come to its end in the domain that node `id` opens.
+    pub(crate) fn put_down(&self, id: usize, weight: u64, began: Moment, stride: &mut Stride) {
+        let nanos = began.elapsed();
+        stride.took(nanos);
+        if let Some(transit) = self.transit(id) {
+            transit.count(nanos, weight);
+        }
     }
 
     /// As [`end`](Self::end), for one item of the inline executor, which is measured and stands for others; `tally` is
@@ -129,13 +151,13 @@ impl Measures {
     }
 
     /// How long indices are in the domain that node `id` opens.
-    pub(crate) fn transit(&self, id: usize) -> Option<&Transit> {
-        Some(self.transits.get(id)?.get_or_init(|| Transit::new(self.window)))
+    pub(crate) fn transit(&self, id: usize) -> Option<&Arc<Transit>> {
+        Some(self.transits.get(id)?.get_or_init(|| Arc::new(Transit::new(self.window))))
     }
 
     /// The transits, by the nodes that open their domains.
     pub(crate) fn transits(&self) -> impl Iterator<Item = (usize, &Transit)> {
-        self.transits.iter().enumerate().filter_map(|(id, transit)| Some((id, transit.get()?)))
+        self.transits.iter().enumerate().filter_map(|(id, transit)| Some((id, &**transit.get()?)))
     }
 
     /// The items that wait, to be looked at.
