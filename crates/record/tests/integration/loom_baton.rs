@@ -222,7 +222,7 @@ fn stamp_and_poke_against_a_worker_that_looks_again_and_parks() {
         while line.is_ready() {
             line.poke();
         }
-        let _ticket = line.event.prepare();
+        let _key = line.event.prepare();
         while line.is_ready() {
             line.poke();
         }

@@ -17,14 +17,14 @@ fn park_until<R>(event: &EventCount, mut look: impl FnMut() -> Option<R>) -> R {
         if let Some(found) = look() {
             return found;
         }
-        let ticket = event.prepare();
+        let key = event.prepare();
         if cfg!(mutant = "no_last_look") {
-            event.wait(ticket);
+            event.wait(key);
         } else if let Some(found) = look() {
             event.leave();
             return found;
         } else {
-            event.wait(ticket);
+            event.wait(key);
         }
     }
 }

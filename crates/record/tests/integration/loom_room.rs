@@ -74,11 +74,11 @@ fn released_against_pull_and_park_with_the_room_notice() {
                 if other.pull(&mut items) || items.len() == 0 {
                     continue;
                 }
-                let ticket = other.event.prepare();
+                let key = other.event.prepare();
                 if other.is_ready() {
                     other.event.leave();
                 } else {
-                    other.event.wait(ticket);
+                    other.event.wait(key);
                 }
             }
         });
@@ -122,11 +122,11 @@ fn released_against_a_puller_that_lets_go_and_another_that_parks() {
                         return;
                     }
                 }
-                let ticket = idle.event.prepare();
+                let key = idle.event.prepare();
                 if idle.is_ready() || done.load(Ordering::Acquire) {
                     idle.event.leave();
                 } else {
-                    idle.event.wait(ticket);
+                    idle.event.wait(key);
                 }
             }
         });

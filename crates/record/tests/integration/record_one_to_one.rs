@@ -97,7 +97,7 @@ fn committing_or_releasing_a_lower_index_again_does_nothing() {
 }
 
 #[test]
-#[should_panic(expected = "written up to 1")]
+#[should_panic(expected = "only those below 1 are written")]
 fn an_item_that_was_not_written_cannot_be_committed() {
     let (mut writer, _reader) = one_to_one(8, 8);
     let mut slots = writer.stall(4).unwrap();
