@@ -13,7 +13,7 @@ use super::draft::Draft;
 use crate::cancel::{CancelToken, Stopped};
 use crate::engine::{self, Assembly, ErrorSlot, Line, Means, Measures, Outcome, Run, SinkCall, own_events};
 use crate::mode::Mode;
-use crate::monitor::{Watcher, watched};
+use crate::monitor::{MonitorThread, watched};
 use crate::progress::Reporter;
 use crate::report::Report;
 use crate::serial::Serial;
@@ -109,11 +109,12 @@ fn run<'run>(
     let began = Instant::now();
     // Without a watch, nobody looks at the plan while the line runs.
     let seen = is_watched.then(|| plan.clone());
-    let watcher = is_watched.then(|| Watcher::new(attached.monitor.unwrap_or_default(), attached.stall));
-    let watcher = std::cell::Cell::new(watcher);
+    let monitor =
+        is_watched.then(|| MonitorThread::new(attached.monitor.unwrap_or_default(), attached.stall));
+    let monitor = std::cell::Cell::new(monitor);
     let watch = |line: &Line<'_>, work: &dyn Fn()| {
-        let watcher = watcher.take().expect("a run is watched once");
-        watched(line, &run, seen.as_ref().expect("a plan that is seen"), watcher, work);
+        let monitor = monitor.take().expect("a run is watched once");
+        watched(line, &run, seen.as_ref().expect("a plan that is seen"), monitor, work);
     };
     let crew = attached.pool.map(|pool| &pool.crew);
     let most = attached.most;

@@ -111,7 +111,7 @@ fn a_slow_sink_is_named_and_the_window_before_it_is_full() {
     assert!(sink.waiting > Duration::from_millis(4), "{sink:?}");
     let said = report.explanation();
     assert!(said.starts_with("Bottleneck: `for_each` is serial"), "{said}");
-    assert!(said.contains("With `for_each` at half its cost it would be"), "{said}");
+    assert!(said.contains("With `for_each` at half its cost the run would be"), "{said}");
 }
 
 #[test]

@@ -6,7 +6,6 @@
 //! A mapping ends where its file ends. If the file is made shorter during a call, the system ends the process with
 //! `SIGBUS`, unless that is handled: so this is for files that nobody makes shorter, or for a program that handles it
 //! (see [`unhandle_loss`]).
-#![allow(unsafe_code)]
 
 use std::fs::File;
 use std::io;
