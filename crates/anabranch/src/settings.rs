@@ -59,7 +59,7 @@ pub(crate) struct Unset {
     pub(crate) end_name: Option<String>,
     pub(crate) end_cost: Option<u64>,
     /// A plan whose costs are to be taken over.
-    pub(crate) costs: Option<Plan>,
+    pub(crate) costs: Option<Box<Plan>>,
     /// What may choose in the user's place.
     pub(crate) passes: Option<Passes>,
 }

@@ -44,6 +44,12 @@ impl Plan {
         Plan { name: None, settings, domains: vec![domain], nodes: Vec::new(), edges: Vec::new() }
     }
 
+    /// A plan without nodes, domains or memory of its own: what is left where a plan was taken away.
+    pub fn empty() -> Self {
+        let settings = Settings::new(1, 1);
+        Plan { name: None, settings, domains: Vec::new(), nodes: Vec::new(), edges: Vec::new() }
+    }
+
     /// Sets the name that people see.
     pub fn named(mut self, name: &str) -> Self {
         self.name = Some(name.to_owned());
@@ -265,12 +271,13 @@ impl Plan {
         self.nodes.len().checked_sub(1).map(NodeId)
     }
 
-    fn place(&mut self, node: Node, unit: usize) -> NodeId {
+    fn place(&mut self, mut node: Node, unit: usize) -> NodeId {
         let id = NodeId(self.nodes.len());
         let domain = self.domains.len().saturating_sub(1);
         // Nothing behind a node that gives order up can have it back.
-        let ordered = node.ordered && self.domains.get(domain).is_none_or(|domain| domain.ordered);
-        self.nodes.push(Node { id, domain, unit, ordered, ..node });
+        node.ordered &= self.domains.get(domain).is_none_or(|domain| domain.ordered);
+        (node.id, node.domain, node.unit) = (id, domain, unit);
+        self.nodes.push(node);
         id
     }
 

@@ -45,8 +45,8 @@ struct Ends {
     domain: Arc<Domain>,
     indices: Option<Indices>,
     exit: Option<Exit>,
-    /// How the domain's source is told of room, with the word of its baton.
-    notice: RoomNotice,
+    /// How the domain's source is told of room, with the word of its baton. The inline executor has nobody to tell.
+    notice: Option<RoomNotice>,
     opened_by: usize,
 }
 
@@ -83,11 +83,14 @@ impl<'run> Assembly<'run> {
         let (indices, exit) = Domain::open(self.plan.domains[number].window.min(most));
         let domain = Arc::clone(indices.domain());
         let opened_by = self.plan.opener(number).map_or(0, |id| id.0);
+        if self.is_inline() {
+            return Ends { domain, indices: Some(indices), exit: Some(exit), notice: None, opened_by };
+        }
         let first = self.plan.nodes.iter().position(|node| node.domain == number).unwrap_or(0);
         let is_weighed = number == 0 && self.plan.settings.window_bytes.is_some();
         let feed = self.run.feed.clone().filter(|_| number == 0);
         let gate = (is_weighed || feed.is_some()).then(|| Arc::new(Gate::new(&domain, feed)));
-        let notice = RoomNotice { word: Word::new(), event: self.event_of(first), gate };
+        let notice = Some(RoomNotice { word: Word::new(), event: self.event_of(first), gate });
         Ends { domain, indices: Some(indices), exit: Some(exit), notice, opened_by }
     }
 
@@ -145,11 +148,15 @@ impl<'run> Assembly<'run> {
         let number = self.domain_of(sink);
         let exit = self.take_exit(number);
         let ends = &self.domains[number];
-        let notice = (!self.is_inline()).then(|| ends.notice.clone());
+        let notice = ends.notice.clone();
         // The inline executor times items where it pulls them.
         let measures = self.run.measures().filter(|_| !self.is_inline());
         let mark = Mark::new(measures, ends.opened_by, 0);
         LineEnd::new(exit, notice, mark, reporter, &self.run)
+    }
+
+    fn notice(&self, number: usize) -> &RoomNotice {
+        self.domains[number].notice.as_ref().expect("threads are told of room")
     }
 
     fn take_exit(&mut self, number: usize) -> Exit {
@@ -169,19 +176,19 @@ impl<'run> Assembly<'run> {
 
     /// The word of the baton of the node that begins the domain of node `id`.
     pub(super) fn word_of(&self, id: usize) -> Arc<Word> {
-        Arc::clone(&self.domains[self.domain_of(id)].notice.word)
+        Arc::clone(&self.notice(self.domain_of(id)).word)
     }
 
     /// What the source waits for beside room.
     pub(super) fn gate_of(&self, id: usize) -> Option<Arc<Gate>> {
-        self.domains[self.domain_of(id)].notice.gate.clone()
+        self.notice(self.domain_of(id)).gate.clone()
     }
 
     /// A lane of the domain before node `id`, read to the exit of that domain.
     pub(super) fn drain_before<S: Send>(&mut self, id: usize, lane: Lane<S>) -> Drain<S> {
         let before = self.domain_before(id);
         let exit = self.take_exit(before);
-        Drain::new(lane, exit, self.domains[before].notice.clone())
+        Drain::new(lane, exit, self.notice(before).clone())
     }
 
     /// What watches indices go from the domain before node `id` into its own, if the run is reported.

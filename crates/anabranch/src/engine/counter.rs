@@ -44,17 +44,20 @@ impl Counter {
     /// Reads the clock before a call, if this one is measured.
     #[inline]
     pub(super) fn begin(&self) -> Option<Moment> {
-        match &self.mode {
-            Mode::Alone(run, _) => begin_alone(run),
-            _ => None,
-        }
+        if self.is_on() { self.begin_measured() } else { None }
+    }
+
+    #[cold]
+    fn begin_measured(&self) -> Option<Moment> {
+        let Mode::Alone(run, _) = &self.mode else { return None };
+        run.measures().filter(|measures| measures.weight() > 0).map(|_| Moment::now())
     }
 
     /// Marks the calling thread as working in the node, for spans, until the guard is dropped. With other executors the
     /// head of the unit does that, once a serving.
     #[inline]
     pub(super) fn enter<'s>(&self, site: &'s Site) -> impl Sized + 's {
-        self.is_inline.then(|| site.enter())
+        (cfg!(feature = "tracing") && self.is_inline).then(|| site.enter())
     }
 
     /// Counts what passed. If that was measured since it began, hands in what was counted.
@@ -81,11 +84,6 @@ impl Counter {
     pub(super) fn take(&mut self) -> Tally {
         std::mem::take(&mut self.tally)
     }
-}
-
-#[cold]
-fn begin_alone(run: &Run) -> Option<Moment> {
-    run.measures().filter(|measures| measures.weight() > 0).map(|_| Moment::now())
 }
 
 impl Drop for Counter {

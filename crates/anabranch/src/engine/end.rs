@@ -35,17 +35,24 @@ impl<'run> LineEnd<'run> {
     }
 
     /// The item of this turn is through.
-    #[inline]
+    #[inline(always)]
     pub(super) fn pass(&mut self, turn: &mut Turn) {
         let index = turn.index();
-        if let Some(reporter) = &mut self.reporter {
-            reporter.passed(index + 1, false);
+        if self.reporter.is_some() {
+            self.report(index + 1);
         }
         self.exit.release(turn);
         if let Some(notice) = &self.notice {
             notice.give();
         }
         self.mark.has_left(index);
+    }
+
+    #[cold]
+    fn report(&mut self, items: u64) {
+        if let Some(reporter) = &mut self.reporter {
+            reporter.passed(items, false);
+        }
     }
 
     /// The stream has stopped at this turn, with a cell that counts as an item or not.

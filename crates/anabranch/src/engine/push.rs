@@ -67,16 +67,12 @@ pub(crate) enum Out<'run, S: Send> {
 
 impl<S: Send> Out<'_, S> {
     /// Gives a cell on, and wakes a thread that waits for it.
-    #[inline]
+    // Without `always`, what should be one call through a table becomes two.
+    #[inline(always)]
     pub(crate) fn push(&mut self, turn: &mut Turn, cell: Cell<S>) -> Demand {
         match self {
-            Out::Lane(writer, event) => {
-                let stops = matches!(cell, Cell::Stop(..));
-                writer.put(turn, cell);
-                event.notify();
-                if stops { Demand::Nothing } else { Demand::More }
-            }
             Out::Call(push) => push.push(turn, cell),
+            Out::Lane(writer, event) => put_and_notify(writer, event, turn, cell),
         }
     }
 
@@ -84,12 +80,8 @@ impl<S: Send> Out<'_, S> {
     #[inline]
     pub(crate) fn push_quietly(&mut self, turn: &mut Turn, cell: Cell<S>) -> Demand {
         match self {
-            Out::Lane(writer, _) => {
-                let stops = matches!(cell, Cell::Stop(..));
-                writer.put(turn, cell);
-                if stops { Demand::Nothing } else { Demand::More }
-            }
             Out::Call(push) => push.push(turn, cell),
+            Out::Lane(writer, _) => put(writer, turn, cell),
         }
     }
 
@@ -100,6 +92,26 @@ impl<S: Send> Out<'_, S> {
             Out::Call(push) => Some(push.take_tally().given),
         }
     }
+}
+
+/// Stores a cell in a lane, and wakes a thread that waits for it.
+fn put_and_notify<S: Send>(
+    writer: &mut Writer<S>,
+    event: &EventCount,
+    turn: &mut Turn,
+    cell: Cell<S>,
+) -> Demand {
+    let demand = put(writer, turn, cell);
+    event.notify();
+    demand
+}
+
+/// Stores a cell in a lane.
+#[inline]
+fn put<S: Send>(writer: &mut Writer<S>, turn: &mut Turn, cell: Cell<S>) -> Demand {
+    let stops = matches!(cell, Cell::Stop(..));
+    writer.put(turn, cell);
+    if stops { Demand::Nothing } else { Demand::More }
 }
 
 /// A lane stores cells as they are: what stands for a taker that reads the lane itself.

@@ -179,6 +179,7 @@ impl Run {
 
     /// Whether a cell that stops the stream stands for an item: the one with which a stage had enough. Otherwise what it
     /// holds was kept by a stage.
+    #[inline]
     pub(crate) fn is_item<S>(&self, cell: &Cell<S>) -> bool {
         matches!(cell, Cell::Stop(Some(_), _)) && self.has_broken.load(Ordering::Relaxed)
     }
@@ -192,6 +193,7 @@ impl Run {
     }
 
     /// The spans of the run.
+    #[inline]
     pub(crate) fn spans(&self) -> &Spans {
         &self.spans
     }

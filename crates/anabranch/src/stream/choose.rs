@@ -30,7 +30,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// assert!(plan.predict(8).is_ok());
     /// ```
     pub fn costs_from(mut self, report: &Report) -> Self {
-        self.draft.outline.unset.costs = Some(report.measured_plan().clone());
+        self.draft.outline.unset.costs = Some(Box::new(report.measured_plan().clone()));
         self
     }
 

@@ -22,7 +22,7 @@ pub(super) struct Outline {
 }
 
 /// Most streams have no more nodes.
-const USUAL_NODES: usize = 8;
+const USUAL_NODES: usize = 5;
 
 impl Draft<'_> {
     /// A stream of a source alone.

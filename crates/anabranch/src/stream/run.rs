@@ -62,7 +62,7 @@ where
             tail.connect(assembly, taker);
         });
         let end = (sink, ItemType::of::<U::Out>());
-        let (outcome, report) = run(*draft, end, M::REPORTS, &mut connect);
+        let (outcome, report) = run(draft, end, M::REPORTS, &mut connect);
         let result = match outcome {
             Outcome::Complete => Ok(()),
             Outcome::Error => Err(errors.take().expect("an error that was noted")),
@@ -85,14 +85,15 @@ where
 
 /// Runs what `connect` connects. The same for every stream, so that it is compiled once.
 fn run<'run>(
-    mut draft: Draft<'run>,
+    mut draft: Box<Draft<'run>>,
     (end, item): (Node, ItemType),
     reports: bool,
     connect: &mut Connect<'_, 'run>,
 ) -> (Outcome, Option<Report>) {
+    let draft = &mut *draft;
     draft.outline.close(end, item, &draft.attached);
-    let Draft { outline, attached } = draft;
-    let plan = outline.plan;
+    let attached = &mut draft.attached;
+    let plan = std::mem::replace(&mut draft.outline.plan, Plan::empty());
     let is_watched = attached.is_watched();
     let measures = (reports || is_watched).then(|| {
         let window = plan.domains.iter().map(|domain| domain.window).max().unwrap_or(1);
@@ -100,17 +101,17 @@ fn run<'run>(
     });
     let own = own_events(&plan, attached.outside.as_ref());
     let dedicated: Vec<Arc<EventCount>> = own.iter().flatten().cloned().collect();
-    let run = Arc::new(Run::new(&plan, dedicated, measures, attached.feed));
+    let run = Arc::new(Run::new(&plan, dedicated, measures, attached.feed.take()));
     if attached.takes_none {
         run.drain();
     }
-    let reporter = attached.progress.map(|call| Reporter::new(call, attached.bytes));
+    let reporter = attached.progress.take().map(|call| Reporter::new(call, Arc::clone(&attached.bytes)));
     let guard = Attachment::new(&attached.tokens, attached.handle.as_ref(), &run);
     let began = Instant::now();
     // Without a watch, nobody looks at the plan while the line runs.
     let seen = is_watched.then(|| plan.clone());
-    let monitor =
-        is_watched.then(|| MonitorThread::new(attached.monitor.unwrap_or_default(), attached.stall));
+    let monitor = is_watched
+        .then(|| MonitorThread::new(attached.monitor.take().unwrap_or_default(), attached.stall.take()));
     let monitor = std::cell::Cell::new(monitor);
     let watch = |line: &Line<'_>, work: &dyn Fn()| {
         let monitor = monitor.take().expect("a run is watched once");

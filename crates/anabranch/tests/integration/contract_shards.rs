@@ -235,7 +235,7 @@ fn a_flat_map_is_spread_before_it_is_dealt() {
 }
 
 #[test]
-#[should_panic(expected = "1 shard or more")]
+#[should_panic(expected = "at least 1 shard")]
 fn no_shards_are_refused() {
     let _ = Shards::dealt(0);
 }

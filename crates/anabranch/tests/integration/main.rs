@@ -46,6 +46,8 @@ mod futures;
 #[cfg(not(shuttle))]
 mod misuse;
 #[cfg(not(shuttle))]
+mod one_plan;
+#[cfg(not(shuttle))]
 mod passes;
 #[cfg(not(shuttle))]
 mod report;
