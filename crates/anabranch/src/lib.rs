@@ -76,6 +76,7 @@ mod engine;
 mod flow;
 mod iter;
 mod monitor;
+pub mod network;
 mod offload;
 mod pool;
 pub mod prelude;
