@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use anabranch_record::sync::{Arc, Mutex, lock};
-use anabranch_record::{
-    Baton, Closer, Dealt, Held, ReadDeal, Record, Revoker, bounded,
-};
+use anabranch_record::{Baton, Closer, Dealt, Held, ReadDeal, Record, RegisterError, Revoker, bounded};
 
 use super::{
     Horizon,
@@ -175,8 +173,7 @@ impl<'env, E: Send> Board<'env, E> {
         let items = items.into_iter().take(horizon.items);
         let (writer, reader);
         if horizon.items < horizon.most {
-            let (mut writers, mut readers) =
-                self.many(&info, &horizon, Dealt::one(), Dealt::one(), &doors);
+            let (mut writers, mut readers) = self.many(&info, &horizon, Dealt::one(), Dealt::one(), &doors);
             let mut one = writers.remove(0);
             if let WritePort::Many(view) = &mut one.port
                 && items.len() > 0
@@ -234,15 +231,15 @@ impl<'env, E: Send> Board<'env, E> {
         let (write_ids, read_ids) = record.ids();
         // Every id is vacant and exists, so registering fails nowhere.
         let writers = (0..write_ids)
-            .filter_map(|id| self.writer(&record, id, horizon.items, info, doors))
+            .filter_map(|id| self.writer(&record, id, horizon.items, info, doors).ok())
             .collect();
         let readers = (0..read_ids)
-            .filter_map(|id| self.reader(&record, id, horizon.items, info, doors))
+            .filter_map(|id| self.reader(&record, id, horizon.items, info, doors).ok())
             .collect();
         (writers, readers)
     }
 
-    /// Registers a writer of a record with many views; `None` if the id is not free.
+    /// Registers a writer of a record with many views.
     pub(super) fn writer<T: Send + 'env, R: ReadDeal<T>>(
         &self,
         record: &Record<T, Dealt, R>,
@@ -250,14 +247,14 @@ impl<'env, E: Send> Board<'env, E> {
         horizon: usize,
         info: &Arc<RecordInfo>,
         doors: &Doors,
-    ) -> Option<Writer<T>> {
-        let mut view = record.writer(id, horizon).ok()?;
+    ) -> Result<Writer<T>, RegisterError> {
+        let mut view = record.writer(id, horizon)?;
         let view_info = lock(&self.views).add(Side::Writers, view.revoker());
         let grip = Grip::new(view_info, info, &self.hub, &doors.room, record.write_range());
-        Some(Writer { grip, port: WritePort::Many(view) })
+        Ok(Writer { grip, port: WritePort::Many(view) })
     }
 
-    /// Registers a reader of a record with many views; `None` if the id is not free.
+    /// Registers a reader of a record with many views.
     pub(super) fn reader<T: Send + 'env, R: ReadDeal<T>>(
         &self,
         record: &Record<T, Dealt, R>,
@@ -265,11 +262,11 @@ impl<'env, E: Send> Board<'env, E> {
         horizon: usize,
         info: &Arc<RecordInfo>,
         doors: &Doors,
-    ) -> Option<Reader<T, R>> {
-        let mut view = record.reader(id, horizon).ok()?;
+    ) -> Result<Reader<T, R>, RegisterError> {
+        let mut view = record.reader(id, horizon)?;
         let view_info = lock(&self.views).add(Side::Readers, view.revoker());
         let grip = Grip::new(view_info, info, &self.hub, &doors.items, record.read_range());
-        Some(Reader { grip, port: ReadPort::Many(view) })
+        Ok(Reader { grip, port: ReadPort::Many(view) })
     }
 
     /// A process has ended: its failure is put down, and what it owns is closed.
@@ -345,9 +342,7 @@ impl Doors {
 
     /// What the record calls when readers may go on, and writers.
     #[allow(clippy::type_complexity)]
-    pub(super) fn hooks(
-        &self,
-    ) -> (impl Fn() + Send + Sync + 'static, impl Fn() + Send + Sync + 'static) {
+    pub(super) fn hooks(&self) -> (impl Fn() + Send + Sync + 'static, impl Fn() + Send + Sync + 'static) {
         let knock = |door: &Arc<Door>| {
             let (door, hub) = (Arc::clone(door), Arc::clone(&self.hub));
             move || door.knock(&hub)

@@ -119,7 +119,8 @@ impl Deadlock {
             };
             let red = if cycle.contains(&at) { ", color=red" } else { "" };
             for (_, other) in &wait.others {
-                let _ = writeln!(text, "    p{} -> p{other} [label={}{red}];", wait.process_index, quoted(&what));
+                let _ =
+                    writeln!(text, "    p{} -> p{other} [label={}{red}];", wait.process_index, quoted(&what));
             }
             if wait.others.is_empty() {
                 let _ = writeln!(text, "    nobody{at} [label=\"nobody\", style=dashed];");
@@ -160,7 +161,11 @@ impl fmt::Display for WaitOn {
         }
         match others.as_slice() {
             [] if self.unused > 0 => {
-                f.write_str(if self.for_room { ", which nobody has read yet" } else { ", which nobody has written yet" })?;
+                f.write_str(if self.for_room {
+                    ", which nobody has read yet"
+                } else {
+                    ", which nobody has written yet"
+                })?;
             }
             [] => {}
             others => {

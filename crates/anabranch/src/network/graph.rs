@@ -241,7 +241,8 @@ impl Graph {
         let mut balances = Vec::new();
         for (record, edge) in self.records.iter().enumerate() {
             // With dealt indices each view has one of so many ranges.
-            let share = |port: &Port, count: usize| port.rate as u128 * port.range.map_or(1, |_| count as u128);
+            let share =
+                |port: &Port, count: usize| port.rate as u128 * port.range.map_or(1, |_| count as u128);
             for from in &edge.writers {
                 for to in &edge.readers {
                     balances.push(Balance {
@@ -267,19 +268,18 @@ impl Graph {
             let _ = writeln!(text, "    p{index} [label=\"{}\"{style}];", quote(&process.name));
         }
         for (index, edge) in self.records.iter().enumerate() {
-            let initial = if edge.initial > 0 { format!(", {} at first", edge.initial) } else { String::new() };
+            let initial =
+                if edge.initial > 0 { format!(", {} at first", edge.initial) } else { String::new() };
             let label = format!("{}\\nhorizon {}{initial}", quote(&edge.title), edge.horizon);
             let _ = writeln!(text, "    r{index} [label=\"{label}\", shape=plaintext];");
             for port in &edge.writers {
                 let _ = writeln!(text, "    p{} -> r{index} [taillabel=\"{}\"];", port.process, port.rate);
             }
             for port in &edge.readers {
-                let peeks = if port.needs > port.rate { format!(" of {}", port.needs) } else { String::new() };
-                let _ = writeln!(
-                    text,
-                    "    r{index} -> p{} [headlabel=\"{}{peeks}\"];",
-                    port.process, port.rate
-                );
+                let peeks =
+                    if port.needs > port.rate { format!(" of {}", port.needs) } else { String::new() };
+                let _ =
+                    writeln!(text, "    r{index} -> p{} [headlabel=\"{}{peeks}\"];", port.process, port.rate);
             }
         }
         text.push_str("}\n");

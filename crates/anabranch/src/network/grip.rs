@@ -130,8 +130,7 @@ impl Grip {
             self.door.enlist(Waiter::Actor(Arc::clone(process.actor())));
             self.enlisted = process.id;
         }
-        let wait =
-            Wait { record: Arc::clone(&self.record), view: self.info.index, side: self.side(), count };
+        let wait = Wait { record: Arc::clone(&self.record), view: self.info.index, side: self.side(), count };
         Sleeper { process, hub, wait }
     }
 

@@ -3,9 +3,11 @@
 use std::fmt;
 
 use anabranch_record::sync::{Arc, Mutex, thread};
-use anabranch_record::{All, Dealt, ReadDeal};
+use anabranch_record::{All, Dealt, ReadDeal, RegisterError};
 
-use super::{Horizon, board::Board, process::Process, reader::Reader, run, writer::Writer};
+use super::{
+    Horizon, board::Board, process::Process, reader::Reader, registry::Registry, run, writer::Writer,
+};
 
 /// The code of a process.
 pub(super) type Code<'env, E> =
@@ -74,6 +76,44 @@ impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
         readers: R,
     ) -> (Vec<Writer<T>>, Vec<Reader<T, R>>) {
         self.board.shared(horizon.into(), writers, readers)
+    }
+
+    /// As [`Network::registry`](super::Network::registry).
+    pub fn registry<T: Send + 'env, R: ReadDeal<T>>(
+        &self,
+        horizon: impl Into<Horizon>,
+        writers: Dealt,
+        readers: R,
+    ) -> Registry<T, R> {
+        self.board.registry(horizon.into(), writers, readers)
+    }
+
+    /// Registers a writer of the record, with an id below the number of its writers, that reserves up to `horizon`
+    /// slots at a time.
+    ///
+    /// # Errors
+    /// There is no such id, or it has a view, or it has ended.
+    pub fn writer<T: Send + 'env, R: ReadDeal<T>>(
+        &self,
+        registry: &Registry<T, R>,
+        id: usize,
+        horizon: usize,
+    ) -> Result<Writer<T>, RegisterError> {
+        self.board.register_writer(registry, id, horizon)
+    }
+
+    /// Registers a reader of the record, with an id below the number of its readers, that receives up to `horizon`
+    /// items at a time.
+    ///
+    /// # Errors
+    /// There is no such id, or it has a view, or it has ended.
+    pub fn reader<T: Send + 'env, R: ReadDeal<T>>(
+        &self,
+        registry: &Registry<T, R>,
+        id: usize,
+        horizon: usize,
+    ) -> Result<Reader<T, R>, RegisterError> {
+        self.board.register_reader(registry, id, horizon)
     }
 }
 

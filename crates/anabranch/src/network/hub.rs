@@ -11,11 +11,7 @@ use anabranch_record::sync::{
     Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, fence, lock,
 };
 
-use super::{
-    deadlock::Deadlock,
-    process::Process,
-    records::{RecordInfo, ViewInfo},
-};
+use super::{deadlock::Deadlock, process::Process, records::RecordInfo};
 
 /// Not run yet.
 const NEW: usize = 0;
@@ -28,6 +24,8 @@ const OVER: usize = 2;
 pub(super) struct Hub {
     /// Processes and workers that are awake.
     awake: AtomicUsize,
+    /// How often somebody was counted as awake.
+    rousings: AtomicUsize,
     /// Processes and rules that have not ended.
     live: AtomicUsize,
     /// Something has gone wrong: who would wait gives up instead.
@@ -41,7 +39,6 @@ pub(super) struct Hub {
     /// How many workers wait: a copy of what the desk says, to look at without its lock.
     idle: AtomicUsize,
     pub(super) records: Mutex<Vec<Arc<RecordInfo>>>,
-    pub(super) views: Mutex<Vec<Arc<ViewInfo>>>,
     pub(super) processes: Mutex<Vec<Arc<Process>>>,
     /// What went wrong, apart from failures of processes.
     pub(super) wrong: Mutex<Wrong>,
@@ -91,6 +88,7 @@ impl Hub {
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self {
             awake: AtomicUsize::new(0),
+            rousings: AtomicUsize::new(0),
             live: AtomicUsize::new(0),
             ending: AtomicBool::new(false),
             phase: AtomicUsize::new(NEW),
@@ -106,7 +104,6 @@ impl Hub {
             helpers: Condvar::new(),
             idle: AtomicUsize::new(0),
             records: Mutex::new(Vec::new()),
-            views: Mutex::new(Vec::new()),
             processes: Mutex::new(Vec::new()),
             wrong: Mutex::default(),
         })
@@ -149,7 +146,19 @@ impl Hub {
 
     /// Counts one more as awake: a new one, or one that is being woken.
     pub(super) fn rouse(&self) {
+        self.rousings.fetch_add(1, Ordering::Relaxed);
         self.awake.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// How often somebody was counted as awake. Read by the one who has the network for itself, before and after it
+    /// has done something: who was woken may sleep again by then.
+    pub(super) fn rousings(&self) -> usize {
+        self.rousings.load(Ordering::Relaxed)
+    }
+
+    /// Whether a rule waits for a worker.
+    pub(super) fn has_rules(&self) -> bool {
+        !self.desk().ready.is_empty()
     }
 
     /// One that was awake sleeps or has ended.
@@ -232,11 +241,6 @@ impl Hub {
 
     pub(super) fn take_rule(&self) -> Option<usize> {
         self.desk().ready.pop_front()
-    }
-
-    /// How many rules wait for any worker.
-    pub(super) fn offered(&self) -> usize {
-        self.desk().ready.len()
     }
 
     /// A helper has nothing to do: waits for a rule. `None` at the end.

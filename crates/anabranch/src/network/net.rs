@@ -18,6 +18,7 @@ use super::{
     ports::Ports,
     process::Process,
     reader::Reader,
+    registry::Registry,
     rule::{Body, Fire, RuleLink, Verdict},
     run::{self, Threads},
     writer::Writer,
@@ -144,6 +145,16 @@ impl<'env, E: Send + 'env> Network<'env, E> {
         self.parts.board.shared(horizon.into(), writers, readers)
     }
 
+    /// A record with which processes register views as they run: as many on each side as `writers` and `readers` say.
+    pub fn registry<T: Send + 'env, R: ReadDeal<T>>(
+        &mut self,
+        horizon: impl Into<Horizon>,
+        writers: Dealt,
+        readers: R,
+    ) -> Registry<T, R> {
+        self.parts.board.registry(horizon.into(), writers, readers)
+    }
+
     /// Adds a process: plain code that runs on a thread of its own, waits in its views and may create other processes.
     /// Names may repeat.
     pub fn process<F>(&mut self, name: &str, code: F)
@@ -227,4 +238,3 @@ impl<E> fmt::Debug for Network<'_, E> {
             .finish_non_exhaustive()
     }
 }
-

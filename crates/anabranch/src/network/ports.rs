@@ -168,7 +168,8 @@ impl<T, R: Deal> Face for Input<T, R> {
 
     fn attach(&mut self, process: &Process, link: &Arc<RuleLink>) {
         self.reader.grip.give_to(process);
-        self.reader.grip.door.give_to_rule(Arc::clone(link));
+        let is_alone = matches!(self.reader.port, ReadPort::One(_));
+        self.reader.grip.door.give_to_rule(link, is_alone);
         if let ReadPort::Many(view) = &mut self.reader.port
             && self.peeks > view.horizon()
         {
@@ -202,7 +203,7 @@ impl<T, R: Deal> Ports for Input<T, R> {
 
     #[inline]
     fn close(mut window: Window<'_, T, R>) -> Result<(), String> {
-        if window.items.len() > 0 {
+        if !window.items.is_empty() {
             window.items.release_to(window.end);
         }
         Ok(())
@@ -263,7 +264,8 @@ impl<T> Face for Output<T> {
 
     fn attach(&mut self, process: &Process, link: &Arc<RuleLink>) {
         self.writer.grip.give_to(process);
-        self.writer.grip.door.give_to_rule(Arc::clone(link));
+        let is_alone = matches!(self.writer.port, WritePort::One(_));
+        self.writer.grip.door.give_to_rule(link, is_alone);
         if let WritePort::Many(view) = &mut self.writer.port
             && self.produces > view.horizon()
         {
@@ -430,10 +432,7 @@ impl<T, R: Deal> fmt::Debug for Input<T, R> {
 
 impl<T> fmt::Debug for Output<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Output")
-            .field("writer", &self.writer)
-            .field("produces", &self.produces)
-            .finish()
+        f.debug_struct("Output").field("writer", &self.writer).field("produces", &self.produces).finish()
     }
 }
 
@@ -614,4 +613,3 @@ impl Readiness {
         }
     }
 }
-

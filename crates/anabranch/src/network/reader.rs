@@ -119,6 +119,16 @@ impl<T, R: Deal> Reader<T, R> {
         self.grip.record.horizon()
     }
 
+    /// Leaves the id to a successor, which goes on where this view stops, if it was registered with a
+    /// [`Registry`](super::Registry); other views close.
+    pub fn leave(self) {
+        let Self { grip, port } = self;
+        drop(grip);
+        if let ReadPort::Many(view) = port {
+            view.leave();
+        }
+    }
+
     /// Gives the view up, so that it belongs to the process that uses it next. A process that creates another one
     /// and moves a view into it which it has used itself hands it over first; else the view closes when the
     /// process ends that used it first.

@@ -181,10 +181,10 @@ impl Door {
         lock(&self.waiters).push(waiter);
     }
 
-    /// Adds the only one who will ever wait here.
-    pub(super) fn give_to_rule(&self, rule: Arc<RuleLink>) {
-        if let Err(rule) = self.rule.set(rule) {
-            self.enlist(Waiter::Rule(rule));
+    /// Adds a rule, which is the only one who will ever wait here if it `is_alone`.
+    pub(super) fn give_to_rule(&self, rule: &Arc<RuleLink>, is_alone: bool) {
+        if !is_alone || self.rule.set(Arc::clone(rule)).is_err() {
+            self.enlist(Waiter::Rule(Arc::clone(rule)));
         }
     }
 

@@ -1,5 +1,6 @@
 //! Firing rules: what one does when its turn comes, and how it gets its turn.
 
+use std::fmt;
 use std::ops::ControlFlow;
 
 use anabranch_record::sync::{Arc, AtomicBool, Ordering};
@@ -17,6 +18,12 @@ pub struct RuleLink {
     pub(super) hub: Arc<Hub>,
     /// It waits in a queue for a worker.
     queued: AtomicBool,
+}
+
+impl fmt::Debug for RuleLink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RuleLink").field("index", &self.index).finish_non_exhaustive()
+    }
 }
 
 impl RuleLink {

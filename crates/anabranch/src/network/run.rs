@@ -126,12 +126,8 @@ pub(super) fn spawn<'s, 'env: 's, E: Send + 'env>(
 ) {
     let hub = Arc::clone(&board.hub);
     hub.rouse();
-    let here = Here {
-        scope,
-        board: Arc::clone(board),
-        threads: Arc::clone(threads),
-        process: Arc::clone(&process),
-    };
+    let here =
+        Here { scope, board: Arc::clone(board), threads: Arc::clone(threads), process: Arc::clone(&process) };
     match start(scope, &process.name, move || live_as(&here, code)) {
         Some(handle) => lock(threads).push(handle),
         None => {
@@ -184,7 +180,9 @@ fn live_as<'env, E: Send + 'env>(here: &Here<'_, 'env, E>, code: Code<'env, E>) 
 fn judge<E: Send>(board: &Board<'_, E>) -> Result<(), Error<E>> {
     let failures = std::mem::take(&mut *lock(&board.failures));
     let wrong = std::mem::take(&mut *lock(&board.hub.wrong));
-    if let Some(failure) = first_of_its_own(board, failures, wrong.deadlock.is_some()) {
+    let is_deadlock = wrong.deadlock.is_some();
+    let is_networks = is_deadlock || wrong.misuse.is_some();
+    if let Some(failure) = first_of_its_own(board, failures, is_deadlock, is_networks) {
         return match failure.outcome {
             Outcome::Error(error) => Err(Error::failed(&failure.process.name, error)),
             Outcome::Panic(payload) => resume_unwind(payload),
@@ -206,6 +204,7 @@ fn first_of_its_own<E>(
     board: &Board<'_, E>,
     failures: Vec<Failure<E>>,
     is_deadlock: bool,
+    is_networks: bool,
 ) -> Option<Failure<E>> {
     let processes = lock(&board.hub.processes);
     let failed: BTreeSet<usize> = failures.iter().map(|failure| failure.process.index).collect();
@@ -219,7 +218,7 @@ fn first_of_its_own<E>(
                 return true;
             }
             let saw = process.saw();
-            if index == start.index && (saw.ending || saw.forgotten && is_deadlock) {
+            if saw.ending || saw.forgotten && is_deadlock {
                 return true;
             }
             todo.extend(saw.processes.into_iter().filter(|&next| seen.insert(next)));
@@ -228,14 +227,13 @@ fn first_of_its_own<E>(
     };
     let own = |failure: &Failure<E>| !follows(&failure.process);
     let of_their_own: Vec<bool> = failures.iter().map(own).collect();
-    let is_nobodys = lock(&board.hub.wrong).misuse.is_some() || is_deadlock;
     let some = of_their_own.contains(&true);
     failures
         .into_iter()
         .zip(of_their_own)
         .enumerate()
         // Without any, somebody began nevertheless, if it was not the network.
-        .filter(|(at, (_, own))| *own || !some && !is_nobodys && *at == 0)
+        .filter(|(at, (_, own))| *own || !some && !is_networks && *at == 0)
         .map(|(_, (failure, _))| failure)
         .min_by_key(|failure| failure.process.index)
 }

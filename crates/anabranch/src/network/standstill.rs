@@ -9,6 +9,7 @@ use super::{
     deadlock::{Deadlock, WaitOn},
     process::{Process, Wait},
     records::{Closing, RecordInfo, Side},
+    worker,
 };
 
 impl<E: Send> Board<'_, E> {
@@ -20,10 +21,12 @@ impl<E: Send> Board<'_, E> {
         }
         // Views that no process has used are taken for forgotten. If one of the processes that stand still uses one
         // later, or drops it, it was none, and this was a deadlock: then that is what the run returns.
-        let deadlock = Deadlock { waits: waits.iter().map(|(process, wait)| self.tell(process, wait)).collect() };
+        let deadlock =
+            Deadlock { waits: waits.iter().map(|(process, wait)| self.tell(process, wait)).collect() };
         lock(&self.hub.wrong).suspect.get_or_insert_with(|| deadlock.clone());
+        let before = self.hub.rousings();
         self.close_forgotten();
-        if !self.hub.is_still() {
+        if self.hub.rousings() != before || worker::has_rules() || self.hub.has_rules() {
             return;
         }
         lock(&self.hub.wrong).deadlock.get_or_insert(deadlock);
@@ -60,7 +63,8 @@ impl<E: Send> Board<'_, E> {
         let asks = full
             .map(|(_, wait)| (wait, self.asks(wait)))
             .filter(|(wait, asks)| *asks > wait.record.horizon() && *asks <= wait.record.most);
-        let Some((wait, asks)) = asks.min_by_key(|(wait, _)| (wait.record.horizon(), wait.record.index)) else {
+        let Some((wait, asks)) = asks.min_by_key(|(wait, _)| (wait.record.horizon(), wait.record.index))
+        else {
             return false;
         };
         // By as much again, so that a record that grows often does not stop the network each time.
@@ -88,7 +92,8 @@ impl<E: Send> Board<'_, E> {
         lock(&self.views).entries.retain(|_, entry| {
             let is_forgotten = entry.info.is_open() && entry.info.owner().is_none();
             if is_forgotten {
-                forgotten.push((Arc::clone(&entry.info), std::mem::replace(&mut entry.face, Box::new(Nothing))));
+                forgotten
+                    .push((Arc::clone(&entry.info), std::mem::replace(&mut entry.face, Box::new(Nothing))));
             }
             !is_forgotten
         });

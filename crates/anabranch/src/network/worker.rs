@@ -101,6 +101,11 @@ impl Drop for Badge {
     }
 }
 
+/// Whether this worker keeps a rule.
+pub(super) fn has_rules() -> bool {
+    NEXT.with(Cell::get) != NONE || KEPT_RULES.with(|kept| !kept.borrow().is_empty())
+}
+
 /// The next rule of those that this worker keeps, or of those that nobody has.
 fn take(hub: &Hub, turn: u32) -> Option<usize> {
     let slot = || Some(NEXT.with(|next| next.replace(NONE))).filter(|&rule| rule != NONE);

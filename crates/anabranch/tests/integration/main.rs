@@ -7,6 +7,8 @@ mod model;
 #[cfg(shuttle)]
 mod shuttle_failures;
 #[cfg(shuttle)]
+mod shuttle_networks;
+#[cfg(shuttle)]
 mod shuttle_pools;
 #[cfg(shuttle)]
 mod shuttle_rendezvous;
@@ -45,6 +47,8 @@ mod examples;
 mod futures;
 #[cfg(not(shuttle))]
 mod misuse;
+#[cfg(not(shuttle))]
+mod network;
 #[cfg(not(shuttle))]
 mod passes;
 #[cfg(not(shuttle))]

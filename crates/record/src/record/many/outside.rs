@@ -93,7 +93,12 @@ impl<T, W: WriteDeal> WriteView<T, W> {
     /// A handle that ends this view from elsewhere. To be asked for once.
     pub fn revoker(&mut self) -> Revoker<T> {
         let lease = self.lease.get_or_insert_with(|| Arc::new(Lease::new()));
-        Revoker { core: Arc::clone(&self.core), which: Which::Writers, seat: self.seat, lease: Arc::clone(lease) }
+        Revoker {
+            core: Arc::clone(&self.core),
+            which: Which::Writers,
+            seat: self.seat,
+            lease: Arc::clone(lease),
+        }
     }
 }
 
@@ -134,7 +139,12 @@ impl<T, R: Deal> ReadView<T, R> {
     /// A handle that ends this view from elsewhere. To be asked for once.
     pub fn revoker(&mut self) -> Revoker<T> {
         let lease = self.lease.get_or_insert_with(|| Arc::new(Lease::new()));
-        Revoker { core: Arc::clone(&self.core), which: Which::Readers, seat: self.seat, lease: Arc::clone(lease) }
+        Revoker {
+            core: Arc::clone(&self.core),
+            which: Which::Readers,
+            seat: self.seat,
+            lease: Arc::clone(lease),
+        }
     }
 }
 

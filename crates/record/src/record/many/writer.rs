@@ -45,7 +45,18 @@ impl<T, W: WriteDeal> WriteView<T, W> {
         horizon: u64,
     ) -> Self {
         let patience = Patience::default();
-        Self { core, deal, seat, cursor, generation, limit: 0, horizon, patience, connected: true, lease: None }
+        Self {
+            core,
+            deal,
+            seat,
+            cursor,
+            generation,
+            limit: 0,
+            horizon,
+            patience,
+            connected: true,
+            lease: None,
+        }
     }
 
     /// The index of the next item that the view will commit. With tickets, this is within its last claim.

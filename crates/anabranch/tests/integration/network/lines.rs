@@ -1,4 +1,5 @@
 //! The lines that programs are written against, as they stand in the documentation.
+#![allow(clippy::while_let_on_iterator, reason = "the lines are as they are documented")]
 
 use anabranch::Pool;
 use anabranch::network::{Error, Network};

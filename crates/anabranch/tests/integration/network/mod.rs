@@ -3,6 +3,8 @@
 mod deadlocks;
 mod failures;
 mod lines;
+mod random;
+mod registration;
 mod rules;
 mod shapes;
 mod views;
