@@ -17,6 +17,7 @@ chapters! {
     state "src/state.md"
     builder "src/builder.md"
     windows "src/windows.md"
+    networks "src/networks.md"
     reading "src/reading.md"
     six_steps "src/six-steps.md"
     rayon "src/rayon.md"

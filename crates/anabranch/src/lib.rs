@@ -78,6 +78,7 @@ mod flow;
 mod iter;
 mod mode;
 mod monitor;
+pub mod network;
 mod offload;
 mod pool;
 pub mod prelude;

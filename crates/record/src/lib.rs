@@ -67,7 +67,8 @@ pub use baton::{Baton, Held, Word};
 pub use crew::Crew;
 pub use event::{EventCount, WaitKey};
 pub use record::{
-    All, Closed, Deal, Dealt, Items, Observer, Owning, ReadDeal, ReadView, Reader, Record, RegisterError,
-    Slots, Tickets, TryStallError, ViewItems, ViewSlots, WriteDeal, WriteView, Writer, one_to_one,
+    All, Closed, Closer, Deal, Dealt, Items, Observer, Owning, ReadDeal, ReadView, Reader, Record,
+    RegisterError, Revoker, Sleep, Slots, Tickets, TryStallError, ViewItems, ViewSlots, WriteDeal, WriteView,
+    Writer, bounded, one_to_one,
 };
 pub use thread_bound::ThreadBound;

@@ -7,6 +7,8 @@ mod model;
 #[cfg(shuttle)]
 mod shuttle_failures;
 #[cfg(shuttle)]
+mod shuttle_networks;
+#[cfg(shuttle)]
 mod shuttle_pools;
 #[cfg(shuttle)]
 mod shuttle_rendezvous;
@@ -47,6 +49,7 @@ mod futures;
 mod misuse;
 #[cfg(not(shuttle))]
 mod one_plan;
+mod network;
 #[cfg(not(shuttle))]
 mod passes;
 #[cfg(not(shuttle))]

@@ -13,6 +13,8 @@ mod loom_inbox;
 #[cfg(loom)]
 mod loom_lanes;
 #[cfg(loom)]
+mod loom_outside;
+#[cfg(loom)]
 mod loom_record;
 #[cfg(loom)]
 mod loom_room;
@@ -31,6 +33,8 @@ mod record_drops;
 mod record_model;
 #[cfg(not(any(loom, shuttle)))]
 mod record_one_to_one;
+#[cfg(not(any(loom, shuttle)))]
+mod record_outside;
 #[cfg(not(any(loom, shuttle)))]
 mod record_threads;
 #[cfg(not(any(loom, shuttle)))]
