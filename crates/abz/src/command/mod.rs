@@ -28,6 +28,7 @@
 //! | [`console`] | what is told, and the exit status |
 //! | [`progress`] | the bar that a long run shows |
 //! | [`reports`] | what is told of the work itself: reports and traces |
+//! | [`quote`] | how names are shown |
 //! | [`problem`] | what went wrong, in words, with what to do |
 
 #[cfg(not(unix))]
@@ -53,6 +54,7 @@ mod output;
 mod pages;
 mod problem;
 mod progress;
+mod quote;
 mod recover;
 mod reports;
 pub mod sandbox;

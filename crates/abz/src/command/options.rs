@@ -2,10 +2,11 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use abz::descriptors::{StandardStream, was_closed};
 use abz::gzip::MAX_BLOCK;
 use abz::zstd::{DEFAULT_WINDOW_LIMIT, Decoding, Dictionary, Encoding};
 use abz::{Compression, Decompression, Format, Lzma, Span, lzip};
@@ -14,10 +15,9 @@ use clap::Parser;
 use super::arguments::{Arguments, Explained, Gaps, InputWay, LICENSE, OutputWay, Reported, Zstd};
 use super::console::{Loudness, Status};
 use super::dialect;
-use super::interrupt::end_if_broken_pipe;
+use super::list::print;
 use super::manners::{Manners, OWN};
 use super::pages;
-use super::problem::Problem;
 
 /// The highest level of zstd that needs no further word.
 const HIGHEST_WITHOUT_ULTRA: u32 = 19;
@@ -111,6 +111,8 @@ pub(super) enum Action {
 pub(super) struct Archiving {
     /// A file, or - for standard output.
     pub(super) output: PathBuf,
+    /// It is not compressed.
+    pub(super) is_plain: bool,
     /// The time of all that is in it, in seconds since 1970, instead of their own.
     pub(super) mtime: Option<u64>,
     /// The numbers of the user and the group to whom all belongs, instead of their own.
@@ -169,25 +171,22 @@ impl Options {
         if let Ok(arguments) = &arguments
             && (arguments.told.license || arguments.told.generate.is_some())
         {
-            let mut stdout = std::io::stdout().lock();
-            let written = match arguments.told.generate {
+            let printed = print(|mut stdout| match arguments.told.generate {
                 Some(generated) => pages::write(generated, &mut stdout),
                 None => stdout.write_all(LICENSE.as_bytes()),
-            };
-            let flushed = written.and_then(|()| stdout.flush());
-            return Err(match flushed {
+            });
+            return Err(match printed {
                 Ok(()) => Status::Success,
-                Err(error) => {
-                    end_if_broken_pipe(&error);
-                    eprintln!("abz: {}", Problem::of_file("standard output", "cannot be written to", &error));
+                Err(problem) => {
+                    eprintln!("abz: {problem}");
                     Status::Error
                 }
             });
         }
         arguments.and_then(Options::new).map_err(|error| {
             // Where it cannot be printed, the status must do.
-            let _ = error.print();
-            if error.use_stderr() { Status::Error } else { Status::Success }
+            let is_printed = error.print().is_ok() && !was_closed(StandardStream::Output);
+            if error.use_stderr() || !is_printed { Status::Error } else { Status::Success }
         })
     }
 
@@ -244,13 +243,19 @@ impl Options {
         if files.output.is_some() && sources.len() > 1 {
             return Err(mistake("--output is one file: it needs one input, or none"));
         }
+        let is_plain = how.format.is_none()
+            && archive.archive.as_ref().is_some_and(|output| {
+                output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("tar"))
+            });
         let format = match (how.format, &archive.archive) {
             (Some(format), _) => format,
             (None, None) => Format::default(),
+            (None, Some(_)) if is_plain => Format::default(),
             (None, Some(output)) => match Format::of_archive(output) {
                 Some(format) => format,
                 None => {
-                    return Err(mistake("--archive: the name ends with no known format: use .tar.gz, or -F"));
+                    let message = "--archive: the name ends with no known format: use .tar.gz, .tar, or -F";
+                    return Err(mistake(message));
                 }
             },
         };
@@ -385,6 +390,7 @@ impl Options {
             action,
             archiving: archive.archive.map(|output| Archiving {
                 output,
+                is_plain,
                 mtime: archive.mtime,
                 owner: archive.owner,
             }),

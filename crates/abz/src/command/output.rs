@@ -10,13 +10,14 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use abz::descriptors::{StandardStream, was_closed};
 use tempfile::{Builder, NamedTempFile};
 
 use super::holes::Holes;
 use super::input::Input;
 use super::interrupt::Change;
 use super::options::{Action, Options};
-use super::problem::Problem;
+use super::problem::{CLOSED, Problem};
 use super::target::Target;
 
 /// What the names of incomplete outputs begin and end with.
@@ -95,6 +96,9 @@ impl Output {
     /// Opens standard output.
     pub(super) fn open_stdout(options: &Options) -> Result<Output, Problem> {
         let name = STDOUT.to_owned();
+        if was_closed(StandardStream::Output) {
+            return Err(Problem::error(name, CLOSED));
+        }
         let stdout = io::stdout();
         if options.action == Action::Compress && stdout.is_terminal() && !options.force {
             return Err(Problem::error(
@@ -115,6 +119,20 @@ impl Output {
             Output::Temporary(temporary) => Some((temporary.file(), temporary.holes.is_some())),
             _ => None,
         }
+    }
+
+    /// Writes so many zeros, or leaves them out.
+    pub(super) fn write_zeros(&mut self, mut len: u64) -> io::Result<()> {
+        if let Output::Temporary(Temporary { holes: Some(holes), .. }) = self {
+            return holes.skip(len);
+        }
+        static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+        while len > 0 {
+            let some = len.min(ZEROS.len() as u64);
+            self.write_all(&ZEROS[..some as usize])?;
+            len -= some;
+        }
+        Ok(())
     }
 
     /// Gives the complete output its attributes and its name, and waits for the disk if it should.

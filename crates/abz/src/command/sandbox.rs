@@ -79,7 +79,7 @@ impl Sandbox {
 
         let reading = AccessFs::ReadFile | AccessFs::ReadDir;
         let building = match self.builds {
-            true => AccessFs::MakeDir | AccessFs::MakeSym | AccessFs::Refer,
+            true => AccessFs::MakeDir | AccessFs::RemoveDir | AccessFs::MakeSym | AccessFs::Refer,
             false => BitFlags::empty(),
         };
         let writing =
