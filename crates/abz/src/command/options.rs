@@ -80,6 +80,8 @@ pub struct Options {
     pub(super) suffix: OsString,
     /// Level, block size and workers; each file brings its own origin, and may need fewer workers.
     pub(super) compression: Compression,
+    /// The size of the dictionary before and after it was made smaller, for the limit of memory, in bytes.
+    pub(super) adjusted: Option<(u32, u32)>,
     /// The most memory to take for decompression, in bytes.
     pub(super) memory_limit: Option<u64>,
     /// What files of lzip may have.
@@ -221,6 +223,7 @@ impl Options {
             naming: Naming { stores: true, restores: false },
             suffix: format.suffix().into(),
             compression: Compression { format, level: format.default_level(), ..Compression::default() },
+            adjusted: None,
             memory_limit: None,
             lzip: lzip::Strictness::default(),
             decoding: Decoding::default(),
@@ -431,25 +434,33 @@ impl Options {
             ..Options::plain(format)
         };
         if options.action == Action::Compress {
-            options.limit_compression(how.memlimit).map_err(mistake)?;
+            // Who names the size of the dictionary wants that one.
+            let adjusts = !how.no_adjust && how.dictionary_size.is_none();
+            options.limit_compression(how.memlimit, adjusts).map_err(mistake)?;
         }
         Ok(options)
     }
 }
 
 impl Options {
-    /// Compresses with no more threads than have room in so many bytes, if that is a limit.
+    /// Compresses with no more threads than have room in so many bytes, if that is a limit; and, if `adjusts`, with a smaller
+    /// dictionary where not even one has.
     ///
     /// # Errors
     ///
-    /// If not even one has: what to do.
-    pub(super) fn limit_compression(&mut self, limit: Option<u64>) -> Result<(), String> {
+    /// If that is not enough: what to do.
+    pub(super) fn limit_compression(&mut self, limit: Option<u64>, adjusts: bool) -> Result<(), String> {
         let Some(limit) = limit else { return Ok(()) };
-        self.compression.limit_memory(limit).map_err(|needed| {
+        let limited = match adjusts {
+            true => self.compression.limit_memory_and_dictionary(limit),
+            false => self.compression.limit_memory(limit).map(|()| None),
+        };
+        self.adjusted = limited.map_err(|needed| {
             let needed = needed.div_ceil(1 << 20);
             let advice = "take a lower level, or a smaller dictionary";
             format!("to compress so needs {needed} MiB of memory with one thread: {advice}")
-        })
+        })?;
+        Ok(())
     }
 
     /// How to read compressed files; each may need fewer workers.
@@ -458,7 +469,7 @@ impl Options {
         let mut zstd = self.decoding.clone();
         if let Some(limit) = self.memory_limit {
             // As in zstd it may be more than windows have without it.
-            zstd.max_window = limit;
+            zstd.memory_limit = Some(limit);
             // Two frames for each worker wait, or are decoded.
             let share = usize::try_from(limit).unwrap_or(usize::MAX) / (2 * workers);
             zstd.max_whole = zstd.max_whole.min(share);

@@ -148,7 +148,9 @@ fn advice_on_lzip(error: &lzip::DecodeError) -> &'static str {
     match error.fault {
         lzip::Fault::Truncated { .. } => CUT,
         lzip::Fault::Version { .. } => "the file is damaged there, or of a version that abz does not know",
-        lzip::Fault::Memory { .. } => "this machine, or what you allow, is too small for it",
+        lzip::Fault::Memory { .. } | lzip::Fault::NoMemory { .. } => {
+            "this machine, or what you allow, is too small for it"
+        }
         _ => DAMAGED,
     }
 }
@@ -158,7 +160,9 @@ fn advice_on_xz(error: &xz::DecodeError) -> &'static str {
     match error.fault {
         xz::Fault::Truncated { .. } => CUT,
         xz::Fault::Unsupported { .. } => "the file is damaged there, or of a kind that abz does not know",
-        xz::Fault::Memory { .. } => "this machine, or what you allow, is too small for it",
+        xz::Fault::Memory { .. } | xz::Fault::NoMemory { .. } => {
+            "this machine, or what you allow, is too small for it"
+        }
         _ => DAMAGED,
     }
 }
@@ -167,6 +171,10 @@ fn advice_on_xz(error: &xz::DecodeError) -> &'static str {
 fn advice_on_zstd(error: &zstd::DecodeError) -> String {
     match error.fault {
         zstd::Fault::Truncated { .. } => CUT.into(),
+        zstd::Fault::MemoryLimit { needed, .. } => {
+            format!("if there is memory for that, allow it with --memlimit={}M", needed.div_ceil(1 << 20) + 1)
+        }
+        zstd::Fault::NoMemory { .. } => "this machine, or what you allow, is too small for it".into(),
         zstd::Fault::Dictionary { .. } => "name the file in which it is with -D".into(),
         zstd::Fault::Window { needed, .. } => {
             let log = needed.next_power_of_two().ilog2();

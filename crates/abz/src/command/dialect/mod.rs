@@ -87,6 +87,8 @@ enum Means {
         compressing: bool,
         decompressing: bool,
     },
+    /// The limit makes no dictionary smaller.
+    NoAdjust,
     /// A size in KiB.
     Block,
     // What only zstd has.
@@ -196,7 +198,7 @@ impl Tool {
             return Err(Stop::Mistake("only one operation can be specified".to_owned()));
         }
         let (mut files, mut output) = (Vec::new(), None);
-        let (mut most_to_compress, mut most_to_decompress) = (None, None);
+        let (mut most_to_compress, mut most_to_decompress, mut adjusts) = (None, None, true);
         for word in words {
             match word {
                 Word::File(file) if file == "-" => files.push(Source::Stdin),
@@ -206,6 +208,7 @@ impl Tool {
                     return Err(Stop::Mistake("the name of the output is empty".to_owned()));
                 }
                 Word::Flag(Means::Output, file) => output = Some(file),
+                Word::Flag(Means::NoAdjust, _) => adjusts = false,
                 Word::Flag(Means::Help, _) => return self.help(name),
                 Word::Flag(Means::Version, _) => return tell(&version(name)),
                 Word::Flag(Means::License, _) => return tell(&format!("{}\n{LICENSE}", version(name))),
@@ -221,7 +224,9 @@ impl Tool {
             options.sources = files;
         }
         match options.action {
-            Action::Compress => options.limit_compression(most_to_compress).map_err(Stop::Refused)?,
+            Action::Compress => {
+                options.limit_compression(most_to_compress, adjusts).map_err(Stop::Refused)?;
+            }
             _ => options.memory_limit = most_to_decompress,
         }
         options.destination = match (options.action, output) {
@@ -390,6 +395,7 @@ fn apply(means: Means, value: OsString, options: &mut Options) -> Result<(), Str
         Means::Stdout
         | Means::Output
         | Means::MemoryLimit { .. }
+        | Means::NoAdjust
         | Means::Help
         | Means::Version
         | Means::License => {

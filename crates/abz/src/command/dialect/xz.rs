@@ -68,7 +68,7 @@ const FLAGS: &[Flag] = &[
     Flag::new("V", "version", Means::Version).help("print the version"),
     Flag::new("M", "memlimit", Means::MemoryLimit { compressing: true, decompressing: true })
         .takes(Takes::Value)
-        .help("take no more than X bytes of memory, with fewer threads"),
+        .help("take no more than X bytes of memory, with fewer threads and a smaller dictionary"),
     Flag::new("", "memory", Means::MemoryLimit { compressing: true, decompressing: true })
         .takes(Takes::Value),
     Flag::new("", "memlimit-compress", Means::MemoryLimit { compressing: true, decompressing: false })
@@ -77,7 +77,7 @@ const FLAGS: &[Flag] = &[
         .takes(Takes::Value),
     // Of that there is one limit, for one thread and for many.
     Flag::new("", "memlimit-mt-decompress", Means::Nothing).takes(Takes::Value),
-    Flag::new("", "no-adjust", Means::Nothing),
+    Flag::new("", "no-adjust", Means::NoAdjust).help("let no limit of memory make the dictionary smaller"),
     Flag::new("", "flush-timeout", Means::Nothing).takes(Takes::Value),
     Flag::new("", "robot", Means::Refused("--robot: abz lists as JSON, with abz --list --json")),
     Flag::new("", "info-memory", Means::Refused("--info-memory: abz has no limits of its own")),
