@@ -218,7 +218,7 @@ fn check_kind(path: &Path, metadata: &Metadata, options: &Options) -> Result<(),
         let message = format_args!("is a directory -- ignored{advice}");
         return Err(Problem::new(severities.no_file, subject, message));
     }
-    if options.destination == Destination::Beside && !metadata.is_file() {
+    if matches!(options.destination, Destination::Beside | Destination::Folder(_)) && !metadata.is_file() {
         let message = "is not a regular file -- ignored (use -c to read it)";
         return Err(Problem::new(severities.no_file, subject, message));
     }

@@ -13,6 +13,7 @@ use super::bench;
 use super::console::{Console, Told};
 use super::input::Input;
 use super::job::{Crew, Setting};
+use super::join;
 use super::list::Listing;
 use super::options::{Action, Destination, Options, Source};
 use super::output::Output;
@@ -69,7 +70,8 @@ fn work(options: &Options, progress: &Progress, console: &mut Console) {
 fn shows_progress(options: &Options) -> bool {
     use std::io::IsTerminal;
     let data_is_shown = options.destination == Destination::Stdout
-        || options.destination == Destination::Beside && options.sources.contains(&Source::Stdin);
+        || matches!(options.destination, Destination::Beside | Destination::Folder(_))
+            && options.sources.contains(&Source::Stdin);
     options.is_chatty()
         && options.explain.is_none()
         && options.action != Action::Bench
@@ -86,6 +88,12 @@ struct Jobs<'a> {
 
 impl Jobs<'_> {
     fn run(&self, console: &mut Console) {
+        if join::is_asked_for(self.setting.options) {
+            let tell = |report: &Report| self.reports.tell(report);
+            let report = self.reports.is_wanted.then_some(&tell as &dyn Fn(&Report));
+            let conduct = Conduct { pool: Some(self.pool()), report, traces: self.reports.traces };
+            return join::run(self.setting, conduct, console);
+        }
         let mut inputs = Walk::new(self.setting.options).peekable();
         let is_only_one = self.setting.options.sources.len() == 1 && !self.setting.options.recursive;
         loop {
@@ -173,6 +181,8 @@ impl Jobs<'_> {
         // What comes out of a small compressed file may be large, and must not wait in memory.
         if options.explain.is_some()
             || options.action != Action::Compress && options.destination == Destination::Stdout
+            // The last file of a name is the one that stays there.
+            || options.force && matches!(options.destination, Destination::Folder(_))
         {
             return false;
         }

@@ -10,6 +10,7 @@
 //! | [`walk`] | which inputs there are: folders, with `-r` |
 //! | [`jobs`] | large files one by one, small ones side by side |
 //! | [`job`] | one input from start to end |
+//! | [`join`] | several inputs to one output |
 //! | [`access`] | a part of what is in an input |
 //! | [`verify`] | that what is written can be read back |
 //! | [`sums`] | sums of the plain data on its way |
@@ -47,6 +48,7 @@ mod input;
 pub mod interrupt;
 mod job;
 pub mod jobs;
+mod join;
 mod list;
 mod manners;
 mod options;

@@ -12,7 +12,9 @@ use abz::zstd::{DEFAULT_WINDOW_LIMIT, Decoding, Dictionary, Encoding};
 use abz::{Compression, Decompression, Format, Lzma, Span, lzip};
 use clap::Parser;
 
-use super::arguments::{Arguments, Explained, Gaps, InputWay, LICENSE, OutputWay, Reported, Zstd};
+use super::arguments::{
+    Arguments, Explained, Gaps, InputWay, LICENSE, OutputWay, Reported, Zstd, with_long_levels,
+};
 use super::console::{Loudness, Status};
 use super::dialect;
 use super::list::print;
@@ -56,6 +58,8 @@ pub struct Options {
     pub(super) force: bool,
     /// Take the files in folders.
     pub(super) recursive: bool,
+    /// Take no files whose names say that they are compressed.
+    pub(super) exclude_compressed: bool,
     /// Touch only what is named, as far as the kernel can see to that.
     pub(super) sandbox: bool,
     /// A format was named: measure no other.
@@ -145,7 +149,10 @@ pub(super) enum Destination {
     /// Each beside its input, under a name made of that of the input; from standard input to standard output.
     Beside,
     Stdout,
+    /// All to one file.
     File(PathBuf),
+    /// Each in this folder, under a name made of that of the input.
+    Folder(PathBuf),
     /// What is decoded is only looked at.
     Nowhere,
 }
@@ -162,7 +169,7 @@ impl Options {
     }
 
     fn from_own_command_line() -> Result<Options, Status> {
-        let arguments = Arguments::try_parse();
+        let arguments = Arguments::try_parse_from(with_long_levels(std::env::args_os()));
         if let Ok(folder) = arguments.as_ref().map(|arguments| &arguments.told.install_links)
             && let Some(folder) = folder
         {
@@ -209,6 +216,7 @@ impl Options {
             keep: false,
             force: false,
             recursive: false,
+            exclude_compressed: false,
             sync: false,
             sandbox: true,
             format_was_named: false,
@@ -243,8 +251,14 @@ impl Options {
                 .map(|file| if file.as_os_str() == "-" { Source::Stdin } else { Source::File(file) })
                 .collect(),
         };
-        if files.output.is_some() && sources.len() > 1 {
-            return Err(mistake("--output is one file: it needs one input, or none"));
+        let is_about_one = what.recover.is_some()
+            || access.index
+            || access.range.is_some()
+            || access.line_range.is_some()
+            || files.checksum.is_some()
+            || what.explain.is_some();
+        if files.output.is_some() && is_about_one && (sources.len() > 1 || files.recursive) {
+            return Err(mistake("--output is one file here: it needs one input, or none"));
         }
         let is_plain = how.format.is_none()
             && archive.archive.as_ref().is_some_and(|output| {
@@ -310,9 +324,11 @@ impl Options {
             Some(file) if file.as_os_str() == "-" => Destination::Stdout,
             Some(file) => Destination::File(file),
             None if files.stdout || span.is_some() => Destination::Stdout,
-            None => Destination::Beside,
+            None => files.output_dir_flat.map_or(Destination::Beside, Destination::Folder),
         };
-        let (level, fast) = match how.level.0.map(|level| (level < 0, level.unsigned_abs() as u32)) {
+        let levels = format.lowest_level()..=format.highest_level();
+        let level = how.level.of(levels);
+        let (level, fast) = match level.map(|level| (level < 0, level.unsigned_abs() as u32)) {
             None => (format.default_level(), None),
             Some((false, level)) => (level, None),
             Some((true, fast)) => (format.default_level(), Some(fast)),
@@ -409,6 +425,7 @@ impl Options {
             destination,
             force: files.force,
             recursive: files.recursive,
+            exclude_compressed: files.exclude_compressed,
             sync: files.sync,
             sandbox: !files.no_sandbox,
             format_was_named: how.format.is_some(),
@@ -479,7 +496,11 @@ impl Options {
 
     /// True if outputs take the place of their inputs.
     pub(super) fn replaces(&self) -> bool {
-        self.destination == Destination::Beside && self.action != Action::Index
+        match self.destination {
+            Destination::Beside => self.action != Action::Index,
+            Destination::Folder(_) => !self.keep,
+            _ => false,
+        }
     }
 
     /// True if memory may be used of which the file may go away.

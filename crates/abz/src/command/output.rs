@@ -59,6 +59,8 @@ pub(super) struct Temporary {
     overwrite: bool,
     /// `None` if zeros are written like all else.
     holes: Option<Holes>,
+    /// Its parts may not be written in any order: there is something in it already.
+    is_in_order: bool,
 }
 
 impl fmt::Display for Output {
@@ -113,10 +115,20 @@ impl Output {
         }
     }
 
+    /// The same output, to be written from start to end.
+    pub(super) fn in_order(mut self) -> Self {
+        if let Output::Temporary(temporary) = &mut self {
+            temporary.is_in_order = true;
+        }
+        self
+    }
+
     /// The file, if its parts may be written in any order, and whether zeros are to be left out.
     pub(super) fn parts(&self) -> Option<(&File, bool)> {
         match self {
-            Output::Temporary(temporary) => Some((temporary.file(), temporary.holes.is_some())),
+            Output::Temporary(temporary) if !temporary.is_in_order => {
+                Some((temporary.file(), temporary.holes.is_some()))
+            }
             _ => None,
         }
     }
@@ -309,7 +321,7 @@ fn open_file(
         })?;
     change.add(file.path());
     let holes = (options.sparse && options.action == Action::Decompress).then(Holes::default);
-    Ok(Output::Temporary(Temporary { file: Some(file), target, overwrite, holes }))
+    Ok(Output::Temporary(Temporary { file: Some(file), target, overwrite, holes, is_in_order: false }))
 }
 
 /// The rights that new files may have, as one shows that was made without the right to run it: who may read may run.

@@ -37,6 +37,7 @@ pub(super) static XZ: Tool = Tool {
     allows: |_| true,
     one_operation: false,
     keeps: false,
+    asks_to_join: false,
 };
 
 const FLAGS: &[Flag] = &[
@@ -68,7 +69,7 @@ const FLAGS: &[Flag] = &[
     Flag::new("V", "version", Means::Version).help("print the version"),
     Flag::new("M", "memlimit", Means::MemoryLimit { compressing: true, decompressing: true })
         .takes(Takes::Value)
-        .help("take no more than X bytes of memory, with fewer threads and a smaller dictionary"),
+        .help("take no more than X bytes of memory, with fewer threads"),
     Flag::new("", "memory", Means::MemoryLimit { compressing: true, decompressing: true })
         .takes(Takes::Value),
     Flag::new("", "memlimit-compress", Means::MemoryLimit { compressing: true, decompressing: false })

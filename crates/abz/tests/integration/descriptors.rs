@@ -1,11 +1,9 @@
 //! Standard streams that the program was started without.
 #![cfg(any(target_os = "linux", target_vendor = "apple"))]
 
-mod support;
-
 use std::process::Command;
 
-use support::{Folder, Ran, fed, prose};
+use crate::support::{Folder, Ran, fed, prose};
 
 /// Runs `abz` by a shell, with what the shell shall do to its streams.
 fn shell(folder: &Folder, arguments: &str, streams: &str) -> Ran {

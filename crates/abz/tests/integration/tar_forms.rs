@@ -1,14 +1,12 @@
 //! What archives of other programs hold: sparse files in all forms, members twice, exact times, odd names; and archives that
 //! are not compressed.
 
-mod support;
-
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
-use support::{Folder, Ran, fed, noise, prose};
+use crate::support::{Folder, Ran, fed, noise, prose};
 
 /// An archive, block by block.
 #[derive(Clone, Default)]

@@ -1,12 +1,10 @@
 //! How much memory is taken, and what happens where there is none.
 #![cfg(target_os = "linux")]
 
-mod support;
-
 use std::fs::File;
 use std::process::Command;
 
-use support::{Folder, Ran, fed, noise, prose};
+use crate::support::{Folder, Ran, fed, noise, prose};
 
 /// Runs `abz` with no more than so many KiB of memory to be had.
 fn with_little(folder: &Folder, kib: u64, arguments: &[&str]) -> Ran {
