@@ -230,3 +230,31 @@ fn what_is_written_is_verified_with_its_dictionary_too() {
     assert_eq!(folder.names(), ["raw", "x.zst", "y.zst"]);
     assert!(folder.read("y.zst").len() < 200);
 }
+
+/// A frame of blocks that are one byte again and again, which says neither the size of its contents nor a checksum.
+fn frame_of_runs(blocks: u32, len: u32) -> Vec<u8> {
+    let mut frame = b"\x28\xb5\x2f\xfd\0\x60".to_vec();
+    for block in 1..=blocks {
+        let header = len << 3 | 0b10 | u32::from(block == blocks);
+        frame.extend(&header.to_le_bytes()[..3]);
+        frame.push(b'x');
+    }
+    frame
+}
+
+#[test]
+fn frames_of_any_size_without_a_checksum_have_an_end() {
+    let folder = Folder::new();
+    // A chunk of contents that is given out has 256 KiB.
+    for (blocks, len) in [(1, 1 << 17), (2, 1 << 17), (4, 1 << 17), (3, 1 << 17), (8, 1 << 16), (9, 1 << 16)]
+    {
+        let frame = frame_of_runs(blocks, len);
+        for (file, times) in [(frame.clone(), 1), (frame.repeat(3), 3)] {
+            for processes in ["-p1", "-p2"] {
+                let data = folder.abz_fed(&["-dc", processes], &file).exits(0).stdout();
+                assert!(data == vec![b'x'; (times * blocks * len) as usize], "{blocks} blocks of {len}");
+            }
+        }
+        folder.abz_fed(&["-t"], &frame[..frame.len() - 1]).exits(1);
+    }
+}
