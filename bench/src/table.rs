@@ -66,8 +66,8 @@ impl fmt::Display for Unmeasured {
         match self {
             Self::Disturbed { kept, dropped, least } => write!(
                 f,
-                "{kept} rounds kept and {least} needed: in {dropped} of {} two plain threads were under \
-                 {TWO_CORES} times as quick as one",
+                "only {kept} rounds were kept and {least} are needed: in {dropped} of {} two plain threads were less than \
+                 {TWO_CORES} times as fast as one",
                 kept + dropped
             ),
             Self::Wrong { contender } => write!(f, "WRONG RESULT: {contender}"),
@@ -170,7 +170,7 @@ pub fn mark_best(rows: &mut [Row], better: impl Fn(f64, f64) -> bool) {
 }
 
 const HEAD: [&str; 6] =
-    ["what", "target", "median [95 % interval]", "verdict", "rounds kept / dropped", "beside it"];
+    ["what", "target", "median [95 % interval]", "verdict", "rounds kept / dropped", "for comparison"];
 
 /// Writes a line of a Markdown table.
 fn line(text: &mut String, cells: [&str; 6]) {
@@ -307,7 +307,7 @@ mod tests {
         let missing = Err(Unmeasured::Disturbed { kept: 3, dropped: 40, least: 15 });
         let row = Row::new("g", "w", (Target::AtLeast(1.0), Unit::Times), &missing, |_| unreachable!());
         assert_eq!(row.verdict(), "not measurable");
-        assert!(row.remark().starts_with("3 rounds kept and 15 needed: in 40 of 43 "));
+        assert!(row.remark().starts_with("only 3 rounds were kept and 15 are needed: in 40 of 43 "));
     }
 
     #[test]

@@ -49,7 +49,7 @@ fn slow(setup: &Setup, workers: usize) -> Row {
     };
     Row {
         group: GROUP.into(),
-        what: format!("idle, 10 items a second, {workers} workers: of a core"),
+        what: format!("idle, 10 items a second, {workers} workers: share of a core"),
         unit: Unit::Percent,
         target,
         outcome,

@@ -18,7 +18,7 @@ fn bare(setup: &Setup) -> Row {
     let plain = Contender::timed("the plain loop", expected, || work.fold(0..items));
     let one = Contender::timed("1 worker", expected, || run(work, items, 1));
     let rounds = measure(setup.budget, Some(setup.probe()), vec![plain, one]);
-    let what = "one worker against the plain loop, grain 0: an item dearer by";
+    let what = "one worker against the plain loop, grain 0: extra time an item";
     Row::new(GROUP, what, (Target::AtMost(10.0), Unit::Nanoseconds), &rounds, |rounds| {
         let plain = nanos(rounds.median(|round| round.samples[0]), items);
         (
@@ -33,7 +33,7 @@ fn one_microsecond(setup: &Setup) -> Row {
     let (work, items) = (ceiling.work, ceiling.items);
     let one = Contender::timed("1 worker", work.fold(0..items), || run(work, items, 1));
     let rounds = measure(setup.budget, Some(ceiling), vec![one]);
-    let what = "one worker against the plain loop, 1 us: dearer by";
+    let what = "one worker against the plain loop, 1 us: extra time";
     Row::new(GROUP, what, (Target::AtMost(5.0), Unit::Percent), &rounds, |rounds| {
         let plain = nanos(rounds.median(|round| round.one()), items);
         (

@@ -18,7 +18,7 @@ pub fn rows(setup: &Setup) -> Vec<Row> {
     let off = Contender::timed("without a report", expected, || run(work, items, WORKERS));
     let on = Contender::timed("with a report", expected, || reported(work, items));
     let rounds = measure(setup.budget, Some(ceiling), vec![off, on]);
-    let what = "report(), 1 us, 2 workers: dearer by";
+    let what = "report(), 1 us, 2 workers: extra time";
     vec![Row::new("report", what, (Target::AtMost(3.0), Unit::Percent), &rounds, |rounds| {
         let off = nanos(rounds.median(|round| round.samples[0]), items);
         (

@@ -33,7 +33,7 @@ fn arguments(form: &str, workers: usize, items: u64) -> Vec<String> {
 }
 
 fn instructions(programs: &Programs, annotated: &str, builder: &str, what: &str) -> Row {
-    let what = format!("{what}, 1 worker: instructions more");
+    let what = format!("{what}, 1 worker: extra instructions");
     let counted = counted(programs, annotated).and_then(|more| Ok((more, counted(programs, builder)?)));
     match counted {
         Ok((more, less)) => {
@@ -62,7 +62,7 @@ fn time(
     quick: bool,
 ) -> Row {
     let plural = if workers == 1 { "" } else { "s" };
-    let what = format!("{what}, {workers} worker{plural}: times as quick");
+    let what = format!("{what}, {workers} worker{plural}: times as fast");
     let items = if quick { 500_000 } else { 3_000_000 };
     let (wanted, seconds) = if quick { (7, 10) } else { (21, 30) };
     let budget = Budget { wanted, least: 7, time: Duration::from_secs(seconds) };

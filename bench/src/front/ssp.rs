@@ -30,7 +30,7 @@ pub fn probe() -> Ceiling {
 
 pub fn measure(programs: &Programs, quick: bool) -> Vec<Row> {
     let grains = GRAINS.iter().map(|&(nanos, grain, target)| {
-        let what = format!("grain {grain}: times as quick");
+        let what = format!("grain {grain}: times as fast");
         let promise = (target, Unit::Times);
         if let Err(why) = programs.rust_ssp() {
             return without(GROUP, what, promise, &why);
@@ -60,7 +60,7 @@ pub fn measure(programs: &Programs, quick: bool) -> Vec<Row> {
 pub fn idle(programs: &Programs) -> Vec<Row> {
     let arguments = ["idle".to_owned(), "3".to_owned()];
     let promise = (Target::AtMost(1.0), Unit::Percent);
-    let what = "2 replicas: of a core".to_owned();
+    let what = "2 replicas: share of a core".to_owned();
     let theirs = match programs.rust_ssp().and_then(|()| programs.run("theirs", &arguments)) {
         Ok((share, _)) => format!("Rust-SSP {share:.1} %"),
         Err(why) => why.to_string(),

@@ -44,7 +44,7 @@ pub const LINES: &[Line] = &[
         },
     },
     Line {
-        name: "slow serial stage behind the source",
+        name: "slow serial stage after the source",
         bound_by: "split",
         waits: false,
         workers: None,
@@ -80,7 +80,7 @@ pub const LINES: &[Line] = &[
         },
     },
     Line {
-        name: "dear parallel stage",
+        name: "costly parallel stage",
         bound_by: "encode",
         waits: false,
         workers: None,
@@ -104,7 +104,7 @@ pub const LINES: &[Line] = &[
         },
     },
     Line {
-        name: "dear uneven parallel stage",
+        name: "costly uneven parallel stage",
         bound_by: "encode",
         waits: false,
         workers: None,
@@ -117,7 +117,7 @@ pub const LINES: &[Line] = &[
         },
     },
     Line {
-        name: "dear filter",
+        name: "costly filter",
         bound_by: "match",
         waits: false,
         workers: None,
@@ -130,7 +130,7 @@ pub const LINES: &[Line] = &[
         },
     },
     Line {
-        name: "dear flat_map",
+        name: "costly flat_map",
         bound_by: "unpack",
         waits: false,
         workers: None,
@@ -157,7 +157,7 @@ pub const LINES: &[Line] = &[
         },
     },
     Line {
-        name: "slow sink behind a filter",
+        name: "slow sink after a filter",
         bound_by: "fold",
         waits: false,
         workers: None,
@@ -169,7 +169,7 @@ pub const LINES: &[Line] = &[
         },
     },
     Line {
-        name: "slow sink behind a flat_map",
+        name: "slow sink after a flat_map",
         bound_by: "fold",
         waits: false,
         workers: None,

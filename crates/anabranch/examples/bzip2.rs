@@ -1,7 +1,8 @@
-//! Bzip2 in memory and on disk, as in the papers on SPar and on Rust-SSP: blocks of 900 kB, each a member of its own,
-//! so that `bunzip2` reads the whole. Five forms of one loop, held equal by `tests/integration/examples.rs`.
+//! Compresses to bzip2, in memory or on disk, as in the papers on SPar and on Rust-SSP. Each block of 900 kB
+//! becomes a member of its own, so `bunzip2` reads the whole file. `tests/integration/examples.rs` checks that the five
+//! forms of the loop agree.
 //!
-//! `cargo run --release --example bzip2 [FILE]` writes `FILE.bz2`; without a file it stays in memory.
+//! `cargo run --release --example bzip2 [FILE]` writes `FILE.bz2`. Without a file it works in memory.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,7 +17,7 @@ use rayon::prelude::*;
 
 const BLOCK: u64 = 900_000;
 
-/// The next block; `None` at the end.
+/// The next block, or `None` at the end.
 fn read_block(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut block = Vec::new();
     input.take(BLOCK).read_to_end(&mut block)?;
@@ -50,7 +51,7 @@ pub fn annotated(mut input: impl Read + Send, mut output: impl Write + Send) -> 
     output.flush()
 }
 
-/// As a stream.
+/// The loop as a stream.
 pub fn builder(mut input: impl Read + Send, mut output: impl Write + Send) -> io::Result<()> {
     Stream::try_from_fn(|| read_block(&mut input))
         .window(16)
@@ -59,7 +60,7 @@ pub fn builder(mut input: impl Read + Send, mut output: impl Write + Send) -> io
     output.flush()
 }
 
-/// With rayon: the whole input is in memory, then the whole output.
+/// With rayon. The whole input is in memory, and then the whole output.
 pub fn with_rayon(mut input: impl Read + Send, mut output: impl Write + Send) -> io::Result<()> {
     let mut blocks = Vec::new();
     while let Some(block) = read_block(&mut input)? {
@@ -72,7 +73,7 @@ pub fn with_rayon(mut input: impl Read + Send, mut output: impl Write + Send) ->
     output.flush()
 }
 
-/// With threads and channels, and a map that puts what is done into order.
+/// With threads and channels, and a map that restores the order.
 pub fn with_channels(mut input: impl Read + Send, mut output: impl Write + Send) -> io::Result<()> {
     let (items, work) = bounded::<(usize, io::Result<Vec<u8>>)>(8);
     let (results, done) = bounded(8);
@@ -109,7 +110,7 @@ pub fn with_channels(mut input: impl Read + Send, mut output: impl Write + Send)
     })
 }
 
-/// Some text.
+/// A text of `size` bytes.
 pub fn sample(size: usize) -> Vec<u8> {
     (0..size).map(|at| b"a branch of a river joins it again"[(at * at / 7) % 34]).collect()
 }

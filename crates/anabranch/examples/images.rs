@@ -1,7 +1,7 @@
-//! Filters over a folder's pictures: each is blurred, turned in its colours and made smaller. Five forms of one loop,
-//! held equal by `tests/integration/examples.rs`.
+//! Applies filters to the pictures of a folder: each picture is blurred, its colours are turned, and it is
+//! made smaller. `tests/integration/examples.rs` checks that the five forms of the loop agree.
 //!
-//! `cargo run --release --example images` makes its own pictures.
+//! `cargo run --release --example images` creates its own pictures.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -12,7 +12,7 @@ use image::imageops::{self, FilterType};
 use image::{Rgb, RgbImage};
 use rayon::prelude::*;
 
-/// The filters that are as costly as one another make one stage; where one is dearer, it may be one of its own.
+/// Filters that cost about the same share a stage. A filter that costs more gets a stage of its own.
 fn blurred(picture: &RgbImage) -> RgbImage {
     imageops::blur(picture, 1.5)
 }
@@ -48,17 +48,17 @@ pub fn annotated(pictures: &[RgbImage]) -> Vec<RgbImage> {
     done
 }
 
-/// As a stream.
+/// The loop as a stream.
 pub fn builder(pictures: &[RgbImage]) -> Vec<RgbImage> {
     Stream::from_iter(pictures).window(16).map(blurred).map(|picture| finished(&picture)).collect()
 }
 
-/// With rayon, whose slices keep their order.
+/// With rayon, which keeps the order of a slice.
 pub fn with_rayon(pictures: &[RgbImage]) -> Vec<RgbImage> {
     pictures.par_iter().map(blurred).map(|picture| finished(&picture)).collect()
 }
 
-/// With threads and channels, one of them for each of the two stages, and a map that puts what is done into order.
+/// With threads and channels, with one thread for each of the two stages, and a map that restores the order.
 pub fn with_channels(pictures: &[RgbImage]) -> Vec<RgbImage> {
     let (items, work) = bounded::<(usize, &RgbImage)>(16);
     let (halves, half_done) = bounded::<(usize, RgbImage)>(16);

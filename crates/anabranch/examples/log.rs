@@ -1,4 +1,5 @@
-//! Figures from a log, up to the line that ends it. Five forms of one loop, held equal by `tests/integration/examples.rs`.
+//! Computes figures from a log, up to the line that ends it. `tests/integration/examples.rs` checks that the five forms
+//! of the loop agree.
 //!
 //! `cargo run --release --example log [FILE]` reads lines such as `2026-11-21 GET /index 17`.
 
@@ -9,21 +10,21 @@ use anabranch::{Stream, default_workers};
 use crossbeam_channel::bounded;
 use rayon::prelude::*;
 
-/// A request, and how many milliseconds it took.
+/// A request, and its time in milliseconds.
 #[derive(Debug)]
 pub struct Request {
     path: String,
     millis: u64,
 }
 
-/// What the log says of one path.
+/// The figures of one path.
 #[derive(Debug, Default, PartialEq)]
 pub struct Figures {
-    /// How many there were.
+    /// How many requests there were.
     pub requests: u64,
-    /// How long they took together.
+    /// The time of all requests together, in milliseconds.
     pub millis: u64,
-    /// The longest of them.
+    /// The time of the longest request, in milliseconds.
     pub longest: u64,
 }
 
@@ -79,7 +80,7 @@ pub fn annotated(log: &str) -> Result<BTreeMap<String, Figures>, String> {
     Ok(all)
 }
 
-/// As a stream.
+/// The loop as a stream.
 pub fn builder(log: &str) -> Result<BTreeMap<String, Figures>, String> {
     let mut all = BTreeMap::<String, Figures>::new();
     let lines = log.lines().filter(|line| !line.starts_with('#')).take_while(|&line| line != "end");
@@ -89,7 +90,7 @@ pub fn builder(log: &str) -> Result<BTreeMap<String, Figures>, String> {
     Ok(all)
 }
 
-/// With rayon: all requests are parsed before the first is looked at.
+/// With rayon. All requests are parsed before the first one is used.
 pub fn with_rayon(log: &str) -> Result<BTreeMap<String, Figures>, String> {
     let mut all = BTreeMap::<String, Figures>::new();
     let lines = log.lines().filter(|line| !line.starts_with('#')).take_while(|&line| line != "end");
@@ -102,7 +103,7 @@ pub fn with_rayon(log: &str) -> Result<BTreeMap<String, Figures>, String> {
     Ok(all)
 }
 
-/// With threads and channels, and a map that puts what is done into order.
+/// With threads and channels, and a map that restores the order.
 pub fn with_channels(log: &str) -> Result<BTreeMap<String, Figures>, String> {
     let mut all = BTreeMap::<String, Figures>::new();
     let (items, work) = bounded(1_024);
@@ -141,7 +142,7 @@ pub fn with_channels(log: &str) -> Result<BTreeMap<String, Figures>, String> {
     .map(|()| all)
 }
 
-/// A log of so many requests.
+/// A log of `requests` requests.
 pub fn sample(requests: usize) -> String {
     let mut log = String::from("# made up\n");
     for n in 0..requests {

@@ -1,4 +1,4 @@
-//! The product of two matrices, row by row. Five forms of one loop, held equal by `tests/integration/examples.rs`.
+//! Multiplies two matrices, row by row. `tests/integration/examples.rs` checks that the five forms of the loop agree.
 //!
 //! `cargo run --release --example matrix [SIZE]`
 
@@ -9,7 +9,7 @@ use anabranch::{Stream, default_workers};
 use crossbeam_channel::bounded;
 use rayon::prelude::*;
 
-/// A square matrix, row after row.
+/// A square matrix, stored row by row.
 pub fn matrix(size: usize, seed: usize) -> Vec<f64> {
     (0..size * size).map(|at| ((at * seed + 7) % 13) as f64).collect()
 }
@@ -42,7 +42,7 @@ pub fn annotated(a: &[f64], b: &[f64], size: usize) -> Vec<f64> {
     product
 }
 
-/// As a stream.
+/// The loop as a stream.
 pub fn builder(a: &[f64], b: &[f64], size: usize) -> Vec<f64> {
     let mut product = Vec::with_capacity(a.len());
     Stream::from_iter(a.chunks(size))
@@ -51,12 +51,12 @@ pub fn builder(a: &[f64], b: &[f64], size: usize) -> Vec<f64> {
     product
 }
 
-/// With rayon, whose chunks keep their order.
+/// With rayon, which keeps the order of chunks.
 pub fn with_rayon(a: &[f64], b: &[f64], size: usize) -> Vec<f64> {
     a.par_chunks(size).flat_map_iter(|row| multiply(row, b, size)).collect()
 }
 
-/// With threads and channels, and a map that puts what is done into order.
+/// With threads and channels, and a map that restores the order.
 pub fn with_channels(a: &[f64], b: &[f64], size: usize) -> Vec<f64> {
     let (items, work) = bounded::<(usize, &[f64])>(64);
     let (results, done) = bounded(64);

@@ -1,4 +1,5 @@
-//! The primes below a limit: the classic of SPar's papers. Five forms of one loop, held equal by `tests/integration/examples.rs`.
+//! Finds the primes below a limit, the standard example of SPar's papers. `tests/integration/examples.rs` checks that the
+//! five forms of the loop agree.
 //!
 //! `cargo run --release --example primes [LIMIT]`
 
@@ -40,17 +41,17 @@ pub fn annotated(limit: u64) -> Vec<u64> {
     primes
 }
 
-/// As a stream.
+/// The loop as a stream.
 pub fn builder(limit: u64) -> Vec<u64> {
     Stream::from_iter(2..limit).filter(|&n| is_prime(n)).collect()
 }
 
-/// With rayon, whose ranges keep their order.
+/// With rayon, which keeps the order of a range.
 pub fn with_rayon(limit: u64) -> Vec<u64> {
     (2..limit).into_par_iter().filter(|&n| is_prime(n)).collect()
 }
 
-/// With threads and channels, and a map that puts what is done into order.
+/// With threads and channels, and a map that restores the order.
 pub fn with_channels(limit: u64) -> Vec<u64> {
     let (items, work) = bounded(1_024);
     let (results, done) = bounded(1_024);

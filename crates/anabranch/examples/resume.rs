@@ -1,7 +1,8 @@
-//! A copy that can be taken up again where it failed: every block is checked before it is written, and what was
-//! written is exactly what came before the failure. Five forms of one loop, held equal by `tests/integration/examples.rs`.
+//! Copies a file, and can resume a copy that has failed. Every block is checked before it is written, and the
+//! written blocks are exactly those before the failure. `tests/integration/examples.rs` checks that the five forms of the
+//! loop agree.
 //!
-//! `cargo run --release --example resume FROM TO` goes on at the length that `TO` has.
+//! `cargo run --release --example resume FROM TO` continues at the present length of `TO`.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,7 +21,7 @@ fn read_block(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     Ok((!block.is_empty()).then_some(block))
 }
 
-/// Refuses a block with a hole in it, as a disk that fails may give.
+/// Rejects a block that has a hole in it, as a failing disk may return.
 fn check(block: &[u8]) -> io::Result<u32> {
     if block.len() >= 512 && block.chunks(512).any(|sector| sector.iter().all(|&byte| byte == 0xEE)) {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "a sector that was never written"));
@@ -30,8 +31,8 @@ fn check(block: &[u8]) -> io::Result<u32> {
     Ok(!block.iter().fold(!0, |crc: u32, &byte| (crc >> 8) ^ table((crc ^ u32::from(byte)) & 0xFF)))
 }
 
-/// Copies what comes after the first `done` bytes, and says in `done` how far it came, also if it fails. Gives the
-/// checksums of the blocks.
+/// Copies what follows the first `done` bytes. Even if it fails, `done` says how many bytes are copied.
+/// Returns the checksums of the blocks.
 pub fn sequential(
     mut from: impl Read + Seek + Send,
     mut to: impl Write + Seek + Send,
@@ -70,7 +71,7 @@ pub fn annotated(
     Ok(sums)
 }
 
-/// As a stream.
+/// The loop as a stream.
 pub fn builder(
     mut from: impl Read + Seek + Send,
     mut to: impl Write + Seek + Send,
@@ -90,7 +91,8 @@ pub fn builder(
     Ok(sums)
 }
 
-/// With rayon: all blocks are in memory before the first is checked, and if one cannot be read none is written.
+/// With rayon. All blocks are in memory before the first one is checked. If one cannot be read, none is
+/// written.
 pub fn with_rayon(
     mut from: impl Read + Seek + Send,
     mut to: impl Write + Seek + Send,
@@ -114,7 +116,7 @@ pub fn with_rayon(
     Ok(sums)
 }
 
-/// With threads and channels, and a map that puts what is done into order.
+/// With threads and channels, and a map that restores the order.
 pub fn with_channels(
     mut from: impl Read + Seek + Send,
     mut to: impl Write + Seek + Send,

@@ -1,10 +1,11 @@
-//! Runs random pipelines against the plain loop for as long as asked.
+//! Compares random pipelines with the plain loop, for as long as you like.
 //!
 //!     cargo run --release -p anabranch --example soak -- 60            # for 60 seconds
-//!     cargo run --release -p anabranch --example soak -- --seed 1234   # one case again, 1,000 times
+//!     cargo run --release -p anabranch --example soak -- --seed 1234   # one case, 1,000 times
 //!
-//! Each case comes from a number, which is printed when the case breaks the contract. Threads differ from run
-//! to run, so a case that failed once may need many runs to fail again.
+//! Each case is generated from a number, the seed. If a case breaks the contract, its seed is printed.
+//! Threads are scheduled differently in each run, so a case that failed once may need many runs to fail
+//! again.
 
 #[path = "../tests/integration/contract_support/mod.rs"]
 mod contract_support;
@@ -17,10 +18,10 @@ use contract_support::check::hold_in_time;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// How often a case that is asked for by its number is run.
+/// How many times a case is run if its seed is given.
 const AGAIN: u64 = 1_000;
 
-/// The case of a number.
+/// The case of a seed.
 fn case_of(seed: u64) -> Case {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
@@ -29,7 +30,7 @@ fn case_of(seed: u64) -> Case {
     cases().new_tree(&mut runner).expect("any number makes a case").current()
 }
 
-/// Runs one case; says what is wrong with it.
+/// Runs one case. If it fails, prints what is wrong, and returns false.
 fn holds(seed: u64) -> bool {
     let case = case_of(seed);
     match hold_in_time(&case) {
@@ -55,7 +56,7 @@ fn again(seed: u64) -> ExitCode {
 
 fn soak(limit: Duration) -> ExitCode {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    // Seeds of one soak follow each other; a number of this size can still be read aloud.
+    // A soak uses consecutive seeds. Numbers of this size are still easy to read.
     let first = now.as_millis() as u64 % 1_000_000_000 * 1_000;
     println!("seeds from {first} on, for {limit:?}");
     let (began, mut said) = (Instant::now(), Instant::now());

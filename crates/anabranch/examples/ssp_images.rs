@@ -1,8 +1,9 @@
-//! The first two listings of the paper on Rust-SSP: images are loaded, made smaller and saved, each by a replicated
-//! stage, and the last stage collects where they are. Beside them the plain loop, held equal by `tests/integration/examples.rs`.
+//! The first two listings of the paper on Rust-SSP. Replicated stages load images, make them smaller and save
+//! them, and the last stage collects their paths. `tests/integration/examples.rs` checks that this agrees with the plain
+//! loop.
 //!
-//! `cargo run --release --example ssp_images [FOLDER]` makes the PPM images of a folder (or of one that it fills
-//! itself) smaller.
+//! `cargo run --release --example ssp_images [FOLDER]` makes the PPM images of a folder smaller. Without a
+//! folder it creates one.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -11,10 +12,10 @@ use anabranch::ssp::*;
 use image::RgbImage;
 use image::imageops::{self, FilterType};
 
-/// An image and where it was.
+/// An image and its path.
 type Image = (PathBuf, RgbImage);
 
-/// None of what is no image.
+/// Loads an image. Returns `None` if the file is not an image.
 fn load(path: PathBuf) -> Option<Image> {
     let image = image::open(&path).ok()?;
     Some((path, image.into_rgb8()))
@@ -25,7 +26,7 @@ fn halve((path, image): Image) -> Image {
     (path, imageops::resize(&image, width, height, FilterType::Triangle))
 }
 
-/// Beside the image, as `NAME.small.ppm`.
+/// Saves the image next to the original, as `NAME.small.ppm`.
 fn save((path, image): Image) -> PathBuf {
     let path = path.with_extension("small.ppm");
     image.save(&path).expect("a file beside the image");
@@ -56,7 +57,7 @@ impl InOut<Image, PathBuf> for SaveToDisk {
     }
 }
 
-/// Its state is how many images there were before.
+/// Its state is the number of earlier images.
 #[derive(Default)]
 struct Collector {
     count: usize,
@@ -80,7 +81,7 @@ pub fn sequential(paths: Vec<PathBuf>) -> Vec<(usize, PathBuf)> {
     saved
 }
 
-/// As in the listing, so in no order: `sequential_ordered!` would keep it.
+/// As in the listing, without order. `sequential_ordered!` would keep the order.
 pub fn ssp(paths: Vec<PathBuf>, threads: i32) -> Vec<(usize, PathBuf)> {
     let pipe = pipeline![
         parallel!(LoadImage, threads),
@@ -94,14 +95,14 @@ pub fn ssp(paths: Vec<PathBuf>, threads: i32) -> Vec<(usize, PathBuf)> {
     pipe.collect()
 }
 
-/// The files of a folder, by name.
+/// The files of a folder, sorted by name.
 pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
     paths.sort();
     Ok(paths)
 }
 
-/// Fills a folder anew with `count` images of several sizes, and a file that is none.
+/// Empties a folder, and creates `count` images of several sizes and one file that is not an image.
 pub fn fill(folder: &Path, count: u32) -> io::Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;

@@ -1,6 +1,6 @@
-//! Listing 2 of the paper on SPar and data compression: the source deals numbers of workers, and each replica of the
-//! last stage reads, decodes and writes its stripe of the blocks, each at its own offset. There is no sink. Five
-//! forms of one loop, held equal by `tests/integration/examples.rs`.
+//! Listing 2 of the paper on SPar and data compression. The source gives the numbers of the workers. Each
+//! replica of the last stage reads, decodes and writes its stripe of the blocks, each at its own offset, so
+//! there is no sink. `tests/integration/examples.rs` checks that the five forms of the loop agree.
 //!
 //! `cargo run --release --example stripes`
 
@@ -14,7 +14,7 @@ use bzip2::Compression;
 use bzip2::read::{BzDecoder, BzEncoder};
 use rayon::prelude::*;
 
-/// Where a block lies in the compressed file, and where it belongs.
+/// The position of a block in the compressed file and in the output.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     at: u64,
@@ -22,7 +22,7 @@ pub struct Entry {
     target: u64,
 }
 
-/// Reads and decodes one block and writes it to its place.
+/// Reads and decodes one block, and writes it at its position.
 fn decode(packed: &Path, entry: Entry, output: &Path) -> io::Result<()> {
     let mut packed = File::open(packed)?;
     packed.seek(SeekFrom::Start(entry.at))?;
@@ -56,7 +56,7 @@ pub fn annotated(packed: &Path, index: &[Entry], output: &Path, workers: usize) 
     Ok(())
 }
 
-/// As a stream.
+/// The loop as a stream.
 pub fn builder(packed: &Path, index: &[Entry], output: &Path, workers: usize) -> io::Result<()> {
     Stream::from_iter(0..workers)
         .try_map(|worker| {
@@ -67,7 +67,7 @@ pub fn builder(packed: &Path, index: &[Entry], output: &Path, workers: usize) ->
         .for_each(|()| ())
 }
 
-/// With rayon, on the threads that it has.
+/// With rayon, on its own threads.
 pub fn with_rayon(packed: &Path, index: &[Entry], output: &Path, workers: usize) -> io::Result<()> {
     (0..workers).into_par_iter().try_for_each(|worker| {
         for entry in index.iter().skip(worker).step_by(workers) {
@@ -77,7 +77,7 @@ pub fn with_rayon(packed: &Path, index: &[Entry], output: &Path, workers: usize)
     })
 }
 
-/// With threads; there is nothing to send.
+/// With threads. They have nothing to send to each other.
 pub fn with_threads(packed: &Path, index: &[Entry], output: &Path, workers: usize) -> io::Result<()> {
     thread::scope(|scope| {
         let stripe = |worker| {
@@ -93,7 +93,7 @@ pub fn with_threads(packed: &Path, index: &[Entry], output: &Path, workers: usiz
     })
 }
 
-/// Packs a text block by block, and says where each block lies.
+/// Compresses a text block by block. Returns the position of each block.
 pub fn pack(text: &[u8], packed: &Path) -> io::Result<Vec<Entry>> {
     let mut file = File::create(packed)?;
     let (mut at, mut target) = (0, 0);

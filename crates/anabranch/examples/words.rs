@@ -1,4 +1,4 @@
-//! How often each word is in a text. Five forms of one loop, held equal by `tests/integration/examples.rs`.
+//! Counts how often each word is in a text. `tests/integration/examples.rs` checks that the five forms of the loop agree.
 //!
 //! `cargo run --release --example words [FILE]`
 
@@ -11,10 +11,10 @@ use anabranch::{Stream, default_workers};
 use crossbeam_channel::bounded;
 use rayon::prelude::*;
 
-/// How often each word was there.
+/// How often each word occurs.
 pub type Counts = BTreeMap<String, usize>;
 
-/// Lower-case words, without what is not a letter.
+/// The words of a line in lower case, without anything that is not a letter.
 fn words(line: &str) -> Vec<String> {
     let words = line.split(|letter: char| !letter.is_alphabetic()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect()
@@ -49,7 +49,7 @@ pub fn annotated(text: impl BufRead + Send) -> io::Result<Counts> {
     Ok(counts)
 }
 
-/// As a stream.
+/// The loop as a stream.
 pub fn builder(text: impl BufRead + Send) -> io::Result<Counts> {
     let mut counts = Counts::new();
     Stream::try_from_iter(text.lines()).map(|line: String| words(&line)).for_each(|words| {
@@ -60,7 +60,7 @@ pub fn builder(text: impl BufRead + Send) -> io::Result<Counts> {
     Ok(counts)
 }
 
-/// With rayon: counts of its own for each piece of the text, added up at the end.
+/// With rayon. Each piece of the text has counts of its own, which are added up at the end.
 pub fn with_rayon(text: impl BufRead + Send) -> io::Result<Counts> {
     let words = text.lines().par_bridge().map(|line| line.map(|line| words(&line)));
     let counts = words.try_fold(Counts::new, |mut counts, words| {

@@ -1,5 +1,5 @@
-//! The plan as text. A serial stretch is drawn as one line and a parallel one as three, so that the picture
-//! on the left branches and joins where the stream does:
+//! The plan as text. The picture on the left has one line for a serial stretch and three lines for a parallel
+//! one, so it branches and joins where the stream does:
 //!
 //! ```text
 //!   │    read    source       serial
@@ -16,10 +16,10 @@ use crate::{
 use std::fmt;
 
 /// Longer names are cut, so that one type does not push the columns off the screen.
-const LONGEST: usize = 48;
+const LONGEST_NAME: usize = 48;
 
 impl fmt::Display for Plan {
-    /// The text of [`Plan::explain`] without the prediction.
+    /// Writes the text of [`Plan::explain`] without the prediction.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", headline(self))?;
         let table = Table::new(self);
@@ -33,7 +33,7 @@ impl fmt::Display for Plan {
             let next = self.nodes.get(index + 1);
             let mut leaving: Vec<&Edge> =
                 self.edges.iter().filter(|edge| edge.from == NodeId(index)).collect();
-            // The edge to the next line is drawn next to it.
+            // The edge to the next line is drawn next to this line, so it comes last.
             leaving.sort_by_key(|edge| edge.to == NodeId(index + 1));
             for edge in leaving {
                 let line = format!("  {}    {}", edge_gutter(node, next, edge), edge_text(self, edge, index));
@@ -48,9 +48,11 @@ impl fmt::Display for Plan {
 }
 
 impl Plan {
-    /// Text for people: what runs in parallel and what does not, where items may change threads, and what
-    /// bounds the memory; and, where costs are known, what the plan should do with a core for each of its
-    /// threads. Its wording may change from version to version; programs read [`to_json`](Plan::to_json).
+    /// The plan as text for people: what runs in parallel, where items may change threads, and what bounds
+    /// the memory. If costs are known, it also says what the plan should achieve with a core for each of its
+    /// threads.
+    ///
+    /// The wording may change from version to version. Programs should read [`to_json`](Plan::to_json).
     ///
     /// ```
     /// use anabranch_plan::{ItemType, Node, Plan, Settings};
@@ -69,7 +71,7 @@ impl Plan {
         self.explain_on(&Machine::ample())
     }
 
-    /// The text of [`explain`](Plan::explain) with the prediction for a machine.
+    /// Like [`explain`](Plan::explain), with the prediction for a machine.
     ///
     /// ```
     /// use anabranch_plan::{ItemType, Machine, Node, Plan, Settings};
@@ -95,7 +97,8 @@ impl Plan {
     }
 }
 
-/// Text in lines of at most 100 letters, broken at spaces, of which all but the first begin with `indent` spaces.
+/// Breaks a text at spaces into lines of at most 100 characters. All lines but the first begin with `indent`
+/// spaces.
 fn indented(text: &str, indent: usize) -> String {
     let mut indented = String::new();
     let mut column = indent;
@@ -115,7 +118,7 @@ fn indented(text: &str, indent: usize) -> String {
     indented
 }
 
-/// One line about the whole run; the Graphviz drawing has it too.
+/// One line about the whole run. The Graphviz drawing uses it too.
 pub(crate) fn headline(plan: &Plan) -> String {
     match &plan.name {
         Some(name) => format!("Plan \"{}\": {}", plain(name), settings_line(plan)),
@@ -123,7 +126,7 @@ pub(crate) fn headline(plan: &Plan) -> String {
     }
 }
 
-/// What holds for the whole run.
+/// The settings of the whole run, in one line.
 pub(crate) fn settings_line(plan: &Plan) -> String {
     let settings = &plan.settings;
     let mut line = match settings.executor {
@@ -148,7 +151,7 @@ pub(crate) fn settings_line(plan: &Plan) -> String {
     line
 }
 
-/// One line about a domain; the Graphviz drawing has it too.
+/// One line about a domain. The Graphviz drawing uses it too.
 pub(crate) fn domain_line(plan: &Plan, index: usize) -> String {
     match plan.domains.get(index) {
         None => format!("Domain {index}: not described"),
@@ -159,7 +162,7 @@ pub(crate) fn domain_line(plan: &Plan, index: usize) -> String {
     }
 }
 
-/// `serial` or `parallel ×4`; the Graphviz drawing has it too.
+/// `serial` or `parallel ×4`. The Graphviz drawing uses it too.
 pub(crate) fn kind(plan: &Plan, node: &Node) -> String {
     match node.role {
         Role::Source => "serial source".to_owned(),
@@ -169,7 +172,7 @@ pub(crate) fn kind(plan: &Plan, node: &Node) -> String {
     }
 }
 
-/// What is special about a node; the Graphviz drawing has it too.
+/// Remarks about a node. The Graphviz drawing uses them too.
 pub(crate) fn notes(node: &Node) -> String {
     let mut notes = Vec::new();
     match (node.state, node.role) {
@@ -196,11 +199,11 @@ pub(crate) fn notes(node: &Node) -> String {
     notes.join(", ")
 }
 
-/// A name on one line: control characters are escaped, and what is too long is cut.
+/// A name on one line: control characters are escaped, and a name that is too long is cut.
 pub(crate) fn plain(name: &str) -> String {
     let mut text = String::new();
     for (index, c) in name.chars().enumerate() {
-        if index == LONGEST {
+        if index == LONGEST_NAME {
             text.pop();
             text.push('…');
             break;
@@ -213,7 +216,7 @@ pub(crate) fn plain(name: &str) -> String {
     text
 }
 
-/// `Block, 24 B`; the Graphviz drawing has it too.
+/// `Block, 24 B`. The Graphviz drawing uses it too.
 pub(crate) fn item_text(edge: &Edge) -> String {
     format!("{}, {}", plain(&edge.item.short_name()), bytes(edge.item.size as u128))
 }
@@ -265,7 +268,7 @@ fn edge_gutter(from: &Node, next: Option<&Node>, edge: &Edge) -> &'static str {
     }
 }
 
-/// The columns of the node lines, as wide as their widest cell.
+/// The columns of the lines of nodes, each as wide as its widest cell.
 struct Table {
     rows: Vec<[String; 6]>,
     widths: [usize; 6],

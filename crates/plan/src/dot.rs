@@ -6,10 +6,10 @@ use crate::{EdgeKind, Node, Plan};
 use std::fmt::Write;
 
 impl Plan {
-    /// The plan in the DOT language of Graphviz: a cluster per domain, and in it one per unit of several
-    /// nodes. Parallel nodes are drawn thrice outlined, lanes bold and plain calls dashed.
+    /// The plan in the DOT language of Graphviz, which `dot -Tsvg` draws.
     ///
-    /// `dot -Tsvg` draws it.
+    /// Each domain is a cluster, and each unit of several nodes is a cluster in it. Parallel nodes have three
+    /// outlines. Lanes are bold lines, and plain calls are dashed lines.
     pub fn to_dot(&self) -> String {
         let mut lines = Lines::default();
         lines.open("digraph plan {");
@@ -18,7 +18,7 @@ impl Plan {
         lines.add("fontname=\"sans-serif\";");
         lines.add("node [shape=box, style=filled, fillcolor=white, fontname=\"sans-serif\"];");
         lines.add("edge [fontname=\"sans-serif\", fontsize=10];");
-        // Names of clusters must differ; the running number keeps them so in a plan that is not valid too.
+        // Names of clusters must differ. A running number makes them differ even in a plan that is not valid.
         let mut cluster = 0;
         for domain in self.nodes.chunk_by(|a, b| a.domain == b.domain) {
             lines.open(&format!("subgraph cluster_{cluster} {{"));
@@ -80,7 +80,7 @@ impl Plan {
     }
 }
 
-/// A double-quoted string of the DOT language; a backslash in a label would begin an escape.
+/// A double-quoted string of the DOT language. Backslashes are escaped, since they have a meaning in a label.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {

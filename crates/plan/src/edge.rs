@@ -1,4 +1,4 @@
-//! Edges: what passes from node to node, and how.
+//! Edges: what passes from one node to another, and how.
 
 use crate::{Burst, ItemType, NodeId};
 use serde::{Deserialize, Serialize};
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Edge {
-    /// The node that gives them.
+    /// The node that gives the items.
     pub from: NodeId,
-    /// The node that takes them.
+    /// The node that takes the items.
     pub to: NodeId,
-    /// What they are.
+    /// The type of the items.
     pub item: ItemType,
-    /// How they get there.
+    /// How the items get from one node to the other.
     pub kind: EdgeKind,
 }
 
@@ -21,11 +21,11 @@ pub struct Edge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeKind {
-    /// Inside a unit: a plain call on the same thread, nothing is stored.
+    /// Inside a unit: by a plain call on the same thread. Nothing is stored.
     Call,
-    /// Between two units: through slots, so that another thread may go on with the item.
+    /// Between two units: through slots, so another thread may continue with the item.
     Lane {
-        /// How many slots there are at least. At least 1.
+        /// The least number of slots. At least 1.
         window: usize,
         /// How many items one synchronisation hands over.
         burst: Burst,

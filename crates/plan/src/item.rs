@@ -7,9 +7,10 @@ use std::borrow::Cow;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ItemType {
-    /// The type's name with its module paths, as [`std::any::type_name`] gives it: for people, not for comparing.
+    /// The name of the type with its module paths, from [`std::any::type_name`]. It is for people and not for
+    /// comparison.
     pub name: Cow<'static, str>,
-    /// Size of the value itself in bytes; what it owns on the heap is not in it.
+    /// The size of the value itself in bytes, without the memory that it owns on the heap.
     pub size: usize,
 }
 
@@ -35,8 +36,8 @@ impl ItemType {
     pub fn short_name(&self) -> String {
         let mut short = String::with_capacity(self.name.len());
         let mut rest = &*self.name;
-        // A path is a run of segments joined by `::`; of each run only the last segment is kept. A `::`
-        // that follows something else (`<T as Trait>::Item`) joins no path and stays.
+        // A path is a run of segments joined by `::`, and only its last segment is kept. A `::` that follows
+        // something else (`<T as Trait>::Item`) is not part of a path, and stays.
         while let Some(first) = rest.chars().next() {
             let end = rest.find(|c| !is_segment(c)).unwrap_or(rest.len());
             if end == 0 {
@@ -58,7 +59,7 @@ impl ItemType {
     }
 }
 
-// `{` and `}` are for `{{closure}}`, `#` for raw identifiers and numbered closures.
+// `{` and `}` occur in `{{closure}}`, and `#` in raw identifiers and numbered closures.
 fn is_segment(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '#' | '{' | '}')
 }

@@ -3,22 +3,26 @@
 use crate::Plan;
 use serde::{Deserialize, Serialize};
 
-/// The version of the format that [`Plan::to_json`] writes and [`Plan::from_json`] reads. A change that leaves
-/// texts of before unreadable makes it greater. A field that is added later may be left out, and who does not
-/// know it refuses the text: nothing is dropped silently.
+/// The version of the format that [`Plan::to_json`] writes and [`Plan::from_json`] reads.
+///
+/// It rises with a change that makes older texts unreadable. Fields that were added later may be missing in a
+/// text. A reader that does not know a field rejects the text, so nothing is dropped silently.
 pub const JSON_VERSION: u32 = 1;
 
 /// Why a text is not a plan.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JsonError {
-    /// It is not JSON, or not JSON of the shape of a plan.
-    #[error("not a plan in JSON: {0}")]
+    /// The text is not JSON, or not the JSON of a plan.
+    #[error("this is not a plan in JSON: {0}")]
     Shape(#[from] serde_json::Error),
-    /// It is of a version that is not read here.
-    #[error("a plan of format version {found}, where {JSON_VERSION} is read")]
+    /// The text has another version of the format.
+    #[error(
+        "the plan has format version {found}, but this program reads version {JSON_VERSION}: write the plan again with \
+         the version of Anabranch that reads it"
+    )]
     Version {
-        /// The version that the text states.
+        /// The version in the text.
         found: u32,
     },
 }
@@ -43,21 +47,22 @@ struct Read {
 }
 
 impl Plan {
-    /// The plan as indented JSON: an object with `version` ([`JSON_VERSION`]) and `plan`.
-    /// [`from_json`](Plan::from_json) gives the same plan back.
+    /// The plan as indented JSON: an object with the fields `version` ([`JSON_VERSION`]) and `plan`.
+    ///
+    /// [`from_json`](Plan::from_json) reads the same plan back.
     pub fn to_json(&self) -> String {
         let document = Written { version: JSON_VERSION, plan: self };
         serde_json::to_string_pretty(&document)
             .expect("strings, numbers, booleans and lists of them always have JSON")
     }
 
-    /// The plan that [`to_json`](Plan::to_json) wrote. It is read as it stands: whether it makes sense,
-    /// [`validate`](Plan::validate) says.
+    /// Reads a plan that [`to_json`](Plan::to_json) wrote. It does not check whether the plan makes sense;
+    /// use [`validate`](Plan::validate) for that.
     ///
     /// # Errors
     ///
-    /// [`JsonError`] if the text is not JSON, is of another version, or has fields missing, unknown or of
-    /// the wrong type; it says where.
+    /// [`JsonError`] if the text is not JSON, has another version, or has fields that are missing, unknown or
+    /// of the wrong type. The error says where.
     pub fn from_json(text: &str) -> Result<Plan, JsonError> {
         let header: Header = serde_json::from_str(text)?;
         if header.version != JSON_VERSION {

@@ -1,8 +1,8 @@
-//! The graph of a streaming loop as plain data: which stages there are, what runs in parallel and what
-//! does not, where items cross threads, and what bounds the memory.
+//! The graph of a streaming loop as plain data: its stages, what runs in parallel, where items cross threads,
+//! and what bounds the memory.
 //!
-//! Every front end of Anabranch lowers to a [`Plan`], every pass rewrites one, and every executor runs one
-//! (its closures lie beside it, keyed by [`NodeId`]).
+//! Every front end of Anabranch lowers to a [`Plan`], every pass rewrites a plan, and every executor runs
+//! one. The closures of the stages are kept outside of the plan, by [`NodeId`].
 //!
 //! ```
 //! use anabranch_plan::{ItemType, Node, Plan, Settings, State};
@@ -39,22 +39,23 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What it promises
+//! # Guarantees
 //!
-//! - A plan is data: no threads, no closures, no generics over items. It can be compared, cloned, hashed,
-//!   and saved as JSON and read back unchanged ([`Plan::to_json`], [`Plan::from_json`]).
-//! - [`Plan::validate`] finds what an executor could not run, and its errors name the node.
-//! - [`Plan::predict`] says, from the costs of the nodes, how quick it should be on so many workers, what limits
-//!   it and what to do about that.
+//! - A plan is data. It has no threads, no closures, and no type parameter for its items. It can be compared,
+//!   cloned and hashed. It can be saved as JSON and read back unchanged ([`Plan::to_json`],
+//!   [`Plan::from_json`]).
+//! - [`Plan::validate`] finds everything that an executor could not run. Its errors name the node.
+//! - [`Plan::predict`] computes the throughput for a number of workers from the costs of the nodes. It says
+//!   what limits the throughput, and what to do about it.
 //! - [`Passes`] rewrite a plan so that it runs better, and say what they did and why.
-//! - Text ([`Plan::explain`]), a picture ([`Plan::to_svg`]), Graphviz ([`Plan::to_dot`]) and JSON can be had of
-//!   plans that are not valid too, so that one can look at them.
+//! - Text ([`Plan::explain`]), a picture ([`Plan::to_svg`]), Graphviz ([`Plan::to_dot`]) and JSON also work
+//!   for plans that are not valid, so that you can look at them.
 //!
-//! # What it does not
+//! # What is not here
 //!
-//! - It runs nothing, and measures nothing: costs are what somebody put there, and a prediction is as good as
-//!   they are.
-//! - The text and the drawings are for people, and their wording changes; programs read the JSON.
+//! - The crate runs nothing and measures nothing. Costs are what a caller has set, and a prediction is only
+//!   as good as its costs.
+//! - The text and the pictures are for people, and their wording may change. Programs should read the JSON.
 #![forbid(unsafe_code)]
 
 mod display;

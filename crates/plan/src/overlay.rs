@@ -1,25 +1,26 @@
-//! What was measured of a run.
+//! The measurements of a run.
 
 use crate::{Machine, NodeId, Plan, Rate, Role};
 use std::collections::BTreeMap;
 
-/// What was measured of a node. Each value that is not known is left out of the picture.
+/// The measurements of a node. The picture leaves out values that are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Measured {
     /// How many items it took.
     pub items: Option<u64>,
-    /// The share of the time in which it was busy, of all the calls that it may have at once: 0 to 1.
+    /// The share of the time in which it was busy, from 0 to 1. 1 means that all calls that may run at once
+    /// were running.
     pub busy: Option<f64>,
-    /// Mean time for an item, in nanoseconds.
+    /// The mean time for an item, in nanoseconds.
     pub cost: Option<u64>,
-    /// Mean time that an item waited before it, in nanoseconds.
+    /// The mean time that an item waited before it, in nanoseconds.
     pub waiting: Option<u64>,
-    /// Mean number of items that waited before it.
+    /// The mean number of items that waited before it.
     pub occupancy: Option<f64>,
 }
 
-/// What was measured of a run, to be laid over the picture of its plan ([`Plan::to_svg_with`]) and to predict from
-/// ([`Plan::with_measured`]).
+/// The measurements of a run. They can be drawn over the picture of a plan ([`Plan::to_svg_with`]), and used
+/// for predictions ([`Plan::with_measured`]).
 ///
 /// ```
 /// use anabranch_plan::{ItemType, Measured, Node, NodeId, Overlay, Plan, Settings};
@@ -44,30 +45,31 @@ pub struct Overlay {
 }
 
 impl Overlay {
-    /// Nothing was measured.
+    /// Creates an overlay without measurements.
     pub fn new() -> Self {
         Overlay::default()
     }
 
-    /// Adds what was measured of a node. What was measured of a unit as one goes to its first node.
+    /// Adds the measurements of a node. If a unit was measured as one, they belong to its first node.
     pub fn node(mut self, node: NodeId, measured: Measured) -> Self {
         self.nodes.insert(node, measured);
         self
     }
 
-    /// Says which node bounds the throughput.
+    /// Sets the node that bounds the throughput.
     pub fn bottleneck(mut self, node: NodeId) -> Self {
         self.bottleneck = Some(node);
         self
     }
 
-    /// Says how many nanoseconds passed between two items of the source. The picture has the prediction beside it.
+    /// Sets the mean time between two items of the source, in nanoseconds. The picture shows the prediction
+    /// next to it.
     pub fn per_item(mut self, nanoseconds: f64) -> Self {
         self.per_item = Some(nanoseconds);
         self
     }
 
-    /// Says on which machine it was measured, for the prediction beside it; else there is a core for each thread.
+    /// Sets the machine of the measurement, for the prediction. By default there is a core for each thread.
     pub fn on(mut self, machine: Machine) -> Self {
         self.machine = machine;
         self
@@ -75,9 +77,11 @@ impl Overlay {
 }
 
 impl Plan {
-    /// The same plan with the costs that were measured, and with the rates that follow from the items where the plan is
-    /// a line: what a prediction is made from after a run, or after its first items. In a unit of which only some
-    /// nodes have a measured cost the others get 0, as where a unit was measured as one.
+    /// The same plan with the measured costs, from which a prediction can be made. If the plan is a line, it
+    /// also gets the rates that follow from the numbers of items.
+    ///
+    /// If only some nodes of a unit have a measured cost, the others get the cost 0: the unit was measured as
+    /// one.
     ///
     /// ```
     /// use anabranch_plan::{ItemType, Measured, Node, NodeId, Overlay, Plan, Rate, Settings};
@@ -109,7 +113,7 @@ impl Plan {
         }
         let is_line = self.edges.iter().all(|edge| Some(edge.to.0) == edge.from.0.checked_add(1));
         let items = |id: NodeId| overlay.nodes.get(&id).and_then(|measured| measured.items);
-        // From one node that was counted to the next; what is between them was not.
+        // Rates go from one counted node to the next. The nodes between the two were not counted.
         let counted: Vec<(usize, u64)> =
             (0..self.nodes.len()).filter_map(|at| Some((at, items(self.nodes[at].id)?))).collect();
         for pair in counted.windows(2).filter(|_| is_line) {

@@ -1,4 +1,4 @@
-//! Numbers for people: times, sizes and counts, as plans and reports show them.
+//! Numbers for people: times, sizes and counts, in the form that plans and reports use.
 //!
 //! ```
 //! use anabranch_plan::quantity;
@@ -7,12 +7,12 @@
 //! assert_eq!(quantity::rate(12_340.0), "12.3 k items/s");
 //! ```
 
-/// `473 ns`, `1.2 µs`, `49.5 ms`: three digits are enough to compare stages by.
+/// A time with three digits, such as `473 ns`, `1.2 µs` or `49.5 ms`.
 pub fn time(nanoseconds: u64) -> String {
     scaled(nanoseconds as f64, 1000.0, &["ns", "µs", "ms", "s"])
 }
 
-/// As [`time`], for a time that was computed: below 10 ns with one digit behind the point.
+/// Like [`time`], for a time that was computed. Below 10 ns it has one digit after the point.
 pub fn span(nanoseconds: f64) -> String {
     match nanoseconds {
         ns if ns < 9.95 => format!("{} ns", format!("{ns:.1}").trim_end_matches(".0")),
@@ -20,7 +20,7 @@ pub fn span(nanoseconds: f64) -> String {
     }
 }
 
-/// `12.3 k items/s`, `0.25 items/s`.
+/// A rate, such as `12.3 k items/s` or `0.25 items/s`.
 pub fn rate(a_second: f64) -> String {
     if a_second < 9.995 {
         let number = format!("{a_second:.2}");
@@ -29,31 +29,31 @@ pub fn rate(a_second: f64) -> String {
     scaled(a_second, 1000.0, &["items/s", "k items/s", "M items/s", "G items/s"])
 }
 
-/// `3.4`, `12`: how many times as fast.
+/// A factor for "times as fast", such as `3.4` or `12`.
 pub fn times(factor: f64) -> String {
     let digits = if factor < 0.995 { 2 } else { 1 };
     let number = format!("{factor:.digits$}");
     number.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// `93 %`, of a share between 0 and 1.
+/// A share between 0 and 1 as a percentage, such as `93 %`.
 pub fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
 }
 
-/// `48 B`, `4.5 KiB`.
+/// A size, such as `48 B` or `4.5 KiB`.
 pub fn bytes(bytes: u128) -> String {
     scaled(bytes as f64, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"])
 }
 
-/// `1 item`, `64 items`.
+/// A number with its noun, such as `1 item` or `64 items`.
 pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 fn scaled(mut value: f64, step: f64, units: &[&str]) -> String {
     let mut unit = 0;
-    // Half below the step rounds up to it, and would print as `1000 µs`.
+    // A value less than half a unit below the step would be rounded up and printed as `1000 µs`.
     while value >= step - 0.5 && unit + 1 < units.len() {
         value /= step;
         unit += 1;

@@ -48,8 +48,9 @@ mod futures;
 #[cfg(not(shuttle))]
 mod misuse;
 #[cfg(not(shuttle))]
-mod one_plan;
 mod network;
+#[cfg(not(shuttle))]
+mod one_plan;
 #[cfg(not(shuttle))]
 mod passes;
 #[cfg(not(shuttle))]

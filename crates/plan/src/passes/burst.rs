@@ -1,18 +1,20 @@
-//! How many items a worker takes at once.
+//! The pass that chooses how many items a worker takes at once.
 
 use super::{Note, Pass, demands, known_cost, names, workers};
 use crate::quantity::{count, span};
 use crate::{Burst, EdgeKind, Machine, NodeId, Plan};
 
-/// A claim should take so long: a claim costs about 0.3 µs (`research/batons.md`, "Three stalls"), of which this
-/// makes 3 %, and more than 20 µs are unfair to the others.
+/// The time that a claim should take, in nanoseconds. A claim itself costs about 0.3 µs, which is 3 % of
+/// this. A claim of more than 20 µs would leave too little for other workers.
 const CLAIM_NS: f64 = 10_000.0;
-/// The longest claim that is worth its place in the window.
-const MOST: f64 = 256.0;
+/// The most items in a claim. A longer claim takes up too much of the window.
+const MOST_ITEMS: f64 = 256.0;
 
-/// Fixes how many items a worker takes at once from the lanes into parallel units of known cost, where the
-/// executor would find it out while it runs: 10 µs of work, at most 256 items, and at most half a worker's share
-/// of the window. Bursts that are fixed stay as they are.
+/// Fixes how many items a worker takes at once from the lanes into parallel units of known cost. Without this
+/// pass the executor finds it out while it runs.
+///
+/// A claim gets 10 µs of work, but at most 256 items, and at most half of a worker's share of the window.
+/// Bursts that are fixed already do not change.
 ///
 /// ```
 /// use anabranch_plan::passes::choose_burst;
@@ -36,7 +38,7 @@ pub fn choose_burst(plan: &mut Plan, machine: &Machine) -> Vec<Note> {
         if !unit.parallel || known_cost(nodes).is_none() {
             continue;
         }
-        let by_cost = (CLAIM_NS / unit.each.max(1.0)).clamp(1.0, MOST) as usize;
+        let by_cost = (CLAIM_NS / unit.each.max(1.0)).clamp(1.0, MOST_ITEMS) as usize;
         let by_window = (plan.domains[unit.domain].window / workers.saturating_mul(2)).max(1);
         let items = by_cost.min(by_window);
         *burst = Burst::Fixed(items);

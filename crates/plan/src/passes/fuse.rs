@@ -1,19 +1,19 @@
-//! Serial neighbours as one unit.
+//! The pass that joins serial neighbours into one unit.
 
 use super::{Note, Pass, is_alone, known_cost, names, workers};
 use crate::predict::{Bounds, Demands};
 use crate::quantity::span;
 use crate::{Edge, EdgeKind, Machine, Node, NodeId, Placement, Plan};
 
-/// Serial neighbours that together take longer than this, in nanoseconds, stay apart, so that two workers may
-/// be in them. (Two serial stages of 10 µs would have half of their throughput as one.)
+/// Serial neighbours that together take longer than this, in nanoseconds, are not fused, so that two workers
+/// can run them. (Fused, two serial stages of 10 µs would have half of their throughput.)
 pub const FUSE_NS: u64 = 1_000;
 
-/// Makes one unit of neighbouring serial units that take little, so that items pass between them by a plain call.
+/// Fuses neighbouring serial units that take little time, so that items pass between them by a plain call.
 ///
-/// They are fused where they are in one domain, nothing but the one lane joins them, neither has a thread of
-/// its own, they take at most [`FUSE_NS`] an item together, and the plan is not predicted to be slower for it;
-/// and with one worker always.
+/// Two units are fused if they are in one domain, one lane joins them and nothing else does, neither has a
+/// thread of its own, they take at most [`FUSE_NS`] an item together, and the plan is not predicted to become
+/// slower. With one worker they are always fused.
 ///
 /// ```
 /// use anabranch_plan::passes::fuse_serial_neighbours;
@@ -33,7 +33,7 @@ pub fn fuse_serial_neighbours(plan: &mut Plan, machine: &Machine) -> Vec<Note> {
     if plan.validate().is_err() {
         return notes;
     }
-    // What one fusion allows may allow another before it, so it goes on until nothing changes.
+    // A fusion may allow another one before it, so this goes on until nothing changes.
     while let Some((fused, note)) = (1..plan.nodes.len()).find_map(|at| fuse_before(plan, at, machine)) {
         *plan = fused;
         notes.push(note);
@@ -41,7 +41,8 @@ pub fn fuse_serial_neighbours(plan: &mut Plan, machine: &Machine) -> Vec<Note> {
     notes
 }
 
-/// The plan with the unit that begins with node `at` fused to the one before it, if that is wise.
+/// The plan in which the unit that begins with node `at` is fused with the one before it, if this is worth
+/// it.
 fn fuse_before(plan: &Plan, at: usize, machine: &Machine) -> Option<(Plan, Note)> {
     let (before, after) = (&plan.nodes[at - 1], &plan.nodes[at]);
     let is_apart = before.unit != after.unit;
@@ -69,7 +70,8 @@ fn fuse_before(plan: &Plan, at: usize, machine: &Machine) -> Option<(Plan, Note)
     Some((fused, Note { pass: Pass::Fuse, node: both[0].id, text }))
 }
 
-/// Whether the edge to node `at` from the one before it is all that leaves the one and all that reaches the other.
+/// Whether the edge from the previous node to node `at` is the only one that leaves the one and the only one
+/// that reaches the other.
 fn is_joined_by_one(plan: &Plan, at: usize) -> bool {
     let (before, after) = (NodeId(at - 1), NodeId(at));
     let (from, to) = (plan.nodes[at - 1].unit, plan.nodes[at].unit);

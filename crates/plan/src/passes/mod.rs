@@ -1,9 +1,10 @@
 //! Passes: they rewrite a plan so that it runs better, and say what they did and why.
 //!
-//! A pass changes units, replicas, windows and bursts and nothing else, so what the plan gives stays the same and only
-//! its time and memory change. It decides from the costs of the nodes ([`Node::cost`](crate::Node::cost)) and leaves
-//! alone what somebody chose: replicas and bursts that are set, and a window may become narrower but not wider
-//! unless it is allowed to. A plan that is not valid stays as it is. Running a pass again changes nothing.
+//! A pass changes only units, replicas, windows and bursts. The results of the plan stay the same, and only
+//! its time and its memory change. A pass decides by the costs of the nodes
+//! ([`Node::cost`](crate::Node::cost)). It respects settings: replicas and bursts that are set do not change,
+//! and a window becomes wider only if this is allowed. A plan that is not valid does not change. Running a
+//! pass a second time changes nothing.
 //!
 //! ```
 //! use anabranch_plan::{ItemType, Machine, Node, Pass, Passes, Plan, Settings};
@@ -54,10 +55,10 @@ pub enum Pass {
 }
 
 impl Pass {
-    /// All of them, in the order in which [`Passes::apply`] runs them.
+    /// All passes, in the order in which [`Passes::apply`] runs them.
     pub const ALL: [Pass; 4] = [Pass::Fuse, Pass::Replicas, Pass::Window, Pass::Burst];
 
-    /// `fuse`, `replicas`, `window` or `burst`.
+    /// The name: `fuse`, `replicas`, `window` or `burst`.
     pub fn name(self) -> &'static str {
         match self {
             Pass::Fuse => "fuse",
@@ -74,13 +75,14 @@ impl fmt::Display for Pass {
     }
 }
 
-/// What a pass did to a plan, and why. Its [`Display`](fmt::Display) is `pass: text`; it can be written with `serde`.
+/// What a pass did to a plan, and why. Its [`Display`](fmt::Display) prints `pass: text`, and `serde` can
+/// write it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Note {
-    /// The pass that did it.
+    /// The pass.
     pub pass: Pass,
-    /// The node that it is about: the first, where there are several.
+    /// The node that was changed. If there are several, the first.
     pub node: NodeId,
     /// A sentence without a full stop.
     pub text: String,
@@ -92,7 +94,7 @@ impl fmt::Display for Note {
     }
 }
 
-/// Which passes run.
+/// The passes to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passes {
     on: [bool; Pass::ALL.len()],
@@ -100,29 +102,29 @@ pub struct Passes {
 }
 
 impl Passes {
-    /// Each of them.
+    /// All passes.
     pub const fn all() -> Self {
         Passes { on: [true; Pass::ALL.len()], most_window: None }
     }
 
-    /// None of them.
+    /// No pass.
     pub const fn none() -> Self {
         Passes { on: [false; Pass::ALL.len()], most_window: None }
     }
 
-    /// With a pass switched on.
+    /// Switches a pass on.
     pub const fn with(mut self, pass: Pass) -> Self {
         self.on[pass as usize] = true;
         self
     }
 
-    /// With a pass switched off.
+    /// Switches a pass off.
     pub const fn without(mut self, pass: Pass) -> Self {
         self.on[pass as usize] = false;
         self
     }
 
-    /// Allows a window to become wider than it is, up to `items`: for a plan whose window nobody asked for.
+    /// Allows a window to become wider, up to `items`. This is for a plan whose window the user did not set.
     pub const fn window_up_to(mut self, items: usize) -> Self {
         self.most_window = Some(items);
         self
@@ -133,8 +135,8 @@ impl Passes {
         self.on[pass as usize]
     }
 
-    /// Runs the passes that are switched on, for the workers and the executor that the plan is set to. Gives
-    /// what they did, in their order.
+    /// Runs the passes that are switched on, for the workers and the executor of the plan. Returns what they
+    /// did, in the order in which they did it.
     pub fn apply(&self, plan: &mut Plan, machine: &Machine) -> Vec<Note> {
         let mut notes = Vec::new();
         for pass in Pass::ALL.into_iter().filter(|pass| self.contains(*pass)) {
@@ -149,26 +151,26 @@ impl Passes {
     }
 }
 
-/// All passes, and no window wider than it is.
+/// All passes, and no window may become wider.
 impl Default for Passes {
     fn default() -> Self {
         Passes::all()
     }
 }
 
-/// How many threads share the plan's work, and not those of dedicated nodes.
+/// How many threads share the work of the plan, without the threads of dedicated nodes.
 fn workers(plan: &Plan) -> usize {
     if plan.settings.executor == Executor::Inline { 1 } else { plan.settings.workers }
 }
 
-/// Whether there is nobody to hand items to.
+/// Whether the run has one thread only, so that items are never handed over.
 fn is_alone(plan: &Plan) -> bool {
     let dedicated = plan.nodes.iter().any(|node| node.placement == Placement::Dedicated);
     plan.settings.executor == Executor::Inline || (plan.settings.workers == 1 && !dedicated)
 }
 
-/// The demands of a plan and the time between two items that they allow, if several threads run it and its costs
-/// are known.
+/// The demands of a plan and the time between two items that they allow. `None` if one thread runs the plan,
+/// or its costs are not known.
 fn demands(plan: &Plan, machine: &Machine) -> Option<(Demands, f64)> {
     if is_alone(plan) {
         return None;
@@ -178,12 +180,12 @@ fn demands(plan: &Plan, machine: &Machine) -> Option<(Demands, f64)> {
     Some((demands, time))
 }
 
-/// The cost of each of the nodes added up, where all are known.
+/// The sum of the costs of the nodes, if all of them are known.
 fn known_cost(nodes: &[Node]) -> Option<f64> {
     nodes.iter().map(|node| node.cost.map(|cost| cost as f64)).sum()
 }
 
-/// The names of the nodes, in quotes: `` `read` and `number` ``.
+/// The names of the nodes in backquotes: `` `read` and `number` ``.
 fn names(nodes: &[Node]) -> String {
     let names: Vec<String> =
         nodes.iter().map(|node| format!("`{}`", crate::display::plain(&node.name))).collect();

@@ -1,20 +1,20 @@
-//! How many calls of a parallel stage there may be at once.
+//! The pass that bounds how many calls of a parallel stage run at once.
 
 use super::{Note, Pass, demands, known_cost, names, workers};
 use crate::quantity::{percent, times};
 use crate::{Machine, NodeId, Plan, Schedule, State};
 
-/// A stage has this many times the replicas that its mean cost needs, so that uneven items do not make it the
-/// bottleneck.
+/// A stage gets this many times the replicas that its mean cost requires, so that uneven items do not make it
+/// the bottleneck.
 const ROOM: f64 = 2.0;
 
-/// Bounds the simultaneous calls of parallel units that need fewer than there are workers: with a serial
-/// bottleneck, or with workers that are many because another stage waits. States that are made per worker
-/// are then fewer, and workers do not crowd the cores.
+/// Bounds the simultaneous calls of parallel units that need fewer calls than there are workers. Such units
+/// exist if a serial stage is the bottleneck, or if there are many workers because another stage waits. The
+/// bound saves states that are made for each worker, and workers do not compete for the cores.
 ///
-/// A unit that takes *D* ns an item in a plan that gives one every *T* ns needs *D* / *T* replicas (the utilization
-/// law of Denning and Buzen, 1978); it gets twice that. Units whose replicas are set, or whose items are dealt,
-/// stay as they are; and one that needs every worker has no bound.
+/// A unit that takes *D* ns an item, in a plan that gives an item every *T* ns, needs *D* / *T* replicas (the
+/// utilization law of Denning and Buzen, 1978). It gets twice as many. Units whose replicas are set or whose
+/// items are dealt do not change. A unit that needs every worker gets no bound.
 ///
 /// ```
 /// use anabranch_plan::passes::choose_replicas;

@@ -1,27 +1,34 @@
-//! How many items may be in flight.
+//! The pass that chooses how many items may be in flight.
 
 use super::{Note, Pass, demands, known_cost, workers};
 use crate::predict::{Demands, UnitDemand};
 use crate::quantity::{count, span};
 use crate::{Domain, EdgeKind, Machine, NodeId, Placement, Plan};
 
-/// A worker's share of a window is never less, so that one slow item does not stop the rest.
+/// A window has at least this many items for each worker, so that one slow item does not stop the others.
 const ITEMS_A_WORKER: usize = 16;
-/// A claim takes at most so long (`research/batons.md`, "Constants"), and each worker should find a few of them.
+/// The longest time of a claim, in nanoseconds. Each worker should find some claims in the window.
 const CLAIM_NS: f64 = 20_000.0;
 const CLAIMS_A_WORKER: f64 = 4.0;
-/// More never helped (`research/batons.md`, "Constants"), unless so many are under way.
+/// A window for claims is never larger than this. Larger ones did not help in measurements.
 const MOST_FOR_CLAIMS: f64 = 4_096.0;
-/// So many times the items that are under way on the mean.
+/// A window has this many times the mean number of items in flight.
 const ROOM: f64 = 2.0;
 
-/// Makes the window of each domain as narrow as its items allow: less memory is held and an item is under way for a
-/// shorter time, at the same throughput. With `most`, windows may become wider too, up to so many items.
+/// Makes the window of each domain as narrow as its items allow. At the same throughput, less memory is held,
+/// and an item is in the stream for a shorter time. With `most`, a window may also become wider, up to this
+/// many items.
 ///
-/// A window has 16 items a worker; or four claims of 20 µs a worker (but 4,096 at most), where items are cheap;
-/// or twice the items that are under way on the mean (Little's law: the time in the domain over the time
-/// between two items), where they wait; or two bursts a worker, where those are fixed; whichever is most.
-/// Domains with stages of unknown cost stay as they are. So does the bound by weight, which knows more.
+/// A window has the largest of these numbers of items:
+///
+/// - 16 items for each worker;
+/// - four claims of 20 µs for each worker, but at most 4,096 items, which matters if items are cheap;
+/// - twice the mean number of items in flight, which matters if items wait (Little's law: the time in the
+///   domain divided by the time between two items);
+/// - two bursts for each worker, if the bursts are fixed.
+///
+/// Domains with stages of unknown cost do not change. A bound by weight does not change either, since it
+/// knows the items better.
 ///
 /// ```
 /// use anabranch_plan::passes::choose_window;
@@ -92,7 +99,8 @@ fn needed(plan: &Plan, demands: &Demands, time: f64, domain: usize) -> Option<(u
     Some(best)
 }
 
-/// Sets a domain's window, that of the lanes that had it or are narrower, and of the settings if it came from there.
+/// Sets the window of a domain, of the lanes that had this window or are narrower, and of the settings if it
+/// came from there.
 fn set(plan: &mut Plan, domain: usize, items: usize) {
     let Domain { window: before, .. } = plan.domains[domain];
     plan.domains[domain].window = items;

@@ -1,4 +1,4 @@
-//! The bound in words: what limits, and what to do about it.
+//! What limits a plan and what to do about it, in words.
 
 use super::bounds::{Bound, Bounds};
 use super::{Demands, Limit, Machine, Prediction};
@@ -9,8 +9,8 @@ use crate::{NodeId, Plan};
 pub(super) fn advice(bounds: &Bounds, bound: &Bound, prediction: &Prediction) -> String {
     let Bounds { plan, demands, machine } = *bounds;
     let text = match bound.limit {
-        // What limits is the handing over, then, whichever bound it has lengthened most. On one core there is
-        // nobody to hand over to, and a narrow window is the better thing to name.
+        // Handing items over is the limit then, whichever bound it has raised most. On one core items are not
+        // handed over, and if the window is narrow, the window is the better cause to name.
         Limit::Serial | Limit::Cores | Limit::Workers
             if prediction.speedup < 0.995 && machine.cores > 1 =>
         {

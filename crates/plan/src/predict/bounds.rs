@@ -4,19 +4,19 @@ use super::demand::{UnitDemand, dearest};
 use super::{Demands, Limit, Machine, Overhead};
 use crate::{NodeId, Plan};
 
-/// How long a pull of the source lasts at its mean cost, and how many items it takes at most
-/// (`research/batons.md`, "Constants").
+/// How long a pull of the source takes at its mean cost, in nanoseconds.
 const PULL_NS: f64 = 20_000.0;
+/// The most items of a pull.
 const PULL_ITEMS: f64 = 2_048.0;
 
-/// The least time between two items that something allows.
+/// The least time between two items that one limit allows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bound {
-    /// Nanoseconds.
+    /// The time in nanoseconds.
     pub(crate) time: f64,
     pub(crate) limit: Limit,
     pub(crate) node: NodeId,
-    /// The domain of a limit that is in one.
+    /// The domain of the limit, if it belongs to one.
     pub(crate) domain: usize,
 }
 
@@ -33,12 +33,13 @@ impl<'p> Bounds<'p> {
         Bounds { plan, demands, machine }
     }
 
-    /// The greatest bound for so many workers; of equal ones, the first that more workers would not lift.
+    /// The greatest bound for this many workers. Of equal bounds, the first that more workers would not
+    /// lower.
     pub(crate) fn tightest(&self, workers: usize) -> Bound {
         self.tightest_of(workers, |_| true)
     }
 
-    /// The same if windows were as large as could help.
+    /// The same if windows were so large that they do not limit.
     pub(crate) fn tightest_but_window(&self, workers: usize) -> Bound {
         self.tightest_of(workers, |limit| limit != Limit::Window)
     }
@@ -52,8 +53,8 @@ impl<'p> Bounds<'p> {
         fixed.filter(|fixed| fixed.time >= all.time).unwrap_or(all)
     }
 
-    /// By how much the time between two items is longer than the greatest bound, where a serial unit and the workers
-    /// come near each other.
+    /// By how much the time between two items exceeds the greatest bound, if the bounds of a serial unit and
+    /// of the workers are close to each other.
     pub(super) fn contention(&self, bound: &Bound, workers: usize) -> f64 {
         let is_theirs = matches!(bound.limit, Limit::Serial | Limit::Cores | Limit::Workers);
         if !is_theirs || self.is_plain_loop(workers) {
@@ -70,8 +71,7 @@ impl<'p> Bounds<'p> {
         1.0 + nearness * (meeting + if is_by_cores { crowding * crowd } else { 0.0 })
     }
 
-    /// The time between two items if windows, bursts and replicas were as large as could help: what the costs
-    /// alone allow.
+    /// The time between two items if windows, bursts and replicas did not limit: what the costs alone allow.
     pub(crate) fn by_costs_alone(&self, workers: usize) -> f64 {
         if self.is_plain_loop(workers) {
             return self.demands.sequential;
@@ -81,18 +81,19 @@ impl<'p> Bounds<'p> {
         serial.fold(shared, f64::max)
     }
 
-    /// The fewest workers that reach what the other bounds allow; `None` if nothing else bounds.
+    /// The smallest number of workers that reaches what the other bounds allow. `None` if nothing else
+    /// limits.
     pub(crate) fn enough_workers(&self) -> Option<usize> {
         let floor = self.tightest_fixed(None, |_| true)?.time;
         if self.is_plain_loop(1) && self.demands.sequential <= floor {
             return Some(1);
         }
-        // Rounded down by a hair, so that 4.0000000001 is 4.
+        // A tiny amount is subtracted, so that 4.0000000001 becomes 4.
         let workers = (self.worker_time() / floor - 1e-9).ceil();
         Some((workers as usize).max(1))
     }
 
-    /// From asking for an item until the sink is done with it, while the bound holds.
+    /// The time from asking for an item until the sink has finished it, while the bound holds.
     pub(crate) fn latency(&self, bound: &Bound, workers: usize) -> f64 {
         if self.is_plain_loop(workers) {
             return self.demands.sequential;
@@ -103,7 +104,7 @@ impl<'p> Bounds<'p> {
         });
         let alone = self.demands.alone + claims.sum::<f64>();
         let windows = self.plan.domains.iter().zip(&self.demands.indices);
-        // In items of the source; what a domain never gets does not queue in it.
+        // Counted in items of the source. Items that never reach a domain do not queue in it.
         let full = |last: usize| -> f64 {
             let used = windows.clone().take(last + 1).filter(|(_, index)| **index > 0.0);
             used.map(|(domain, index)| domain.window as f64 / index).sum()
@@ -114,19 +115,19 @@ impl<'p> Bounds<'p> {
                 let pulled = (PULL_NS / source.max(1.0)).clamp(1.0, PULL_ITEMS);
                 (pulled + workers as f64).min(full(0))
             }
-            // Nothing queues behind a source that is always asked again at once.
+            // Nothing queues after a source that is always asked for the next item at once.
             Limit::Serial if self.demands.units[0].first + self.demands.units[0].len > bound.node.0 => 1.0,
             _ => full(bound.domain),
         };
         alone.max(in_flight * bound.time)
     }
 
-    /// One worker with nobody to share with runs the plain loop.
+    /// Whether one worker runs the plan alone, and so runs the plain loop.
     pub(crate) fn is_plain_loop(&self, workers: usize) -> bool {
         workers == 1 && !self.demands.units.iter().any(|unit| unit.dedicated)
     }
 
-    /// The greatest of the bounds that more workers do not lift: with as many workers, or with any number.
+    /// The greatest bound that more workers do not lower, for this many workers or for any number.
     fn tightest_fixed(&self, workers: Option<usize>, counts: impl Fn(Limit) -> bool) -> Option<Bound> {
         let units = self.demands.units.iter().filter_map(|unit| self.unit(unit, workers));
         let cores = (self.machine.cores < usize::MAX).then(|| self.cores());
@@ -146,7 +147,7 @@ impl<'p> Bounds<'p> {
             return Some(bound(Limit::Serial, 1));
         }
         let workers = workers.unwrap_or(usize::MAX);
-        // The lane into a unit has at least its giver's window, which is the domain's.
+        // The lane into a unit has at least the window of the domain.
         let claims = unit.burst.map(|burst| (self.plan.domains[unit.domain].window / burst).max(1));
         let replicas = unit.replicas.unwrap_or(usize::MAX);
         match claims {
@@ -190,7 +191,7 @@ impl<'p> Bounds<'p> {
         }
     }
 
-    /// Nanoseconds of workers for an item.
+    /// The time of workers for an item, in nanoseconds.
     fn worker_time(&self) -> f64 {
         let units = self.demands.units.iter().filter(|unit| !unit.dedicated);
         self.shared(units.map(|unit| unit.time).sum())

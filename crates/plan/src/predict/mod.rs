@@ -1,4 +1,5 @@
-//! What a plan should cost: throughput, latency, the bottleneck and the speed-up on so many workers.
+//! Predictions: the throughput, the latency, the bottleneck and the speed-up of a plan, for a number of
+//! workers.
 
 mod advice;
 mod bounds;
@@ -13,65 +14,70 @@ use crate::{NodeId, Plan, PlanError};
 use serde::Serialize;
 use std::fmt;
 
-/// What a lane costs the threads for an item: writing and reading the slot, its stamp, and the lines of memory
-/// that go from core to core. In nanoseconds of a thread, for the giver and the taker together.
+/// The cost of a lane for an item, in nanoseconds of thread time, for both threads together: writing and
+/// reading the slot and its stamp, and moving cache lines from core to core.
 ///
-/// Fitted to the executor's measurements on two cores (`bench/README.md`: ordered pipelines of two and of four
-/// lanes, with items of 55 ns to 100 µs); the first prototype took 8 (`research/batons.md`, "recommended").
+/// It was fitted to measurements of the executor on two cores (`bench/README.md`: ordered pipelines of two
+/// and of four lanes, with items of 55 ns to 100 µs).
 pub const LANE_NS: f64 = 12.0;
 
-/// The share of its time that a thread loses when others run beside it. From the same measurements: 98 % of two
-/// plain threads at 10 µs an item.
+/// The share of its time that a thread loses because others run at the same time. It comes from the same
+/// measurements: at 10 µs an item they reach 98 % of two plain threads.
 pub const SHARING: f64 = 0.02;
 
-/// How long a thread that waits for an item keeps a processor after all, to fall asleep and to be woken, in
-/// nanoseconds. Measured on a virtual machine, where it is dear: a plain loop that sleeps 1,000 times a second
-/// takes 3.0 to 3.9 % of a core (`research/batons.md`, "Other shapes").
+/// How long a thread that waits for an item still uses a processor, to fall asleep and to be woken, in
+/// nanoseconds.
+///
+/// It was measured on a virtual machine, where this is expensive: a plain loop that sleeps 1,000 times a
+/// second uses 3.0 to 3.9 % of a core.
 pub const WAKE_NS: f64 = 35_000.0;
 
-/// The share by which the time between two items is longer where a serial unit and the workers limit alike: now and then
-/// the one waits for the other. Measured with a serial stage of 10 µs between parallel ones of 5 µs, on two workers
-/// (`bench/README.md`).
+/// The share by which the time between two items is longer if a serial unit and the workers limit about
+/// equally, because one sometimes waits for the other. It was measured with a serial stage of 10 µs between
+/// parallel stages of 5 µs, with two workers (`bench/README.md`).
 pub const MEETING: f64 = 0.055;
 
-/// The same for threads that share a core with as many others as there are: who holds up the serial unit may be without
-/// one. From the same measurement on four workers and two cores.
+/// The additional share if there are more workers than cores, because the thread that holds up the serial
+/// unit may have no core. It comes from the same measurement, with four workers on two cores.
 pub const CROWDING: f64 = 0.3;
 
-/// What passing items costs. Where costs were measured with the passing in them, use [`Overhead::NONE`].
+/// What it costs to pass items. If the measured costs include it already, use [`Overhead::NONE`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overhead {
-    /// Nanoseconds of threads' time for an item and a lane, half with the giver and half with the taker.
+    /// The thread time for an item and a lane in nanoseconds. Half of it belongs to the giving and half to
+    /// the taking unit.
     pub lane: f64,
-    /// The share of their time, 0 to 1, that threads lose by running beside each other.
+    /// The share of their time, from 0 to 1, that threads lose because others run at the same time.
     pub sharing: f64,
-    /// Nanoseconds of a processor for each item that a node waits for, but not more than it waits.
+    /// The processor time for each item that a node waits for, in nanoseconds. At most as long as the node
+    /// waits.
     pub wake: f64,
-    /// The share of the time, 0 to 1, that is lost where a serial unit and the workers limit alike...
+    /// The share of the time, from 0 to 1, that is lost if a serial unit and the workers limit about equally.
     pub meeting: f64,
-    /// ... and where, besides, there are many more workers than cores.
+    /// The share that is lost in addition if there are many more workers than cores.
     pub crowding: f64,
 }
 
 impl Overhead {
-    /// What was measured of the executor: [`LANE_NS`], [`SHARING`], [`WAKE_NS`], [`MEETING`] and [`CROWDING`].
+    /// The measured overhead of the executor: [`LANE_NS`], [`SHARING`], [`WAKE_NS`], [`MEETING`] and
+    /// [`CROWDING`].
     pub const MEASURED: Overhead =
         Overhead { lane: LANE_NS, sharing: SHARING, wake: WAKE_NS, meeting: MEETING, crowding: CROWDING };
-    /// Passing items is free, and so is waiting.
+    /// No overhead: passing items and waiting cost nothing.
     pub const NONE: Overhead = Overhead { lane: 0.0, sharing: 0.0, wake: 0.0, meeting: 0.0, crowding: 0.0 };
 }
 
-/// What a plan is predicted for.
+/// The machine for which a plan is predicted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Machine {
-    /// How many processors the threads have. At least 1.
+    /// How many processors the threads may use. At least 1.
     pub cores: usize,
-    /// What passing items costs on it.
+    /// What it costs to pass items on this machine.
     pub overhead: Overhead,
 }
 
 impl Machine {
-    /// A machine of so many processors, with the measured overhead.
+    /// A machine with `cores` processors and the measured overhead.
     pub const fn new(cores: usize) -> Self {
         Machine { cores, overhead: Overhead::MEASURED }
     }
@@ -94,18 +100,18 @@ impl Default for Machine {
     }
 }
 
-/// What keeps a plan from being quicker.
+/// What keeps a plan from being faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Limit {
     /// A serial unit is busy all the time.
     Serial,
-    /// A parallel unit is busy in as many calls as it may have.
+    /// A parallel unit runs all the time in as many calls as it may have.
     Replicas,
-    /// Claims of so many items leave a window with fewer claims than there are workers.
+    /// Claims are so large that a window has fewer claims than there are workers.
     Burst,
-    /// The window is full: its items are on their way, and the source waits for room.
+    /// The window is full: its items are in the stream, and the source waits for room.
     Window,
     /// Every core is busy.
     Cores,
@@ -113,39 +119,41 @@ pub enum Limit {
     Workers,
 }
 
-/// What a plan should do on so many workers. Its [`Display`](fmt::Display) is a line of numbers;
-/// [`advice`](Prediction::advice) says why and what to do about it.
+/// What a plan should achieve with a number of workers. Its [`Display`](fmt::Display) prints a line of
+/// numbers, and [`advice`](Prediction::advice) says what limits it and what to do about that.
 ///
-/// It can be written with `serde`, its fields by their names.
+/// `serde` can write it, with its fields by their names.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Prediction {
-    /// How many workers it is for.
+    /// The number of workers.
     pub workers: usize,
-    /// Nanoseconds between one item of the source and the next.
+    /// The time between two items of the source, in nanoseconds.
     pub per_item: f64,
-    /// Items of the source in a second.
+    /// Items of the source per second.
     pub throughput: f64,
-    /// Nanoseconds from asking the source for an item until the sink is done with it, while the stream runs
-    /// at this throughput and the source always has an item: with the items that queue before the bottleneck.
-    /// An estimate: how far the source runs ahead is decided while the stream runs.
+    /// The time from asking the source for an item until the sink has finished it, in nanoseconds.
+    ///
+    /// It holds while the stream runs at this throughput and the source always has an item, so it includes
+    /// waiting before the bottleneck. It is an estimate, because how far the source runs ahead is decided
+    /// while the stream runs.
     pub latency: f64,
-    /// The same for an item that meets no other on its way.
+    /// The same for an item that never waits for another item, in nanoseconds.
     pub shortest_latency: f64,
-    /// How many times as fast as the sequential loop, which is what one worker runs. Below 1 where handing the
-    /// items over costs more than sharing their work saves.
+    /// How many times as fast as the sequential loop, which is what one worker runs. It is below 1 if handing
+    /// items over costs more than sharing the work saves.
     pub speedup: f64,
-    /// What keeps it from being quicker.
+    /// What keeps the plan from being faster.
     pub limit: Limit,
-    /// The node where that is: the dearest of a unit or a domain that limits, or of all where the workers or
-    /// cores do.
+    /// The node that limits: the one that costs most in the limiting unit or domain, or of all nodes if the
+    /// workers or cores limit.
     pub bottleneck: NodeId,
-    /// The fewest workers that reach the most that more workers can bring, but for the [`MEETING`] share; `None` if each
-    /// one helps.
+    /// The smallest number of workers that reaches the most that workers can achieve, apart from the
+    /// [`MEETING`] share. `None` if every additional worker helps.
     pub enough_workers: Option<usize>,
-    /// Nodes whose cost nobody gave, and which were counted as 0.
+    /// Nodes without a known cost, which counted as 0.
     pub unknown: Vec<NodeId>,
-    /// A sentence or two: what limits, and what to do about it.
+    /// One or two sentences: what limits, and what to do about it.
     pub advice: String,
 }
 
@@ -166,7 +174,7 @@ impl fmt::Display for Prediction {
     }
 }
 
-/// Predictions of one plan for several numbers of workers. It can be written with `serde` as well.
+/// Predictions of one plan for several numbers of workers. `serde` can write it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Curve {
@@ -174,34 +182,34 @@ pub struct Curve {
     pub name: Option<String>,
     /// The names of its nodes.
     pub nodes: Vec<String>,
-    /// One for each number of workers that was asked for, in that order. At least one.
+    /// A prediction for each number of workers, in the order of the numbers. At least one.
     pub points: Vec<Prediction>,
 }
 
-/// Why nothing can be said of a plan.
+/// Why a plan cannot be predicted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PredictError {
     /// No node has a cost above 0.
     #[error("no node of the plan has a cost; give them, or measure a run")]
     NoCosts,
-    /// Nobody would run it.
+    /// The number of workers is 0.
     #[error("a prediction is for 1 worker or more, not 0")]
     NoWorkers,
-    /// A curve has points.
+    /// No number of workers was given.
     #[error("a curve needs 1 number of workers or more")]
     NoPoints,
-    /// It would run nowhere.
+    /// The machine has 0 cores.
     #[error("a prediction is for 1 core or more, not 0")]
     NoCores,
-    /// The plan could not run.
+    /// The plan is not valid.
     #[error(transparent)]
     Plan(#[from] PlanError),
 }
 
 impl Plan {
-    /// What the plan should do on `workers` workers, with a core for each thread.
-    /// [`predict_on`](Plan::predict_on) has the model.
+    /// Predicts the plan for `workers` workers, with a core for each thread. [`predict_on`](Plan::predict_on)
+    /// describes the model.
     ///
     /// ```
     /// use anabranch_plan::{ItemType, Limit, Node, Plan, Settings};
@@ -227,44 +235,49 @@ impl Plan {
         self.predict_on(&Machine::ample(), workers)
     }
 
-    /// What the plan should do on `workers` workers of a machine.
+    /// Predicts the plan for `workers` workers on a machine.
     ///
     /// # The model
     ///
-    /// The asymptotic bounds of operational analysis (P. J. Denning and J. P. Buzen, "The Operational Analysis of
-    /// Queueing Network Models", ACM Computing Surveys 10(3), 1978) over the stages of a pipeline, of which
-    /// some are replicated (a pipeline of farms in FastFlow, Rust-SSP and SPar). An item is one of the source.
-    /// Node *k* sees *v* items for each of them (the product of the rates before it) and takes *c* ns for each,
-    /// so its demand is *D* = *v c*; a unit's demand is the sum of its nodes' and half of the
-    /// [overhead](Overhead) of each lane that it touches. The time between two items is the greatest of
+    /// The model uses the asymptotic bounds of operational analysis (P. J. Denning and J. P. Buzen, "The
+    /// Operational Analysis of Queueing Network Models", ACM Computing Surveys 10(3), 1978). It applies them
+    /// to the stages of a pipeline, some of which are replicated (a pipeline of farms in FastFlow, Rust-SSP
+    /// and SPar).
     ///
-    /// | bound | is | because |
+    /// All times are for an item of the source. Node *k* sees *v* items for each item of the source (the
+    /// product of the rates before it) and takes *c* ns for each, so its demand is *D* = *v c*. The demand of
+    /// a unit is the sum of the demands of its nodes, plus half of the [overhead](Overhead) of each lane that
+    /// it touches. The time between two items is the greatest of these bounds:
+    ///
+    /// | bound | value | reason |
     /// |---|---|---|
     /// | [`Serial`](Limit::Serial) | *D* of each serial unit | the bottleneck law: at most one call at a time |
-    /// | [`Replicas`](Limit::Replicas) | *D* / replicas of each parallel unit | at most so many calls at a time |
-    /// | [`Burst`](Limit::Burst) | *D* / (window / burst) of each parallel unit | items of a claim run one after the other |
-    /// | [`Window`](Limit::Window) | sum of *D* in a domain / its window | Little's law: so many items in flight |
+    /// | [`Replicas`](Limit::Replicas) | *D* / replicas of each parallel unit | at most this many calls at a time |
+    /// | [`Burst`](Limit::Burst) | *D* / (window / burst) of each parallel unit | the items of a claim run one after another |
+    /// | [`Window`](Limit::Window) | sum of *D* in a domain / its window | Little's law: at most this many items in flight |
     /// | [`Cores`](Limit::Cores) | sum of *D* without waiting / cores | a core does one thing at a time |
-    /// | [`Workers`](Limit::Workers) | sum of *D*, but of dedicated nodes / workers | so does a worker, waiting or not |
+    /// | [`Workers`](Limit::Workers) | sum of *D* without dedicated nodes / workers | a worker does one thing at a time, even if it waits |
     ///
-    /// and the last two are lengthened by the share that threads lose by running beside each other. Where the greatest
-    /// is a serial unit's and that of the workers or cores is near it, or the other way round, the time is longer than
-    /// both, by [`MEETING`] (and [`CROWDING`], with more workers than cores) times the eighth power of their ratio. One worker
-    /// without dedicated nodes runs the plain loop: the sum of the demands, with no overhead. Whether the
-    /// plan's own executor is the inline one makes no difference: it is asked what `workers` workers would do.
+    /// The last two are raised by the share that threads lose by running at the same time. If the bound of a
+    /// serial unit and that of the workers or cores are close to each other, the time is longer than both: by
+    /// [`MEETING`] (and [`CROWDING`], with more workers than cores) times the eighth power of their ratio.
+    /// One worker without dedicated nodes runs the plain loop, whose time is the sum of the demands without
+    /// overhead. The executor of the plan does not matter: the prediction is for `workers` workers.
     ///
-    /// The latency of a running stream follows from Little's law too: the items of the full windows before the
-    /// bottleneck (at a limit of workers or cores: what one pull of the source gives, at most 20 µs or 2,048
-    /// items, and one an each worker) times the time between two.
+    /// The latency of a running stream follows from Little's law: the number of items before the bottleneck
+    /// times the time between two items. These items fill the windows before the bottleneck. If the workers
+    /// or cores limit, they are what one pull of the source gives (at most 20 µs or 2,048 items) and one item
+    /// for each worker.
     ///
-    /// # What it leaves out
+    /// # What the model leaves out
     ///
-    /// Costs are means: where one item in 16 costs eight times the mean, a simulation took
-    /// up to 14 % longer (`tests/integration/simulation.rs`), and more in a narrow window, where such items wait for each other.
-    /// Items without any work pass quicker than [`LANE_NS`] has it: 8.6 ns each were measured with two workers where
-    /// 13 are predicted.
-    /// A window by weight, more threads than cores, memory bandwidth, and starting and ending are not in it. A node
-    /// with several inputs is taken to need one item of each.
+    /// - Costs are means. If one item in 16 costs eight times the mean, a simulation took up to 14 % longer
+    ///   (`tests/integration/simulation.rs`), and even longer with a narrow window, where such items wait for each other.
+    /// - Items without any work pass faster than [`LANE_NS`] says: with two workers 8.6 ns an item were
+    ///   measured, where 13 ns are predicted.
+    /// - A window by weight, more threads than cores, memory bandwidth, and the start and the end of a run
+    ///   are not in the model.
+    /// - A node with several inputs is assumed to need one item of each.
     ///
     /// ```
     /// use anabranch_plan::{ItemType, Limit, Machine, Node, Plan, Settings};
@@ -283,14 +296,14 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`PredictError`] if there are no workers or cores, no node has a cost, or the plan is not
+    /// [`PredictError`] if there are no workers or no cores, if no node has a cost, or if the plan is not
     /// [valid](Plan::validate).
     pub fn predict_on(&self, machine: &Machine, workers: usize) -> Result<Prediction, PredictError> {
         let demands = Demands::of(self, machine)?;
         predict(self, &demands, machine, workers)
     }
 
-    /// The curve of [`predict`](Plan::predict) over several numbers of workers.
+    /// Predicts the plan with [`predict`](Plan::predict) for several numbers of workers.
     ///
     /// ```
     /// use anabranch_plan::{ItemType, Node, Plan, Settings};
@@ -308,12 +321,12 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// As [`predict_on`](Plan::predict_on), or if `workers` gives no number.
+    /// As [`predict_on`](Plan::predict_on), or if `workers` is empty.
     pub fn predict_range(&self, workers: impl IntoIterator<Item = usize>) -> Result<Curve, PredictError> {
         self.predict_range_on(&Machine::ample(), workers)
     }
 
-    /// The curve of [`predict_on`](Plan::predict_on) over several numbers of workers.
+    /// Predicts the plan with [`predict_on`](Plan::predict_on) for several numbers of workers.
     ///
     /// ```
     /// use anabranch_plan::{ItemType, Limit, Machine, Node, Plan, Settings};
@@ -331,7 +344,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// As [`predict_on`](Plan::predict_on), or if `workers` gives no number.
+    /// As [`predict_on`](Plan::predict_on), or if `workers` is empty.
     pub fn predict_range_on(
         &self,
         machine: &Machine,

@@ -1,20 +1,21 @@
-//! A small writer of SVG 1.1: shapes and text by absolute coordinates. It needs no style sheet and no ids, so that
-//! several pictures may stand in one page, and it has a ground of its own, so that its text is dark on light
-//! everywhere.
+//! A small writer of SVG 1.1: shapes and text at absolute coordinates.
+//!
+//! It needs no style sheet and no ids, so several pictures can be in one page. It has its own background, so
+//! its text is dark on light everywhere.
 
 use std::fmt::Write;
 
-/// Height of a line of text, in pixels, and the size of its letters.
+/// The height of a line of text, and the size of its letters, in pixels.
 pub(super) const LINE: f64 = 18.0;
 const LETTERS: f64 = 13.0;
 
-/// Dark enough on every ground used here for a contrast of 7 to 1.
+/// Dark enough for a contrast of 7 to 1 on every background that is used here.
 pub(super) const INK: &str = "#1c2430";
-/// What is said by the way; 4.5 to 1.
+/// The colour of less important text, with a contrast of 4.5 to 1.
 pub(super) const FAINT: &str = "#56606e";
 pub(super) const GROUND: &str = "#ffffff";
 
-/// How a shape is filled and outlined.
+/// The fill and the outline of a shape.
 #[derive(Clone, Copy)]
 pub(super) struct Paint {
     pub(super) fill: &'static str,
@@ -50,7 +51,7 @@ impl Paint {
     }
 }
 
-/// Where a text stands by its point.
+/// The position of a text relative to its point.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
     Start,
@@ -58,7 +59,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// How letters look.
+/// The style of letters.
 #[derive(Clone, Copy)]
 pub(super) struct Letters {
     pub(super) color: &'static str,
@@ -73,14 +74,15 @@ impl Letters {
     pub(super) const TITLE: Letters = Letters { size: 16.0, ..Letters::BOLD };
 }
 
-/// The inside of a picture, in the order of drawing.
+/// The content of a picture, in drawing order.
 #[derive(Default)]
 pub(super) struct Canvas {
     body: String,
 }
 
 impl Canvas {
-    /// What is drawn until [`close`](Canvas::close) shows `tip` when pointed at.
+    /// Begins a group. Until [`close`](Canvas::close), everything that is drawn shows `tip` under the
+    /// pointer.
     pub(super) fn open(&mut self, tip: &str) {
         self.add(&format!("<g><title>{}</title>", escaped(tip)));
     }
@@ -101,28 +103,28 @@ impl Canvas {
         self.add(&format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" {look}/>"));
     }
 
-    /// A line through the points.
+    /// Draws a line through the points.
     pub(super) fn line(&mut self, points: &[(f64, f64)], paint: Paint) {
         let points: Vec<String> =
             points.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect();
         self.add(&format!("<polyline points=\"{}\" {}/>", points.join(" "), paint.attributes()));
     }
 
-    /// A filled shape with the points as corners.
+    /// Draws a filled shape with the points as its corners.
     pub(super) fn polygon(&mut self, points: &[(f64, f64)], paint: Paint) {
         let points: Vec<String> =
             points.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect();
         self.add(&format!("<polygon points=\"{}\" {}/>", points.join(" "), paint.attributes()));
     }
 
-    /// An arrow that goes down from one point to another.
+    /// Draws an arrow down from one point to another.
     pub(super) fn arrow(&mut self, x: f64, from: f64, to: f64, paint: Paint) {
         self.line(&[(x, from), (x, to - 8.0)], paint);
         let head = Paint { fill: paint.line, dashed: false, width: 1.0, ..paint };
         self.polygon(&[(x - 5.0, to - 9.0), (x + 5.0, to - 9.0), (x, to)], head);
     }
 
-    /// A text whose letters stand on the line at `y`.
+    /// Draws a text whose baseline is at `y`.
     pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, letters: Letters, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "",
@@ -137,7 +139,7 @@ impl Canvas {
         ));
     }
 
-    /// The whole document: `title` is what is said of the picture to who does not see it.
+    /// The whole document. `title` describes the picture to readers who cannot see it.
     pub(super) fn document(self, title: &str, width: f64, height: f64) -> String {
         let (width, height) = (number(width.ceil()), number(height.ceil()));
         let mut text = format!(
@@ -158,7 +160,7 @@ impl Canvas {
     }
 }
 
-/// About how wide a text is. Fonts differ, so it is on the wide side.
+/// About how wide a text is, in pixels. Fonts differ, so the estimate is rather too large.
 pub(super) fn width(text: &str, letters: Letters) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | 't' | 'f' | 'r' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '(' | ')' | ' ' => 0.4,
@@ -173,7 +175,7 @@ pub(super) fn width(text: &str, letters: Letters) -> f64 {
     text.chars().map(em).sum::<f64>() * letters.size * bold
 }
 
-/// The text in lines that are at most `most` pixels wide, broken at spaces.
+/// Breaks a text at spaces into lines of at most `most` pixels.
 pub(super) fn wrapped(text: &str, letters: Letters, most: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -188,7 +190,7 @@ pub(super) fn wrapped(text: &str, letters: Letters, most: f64) -> Vec<String> {
     lines
 }
 
-/// Text between tags, or in an attribute. What XML 1.0 does not allow is left out.
+/// Escapes text for use between tags or in an attribute. Characters that XML 1.0 does not allow are left out.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -205,7 +207,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// A coordinate with at most one digit behind the point.
+/// A coordinate with at most one digit after the point.
 fn number(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)

@@ -1,4 +1,4 @@
-//! The curve of a prediction as a picture.
+//! The curve of a prediction, as a picture.
 
 use super::canvas::{Anchor, Canvas, INK, LINE, Letters, Paint, width, wrapped};
 use crate::display::plain;
@@ -18,14 +18,16 @@ const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 340.0;
 const RIGHT: f64 = 30.0;
 
-/// No measurement of the plan is so many times as fast as its loop.
+/// A measurement that is this many times as fast as the loop cannot be right.
 const UNBELIEVABLE: f64 = 1e6;
 
 impl Curve {
-    /// The speed-up over the number of workers as a picture in SVG 1.1: the prediction as a line, the speed-up of
-    /// as many workers as a dashed one, and as circles what was measured: pairs of a number of workers and
-    /// nanoseconds an item. Both are held against the predicted time of the sequential loop. A time that is not
-    /// finite, or a million times as short as that, is left out.
+    /// The speed-up over the number of workers, as a picture in SVG 1.1.
+    ///
+    /// The prediction is a line, and the ideal (a speed-up of 1 for each worker) is a dashed line. `measured`
+    /// has pairs of a number of workers and nanoseconds an item, which are drawn as circles. The speed-up is
+    /// relative to the predicted time of the sequential loop. A time that is not finite, or a million times
+    /// shorter than that of the loop, is left out.
     ///
     /// ```
     /// use anabranch_plan::{ItemType, Node, Plan, Settings};
@@ -42,7 +44,7 @@ impl Curve {
     pub fn to_svg(&self, measured: &[(usize, f64)]) -> String {
         let mut points: Vec<&Prediction> = self.points.iter().collect();
         points.sort_by_key(|point| point.workers);
-        // The baseline is the same for every point of a plan.
+        // The time of the sequential loop is the same for every point of a plan.
         let sequential = points.first().map_or(1.0, |point| point.per_item * point.speedup);
         let measured: Vec<(usize, f64, f64)> = measured
             .iter()
@@ -106,7 +108,7 @@ impl Curve {
         canvas.document(&title, LEFT + WIDTH + RIGHT, bottom + 16.0)
     }
 
-    /// Where another thing begins to limit: an upright line, and what it is.
+    /// Draws a vertical line where another limit begins, with the name of the limit.
     fn regimes(&self, canvas: &mut Canvas, points: &[&Prediction], x: &dyn Fn(f64) -> f64) {
         let same = |a: &&Prediction, b: &&Prediction| a.limit == b.limit && a.bottleneck == b.bottleneck;
         let mut stretches = points.chunk_by(same).peekable();
@@ -130,7 +132,7 @@ impl Curve {
                 Limit::Cores => "limit: cores".to_owned(),
                 Limit::Workers => "limit: workers".to_owned(),
             };
-            // What has no room is in the tips of the points.
+            // A name without enough room is still in the tips of the points.
             if width(&text, Letters::FAINT) + 8.0 < ends - begins {
                 let at = ((begins + ends) / 2.0, TOP + HEIGHT - 8.0);
                 canvas.text(at, Anchor::Middle, Letters::FAINT, &text);
@@ -140,7 +142,7 @@ impl Curve {
     }
 }
 
-/// What the lines mean, and what limits in the end. Gives its lower edge.
+/// Draws the legend, and what limits the throughput in the end. Returns its lower edge.
 fn legend(canvas: &mut Canvas, points: &[&Prediction], has_measured: bool) -> f64 {
     let mut y = TOP + HEIGHT + 64.0;
     let mut at = LEFT;
@@ -168,7 +170,7 @@ fn legend(canvas: &mut Canvas, points: &[&Prediction], has_measured: bool) -> f6
     y
 }
 
-/// A round step (1, 2 or 5 times a power of ten) that cuts `range` into about `parts` parts.
+/// A round step (1, 2 or 5 times a power of ten) that divides `range` into about `parts` parts.
 fn step(range: f64, parts: f64) -> f64 {
     let rough = range / parts;
     let power = 10f64.powf(rough.log10().floor());

@@ -1,4 +1,4 @@
-//! Pictures without a drawing program.
+//! Pictures in SVG, written without a drawing program.
 
 mod canvas;
 mod curve;

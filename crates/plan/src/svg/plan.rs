@@ -1,4 +1,4 @@
-//! The plan as a picture, and what was measured laid over it.
+//! The plan as a picture, with its measurements.
 
 use super::canvas::{Anchor, Canvas, LINE, Letters, Paint, width, wrapped};
 use crate::display::{domain_line, headline, item_text, kind, notes, plain, settings_line};
@@ -15,22 +15,24 @@ const BUSY: Paint = Paint::new("#4c5a6b", "#4c5a6b").wide(0.0);
 const IDLE: Paint = Paint::new("#ffffff", "#4c5a6b").wide(1.0);
 
 const MARGIN: f64 = 20.0;
-/// Inside of a frame, and of a box.
+/// The padding inside a frame and inside a box, in pixels.
 const PAD: f64 = 12.0;
-/// How far the sheets of a parallel unit show behind each other.
+/// How far the sheets of a parallel unit stick out behind each other, in pixels.
 const SHEET: f64 = 6.0;
-/// Height of an arrow between two units, and between two nodes of one.
+/// The height of an arrow between two units, and between two nodes of one unit, in pixels.
 const LANE_HEIGHT: f64 = 44.0;
 const CALL_HEIGHT: f64 = 28.0;
-/// Left of the boxes, where edges pass that skip some.
+/// The space left of the boxes for edges that skip nodes, in pixels.
 const DETOUR: f64 = 26.0;
 const METER: f64 = 90.0;
 
 impl Plan {
-    /// The plan as a picture in SVG 1.1 that needs nothing beside it: a frame for each domain and in it a box for each
-    /// unit, with a line for each node of it. Serial units are sheets of paper with corners, parallel ones stacks of
-    /// rounded ones; lanes are bold arrows that say their window, plain calls thin dashed ones. Pointing at a
-    /// node or an edge shows more of it.
+    /// The plan as a picture in SVG 1.1, which needs no other file.
+    ///
+    /// Each domain is a frame. Each unit is a box in it, with a line for each of its nodes. A serial unit is
+    /// a sheet with sharp corners, and a parallel unit is a stack of sheets with round corners. A lane is a
+    /// bold arrow with its window, and a plain call is a thin dashed arrow. A node or an edge shows more
+    /// under the pointer.
     ///
     /// ```
     /// use anabranch_plan::{ItemType, Node, Plan, Settings};
@@ -46,25 +48,25 @@ impl Plan {
         self.to_svg_with(&Overlay::new())
     }
 
-    /// The picture of [`to_svg`](Plan::to_svg) with what was measured in it: items, the share of the time that a
-    /// node was busy as a meter, what waited before it, the bottleneck with a bold outline, and
-    /// predicted beside measured.
+    /// Like [`to_svg`](Plan::to_svg), with the measurements: the items, the share of the time in which a node
+    /// was busy as a meter, what waited before it, a bold outline for the bottleneck, and the prediction next
+    /// to the measured time.
     pub fn to_svg_with(&self, overlay: &Overlay) -> String {
         Drawing::new(self, overlay).finish()
     }
 }
 
-/// The picture as far as it is drawn, from the top down.
+/// A picture that is being drawn from top to bottom.
 struct Drawing<'p> {
     plan: &'p Plan,
     overlay: &'p Overlay,
     canvas: Canvas,
-    /// Where the next thing begins.
+    /// Where the next part begins.
     y: f64,
-    /// Left edge and width of the boxes.
+    /// The left edge of the boxes.
     left: f64,
     width: f64,
-    /// Middle of the sides of each node, for edges that skip some.
+    /// The middle of each node's side, for edges that skip nodes.
     middles: Vec<f64>,
 }
 
@@ -96,7 +98,7 @@ impl<'p> Drawing<'p> {
         }
     }
 
-    /// Width of the frames.
+    /// The width of the frames.
     fn frame(&self) -> f64 {
         self.left - MARGIN + self.width + 2.0 * SHEET + PAD
     }
@@ -150,7 +152,7 @@ impl<'p> Drawing<'p> {
         self.y = top + height;
     }
 
-    /// Height of a unit with the sheets behind it.
+    /// The height of a unit, including the sheets behind it.
     fn unit_height(&self, nodes: &[Node]) -> f64 {
         self.box_height(nodes) + if nodes[0].role.is_parallel() { 2.0 * SHEET } else { 0.0 }
     }
@@ -223,7 +225,8 @@ impl<'p> Drawing<'p> {
         self.y += rows.height();
     }
 
-    /// The arrow to a node from the one before it, if there is an edge; its height is passed in any case.
+    /// Draws the arrow from the previous node, if there is an edge. It moves down by the height of the arrow
+    /// in any case.
     fn edge_into(&mut self, to: NodeId) {
         let from = NodeId(to.0.wrapping_sub(1));
         if let Some(edge) = self.plan.edges.iter().find(|edge| edge.from == from && edge.to == to) {
@@ -245,7 +248,7 @@ impl<'p> Drawing<'p> {
         edge.map_or(String::new(), |edge| edge_label(self.plan, edge))
     }
 
-    /// Edges that skip nodes go round them on the left.
+    /// Draws the edges that skip nodes, around the left side.
     fn detours(&mut self) {
         let middle = |id: NodeId| self.middles.get(id.0).copied();
         let edges = self.plan.edges.iter().filter(|edge| is_detour(edge.from, edge.to));
@@ -263,7 +266,7 @@ impl<'p> Drawing<'p> {
         }
     }
 
-    /// What the shapes mean, and predicted beside measured.
+    /// Draws the legend, and the predicted next to the measured time.
     fn footer(&mut self) {
         let workers = match self.plan.settings.executor {
             Executor::Inline => 1,
@@ -368,7 +371,7 @@ fn is_detour(from: NodeId, to: NodeId) -> bool {
     Some(to.0) != from.0.checked_add(1)
 }
 
-/// What passes and through how many slots.
+/// The type of the items, and through how many slots they pass.
 fn edge_label(plan: &Plan, edge: &Edge) -> String {
     let mut label = item_text(edge);
     if let EdgeKind::Lane { window, burst } = edge.kind {
@@ -381,7 +384,7 @@ fn edge_label(plan: &Plan, edge: &Edge) -> String {
     label
 }
 
-/// All that is known of a node.
+/// Everything that is known about a node.
 fn tip(plan: &Plan, node: &Node) -> String {
     let mut lines = vec![format!("{} ({})", plain(&node.name), node.id)];
     lines.push(format!("{}, {}", plain(&node.operator), kind(plan, node)));
@@ -398,7 +401,7 @@ mod tests {
 
     #[test]
     fn ink_is_dark_and_grounds_are_light() {
-        // Relative luminance and contrast as in WCAG 2.1.
+        // Relative luminance and contrast as defined in WCAG 2.1.
         let luminance = |color: &str| {
             let part = |at: usize| {
                 let value = f64::from(u8::from_str_radix(&color[at..at + 2], 16).unwrap()) / 255.0;

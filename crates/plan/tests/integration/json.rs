@@ -173,7 +173,11 @@ fn another_version_is_refused_by_its_number() {
     let text = small().to_json().replace("\"version\": 1", "\"version\": 2");
     let error = Plan::from_json(&text).unwrap_err();
     assert!(matches!(error, JsonError::Version { found: 2 }));
-    assert_eq!(error.to_string(), "a plan of format version 2, where 1 is read");
+    assert_eq!(
+        error.to_string(),
+        "the plan has format version 2, but this program reads version 1: write the plan again with the version of \
+         Anabranch that reads it"
+    );
 }
 
 #[test]
