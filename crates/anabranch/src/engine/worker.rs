@@ -251,6 +251,10 @@ impl<'l, 'env> Worker<'l, 'env> {
         self.pace =
             if now < self.noted + NOTE_NS { (2 * self.pace).min(NOTE_STEPS) } else { self.pace.div_ceil(2) };
         self.noted = now;
+        self.note(measures, now);
+    }
+
+    fn note(&self, measures: &Measures, now: u64) {
         if let Some(mut waiting) = measures.try_waiting() {
             waiting.note(now, self.line.standings().map(|standing| (standing.id, standing.waiting)));
         }
@@ -288,6 +292,10 @@ impl<'l, 'env> Worker<'l, 'env> {
     /// Waits until there may be something to do.
     fn idle(&mut self) {
         let began = Moment::now();
+        // What waits while a worker has nothing to do is noted where it begins and where it ends: in between nobody looks.
+        if let Some(measures) = self.run.measures() {
+            self.note(measures, measures.now());
+        }
         if !self.spin(began) {
             let ticket = self.run.event.prepare();
             if cfg!(not(mutant = "no_last_look")) && self.look() {
@@ -314,6 +322,10 @@ impl<'l, 'env> Worker<'l, 'env> {
         self.wait = (3 * self.wait + waited) / 4;
         if let Some(measures) = self.run.measures() {
             measures.idled(began, waited);
+            if let Some(mut waiting) = measures.try_waiting() {
+                let standings = self.line.standings().map(|standing| (standing.id, standing.waiting));
+                waiting.note_and_take(measures.now(), standings);
+            }
         }
         if !self.has_called {
             // Only work without a pause shows that a helper would be of use.

@@ -298,19 +298,11 @@ fn node_reports(
     nodes
 }
 
-/// The mean over time of how many items waited before a node. A stretch in which no thread looked counts like
-/// the one before it.
+/// The mean number of items that waited before a node, over time.
 fn mean(waiting: &Series, id: usize) -> f64 {
-    let (mut sum, mut stretches, mut last) = (0.0, 0.0, 0.0);
-    for row in waiting.rows() {
-        let looks = row[row.len() - 1];
-        if looks > 0 {
-            last = row[id] as f64 / looks as f64;
-        }
-        sum += last;
-        stretches += 1.0;
-    }
-    if stretches > 0.0 { sum / stretches } else { 0.0 }
+    let add = |(sum, time): (f64, f64), row: &[u64]| (sum + row[id] as f64, time + row[row.len() - 1] as f64);
+    let (sum, time) = waiting.rows().fold((0.0, 0.0), add);
+    if time > 0.0 { sum / time } else { 0.0 }
 }
 
 /// The plan with the measured costs and rates of its units.

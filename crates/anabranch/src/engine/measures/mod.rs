@@ -33,7 +33,7 @@ pub(crate) struct Measures {
     /// By the node that opens a domain: how long indices are in it. Made when the first one enters.
     transits: Vec<OnceLock<Arc<Transit>>>,
     window: u64,
-    /// For each node how many items wait before it, over time; behind the nodes, how often one looked.
+    /// How many items wait before each node, over time.
     waiting: Mutex<Waiting>,
     tracks: Mutex<Vec<Arc<Mutex<Track>>>>,
     /// How many events a thread keeps.
@@ -44,12 +44,16 @@ pub(crate) struct Measures {
     clock: u64,
 }
 
-/// Items that wait, over time.
+/// Items that wait, over time: for each node the number of items times the nanoseconds that they waited, and behind the
+/// nodes the nanoseconds.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     pub(crate) series: Series,
     /// The most that were seen before each node.
     pub(crate) fullest: Vec<u64>,
+    /// What was seen last before each node, and when.
+    last: Vec<u64>,
+    at: u64,
 }
 
 impl Measures {
@@ -62,7 +66,7 @@ impl Measures {
             nodes,
             transits: std::iter::repeat_with(OnceLock::new).take(nodes).collect(),
             window: window as u64,
-            waiting: Mutex::new(Waiting { series: Series::new(nodes + 1), fullest: vec![0; nodes] }),
+            waiting: Mutex::new(Waiting::new(nodes)),
             tracks: Mutex::default(),
             events,
             weight: AtomicU64::new(1),
@@ -201,15 +205,37 @@ impl Measures {
 }
 
 impl Waiting {
+    fn new(nodes: usize) -> Self {
+        Self { series: Series::new(nodes + 1), fullest: vec![0; nodes], last: vec![0; nodes], at: 0 }
+    }
+
+    /// Adds the time until `now`, in which as many items waited as were seen last.
+    fn pass(&mut self, now: u64) {
+        let nanos = now.saturating_sub(self.at);
+        self.series.add_time(self.at, nanos, self.last.len());
+        for (id, &items) in self.last.iter().enumerate().filter(|(_, items)| **items > 0) {
+            self.series.add_product(self.at, nanos, id, items);
+        }
+        self.at = self.at.max(now);
+    }
+
     /// Notes at time `now` how many items wait before each of the nodes: pairs of an id and a number.
     pub(crate) fn note(&mut self, now: u64, items: impl Iterator<Item = (usize, u64)>) {
-        let looks = self.fullest.len();
-        self.series.add(now, looks, 1);
+        self.pass(now);
         for (id, items) in items {
             if let Some(fullest) = self.fullest.get_mut(id) {
                 *fullest = (*fullest).max(items);
-                self.series.add(now, id, items);
+                self.last[id] = items;
             }
+        }
+    }
+
+    /// As [`note`](Self::note), where the thread that notes is about to take one item before the first node at which any
+    /// wait.
+    pub(crate) fn note_and_take(&mut self, now: u64, items: impl Iterator<Item = (usize, u64)>) {
+        self.note(now, items);
+        if let Some(items) = self.last.iter_mut().rfind(|items| **items > 0) {
+            *items -= 1;
         }
     }
 }
