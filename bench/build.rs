@@ -1,4 +1,4 @@
-//! Hands on the compiler's version: numbers are worth little without it.
+//! Passes the compiler's version to the program, because numbers mean little without it.
 
 use std::process::Command;
 

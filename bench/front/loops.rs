@@ -1,5 +1,5 @@
-//! One loop as annotations and as calls of the builder: `FORM WORKERS ITEMS` prints the nanoseconds an item, and what
-//! came of them.
+//! One loop with annotations and with calls of the builder. `FORM WORKERS ITEMS` prints the nanoseconds an
+//! item, and the digest of the results.
 
 use anabranch::Stream;
 

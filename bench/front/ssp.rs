@@ -1,7 +1,7 @@
-//! One program for two libraries: the suite puts the name of the library in the place of `SSP`.
+//! One program for two libraries. The suite replaces `SSP` by the name of the library.
 //!
-//! `ROUNDS ITEMS` prints the nanoseconds an item of so much work, and what came of it; `idle SECONDS` the share of a core
-//! that a pipeline without items takes.
+//! `ROUNDS ITEMS` prints the nanoseconds an item, with this many rounds of work, and the digest of the
+//! results. `idle SECONDS` prints the share of a core that a pipeline without items uses.
 
 use SSP::*;
 use std::time::{Duration, Instant};

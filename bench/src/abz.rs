@@ -1,7 +1,7 @@
-//! The suite of `abz`: whole processes on real files, beside the peers that are installed.
+//! The suite of `abz`: whole processes on real files, next to the peers that are installed.
 //!
-//! `crates/abz/bench/compare.py` runs and verifies them; this builds `abz`, has the inputs made, and holds the samples
-//! against the targets.
+//! `crates/abz/bench/compare.py` runs and verifies them. This suite builds `abz`, has the inputs created, and
+//! compares the samples with the targets.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,8 @@ use crate::suites::{Look, Measured};
 use crate::table::{Outcome, Row};
 use crate::target::{Target, Unit};
 
-/// What abz may take of a peer's time, in percent: the beginning of a task's title, the peer, and the target.
+/// How long abz may take at most, in percent of a peer: the start of a task's title, the peer, and the
+/// target.
 const TARGETS: [(&str, &str, f64); 34] = [
     ("compress text, level 6", "pigz -p2", 40.0),
     ("compress source, level 6", "pigz -p2", 40.0),
@@ -52,10 +53,11 @@ const TARGETS: [(&str, &str, f64); 34] = [
     ("decompress source that zstd", "zstd", 100.0),
     ("1 MiB in the middle of 1 GiB", "all of it", 1.0),
 ];
-/// Titles are about two texts and two outputs each.
+/// The titles of some tasks end with where their input comes from.
 const OWN: &str = "that abz compressed";
 const FOREIGN: &str = "that gzip -6 compressed";
-/// What abz may write of the bytes that a peer writes, in percent: a part of a task's title, the peer, and the target.
+/// How many bytes abz may write at most, in percent of a peer: a part of a task's title, the peer, and the
+/// target.
 const SIZES: [(&str, &str, f64); 12] = [
     ("compress text, level 6", "pigz -p2", 100.3),
     ("compress source, level 6", "pigz -p2", 100.3),
@@ -70,13 +72,14 @@ const SIZES: [(&str, &str, f64); 12] = [
     ("of text, zstd -19", "zstd -T2", 101.0),
     ("of source, zstd -19", "zstd -T2", 101.0),
 ];
-/// The most memory, in MiB, by a part of what was done. xz and lzip: three dictionaries for each worker, and 32 MiB.
+/// The most memory in MiB, by a part of the title. xz and lzip hold three dictionaries for each worker, and
+/// 32 MiB.
 const MEMORY: [(&str, f64); 4] =
     [("bzip2", 60.0), ("xz -6", 3.0 * 8.0 * 2.0 + 32.0), ("lzip -6", 3.0 * 8.0 * 2.0 + 32.0), ("", 32.0)];
 const BYTES_GROUP: &str = "bytes out, of a peer's";
 const MEMORY_GROUP: &str = "memory: the most that `abz -p2` held";
 
-/// What compare.py writes.
+/// The output of compare.py.
 #[derive(Debug, Deserialize)]
 struct Compared {
     versions: BTreeMap<String, Option<String>>,
@@ -96,9 +99,9 @@ struct Task {
 #[derive(Debug, Deserialize)]
 struct Contender {
     name: String,
-    /// Why there are no samples, where it is installed and there are none.
+    /// Why there are no samples, if the peer is installed and there are none.
     failed: Option<String>,
-    /// Seconds, and those of abz in the same rounds.
+    /// Wall times in seconds, and those of abz in the same rounds.
     #[serde(default)]
     walls: Vec<f64>,
     #[serde(default)]
@@ -115,7 +118,7 @@ struct Memory {
     mib: f64,
 }
 
-/// What `--only` may be: compare.py takes any part of a task's title.
+/// The names for `--only`. compare.py accepts any part of a task's title.
 pub fn names() -> Vec<String> {
     [
         "compress text",
@@ -131,7 +134,7 @@ pub fn names() -> Vec<String> {
     .to_vec()
 }
 
-/// Builds, compares, and judges.
+/// Builds abz, compares it with its peers, and judges.
 pub fn measure(look: &Look) -> Measured {
     match compare(look) {
         Ok(compared) => judge(&compared, look.quick),
@@ -172,7 +175,7 @@ fn compare(look: &Look) -> Result<Compared, String> {
         .arg(target.join("release/abz"))
         .arg("--json")
         .arg(&json);
-    // However busy the machine is, it costs each task less than a minute.
+    // Limits the time of each task to less than a minute, however busy the machine is.
     compare.args(["--patience", "45"]);
     if look.quick {
         compare.arg("--quick");
@@ -185,7 +188,7 @@ fn compare(look: &Look) -> Result<Compared, String> {
     serde_json::from_str(&text).map_err(|error| format!("{}: {error}", json.display()))
 }
 
-/// Runs a program; what it says on its standard error is for the user.
+/// Runs a program. Its standard error goes to the user.
 fn done(command: &mut Command) -> Result<(), String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let ended = command.stdout(std::process::Stdio::null()).status();
@@ -214,7 +217,7 @@ fn judge(compared: &Compared, quick: bool) -> Measured {
     Measured { rows, notes }
 }
 
-/// A task: abz itself, and what it takes of each peer's time.
+/// The rows of a task: abz itself, and its time in percent of each peer's.
 fn rows(task: &Task) -> Vec<Row> {
     let busy = if task.busy { "; THE MACHINE WAS BUSY" } else { "" };
     let row = |contender: &Contender| {
@@ -248,7 +251,8 @@ fn rows(task: &Task) -> Vec<Row> {
     task.contenders.iter().map(row).collect()
 }
 
-/// How many bytes abz writes of those that its peers write, and at level 6 of gzip for both texts together.
+/// The rows about how many bytes abz writes in percent of its peers, and at level 6 of gzip for both texts
+/// together.
 fn bytes(tasks: &[Task]) -> Vec<Row> {
     let pair = |part: &str, peer: &str| {
         let task = tasks.iter().find(|task| task.title.contains(part))?;
@@ -273,7 +277,7 @@ fn bytes(tasks: &[Task]) -> Vec<Row> {
     rows
 }
 
-/// A row about a number that is the same in each round.
+/// A row with a number that is the same in each round.
 fn single(group: &str, what: &str, (target, unit): (Target, Unit), value: f64, remark: String) -> Row {
     let summary = Summary { median: value, low: value, high: value };
     Row {
@@ -286,7 +290,7 @@ fn single(group: &str, what: &str, (target, unit): (Target, Unit), value: f64, r
     }
 }
 
-/// The times in a line for each task, as the readme of abz has them.
+/// The times with one line for each task, for the readme of abz.
 pub fn in_short(rows: &[Row]) -> String {
     let mut text = String::from("| task | abz | it takes, of the time of | target |\n|---|--:|---|---|\n");
     for task in rows.chunk_by(|a, b| a.group == b.group).filter(|task| task[0].unit == Unit::Milliseconds) {
@@ -306,7 +310,7 @@ pub fn in_short(rows: &[Row]) -> String {
     text
 }
 
-/// A number with commas.
+/// A number with commas between thousands.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> =

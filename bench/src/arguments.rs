@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::suites::{SUITES, Suite};
 
-/// What there is to say.
+/// The usage text.
 pub fn usage() -> String {
     let mut text = String::from(
         "Usage: anabranch-bench SUITE [--quick] [--only NAME] [--markdown] [--json FILE] [--update-readme]\n\n",
@@ -13,13 +13,13 @@ pub fn usage() -> String {
         text += &format!("  {:16} {}\n", suite.name, suite.about);
     }
     text + "\
-  all              each of these, one after the other
+  all              all suites, one after another
 
-  --quick          fewer and shorter rounds, for a look
-  --only NAME      one group of rows (an unknown name lists them)
+  --quick          fewer and shorter rounds, for a first look
+  --only NAME      measure one group of rows (an unknown name lists the groups)
   --markdown       print the table as README.md has it
-  --json FILE      write it to FILE as well
-  --update-readme  put it into README.md, in place of the one that is there, and its numbers beside it
+  --json FILE      write the table with all numbers to FILE as JSON
+  --update-readme  replace the table in README.md, and write its numbers to *.json
 "
 }
 
@@ -41,10 +41,10 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// `None` where help was asked for.
+    /// Parses the words of the command line. Returns `None` if the user asked for help.
     ///
     /// # Errors
-    /// What is wrong, as a sentence.
+    /// A sentence that says what is wrong.
     pub fn parse(words: impl IntoIterator<Item = String>) -> Result<Option<Self>, String> {
         let mut words = words.into_iter();
         let suites: Vec<&'static Suite> = match words.next().as_deref() {
@@ -52,9 +52,9 @@ impl Arguments {
             Some("all") => SUITES.iter().collect(),
             Some(name) => match SUITES.iter().find(|suite| suite.name == name) {
                 Some(suite) => vec![suite],
-                None => return Err(format!("there is no suite called {name}")),
+                None => return Err(format!("there is no suite `{name}`")),
             },
-            None => return Err("say what to measure".into()),
+            None => return Err("name the suite to measure".into()),
         };
         let mut arguments =
             Self { suites, quick: false, only: None, form: Form::Text, json: None, update_readme: false };

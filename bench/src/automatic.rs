@@ -1,5 +1,5 @@
-//! The suite of automatic settings: what a pipeline takes by default, against the best window, burst and replicas that
-//! a search finds.
+//! The suite of automatic settings: the default settings of a pipeline against the best window, burst and
+//! replicas that a search finds.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use crate::work::Work;
 
 const WINDOWS: [Option<usize>; 6] = [None, Some(8), Some(32), Some(128), Some(1_024), Some(8_192)];
 const BURSTS: [Option<usize>; 6] = [None, Some(1), Some(4), Some(16), Some(64), Some(256)];
-/// More replicas than there are workers raise the workers too, where nobody set them.
+/// More replicas than workers raise the number of workers, unless that was set.
 const REPLICAS: [Option<usize>; 4] = [None, Some(2), Some(3), Some(4)];
-/// So many of the quickest settings meet the automatic ones in the rounds.
+/// How many of the fastest settings compete with the automatic ones in rounds.
 const FINALISTS: usize = 3;
 
 /// The names of the pipelines.
@@ -22,7 +22,7 @@ pub fn names() -> Vec<String> {
     lines::all().map(|line| line.name.into()).collect()
 }
 
-/// Searches the settings of each pipeline.
+/// Searches the settings of each pipeline, and compares.
 pub fn measure(look: &Look) -> Measured {
     let unit = Work::of(1e3);
     let rows =
@@ -41,7 +41,7 @@ fn settings() -> impl Iterator<Item = Knobs> {
     let all = pairs.flat_map(|(window, replicas)| {
         BURSTS.into_iter().map(move |burst| Knobs { window, burst, replicas, ..Knobs::default() })
     });
-    // With replicas of its own a pipeline is searched along each axis only.
+    // For a pipeline that sets its own replicas, the search changes one setting at a time.
     all.filter(|knobs| knobs.replicas.is_none() || knobs.window.is_none() || knobs.burst.is_none())
         .filter(|knobs| *knobs != Knobs::default())
 }
@@ -69,7 +69,7 @@ fn row(line: &Line, unit: Work, quick: bool) -> Row {
     })
 }
 
-/// The settings that were quickest, the least of some short runs each.
+/// The fastest settings, by the shortest of some short runs each.
 fn search(line: &Line, unit: Work, items: u64, runs: usize) -> Vec<Knobs> {
     let mut all: Vec<(f64, Knobs)> = settings()
         .map(|knobs| {

@@ -1,4 +1,4 @@
-//! What the numbers were measured on, and with.
+//! The machine and the versions with which the numbers were measured.
 
 use std::fs::read_to_string;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::thread::available_parallelism;
 
 use serde::Serialize;
 
-/// The packages whose versions matter here, as `Cargo.lock` names them.
+/// The packages whose versions are shown, as `Cargo.lock` names them.
 const PACKAGES: [&str; 2] = ["anabranch", "rtrb"];
 
 #[derive(Debug, Serialize)]
@@ -19,7 +19,8 @@ pub struct Machine {
     pub compiler: &'static str,
     /// Names and versions.
     pub packages: Vec<(&'static str, String)>,
-    /// The commit that was measured, with `+` where the tree held more than it; empty where nobody knows.
+    /// The commit that was measured, with `+` if the working tree had other changes. Empty if it is not
+    /// known.
     pub commit: String,
 }
 
@@ -32,7 +33,7 @@ impl Machine {
         };
         let kernel = read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let commit = git(&["rev-parse", "--short", "HEAD"]);
-        // What this program itself puts in place does not count.
+        // Changes to files that this program writes itself do not count.
         let own = [":/", ":(top,exclude)*.md", ":(top,exclude)bench/*.json"];
         let status = ["status", "--porcelain", "--untracked-files=no", "--"];
         let changed = !git(&[status.as_slice(), &own].concat()).is_empty();
@@ -47,7 +48,7 @@ impl Machine {
         }
     }
 
-    /// Two lines for people.
+    /// The same in two lines of text.
     pub fn lines(&self) -> [String; 2] {
         let kind = if self.virtual_machine { ", a virtual machine" } else { "" };
         let cores = if self.cores == 1 { "core" } else { "cores" };
@@ -61,7 +62,7 @@ impl Machine {
     }
 }
 
-/// How many threads wanted a core, on average over the last minute.
+/// The load average: how many threads wanted a core over the last minute. `None` if the system does not tell.
 pub fn load() -> Option<f64> {
     read_to_string("/proc/loadavg").ok()?.split_whitespace().next()?.parse().ok()
 }

@@ -1,8 +1,8 @@
-//! Measures what the project promises, and prints each promise beside its number.
+//! Measures what the project promises about speed, and prints each promise with its number.
 //!
 //!     cargo run --release -p anabranch-bench -- all
 //!
-//! `README.md` says what each number means and how to read the tables.
+//! `README.md` explains the numbers and how to read the tables.
 #![forbid(unsafe_code)]
 
 mod abz;
@@ -45,7 +45,9 @@ fn main() -> ExitCode {
     match run(&arguments) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => {
-            eprintln!("anabranch-bench: a contender's result was not the plain loop's");
+            eprintln!(
+                "anabranch-bench: a contender gave another result than the plain loop; its row names it"
+            );
             ExitCode::FAILURE
         }
         Err(problem) => {
@@ -55,10 +57,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures and prints suite after suite; whether every result was right.
+/// Measures and prints one suite after another. Returns whether every result was right.
 fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     if cfg!(debug_assertions) {
-        eprintln!("This is a debug build: its numbers mean nothing. Add --release.");
+        eprintln!("This is a debug build, and its numbers mean nothing. Run it with --release.");
     }
     let mut right = true;
     for suite in &arguments.suites {

@@ -1,4 +1,4 @@
-//! The suite of planted bottlenecks: does a report name the stage that bounds the pipeline?
+//! The suite of planted bottlenecks: whether a report names the stage that bounds the pipeline.
 
 use crate::lines::{self, Knobs, Line};
 use crate::suites::{Look, Measured};
@@ -15,7 +15,7 @@ pub fn names() -> Vec<String> {
     planted().map(|line| line.name.into()).collect()
 }
 
-/// Runs each pipeline a few times; all of its reports must name the stage.
+/// Runs each pipeline a few times. All of its reports must name the stage.
 pub fn measure(look: &Look) -> Measured {
     let unit = Work::of(1e3);
     let (runs, seconds) = if look.quick { (1, 0.04) } else { (5, 0.1) };

@@ -1,4 +1,5 @@
-//! The suite of predictions: from the costs that one worker measures, the throughput of several, against theirs.
+//! The suite of predictions: the throughput of several workers, predicted from the costs that one worker
+//! measures, against the measured one.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use crate::table::Row;
 use crate::target::{Target, Unit};
 use crate::work::Work;
 
-/// The pipeline that is predicted for many workers, and for how many.
+/// The pipeline that is predicted for many workers, and their numbers.
 const SLEEPER: &str = "parallel stage that waits, 16 workers";
 const WORKERS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 
@@ -44,17 +45,18 @@ struct Setup {
 }
 
 impl Setup {
-    /// One pipeline with so many workers: `times` as many items as usual in the same time.
+    /// A row for one pipeline with this many workers. It processes `times` as many items as usual in the same
+    /// time.
     fn row(&self, line: &Line, what: String, workers: usize, times: f64) -> Row {
         let (rounds, mut seconds) = if self.quick { (7, 0.014) } else { (15, 0.08) };
         if line.waits && !self.quick {
-            // Starting 64 threads and waiting for the last items are no part of a throughput.
+            // A throughput must not include starting 64 threads and waiting for the last items.
             seconds *= 3.0;
         }
         let budget =
             Budget { wanted: rounds, least: 7, time: Duration::from_secs(if self.quick { 2 } else { 12 }) };
         let items = line.items(seconds * times);
-        // A plan knows means, and a few items that sleep tell them as well as many.
+        // A plan has mean costs, and a few items that sleep are enough to measure a mean.
         let few = line.items(seconds / line.workers.unwrap_or(1) as f64);
         let run = |items, knobs| line.run(self.unit, items, knobs);
         let one = Knobs { workers: Some(1), report: true, ..Knobs::default() };

@@ -1,16 +1,16 @@
-//! The tables that `README.md` embeds between markers.
+//! Writes the tables that `README.md` has between markers.
 
 use std::path::Path;
 
-/// Puts a table between the markers of its name in this folder's `README.md`.
+/// Replaces the table between the markers `name` in this folder's `README.md`.
 ///
 /// # Errors
-/// Where the file cannot be read or written, or has no such markers.
+/// If the file cannot be read or written, or has no such markers.
 pub fn update(name: &str, table: &str) -> Result<(), String> {
     update_in("README.md", name, table)
 }
 
-/// As [`update`], in another file, given from this folder.
+/// Like [`update`], for another file, whose path is relative to this folder.
 ///
 /// # Errors
 /// As [`update`].

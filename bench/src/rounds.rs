@@ -1,7 +1,7 @@
-//! Rounds: every contender once, one after the other, over and over.
+//! Rounds: in each round every contender runs once, one after another.
 //!
-//! What disturbs the machine disturbs neighbours alike, so only what was measured in one round is compared;
-//! what is reported is the median of the rounds' ratios. Who goes first changes from round to round.
+//! What disturbs the machine disturbs all contenders of a round alike. Only times of the same round are
+//! compared, and the result is the median of the rounds' ratios. Each round begins with another contender.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,21 +9,21 @@ use std::time::{Duration, Instant};
 use crate::statistics::Summary;
 use crate::work::{Digest, Work};
 
-/// A round in which two plain threads are less than so many times as quick as one had no two cores.
+/// If two plain threads are less than this many times as fast as one, the round did not have two cores.
 pub const TWO_CORES: f64 = 1.8;
 
-/// How many rounds, and for how long at most.
+/// How many rounds to measure, and how long at most.
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {
-    /// Done when so many rounds were kept.
+    /// The measurement ends when this many rounds are kept.
     pub wanted: usize,
-    /// With fewer than so many the measurement does not count.
+    /// The measurement fails with fewer kept rounds than this.
     pub least: usize,
-    /// Given up after that, the first round included.
+    /// The time after which it gives up, including the first round.
     pub time: Duration,
 }
 
-/// What is measured, and what it must give.
+/// A program that is measured, and the result that it must give.
 #[allow(missing_debug_implementations)] // it is a closure
 pub struct Contender<'a> {
     name: String,
@@ -32,7 +32,7 @@ pub struct Contender<'a> {
 }
 
 impl<'a> Contender<'a> {
-    /// Sampled in seconds from start to end.
+    /// A contender whose sample is its time from start to end, in seconds.
     pub fn timed(name: impl Into<String>, expected: Digest, mut run: impl FnMut() -> Digest + 'a) -> Self {
         Self::sampled(name, expected, move || {
             let start = Instant::now();
@@ -41,7 +41,7 @@ impl<'a> Contender<'a> {
         })
     }
 
-    /// Sampled by itself, in a unit of its own.
+    /// A contender that returns its own sample, in a unit of its choice.
     pub fn sampled(
         name: impl Into<String>,
         expected: Digest,
@@ -51,7 +51,7 @@ impl<'a> Contender<'a> {
     }
 }
 
-/// What one plain thread and two, each with half of the items and nothing shared, make of the same work.
+/// The speed of one plain thread, and of two that each do half of the items and share nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct Ceiling {
     pub work: Work,
@@ -82,22 +82,22 @@ impl Ceiling {
     }
 }
 
-/// What one round measured.
+/// The samples of one round.
 #[derive(Debug)]
 pub struct Round {
-    /// One plain thread and two, in seconds, where there is a ceiling.
+    /// The times of one and of two plain threads, in seconds, if there is a ceiling.
     plain: Option<[f64; 2]>,
-    /// Each contender's sample.
+    /// The sample of each contender.
     pub samples: Vec<f64>,
 }
 
 impl Round {
-    /// What one plain thread took, in seconds.
+    /// The time of one plain thread, in seconds.
     pub fn one(&self) -> f64 {
         self.plain.expect("measured against a ceiling")[0]
     }
 
-    /// What two took.
+    /// The time of two plain threads, in seconds.
     pub fn two(&self) -> f64 {
         self.plain.expect("measured against a ceiling")[1]
     }
@@ -107,7 +107,7 @@ impl Round {
     }
 }
 
-/// The rounds that count, and the number of those that do not.
+/// The rounds that were kept, and how many were dropped.
 #[derive(Debug)]
 pub struct Rounds {
     kept: Vec<Round>,
@@ -115,17 +115,17 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// The median and interval of what each round gives.
+    /// The median and interval of a value of each round.
     pub fn summary(&self, of: impl Fn(&Round) -> f64) -> Summary {
         Summary::of(self.kept.iter().map(of))
     }
 
-    /// The median alone, for remarks.
+    /// The median of a value of each round, for remarks.
     pub fn median(&self, of: impl Fn(&Round) -> f64) -> f64 {
         self.summary(of).median
     }
 
-    /// Kept and dropped.
+    /// How many rounds were kept and dropped.
     pub fn counts(&self) -> (usize, usize) {
         (self.kept.len(), self.dropped)
     }
@@ -134,20 +134,20 @@ impl Rounds {
 /// Why there is no number.
 #[derive(Debug, Clone)]
 pub enum Unmeasured {
-    /// Too few rounds had two cores to themselves before the time was up.
+    /// The time was up, and too few rounds had had two cores to themselves.
     Disturbed { kept: usize, dropped: usize, least: usize },
     /// A contender did not give what the plain loop gives.
     Wrong { contender: String },
-    /// This system or this machine has no means to measure it.
+    /// This system or this machine cannot measure it. The text says why.
     Impossible(String),
-    /// What is to be measured is not there; how to get it.
+    /// The program to measure is not installed. The text says how to get it.
     NotInstalled(String),
 }
 
-/// Runs rounds until the budget is met or spent. A first round warms up and is not counted.
+/// Runs rounds until the budget is met or used up. The first round warms up and does not count.
 ///
 /// # Errors
-/// With too few rounds that count, and at the first wrong result.
+/// [`Unmeasured`] if too few rounds count, and at the first wrong result.
 pub fn measure(
     budget: Budget,
     ceiling: Option<Ceiling>,
@@ -178,7 +178,7 @@ pub fn measure(
     }
 }
 
-/// One round, beginning with the given contender.
+/// Runs one round, beginning with the contender `first`.
 fn play(contenders: &mut [Contender<'_>], first: usize) -> Result<Vec<f64>, Unmeasured> {
     let mut samples = vec![0.0; contenders.len()];
     for turn in 0..contenders.len() {

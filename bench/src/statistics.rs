@@ -1,11 +1,12 @@
-//! A median and how well it is known.
+//! A median, and how well it is known.
 
 use serde::Serialize;
 
 /// The median of some samples, with a 95 % interval for it.
 ///
-/// The interval is that of the order statistics (exact, from the binomial distribution): it asks nothing of
-/// how the samples are spread. With fewer than 6 samples there is no such interval, and it is their range.
+/// The interval is made of order statistics. It is exact (from the binomial distribution) and assumes nothing
+/// about the distribution of the samples. With fewer than 6 samples there is no such interval, and the range
+/// of the samples is used.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Summary {
     pub median: f64,
@@ -14,8 +15,10 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Computes the median and the interval of the samples.
+    ///
     /// # Panics
-    /// Without a sample.
+    /// If there is no sample.
     pub fn of(samples: impl IntoIterator<Item = f64>) -> Self {
         let mut samples: Vec<f64> = samples.into_iter().collect();
         samples.sort_by(f64::total_cmp);
@@ -26,9 +29,11 @@ impl Summary {
     }
 }
 
-/// How many samples at each end lie outside the interval. The true median is below the sample at place k (from 1)
-/// only if fewer than k samples are below it, each of which is as likely as a coin's head: k is the largest for
-/// which that has a chance of 2.5 % or less.
+/// How many samples at each end are outside of the interval.
+///
+/// The true median is below the sample at position *k*, counted from 1, only if fewer than *k* samples are
+/// below the median. Each sample is below it with probability 1/2. *k* is the largest position for which this
+/// has a probability of at most 2.5 %.
 fn outside(samples: usize) -> usize {
     let samples = samples.min(1_000);
     let (mut exactly, mut at_most) = (0.5f64.powi(samples as i32), 0.0);

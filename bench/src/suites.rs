@@ -1,4 +1,4 @@
-//! The suites: what can be measured, by name.
+//! The list of suites.
 
 use std::time::Instant;
 
@@ -6,40 +6,40 @@ use crate::machine::{Machine, load};
 use crate::table::{Row, Table};
 use crate::{abz, automatic, core, front, planted, prediction, rivals};
 
-/// One word of the command line and one table in `README.md`.
+/// A suite: one word of the command line, and one table in `README.md`.
 #[derive(Debug)]
 pub struct Suite {
     pub name: &'static str,
-    /// For the usage text.
+    /// A description for the usage text.
     pub about: &'static str,
-    /// The names that `--only` may have.
+    /// The names that `--only` accepts.
     pub groups: fn() -> Vec<String>,
     measure: fn(&Look) -> Measured,
     /// Whether each group has a table of its own.
     sections: bool,
 }
 
-/// How closely to look, and at what.
+/// What to measure, and how thoroughly.
 #[derive(Debug)]
 pub struct Look {
     pub quick: bool,
-    /// The group that is asked for, if not all are.
+    /// The group to measure; `None` for all groups.
     pub only: Option<String>,
     begin: Instant,
 }
 
-/// What a suite gives.
+/// The results of a suite.
 #[derive(Debug, Default)]
 pub struct Measured {
     pub rows: Vec<Row>,
-    /// Lines for the head of the table: versions, commands.
+    /// Lines for the head of the table: versions and commands.
     pub notes: Vec<String>,
 }
 
 pub const SUITES: [Suite; 7] = [
     Suite {
         name: "core",
-        about: "the targets of the core, each against its ceiling or its rival",
+        about: "the core: each target against its ceiling or its rival",
         groups: core::names,
         measure: core::measure,
         sections: false,
@@ -67,7 +67,7 @@ pub const SUITES: [Suite; 7] = [
     },
     Suite {
         name: "automatic",
-        about: "the settings that are chosen by themselves against the best that a search finds",
+        about: "default settings against the best that a search finds",
         groups: automatic::names,
         measure: automatic::measure,
         sections: false,
@@ -89,7 +89,7 @@ pub const SUITES: [Suite; 7] = [
 ];
 
 impl Look {
-    /// Whether a group is asked for; says on standard error that it begins.
+    /// Whether a group is to be measured. If so, prints on standard error that it begins.
     pub fn at(&self, group: &str) -> bool {
         let asked = self.only.as_deref().is_none_or(|only| only == group);
         if asked {
@@ -98,14 +98,14 @@ impl Look {
         asked
     }
 
-    /// Says on standard error what happens.
+    /// Prints on standard error what is happening.
     pub fn say(&self, what: &str) {
         eprintln!("{:4.0} s: {what}", self.begin.elapsed().as_secs_f64());
     }
 }
 
 impl Suite {
-    /// Measures all groups, or one.
+    /// Measures all groups, or the one that was asked for.
     pub fn run(&self, quick: bool, only: Option<String>) -> Table {
         let (machine, before) = (Machine::of_this_run(), load());
         let look = Look { quick, only, begin: Instant::now() };

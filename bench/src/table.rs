@@ -1,4 +1,4 @@
-//! The table: what was promised, what was measured, what comes of it.
+//! The table: each target, what was measured, and the verdict.
 
 use std::fmt::{self, Write};
 
@@ -9,18 +9,18 @@ use crate::rounds::{Rounds, TWO_CORES, Unmeasured};
 use crate::statistics::Summary;
 use crate::target::{Target, Unit, Verdict};
 
-/// The cores that the targets are for.
+/// The number of cores that the targets are for.
 const CORES: usize = 2;
 
 #[derive(Debug, Serialize)]
 pub struct Table {
     pub machine: Machine,
-    /// Before and after: how many threads wanted a core, where the system tells.
+    /// The load average before and after, if the system tells it.
     pub load: (Option<f64>, Option<f64>),
     pub quick: bool,
-    /// How long it took.
+    /// How long the measurement took.
     pub seconds: f64,
-    /// More lines for the head.
+    /// More lines for the head of the table.
     pub notes: Vec<String>,
     /// Whether each group has a table of its own.
     #[serde(skip)]
@@ -28,16 +28,16 @@ pub struct Table {
     pub rows: Vec<Row>,
 }
 
-/// One number.
+/// One row: a number and its verdict.
 #[derive(Debug, Clone, Serialize)]
 pub struct Row {
-    /// Rows of one group stand together.
+    /// The group of the row. Rows of a group are next to each other.
     pub group: String,
     pub what: String,
     pub unit: Unit,
     pub target: Target,
     pub outcome: Outcome,
-    /// What else is worth knowing.
+    /// The text of the last column.
     pub remark: String,
 }
 
@@ -77,7 +77,8 @@ impl fmt::Display for Unmeasured {
 }
 
 impl Row {
-    /// A row about what some rounds measured: its number and a remark are asked for where there are rounds.
+    /// Creates a row from rounds. `of` gives the number and the remark, and is called only if there are
+    /// rounds.
     pub fn new(
         group: impl Into<String>,
         what: impl Into<String>,
@@ -95,7 +96,7 @@ impl Row {
         Self { group: group.into(), what: what.into(), unit, target, outcome, remark }
     }
 
-    /// The median, where there is one.
+    /// The median, if there is one.
     pub fn median(&self) -> Option<f64> {
         match &self.outcome {
             Outcome::Measured { summary, .. } => Some(summary.median),
@@ -125,7 +126,7 @@ impl Row {
         }
     }
 
-    /// Rounds kept and dropped.
+    /// How many rounds were kept and dropped.
     fn rounds(&self) -> String {
         match &self.outcome {
             Outcome::Measured { kept, dropped, .. }
@@ -153,7 +154,7 @@ impl Outcome {
     }
 }
 
-/// Marks the row with the best number among those that differ in the number of workers only.
+/// Marks the row with the best number, among rows that differ only in the number of workers.
 pub fn mark_best(rows: &mut [Row], better: impl Fn(f64, f64) -> bool) {
     let mut best: Option<(usize, f64)> = None;
     for (at, row) in rows.iter().enumerate() {
@@ -171,7 +172,7 @@ pub fn mark_best(rows: &mut [Row], better: impl Fn(f64, f64) -> bool) {
 const HEAD: [&str; 6] =
     ["what", "target", "median [95 % interval]", "verdict", "rounds kept / dropped", "beside it"];
 
-/// A line of a Markdown table.
+/// Writes a line of a Markdown table.
 fn line(text: &mut String, cells: [&str; 6]) {
     let cells = cells.map(|cell| cell.replace('|', "\\|"));
     *text += &format!("| {} |\n", cells.join(" | "));
@@ -183,7 +184,7 @@ impl Table {
         !self.rows.iter().any(|row| matches!(row.outcome, Outcome::Not(Unmeasured::Wrong { .. })))
     }
 
-    /// As `README.md` has it.
+    /// The table as Markdown, as in `README.md`.
     pub fn markdown(&self) -> String {
         let mut text = self.heading().join("  \n") + "\n";
         let head = |text: &mut String| {
@@ -235,7 +236,7 @@ impl Table {
 }
 
 impl fmt::Display for Table {
-    /// For a terminal.
+    /// The table as text, for a terminal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for line in self.heading() {
             writeln!(f, "{line}")?;

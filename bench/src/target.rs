@@ -1,4 +1,4 @@
-//! What a number is held against, and what comes of it.
+//! The target of a number, and the verdict on it.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::statistics::Summary;
 
-/// What a number counts.
+/// The unit of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Unit {
     Percent,
@@ -25,7 +25,7 @@ impl Unit {
         format!("{} {}", self.digits(value), self.name())
     }
 
-    /// A number without it, with as many digits as mean something.
+    /// A number without its unit, with as many digits as are meaningful.
     pub fn digits(self, value: f64) -> String {
         let places = match value.abs() {
             _ if self == Self::Times => 2,
@@ -53,19 +53,19 @@ impl Unit {
 pub enum Target {
     AtLeast(f64),
     AtMost(f64),
-    /// Not further from 0 than that, on either side.
+    /// At most this far from 0, on either side.
     Within(f64),
-    /// At least as quick as a rival: the number says how many times.
+    /// At least as fast as a rival. The number is how many times as fast.
     Rival,
-    /// Measured for comparison.
+    /// No target: measured for comparison.
     None,
 }
 
-/// Less than this between rivals is a tie.
+/// Two rivals that differ by less than this share are tied.
 const TIE: f64 = 0.05;
 
 impl Target {
-    /// A target as a person would write it.
+    /// The target as text.
     pub fn show(self, unit: Unit) -> String {
         match self {
             Self::AtLeast(value) => format!("at least {value} {}", unit.name()),
@@ -76,7 +76,7 @@ impl Target {
         }
     }
 
-    /// Judges by the interval, not by the median alone.
+    /// Judges by the interval, and not by the median alone.
     pub fn judge(self, summary: Summary) -> Verdict {
         let Summary { median, low, high } = summary;
         match self {
@@ -97,15 +97,15 @@ impl Target {
 pub enum Verdict {
     /// The whole interval meets the target.
     Met,
-    /// None of it does.
+    /// None of the interval does.
     Missed,
     /// The target lies inside the interval; the median meets it.
     OpenMet,
     /// The target lies inside the interval; the median misses it.
     OpenMissed,
-    /// Rivals too close to part.
+    /// The rivals are too close to tell apart.
     Tie,
-    /// Nothing was asked.
+    /// There is no target.
     Unasked,
 }
 

@@ -1,31 +1,32 @@
-//! What the contenders work on: xorshift rounds, calibrated to a grain, and a digest that tells one order of
-//! items from another.
+//! The work of the contenders: xorshift steps, calibrated to a wanted time, and a digest that depends on the
+//! order of the items.
 
 use std::hint::black_box;
 use std::ops::Range;
 use std::time::Instant;
 
-/// So many xorshift rounds an item.
+/// A number of xorshift steps for each item.
 ///
-/// Each round needs the one before, so that neither vectors nor a second core's caches play a part: the work
-/// takes the time that it takes on any thread.
+/// Each step needs the result of the previous one. So vector instructions and the cache of another core make
+/// no difference, and the work takes the same time on any thread.
 #[derive(Debug, Clone, Copy)]
 pub struct Work {
     rounds: u32,
-    /// Whether one item in 16 takes 8 times as long and the others half.
+    /// Whether one item in 16 takes 8 times as long, and the others half.
     uneven: bool,
-    /// What an item took the plain loop when this was calibrated, in nanoseconds.
+    /// How long an item took in the plain loop during calibration, in nanoseconds.
     pub nanos: f64,
 }
 
 impl Work {
-    /// Work that takes the plain loop so many nanoseconds an item; none at all for 0.
+    /// Calibrates work that takes `nanos` nanoseconds an item in the plain loop. 0 is no work at all.
     pub fn of(nanos: f64) -> Self {
         let mut rounds = 0;
         let with = |rounds, nanos| Self { rounds, uneven: false, nanos };
         let mut measured = with(rounds, 0.0).measure();
         if nanos > 0.0 {
-            // Rounds of neighbouring items overlap in the core where they are few, so one step is not enough.
+            // The core overlaps the steps of neighbouring items if these are short, so calibration needs
+            // several attempts.
             rounds = nanos.ceil() as u32;
             for _ in 0..4 {
                 measured = with(rounds, nanos).measure();
@@ -36,41 +37,42 @@ impl Work {
         with(rounds, measured)
     }
 
-    /// Work that was calibrated elsewhere.
+    /// Work that another process has calibrated.
     #[allow(dead_code)] // for the rivals' own process
     pub fn calibrated(rounds: u32, uneven: bool) -> Self {
         Self { rounds, uneven, nanos: 0.0 }
     }
 
-    /// What [`calibrated`](Self::calibrated) makes it from.
+    /// The arguments from which [`calibrated`](Self::calibrated) creates the same work.
     pub fn calibration(self) -> (u32, bool) {
         (self.rounds, self.uneven)
     }
 
-    /// The same work in the mean, but one item in 16 takes 8 times as long and the others half.
+    /// The same work on average, but one item in 16 takes 8 times as long, and the others half.
     pub fn uneven(self) -> Self {
         Self { uneven: true, nanos: self.nanos * (8.0 + 15.0 / 2.0) / 16.0, ..self }
     }
 
-    /// Half of it, for an item that passes two stages.
+    /// Half of the work, for an item that passes two stages.
     pub fn half(self) -> Self {
         self.share(0.5)
     }
 
-    /// A part of it, or several times as much.
+    /// `times` as much work.
     pub fn share(self, times: f64) -> Self {
         let rounds = (f64::from(self.rounds) * times).round() as u32;
         Self { rounds, nanos: self.nanos * times, ..self }
     }
 
-    /// How many items take the plain loop so many seconds.
+    /// How many items take the plain loop this many seconds.
     pub fn items(self, seconds: f64) -> u64 {
         (seconds * 1e9 / self.nanos.max(0.5)) as u64
     }
 
     /// Works on one item.
     ///
-    /// A call, always: each contender shall run the same instructions, however the rest of it is compiled.
+    /// It is never inlined, so all contenders run the same instructions, however the rest of their code is
+    /// compiled.
     #[inline(never)]
     pub fn run(self, item: u64) -> u64 {
         let mut x = item.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
@@ -87,12 +89,13 @@ impl Work {
         x
     }
 
-    /// The plain loop over some items.
+    /// The plain loop over these items.
     pub fn fold(self, items: Range<u64>) -> Digest {
         items.map(|item| self.run(item)).fold(Digest::EMPTY, Digest::with)
     }
 
-    /// The least of some timings of the plain loop, in nanoseconds an item: what is least was disturbed least.
+    /// The shortest of several timings of the plain loop, in nanoseconds an item. The shortest was disturbed
+    /// least.
     fn measure(self) -> f64 {
         let items = self.items(2e-3).clamp(16, 1 << 20);
         let time = |_| {
@@ -104,9 +107,9 @@ impl Work {
     }
 }
 
-/// What a contender gives: a number that depends on every item and on their order.
+/// The result of a contender: a number that depends on every item and on their order.
 ///
-/// A polynomial over the items, so that the digests of two halves give that of the whole.
+/// It is a polynomial over the items, so the digests of two halves give the digest of the whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Digest(u64);
 
@@ -114,24 +117,24 @@ impl Digest {
     pub const EMPTY: Self = Self(0);
     const BASE: u64 = 0xD134_2543_DE82_EF95;
 
-    /// What another process gave.
+    /// The digest that another process has printed as a number.
     pub fn of_number(number: u64) -> Self {
         Self(number)
     }
 
-    /// What [`of_number`](Self::of_number) makes it from.
+    /// The number from which [`of_number`](Self::of_number) creates the same digest.
     #[allow(dead_code)] // for the rivals' own process
     pub fn number(self) -> u64 {
         self.0
     }
 
-    /// With one item more.
+    /// The digest with one more item.
     #[inline]
     pub fn with(self, item: u64) -> Self {
         Self(self.0.wrapping_mul(Self::BASE).wrapping_add(item))
     }
 
-    /// Followed by the digest of so many later items.
+    /// The digest followed by that of `items` later items.
     pub fn then(self, later: Self, mut items: u64) -> Self {
         let (mut power, mut square) = (1u64, Self::BASE);
         while items > 0 {
@@ -145,7 +148,7 @@ impl Digest {
     }
 }
 
-/// The state of a cheap serial stage: the sum so far. Items in another order give other sums.
+/// The state of a cheap serial stage: the sum so far. Items in another order give other results.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Running(u64);
 

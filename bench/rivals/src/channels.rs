@@ -1,5 +1,5 @@
-//! Channels and a reorder buffer, written by hand: a thread for the source, one for each worker, and the caller takes
-//! the results and puts them back in order.
+//! Channels and a reorder buffer, written by hand: one thread for the source, and one for each worker. The
+//! caller takes the results and restores their order.
 
 use std::collections::VecDeque;
 use std::thread;
@@ -9,7 +9,7 @@ use crossbeam_channel::bounded;
 use crate::Job;
 use crate::work::Digest;
 
-/// `setting` items wait in each channel at most.
+/// At most `setting` items wait in each channel.
 pub fn each(job: Job) -> u64 {
     let source = 0..job.items;
     let map = move |item| job.work.run(item);
@@ -18,7 +18,7 @@ pub fn each(job: Job) -> u64 {
     digest.number()
 }
 
-/// `setting` items make a chunk.
+/// Chunks of `setting` items.
 pub fn chunks(job: Job) -> u64 {
     let source = chunked(job.items, job.setting);
     let map = move |mut chunk: Vec<u64>| {
@@ -65,7 +65,7 @@ fn ordered<T: Send, U: Send>(
             });
         }
         drop((tasks, from_workers));
-        // What came too early, by how far it is ahead of `next`.
+        // The results that came too early, by how far they are ahead of `next`.
         let (mut next, mut early) = (0, VecDeque::<Option<U>>::new());
         for (index, result) in results {
             let ahead = index - next;

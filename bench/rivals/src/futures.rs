@@ -12,13 +12,13 @@ use crate::Job;
 use crate::channels::chunked;
 use crate::work::Digest;
 
-/// Made once: making it is not measured.
+/// Created once, so that its creation is not measured.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     let threads = available_parallelism().map_or(1, usize::from);
     Builder::new_multi_thread().worker_threads(threads).build().expect("threads for tokio")
 });
 
-/// A task for each item (quicker here than `spawn_blocking`), and at most `setting` of them at once.
+/// One task for each item, which is faster here than `spawn_blocking`, and at most `setting` of them at once.
 pub fn buffered(job: Job) -> u64 {
     let tasks = stream::iter(0..job.items)
         .map(move |item| tokio::spawn(async move { job.work.run(item) }))
@@ -28,7 +28,7 @@ pub fn buffered(job: Job) -> u64 {
     RUNTIME.block_on(results).number()
 }
 
-/// A task for each chunk of `setting` items.
+/// One task for each chunk of `setting` items.
 pub fn buffered_chunks(job: Job) -> u64 {
     let tasks = stream::iter(chunked(job.items, job.setting))
         .map(move |mut chunk| {
@@ -44,7 +44,7 @@ pub fn buffered_chunks(job: Job) -> u64 {
     RUNTIME.block_on(results).number()
 }
 
-/// `setting` results wait at most.
+/// At most `setting` results wait.
 pub fn par_stream(job: Job) -> u64 {
     RUNTIME.block_on(async move {
         let params = ParParams { num_workers: job.threads, buf_size: Some(job.setting) };

@@ -1,4 +1,5 @@
-//! Iterators that became parallel: `orx-parallel`, `pariter`, and rayon's `par_bridge`, which gives order up.
+//! Parallel forms of iterators: `orx-parallel`, `pariter`, and rayon's `par_bridge`, which gives up the
+//! order.
 
 use ::pariter::IteratorExt;
 use orx_parallel::{IterIntoParIter, Par};
@@ -8,10 +9,10 @@ use crate::Job;
 use crate::channels::chunked;
 use crate::work::Digest;
 
-/// Over any iterator, as a source of a stream is one; in order only as a whole, so it is collected first. `setting`
-/// items are pulled at once, 0 for its own choice.
+/// Takes any iterator, as the source of a stream does. It keeps the order only for the collected results. It
+/// pulls `setting` items at once; 0 leaves the choice to it.
 pub fn orx(job: Job) -> u64 {
-    // Not a range, for which it needs no lock: a source is any iterator.
+    // The filter makes it a plain iterator. A range would need no lock, but a source can be any iterator.
     let source = (0..job.items).filter(|_| true);
     let results: Vec<u64> = source
         .iter_into_par()
@@ -22,7 +23,7 @@ pub fn orx(job: Job) -> u64 {
     results.into_iter().fold(Digest::EMPTY, Digest::with).number()
 }
 
-/// `setting` items are buffered for each thread.
+/// At most `setting` items are buffered for each thread.
 pub fn pariter(job: Job) -> u64 {
     (0..job.items)
         .parallel_map_custom(
@@ -33,7 +34,7 @@ pub fn pariter(job: Job) -> u64 {
         .number()
 }
 
-/// `setting` items make a chunk.
+/// Chunks of `setting` items.
 pub fn pariter_chunks(job: Job) -> u64 {
     chunked(job.items, job.setting)
         .parallel_map_custom(
@@ -48,13 +49,13 @@ pub fn pariter_chunks(job: Job) -> u64 {
         .number()
 }
 
-/// Any order: what comes out is a sum.
+/// The results come in any order, so they are summed up.
 pub fn par_bridge(job: Job) -> u64 {
     let results = (0..job.items).par_bridge().map(|item| job.work.run(item));
     results.fold(|| 0, u64::wrapping_add).reduce(|| 0, u64::wrapping_add)
 }
 
-/// `setting` items make a chunk.
+/// Chunks of `setting` items.
 pub fn par_bridge_chunks(job: Job) -> u64 {
     let sum =
         |chunk: Vec<u64>| chunk.into_iter().fold(0, |sum: u64, item| sum.wrapping_add(job.work.run(item)));

@@ -1,7 +1,8 @@
-//! Runs the same pipeline on other libraries, one run for each line that it is sent.
+//! Runs the same pipeline with other libraries, one run for each line of its input.
 //!
-//! First it says which rivals it has, `NAME VERSION` on a line each and then an empty line. Then it answers each line
-//! `NAME SETTING ROUNDS UNEVEN ITEMS` with `SECONDS DIGEST`: the time of one run over so many items, and what came out.
+//! First it prints the rivals that it has, `NAME VERSION` on a line each, and then an empty line. Then it
+//! answers each line `NAME SETTING ROUNDS UNEVEN ITEMS` with `SECONDS DIGEST`: the time of one run over this
+//! many items, and the digest of its results.
 #![forbid(unsafe_code)]
 
 mod channels;
@@ -22,12 +23,12 @@ use work::Work;
 struct Job {
     work: Work,
     items: u64,
-    /// What the rival can be told: how many items may wait, or how many make a chunk.
+    /// The setting of the rival: how many items may wait, or how many make a chunk.
     setting: usize,
     threads: usize,
 }
 
-/// Gives the digest of the results.
+/// Runs the pipeline and returns the digest of its results.
 type Run = fn(Job) -> u64;
 
 /// Name, package, and the run.

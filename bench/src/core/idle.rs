@@ -1,6 +1,6 @@
-//! A pipeline whose source is slow: what it takes of a core while it waits.
+//! A pipeline with a slow source: how much of a core it uses while it waits.
 //!
-//! Measured by the processor time of this whole process, so other processes hardly matter and there is no
+//! The number is the processor time of this whole process. Other processes hardly affect it, so there is no
 //! ceiling.
 
 use std::thread::sleep;
@@ -24,7 +24,7 @@ pub fn rows(setup: &Setup) -> Vec<Row> {
     rows
 }
 
-/// 10 items a second: one run, looked at once a second.
+/// 10 items a second: one run, sampled once a second.
 fn slow(setup: &Setup, workers: usize) -> Row {
     let seconds = if setup.quick { 5 } else { 15 };
     let items = 10 * seconds;
@@ -59,7 +59,7 @@ fn slow(setup: &Setup, workers: usize) -> Row {
     }
 }
 
-/// 1,000 items a second, beside a plain loop that sleeps as often.
+/// 1,000 items a second, next to a plain loop that sleeps as often.
 fn beside_plain(setup: &Setup) -> Vec<Row> {
     let (rounds, items) = if setup.quick { (7, 200) } else { (15, 500) };
     let budget = Budget { wanted: rounds, least: rounds, time: Duration::from_secs(40) };
@@ -102,14 +102,14 @@ fn light(item: u64) -> u64 {
     item ^ 5
 }
 
-/// The percent of a core that a run takes.
+/// The percentage of a core that a run uses.
 fn sampled(run: impl FnOnce() -> Digest) -> (f64, Digest) {
     let clock = Clock::now();
     let digest = run();
     (clock.share().unwrap_or(f64::NAN), digest)
 }
 
-/// Items at a steady rate: it sleeps until each is due, so that every contender sleeps equally often.
+/// Items at a steady rate. It sleeps until each item is due, so every contender sleeps equally often.
 #[derive(Debug)]
 struct Ticks {
     due: Instant,
@@ -138,7 +138,7 @@ impl Iterator for Ticks {
     }
 }
 
-/// Shares of a core between one look and the next.
+/// The shares of a core between one sample and the next.
 #[derive(Debug)]
 struct Looks {
     clock: Clock,
@@ -152,7 +152,7 @@ impl Looks {
     }
 }
 
-/// Wall and processor time at one moment.
+/// Wall time and processor time at one moment.
 #[derive(Debug, Clone, Copy)]
 struct Clock {
     wall: Instant,
@@ -164,14 +164,15 @@ impl Clock {
         Self { wall: Instant::now(), processor: processor_time() }
     }
 
-    /// The percent of a core that this process has used since; `None` where nobody counts it.
+    /// The percentage of a core that this process has used since then. `None` if the system does not count
+    /// it.
     fn share(&self) -> Option<f64> {
         let used = processor_time()?.saturating_sub(self.processor?).as_secs_f64();
         Some(100.0 * used / self.wall.elapsed().as_secs_f64())
     }
 }
 
-/// Of all threads of this process.
+/// The processor time of all threads of this process.
 #[cfg(unix)]
 fn processor_time() -> Option<Duration> {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);

@@ -1,4 +1,5 @@
-//! A serial stage of 10 us between two parallel stages of 5 us: how close to the serial stage's own rate?
+//! A serial stage of 10 us between two parallel stages of 5 us, compared with the speed of the serial stage
+//! alone.
 
 use anabranch::Stream;
 
@@ -12,7 +13,7 @@ const WORKERS: [usize; 2] = [2, 4];
 
 pub fn rows(setup: &Setup) -> Vec<Row> {
     let serial = setup.works.us_10;
-    // An item is 20 us in all, so that two cores are just enough for the serial stage's rate.
+    // An item takes 20 us in all, so two cores are just enough to keep the serial stage busy.
     let items = serial.items(setup.plain / 2.0);
     let ceiling = Ceiling { work: serial, items: 2 * items };
     let shape = Shape { serial, around: serial.half(), items };

@@ -17,7 +17,7 @@ use crate::suites::{Look, Measured};
 use crate::table::Row;
 use crate::work::Work;
 
-/// Measures a group of rows.
+/// Measures one group and returns its rows.
 type Group = fn(&Setup) -> Vec<Row>;
 
 const GROUPS: [(&str, Group); 9] = [
@@ -32,7 +32,7 @@ const GROUPS: [(&str, Group); 9] = [
     ("report", report::rows),
 ];
 
-/// What the groups share.
+/// What all groups need.
 #[derive(Debug)]
 struct Setup {
     quick: bool,
@@ -42,7 +42,7 @@ struct Setup {
     works: Works,
 }
 
-/// Work of each grain, as the plain loop has it.
+/// The work of each grain, calibrated with the plain loop.
 #[derive(Debug)]
 struct Works {
     none: Work,
@@ -72,17 +72,17 @@ impl Setup {
         }
     }
 
-    /// Two plain threads with as much of this work as one does in a round.
+    /// Two plain threads, with as much of this work as one thread does in a round.
     fn ceiling(&self, work: Work) -> Ceiling {
         Ceiling { work, items: work.items(self.plain) }
     }
 
-    /// For what needs two quiet cores, but is not held against two plain threads.
+    /// A probe for groups that need two quiet cores but are not compared with two plain threads.
     fn probe(&self) -> Ceiling {
         Ceiling { work: self.works.us_1, items: self.works.us_1.items(self.plain / 4.0) }
     }
 
-    /// So many items where they have no work.
+    /// How many items a round has if they have no work.
     fn bare_items(&self) -> u64 {
         if self.quick { 2_000_000 } else { 4_000_000 }
     }
@@ -100,7 +100,7 @@ pub fn measure(look: &Look) -> Measured {
     Measured { rows: asked.flat_map(|(_, group)| group(&setup)).collect(), notes: Vec::new() }
 }
 
-/// The nanoseconds an item that some seconds are.
+/// Seconds as nanoseconds an item.
 fn nanos(seconds: f64, items: u64) -> f64 {
     seconds * 1e9 / items as f64
 }

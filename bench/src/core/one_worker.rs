@@ -1,4 +1,4 @@
-//! One worker against the plain loop: what the stream costs where it can gain nothing.
+//! One worker against the plain loop: what a stream costs where it cannot gain.
 
 use super::pipeline::run;
 use super::{Setup, nanos};

@@ -1,4 +1,4 @@
-//! Source, one parallel stage, an ordered fold: with 2, 3 and 4 workers, at each grain.
+//! A source, one parallel stage and an ordered fold, with 2, 3 and 4 workers, at each grain.
 
 use anabranch::Stream;
 
@@ -26,7 +26,7 @@ pub fn rows(setup: &Setup) -> Vec<Row> {
     rows
 }
 
-/// The share of what two plain threads reach.
+/// The speed as a share of that of two plain threads.
 fn shares(setup: &Setup, grain: &str, work: Work, target: Target) -> Vec<Row> {
     let ceiling = setup.ceiling(work);
     let items = ceiling.items;
@@ -48,7 +48,7 @@ fn shares(setup: &Setup, grain: &str, work: Work, target: Target) -> Vec<Row> {
     rows
 }
 
-/// What an item without work costs: nothing to share, so in nanoseconds.
+/// The cost of an item without work in nanoseconds, since there is no work to share.
 fn bare(setup: &Setup) -> Vec<Row> {
     let (work, items) = (setup.works.none, setup.bare_items());
     let rounds = measure(setup.budget, Some(setup.probe()), contenders(work, items));

@@ -1,9 +1,9 @@
-//! One writer, one reader, bursts of 64 `u64`: the one-to-one record against `rtrb`'s chunks.
+//! One writer and one reader move bursts of 64 `u64`: the one-to-one record against `rtrb`'s chunks.
 //!
-//! Both move the same items between two threads through a buffer of the same capacity. The record is written
-//! and read as slices; `rtrb` is read as slices and filled from an iterator, which needs no unsafe code of ours
-//! and is as quick as writing to its slices (its other safe ways are slower). `rtrb` does not wait, so its
-//! loops poll: without a pause, and with the pauses that the record makes between two looks.
+//! Both move the same items between two threads, through a buffer of the same capacity. The record is written
+//! and read as slices. `rtrb` is read as slices and filled from an iterator. That needs no unsafe code here
+//! and is as fast as writing to its slices; its other safe methods are slower. `rtrb` does not wait, so its
+//! loops poll: once without pauses, and once with the pauses that the record makes between two looks.
 
 use super::{Setup, nanos};
 use crate::rounds::{Contender, measure};
@@ -14,7 +14,7 @@ use crate::work::Digest;
 const BURST: usize = 64;
 const CAPACITY: usize = 4096;
 
-/// A rival's name, and how many pauses it makes at most between two looks.
+/// The name of a rival, and the most pauses that it makes between two looks.
 const RIVALS: [(&str, u32); 2] = [("polling", 1), ("with pauses", 16)];
 
 pub fn rows(setup: &Setup) -> Vec<Row> {
@@ -97,7 +97,7 @@ fn rtrb(items: usize, most_pauses: u32) -> u64 {
     })
 }
 
-/// Looks until there is something, pausing 1, 2, 4, .. `most` times between two looks.
+/// Polls until there is something, with 1, 2, 4 and so on up to `most` pauses between two looks.
 fn poll<R>(most: u32, mut look: impl FnMut() -> Option<R>) -> R {
     let mut pauses = 1;
     loop {

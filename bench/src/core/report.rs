@@ -1,4 +1,4 @@
-//! What `.report()` costs.
+//! The cost of `.report()`.
 
 use anabranch::Stream;
 

@@ -1,5 +1,5 @@
-//! Serial, parallel, serial, parallel, serial: three cheap serial stages (the fold is one) with the work in
-//! the two parallel ones between.
+//! Serial, parallel, serial, parallel, serial: three cheap serial stages (the fold is one of them), and two
+//! parallel ones that share the work.
 
 use anabranch::Stream;
 

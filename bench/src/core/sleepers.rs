@@ -1,4 +1,4 @@
-//! A parallel stage that sleeps, between serial ones: threads overlap what needs no core.
+//! A parallel stage that sleeps, between serial ones: threads can overlap what needs no core.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use crate::work::{Digest, Running};
 const SLEEP: Duration = Duration::from_millis(2);
 const WORKERS: usize = 16;
 const ITEMS: u64 = 1_600;
-/// How many sleeps tell how long one takes.
+/// How many sleeps are measured to tell how long one takes.
 const PLAIN: u32 = 50;
 
 pub fn rows(setup: &Setup) -> Vec<Row> {

@@ -1,4 +1,4 @@
-//! Runs over 8 items, one after the other on one pool: what beginning and ending costs.
+//! Runs of 8 items, one after another on one pool: the cost of beginning and ending a run.
 
 use anabranch::{Pool, Stream};
 
@@ -46,7 +46,7 @@ fn long_items(setup: &Setup, pool: &Pool) -> Row {
     })
 }
 
-/// One run after the other; their digests are the items of this one.
+/// Runs one run after another. The digest is made of their digests.
 fn all(runs: u64, run: impl Fn(u64) -> Digest) -> Digest {
     (0..runs).map(run).fold(Digest::EMPTY, |digest, of_run| digest.then(of_run, ITEMS))
 }

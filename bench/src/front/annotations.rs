@@ -1,4 +1,4 @@
-//! An annotated loop against the same pipeline by the builder.
+//! An annotated loop against the same pipeline with the builder.
 
 use std::process::Command;
 use std::time::Duration;
@@ -13,7 +13,7 @@ pub const GROUP: &str = "annotations against the builder";
 
 const INSTRUCTIONS: (Target, Unit) = (Target::Within(5.0), Unit::Percent);
 
-/// Of the program `loops`: the annotated form, that of the builder, and what it is.
+/// The forms of the program `loops`: the annotated one, that of the builder, and a description.
 const FORMS: [(&str, &str, &str); 2] =
     [("annotated", "builder", "a loop"), ("annotated_with_errors", "builder_with_errors", "a loop with `?`")];
 

@@ -1,4 +1,4 @@
-//! What annotations cost the compiler: a long function with them, and without.
+//! What annotations cost the compiler: a long function with and without them.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -11,13 +11,13 @@ use crate::work::Digest;
 
 pub const GROUP: &str = "compile time";
 
-/// A function of 500 lines has so many loops of 25.
+/// A function of 500 lines has this many loops of 25 lines.
 const LOOPS: usize = 20;
 
 /// A program, and whether it has annotations.
 pub const SOURCES: [(&str, bool); 2] = [("annotated500", true), ("plain500", false)];
 
-/// A program with one function of 500 lines and as many annotations as its loops take.
+/// A program with one function of 500 lines. With annotations it has as many as its loops need.
 pub fn source(is_annotated: bool) -> String {
     let mark = |text: &'static str| if is_annotated { text } else { "" };
     let one = |number: usize| {
@@ -48,7 +48,7 @@ pub fn source(is_annotated: bool) -> String {
 pub fn measure(programs: &Programs, quick: bool) -> Vec<Row> {
     let compile = |name: &'static str| {
         Contender::sampled(name, Digest::EMPTY, move || {
-            // Cargo goes by the time of the file.
+            // Cargo rebuilds a file if its time has changed.
             let source = programs.source(name);
             let text = fs::read(&source).expect("a source that was written");
             fs::write(&source, text).expect("a source that can be written");

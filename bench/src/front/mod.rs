@@ -1,6 +1,6 @@
-//! The suite of the front ends: annotations beside the builder, and `anabranch::ssp` beside Rust-SSP.
+//! The suite of the front ends: annotations against the builder, and `anabranch::ssp` against Rust-SSP.
 //!
-//! Its programs are built in a workspace of their own below the folder of builds, since Rust-SSP is in no registry:
+//! The programs are built in a workspace of their own in the target folder, since Rust-SSP is in no registry.
 //! `RUST_SSP_DIR` names a checkout of its repository.
 
 mod annotations;
@@ -51,7 +51,7 @@ pub fn measure(look: &Look) -> Measured {
     Measured { rows, notes: vec![programs.versions()] }
 }
 
-/// A row about a number that is the same in each round.
+/// A row with a number that is the same in each round.
 fn single(group: &str, what: String, (target, unit): (Target, Unit), value: f64, remark: String) -> Row {
     let summary = Summary { median: value, low: value, high: value };
     let outcome = Outcome::measured(summary, target, (1, 0));

@@ -1,4 +1,4 @@
-//! The programs that are measured, built outside of this workspace.
+//! The measured programs, which are built outside of this workspace.
 
 use std::env;
 use std::ffi::OsString;
@@ -9,10 +9,10 @@ use std::process::Command;
 use crate::rounds::Unmeasured;
 use crate::work::Digest;
 
-/// Where Rust-SSP is, if somebody says.
+/// The environment variable that names a checkout of Rust-SSP.
 const CHECKOUT: &str = "RUST_SSP_DIR";
 
-/// Writes a file, unless it is there already: cargo goes by its time.
+/// Writes a file, unless it has this content already: cargo looks at the time of a file.
 fn put(path: &Path, text: &str) -> std::io::Result<()> {
     if fs::read_to_string(path).is_ok_and(|there| there == text) {
         return Ok(());
@@ -20,16 +20,16 @@ fn put(path: &Path, text: &str) -> std::io::Result<()> {
     fs::write(path, text)
 }
 
-/// The folder of the programs, and what they are.
+/// The folder of the programs.
 #[derive(Debug)]
 pub struct Programs {
     folder: PathBuf,
-    /// A checkout of Rust-SSP.
+    /// The checkout of Rust-SSP, if there is one.
     rust_ssp: Option<PathBuf>,
 }
 
 impl Programs {
-    /// Writes their workspace and builds it.
+    /// Writes the workspace of the programs and builds it.
     pub fn build() -> Result<Self, String> {
         let program = env::current_exe().map_err(|error| error.to_string())?;
         let target = program.ancestors().nth(2).ok_or("this program is in no folder of builds")?;
@@ -79,17 +79,17 @@ impl Programs {
         command.output().map_err(|error| format!("cargo: {error}"))
     }
 
-    /// The source of a program, to be compiled again.
+    /// The source file of a program, to be compiled again.
     pub fn source(&self, name: &str) -> PathBuf {
         self.folder.join("src/bin").join(name).with_extension("rs")
     }
 
-    /// A program.
+    /// The path of a program.
     pub fn program(&self, name: &str) -> OsString {
         self.folder.join("target/release").join(name).into()
     }
 
-    /// Runs a program that prints a number, and one that tells its results.
+    /// Runs a program that prints a number and the digest of its results.
     pub fn run(&self, name: &str, arguments: &[String]) -> Result<(f64, Digest), Unmeasured> {
         let impossible = |why: String| Unmeasured::Impossible(format!("{name}: {why}"));
         let ran = Command::new(self.program(name)).args(arguments).output();
@@ -110,7 +110,7 @@ impl Programs {
         self.rust_ssp.as_ref().map(drop).ok_or(Unmeasured::NotInstalled(why))
     }
 
-    /// What was measured beside Anabranch.
+    /// The versions of what was measured next to Anabranch.
     pub fn versions(&self) -> String {
         let Some(checkout) = &self.rust_ssp else { return "Rust-SSP is not there".into() };
         let head =

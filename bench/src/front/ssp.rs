@@ -12,17 +12,17 @@ use crate::work::{Digest, Work};
 pub const GROUP: &str = "`ssp` against Rust-SSP";
 pub const IDLE: &str = "`ssp` while it is idle";
 
-/// Nanoseconds of work an item, and how many times as quick as the original it is to be.
+/// The work of an item in nanoseconds, its name, and how many times as fast as the original it must be.
 const GRAINS: [(f64, &str, Target); 4] = [
     (0.0, "0", Target::AtLeast(10.0)),
     (100.0, "100 ns", Target::AtLeast(3.0)),
     (1e3, "1 us", Target::AtLeast(1.3)),
     (1e4, "10 us", Target::Rival),
 ];
-/// An item of no work takes about so long in the slower of the two.
+/// About how many nanoseconds an item without work takes in the slower of the two libraries.
 const PASSING: f64 = 250.0;
 
-/// Work that tells whether there are two cores.
+/// Work that tells whether the machine has two cores.
 pub fn probe() -> Ceiling {
     let work = Work::of(1e3);
     Ceiling { work, items: work.items(0.02) }
@@ -56,7 +56,7 @@ pub fn measure(programs: &Programs, quick: bool) -> Vec<Row> {
     grains.collect()
 }
 
-/// Processor time while nothing is posted.
+/// The processor time while nothing is posted.
 pub fn idle(programs: &Programs) -> Vec<Row> {
     let arguments = ["idle".to_owned(), "3".to_owned()];
     let promise = (Target::AtMost(1.0), Unit::Percent);

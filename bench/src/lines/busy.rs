@@ -1,4 +1,4 @@
-//! Pipelines whose stages work.
+//! Pipelines whose stages compute.
 
 use anabranch::Stream;
 

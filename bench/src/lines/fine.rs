@@ -1,4 +1,4 @@
-//! Pipelines of small items, where passing them counts.
+//! Pipelines of short items, where the cost of passing them counts.
 
 use anabranch::Stream;
 

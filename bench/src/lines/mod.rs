@@ -1,5 +1,5 @@
-//! Pipelines of many shapes, each with the stage that bounds it: what reports, predictions and automatic settings are
-//! held against.
+//! Pipelines of many shapes, each with the stage that bounds it. The suites of reports, predictions and
+//! automatic settings use them.
 
 mod busy;
 mod fine;
@@ -18,29 +18,29 @@ use crate::work::{Digest, Work};
 #[derive(Debug)]
 pub struct Line {
     pub name: &'static str,
-    /// The stage that bounds it with two workers on two cores; empty where several do alike.
+    /// The stage that bounds it with two workers on two cores. Empty if several stages do.
     pub bound_by: &'static str,
     /// Whether it mostly waits, and needs no two cores.
     pub waits: bool,
-    /// Workers where nobody says how many; none is as many as there are cores.
+    /// How many workers it has unless a run says otherwise. `None` means as many as there are cores.
     pub workers: Option<usize>,
-    /// About how long it takes for an item of the source, in microseconds.
+    /// About how many microseconds it takes for an item of the source.
     pub micros: f64,
     run: fn(&Job) -> Ran,
 }
 
-/// How a run is set; what is not set is as it is by default.
+/// The settings of a run. What is not set has its default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Knobs {
     pub workers: Option<usize>,
     pub window: Option<usize>,
     pub burst: Option<usize>,
-    /// Of the parallel stage that costs most.
+    /// The replicas of the parallel stage that costs most.
     pub replicas: Option<usize>,
     pub report: bool,
 }
 
-/// What a run gave.
+/// The results of a run.
 #[derive(Debug)]
 pub struct Ran {
     pub seconds: f64,
@@ -48,33 +48,33 @@ pub struct Ran {
     pub report: Option<Report>,
 }
 
-/// What a pipeline is built from.
+/// The parts from which a pipeline is built.
 #[derive(Debug)]
 struct Job {
-    /// Work of a microsecond.
+    /// Work that takes one microsecond.
     unit: Work,
     items: u64,
     knobs: Knobs,
 }
 
-/// Where to find all of them.
+/// All pipelines.
 pub fn all() -> impl Iterator<Item = &'static Line> {
     busy::LINES.iter().chain(waiting::LINES).chain(fine::LINES)
 }
 
 impl Line {
-    /// So many items of the source take about so long.
+    /// About how many items of the source take this many seconds.
     pub fn items(&self, seconds: f64) -> u64 {
         ((seconds * 1e6 / self.micros) as u64).max(32)
     }
 
-    /// What tells whether the machine had two cores to give, where that matters. What waits leaves the cores to fall
-    /// asleep, so that a probe would say no.
+    /// A probe that tells whether the machine had two cores to give, if that matters. A pipeline that waits
+    /// lets the cores go to sleep, so a probe would say no.
     pub fn probe(&self, unit: Work, seconds: f64) -> Option<Ceiling> {
         (!self.waits).then(|| Ceiling { work: unit, items: unit.items(seconds) })
     }
 
-    /// Runs it on work that takes `unit` a microsecond.
+    /// Runs the pipeline. `unit` is the work of one microsecond.
     pub fn run(&self, unit: Work, items: u64, knobs: Knobs) -> Ran {
         let workers = knobs.workers.or(self.workers);
         (self.run)(&Job { unit, items, knobs: Knobs { workers, ..knobs } })
@@ -82,18 +82,18 @@ impl Line {
 }
 
 impl Job {
-    /// The items, each after so many microseconds of work.
+    /// The items, with this many microseconds of work before each.
     fn source(&self, micros: f64) -> impl Iterator<Item = u64> + Send + use<> {
         (0..self.items).map(self.busy(micros))
     }
 
-    /// So many microseconds of work.
+    /// This many microseconds of work.
     fn busy(&self, micros: f64) -> impl Fn(u64) -> u64 + Copy + Send + Sync + use<> {
         let work = self.unit.share(micros);
         move |item| work.run(item)
     }
 
-    /// Sets the replicas of the stage before it.
+    /// Sets the replicas of the last stage.
     fn replicated<'env, U: Unit>(&self, stream: Stream<'env, U>) -> Stream<'env, U> {
         match self.knobs.replicas {
             Some(replicas) => stream.replicate(replicas),
@@ -101,7 +101,7 @@ impl Job {
         }
     }
 
-    /// Runs a stream into a fold that takes so many microseconds an item.
+    /// Runs a stream into a fold that takes this many microseconds an item.
     fn run<'env, U>(&self, stream: Stream<'env, U>, micros: f64) -> Ran
     where
         U: Apply<Infallible, Out = u64> + Send + 'env,
@@ -144,7 +144,7 @@ fn nap(micros: u64) -> impl Fn(u64) -> u64 + Copy + Send + Sync {
     }
 }
 
-/// One item in so many.
+/// Selects one item in `count`.
 fn one_in(count: u64) -> impl Fn(&u64) -> bool + Copy + Send + Sync {
     move |item| (item >> 17).is_multiple_of(count)
 }

@@ -1,4 +1,4 @@
-//! Pipelines with stages that wait for something outside and need no core meanwhile.
+//! Pipelines with stages that wait for something outside, and need no core while they wait.
 
 use std::thread::sleep;
 use std::time::Duration;

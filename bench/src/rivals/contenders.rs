@@ -1,35 +1,35 @@
-//! The rivals: what each is called, what it can be told, and how it is held against Anabranch.
+//! The rivals: their names, their settings, and how they are compared with Anabranch.
 
 use crate::target::Target;
 use crate::work::{Digest, Work};
 
-/// What a rival promises.
+/// What a rival guarantees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Results in order, as they come.
+    /// Results in order, as they are ready.
     Ordered,
-    /// Results in order, but all of them at the end: memory grows with the items.
+    /// Results in order, but none before all are ready: memory grows with the items.
     Collected,
     /// Results in any order.
     Unordered,
-    /// Its user gathers items into vectors: another grain, and items wait for their neighbours.
+    /// The user gathers items into vectors: the work has another grain, and items wait for their neighbours.
     Chunks,
 }
 
 #[derive(Debug)]
 pub struct Rival {
-    /// For its process.
+    /// The name that its process knows.
     pub name: &'static str,
     pub label: &'static str,
     pub package: &'static str,
     pub kind: Kind,
     /// Whether it is in the C++ process.
     pub cpp: bool,
-    /// What a setting counts.
+    /// The unit of a setting.
     pub unit: &'static str,
-    /// Those of which the best is taken.
+    /// The settings of which the best is used.
     pub settings: &'static [usize],
-    /// How to get it, where it is missing.
+    /// How to install it.
     pub install: &'static str,
 }
 
@@ -94,7 +94,7 @@ const fn cpp(
 }
 
 impl Rival {
-    /// What the table calls it.
+    /// Its name in the table.
     pub fn what(&self) -> String {
         let chunks = if self.kind == Kind::Chunks { " (chunks by hand)" } else { "" };
         format!("{}{chunks}", self.label)
@@ -109,7 +109,7 @@ impl Rival {
         }
     }
 
-    /// What it must give: without order a sum, for that is all that can be compared.
+    /// The digest that it must give. Without order this is a sum, because nothing else can be compared.
     pub fn expected(&self, work: Work, items: u64) -> Digest {
         if self.name.starts_with("par-bridge") {
             Digest::of_number((0..items).fold(0, |sum: u64, item| sum.wrapping_add(work.run(item))))
@@ -120,7 +120,7 @@ impl Rival {
 }
 
 impl Kind {
-    /// The target of a grain holds against those that promise order for each item.
+    /// The target of a grain applies to rivals that keep the order item by item.
     pub fn target(self, of_grain: Target) -> Target {
         match self {
             Self::Ordered | Self::Collected => of_grain,

@@ -1,4 +1,4 @@
-//! One grain: the settings of the rivals are searched, then all play rounds.
+//! One grain: a search finds the settings of the rivals, and then all of them play rounds.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -12,16 +12,16 @@ use crate::table::Row;
 use crate::target::{Target, Unit};
 use crate::work::{Digest, Work};
 
-/// Above this grain nobody gathers items by hand.
+/// Above this grain, in nanoseconds, chunks are not measured.
 const CHUNKS_UP_TO: f64 = 1e3;
 
 /// Anabranch and the rivals, ready for one grain.
 pub struct Contest<'a> {
     grain: &'a Grain,
     work: Work,
-    /// Those that Anabranch gets in a round.
+    /// How many items Anabranch gets in a round.
     items: u64,
-    /// How many of them make a chunk, where that is measured too.
+    /// How many items make a chunk, if chunks are measured.
     chunk: Option<usize>,
     ceiling: Ceiling,
     entries: Vec<Entry<'a>>,
@@ -33,7 +33,7 @@ struct Entry<'a> {
     paced: Result<Paced<'a>, Unmeasured>,
 }
 
-/// With its best setting, and so many items that each contender has about as long.
+/// A rival with its best setting, and with so many items that every contender takes about as long.
 struct Paced<'a> {
     peer: &'a RefCell<Peer>,
     setting: usize,
@@ -41,11 +41,11 @@ struct Paced<'a> {
 }
 
 impl<'a> Contest<'a> {
-    /// Searches the settings.
+    /// Searches the settings of the rivals.
     pub fn prepare(grain: &'a Grain, peers: &'a Peers, quick: bool) -> Self {
         let work = Work::of(grain.nanos);
         let work = if grain.uneven { work.uneven() } else { work };
-        // Of a run.
+        // The time of one run.
         let seconds = if quick { 0.012 } else { 0.04 };
         let in_chunks = grain.nanos <= CHUNKS_UP_TO;
         let items = if grain.nanos == 0.0 { (seconds * 1e8) as u64 } else { work.items(2.0 * seconds) };
@@ -54,7 +54,8 @@ impl<'a> Contest<'a> {
             Entry { rival, paced: peers.of(rival).and_then(search) }
         };
         let rivals = RIVALS.iter().filter(|rival| in_chunks || rival.kind != Kind::Chunks);
-        // Without work two plain threads say nothing, and only tell whether the machine was quiet.
+        // Without work, two plain threads have no meaning as a ceiling, and only tell whether the machine was
+        // quiet.
         let plain = if grain.nanos == 0.0 { Work::of(1e3) } else { work };
         Self {
             grain,
@@ -108,7 +109,7 @@ impl<'a> Contest<'a> {
         rows
     }
 
-    /// Anabranch itself, in nanoseconds.
+    /// The row of Anabranch itself, in nanoseconds.
     fn own(&self, rounds: &Result<Rounds, Unmeasured>) -> Row {
         let unit = (Target::None, Unit::Nanoseconds);
         Row::new(self.grain.name, "anabranch", unit, rounds, |rounds| {
@@ -132,7 +133,7 @@ impl<'a> Contest<'a> {
     }
 }
 
-/// How many times as long as Anabranch the contender at this place takes.
+/// How many times as long as Anabranch contender `at` takes.
 fn against(at: usize, setting: String) -> impl FnOnce(&Rounds) -> (Summary, String) {
     move |rounds| {
         let each = Unit::Nanoseconds.show(rounds.median(|round| round.samples[at]));
@@ -141,12 +142,12 @@ fn against(at: usize, setting: String) -> impl FnOnce(&Rounds) -> (Summary, Stri
 }
 
 impl Entry<'_> {
-    /// Sampled in nanoseconds an item.
+    /// A contender whose sample is in nanoseconds an item.
     fn contender(&self, work: Work) -> Option<Contender<'_>> {
         let &Self { rival, paced: Ok(Paced { peer, setting, items }) } = self else { return None };
         Some(Contender::sampled(rival.what(), rival.expected(work, items), move || {
             let run = Run { name: rival.name, setting, work, items };
-            // A rival that does not answer has a wrong digest.
+            // A rival that does not answer counts as a wrong digest.
             let (seconds, digest) = peer.borrow_mut().run(run).unwrap_or((f64::NAN, Digest::EMPTY));
             (per_item(seconds, items), digest)
         }))
@@ -157,7 +158,7 @@ fn per_item(seconds: f64, items: u64) -> f64 {
     seconds * 1e9 / items as f64
 }
 
-/// The setting with which a rival is quickest, of those that it may have: by the median of three runs each.
+/// The setting with which a rival is fastest, by the median of three runs each.
 fn best_setting<'a>(
     rival: &Rival,
     peer: &'a RefCell<Peer>,
@@ -170,7 +171,7 @@ fn best_setting<'a>(
             let run = Run { name: rival.name, setting, work, items };
             peer.borrow_mut().run(run).map(|(took, _)| took)
         };
-        // More items until a run says something: a quarter of the time of a round's.
+        // Takes more items until a run lasts long enough: a quarter of the time of a run in a round.
         let (mut items, mut took) = (64, run(64)?);
         while took < seconds / 4.0 {
             items *= if took < seconds / 40.0 { 8 } else { 2 };

@@ -1,8 +1,9 @@
-//! The suite of the rivals: source, one parallel stage, ordered sink, on Anabranch and on other libraries.
+//! The suite of the rivals: a source, one parallel stage and an ordered sink, with Anabranch and with other
+//! libraries.
 //!
-//! All run the same calibrated work. The rivals run in processes of their own (`bench/rivals`), time themselves, and
-//! are asked in turn. Each has the best of some settings, which a search finds before the rounds; Anabranch has its
-//! defaults.
+//! All run the same calibrated work. The rivals run in processes of their own (`bench/rivals`), measure their
+//! own time, and run in turn. Each has the best of some settings, which a search finds before the rounds.
+//! Anabranch has its defaults.
 
 mod contenders;
 mod contest;
@@ -19,7 +20,7 @@ use contenders::{Kind, RIVALS, Rival};
 use contest::Contest;
 use peer::Peer;
 
-/// A grain of work, and what is promised there.
+/// A grain of work, and its target.
 #[derive(Debug, Clone, Copy)]
 struct Grain {
     name: &'static str,
@@ -53,7 +54,7 @@ pub fn names() -> Vec<String> {
     GRAINS.iter().map(|grain| grain.name.into()).collect()
 }
 
-/// The processes, and what is missing where one could not be started.
+/// The processes of the rivals. If one could not be started, the reason.
 struct Peers {
     rust: Result<RefCell<Peer>, String>,
     cpp: Result<RefCell<Peer>, String>,
@@ -64,7 +65,7 @@ impl Peers {
         Self { rust: Peer::rust().map(RefCell::new), cpp: Peer::cpp().map(RefCell::new) }
     }
 
-    /// The process that has a rival.
+    /// The process that runs a rival.
     fn of(&self, rival: &Rival) -> Result<&RefCell<Peer>, Unmeasured> {
         let peer = if rival.cpp { &self.cpp } else { &self.rust };
         let missing = |why: &str| Unmeasured::NotInstalled(why.to_owned());
@@ -102,7 +103,8 @@ pub fn measure(look: &Look) -> Measured {
     Measured { rows: all, notes }
 }
 
-/// The nearest rival of each grain: of all that keep order, and of those among them that hand results on as they come.
+/// The nearest rival of each grain: among all that keep the order, and among those of them that hand on
+/// results as they come.
 fn summary(rows: &[Row]) -> Vec<Row> {
     let mut summary = Vec::new();
     for group in rows.chunk_by(|a, b| a.group == b.group) {

@@ -1,4 +1,4 @@
-//! Anabranch in the contests.
+//! Anabranch's part in the contests.
 
 use std::thread;
 use std::time::Instant;
@@ -9,20 +9,20 @@ use super::peer::SETTLE;
 use crate::rounds::Contender;
 use crate::work::{Digest, Work};
 
-/// How many items make a chunk, where it is given chunks: the best of these, as for the rivals.
+/// The sizes of chunks of which the best is used, as for the rivals.
 const CHUNKS: [usize; 3] = [16, 256, 2_048];
 
-/// Item by item, sampled in nanoseconds an item.
+/// Item by item. Its sample is in nanoseconds an item.
 pub fn items(work: Work, items: u64) -> Contender<'static> {
     sampled("anabranch", work, items, move || each(work, items))
 }
 
-/// In chunks made by hand.
+/// In chunks that are gathered by hand.
 pub fn in_chunks(work: Work, items: u64, size: usize) -> Contender<'static> {
     sampled("anabranch, in chunks", work, items, move || chunks(work, items, size))
 }
 
-/// The size of chunks with which it is quickest, the least of two runs each.
+/// The size of chunks with which it is fastest, by the shorter of two runs each.
 pub fn best_chunk(work: Work, items: u64) -> usize {
     let time = |size: usize| {
         let run = || {
@@ -44,7 +44,7 @@ fn sampled(name: &str, work: Work, items: u64, run: impl Fn() -> Digest + 'stati
     })
 }
 
-/// With its defaults.
+/// The pipeline with its default settings.
 fn each(work: Work, items: u64) -> Digest {
     Stream::from_iter(0..items).map(move |item| work.run(item)).fold(Digest::EMPTY, Digest::with)
 }

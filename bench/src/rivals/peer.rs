@@ -1,4 +1,4 @@
-//! Rivals that run in a process of their own and are asked for one run at a time.
+//! Rivals that run in a process of their own, one run at a time.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use crate::work::{Digest, Work};
 
-/// A run that takes longer does not come back.
+/// A run that takes longer than this has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Long enough for the threads of the run before to have fallen asleep.
+/// A pause that is long enough for the threads of the previous run to go to sleep.
 pub const SETTLE: Duration = Duration::from_millis(1);
 
 /// A process that runs rivals.
@@ -22,11 +22,11 @@ pub struct Peer {
     child: Child,
     ask: ChildStdin,
     answers: Receiver<String>,
-    /// The rivals that it has, with their versions.
+    /// The rivals that it can run, with their versions.
     pub versions: BTreeMap<String, String>,
 }
 
-/// What is asked of a rival.
+/// A run that a rival is asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct Run<'a> {
     pub name: &'a str,
@@ -36,7 +36,7 @@ pub struct Run<'a> {
 }
 
 impl Peer {
-    /// The Rust rivals: `bench/rivals`, built as this program was.
+    /// Starts the Rust rivals: `bench/rivals`, built like this program.
     ///
     /// # Errors
     /// Why they cannot be built or started.
@@ -50,7 +50,7 @@ impl Peer {
         Self::start(&folder.join("release").join("anabranch-rivals"))
     }
 
-    /// The C++ rivals that are installed.
+    /// Starts the C++ rivals that are installed.
     ///
     /// # Errors
     /// Why they cannot be built or started.
@@ -78,10 +78,10 @@ impl Peer {
         }
     }
 
-    /// One run: its seconds by the peer's own clock, and its digest.
+    /// Runs a rival once. Returns the seconds by the rival's own clock, and its digest.
     ///
     /// # Errors
-    /// If the peer has ended, or does not answer for a minute.
+    /// If the process has ended, or does not answer for a minute.
     pub fn run(&mut self, run: Run) -> Result<(f64, Digest), String> {
         thread::sleep(SETTLE);
         let Run { name, setting, work, items } = run;
@@ -103,24 +103,24 @@ impl Peer {
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        // Nothing is lost: it keeps no state.
+        // The process has no state that could be lost.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Where builds go: beside the build of this program.
+/// The folder for builds, next to the build of this program.
 fn folder() -> PathBuf {
     let program = std::env::current_exe().unwrap_or_default();
     program.ancestors().nth(2).map_or_else(|| "target".into(), Path::to_owned)
 }
 
-/// A file of `bench/rivals`.
+/// The path of a file of `bench/rivals`.
 fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("rivals").join(name)
 }
 
-/// Runs a build; its last words if it fails.
+/// Runs a build. If it fails, returns the last lines that it printed.
 fn done(mut build: Command) -> Result<(), String> {
     let program = build.get_program().to_string_lossy().into_owned();
     let said = build.output().map_err(|error| format!("{program}: {error}"))?;

@@ -1,5 +1,5 @@
 //! Bzip2 in memory and on disk, as in the papers on SPar and on Rust-SSP: blocks of 900 kB, each a member of its own,
-//! so that `bunzip2` reads the whole. Five forms of one loop, held equal by `tests/examples.rs`.
+//! so that `bunzip2` reads the whole. Five forms of one loop, held equal by `tests/integration/examples.rs`.
 //!
 //! `cargo run --release --example bzip2 [FILE]` writes `FILE.bz2`; without a file it stays in memory.
 

@@ -1,5 +1,5 @@
 //! Filters over a folder's pictures: each is blurred, turned in its colours and made smaller. Five forms of one loop,
-//! held equal by `tests/examples.rs`.
+//! held equal by `tests/integration/examples.rs`.
 //!
 //! `cargo run --release --example images` makes its own pictures.
 

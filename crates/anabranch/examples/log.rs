@@ -1,4 +1,4 @@
-//! Figures from a log, up to the line that ends it. Five forms of one loop, held equal by `tests/examples.rs`.
+//! Figures from a log, up to the line that ends it. Five forms of one loop, held equal by `tests/integration/examples.rs`.
 //!
 //! `cargo run --release --example log [FILE]` reads lines such as `2026-11-21 GET /index 17`.
 

@@ -1,4 +1,4 @@
-//! The product of two matrices, row by row. Five forms of one loop, held equal by `tests/examples.rs`.
+//! The product of two matrices, row by row. Five forms of one loop, held equal by `tests/integration/examples.rs`.
 //!
 //! `cargo run --release --example matrix [SIZE]`
 

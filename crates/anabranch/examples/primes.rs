@@ -1,4 +1,4 @@
-//! The primes below a limit: the classic of SPar's papers. Five forms of one loop, held equal by `tests/examples.rs`.
+//! The primes below a limit: the classic of SPar's papers. Five forms of one loop, held equal by `tests/integration/examples.rs`.
 //!
 //! `cargo run --release --example primes [LIMIT]`
 

@@ -1,5 +1,5 @@
 //! A copy that can be taken up again where it failed: every block is checked before it is written, and what was
-//! written is exactly what came before the failure. Five forms of one loop, held equal by `tests/examples.rs`.
+//! written is exactly what came before the failure. Five forms of one loop, held equal by `tests/integration/examples.rs`.
 //!
 //! `cargo run --release --example resume FROM TO` goes on at the length that `TO` has.
 

@@ -6,7 +6,7 @@
 //! Each case comes from a number, which is printed when the case breaks the contract. Threads differ from run
 //! to run, so a case that failed once may need many runs to fail again.
 
-#[path = "../tests/contract_support/mod.rs"]
+#[path = "../tests/integration/contract_support/mod.rs"]
 mod contract_support;
 
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
 //! The first two listings of the paper on Rust-SSP: images are loaded, made smaller and saved, each by a replicated
-//! stage, and the last stage collects where they are. Beside them the plain loop, held equal by `tests/examples.rs`.
+//! stage, and the last stage collects where they are. Beside them the plain loop, held equal by `tests/integration/examples.rs`.
 //!
 //! `cargo run --release --example ssp_images [FOLDER]` makes the PPM images of a folder (or of one that it fills
 //! itself) smaller.

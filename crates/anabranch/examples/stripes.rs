@@ -1,6 +1,6 @@
 //! Listing 2 of the paper on SPar and data compression: the source deals numbers of workers, and each replica of the
 //! last stage reads, decodes and writes its stripe of the blocks, each at its own offset. There is no sink. Five
-//! forms of one loop, held equal by `tests/examples.rs`.
+//! forms of one loop, held equal by `tests/integration/examples.rs`.
 //!
 //! `cargo run --release --example stripes`
 

@@ -1,4 +1,4 @@
-//! How often each word is in a text. Five forms of one loop, held equal by `tests/examples.rs`.
+//! How often each word is in a text. Five forms of one loop, held equal by `tests/integration/examples.rs`.
 //!
 //! `cargo run --release --example words [FILE]`
 

@@ -1,4 +1,4 @@
-//! Pinning workers to processors, where the system can.
+//! Pins workers to processors, on systems that support it.
 
 /// The processors that a run may use.
 #[derive(Debug, Clone, Default)]
@@ -6,7 +6,7 @@ pub(crate) struct Processors(#[cfg_attr(not(target_os = "linux"), allow(dead_cod
 
 #[cfg(target_os = "linux")]
 impl Processors {
-    /// Those that the calling thread may use.
+    /// The processors that the calling thread may use.
     pub(crate) fn of_this_thread() -> Self {
         use rustix::thread::{CpuSet, sched_getaffinity};
 
@@ -14,8 +14,8 @@ impl Processors {
         Self((0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).collect())
     }
 
-    /// Pins the calling thread to the `number`th, modulo their count. Where that is not possible the thread stays where it is:
-    /// affinity is advice.
+    /// Pins the calling thread to processor number `number`, modulo their count. If the system refuses, the
+    /// thread stays unpinned: affinity only affects speed.
     pub(crate) fn pin(&self, number: usize) {
         use rustix::thread::{CpuSet, sched_setaffinity};
 
@@ -31,7 +31,7 @@ impl Processors {
 
 #[cfg(not(target_os = "linux"))]
 impl Processors {
-    /// Not known.
+    /// An empty list: this system does not tell.
     pub(crate) fn of_this_thread() -> Self {
         Self::default()
     }

@@ -1,4 +1,4 @@
-//! Annotations on a loop: the loop stays a loop, and [`#[stream]`](crate::stream) runs it on all cores.
+//! Annotations on a loop. The loop stays a loop, and [`#[stream]`](crate::stream) runs it on all cores.
 //!
 //! ```
 //! use std::io::{self, Read, Write};
@@ -13,10 +13,10 @@
 //!     let mut blocks = 0;
 //!     #[to_stream]
 //!     loop {
-//!         let Some(block) = read_block(input)? else { break }; // the source: one block after the other
+//!         let Some(block) = read_block(input)? else { break }; // the source: reads one block after another
 //!         #[stage(replicate)]
-//!         let block = block.to_ascii_uppercase();              // on all cores
-//!         out.write_all(&block)?;                              // serial again, in order
+//!         let block = block.to_ascii_uppercase();              // replicated: runs on all cores
+//!         out.write_all(&block)?;                              // serial: writes the blocks in order
 //!         blocks += 1;
 //!     }
 //!     Ok(blocks)
@@ -28,125 +28,179 @@
 //! # Ok::<(), io::Error>(())
 //! ```
 //!
-//! Take the annotations away and the function still compiles and does the same. `#[stream(off)]` does that: the loop
-//! runs as it is written. `#[stream(crate = name)]` is for those who have this crate by another name.
+//! If you remove the annotations, the function still compiles and does the same. `#[stream(off)]` does just
+//! that: the loop runs as it is written. If your program has this crate under another name, write
+//! `#[stream(crate = path)]`.
 //!
-//! The idea is SPar's: *C++11 attributes for stream parallelism* (Griebler and others), as used in *Stream parallelism
-//! annotations for data compression*; here the attributes are Rust's and the loop keeps what Rust promises.
+//! The idea comes from SPar: *C++11 attributes for stream parallelism* (Griebler and others), as used in
+//! *Stream parallelism annotations for data compression*. Here the attributes are Rust's, and the parallel
+//! loop does exactly what the loop does.
 //!
 //! # Source and stages
 //!
-//! The statements of the loop's body are cut into parts that run at the same time, for different items:
+//! The statements of the loop's body are cut into parts. Different parts run at the same time, for different
+//! items.
 //!
-//! - What stands before the first `#[stage]` is the **source**, with the head of the loop.
-//! - `#[stage]` before a statement begins a **serial** stage: it runs for one item after the other, in order, and may
-//!   change variables of the function.
-//! - `#[stage(replicate)]` makes a stage of that one statement which runs for several items at once. It may read
-//!   variables of the function.
-//! - Statements without an annotation belong to the serial stage, or the source, before them. Behind a replicated
-//!   stage they make a serial stage of their own. So whatever is not marked with `replicate` is serial, and in order.
+//! - The statements before the first `#[stage]`, and the head of the loop, are the **source**.
+//! - `#[stage]` before a statement begins a **serial** stage. It runs for one item after another, in order,
+//!   and may change variables of the function.
+//! - `#[stage(replicate)]` before a statement makes this one statement a **replicated** stage. It runs for
+//!   several items at once. It may read variables of the function, but not change them.
+//! - Statements without an annotation belong to the source or the serial stage before them. After a
+//!   replicated stage they form a serial stage of their own. So everything that is not marked with
+//!   `replicate` runs serially and in order.
 //!
-//! A stage is any statement of the body itself: an expression, a `let` with a pattern, a block, a loop, an `if`. What
-//! a later part uses of the variables that the body binds is handed on, by value; what the function binds is borrowed.
-//! A `let x;` without a value belongs to the first stage that mentions `x`.
+//! A stage can be any statement of the loop's body: an expression, a `let` with a pattern, a block, a loop,
+//! or an `if`.
+//!
+//! A variable that the body binds is moved to the later parts that use it. A variable of the function is
+//! borrowed. A `let x;` without a value belongs to the first part that uses `x`.
 //!
 //! # Leaving the loop
 //!
-//! `break`, `break value`, `continue`, `return` and `?`, with or without labels, mean what they mean in the loop: the
-//! items before this one are finished, nothing of the items after it is seen by a stage behind, and the function goes
-//! on as the loop would have. In functions that return `Result`, `Option` or `ControlFlow`; the error need not be
-//! `Send` if what `?` found is.
+//! `break`, `break value`, `continue`, `return` and `?` mean what they mean in the loop, with or without
+//! labels. The items before the current one are finished, later stages see nothing of the items after it, and
+//! the function continues as it would have after the loop. `?` and `return` work in functions that return a
+//! `Result`, an `Option` or a `ControlFlow`. The error that the function returns need not be `Send` if the
+//! value that `?` found is.
 //!
-//! The source and earlier serial stages may be up to a window of items ahead. Where that could be seen, since what they
-//! change is used behind a loop that a later stage may leave by `break`, it is a compile error that says what to do;
-//! `may_run_ahead` says that it does not matter. What a `&mut` parameter points to counts as used behind the loop, and so
-//! does what a variable has borrowed with `&mut`, by a method or in a closure. What cannot be seen is what is changed
-//! without `&mut` (atomics, cells, locks, files), through a parameter that holds a `&mut` unknown to its type, through a
-//! value that the part itself has put a `&mut` into, or by a method with a name that reads in the standard library, as `get`,
-//! where there are other reasons for the variable to be `mut`. What the caller sees after a `return` or `?`, such as how far a reader was read, may be ahead too.
+//! The source and earlier serial stages may have run ahead when a later stage leaves the loop, by up to a
+//! window of items. If this could be seen, it is a compile error that says what to do. It could be seen if a
+//! part changes a variable that is used after the loop, and a later stage can leave the loop by `break`. The
+//! option `may_run_ahead` says that it does not matter. These uses count as well:
+//!
+//! - what a `&mut` parameter points to, since the caller uses it after the loop;
+//! - what another variable has borrowed with `&mut`, by a method, or in a closure.
+//!
+//! The check reads the code without types, so it cannot see every change. It does not see
+//!
+//! - changes without `&mut`: of atomics, cells, locks and files;
+//! - changes through a parameter whose type hides a `&mut`;
+//! - changes through a value into which the part itself has put a `&mut`;
+//! - changes by a method that has the name of a reading method of the standard library, such as `get`, if
+//!   something else in the function explains why the variable is `mut`.
+//!
+//! A `return` or a `?` may also leave the source ahead, and this is not an error. The caller may then see,
+//! for example, that a reader was read further than the loop would have read it.
 //!
 //! # Options
 //!
-//! `#[to_stream(..)]` stands before `loop`, `while`, `while let`, `for`, or a block with one of them in it:
+//! `#[to_stream(..)]` is written before a `loop`, `while`, `while let` or `for`, or before a block that
+//! contains one:
 //!
-//! | option | means |
+//! | option | meaning |
 //! |---|---|
-//! | `ordered`, `unordered` | stages see items in order (the default), or [as they are done](crate::Stream::unordered) |
-//! | `window = 64` | [at most so many items](crate::Stream::window) under way |
-//! | `workers = 4` | [so many threads](crate::Stream::workers) |
-//! | `burst = 1` | [so many items claimed at once](crate::Stream::burst) |
-//! | `schedule = on_demand`, `schedule = dealt` | replicas take items when they are free (the default), or in turn (not `unordered`) |
-//! | `wait = park`, `wait = spin` | who waits sleeps (the default), or [spins](crate::Stream::spin) |
-//! | `pool = &pool` | helpers come from a [pool](crate::Pool) |
-//! | `cancel = &token` | a [token](crate::CancelToken) may end the loop |
-//! | `report = \|report\| ..` | is called with the [`Report`](crate::Report) when the loop has ended |
-//! | `title = ".."` | names the threads |
+//! | `ordered`, `unordered` | stages take items in order (the default), or [in the order in which they finish](crate::Stream::unordered) |
+//! | `window = 64` | at most this many items are [in the stream](crate::Stream::window) at a time |
+//! | `workers = 4` | the [number of threads](crate::Stream::workers) |
+//! | `burst = 1` | how many items a thread [claims at once](crate::Stream::burst) |
+//! | `schedule = on_demand`, `schedule = dealt` | replicas take items when they are free (the default), or in turn (not with `unordered`) |
+//! | `wait = park`, `wait = spin` | waiting threads sleep (the default), or [spin](crate::Stream::spin) |
+//! | `pool = &pool` | the helping threads come from a [pool](crate::Pool) |
+//! | `cancel = &token` | a [token](crate::CancelToken) can end the loop |
+//! | `report = \|report\| ..` | called with the [`Report`](crate::Report) when the loop has ended |
+//! | `title = ".."` | the name of the threads |
 //! | `dedicated` | the source has a [thread of its own](crate::Stream::dedicated) |
-//! | `may_run_ahead` | of the source: see above |
+//! | `may_run_ahead` | it does not matter that the source runs ahead, see above |
 //!
-//! `#[stage(..)]`:
+//! `#[stage(..)]` is written before a statement of the loop's body:
 //!
-//! | option | means |
+//! | option | meaning |
 //! |---|---|
-//! | `replicate`, `replicate = 4` | several at once: as many as there are workers, or [so many](crate::Stream::replicate) |
-//! | `state(name = ..)` | each worker has a variable of that name and type of its own, made so |
+//! | `replicate`, `replicate = 4` | runs for several items at once: as many as there are workers, or [this many](crate::Stream::replicate) |
+//! | `state(name = ..)` | each worker has its own variable `name`, which begins with this value |
 //! | `state = \|\| ..` | the same, for the one variable of the function that the stage changes |
-//! | `name = ".."` | the stage's name in reports |
-//! | `ordered` | items come in order: the default, and an error behind `unordered` |
-//! | `unordered` | from here on items are taken as they are done |
-//! | `dedicated` | a serial stage has a thread of its own |
-//! | `may_run_ahead` | of a serial stage: see above |
-//! | `input(..)`, `output(..)` | what comes in and goes out, checked against what was found |
+//! | `name = ".."` | the name of the stage in reports |
+//! | `ordered` | items come in order: the default, and an error after `unordered` |
+//! | `unordered` | from this stage on, items come in the order in which they finish |
+//! | `dedicated` | the stage, which must be serial, has a thread of its own |
+//! | `may_run_ahead` | it does not matter that this serial stage runs ahead, see above |
+//! | `input(..)`, `output(..)` | the variables that come in and go out, which the macro checks |
+//!
+//! The words of SPar are `#[to_stream]` for `ToStream`, `#[stage]` for `Stage` and `replicate = n` for
+//! `Replicate(n)`. `Input` and `Output` may be left out. SPar's flags `-spar_ordered` and `-spar_blocking`
+//! are the default here, and `-spar_ondemand` is `schedule = on_demand, window = 2 * replicas`.
 //!
 //! From SPar: `ToStream` is `#[to_stream]`, `Stage` is `#[stage]`, `Replicate(n)` is `replicate = n`, `Input` and
 //! `Output` may be left out. Its flag `-spar_ordered` is the default, `-spar_blocking` is `wait = park`, the default
 //! too, and `-spar_ondemand` is `schedule = on_demand, window = 2 * replicas`.
 //!
-//! # What does not work
+//! # Limits
 //!
-//! - `return`, `?`, `break` and `continue` in the arguments of a macro work if those are expressions. A macro that
-//!   returns by itself (`bail!`) cannot be seen through, and does not compile: write `return Err(..)`.
-//! - Functions, constants and `use`s in the body are seen by all stages. They may not give a name of the loop's head or
-//!   options another meaning, and a `macro_rules!` there may not say a variable of the loop: hand it over as an argument.
-//! - `break 'outer value`, with the label of a `loop` around this one, and a value. Keep the value in a variable of the
-//!   function: `found = Some(value); break;`, and behind the annotated loop `if let Some(value) = found { break value; }`.
-//!   `break 'outer` alone works.
-//! - A `let`, `break` or `continue` that a macro of yours writes for the body: write it out.
-//! - What `return` gives and what `?` finds must be `Send` until it becomes what the function returns. `return Err(..)` of
-//!   what can become a `Box<dyn Error>`, and `?` of other errors, work in a function that returns one; let what is called
-//!   give `Box<dyn Error + Send + Sync>`. What is no `Send` at all, such as an `Rc`, make behind the loop.
-//! - A serial stage may move a variable of the function (`all = add(all, item)`, `return all`, `found = item; break`) if
-//!   no other part uses it, nothing else has its name in that stage and, where it is used behind the loop, it is `mut` and
-//!   no later part has a `break`. Of a field, of `self`, of what two parts use, and of states it may not: `std::mem::take` it.
-//!   Nor may the head of the loop move one (`while let Some(node) = list`), or a part a `let mut x;` that got no value.
-//! - Bindings with a `#[cfg(..)]` do not cross borders: put the `cfg!` into their value.
-//! - Names are told apart by their letters: what a function does to a variable counts for another one of that name too, and
-//!   where a macro writes the whole function, one from the macro and one from its caller are taken for one.
-//! - An option may not use what the loop changes (`window = stack.len()`): `let window = ..` before the loop.
-//! - What a stage uses must be `Send`, and what it takes from a part before may not borrow from a variable that this part
-//!   binds or changes, such as a buffer that it fills again: hand on `line.trim().to_owned()`.
-//! - Stages run on changing threads: thread-locals are not the loop's, and the stack is that of a thread, 2 MiB if
-//!   `RUST_MIN_STACK` does not say otherwise.
-//! - A variable of the body is dropped when the last part that uses it is done with it.
-//! - Whether a method changes its variable is the compiler's to find out: its message then speaks of closures.
-//! - `async` functions.
+//! **Macros.** `return`, `?`, `break` and `continue` work in the arguments of a macro if these are
+//! expressions. A macro that contains a `return` of its own, such as `bail!`, does not compile: write `return
+//! Err(..)`. A macro of yours must not contain a `let`, `break` or `continue` for the loop's body: write it
+//! in the body. If a macro writes the whole function, two variables of the same name, one from the macro and
+//! one from its caller, are taken for one.
+//!
+//! **Items in the body.** Functions, constants and `use`s in the body are visible in all stages. They must
+//! not change the meaning of a name in the loop's head or options. A `macro_rules!` in the body must not use
+//! a variable of the loop: pass the variable as an argument.
+//!
+//! **`break` with a value out of an outer loop.** `break 'outer value` is not supported, `break 'outer` is.
+//! Write `found = Some(value); break;`, and after the annotated loop `if let Some(value) = found { break
+//! value; }`.
+//!
+//! **`Send`.** These must be `Send`:
+//!
+//! - what a stage uses, takes and hands on;
+//! - the value of `return`, and the value that `?` found, until it becomes what the function returns.
+//!
+//! A function that returns a `Box<dyn Error>` may use `?` on errors that are `Send`, and `return Err(..)`
+//! with anything that converts into a boxed error that is `Send`. A function called there should return a
+//! `Box<dyn Error + Send + Sync>` itself. A value that can never be `Send`, such as an `Rc`, must be created
+//! after the loop.
+//!
+//! **Borrows between parts.** What a stage takes from an earlier part must not borrow from a variable that
+//! this part binds or changes, such as a buffer that is filled again for each item. Hand on an owned value:
+//! `line.trim().to_owned()`.
+//!
+//! **Moving variables of the function.** A serial stage may move a variable, as in `all = add(all, item)`,
+//! `return all` or `found = item; break`, under these conditions:
+//!
+//! - no other part uses the variable, and nothing else in this stage has its name;
+//! - if it is used after the loop, it is declared `mut` and no later part has a `break`.
+//!
+//! It must not move a field, `self`, a state, or a variable that two parts use: take the value with
+//! `std::mem::take`. The head of the loop must not move a variable (`while let Some(node) = list`), and no
+//! part may move a `let mut x;` that has no value yet.
+//!
+//! **Names.** The macro tells variables apart by their names. Two variables of one function with the same
+//! name count as one, so a change of one of them is taken for a change of the other. A binding with a
+//! `#[cfg(..)]` does not cross a border between parts: use `cfg!` in its value.
+//!
+//! **Options.** An option must not use a variable that the loop changes, as in `window = stack.len()`: write
+//! `let window = ..` before the loop.
+//!
+//! **Threads.** Stages run on changing threads. A thread-local variable is therefore not the one of the
+//! calling thread. The stack is that of a spawned thread: 2 MiB, unless `RUST_MIN_STACK` says otherwise.
+//!
+//! **Drops.** A variable of the body is dropped when the last part that uses it has finished with it, which
+//! may be earlier or later than in the loop.
+//!
+//! **Messages.** If a replicated stage calls a method that changes a variable, the compiler reports the
+//! error, and its message mentions a closure.
+//!
+//! **`async`.** The function must not be `async`.
 //!
 //! # What the attribute writes
 //!
-//! Calls of [`Stream`](crate::Stream), and [`Exit`] where the loop may be left. Nobody has to call what is below.
+//! The attribute writes calls of [`Stream`](crate::Stream), and [`Exit`] where the loop may be left. The
+//! items below are for these calls, and a program has no need to use them.
 
 use std::convert::Infallible;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
-/// How a stage leaves its loop: the error of a stream that was made of a loop.
+/// How a stage leaves its loop. It is the error type of the streams that the attribute writes.
 pub enum Exit<'env, B, R> {
     /// By `break`, with its value.
     Break(B),
-    /// By `return` or `?`: makes what the function returns. What it is made of crosses threads, not the value.
+    /// By `return` or `?`. The closure creates the value that the function returns. The closure crosses
+    /// threads, and the value does not have to.
     Return(Box<dyn FnOnce() -> R + Send + 'env>),
-    /// To a label outside of the loop, by its number.
+    /// To a label outside of the loop. The number stands for the label.
     Jump(usize),
 }
 
@@ -161,12 +215,12 @@ impl<B, R> fmt::Debug for Exit<'_, B, R> {
 }
 
 impl<'env, B, R> Exit<'env, B, R> {
-    /// The function returns what `value` gives.
+    /// Leaves the loop because the function returns what `value` gives.
     pub fn returns(value: impl FnOnce() -> R + Send + 'env) -> Self {
         Exit::Return(Box::new(value))
     }
 
-    /// The function returns what a `?` found.
+    /// Leaves the loop because `?` has found `residual`.
     pub fn asks<Q>(residual: Q) -> Self
     where
         Q: Send + 'env,
@@ -176,13 +230,15 @@ impl<'env, B, R> Exit<'env, B, R> {
     }
 }
 
-/// What the function returns.
+/// Creates the value that the function returns.
 pub fn give<'env, R>(value: Box<dyn FnOnce() -> R + Send + 'env>) -> R {
     value()
 }
 
-/// What a part of a loop gives that calls macros of which nothing is known. No function returns it: a macro that returns
-/// by itself does not compile then, where it would only end the part:
+/// The result of a part that calls unknown macros.
+///
+/// No function of the user returns this type. A macro with a `return` of its own would only end the part, and
+/// so it must not compile:
 ///
 /// ```compile_fail,E0308
 /// macro_rules! done { () => { return Ok(()) } }
@@ -205,12 +261,12 @@ pub fn give<'env, R>(value: Box<dyn FnOnce() -> R + Send + 'env>) -> R {
 #[derive(Debug)]
 pub struct NoReturnFromMacros<T>(pub T);
 
-/// A source that calls such macros.
+/// Removes the wrapper from the result of a source.
 pub fn guarded<T>(mut next: impl FnMut() -> NoReturnFromMacros<T>) -> impl FnMut() -> T {
     move || next().0
 }
 
-/// What a stage makes of the error of a `return Err(..)`, where the function returns `R`.
+/// How the error of a `return Err(..)` crosses threads, in a function that returns `R`.
 pub struct Fails<R>(PhantomData<fn() -> R>);
 
 impl<R> fmt::Debug for Fails<R> {
@@ -220,8 +276,8 @@ impl<R> fmt::Debug for Fails<R> {
 }
 
 impl<R> Fails<R> {
-    /// Makes the same for all errors...
-    #[allow(clippy::new_without_default, reason = "nobody asks for a default")]
+    /// Creates the value on which `keep` is called.
+    #[allow(clippy::new_without_default, reason = "only the attribute creates one")]
     pub fn new() -> Self {
         Self(PhantomData)
     }
@@ -230,15 +286,16 @@ impl<R> Fails<R> {
 type Sendable<'e> = Box<dyn std::error::Error + Send + Sync + 'e>;
 
 impl<'e, T> Fails<Result<T, Box<dyn std::error::Error + 'e>>> {
-    /// ... but of a boxed error that does not cross threads one that does: what becomes one becomes the other as well.
+    /// Converts the error to a boxed error that is `Send`, if the function returns a boxed error that is not.
+    /// Everything that converts into the one converts into the other as well.
     pub fn keep(self) -> fn(Sendable<'e>) -> Sendable<'e> {
         |error| error
     }
 }
 
-/// [`Fails::keep`] for all other errors: they cross as they are.
+/// [`Fails::keep`] for all other return types: the error crosses threads as it is.
 pub trait Keep: Sized {
-    /// Gives the error on.
+    /// Returns a function that gives an error back unchanged.
     fn keep<E>(self) -> fn(E) -> E {
         |error| error
     }
@@ -246,16 +303,16 @@ pub trait Keep: Sized {
 
 impl<R> Keep for Fails<R> {}
 
-/// What may stand before a `?`.
+/// The types on which `?` works in an annotated loop.
 #[diagnostic::on_unimplemented(
-    message = "`?` in an annotated loop is for `Result`, `Option` and `ControlFlow`, not for `{Self}`"
+    message = "`?` in an annotated loop works on `Result`, `Option` and `ControlFlow`, not on `{Self}`"
 )]
 pub trait Ask {
-    /// What it is if the loop goes on.
+    /// The value with which the loop goes on.
     type Value;
-    /// What is left of it if not.
+    /// What is left if the function returns.
     type Residual;
-    /// Whether the loop goes on.
+    /// Decides whether the loop goes on.
     fn ask(self) -> ControlFlow<Self::Residual, Self::Value>;
 }
 
@@ -295,13 +352,13 @@ impl<B, C> Ask for ControlFlow<B, C> {
     }
 }
 
-/// What a function may return that has a `?` in it.
+/// The types that a function with a `?` on `Q` may return.
 #[diagnostic::on_unimplemented(
-    message = "`?` cannot turn what it found, `{Q}`, into what the function returns, `{Self}`",
-    label = "the function returns something else"
+    message = "`?` found a `{Q}`, which cannot be converted into `{Self}`, the type that the function returns",
+    label = "the function returns another type"
 )]
 pub trait Answer<Q> {
-    /// What the function returns.
+    /// Converts what `?` found into what the function returns.
     fn answer(residual: Q) -> Self;
 }
 

@@ -1,58 +1,60 @@
-//! Waiting for what comes from outside, but no longer than the run lasts.
+//! Waiting for something from outside, but not longer than the run lasts.
 
 use anabranch_record::EventCount;
 use anabranch_record::sync::Arc;
 
 use crate::cancel::CancelToken;
 
-/// Before it sleeps, who waits looks so often...
-pub(crate) const STEPS: u32 = 10;
-/// ... of which so often without giving way to another thread: some microseconds in all.
-const SPINS: u32 = 6;
+/// How many times a waiting thread polls before it sleeps. This takes some microseconds.
+pub(crate) const POLLS: u32 = 10;
+/// How many of these polls spin. The others yield to other threads.
+const SPINNING_POLLS: u32 = 6;
 
-/// The pause before another look.
-pub(crate) fn pause(step: u32) {
-    if step <= SPINS {
-        (0..1 << step).for_each(|_| std::hint::spin_loop());
+/// Pauses before another poll. `poll` counts the polls so far.
+pub(crate) fn pause(poll: u32) {
+    if poll <= SPINNING_POLLS {
+        (0..1 << poll).for_each(|_| std::hint::spin_loop());
     } else {
         std::thread::yield_now();
     }
 }
 
-/// Wakes the thread of a source that waits for something from outside. The run wakes it too when it stops: a source
-/// that waits is idle, and not at work that would have to be finished.
+/// Wakes the thread of a source that waits for something from outside.
+///
+/// The run rings the bell too when it stops: a source that waits has no work to finish.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bell {
-    /// The source's thread waits here, as all dedicated threads do: see `Run::wake_all`.
+    /// The source's thread waits on this event, like all dedicated threads; see `Run::wake_all`.
     pub(crate) event: Arc<EventCount>,
-    /// Never asked to stop anything: it knows the run.
+    /// Connects the bell with its run. This token is never used to stop the run.
     pub(crate) run: CancelToken,
 }
 
 impl Bell {
-    /// Makes who waits look again. What it shall find must be there already.
+    /// Makes the waiting thread look again. The caller must have stored before what that look is to find.
     pub(crate) fn ring(&self) {
         self.event.notify();
     }
 
-    /// Waits until `look` finds something, or the run stops: then there is nothing.
+    /// Waits until `look` returns a value, or the run stops. In the second case the result is that of the
+    /// last look.
     pub(crate) fn wait<T>(&self, mut look: impl FnMut() -> Option<T>) -> Option<T> {
         let mut found = look();
-        for step in 0..STEPS {
+        for poll in 0..POLLS {
             if found.is_some() {
                 return found;
             }
-            pause(step);
+            pause(poll);
             found = look();
         }
         while found.is_none() {
-            let ticket = self.event.prepare();
+            let key = self.event.prepare();
             found = look();
             let is_over = self.run.has_stopped_runs();
             if found.is_some() || is_over {
                 self.event.leave();
             } else {
-                self.event.wait(ticket);
+                self.event.wait(key);
             }
             if is_over {
                 break;

@@ -9,16 +9,19 @@ use crate::engine::Run;
 
 /// Stops runs from outside, from any thread.
 ///
-/// [`cancel`](Self::cancel) drops what is in flight; [`drain`](Self::drain) stops the source and finishes.
-/// Either way the end returns, with what has been delivered, and no thread outlives the call. A `next` of the
-/// source, or a call of a stage, that is already running is waited for; a source that waits for what is
-/// [posted](crate::Stream::channel), or for an asynchronous stream, is not.
+/// [`cancel`](Self::cancel) drops the items in flight. [`drain`](Self::drain) stops the source and finishes
+/// the items in flight. In both cases the end of the stream returns what was delivered, and no thread
+/// outlives the call.
+///
+/// A call of the source's `next` or of a stage that is already running is waited for. This does not hold for
+/// a source that only waits for [posted](crate::Stream::channel) items or for an asynchronous stream: it
+/// stops at once.
 ///
 /// ```
 /// use anabranch::{CancelToken, Stream};
 ///
 /// let token = CancelToken::new();
-/// let seen = Stream::from_iter(0u64..)      // would never end
+/// let seen = Stream::from_iter(0u64..)      // an endless source
 ///     .cancel(&token)
 ///     .map(|n| n + 1)
 ///     .inspect(|&n| if n == 1_000 { token.drain() })
@@ -47,13 +50,15 @@ enum Asked {
     Cancel,
 }
 
-/// What became of the items of a run that a token stopped. Where a stage has made others of them
-/// ([`serial_flat_map`](crate::Stream::serial_flat_map), [`spread`](crate::Stream::spread)), those count at the end.
+/// What became of the items of a run that a token has stopped.
+///
+/// A stage that turns items into others ([`serial_flat_map`](crate::Stream::serial_flat_map),
+/// [`spread`](crate::Stream::spread)) changes what counts as an item: `delivered` counts the items after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stopped {
-    /// Items that came as far as the end, or would have if no stage had dropped or kept them.
+    /// How many items have reached the end, or would have reached it if no stage had dropped or kept them.
     pub delivered: u64,
-    /// So many more were asked of the source: they were on their way.
+    /// How many more items the source had given, which were in flight.
     pub dropped: u64,
 }
 
@@ -65,7 +70,7 @@ impl fmt::Debug for CancelToken {
 }
 
 impl CancelToken {
-    /// A token that stops nothing yet.
+    /// Creates a token that stops nothing yet.
     pub fn new() -> Self {
         Self::default()
     }
@@ -74,22 +79,22 @@ impl CancelToken {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the runs of this token now: what is in flight is dropped.
+    /// Ends the runs of this token now. The items in flight are dropped.
     pub fn cancel(&self) {
         self.ask(Asked::Cancel);
     }
 
-    /// Stops the sources of the runs of this token: what is in flight is finished and delivered.
+    /// Stops the sources of the runs of this token. The items in flight are finished and delivered.
     pub fn drain(&self) {
         self.ask(Asked::Drain);
     }
 
-    /// Whether the token was asked to stop its runs.
+    /// Whether `cancel` or `drain` was called.
     pub fn is_stopping(&self) -> bool {
         self.lock().asked != Asked::Nothing
     }
 
-    /// What became of the items of the run that was stopped last; `None` before it has ended.
+    /// What became of the items of the run that was stopped last. `None` while no stopped run has ended.
     pub fn stopped(&self) -> Option<Stopped> {
         self.lock().stopped
     }
@@ -104,7 +109,7 @@ impl CancelToken {
         }
     }
 
-    /// Lets the token reach a run that is about to start.
+    /// Connects the token with a run that is about to start.
     pub(crate) fn attach(&self, run: &Arc<Run>) {
         let mut shared = self.lock();
         shared.runs.push(Arc::clone(run));
@@ -113,12 +118,12 @@ impl CancelToken {
         apply(asked, run);
     }
 
-    /// Whether the run that it reaches is not to ask its source again.
+    /// Whether a run of this token must not ask its source again.
     pub(crate) fn has_stopped_runs(&self) -> bool {
         self.lock().runs.iter().any(|run| run.is_stopping())
     }
 
-    /// The run is over.
+    /// Disconnects the token from a run that is over.
     pub(crate) fn detach(&self, run: &Arc<Run>, counts: Stopped) {
         let mut shared = self.lock();
         shared.runs.retain(|other| !Arc::ptr_eq(other, run));

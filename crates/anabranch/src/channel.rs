@@ -1,4 +1,4 @@
-//! Posting items into a stream from outside.
+//! The sending side of a stream whose items come from outside.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -6,23 +6,24 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::bell::{Bell, STEPS, pause};
+use crate::bell::{Bell, POLLS, pause};
 use crate::serial::{Pull, Pulled};
 
-/// Posts items into a stream: made by [`Stream::channel`](crate::Stream::channel). Clones post into the same
-/// stream; it ends when all of them are dropped.
+/// Posts items into a stream. [`Stream::channel`](crate::Stream::channel) creates it.
+///
+/// Clones post into the same stream. The stream ends when all of them are dropped.
 pub struct Post<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// The stream has stopped: the item comes back.
+/// The stream has stopped. The error gives the item back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Closed<T>(pub T);
 
-/// Why an item was not posted at once: it comes back.
+/// Why an item was not posted at once. The error gives the item back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TryPostError<T> {
-    /// The stream has no room just now.
+    /// The stream has no room at this moment.
     Full(T),
     /// The stream has stopped.
     Closed(T),
@@ -39,7 +40,7 @@ impl<T: fmt::Debug> std::error::Error for Closed<T> {}
 impl<T> fmt::Display for TryPostError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            TryPostError::Full(_) => "the stream has no room just now",
+            TryPostError::Full(_) => "the stream has no room at this moment",
             TryPostError::Closed(_) => "the stream has stopped and takes no more items",
         })
     }
@@ -47,16 +48,16 @@ impl<T> fmt::Display for TryPostError<T> {
 
 impl<T: fmt::Debug> std::error::Error for TryPostError<T> {}
 
-/// What the posts and the source share.
+/// The state that the posts and the source share.
 struct Shared<T> {
     state: Mutex<State<T>>,
-    /// How many items wait. Written under the lock.
+    /// How many items wait. It is written under the lock.
     waiting: AtomicUsize,
-    /// Every post was dropped.
+    /// Whether every `Post` was dropped.
     has_ended: AtomicBool,
-    /// The source has taken an item, or is gone.
+    /// Notified when the source has taken an item, or is gone.
     taken: Condvar,
-    /// So many items may wait. With 0, whoever posts one waits until it is taken.
+    /// How many items may wait. If it is 0, a thread that posts an item waits until the source takes it.
     capacity: usize,
     bell: Bell,
 }
@@ -66,11 +67,11 @@ struct State<T> {
     /// How many items were taken.
     taken: u64,
     posts: usize,
-    /// How many posts sleep until `taken`.
+    /// How many posting threads wait on `taken`.
     sleepers: usize,
-    /// The source found nothing when it looked last.
+    /// Whether the source found nothing when it last looked.
     is_awaited: bool,
-    /// Nobody will take any more.
+    /// Whether the source is gone.
     is_gone: bool,
 }
 
@@ -83,14 +84,14 @@ impl<T> Shared<T> {
         state.items.len() < self.capacity.max(1)
     }
 
-    /// Looks a few times whether there is room, before a thread falls asleep over it.
+    /// Polls for room a few times before the calling thread goes to sleep.
     fn linger(&self) {
-        (0..STEPS)
+        (0..POLLS)
             .take_while(|_| self.waiting.load(Ordering::Relaxed) >= self.capacity.max(1))
             .for_each(pause);
     }
 
-    /// Sleeps until the source has taken something.
+    /// Sleeps until the source has taken an item.
     fn wait<'s>(&self, mut state: MutexGuard<'s, State<T>>) -> MutexGuard<'s, State<T>> {
         state.sleepers += 1;
         state = self.taken.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -99,15 +100,15 @@ impl<T> Shared<T> {
     }
 
     fn wake(&self) {
-        // Without room to wait in, posts wait for different things.
+        // If no item may wait, each posting thread waits for its own item, so all of them must look.
         if self.capacity == 0 { self.taken.notify_all() } else { self.taken.notify_one() }
     }
 
-    /// What the source gets, if there is anything.
+    /// What the source gets, or `None` if it has to wait.
     fn take(&self) -> Option<Pulled<T, Infallible>> {
         let is_empty = self.waiting.load(Ordering::Acquire) == 0 && !self.has_ended.load(Ordering::Acquire);
         if is_empty && self.capacity > 0 {
-            // Most looks find nothing, and then nobody has to be held up.
+            // Most looks find nothing, and these take no lock.
             return None;
         }
         let mut state = self.lock();
@@ -127,10 +128,10 @@ impl<T> Shared<T> {
 }
 
 impl<T> Post<T> {
-    /// Posts an item; waits while the stream has no room.
+    /// Posts an item. It waits while the stream has no room.
     ///
     /// # Errors
-    /// If the stream has stopped.
+    /// [`Closed`] if the stream has stopped. The error contains the item.
     pub fn post(&self, item: T) -> Result<(), Closed<T>> {
         let shared = &*self.shared;
         let mut state = shared.lock();
@@ -160,14 +161,14 @@ impl<T> Post<T> {
         if state.taken >= goes_by {
             return Ok(());
         }
-        // No other item can be there.
+        // The capacity is 0, so no other item can be there.
         state.items.pop_front().map_or(Ok(()), |item| Err(Closed(item)))
     }
 
-    /// Posts an item if the stream has room just now.
+    /// Posts an item if the stream has room at this moment.
     ///
     /// # Errors
-    /// If the stream has no room, or has stopped.
+    /// [`TryPostError`] if the stream has no room, or has stopped. The error contains the item.
     pub fn try_post(&self, item: T) -> Result<(), TryPostError<T>> {
         let shared = &*self.shared;
         let mut state = shared.lock();
@@ -208,7 +209,7 @@ impl<T> fmt::Debug for Post<T> {
     }
 }
 
-/// A source made of what is posted.
+/// A source that gives the items that are posted.
 pub(crate) struct Posted<T>(Arc<Shared<T>>);
 
 pub(crate) fn channel<T>(capacity: usize) -> (Post<T>, Posted<T>) {
@@ -227,7 +228,7 @@ pub(crate) fn channel<T>(capacity: usize) -> (Post<T>, Posted<T>) {
 }
 
 impl<T> Posted<T> {
-    /// What wakes its thread.
+    /// The bell that wakes the source's thread.
     pub(crate) fn bell(&self) -> &Bell {
         &self.0.bell
     }
@@ -246,7 +247,7 @@ impl<T: Send> Pull for Posted<T> {
     }
 }
 
-/// What waits is dropped; an item that is handed over in person goes back to who posts it.
+/// Drops the items that wait. If the capacity is 0, the posting thread gets its item back instead.
 impl<T> Drop for Posted<T> {
     fn drop(&mut self) {
         let shared = &*self.0;

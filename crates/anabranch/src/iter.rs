@@ -1,21 +1,23 @@
-//! A stream's results as an iterator, while the stream runs.
+//! The results of a stream as an iterator, while the stream runs.
 
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::thread::JoinHandle;
 
 use crate::cancel::CancelToken;
 
-/// What a stream gives, while it runs on threads of its own: made by the stream's `into_iter`.
+/// The results of a stream that runs on threads of its own. The stream's `into_iter` creates it.
 ///
-/// Dropping it stops the stream: the source is not asked again, what is in flight is dropped, and the threads
-/// have ended when the drop returns. (A `next` of the source that is already running is waited for, unless it
-/// only waits for what is [posted](crate::Stream::channel).) A panic of the stream is resumed by the call of `next` that
-/// would give what came after it.
+/// Dropping it stops the stream. The source is not asked again, the items in flight are dropped, and all
+/// threads have ended when the drop returns. A call of the source's `next` that is already running is waited
+/// for, unless the source only waits for [posted](crate::Stream::channel) items.
+///
+/// If the stream panics, the iterator gives the results before the panic, and the next call of `next` resumes
+/// the panic.
 #[derive(Debug)]
 pub struct Items<T> {
     receiver: Option<Receiver<T>>,
     thread: Option<JoinHandle<()>>,
-    /// Ends the stream.
+    /// Stops the stream.
     token: CancelToken,
 }
 
@@ -24,7 +26,7 @@ impl<T> Items<T> {
         Self { receiver: Some(receiver), thread: Some(thread), token }
     }
 
-    /// The next result, if it is there.
+    /// Returns the next result if it is there.
     pub(crate) fn try_next(&mut self) -> Result<T, TryRecvError> {
         match &self.receiver {
             Some(receiver) => receiver.try_recv(),
@@ -57,16 +59,16 @@ impl<T> std::iter::FusedIterator for Items<T> {}
 impl<T> Drop for Items<T> {
     fn drop(&mut self) {
         self.token.cancel();
-        // A panic that nobody asked for is not resumed from a drop.
+        // A drop does not resume a panic of the stream: the caller did not ask for the results any more.
         let _ = self.join();
     }
 }
 
-/// What a stream gives, to the closure of [`Stream::with_iter`](crate::Stream::with_iter).
+/// The results of a stream, for the closure of [`Stream::with_iter`](crate::Stream::with_iter).
 #[derive(Debug)]
 pub struct ScopedItems<T> {
     pub(crate) receiver: Receiver<T>,
-    /// Ends the stream.
+    /// Stops the stream.
     pub(crate) token: CancelToken,
 }
 

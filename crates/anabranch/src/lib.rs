@@ -72,6 +72,7 @@ pub mod annotation;
 mod bell;
 mod cancel;
 mod channel;
+pub mod contract;
 mod engine;
 mod flow;
 mod iter;

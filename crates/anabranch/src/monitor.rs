@@ -1,4 +1,4 @@
-//! Looking into a running stream.
+//! Snapshots of running streams.
 
 use std::any::Any;
 use std::fmt;
@@ -10,7 +10,7 @@ use anabranch_plan::quantity::count;
 
 use crate::report::Report;
 
-/// Takes snapshots of the running streams that it is given to: [`Stream::monitor`](crate::Stream::monitor).
+/// Takes snapshots of running streams. [`Stream::monitor`](crate::Stream::monitor) makes a stream answer it.
 ///
 /// ```
 /// use anabranch::{Monitor, Stream};
@@ -26,8 +26,8 @@ use crate::report::Report;
 /// println!("{}", looks[0]);
 /// ```
 ///
-/// A snapshot after the first items predicts the rest of the run: its report has a
-/// [prediction](Report::prediction) from what they took.
+/// The report in a snapshot has a [prediction](Report::prediction) from the costs of the items so far. A
+/// snapshot after the first items therefore predicts the rest of the run.
 #[derive(Clone, Default)]
 pub struct Monitor {
     shared: Arc<Shared>,
@@ -41,43 +41,44 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// Streams that answer.
+    /// How many running streams answer this monitor.
     streams: usize,
-    /// The number of the question that was asked last, and how many have not answered it yet.
+    /// The number of the last question.
     question: u64,
+    /// How many streams have not answered it yet.
     missing: usize,
     answers: Vec<Snapshot>,
 }
 
-/// How a running stream stands.
+/// The state of a running stream.
 ///
-/// Its [`Display`](fmt::Display) is the table of a [`Report`], with the values so far.
+/// Its [`Display`](fmt::Display) prints the table of a [`Report`], with the values so far.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Snapshot {
     /// The title of the run.
     pub title: String,
-    /// Workers that walk the line now, and how many of them wait for something to do.
+    /// How many workers the run has at this moment.
     pub workers: usize,
-    /// See `workers`.
+    /// How many of the workers wait for something to do.
     pub waiting: usize,
     /// The units of the plan, from the source to the sink.
     pub nodes: Vec<NodeSnapshot>,
-    /// What was measured so far. Work that a thread has begun counts when it is done.
+    /// What was measured so far. Work that a thread is doing counts when it is done.
     pub report: Report,
 }
 
-/// How one unit of a running stream stands.
+/// The state of one unit of a running stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NodeSnapshot {
     /// The names of its stages, joined by `+`.
     pub name: String,
-    /// Items that it has taken; the source, items that it has given.
+    /// How many items it has taken. For the source, how many items it has given.
     pub taken: u64,
-    /// Items that have come as far as here and wait for it.
+    /// How many items have arrived here and wait for it.
     pub before: u64,
-    /// Whether a thread is in it; of a parallel unit it is not known.
+    /// Whether a thread is inside. `None` for a parallel unit, where this is not known.
     pub running: Option<bool>,
 }
 
@@ -117,17 +118,17 @@ impl Shared {
 }
 
 impl Monitor {
-    /// A monitor of no stream yet.
+    /// Creates a monitor that no stream answers yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How each running stream of this monitor stands. Streams that are [told](crate::Stream::inline) to run inline cannot be
-    /// looked into.
+    /// The state of each running stream of this monitor. Streams that run [inline](crate::Stream::inline) do
+    /// not answer.
     pub fn snapshots(&self) -> Vec<Snapshot> {
         let mut state = self.shared.lock();
         while state.missing > 0 {
-            // Somebody else has a question under way.
+            // Another thread's question is still being answered.
             state = self.shared.wait(state);
         }
         if state.streams == 0 {
@@ -146,20 +147,20 @@ impl Monitor {
     }
 }
 
-/// The user's function for a stall.
+/// The function of the user that is called when a run stalls.
 pub(crate) type OnStall<'env> = Box<dyn FnMut(&Snapshot) + Send + 'env>;
 
-/// What the monitoring thread of one run is to do.
-pub(crate) struct Watcher<'r> {
+/// What the monitoring thread of one run does.
+pub(crate) struct MonitorThread<'r> {
     pub(crate) monitor: Monitor,
-    /// After how long without progress to call the function.
+    /// The function for stalls, and the time without progress after which it is called.
     pub(crate) stall: Option<(Duration, OnStall<'r>)>,
 }
 
-impl Watcher<'_> {
-    /// Answers questions and watches for stalls until the run is over. If the user's function panics, `fail` gets the
-    /// payload.
-    pub(crate) fn watch(
+impl MonitorThread<'_> {
+    /// Answers questions and looks for stalls until the run is over. If the user's function panics, `fail`
+    /// gets the payload.
+    pub(crate) fn run(
         mut self,
         registered: &Registered,
         look: impl Fn() -> Snapshot,
@@ -210,7 +211,7 @@ impl Watcher<'_> {
     }
 }
 
-/// A run that a monitor asks: its monitoring thread ends when the run says that it is over.
+/// The registration of a run with a monitor. The monitoring thread ends when the run is over.
 pub(crate) struct Registered {
     monitor: Monitor,
     from: u64,
@@ -233,12 +234,12 @@ impl Registered {
         *self.over.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The run is over: questions that come now are not for it.
+    /// Ends the registration. Later questions do not expect an answer from this run.
     fn end(&self) {
         let shared = &self.monitor.shared;
         let mut state = shared.lock();
         while state.missing > 0 {
-            // The monitoring thread is still there to answer.
+            // The monitoring thread is still running and will answer.
             state = shared.wait(state);
         }
         state.streams -= 1;
@@ -248,7 +249,7 @@ impl Registered {
     }
 }
 
-/// Says when it is dropped that the run is over, also when that panics.
+/// Ends the registration when it is dropped, even by a panic of the run.
 pub(crate) struct Over<'r>(pub(crate) &'r Registered);
 
 impl Drop for Over<'_> {

@@ -2,12 +2,12 @@
 
 use anabranch_record::Crew;
 
-/// Threads that are made once and help with one run after the other, or with several at once: for many short
-/// runs, and for runs inside runs.
+/// Threads that are started once and help with many runs, one after another or several at once. A pool pays
+/// for many short runs, and for runs inside runs.
 ///
-/// Each run works on its calling thread and is helped by what threads of the pool are free: callers and helpers
-/// together are at most as many as the pool was made for, or as the callers if those are more. No run waits for
-/// a helper, so runs inside runs cannot deadlock. Dropping the pool ends its threads.
+/// Each run works on its calling thread, and idle threads of the pool help. The number of callers and helpers
+/// that work at a time is at most `threads`, or the number of callers if that is larger. A run never waits
+/// for a helper, so runs inside runs cannot deadlock. Dropping the pool ends its threads.
 ///
 /// ```
 /// use anabranch::{Pool, Stream};
@@ -24,7 +24,8 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// A pool for `threads` threads, the calling one of a run among them: it makes `threads - 1`.
+    /// Creates a pool for `threads` threads, the calling thread of a run included. It starts `threads - 1`
+    /// threads.
     ///
     /// # Panics
     /// If `threads` is 0.
@@ -33,17 +34,17 @@ impl Pool {
         Self::with_name(threads, "anabranch-pool")
     }
 
-    /// As [`new`](Self::new), with threads called `name-1` and so on.
+    /// Like [`new`](Self::new), with threads named `name-1`, `name-2` and so on.
     ///
     /// # Panics
     /// If `threads` is 0.
     #[track_caller]
     pub fn with_name(threads: usize, name: &str) -> Self {
-        assert!(threads > 0, "a pool is 1 thread or more, not 0");
+        assert!(threads > 0, "a pool needs at least 1 thread, not 0");
         Self { crew: Crew::new(threads, name) }
     }
 
-    /// How many threads the pool was made for.
+    /// The number of threads that the pool was created for, the calling thread of a run included.
     pub fn threads(&self) -> usize {
         self.crew.size()
     }

@@ -1,4 +1,4 @@
-//! Iterators as streams: `use anabranch::prelude::*;`.
+//! Streams from iterators: `use anabranch::prelude::*;`.
 //!
 //! ```
 //! use anabranch::prelude::*;
@@ -6,7 +6,7 @@
 //! let lengths: Vec<usize> = ["never", "odd", "or", "even"].iter().stream().map(|word| word.len()).collect();
 //! assert_eq!(lengths, [5, 3, 2, 4]);
 //!
-//! let mut squares = (1u64..).par_map_ordered(|n| n * n); // endless, and an iterator again
+//! let mut squares = (1u64..).par_map_ordered(|n| n * n); // endless, and again an iterator
 //! assert_eq!(squares.find(|square| square % 10 == 6), Some(16));
 //! ```
 
@@ -16,9 +16,9 @@ use crate::unit::Identity;
 
 pub use crate::Stream;
 
-/// Iterators, and what can be turned into one, as streams.
+/// Turns iterators, and everything that converts into one, into streams.
 pub trait IntoStream: IntoIterator + Sized {
-    /// A stream of what the iterator gives: [`Stream::from_iter`].
+    /// Creates a stream of the iterator's items: [`Stream::from_iter`].
     fn stream<'env>(self) -> Stream<'env, Identity<Self::Item, Single>>
     where
         Self::Item: Send + 'env,
@@ -27,11 +27,13 @@ pub trait IntoStream: IntoIterator + Sized {
         Stream::from_iter(self)
     }
 
-    /// The iterator of what `f` makes of each item, in order; `f` runs for several items at once, on threads of its
-    /// own, and some items ahead: [`Items`] says what dropping it does, and where a panic of `f` goes.
+    /// Applies `f` to each item, for several items at once, and returns an iterator of the results in order.
     ///
-    /// What it uses it must own, since it can be kept: where it borrows, use
-    /// [`stream`](Self::stream)`().map(f).`[`with_iter`](Stream::with_iter).
+    /// The stream runs on threads of its own and some items ahead of the iterator. [`Items`] says what
+    /// happens when the iterator is dropped, and where a panic of `f` appears.
+    ///
+    /// The iterator and `f` must be `'static`. If they borrow, use
+    /// [`stream`](Self::stream)`().map(f).`[`with_iter`](Stream::with_iter) instead.
     fn par_map_ordered<U, F>(self, f: F) -> Items<U>
     where
         Self::Item: Send + 'static,

@@ -5,35 +5,37 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How far a run has come, as given to [`Stream::on_progress`](crate::Stream::on_progress).
+/// How far a run has come. The function of [`Stream::on_progress`](crate::Stream::on_progress) gets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Indices that have passed the sink: items of the source, whether a stage dropped them or made many.
+    /// How many items of the source have passed the end. An item counts once, even if a stage has dropped it
+    /// or made several of it.
     pub items: u64,
-    /// What the stage [`count_bytes`](crate::Stream::count_bytes) has counted so far.
+    /// How many bytes the stage [`count_bytes`](crate::Stream::count_bytes) has counted so far.
     pub bytes: u64,
-    /// Time since the run began.
+    /// The time since the run began.
     pub elapsed: Duration,
 }
 
-/// Two calls of the user's function are at least so far apart.
+/// The least time between two calls of the user's function.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(100);
 
-/// What `count_bytes` counts into.
+/// The counter of `count_bytes`.
 pub(crate) type Bytes = Arc<AtomicU64>;
 
 /// The user's function for progress.
 pub(crate) type Callback<'env> = Box<dyn FnMut(Progress) + Send + 'env>;
 
-/// Calls the user's function now and then.
+/// Calls the user's function at intervals.
 pub(crate) struct Reporter<'env> {
     call: Callback<'env>,
     bytes: Bytes,
     began: Instant,
     last: Instant,
-    /// How many items have passed, and whether the function knows that no more will.
+    /// How many items have passed.
     items: u64,
+    /// Whether the function was told that no more items will pass.
     has_ended: bool,
 }
 
@@ -43,7 +45,7 @@ impl<'env> Reporter<'env> {
         Self { call, bytes, began: now, last: now, items: 0, has_ended: false }
     }
 
-    /// `items` have passed the sink; `last` says that no more will.
+    /// Notes that `items` have passed the end. `last` says that no more will.
     pub(crate) fn passed(&mut self, items: u64, last: bool) {
         (self.items, self.has_ended) = (items, last);
         let now = Instant::now();
@@ -55,7 +57,7 @@ impl<'env> Reporter<'env> {
     }
 }
 
-/// A run that was cancelled, or has panicked, ends too.
+/// Reports the end of a run that was cancelled or has panicked.
 impl Drop for Reporter<'_> {
     fn drop(&mut self) {
         if self.has_ended {

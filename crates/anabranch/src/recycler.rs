@@ -1,14 +1,15 @@
-//! Buffers that are used again.
+//! Buffers that are used more than once.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Gives out buffers and takes them back when they are dropped, wherever that is.
+/// Hands out buffers, and takes them back when they are dropped, on any thread.
 ///
-/// Allocating a large buffer and touching it for the first time costs more than passing it (the allocator
-/// study of FastFlow, section IV). A source takes buffers, the sink drops them, and at most `keep` idle ones are kept: with
-/// that many as are out at once, no more are ever made.
+/// Allocating a large buffer and touching it for the first time costs more than passing it on (the allocator
+/// study of FastFlow, section IV). In a stream, the source takes buffers and the sink drops them. The
+/// recycler keeps at most `keep` idle buffers. If no more than `keep` buffers are in use at a time, it never
+/// creates more than `keep`.
 ///
 /// ```
 /// use anabranch::{Recycler, Stream};
@@ -16,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// let buffers = Recycler::new(16, || Vec::with_capacity(1 << 16));
 /// let total: usize = Stream::from_iter(0..1_000)
 ///     .map(|n| {
-///         let mut buffer = buffers.take(); // as its last user left it
+///         let mut buffer = buffers.take(); // with the content that its last user left
 ///         buffer.clear();
 ///         buffer.resize(n, 0u8);
 ///         buffer
@@ -54,14 +55,14 @@ impl<B> fmt::Debug for Recycler<B> {
 }
 
 impl<B> Recycler<B> {
-    /// A recycler that makes buffers with `make` and keeps at most `keep` idle ones: as many as the stream's
-    /// window has, for steady work.
+    /// Creates a recycler that calls `make` for new buffers and keeps at most `keep` idle ones. For steady
+    /// work, choose `keep` as large as the window of the stream.
     pub fn new(keep: usize, make: impl Fn() -> B + Send + Sync + 'static) -> Self {
         let shared = Shared { make: Box::new(make), idle: Mutex::new(Vec::new()), keep };
         Self { shared: Arc::new(shared) }
     }
 
-    /// A buffer that was given back, as its last user left it, or a new one.
+    /// Takes an idle buffer, with the content that its last user left, or a new one if none is idle.
     pub fn take(&self) -> Recycled<B> {
         let idle = self.shared.idle().pop();
         let buffer = idle.unwrap_or_else(|| (self.shared.make)());
@@ -76,15 +77,15 @@ impl<B> Recycler<B> {
 
 /// A buffer that goes back to its [`Recycler`] when it is dropped.
 pub struct Recycled<B> {
-    /// There until it is dropped or detached.
+    /// `Some` until the buffer is dropped or detached.
     buffer: Option<B>,
     home: Arc<Shared<B>>,
 }
 
 impl<B> Recycled<B> {
-    /// Keeps the buffer: it will not go back.
+    /// Takes the buffer out. It will not go back to the recycler.
     pub fn detach(mut self) -> B {
-        self.buffer.take().expect("a buffer is there until it is dropped")
+        self.buffer.take().expect("the buffer is there until it is dropped or detached")
     }
 }
 
@@ -92,13 +93,13 @@ impl<B> Deref for Recycled<B> {
     type Target = B;
 
     fn deref(&self) -> &B {
-        self.buffer.as_ref().expect("a buffer is there until it is dropped")
+        self.buffer.as_ref().expect("the buffer is there until it is dropped or detached")
     }
 }
 
 impl<B> DerefMut for Recycled<B> {
     fn deref_mut(&mut self) -> &mut B {
-        self.buffer.as_mut().expect("a buffer is there until it is dropped")
+        self.buffer.as_mut().expect("the buffer is there until it is dropped or detached")
     }
 }
 
@@ -115,6 +116,6 @@ impl<B> Drop for Recycled<B> {
         if idle.len() < self.home.keep {
             idle.push(buffer);
         }
-        // One too many is dropped after the lock is free.
+        // A buffer beyond `keep` is dropped here, after the lock was released.
     }
 }

@@ -1,14 +1,15 @@
-//! Who gets which item: schedules of stages whose replicas keep a state.
+//! Schedules for stages whose replicas keep a state: which replica gets which item.
 
 use std::fmt;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
 
 use anabranch_plan::Schedule;
 
-/// How items are dealt to the replicas of a [`map_sharded`](crate::Stream::map_sharded), the *shards*.
+/// How items are dealt to the replicas of a [`map_sharded`](crate::Stream::map_sharded), which are called
+/// *shards*.
 ///
-/// The number of shards is part of what the stage computes, as each has a state of its own; the number of
-/// workers is not. Several shards per worker even out skewed loads.
+/// Each shard has its own state. The number of shards therefore changes the result of the stage, whereas the
+/// number of workers does not. With several shards for each worker, uneven loads even out.
 ///
 /// ```
 /// use anabranch::Shards;
@@ -32,7 +33,7 @@ impl<R> fmt::Debug for Shards<R> {
 impl<R> Shards<R> {
     #[track_caller]
     fn new(count: usize, route: R) -> Self {
-        assert!(count > 0, "items are dealt to 1 shard or more, not to 0");
+        assert!(count > 0, "a stage needs at least 1 shard, not 0");
         Self { count, route }
     }
 }
@@ -49,8 +50,8 @@ impl Shards<Dealt> {
 }
 
 impl<F> Shards<ByKey<F>> {
-    /// Items of which `key` gives the same go to the same shard, by the hash of the key. Which keys share a shard
-    /// is the same in every run of one build.
+    /// Items with equal keys go to the same shard, which is chosen by the hash of the key. It is the same
+    /// shard in every run of one build of the program.
     ///
     /// # Panics
     /// If `count` is 0.
@@ -64,7 +65,8 @@ impl<F> Shards<ByKey<F>> {
 }
 
 impl<F> Shards<Chosen<F>> {
-    /// An item goes to the shard that `choose` gives, modulo `count`. It is asked in the order of the items.
+    /// An item goes to the shard that `choose` returns, modulo `count`. `choose` is called for the items in
+    /// order.
     ///
     /// # Panics
     /// If `count` is 0.
@@ -77,17 +79,18 @@ impl<F> Shards<Chosen<F>> {
     }
 }
 
-/// Says to which shard an item goes: see [`Shards`].
+/// Chooses the shard of each item; see [`Shards`].
 pub trait Route<T>: Send {
-    /// What a plan calls it.
+    /// How a plan calls the schedule.
     #[doc(hidden)]
     const SCHEDULE: Schedule;
 
-    /// The shard of the next item, modulo the number of shards. Called for the items in their order.
+    /// The shard of the next item, which is taken modulo the number of shards. It is called for the items in
+    /// order.
     fn shard(&mut self, item: &T) -> usize;
 }
 
-/// In turn: see [`Shards::dealt`].
+/// Deals items in turn; see [`Shards::dealt`].
 #[derive(Debug)]
 pub struct Dealt {
     next: usize,
@@ -102,7 +105,7 @@ impl<T> Route<T> for Dealt {
     }
 }
 
-/// By the hash of a key: see [`Shards::by_key`].
+/// Deals items by the hash of a key; see [`Shards::by_key`].
 pub struct ByKey<F>(F);
 
 impl<F> fmt::Debug for ByKey<F> {
@@ -115,12 +118,12 @@ impl<T, K: Hash, F: FnMut(&T) -> K + Send> Route<T> for ByKey<F> {
     const SCHEDULE: Schedule = Schedule::ByKey;
 
     fn shard(&mut self, item: &T) -> usize {
-        // A hasher without random keys: the same shard in every run.
+        // This hasher has no random keys, so a key gives the same shard in every run.
         BuildHasherDefault::<DefaultHasher>::default().hash_one((self.0)(item)) as usize
     }
 }
 
-/// As a function says: see [`Shards::chosen`].
+/// Deals items as a function says; see [`Shards::chosen`].
 pub struct Chosen<F>(F);
 
 impl<F> fmt::Debug for Chosen<F> {

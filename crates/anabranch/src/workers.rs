@@ -1,4 +1,4 @@
-//! Adding and taking away workers while a run goes on.
+//! The number of workers, changed while a run goes on.
 
 use std::sync::{Arc as StdArc, Mutex, PoisonError};
 
@@ -6,7 +6,7 @@ use anabranch_record::sync::Arc;
 
 use crate::engine::Run;
 
-/// The number of workers of running streams, which may be changed at any time, from any thread.
+/// The number of workers of running streams. It can be changed at any time and from any thread.
 ///
 /// ```
 /// use anabranch::{Stream, Workers};
@@ -14,7 +14,7 @@ use crate::engine::Run;
 /// let workers = Workers::new(1);
 /// let total: u64 = Stream::from_iter(0..10_000u64)
 ///     .workers_from(&workers)
-///     .inspect(|&n| if n == 100 { workers.set(3) }) // two more from here on
+///     .inspect(|&n| if n == 100 { workers.set(3) }) // two more workers from here on
 ///     .fold(0, |sum, n| sum + n);
 /// assert_eq!(total, 49_995_000);
 /// ```
@@ -30,13 +30,13 @@ struct Shared {
 }
 
 impl Workers {
-    /// A handle that says `workers`, the calling thread among them.
+    /// Creates a handle for `workers` workers, the calling thread of a run included.
     ///
     /// # Panics
     /// If `workers` is 0.
     #[track_caller]
     pub fn new(workers: usize) -> Self {
-        assert!(workers > 0, "a stream needs 1 worker or more, not 0");
+        assert!(workers > 0, "a stream needs at least 1 worker, not 0");
         Self { shared: StdArc::new(Mutex::new(Shared { target: workers, runs: Vec::new() })) }
     }
 
@@ -44,20 +44,22 @@ impl Workers {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many workers the handle says.
+    /// The number of workers that was set last.
     pub fn get(&self) -> usize {
         self.lock().target
     }
 
-    /// Changes the number of workers of every run that has this handle. Those that are too many leave when
-    /// they have finished what they are at; the calling thread stays. A run of a [`Pool`](crate::Pool) is left as it is: the
-    /// pool's threads come to it and go as other runs want them.
+    /// Changes the number of workers of every run that has this handle.
+    ///
+    /// If there are too many workers, some leave when they have finished their current work; the calling
+    /// thread stays. A run on a [`Pool`](crate::Pool) does not change: the threads of a pool come and go as
+    /// the runs need them.
     ///
     /// # Panics
     /// If `workers` is 0.
     #[track_caller]
     pub fn set(&self, workers: usize) {
-        assert!(workers > 0, "a stream needs 1 worker or more, not 0");
+        assert!(workers > 0, "a stream needs at least 1 worker, not 0");
         let mut shared = self.lock();
         shared.target = workers;
         for run in &shared.runs {

@@ -1,4 +1,9 @@
-//! What is evaluated behind an annotated loop.
+//! Finds the names that are evaluated after an annotated loop.
+//!
+//! It takes the code around the loop and gives the names that this code may use once the loop has ended. A
+//! variable among them can show how far an earlier stage has run, so `check` needs to know it. The set is
+//! never too small: code that runs in another iteration, call, branch or operand after the loop counts in
+//! full.
 
 use std::collections::BTreeSet;
 
@@ -10,9 +15,9 @@ use syn::{Attribute, Expr, Stmt, parse_quote};
 use crate::body::{attrs_of, is};
 use crate::names::Free;
 
-struct Look(bool);
+struct FindLoop(bool);
 
-impl<'ast> Visit<'ast> for Look {
+impl<'ast> Visit<'ast> for FindLoop {
     fn visit_attribute(&mut self, attr: &'ast Attribute) {
         self.0 |= is(attr, "to_stream");
     }
@@ -20,21 +25,21 @@ impl<'ast> Visit<'ast> for Look {
     fn visit_item(&mut self, _: &'ast syn::Item) {}
 }
 
-/// Whether there is an annotated loop in it.
+/// Whether a statement contains an annotated loop.
 pub fn is_annotated(stmt: &Stmt) -> bool {
-    let mut look = Look(false);
+    let mut look = FindLoop(false);
     look.visit_stmt(stmt);
     look.0
 }
 
-/// Whether there is an annotated loop in it.
+/// Whether an expression contains an annotated loop.
 pub fn has_loop(expr: &Expr) -> bool {
-    let mut look = Look(false);
+    let mut look = FindLoop(false);
     look.visit_expr(expr);
     look.0
 }
 
-/// The names that statements take from outside of themselves.
+/// The names that statements use from outside of themselves.
 pub fn names<'s>(stmts: impl Iterator<Item = &'s Stmt>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let mut free = Free::new(|ident: &Ident, _| {
@@ -44,8 +49,8 @@ pub fn names<'s>(stmts: impl Iterator<Item = &'s Stmt>) -> BTreeSet<String> {
     names
 }
 
-/// The names that an expression around an annotated loop may use behind that loop: those of the next round or call, of the
-/// branch that is chosen by it, of the other operands.
+/// The names that an expression around an annotated loop may use after that loop: in its next iteration or
+/// call, in the branch that the loop's value selects, or in other operands.
 pub fn evaluated_later(expr: &Expr) -> BTreeSet<String> {
     let is_needless = match expr {
         Expr::If(expr) => !has_loop(&expr.cond),
@@ -66,7 +71,7 @@ pub fn evaluated_later(expr: &Expr) -> BTreeSet<String> {
     names([Stmt::Expr(rest, None)].iter())
 }
 
-/// Takes the annotated loops out.
+/// Replaces the annotated loops by `()`.
 struct WithoutLoops;
 
 impl VisitMut for WithoutLoops {

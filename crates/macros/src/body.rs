@@ -1,4 +1,9 @@
-//! A loop's body, cut into its source and its stages.
+//! Cuts the body of an annotated loop into segments.
+//!
+//! It takes the statements of the body and gives a list of segments: the source first, then one for each
+//! stage. For each segment it also finds the variables that come in from earlier segments. The cut is right
+//! because the statements keep their order, each is in exactly one segment, and a variable crosses a border
+//! exactly if it is bound before the border and used after it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,13 +13,13 @@ use syn::{Attribute, Error, Expr, Result, Stmt};
 use crate::names::{Binding, Free, all_bindings, local_bindings};
 use crate::options::StageOptions;
 
-/// Statements that run together: the source, or a stage.
+/// Statements that run together: the source, or one stage.
 #[derive(Default)]
 pub struct Segment {
-    /// None for the source, and for what stands behind a replicated stage.
+    /// `None` for the source, and for the statements without an annotation after a replicated stage.
     pub options: Option<StageOptions>,
     pub stmts: Vec<Stmt>,
-    /// What comes in, in the order in which it was bound.
+    /// The variables that come in from earlier segments, in the order in which they were bound.
     pub takes: Vec<Binding>,
 }
 
@@ -23,7 +28,7 @@ impl Segment {
         self.options.as_ref().is_some_and(|options| options.replicate.is_some())
     }
 
-    /// The names that it takes from outside of itself.
+    /// The names that the segment uses and does not bind itself.
     pub fn uses(&self, bound_before: &[Binding]) -> BTreeMap<String, Ident> {
         let mut uses = BTreeMap::new();
         let mut free = Free::new(|ident: &Ident, _| {
@@ -34,7 +39,7 @@ impl Segment {
         uses
     }
 
-    /// The names that its statements bind for those behind them.
+    /// The names that its statements bind for later statements.
     pub fn binds(&self) -> Vec<Binding> {
         self.stmts
             .iter()
@@ -47,7 +52,7 @@ impl Segment {
     }
 }
 
-/// Takes the attribute called `name` off a statement.
+/// Removes the attribute `name` from a statement and returns it.
 pub fn take_attr(stmt: &mut Stmt, name: &str) -> Option<Attribute> {
     let attrs = match stmt {
         Stmt::Local(local) => &mut local.attrs,
@@ -59,7 +64,7 @@ pub fn take_attr(stmt: &mut Stmt, name: &str) -> Option<Attribute> {
     Some(attrs.remove(at))
 }
 
-/// Whether an item is annotated as a stage, which it cannot be.
+/// Whether an item is annotated as a stage. That is an error, since an item does not run.
 pub fn is_stage(item: &syn::Item) -> bool {
     let attrs = match item {
         syn::Item::Fn(item) => &item.attrs,
@@ -73,12 +78,13 @@ pub fn is_stage(item: &syn::Item) -> bool {
     attrs.iter().any(|attr| is(attr, "stage"))
 }
 
-/// Whether the attribute is called `name`.
+/// Whether the attribute is `#[name]` or `#[module::name]`.
 pub fn is(attr: &Attribute, name: &str) -> bool {
     attr.path().segments.last().is_some_and(|last| last.ident == name) && attr.path().segments.len() <= 2
 }
 
-/// Attributes before a statement are at its leftmost part, where that is an operand.
+/// The attributes that stand before an expression statement. If the expression begins with an operand, they
+/// belong to that operand.
 fn leading_attrs(expr: &mut Expr) -> Option<&mut Vec<Attribute>> {
     match expr {
         Expr::Assign(expr) => leading_attrs(&mut expr.left),
@@ -105,20 +111,22 @@ pub fn attrs_of(expr: &mut Expr) -> Option<&mut Vec<Attribute>> {
     )
 }
 
-/// Cuts the statements. What stands before the first stage is the source; what stands behind a serial stage
-/// belongs to it; what stands behind a replicated stage is a serial stage of its own.
+/// Cuts the statements into segments.
+///
+/// The statements before the first stage are the source. Statements after a serial stage belong to that
+/// stage. Statements after a replicated stage form a serial stage of their own.
 pub fn cut(stmts: Vec<Stmt>) -> Result<Vec<Segment>> {
     let mut segments = vec![Segment::default()];
     for mut stmt in stmts {
         if let Some(attr) = take_attr(&mut stmt, "stage") {
             if let Stmt::Item(item) = &stmt {
-                return Err(Error::new_spanned(item, "a stage is a statement that runs, not an item"));
+                return Err(Error::new_spanned(item, "a stage must be a statement that runs, not an item"));
             }
             let options = StageOptions::new(&attr)?;
             if let Some(twice) = take_attr(&mut stmt, "stage") {
                 return Err(Error::new_spanned(
                     twice,
-                    "this statement is a stage already: join the options of both",
+                    "this statement has a `#[stage]` already: put all options into that one",
                 ));
             }
             segments.push(Segment { options: Some(options), ..Segment::default() });
@@ -131,12 +139,12 @@ pub fn cut(stmts: Vec<Stmt>) -> Result<Vec<Segment>> {
     Ok(segments)
 }
 
-/// Moves each `let x;` to the first stage that says `x`.
+/// Moves each `let x;` without a value to the first segment that uses `x`.
 fn sink_declarations(segments: &mut [Segment]) {
     for at in 0..segments.len() {
         let mut kept = Vec::new();
         let stmts = std::mem::take(&mut segments[at].stmts);
-        for (place, stmt) in stmts.iter().enumerate() {
+        for (position, stmt) in stmts.iter().enumerate() {
             let declared = match stmt {
                 Stmt::Local(local) if local.init.is_none() => {
                     all_bindings(&local.pat).first().map(|b| b.ident.to_string())
@@ -144,7 +152,7 @@ fn sink_declarations(segments: &mut [Segment]) {
                 _ => None,
             };
             let rest = |declared: &String| {
-                let rest = Segment { stmts: stmts[place + 1..].to_vec(), ..Segment::default() };
+                let rest = Segment { stmts: stmts[position + 1..].to_vec(), ..Segment::default() };
                 rest.uses(&[]).contains_key(declared)
             };
             let user = declared.filter(|declared| !rest(declared)).and_then(|declared| {
@@ -159,10 +167,12 @@ fn sink_declarations(segments: &mut [Segment]) {
     }
 }
 
-/// Finds what crosses each border: what was bound before it and is used behind it. `bound` is what the loop itself
-/// binds. Gives, for each segment, the names that were bound before it.
+/// Finds what crosses each border, and writes it to `takes` of each segment: the variables that were bound
+/// before the segment and are used in it or later. `bound` are the names that the head of the loop binds.
+///
+/// Returns for each segment the names that were bound before it.
 pub fn find_crossings(segments: &mut [Segment], bound: &[Binding]) -> Vec<BTreeSet<String>> {
-    // The names in the order in which they were first bound, and whether they are `mut` where they come in.
+    // The names in the order in which they were last bound, and whether that binding is `mut`.
     let mut order: Vec<Binding> = bound.to_vec();
     let mut before: Vec<Vec<Binding>> = Vec::new();
     for segment in segments.iter() {

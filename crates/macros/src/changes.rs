@@ -1,4 +1,9 @@
-//! Which variables a piece of code surely changes: those it assigns to or borrows with `&mut`.
+//! Finds the variables that a piece of code changes.
+//!
+//! It takes statements and gives a list of changes, each with the variable and with how certain the change
+//! is. Assignments and `&mut` borrows are certain. Method calls are judged by the name of the method and by
+//! whether the variable is declared `mut`, since no types are known. The list errs on the side of too many
+//! changes: a change that is missed would let a loop run that behaves differently in parallel.
 
 use std::collections::BTreeSet;
 
@@ -9,35 +14,36 @@ use syn::{BinOp, Block, Expr, Macro, Pat, Stmt, parse_quote};
 use crate::macros::{arguments, only_reads};
 use crate::names::{Free, FreeNames};
 
-/// A change that was found.
+/// A change of a variable.
 pub struct Change {
-    /// The variable.
+    /// The variable that is changed.
     pub base: Ident,
-    /// Whether the variable as a whole is changed, not a field or element of it or what it points to.
+    /// Whether the variable itself is changed, and not a field, an element or what it points to.
     pub is_whole: bool,
-    /// Whether it is assigned to, which changes nothing that it points to.
+    /// Whether the change is an assignment. An assignment changes nothing that the variable points to.
     pub is_assigned: bool,
-    /// Whether it is a method that may take `&mut self`, or a call of a closure: a change only if the variable is declared so.
+    /// Whether the change is a method call that may take `&mut self`, or a call of a closure. It is a change
+    /// only if the variable is declared so that it can be changed.
     pub is_method: bool,
-    /// Whether that method is one of the standard library that changes what it is called on.
+    /// Whether the method has the name of a method of the standard library that changes its receiver.
     pub is_known: bool,
-    /// The method or macro that may change it or not.
+    /// The method or macro of which it is unknown whether it changes the variable.
     pub unknown: Option<Unknown>,
-    /// What would have to be so for it to be a change at all.
+    /// The condition under which this is a change at all.
     pub only_if: OnlyIf,
 }
 
-/// What would have to be so for something to be a change.
+/// The condition under which a piece of code is a change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum OnlyIf {
     Always,
-    /// The variable points to what may be changed: it is given to a function.
+    /// The variable points to something that can be changed. It is passed to a function.
     Points,
-    /// A method that has the name of one of the standard library that changes nothing is another one.
+    /// The method is not the one of the standard library that has this name and changes nothing.
     NameDeceives,
 }
 
-/// What may change a variable, for all that is known.
+/// A method or macro of which it is unknown whether it changes the variable.
 #[derive(Clone)]
 pub enum Unknown {
     Method(Ident),
@@ -45,19 +51,19 @@ pub enum Unknown {
 }
 
 impl Change {
-    /// Whether it is one, as far as the code around it tells.
+    /// Whether this is a change without any condition.
     pub fn is_likely(&self) -> bool {
         self.only_if == OnlyIf::Always
     }
 
-    /// Of what a variable points to.
+    /// A change of what the variable `base` points to.
     pub fn within(base: Ident) -> Self {
         let (is_whole, is_assigned, is_method, is_known) = (false, false, false, false);
         Self { base, is_whole, is_assigned, is_method, is_known, unknown: None, only_if: OnlyIf::Always }
     }
 }
 
-/// Methods of the standard library that change what they are called on, if it is declared `mut`.
+/// Methods of the standard library that change their receiver, if it is declared `mut`.
 const WRITES: [&str; 34] = [
     "next",
     "nth",
@@ -95,29 +101,29 @@ const WRITES: [&str; 34] = [
     "swap",
 ];
 
-/// Whether a method has the name of one of the standard library that changes what it is called on.
+/// Whether a method has the name of one of the standard library that changes its receiver.
 pub fn writes(method: &Ident) -> bool {
     let name = method.to_string();
     WRITES.contains(&&*name) || name.ends_with("_mut")
 }
 
-/// The changes in these statements to variables from outside of them.
+/// The changes that these statements make to variables from outside of them.
 pub fn changes<'s>(stmts: impl Iterator<Item = &'s Stmt>) -> Vec<Change> {
     let stmts: Vec<&Stmt> = stmts.collect();
-    let mut find = Find { changes: Vec::new(), free: Some(FreeNames::of(stmts.iter().copied())) };
+    let mut find = FindChanges { changes: Vec::new(), free: Some(FreeNames::of(stmts.iter().copied())) };
     stmts.iter().for_each(|stmt| find.visit_stmt(stmt));
     find.changes
 }
 
-/// The names of variables in a function for which there is a reason to be `mut`.
+/// The variables of a function for which the code gives a reason to be `mut`.
 pub fn changed_anywhere(body: &Block) -> BTreeSet<String> {
-    let mut find = Find { changes: Vec::new(), free: None };
+    let mut find = FindChanges { changes: Vec::new(), free: None };
     find.visit_block(body);
     let likely = find.changes.into_iter().filter(Change::is_likely);
     likely.map(|change| change.base.to_string()).collect()
 }
 
-/// The places that an assignment to `left` changes: it may be a pattern.
+/// The expressions that an assignment to `left` changes. There are several if `left` is a pattern.
 pub fn assigned_places(left: &Expr) -> Vec<&Expr> {
     match left {
         Expr::Tuple(tuple) => tuple.elems.iter().flat_map(assigned_places).collect(),
@@ -201,7 +207,7 @@ const READS: [&str; 68] = [
     "union",
 ];
 
-/// How other such methods begin.
+/// Prefixes of further method names of the standard library that change nothing.
 const READING: [&str; 7] = ["is_", "to_", "checked_", "count_", "overflowing_", "saturating_", "wrapping_"];
 
 /// Whether a method has the name of one of the standard library that changes nothing.
@@ -210,13 +216,13 @@ pub fn reads(method: &Ident) -> bool {
     READS.contains(&&*name) || READING.iter().any(|begin| name.starts_with(begin))
 }
 
-struct Find {
+struct FindChanges {
     changes: Vec<Change>,
-    /// The names that count, if not all do.
+    /// The names that count. `None` if all names count.
     free: Option<FreeNames>,
 }
 
-impl Find {
+impl FindChanges {
     fn counts(&self, name: &Ident) -> bool {
         self.free.as_ref().is_none_or(|free| free.has(name))
     }
@@ -227,7 +233,7 @@ impl Find {
         self.changes[from..].iter_mut().for_each(|change| change.is_assigned = change.is_whole);
     }
 
-    /// What is given to a function.
+    /// Records variables that are passed to a function.
     fn given<'e>(&mut self, args: impl IntoIterator<Item = &'e Expr>) {
         for arg in args.into_iter().flat_map(assigned_places) {
             let from = self.changes.len();
@@ -240,7 +246,8 @@ impl Find {
         }
     }
 
-    /// `pat` is matched against `value`: it may borrow parts of it.
+    /// Records the change in matching `pat` against `value`: the pattern may borrow parts of the value
+    /// mutably.
     fn matched(&mut self, pat: &Pat, value: &Expr) {
         if borrows_mutably(pat) {
             self.place(value, None);
@@ -282,7 +289,7 @@ impl Find {
     }
 }
 
-impl<'ast> Visit<'ast> for Find {
+impl<'ast> Visit<'ast> for FindChanges {
     fn visit_local(&mut self, local: &'ast syn::Local) {
         if let Some(init) = &local.init {
             self.matched(&local.pat, &init.expr);
@@ -357,7 +364,7 @@ impl<'ast> Visit<'ast> for Find {
     }
 }
 
-/// Whether it is the name of a variant or tuple struct.
+/// Whether a call has the name of a tuple struct or variant, and so only creates a value.
 fn makes_value(func: &Expr) -> bool {
     let Expr::Path(path) = func else { return false };
     let last = path.path.segments.last().map(|last| last.ident.to_string());
@@ -389,13 +396,13 @@ fn in_macro(call: &Macro) -> Vec<Change> {
     found
 }
 
-/// A macro may do to a variable what a method may.
+/// A macro may change a variable like a method.
 fn by_macro(base: Ident, call: Option<&Ident>) -> Change {
     let unknown = call.cloned().map(Unknown::Macro);
     Change { is_whole: true, is_method: true, unknown, ..Change::within(base) }
 }
 
-/// Whether a pattern has a `ref mut` in it.
+/// Whether a pattern contains `ref mut`.
 pub fn borrows_mutably(pat: &Pat) -> bool {
     struct Look(bool);
     impl<'ast> Visit<'ast> for Look {

@@ -1,4 +1,10 @@
-//! What an annotated loop may not do, said where it does it.
+//! Rejects annotated loops that could behave differently in parallel.
+//!
+//! It takes the segments of a loop and what is known about the variables, and gives errors that point at the
+//! user's code. Three things are errors: a replicated stage that changes a variable of the function, two
+//! segments that use a variable which one of them changes, and a change in a segment that may run ahead and
+//! whose effect is visible after the loop. A loop that passes has no variable through which two segments can
+//! see each other's progress, except what crosses the borders by value.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +18,8 @@ use crate::function::Function;
 use crate::names::Binding;
 use crate::options::{State, StreamOptions};
 
-/// What is wrong with a loop. `head` is the part of its head that runs for each item, `iter` what it
-/// goes through; `before` are the names bound before each segment.
+/// The errors of a loop, combined into one. `head` is the part of the loop's head that runs for each item,
+/// `iter` is the iterator of a `for`, and `before` are the names that were bound before each segment.
 pub fn check(
     head: Option<&Stmt>,
     iter: Option<&Expr>,
@@ -54,13 +60,13 @@ pub fn check(
             }
             if change.is_whole && (!change.is_method || change.is_known && is_declared(&name)) {
                 let elsewhere = uses.iter().enumerate().find_map(|(other, uses)| {
-                    let place = uses.get(&name)?;
-                    (other != at && !before[other].contains(&name)).then_some(place)
+                    let used = uses.get(&name)?;
+                    (other != at && !before[other].contains(&name)).then_some(used)
                 });
-                if let Some(place) = elsewhere {
-                    // Once, where both stages change it.
+                if let Some(used) = elsewhere {
+                    // Only one error if both segments change the variable.
                     if reported.insert((segments.len(), name)) {
-                        errors.push(used_twice(change, place));
+                        errors.push(used_twice(change, used));
                     }
                     continue;
                 }
@@ -69,7 +75,7 @@ pub fn check(
             let is_changed = match change.only_if {
                 OnlyIf::Always => !change.is_method || is_declared(&name) || points(&name),
                 OnlyIf::Points => points(&name),
-                // Something has to be the reason why it is `mut`.
+                // The variable is `mut`, and nothing else in the function explains why.
                 OnlyIf::NameDeceives => is_declared(&name) && !variables.changed.contains(&name),
             };
             let leaves = exits[at + 1..].iter().any(|exits| exits.breaks || exits.jumps);
@@ -93,12 +99,12 @@ pub fn check(
     })
 }
 
-/// `ordered` behind `unordered`.
+/// The option `ordered` after `unordered`.
 fn out_of_order(segments: &[Segment], options: &StreamOptions) -> Option<Error> {
     let mut is_unordered = options.is_unordered;
     segments.iter().filter_map(|segment| segment.options.as_ref()).find_map(|options| {
         is_unordered |= options.is_unordered;
-        let text = "the items come as they are done from `unordered` on, and their order is not kept: leave `unordered` out, or this";
+        let text = "from `unordered` on, items come in the order in which they finish: remove `unordered`, or this `ordered`";
         options.ordered.filter(|_| is_unordered).map(|span| Error::new(span, text))
     })
 }
@@ -112,9 +118,9 @@ fn states(segment: &Segment) -> BTreeSet<String> {
 
 fn shared(name: &Ident) -> Error {
     let text = format!(
-        "a replicated stage cannot change `{name}`, which its replicas share\n\
-         help: change it in a serial stage behind this one: `#[stage] ..`\n\
-         help: or let each worker have its own: `#[stage(replicate, state({name} = ..))]`"
+        "a replicated stage cannot change `{name}`, because all of its replicas share it\n\
+         help: change it in a serial stage after this one: `#[stage] ..`\n\
+         help: or give each worker its own `{name}`: `#[stage(replicate, state({name} = ..))]`"
     );
     Error::new(name.span(), text)
 }
@@ -122,13 +128,14 @@ fn shared(name: &Ident) -> Error {
 fn used_twice(change: &Change, other: &Ident) -> Error {
     let name = &change.base;
     let help = if *name == "self" {
-        "borrow its fields before the loop, `let Self { .. } = self;`, and use each in one stage".to_owned()
+        "borrow its fields before the loop, `let Self { .. } = self;`, and use each in one stage only"
+            .to_owned()
     } else if change.is_method {
         format!(
-            "hand over what the other stage needs in a variable of the loop's body: `let now = {name}.len();`"
+            "pass what the other stage needs to it, in a variable of the loop's body: `let now = {name}.len();`"
         )
     } else {
-        format!("hand its value over in a variable of the loop's body: `let now = {name};`")
+        format!("pass its value to the other stage, in a variable of the loop's body: `let now = {name};`")
     };
     let text = format!(
         "`{name}` is changed here and used in another stage, which runs at the same time\n\
@@ -148,20 +155,20 @@ fn ran_ahead(change: &Change, seen: &str, is_source: bool) -> Error {
         ("this stage", "`#[stage(may_run_ahead)]`")
     };
     let mut text = format!(
-        "{seen}, which a later stage may leave by `break`: {stage} may be some items ahead of it then\n\
-         help: change `{name}` in the stage that has the `break`, or in one behind it\n\
-         help: or say that this does not matter: {fix}"
+        "{seen}, but a later stage may leave the loop by `break`: {stage} may have run some items ahead by then\n\
+         help: change `{name}` in the stage that has the `break`, or in a later one\n\
+         help: or accept the difference: {fix}"
     );
     let (unknown, shown) = match &change.unknown {
         Some(Unknown::Method(method)) => (method.to_string(), format!("(&{name}).{method}(..)")),
         Some(Unknown::Macro(call)) => (format!("{call}!"), format!("{call}!(.. &{name} ..)")),
         None => return Error::new(name.span(), text),
     };
-    text += &format!("\nhelp: or, if `{unknown}` changes nothing, show it: `{shown}`");
+    text += &format!("\nhelp: or, if `{unknown}` changes nothing, pass a shared reference: `{shown}`");
     Error::new(name.span(), text)
 }
 
-/// `input(..)` against what comes in.
+/// Compares `input(..)` with the variables that come in.
 fn inputs(segment: &Segment) -> Vec<Error> {
     let Some(options) = &segment.options else { return Vec::new() };
     let Some(input) = &options.input else { return Vec::new() };
@@ -170,20 +177,20 @@ fn inputs(segment: &Segment) -> Vec<Error> {
         .iter()
         .filter(|name| !uses.contains_key(&name.to_string()))
         .map(|name| {
-            Error::new(name.span(), format!("this stage does not use `{name}`: leave it out of `input`"))
+            Error::new(name.span(), format!("this stage does not use `{name}`: remove it from `input`"))
         })
         .collect();
     for Binding { ident, .. } in &segment.takes {
         let name = ident.to_string();
         if uses.contains_key(&name) && !input.iter().any(|input| *input == name) {
-            let text = format!("`{name}` comes into this stage: `input` has to name it");
+            let text = format!("`{name}` comes into this stage from an earlier one: add it to `input`");
             errors.push(Error::new(uses[&name].span(), text));
         }
     }
     errors
 }
 
-/// `output(..)` against what is bound or changed here and goes on.
+/// Compares `output(..)` with the variables that are bound or changed here and used later.
 fn outputs(segments: &[Segment], at: usize) -> Vec<Error> {
     let Some(options) = &segments[at].options else { return Vec::new() };
     let Some(output) = &options.output else { return Vec::new() };
@@ -197,14 +204,14 @@ fn outputs(segments: &[Segment], at: usize) -> Vec<Error> {
     let mut errors = Vec::new();
     for name in output {
         if !goes_on(name) {
-            let text = format!("no later stage uses `{name}`: leave it out of `output`");
+            let text = format!("no later stage uses `{name}`: remove it from `output`");
             errors.push(Error::new(name.span(), text));
         }
     }
     let mut seen = BTreeSet::new();
     for name in made {
         if goes_on(&name) && !output.contains(&name) && seen.insert(name.to_string()) {
-            let text = format!("`{name}` goes on to a later stage: `output` has to name it");
+            let text = format!("a later stage uses `{name}`: add it to `output`");
             errors.push(Error::new(name.span(), text));
         }
     }

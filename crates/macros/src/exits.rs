@@ -1,7 +1,9 @@
-//! How code leaves the loop: `break`, `continue`, `return` and `?`, turned into what a stage gives back.
+//! Rewrites the ways out of the loop: `break`, `continue`, `return` and `?`.
 //!
-//! A stage becomes a closure that gives a `Result`: an `Ok` goes on, an `Err` holds how the loop is left. So each
-//! way out becomes a `return` of that closure.
+//! It takes the statements of a segment, which become the body of a closure, and gives them back with each
+//! way out replaced by a `return` of that closure. `Ok` means that the loop goes on, and `Err` says how it is
+//! left. This keeps the meaning, because the stream delivers the results of all earlier items and then hands
+//! this `Err` to the code after the loop, which leaves it in the same way.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
@@ -9,24 +11,24 @@ use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Error, Expr, ExprBreak, ExprContinue, ExprReturn, Lifetime, Stmt, parse_quote_spanned};
 
-use crate::gives::{Gives, Place, ours, support};
+use crate::gives::{Gives, Role, ours, support};
 use crate::macros::{arguments, way_out};
 use crate::moves::HandOver;
 
-/// The ways out of one stage, or of a whole loop.
+/// The ways out that one segment has, or all segments of a loop together.
 #[derive(Clone, Copy, Default)]
 pub struct Exits {
-    /// The item is dropped.
+    /// An item may be dropped (`continue`).
     pub skips: bool,
-    /// A stage ends the loop.
+    /// A stage may end the loop.
     pub breaks: bool,
-    /// The source ends the loop by `break`.
+    /// The source may end the loop by `break`.
     pub ends: bool,
-    /// A loop around this one is left or goes on.
+    /// A loop around this one may be left, or may go to its next iteration.
     pub jumps: bool,
-    /// The loop is left by `break` with a value.
+    /// A stage or the source may end the loop by `break` with a value.
     pub breaks_with_value: bool,
-    /// The function is left.
+    /// The function may return.
     pub returns: bool,
 }
 
@@ -54,21 +56,22 @@ pub struct Jump {
     pub is_continue: bool,
 }
 
-/// Rewrites the ways out.
+/// Rewrites the ways out of one segment.
 pub struct Rewrite<'l> {
     pub gives: Gives,
-    /// What the function returns.
+    /// The return type of the function.
     pub returns: &'l TokenStream,
-    /// The type of what `break` gives, where it is known.
+    /// The type of the value of `break`, if it is written down.
     pub broken: Option<&'l syn::Type>,
     pub hand_over: &'l HandOver,
     pub label: Option<&'l Lifetime>,
     pub jumps: &'l mut Vec<Jump>,
     pub found: Exits,
     pub errors: &'l mut Vec<Error>,
-    /// Loops inside the code that an unlabelled `break` would leave.
+    /// How many loops inside the segment are around the current code. An unlabelled `break` leaves the
+    /// innermost.
     pub depth: usize,
-    /// Labels inside the code.
+    /// The labels inside the segment that are around the current code.
     pub inner: Vec<Lifetime>,
 }
 
@@ -77,23 +80,24 @@ impl Rewrite<'_> {
         stmts.iter_mut().for_each(|stmt| self.visit_stmt_mut(stmt));
     }
 
-    /// What `continue` becomes.
+    /// The replacement of `continue`.
     fn skip(&mut self, span: Span) -> Expr {
         self.found.skips = true;
-        if self.gives.place == Place::Source {
+        if self.gives.role == Role::Source {
             return parse_quote_spanned!(span=> continue);
         }
         give(&self.hand_over.put, self.gives.none(span), span)
     }
 
-    /// The loop ends, and the function goes on.
+    /// Leaves the loop, after which the function goes on.
     fn leave(&mut self, span: Span, exit: TokenStream) -> Expr {
         give(&self.hand_over.leave, self.gives.exit(exit, span), span)
     }
 
     fn end(&mut self, span: Span) -> Expr {
-        if self.gives.place == Place::Source {
-            // The items before this one are finished, and nothing else can tell the difference.
+        if self.gives.role == Role::Source {
+            // The items before this one will be finished all the same, so the source may end like an
+            // iterator.
             self.found.ends = true;
             return give(&self.hand_over.leave, self.gives.none(span), span);
         }
@@ -152,8 +156,8 @@ impl Rewrite<'_> {
         }
         let label = expr.label.as_ref().expect("an unlabelled break is ours or inner");
         if let Some(value) = &expr.expr {
-            let text = "`break` with a value out of a loop around this one: keep the value in a variable of the \
-                        function, `break` here, and `break` with it behind this loop";
+            let text = "`break` with a value cannot leave an outer loop from here: keep the value in a variable of the \
+                        function, leave this loop with `break`, and `break` the outer loop with the value after it";
             self.errors.push(Error::new(value.span(), text));
         }
         self.jump(label, false, span)
@@ -164,8 +168,9 @@ impl Rewrite<'_> {
         if self.is_inner(expr.label.as_ref()) {
             Expr::Continue(expr)
         } else if self.is_ours(expr.label.as_ref()) {
-            if self.depth > 0 && self.gives.place == Place::Source {
-                // Out of a loop inside the source, to the next item: that loop is inside the one of the source.
+            if self.depth > 0 && self.gives.role == Role::Source {
+                // This goes from a loop inside the source to the next item, which is an outer loop of the
+                // same closure.
                 self.found.skips = true;
                 let label = source_label(span);
                 return parse_quote_spanned!(span=> continue #label);
@@ -183,13 +188,13 @@ impl Rewrite<'_> {
         let (support, returns, value) = (support(span), self.returns, ours("value", span));
         let (given, made) = match expr.expr.map(|value| *value) {
             None => (None, quote_spanned!(span=> ())),
-            // A loop inside this one is left the same way.
+            // The `return` of a nested annotated loop, which leaves this loop in the same way.
             Some(Expr::Call(call)) if is_call_to(&call, "give") => {
                 let exit = &call.args[0];
                 let exit = self.gives.exit(quote_spanned!(span=> Return(#exit)), span);
                 return parse_quote_spanned!(span=> return #exit);
             }
-            // The value goes through threads, what is made of it need not.
+            // Only the value inside the variant crosses threads. What it is wrapped into need not be `Send`.
             Some(Expr::Call(call)) if call.args.len() == 1 && is_variant(&call) => {
                 let variant = &call.func;
                 let given = call.args.first().map(|given| self.kept(variant, given));
@@ -203,7 +208,7 @@ impl Rewrite<'_> {
         parse_quote_spanned!(span=> { #given return #exit })
     }
 
-    /// What goes through threads of what the function returns: of an error, what it can be made of there.
+    /// The part of a returned value that crosses threads. In `Err(value)` it is converted to a type that may.
     fn kept(&self, variant: &Expr, given: &Expr) -> TokenStream {
         let (span, returns) = (given.span(), self.returns);
         if !is_named(variant, "Err") || returns.to_string() == "_" {
@@ -240,7 +245,7 @@ impl Rewrite<'_> {
     }
 }
 
-/// The closure gives `value`, behind other statements.
+/// Returns `value` from the closure, after the statements `before`.
 fn give(before: &TokenStream, value: TokenStream, span: Span) -> Expr {
     if before.is_empty() {
         parse_quote_spanned!(span=> return #value)
@@ -249,7 +254,7 @@ fn give(before: &TokenStream, value: TokenStream, span: Span) -> Expr {
     }
 }
 
-/// The label of the loop around a source.
+/// The label of the loop around a source's statements.
 pub fn source_label(span: Span) -> Lifetime {
     Lifetime::new("'anabranch_source", span.resolved_at(Span::mixed_site()))
 }
@@ -261,7 +266,7 @@ fn is_call_to(call: &syn::ExprCall, name: &str) -> bool {
         && segments.next().is_some_and(|module| module.ident == "annotation")
 }
 
-/// Whether it is `Ok(..)`, `Err(..)` or `Some(..)`.
+/// Whether a call is `Ok(..)`, `Err(..)` or `Some(..)`.
 fn is_variant(call: &syn::ExprCall) -> bool {
     ["Ok", "Err", "Some"].iter().any(|name| is_named(&call.func, name))
 }
@@ -273,11 +278,11 @@ fn is_named(expr: &Expr, name: &str) -> bool {
 
 impl VisitMut for Rewrite<'_> {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        // Closures and the like have ways out of their own.
+        // Closures, `async` blocks and the like have their own ways out.
         match expr {
             Expr::Closure(_) | Expr::Async(_) | Expr::Const(_) | Expr::TryBlock(_) => return,
             Expr::While(inner) => {
-                // The condition belongs to the loop too.
+                // A `break` in the condition leaves the inner loop too.
                 let label = inner.label.clone();
                 self.inside(label.as_ref(), true, |this| visit_mut::visit_expr_while_mut(this, inner));
                 return;
@@ -319,7 +324,7 @@ impl VisitMut for Rewrite<'_> {
                 && hidden.iter().any(|name| last.ident == name)
             {
                 let text = format!(
-                    "`{}!` returns from the function in a way that a stage cannot see: write `return Err(..)`",
+                    "`{}!` returns from the function, which a stage cannot see: write `return Err(..)` instead",
                     last.ident
                 );
                 self.errors.push(Error::new(last.ident.span(), text));
@@ -329,8 +334,8 @@ impl VisitMut for Rewrite<'_> {
         match arguments(&call.tokens, |expr| self.visit_expr_mut(expr)) {
             Some(tokens) => call.tokens = tokens,
             None => {
-                let text =
-                    "a way out of the loop inside a macro: put the value into a variable before, with `let`";
+                let text = "`break`, `continue`, `return` or `?` inside the arguments of this macro cannot be rewritten: \
+                            put the value into a variable before, with `let`";
                 self.errors.push(Error::new(exit, text));
             }
         }

@@ -1,4 +1,8 @@
-//! The function around the annotated loops.
+//! Finds the annotated loops of a function and has each of them lowered.
+//!
+//! It takes the function and gives it back with the lowered loops, or with compile errors and its loops as
+//! they were. Inner loops are lowered before outer ones, so a loop inside a stage is ordinary code of that
+//! stage. On the way down it records which names the code around each loop uses later, which `check` needs.
 
 use std::collections::BTreeSet;
 
@@ -17,24 +21,27 @@ use crate::lower::lower;
 use crate::plain::without_annotations;
 use crate::variables::Variables;
 
-/// What the loops have to know of their function.
+/// What lowering a loop needs to know about its function.
 pub struct Function {
-    /// What it returns, where it can be written down again.
+    /// The return type of the function, or `_` if it cannot be written a second time.
     pub returns: TokenStream,
     pub variables: Variables,
-    /// The names that are used behind the loop in each of the blocks and expressions around it.
+    /// For each block and expression around the current loop, the names that it uses after the loop.
     after: Vec<BTreeSet<String>>,
-    /// The type of what the next loop gives with `break`, where it is written.
+    /// The type of the value of the next loop's `break`, if it is written down.
     pub broken: Option<Type>,
     pub errors: Vec<Error>,
-    /// Loops that were lowered.
+    /// How many loops were lowered.
     pub count: usize,
-    /// How many are around what is looked at.
+    /// How many annotated loops are around the current code.
     pub around: usize,
 }
 
 impl Function {
-    /// How a variable, or with `through` what it points to, is seen behind the loop, be it by the caller.
+    /// Why a change of a variable is visible after the loop, by this function or by its caller. `None` if it
+    /// is not.
+    ///
+    /// With `through`, a change of what the variable points to counts as well.
     pub fn seen_after(&self, name: &str, through: bool) -> Option<String> {
         let mut seen = BTreeSet::new();
         let mut names = vec![name];
@@ -45,10 +52,10 @@ impl Function {
                 format!("`{name}` may change `{other}`, which")
             };
             if self.after.iter().any(|names| names.contains(other)) {
-                return Some(format!("{changes} is used behind the loop"));
+                return Some(format!("{changes} is used after the loop"));
             }
             if through && self.variables.pointers.contains(other) {
-                return Some(format!("{changes} points to what the caller sees behind the loop"));
+                return Some(format!("{changes} points to a value that the caller sees after the loop"));
             }
             if through && seen.insert(other) {
                 names.extend(self.variables.lenders.get(other).into_iter().flatten().map(String::as_str));
@@ -57,7 +64,7 @@ impl Function {
         None
     }
 
-    /// What the iterator of a loop changes as it goes on.
+    /// The changes that the iterator of a loop makes each time it is asked for an item.
     pub fn taken_by(&self, iter: &Expr) -> Vec<Change> {
         let Variables { mutable, pointers, lenders, .. } = &self.variables;
         let points = |name: &str| pointers.contains(name) || lenders.contains_key(name);
@@ -66,7 +73,7 @@ impl Function {
     }
 }
 
-/// Lowers every annotated loop in a function.
+/// Lowers every annotated loop of a function.
 pub fn expand(mut function: ItemFn) -> TokenStream {
     let plain = without_annotations(function.to_token_stream());
     let returns = match &function.sig.output {
@@ -77,7 +84,7 @@ pub fn expand(mut function: ItemFn) -> TokenStream {
     let (variables, after, errors) = (Variables::of(&function), Vec::new(), Vec::new());
     let mut context = Function { returns, variables, after, errors, broken: None, count: 0, around: 0 };
     if let Some(asyncness) = &function.sig.asyncness {
-        let text = "an `async` function cannot run a stream: call a function that does from a blocking task";
+        let text = "an `async` function cannot run a stream: put the loop into a function that is not `async`, and call it from a blocking task";
         context.errors.push(Error::new(asyncness.span, text));
     }
     if let Some(constness) = &function.sig.constness {
@@ -86,7 +93,7 @@ pub fn expand(mut function: ItemFn) -> TokenStream {
     context.visit_block_mut(&mut function.block);
     Leftover(&mut context.errors).visit_block(&function.block);
     if context.count == 0 && context.errors.is_empty() {
-        let text = "there is no loop with `#[to_stream]` in this function";
+        let text = "this function has no loop with `#[to_stream]`";
         context.errors.push(Error::new(function.sig.ident.span(), text));
     }
     match context.errors.into_iter().reduce(|mut all, error| {
@@ -95,14 +102,14 @@ pub fn expand(mut function: ItemFn) -> TokenStream {
     }) {
         None => function.into_token_stream(),
         Some(errors) => {
-            // The loop as it is, so that tools still understand the function.
+            // The loops stay as they are, so editors still understand the function.
             let errors = errors.into_compile_error();
             quote!(#errors #plain)
         }
     }
 }
 
-/// Whether a type may stand in a closure too: not so `impl Trait`.
+/// Whether a type may also be written in a closure. `impl Trait` may not.
 fn can_be_repeated(ty: &Type) -> bool {
     struct Impl(bool);
     impl<'ast> Visit<'ast> for Impl {
@@ -148,12 +155,12 @@ impl VisitMut for Function {
             annotation = None;
             self.errors.extend(moved.err());
         }
-        // Loops inside this one first: they become ordinary code of its stages.
+        // Loops inside this one come first. They become ordinary code of its stages.
         let broken = self.broken.take();
         self.after.push(evaluated_later(expr));
         self.around += usize::from(annotation.is_some());
         if let Expr::Closure(closure) = expr {
-            // What its `return` gives is for the compiler to find out.
+            // The return type of a closure is left to the compiler.
             let returns = std::mem::replace(&mut self.returns, quote!(_));
             self.visit_expr_mut(&mut closure.body);
             self.returns = returns;
@@ -173,7 +180,7 @@ impl VisitMut for Function {
     }
 }
 
-/// Hands the annotation of a block on to the one loop in it.
+/// Moves the annotation of a block to the one loop in it.
 fn hand_on(block: &mut syn::Block, attr: &Attribute) -> Result<(), Error> {
     fn loop_in(expr: &mut Expr) -> Option<&mut Expr> {
         match expr {
@@ -194,39 +201,38 @@ fn hand_on(block: &mut syn::Block, attr: &Attribute) -> Result<(), Error> {
             attrs_of(found).expect("a loop has attributes").push(attr.clone());
             Ok(())
         }
-        [] => Err(Error::new(attr.path().span(), "expected a loop in the block behind `#[to_stream]`")),
+        [] => Err(Error::new(attr.path().span(), "expected a loop in the block after `#[to_stream]`")),
         [_, second, ..] => {
-            let text =
-                "a second loop in the block behind `#[to_stream]`: put the annotation before one of them";
+            let text = "the block after `#[to_stream]` has a second loop: put the annotation before one of the loops";
             Err(Error::new(second.span(), text))
         }
     }
 }
 
-/// A stage inside a statement.
+/// The error for a `#[stage]` that is nested inside a statement.
 pub fn nested_stage(stmts: &[Stmt]) -> Option<Error> {
     let mut errors = Vec::new();
     stmts.iter().for_each(|stmt| Leftover(&mut errors).visit_stmt(stmt));
     errors.pop()
 }
 
-/// Finds annotations where they mean nothing.
+/// Finds annotations in places where they have no meaning.
 struct Leftover<'e>(&'e mut Vec<Error>);
 
 impl<'ast> Visit<'ast> for Leftover<'_> {
     fn visit_item(&mut self, _: &'ast syn::Item) {}
 
     fn visit_attribute(&mut self, attr: &'ast Attribute) {
-        // What is wrong with the loop comes first.
+        // An error in the loop itself is more useful.
         if !self.0.is_empty() {
             return;
         }
         if is(attr, "stage") {
-            let text = "a stage is a statement of its own in the body of a loop with `#[to_stream]`: not inside another \
-                        statement, and not outside of such a loop";
+            let text = "`#[stage]` belongs before a statement of the body of a loop with `#[to_stream]`: not inside \
+                        another statement, and not outside of such a loop";
             self.0.push(Error::new(attr.path().span(), text));
         } else if is(attr, "to_stream") {
-            let text = "expected a loop behind `#[to_stream]`: `loop`, `while`, `for`, or a block around one";
+            let text = "expected a loop after `#[to_stream]`: `loop`, `while`, `for`, or a block around one";
             self.0.push(Error::new(attr.path().span(), text));
         }
     }

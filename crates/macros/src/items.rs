@@ -1,5 +1,8 @@
-//! Functions, constants and the like in a loop's body. They are there for all stages, so they stand around the stages in what
-//! is written: that must not give a name another meaning.
+//! Checks the functions, constants and other items in the body of a loop.
+//!
+//! Items of the body are visible in all stages, so the expansion puts them before the stages. It takes the
+//! statements of the body and gives an error if this move would change the meaning of a name: in the loop's
+//! head, in its options, or in a macro that is defined in the body.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +11,9 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Error, Item, Stmt, UseTree};
 
-/// What is wrong with the items among the statements of a body. `outside` are the tokens of the loop that do not belong to the
-/// body, `bound` the names that the loop binds.
+/// The error in the items among the statements of a body, if there is one.
+///
+/// `outside` are the tokens of the loop that are not in its body, and `bound` the names that the loop binds.
 pub fn misplaced(stmts: &[Stmt], outside: TokenStream, bound: &BTreeSet<String>) -> Option<Error> {
     let outside = idents(outside);
     stmts.iter().enumerate().find_map(|(at, stmt)| {
@@ -20,29 +24,31 @@ pub fn misplaced(stmts: &[Stmt], outside: TokenStream, bound: &BTreeSet<String>)
             let name = item.ident.as_ref()?;
             if let Some(used) = bound.iter().find(|name| uses.contains(*name)) {
                 let text = format!(
-                    "this macro has a `{used}` in it, and the loop binds one: give it to the macro as an argument, \
-                     and put the macro before the loop"
+                    "this macro uses `{used}`, which the loop binds: pass it to the macro as an argument, and put the \
+                     macro before the loop"
                 );
                 return Some(Error::new(name.span(), text));
             }
             if idents(before()).contains(&name.to_string()) {
-                let text = format!("`{name}` is used before this macro is written: put the macro first");
+                let text = format!("`{name}` is used before this macro is defined: put the macro first");
                 return Some(Error::new(name.span(), text));
             }
         }
-        let (defined, takes_all) = defined(item);
-        let text = |what: &str| {
-            format!("{what} in the loop's head or options, which are outside of the body: put this before the loop, or rename it")
-        };
+        let (defined, may_define_more) = defined(item);
         if let Some(name) = defined.iter().find(|name| outside.contains(&name.to_string())) {
-            return Some(Error::new(name.span(), text(&format!("`{name}` means something else"))));
+            let text = format!(
+                "the loop's head or options use a `{name}` too, and that is another one, since they are outside of the \
+                 body: put this item before the loop, or rename it"
+            );
+            return Some(Error::new(name.span(), text));
         }
-        (takes_all && !outside.is_empty())
-            .then(|| Error::new(item.span(), text("the names of this `use` may mean something else")))
+        let text = "this may bring in names that the loop's head or options use, which are outside of the body: put it \
+                    before the loop";
+        (may_define_more && !outside.is_empty()).then(|| Error::new(item.span(), text))
     })
 }
 
-/// The names that an item defines, and whether there may be others.
+/// The names that an item defines, and whether it may define others.
 fn defined(item: &Item) -> (Vec<Ident>, bool) {
     let one = match item {
         Item::Const(item) => &item.ident,
@@ -59,15 +65,15 @@ fn defined(item: &Item) -> (Vec<Ident>, bool) {
         Item::ExternCrate(item) => item.rename.as_ref().map_or(&item.ident, |(_, name)| name),
         Item::Use(item) => {
             let mut names = Vec::new();
-            let takes_all = leaves(&item.tree, &mut names);
-            return (names, takes_all);
+            let has_glob = leaves(&item.tree, &mut names);
+            return (names, has_glob);
         }
         _ => return (Vec::new(), false),
     };
     (vec![one.clone()], false)
 }
 
-/// The names that a `use` brings in; gives whether it brings in all that there is.
+/// Collects the names that a `use` brings in. Returns whether it contains a `*`.
 fn leaves(tree: &UseTree, names: &mut Vec<Ident>) -> bool {
     match tree {
         UseTree::Path(path) => leaves(&path.tree, names),
@@ -84,7 +90,7 @@ fn leaves(tree: &UseTree, names: &mut Vec<Ident>) -> bool {
     }
 }
 
-/// The names among tokens.
+/// All identifiers among the tokens.
 pub fn idents(tokens: TokenStream) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for token in tokens {

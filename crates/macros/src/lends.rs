@@ -1,4 +1,10 @@
-//! Variables through which others are changed: `let c = &mut count`, `let mut next = || { count += 1; .. }`.
+//! Finds the variables through which others are changed: `let c = &mut count`, `let mut next = || { count +=
+//! 1; .. }`.
+//!
+//! It takes the body of a function and gives, for each variable, the variables that it may change. A variable
+//! may change another one if its value borrows that one mutably, calls a method that may return such a
+//! borrow, captures it in a closure that changes it, or is built from a variable that does. A borrow that the
+//! syntax does not show (through a type with a hidden `&mut`) is missed; the guide for users says so.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +15,7 @@ use syn::{Expr, ItemFn, Pat, Stmt, parse_quote};
 use crate::changes::{Change, borrows_mutably, changes, reads};
 use crate::names::{Binding, all_bindings, bindings, local_bindings};
 
-/// Methods that give back what the variable itself does not need any more, or nothing that borrows from it.
+/// Methods whose result does not borrow from their receiver.
 const OWNED: [&str; 16] = [
     "pop",
     "pop_front",
@@ -29,19 +35,22 @@ const OWNED: [&str; 16] = [
     "clone",
 ];
 
-/// The variables that a value may change later on: it borrows them with `&mut`, by a method or in a closure, or it is made of
-/// a variable that points to them. `points` says whether a variable is such a one.
+/// The variables that a value may change later on.
+///
+/// The value borrows them with `&mut`, by a method or in a closure, or it is built from a variable that
+/// points to them. `mutable` says which variables can be changed, and `points` says whether a variable points
+/// to others.
 pub fn lent(
     value: &Expr,
     mutable: &BTreeMap<String, bool>,
     points: impl Fn(&str) -> bool,
 ) -> BTreeMap<String, Ident> {
-    struct Look<'m, P> {
+    struct FindLent<'m, P> {
         mutable: &'m BTreeMap<String, bool>,
         points: P,
         found: BTreeMap<String, Ident>,
     }
-    impl<P: Fn(&str) -> bool> Look<'_, P> {
+    impl<P: Fn(&str) -> bool> FindLent<'_, P> {
         fn place(&mut self, place: &Expr) {
             if let Some(base) = base(place)
                 && self.mutable.get(&base.to_string()) == Some(&true)
@@ -50,13 +59,13 @@ pub fn lent(
             }
         }
     }
-    impl<'ast, P: Fn(&str) -> bool> Visit<'ast> for Look<'_, P> {
+    impl<'ast, P: Fn(&str) -> bool> Visit<'ast> for FindLent<'_, P> {
         fn visit_expr_path(&mut self, path: &'ast syn::ExprPath) {
             let name = path.path.get_ident().map(|name| (name.to_string(), name.clone()));
             self.found.extend(name.filter(|(name, _)| (self.points)(name)));
         }
         fn visit_expr_field(&mut self, field: &'ast syn::ExprField) {
-            // What is read of it does not point to it, as far as can be seen.
+            // A field that is read is assumed not to point to the variable.
             if base(&field.base).is_none() {
                 visit::visit_expr_field(self, field);
             }
@@ -78,14 +87,14 @@ pub fn lent(
         fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
             let is_one_of = |names: &[&str]| names.iter().any(|name| call.method == name);
             match base(&call.receiver) {
-                // Of a text they borrow, of a reader they take what it points to.
+                // On a string these methods borrow. On a reader they consume what the variable points to.
                 Some(base) if is_one_of(&["lines", "bytes", "split"]) => {
                     if (self.points)(&base.to_string()) {
                         self.found.insert(base.to_string(), base);
                     }
                 }
                 Some(_) if reads(&call.method) => {}
-                // What points gives what points.
+                // A method of a variable that points to others may return something that points to them.
                 Some(base) if (self.points)(&base.to_string()) => {
                     self.found.insert(base.to_string(), base);
                 }
@@ -105,7 +114,7 @@ pub fn lent(
             let body = Stmt::Expr((*closure.body).clone(), None);
             for change in changes([&body].into_iter()).into_iter().filter(Change::is_likely) {
                 let name = change.base.to_string();
-                // What it owns is a copy, or cannot be used any more.
+                // A `move` closure changes its own copy, or a variable that cannot be used any more.
                 let is_outer = closure.capture.is_none() || (self.points)(&name);
                 if is_outer && !bound.contains(&name) && self.mutable.get(&name) == Some(&true) {
                     self.found.insert(name, change.base);
@@ -114,12 +123,12 @@ pub fn lent(
         }
         fn visit_item(&mut self, _: &'ast syn::Item) {}
     }
-    let mut look = Look { mutable, points, found: BTreeMap::new() };
+    let mut look = FindLent { mutable, points, found: BTreeMap::new() };
     look.visit_expr(value);
     look.found
 }
 
-/// The variable that a place is, or is a part of.
+/// The variable that an expression names, or names a part of.
 fn base(place: &Expr) -> Option<Ident> {
     match place {
         Expr::Path(path) => path.path.get_ident().cloned(),
@@ -131,7 +140,8 @@ fn base(place: &Expr) -> Option<Ident> {
     }
 }
 
-/// For each variable of a function those that it may change. `pointers` are the variables that point to what the caller has.
+/// For each variable of a function, the variables that it may change. `pointers` are the parameters that
+/// point to values of the caller.
 pub fn lenders(
     function: &ItemFn,
     mutable: &BTreeMap<String, bool>,

@@ -1,10 +1,24 @@
-//! The attribute behind `anabranch::stream`. Its guide is there; here is how it works.
+//! The attribute macro behind `anabranch::stream`. The guide for users is the module `anabranch::annotation`;
+//! this page says how the macro works.
 //!
-//! `function` finds the annotated loops; `options` reads the annotations; `body` cuts a loop's body into its source
-//! and its stages and finds what crosses the borders, with `names` and `changes`; `check` refuses what would not be
-//! the loop, with `items`, `variables`, `lends` and `after`, which say what is used behind it; `exits` turns `break`,
-//! `continue`, `return` and `?` into what a stage gives back (`gives`), `macros` looks for them in macros, `moves` hands
-//! over what a stage moves; `lower` writes the calls of the builder.
+//! The macro turns an annotated loop into calls of the stream builder, in these steps:
+//!
+//! 1. `options` parses the annotations.
+//! 2. `function` finds the annotated loops, and `variables` collects what the declarations of the function
+//!    tell about its variables.
+//! 3. `body` cuts the body of a loop into segments: its source and its stages. It finds the variables that
+//!    cross the border between two segments. `names` tells it which names a segment binds and uses, and
+//!    `changes` which ones it changes.
+//! 4. `check` rejects a loop whose parallel form could behave differently. It relies on `items`, on `lends`
+//!    (which variables can change which others) and on `after` (which variables are used after the loop).
+//! 5. `exits` rewrites `break`, `continue`, `return` and `?` into results of a segment's closure. `gives`
+//!    builds these results, `macros` looks for ways out inside macro calls, and `moves` lets a closure move
+//!    variables that it can only borrow.
+//! 6. `lower` writes the calls of the builder.
+//!
+//! Every pass works on syntax alone, without types. Where the syntax leaves a doubt, the pass either assumes
+//! the case that keeps the loop's behaviour, or writes code that the compiler rejects if the assumption is
+//! wrong.
 
 mod after;
 mod body;
@@ -30,9 +44,10 @@ use syn::ItemFn;
 
 use crate::options::FunctionOptions;
 
-/// Runs the annotated loops of a function on all cores: see the module `annotation`.
+/// Runs the annotated loops of a function on all cores. The module `anabranch::annotation` is the guide.
 ///
-/// `#[stream(off)]` takes the annotations away. `#[stream(crate = name)]` is for those who call the crate by another name.
+/// `#[stream(off)]` removes the annotations, so the loop runs as it is written. `#[stream(crate = path)]`
+/// tells the macro under which path the crate `anabranch` is available, if it was renamed.
 #[proc_macro_attribute]
 pub fn stream(options: TokenStream, item: TokenStream) -> TokenStream {
     let tokens = TokenStream2::from(item);
@@ -54,8 +69,10 @@ pub fn stream(options: TokenStream, item: TokenStream) -> TokenStream {
         }
         Err(error) => {
             let error = match syn::parse2::<syn::Item>(tokens.clone()) {
-                Ok(item) => syn::Error::new_spanned(item, "`#[stream]` is for a function with a body")
-                    .into_compile_error(),
+                Ok(item) => {
+                    syn::Error::new_spanned(item, "`#[stream]` applies only to functions with a body")
+                        .into_compile_error()
+                }
                 Err(_) => error.into_compile_error(),
             };
             let tokens = plain::without_annotations(tokens);

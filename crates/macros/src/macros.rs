@@ -1,4 +1,9 @@
-//! Calls of macros in the body: what can be seen of them.
+//! Looks into macro calls in the body of a loop.
+//!
+//! It takes the tokens of a macro call and gives its arguments, if they parse as expressions, and the ways
+//! out among the tokens. A macro of the standard library is known not to leave the function. Any other macro
+//! may contain a `return`, so a segment that calls one gets a return type that makes such a `return` a
+//! compile error.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -8,7 +13,7 @@ use syn::{Expr, Lifetime, Pat, Token};
 
 use crate::names::is_macro_call;
 
-/// Macros of the standard library that statements call: none leaves the function, save by a panic.
+/// Macros of the standard library that statements call. None of them leaves the function, except by a panic.
 const KNOWN: [&str; 32] = [
     "assert",
     "assert_eq",
@@ -44,15 +49,16 @@ const KNOWN: [&str; 32] = [
     "writeln",
 ];
 
-/// Those of crates that log.
+/// Macros of logging crates.
 const LOGS: [&str; 7] = ["debug", "error", "event", "info", "log", "trace", "warn"];
 
-/// Whether a macro has the name of one that changes none of the variables that are its arguments, but for `write!`.
+/// Whether a macro has a known name and changes none of its arguments. `write!` and `writeln!` change their
+/// first.
 pub fn only_reads(name: &Ident) -> bool {
     KNOWN.iter().chain(&LOGS).any(|known| name == known)
 }
 
-/// Whether a macro is called of which nothing is known, so that it may `return`.
+/// Whether the tokens call an unknown macro, which may contain a `return`.
 pub fn calls_unknown(tokens: TokenStream) -> bool {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     tokens.iter().enumerate().any(|(at, token)| match token {
@@ -62,8 +68,10 @@ pub fn calls_unknown(tokens: TokenStream) -> bool {
     })
 }
 
-/// Calls `f` with each argument of a macro, if they are expressions: with commas between them, as in `format!`, like those
-/// of `vec![item; count]`, or that of `matches!`.
+/// Calls `f` with each argument of a macro and returns the changed tokens.
+///
+/// The arguments must be expressions separated by commas, as in `format!`, or those of `vec![item; count]` or
+/// `matches!`. Otherwise the result is `None`.
 pub fn arguments(tokens: &TokenStream, mut f: impl FnMut(&mut Expr)) -> Option<TokenStream> {
     let mut f = |expr: &mut Expr| match expr {
         // The left side is the name of an argument.
@@ -100,13 +108,13 @@ pub fn arguments(tokens: &TokenStream, mut f: impl FnMut(&mut Expr)) -> Option<T
     Some(quote!(#value #comma #pat #guard #end))
 }
 
-/// The first way out among the tokens of a macro. `depth` is the number of loops around it that are not the annotated one,
-/// `inner` their labels.
+/// The first way out among the tokens of a macro. `depth` is the number of loops around the macro inside the
+/// annotated loop, and `inner` are their labels.
 pub fn way_out(tokens: &TokenStream, depth: usize, inner: &[Lifetime]) -> Option<Span> {
     let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
     tokens.iter().enumerate().find_map(|(at, token)| match token {
         TokenTree::Group(group) => way_out(&group.stream(), depth, inner),
-        // Behind a value: `?name` is how some macros want a value shown.
+        // A way out comes after a value. Some macros use `?name` as a format.
         TokenTree::Punct(punct) if punct.as_char() == '?' => {
             let is_behind_value = match at.checked_sub(1).map(|before| &tokens[before]) {
                 Some(TokenTree::Group(_) | TokenTree::Ident(_) | TokenTree::Literal(_)) => true,

@@ -1,7 +1,10 @@
-//! Variables of the function that a serial part moves: `acc = add(acc, item)`, `return acc`, `found = item; break`.
+//! Lets serial segments move variables of the function: `acc = add(acc, item)`, `return acc`, `found = item;
+//! break`.
 //!
-//! A closure that is called again cannot move out of what it borrows. So such a variable is handed over: it is kept beside the
-//! closure, taken at the beginning of each call and put back at its end.
+//! A closure that is called for each item cannot move out of a variable that it borrows. This pass takes a
+//! serial segment and gives the statements that hand its variables over: the value is kept in an `Option`
+//! next to the closure, taken out at the start of each call and put back at its end. A variable is handed
+//! over only if no other segment uses it, so nothing can see it while it is away.
 
 use std::collections::BTreeSet;
 
@@ -23,27 +26,27 @@ pub struct Moved {
     is_mut: bool,
     /// Whether it has a value before the loop.
     is_full: bool,
-    /// Whether it is used behind the loop.
+    /// Whether it is used after the loop.
     pub is_used_after: bool,
 }
 
-/// How variables are handed over: what is written where.
+/// The statements that hand variables over, by where they are written.
 #[derive(Default, Clone)]
 pub struct HandOver {
     /// Before the stream.
     pub before: TokenStream,
-    /// At the beginning of a call.
+    /// At the start of each call.
     pub take: TokenStream,
-    /// At its end, where the loop goes on.
+    /// At the end of a call after which the loop goes on.
     pub put: TokenStream,
-    /// At its end, where the loop ends.
+    /// At the end of a call that ends the loop.
     pub leave: TokenStream,
-    /// Behind the loop.
+    /// After the loop.
     pub after: TokenStream,
 }
 
 impl HandOver {
-    /// For the variables of one part of the function's loop of this `number`.
+    /// The statements for the variables of one segment. `number` is that of the loop within the function.
     pub fn new(moved: &[Moved], number: usize) -> Self {
         let mut all = Self::default();
         for Moved { name, is_mut, is_full, is_used_after } in moved {
@@ -52,7 +55,7 @@ impl HandOver {
             let none = quote!(::core::option::Option::None);
             let put = quote!(#slot = ::core::option::Option::Some(#name););
             let value = if *is_full { quote!(::core::option::Option::Some(#name)) } else { none };
-            let taken = quote!(::core::option::Option::expect(#slot.take(), "a loop that was cancelled has no value"));
+            let taken = quote!(::core::option::Option::expect(#slot.take(), "the loop was cancelled, so this variable has no value"));
             all.before.extend(quote!(#[allow(unused_assignments)] let mut #slot = #value;));
             if *is_full {
                 all.take.extend(quote!(let #word #name = #taken;));
@@ -69,10 +72,12 @@ impl HandOver {
     }
 }
 
-/// The variables that the statements of a serial part move. `own` are the names that are not the function's, or that others
-/// use too.
+/// The variables that the statements of a serial segment move.
+///
+/// `own` says whether a name is bound in the loop, or used by another segment as well. Such variables are not
+/// handed over.
 pub fn moved(stmts: &[Stmt], own: impl Fn(&str) -> bool, function: &Function) -> Vec<Moved> {
-    let mut find = Find {
+    let mut find = FindMoves {
         free: FreeNames::of(stmts.iter()),
         in_exit: false,
         assigned: Vec::new(),
@@ -82,7 +87,7 @@ pub fn moved(stmts: &[Stmt], own: impl Fn(&str) -> bool, function: &Function) ->
         in_closure: false,
     };
     find.stmts(stmts);
-    let Find { assigned, moved, lost, bound, .. } = find;
+    let FindMoves { assigned, moved, lost, bound, .. } = find;
     let variables = &function.variables;
     let is_moved =
         |name: &&Ident| moved.contains(&name.to_string()) || variables.unset.contains(&name.to_string());
@@ -92,7 +97,7 @@ pub fn moved(stmts: &[Stmt], own: impl Fn(&str) -> bool, function: &Function) ->
         if text == "self" || own(&text) || !variables.mutable.contains_key(&text) {
             continue;
         }
-        // Where the part is left, the name might be that of another variable.
+        // At the end of the segment the name could mean another variable.
         if bound.contains(&text) {
             continue;
         }
@@ -108,20 +113,20 @@ pub fn moved(stmts: &[Stmt], own: impl Fn(&str) -> bool, function: &Function) ->
     found
 }
 
-struct Find {
+struct FindMoves {
     free: FreeNames,
-    /// Whether the loop is left behind what is looked at.
+    /// Whether the loop is left after the current code.
     in_exit: bool,
     assigned: Vec<Ident>,
     moved: BTreeSet<String>,
-    /// Moved on the way out of the loop.
+    /// The variables that are moved on the way out of the loop.
     lost: Vec<Ident>,
-    /// What the statements bind, anywhere but in closures.
+    /// The names that the statements bind, except in closures.
     bound: BTreeSet<String>,
     in_closure: bool,
 }
 
-impl Find {
+impl FindMoves {
     fn free<'e>(&self, expr: &'e Expr) -> Option<&'e Ident> {
         match expr {
             Expr::Path(path) => path.path.get_ident().filter(|ident| self.free.has(ident)),
@@ -136,7 +141,7 @@ impl Find {
         }
     }
 
-    /// What is used where it stands, and not moved.
+    /// Visits an expression whose value is used in place and not moved.
     fn place(&mut self, expr: &Expr) {
         match expr {
             Expr::Path(_) => {}
@@ -167,7 +172,7 @@ impl Find {
     }
 }
 
-impl<'ast> Visit<'ast> for Find {
+impl<'ast> Visit<'ast> for FindMoves {
     fn visit_item(&mut self, _: &'ast syn::Item) {}
 
     fn visit_block(&mut self, block: &'ast Block) {
@@ -181,7 +186,7 @@ impl<'ast> Visit<'ast> for Find {
     }
 
     fn visit_macro(&mut self, call: &'ast Macro) {
-        // The others borrow their arguments.
+        // All other macros borrow their arguments.
         let takes = call.path.segments.last().is_some_and(|last| last.ident == "vec" || last.ident == "dbg");
         let mut given = Vec::new();
         let _ = arguments(&call.tokens, |arg| {
@@ -190,7 +195,7 @@ impl<'ast> Visit<'ast> for Find {
             }
         });
         if !call.path.segments.last().is_some_and(|last| only_reads(&last.ident)) {
-            // It may bind what it is given the name of.
+            // An unknown macro may bind a name that it is given.
             self.bound.extend(self.free.names_in(call).cloned());
         }
         given.retain(|name| takes && self.free.has_in(call, name));
@@ -242,8 +247,8 @@ impl<'ast> Visit<'ast> for Find {
     }
 }
 
-/// Whether an operator moves neither side: comparisons, and those of truth values. What changes its left side is for numbers, as
-/// far as can be seen.
+/// Whether an operator moves neither of its sides: comparisons and logic do not. Compound assignments are
+/// taken to be on numbers, which are copied.
 fn borrows(op: &BinOp) -> bool {
     let is_comparison =
         matches!(op, BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_));

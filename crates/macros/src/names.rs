@@ -1,4 +1,8 @@
-//! Which names a piece of code binds, and which it takes from outside.
+//! Finds the names that a piece of code binds, and those that it uses from outside.
+//!
+//! It takes patterns, statements or expressions and gives names. It follows the scopes of the language, so a
+//! name that is bound inside the code does not count as one from outside. In the tokens of a macro, whose
+//! scopes are unknown, every identifier counts, and so does every name in a format string.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,9 +19,9 @@ pub struct Binding {
     pub is_mut: bool,
 }
 
-/// What a pattern binds that need not match.
+/// The names that a pattern binds if it may fail to match.
 pub fn bindings(pat: &Pat) -> Vec<Binding> {
-    // `None`, and constants, look like bindings.
+    // `None` and constants look like bindings, but begin with a capital letter.
     let is_constant: fn(&syn::PatIdent) -> bool = |pat| {
         let is_plain = pat.by_ref.is_none() && pat.mutability.is_none() && pat.subpat.is_none();
         is_plain && pat.ident.to_string().chars().next().is_some_and(char::is_uppercase)
@@ -25,12 +29,12 @@ pub fn bindings(pat: &Pat) -> Vec<Binding> {
     collect(pat, is_constant)
 }
 
-/// What a pattern binds that always matches: there is no constant in it.
+/// The names that a pattern binds if it always matches. Such a pattern contains no constant.
 pub fn all_bindings(pat: &Pat) -> Vec<Binding> {
     collect(pat, |_| false)
 }
 
-/// What a `let` binds.
+/// The names that a `let` binds.
 pub fn local_bindings(local: &Local) -> Vec<Binding> {
     match &local.init {
         Some(init) if init.diverge.is_some() => bindings(&local.pat),
@@ -52,7 +56,7 @@ fn collect(pat: &Pat, is_constant: fn(&syn::PatIdent) -> bool) -> Vec<Binding> {
             visit::visit_pat_ident(self, pat);
         }
         fn visit_pat_or(&mut self, pat: &'ast syn::PatOr) {
-            // Each of the cases binds the same, and one alone need not match.
+            // All cases bind the same names, and each case alone may fail to match.
             self.found.extend(pat.cases.first().map(bindings).into_iter().flatten());
         }
         fn visit_expr(&mut self, _: &'ast Expr) {}
@@ -62,7 +66,7 @@ fn collect(pat: &Pat, is_constant: fn(&syn::PatIdent) -> bool) -> Vec<Binding> {
     collect.found
 }
 
-/// What the `let`s of a condition bind: `while let Some(x) = a && let Ok(y) = b`.
+/// The names that the `let`s of a condition bind, as in `while let Some(x) = a && let Ok(y) = b`.
 pub fn condition_bindings(cond: &Expr) -> Vec<Binding> {
     match cond {
         Expr::Let(cond) => bindings(&cond.pat),
@@ -76,7 +80,8 @@ pub fn condition_bindings(cond: &Expr) -> Vec<Binding> {
     }
 }
 
-/// Visits code with its scopes: says of each name that the code takes from outside of itself, and in which macro it stands.
+/// Visits code with its scopes. It calls `found` with each name that the code uses from outside of itself,
+/// and with the macro call in which the name is.
 pub struct Free<F: FnMut(&Ident, Option<*const Macro>)> {
     scopes: Vec<BTreeSet<String>>,
     call: Option<*const Macro>,
@@ -122,7 +127,8 @@ impl<F: FnMut(&Ident, Option<*const Macro>)> Free<F> {
         }
     }
 
-    /// The names in a macro's tokens: any may be a variable. So may be one in the braces of a text.
+    /// Visits the tokens of a macro. Any identifier may be a variable, and so may a name in the braces of a
+    /// string.
     fn tokens(&mut self, tokens: &TokenStream) {
         let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
         let mut after_dot = false;
@@ -145,7 +151,7 @@ impl<F: FnMut(&Ident, Option<*const Macro>)> Free<F> {
     }
 }
 
-/// The names that statements take from outside, by where they stand.
+/// The names that statements use from outside, by their positions in the syntax tree.
 pub struct FreeNames {
     paths: BTreeSet<*const Ident>,
     in_macros: BTreeMap<*const Macro, BTreeSet<String>>,
@@ -162,28 +168,29 @@ impl FreeNames {
         Self { paths, in_macros }
     }
 
-    /// Whether this name, outside of macros, is one.
+    /// Whether this occurrence of a name, which is not in a macro, is one.
     pub fn has(&self, name: &Ident) -> bool {
         self.paths.contains(&std::ptr::from_ref(name))
     }
 
-    /// Whether a name in this macro is one.
+    /// Whether a name in this macro call is one.
     pub fn has_in(&self, call: &Macro, name: &Ident) -> bool {
         self.names_in(call).any(|other| name == other)
     }
 
-    /// Those in this macro.
+    /// The names in this macro call.
     pub fn names_in(&self, call: &Macro) -> impl Iterator<Item = &String> {
         self.in_macros.get(&std::ptr::from_ref(call)).into_iter().flatten()
     }
 }
 
-/// Whether the tokens begin with `name!(..)`; `name != ..` is none.
+/// Whether the tokens begin with a macro call `name!(..)`. `name != ..` is not one.
 pub fn is_macro_call(tokens: &[TokenTree]) -> bool {
     matches!(tokens, [TokenTree::Ident(_), TokenTree::Punct(punct), TokenTree::Group(_), ..] if punct.as_char() == '!')
 }
 
-/// The names in the braces of a format string: `{name}`, `{name:?}`, `{:width$}`. A raw name stands there without `r#`.
+/// The names in the braces of a format string: `{name}`, `{name:?}`, `{:width$}`. A raw identifier is written
+/// there without its `r#`.
 fn captured(text: &str, span: Span) -> Vec<Ident> {
     let ident = |name: &str| {
         let parsed = syn::parse_str::<Ident>(name).or_else(|_| syn::parse_str(&format!("r#{name}")));

@@ -1,4 +1,7 @@
-//! What is written in the brackets of the two annotations.
+//! Parses the options of the three annotations.
+//!
+//! It takes the tokens in the parentheses and gives structs of options. It rejects unknown words, words that
+//! are given twice, values of the wrong kind, and options that cannot be combined, each at the user's token.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -7,11 +10,11 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Error, Expr, ExprLit, Lit, Meta, Path, Result, Token, parenthesized, token};
 
-/// `#[stream(..)]`.
+/// The options of `#[stream(..)]`.
 #[derive(Default)]
 pub struct FunctionOptions {
     pub is_off: bool,
-    /// What the user calls the crate.
+    /// The path under which the user has the crate.
     pub name: Option<Path>,
 }
 
@@ -29,13 +32,13 @@ impl Parse for FunctionOptions {
             let word: Ident = input.parse()?;
             options.is_off = word == "off";
             if !options.is_off {
-                let expected = "expected `#[stream]`, `#[stream(off)]` for the loop as it is, or `#[stream(crate = ..)]`";
+                let expected = "expected `#[stream]`, `#[stream(off)]` or `#[stream(crate = path)]`";
                 let name = word.to_string();
                 let text = match nearest(&name, &STREAM) {
                     Some(option) => format!(
                         "{expected}; `{option}` is an option of the loop: `#[to_stream({option} ..)]`"
                     ),
-                    None => format!("{expected}; options of a stream are those of `#[to_stream(..)]`"),
+                    None => format!("{expected}; the options of a stream belong into `#[to_stream(..)]`"),
                 };
                 return Err(Error::new(word.span(), text));
             }
@@ -44,7 +47,7 @@ impl Parse for FunctionOptions {
     }
 }
 
-/// `#[to_stream(..)]`.
+/// The options of `#[to_stream(..)]`.
 #[derive(Default)]
 pub struct StreamOptions {
     pub is_unordered: bool,
@@ -61,14 +64,14 @@ pub struct StreamOptions {
     pub may_run_ahead: bool,
 }
 
-/// `#[stage(..)]`.
+/// The options of `#[stage(..)]`.
 pub struct StageOptions {
-    /// The word `stage`, for messages.
+    /// The span of the word `stage`, for messages.
     pub span: Span,
     pub replicate: Option<Replicate>,
     pub state: Option<State>,
     pub name: Option<Expr>,
-    /// The word `ordered`.
+    /// The span of the word `ordered`.
     pub ordered: Option<Span>,
     pub is_unordered: bool,
     pub is_dedicated: bool,
@@ -79,13 +82,13 @@ pub struct StageOptions {
 
 pub struct Replicate {
     pub span: Span,
-    /// How often; as often as there are workers if it does not say.
+    /// How many replicas. `None` means as many as there are workers.
     pub count: Option<Expr>,
 }
 
-/// What each worker makes for itself.
+/// The state that each worker creates for itself.
 pub enum State {
-    /// `state = || ..`: in the place of the one variable that the stage changes.
+    /// `state = || ..`, which replaces the one variable that the stage changes.
     Unnamed(Span, Expr),
     /// `state(name = .., ..)`.
     Named(Vec<(Ident, Expr)>),
@@ -109,7 +112,7 @@ const STREAM: [&str; 13] = [
 const STAGE: [&str; 9] =
     ["replicate", "state", "name", "ordered", "unordered", "dedicated", "may_run_ahead", "input", "output"];
 
-/// One option: a word, and what it is set to.
+/// One option: a word and its value.
 struct Given {
     name: Ident,
     value: Value,
@@ -155,7 +158,7 @@ impl Parse for Given {
 }
 
 impl Given {
-    /// A word that is set to nothing.
+    /// The option as a word without a value.
     fn flag(self) -> Result<bool> {
         match self.value {
             Value::Nothing => Ok(true),
@@ -173,7 +176,7 @@ impl Given {
         }
     }
 
-    /// A number of 1 or more, as far as it can be seen here.
+    /// The option as a number. It rejects literals that are not at least 1.
     fn number(self, example: &str) -> Result<Expr> {
         let name = self.name.clone();
         let value = self.value(example)?;
@@ -183,17 +186,17 @@ impl Given {
         }
         match inner {
             Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) if number.base10_digits() == "0" => {
-                return Err(Error::new(number.span(), format!("`{name}` is 1 or more, not 0")));
+                return Err(Error::new(number.span(), format!("`{name}` must be at least 1, not 0")));
             }
             Expr::Lit(ExprLit { lit: Lit::Int(_), .. }) => {}
             Expr::Lit(_) => {
                 return Err(Error::new(
                     value.span(),
-                    format!("`{name}` is a number of type `usize`: `{example}`"),
+                    format!("`{name}` must be a number of type `usize`: `{example}`"),
                 ));
             }
             Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Neg(_)) => {
-                return Err(Error::new(value.span(), format!("`{name}` is 1 or more")));
+                return Err(Error::new(value.span(), format!("`{name}` must be at least 1")));
             }
             _ => {}
         }
@@ -205,12 +208,12 @@ impl Given {
         let value = self.value(example)?;
         match &value {
             Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => Ok(value),
-            Expr::Lit(_) => Err(Error::new(value.span(), format!("`{name}` is a text: `{example}`"))),
+            Expr::Lit(_) => Err(Error::new(value.span(), format!("`{name}` must be a string: `{example}`"))),
             _ => Ok(value),
         }
     }
 
-    /// One of two words.
+    /// The option as one of two words. Returns whether it is the second.
     fn choice(self, words: [&str; 2]) -> Result<bool> {
         let Self { name, value } = self;
         let example = format!("`{name} = {}` or `{name} = {}`", words[0], words[1]);
@@ -243,12 +246,10 @@ impl Given {
     }
 
     fn state(self) -> Result<State> {
-        let example = "expected `state = || ..` or `state(name = ..)`: what each worker makes for itself";
+        let example = "expected `state = || ..` or `state(name = ..)`, which creates a value for each worker";
         match self.value {
             Value::Expr(value @ Expr::Closure(_)) => Ok(State::Unnamed(self.name.span(), value)),
-            Value::Expr(value) => {
-                Err(Error::new(value.span(), format!("{example}, by a closure without arguments")))
-            }
+            Value::Expr(value) => Err(Error::new(value.span(), format!("{example}; this is not a closure"))),
             Value::List(paren, list) if list.is_empty() => Err(Error::new(paren.span.join(), example)),
             Value::List(_, list) => {
                 let named = list.into_iter().map(|(name, value)| match value {
@@ -262,7 +263,7 @@ impl Given {
     }
 }
 
-/// The options in an annotation; refuses those that it does not know, and those that are there twice.
+/// The options in an annotation. Rejects words that are not `known` and words that are given twice.
 fn given(attr: &Attribute, known: &[&str]) -> Result<Vec<Given>> {
     let list = match &attr.meta {
         Meta::Path(_) => return Ok(Vec::new()),
@@ -278,7 +279,7 @@ fn given(attr: &Attribute, known: &[&str]) -> Result<Vec<Given>> {
             return Err(Error::new(option.name.span(), unknown(&name, known)));
         }
         if given[..at].iter().any(|other| other.name == option.name) {
-            return Err(Error::new(option.name.span(), format!("`{name}` is there twice")));
+            return Err(Error::new(option.name.span(), format!("`{name}` is given twice")));
         }
     }
     Ok(given)
@@ -291,13 +292,14 @@ fn unknown(name: &str, known: &[&str]) -> String {
     }
 }
 
-/// The word that was probably meant.
+/// The known word that the user probably meant.
 fn nearest<'w>(name: &str, known: &[&'w str]) -> Option<&'w str> {
     let (distance, word) = known.iter().map(|word| (distance(name, word), *word)).min()?;
     (3 * distance <= word.len()).then_some(word)
 }
 
-/// How many letters have to be changed, put in or left out to come from one word to the other.
+/// The edit distance of two words: how many letters must be changed, inserted or removed to turn one into the
+/// other.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -312,12 +314,12 @@ fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-/// Refuses two options that say opposite things.
+/// Rejects two options that contradict each other.
 fn opposed(given: &[Given], words: [&str; 2]) -> Result<()> {
     let find = |word| given.iter().find(|option| option.name == word);
     match (find(words[0]), find(words[1])) {
         (Some(_), Some(second)) => {
-            let text = format!("`{}` and `{}` exclude each other", words[0], words[1]);
+            let text = format!("`{}` and `{}` cannot be combined", words[0], words[1]);
             Err(Error::new(second.name.span(), text))
         }
         _ => Ok(()),
@@ -325,7 +327,7 @@ fn opposed(given: &[Given], words: [&str; 2]) -> Result<()> {
 }
 
 impl StreamOptions {
-    /// What the options are set to.
+    /// The values of the options, as tokens.
     pub fn values(&self) -> TokenStream {
         let Self { window, workers, burst, pool, cancel, report, title, .. } = self;
         quote!(#window #workers #burst #pool #cancel #report #title)
@@ -410,8 +412,8 @@ impl StageOptions {
                 State::Unnamed(span, _) => *span,
                 State::Named(names) => names[0].0.span(),
             };
-            let text = "`state` is for a stage with replicas: write `replicate` too, or leave `state` out, since \
-                        a serial stage may change the variables of the function";
+            let text = "`state` needs `replicate`: add `replicate`, or remove `state`, since a serial stage may change \
+                        the variables of the function";
             return Err(Error::new(span, text));
         }
         Ok(options)

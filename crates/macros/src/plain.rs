@@ -1,12 +1,16 @@
-//! A function with its loops as they are.
+//! Gives a function back with its loops as they are.
+//!
+//! It takes the tokens of a function and gives the same tokens without the annotations. It works on tokens
+//! and not on syntax trees, so it also works on code that does not parse, and editors keep understanding the
+//! rest of a half-written function.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
-/// The tokens without annotations. They need not be code that can be parsed: half-written code keeps what is right.
+/// Removes the annotations `#[stage..]` and `#[to_stream..]` from the tokens, which need not parse.
 pub fn without_annotations(tokens: TokenStream) -> TokenStream {
     let is_annotation = |group: &Group| {
         let tokens: Vec<TokenTree> = group.stream().into_iter().collect();
-        // `stage`, or `anabranch::stage`.
+        // The name may be `stage` or `anabranch::stage`.
         let name = match &tokens[..] {
             [_, TokenTree::Punct(first), TokenTree::Punct(_), name, ..] if first.as_char() == ':' => {
                 Some(name)
@@ -36,7 +40,7 @@ pub fn without_annotations(tokens: TokenStream) -> TokenStream {
     kept.into_iter().collect()
 }
 
-/// The tokens with `::anabranch` written as the path that the user has for it.
+/// Replaces `::anabranch` in the tokens by the path under which the user has the crate.
 pub fn with_crate(tokens: TokenStream, path: &TokenStream) -> TokenStream {
     let mut kept: Vec<TokenTree> = Vec::new();
     for token in tokens {

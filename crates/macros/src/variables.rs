@@ -1,4 +1,8 @@
-//! The variables of a function, as far as their declarations tell.
+//! Collects what the declarations of a function tell about its variables.
+//!
+//! It takes the function and gives sets of names: variables that can be changed, parameters that point to
+//! values of the caller, variables through which others are changed, and numbers. Two variables of the same
+//! name are treated as one, which can only make `check` reject more.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,24 +14,24 @@ use crate::changes::changed_anywhere;
 use crate::lends::lenders;
 use crate::names::{Binding, all_bindings, bindings, local_bindings};
 
-/// What is known of the variables, by name.
+/// What is known about the variables of a function, by name.
 #[derive(Default)]
 pub struct Variables {
-    /// All of them, and whether they, or what they point to, may be changed.
+    /// All variables, and whether they or what they point to can be changed.
     pub mutable: BTreeMap<String, bool>,
-    /// The parameters that point to what the caller has: it sees what is done to that.
+    /// The parameters that point to values of the caller, which sees changes to them.
     pub pointers: BTreeSet<String>,
-    /// Variables, and what they may change.
+    /// For each variable, the variables that it may change.
     pub lenders: BTreeMap<String, BTreeSet<String>>,
-    /// Those that are declared `mut`.
+    /// The variables that are declared `mut`.
     pub assignable: BTreeSet<String>,
-    /// Those of them for which a reason is seen.
+    /// The variables that something in the function changes, which explains their `mut`.
     pub changed: BTreeSet<String>,
-    /// Those that are declared without a value.
+    /// The variables that are declared without a value.
     pub unset: BTreeSet<String>,
-    /// Those that are surely numbers and the like, which are copied.
+    /// The variables that are certainly numbers, `bool`s or `char`s. These types are `Copy`.
     pub numbers: BTreeSet<String>,
-    /// Those of which that is not known.
+    /// The variables of which this is not certain.
     others: BTreeSet<String>,
 }
 
@@ -95,7 +99,8 @@ impl<'ast> Visit<'ast> for Variables {
 
     fn visit_expr_closure(&mut self, closure: &'ast syn::ExprClosure) {
         if has_loop(&closure.body) {
-            // For the loop they are as the function's parameters; their types are not written.
+            // Parameters of a closure around the loop are like those of a function, but their types are not
+            // written.
             for pat in &closure.inputs {
                 let names = all_bindings(pat);
                 self.pointers.extend(names.iter().map(|name| name.ident.to_string()));
@@ -112,7 +117,7 @@ fn is_mut_type(ty: &Type) -> bool {
     matches!(ty, Type::Reference(reference) if reference.mutability.is_some())
 }
 
-/// Whether there is a `&mut` in a type.
+/// Whether a type contains a `&mut`.
 fn points(ty: &Type) -> bool {
     struct Look(bool);
     impl<'ast> Visit<'ast> for Look {

@@ -1,9 +1,9 @@
-//! The baton of a serial stage: whoever holds it runs the stage, and nobody waits for it.
+//! A baton decides which thread runs a serial stage. No thread ever waits for it.
 //!
-//! A baton is a try-lock that remembers who knocked. [`Baton::poke`] either hands the caller the state, or
-//! leaves a mark that the holder is bound to see before it lets go. So a thread that has made work for a
-//! serial stage pokes, and may then forget about it: either it runs the stage itself, or the holder goes
-//! round once more.
+//! A baton is a try-lock that counts the attempts to take it. A thread that has produced work for a serial
+//! stage calls [`Baton::poke`]. Either it gets the baton, and with it the state of the stage, or its poke is
+//! counted, and the holder must look for work once more before it can let go. Either way the work will be
+//! seen, so the thread needs to do nothing more about it.
 //!
 //! ```
 //! use anabranch_record::Baton;
@@ -11,10 +11,10 @@
 //! let baton = Baton::new(0);
 //! let mut held = baton.poke().expect("nobody holds it yet");
 //! *held.state() += 1;
-//! assert!(baton.poke().is_none()); // held: this poke is counted
-//! let mut held = held.release().expect("somebody poked: go round again");
+//! assert!(baton.poke().is_none()); // the baton is held, so this poke is counted
+//! let mut held = held.release().expect("another poke was counted: look again");
 //! *held.state() += 1;
-//! assert!(held.release().is_none()); // nobody poked since: it is free
+//! assert!(held.release().is_none()); // no poke since the last look: it is free
 //! assert_eq!(*baton.poke().unwrap().state(), 2);
 //! ```
 
@@ -22,17 +22,19 @@ use std::fmt;
 
 use crate::sync::{Arc, AtomicU64, Ordering, Padded, RawCell, fence};
 
-/// Nobody holds the baton.
+/// No thread holds the baton.
 const FREE: u64 = 0;
-/// The stage will never run again. Pokes are counted below this bit and mean nothing any more.
+/// The stage will never run again. Pokes are still counted, in the bits below this one, but they have no
+/// effect.
 const CLOSED: u64 = 1 << 63;
 
-/// The order of a poke, and of the subtraction that answers it.
+/// The memory ordering of a poke.
 const POKE: Ordering = match () {
     () if cfg!(mutant = "poke_without_acquire") => Ordering::Release,
     () if cfg!(mutant = "poke_without_release") => Ordering::Acquire,
     () => Ordering::AcqRel,
 };
+/// The memory ordering of the subtraction by which a holder tries to let go.
 const RELEASE: Ordering = match () {
     () if cfg!(mutant = "relaxed_release") => Ordering::Relaxed,
     () if cfg!(mutant = "release_without_acquire") => Ordering::Release,
@@ -40,29 +42,32 @@ const RELEASE: Ordering = match () {
     () => Ordering::AcqRel,
 };
 
-/// The state of a serial stage, and the word that says who may touch it.
+/// The state of a serial stage, together with a word that says which thread may touch it.
 ///
-/// Invariant: the state is touched by the one thread whose poke found `FREE`, until it sets the word to
-/// `FREE` or `CLOSED`. A count of pokes other than 0 means held. 2^63 pokes of one holding are out of reach.
+/// Invariant: only the thread whose poke found the word `FREE` touches the state, until it sets the word to
+/// `FREE` or `CLOSED`. A word between the two is a count of pokes, and means that the baton is held. The
+/// count cannot reach `CLOSED`: that would take 2^63 pokes while one thread holds the baton.
 pub struct Baton<S> {
     word: Arc<Word>,
-    /// On lines of its own: who holds the baton writes it all the time, while others read what stands beside it.
+    /// On cache lines of its own. The holder writes the state all the time, and other threads read the fields
+    /// next to it.
     state: Padded<RawCell<S>>,
 }
 
-/// The word of a [`Baton`] apart from its state: for a thread that only asks whether somebody holds it.
+/// The word of a [`Baton`], without its state. It serves threads that only ask whether the baton is held.
 #[derive(Debug)]
 pub struct Word(Padded<AtomicU64>);
 
 impl Word {
-    /// Whether nobody holds the baton just now. A hint, unless fences make it more.
+    /// Whether no thread holds the baton at this moment. Without further fences the answer is only a hint.
     #[inline]
     pub fn is_free(&self) -> bool {
         self.0.load(Ordering::Relaxed) == FREE
     }
 
-    /// Whether nobody holds the baton, asked after something was made available without a poke. If somebody
-    /// holds it, that thread will see what was made when it looks after [`Held::let_go`].
+    /// Whether no thread holds the baton, for a caller that has just made something available without a poke.
+    ///
+    /// If the answer is no, the holder will see what was made available when it looks after [`Held::let_go`].
     #[inline]
     pub fn is_free_after_fence(&self) -> bool {
         #[cfg(not(mutant = "no_fence_in_room_notice"))]
@@ -77,8 +82,9 @@ impl Word {
     }
 }
 
-// SAFETY: the state is reached by one thread at a time (the invariant above), which the acquire and release
-// of the word order one after the other. So sharing the baton only sends the state from thread to thread.
+// SAFETY: only one thread at a time touches the state (see the invariant of `Baton`), and acquire and release
+// operations on the word order these threads. Sharing the baton therefore only sends the state between
+// threads.
 unsafe impl<S: Send> Sync for Baton<S> {}
 // SAFETY: a baton owns its state.
 unsafe impl<S: Send> Send for Baton<S> {}
@@ -90,43 +96,45 @@ impl<S> fmt::Debug for Baton<S> {
 }
 
 impl<S> Baton<S> {
-    /// A free baton over `state`.
+    /// Creates a free baton that guards `state`.
     pub fn new(state: S) -> Self {
         Self { word: Arc::new(Word(Padded(AtomicU64::new(FREE)))), state: Padded(RawCell::new(state)) }
     }
 
-    /// Takes the baton, or tells its holder that there is something new. `None` means that the holder will
-    /// look again, or that the baton is closed.
+    /// Takes the baton, or tells its holder that there is new work.
+    ///
+    /// `None` means that the holder will look for work again, or that the baton is closed.
     #[inline]
     pub fn poke(&self) -> Option<Held<'_, S>> {
         #[cfg(mutant = "poke_behind_a_hint")]
         if !self.word.is_free() {
             return None;
         }
-        // Release: the holder sees what this thread has made. Acquire: the state as the last holder left it.
+        // Release: the holder sees what this thread has produced. Acquire: this thread sees the state as the
+        // last holder left it.
         (self.word.0.fetch_add(1, POKE) == FREE).then(|| Held { baton: self, seen: 1 })
     }
 
-    /// The word: to ask from outside whether somebody holds the baton.
+    /// The word of the baton, for threads that only ask whether it is held.
     pub fn word(&self) -> &Arc<Word> {
         &self.word
     }
 
-    /// The state, once no thread can reach the baton any more.
+    /// Consumes the baton and returns its state.
     pub fn into_state(self) -> S {
         self.state.0.into_inner()
     }
 }
 
-/// The right to touch the state of a [`Baton`], held by one thread.
+/// The right to touch the state of a [`Baton`]. One thread has it.
 ///
-/// Dropping it closes the baton: that happens only when a stage is abandoned, and a closed stage is safer
-/// than one that runs on from an unknown state. The ordinary ways out are [`release`](Self::release),
-/// [`let_go`](Self::let_go) and [`close`](Self::close).
+/// The ordinary ways to give it up are [`release`](Self::release), [`let_go`](Self::let_go) and
+/// [`close`](Self::close). Dropping it closes the baton. This happens only when a thread abandons a stage,
+/// for example by a panic. The state of such a stage is unknown, so it must not run again.
 #[must_use = "dropping a held baton closes it"]
 pub struct Held<'b, S> {
     baton: &'b Baton<S>,
-    /// The pokes, this holder's own among them, that were made before it last looked. At least 1.
+    /// The pokes that were counted when the holder last looked, including its own. At least 1.
     seen: u64,
 }
 
@@ -137,17 +145,17 @@ impl<S> fmt::Debug for Held<'_, S> {
 }
 
 impl<'b, S> Held<'b, S> {
-    /// The state.
+    /// The state of the stage.
     #[inline]
     pub fn state(&mut self) -> &mut S {
         self.baton.state.0.with_mut(|state| {
-            // SAFETY: `self` is the one right to the state, and the reference borrows it mutably.
+            // SAFETY: `self` is the only right to the state, and the reference borrows `self` mutably.
             unsafe { &mut *state }
         })
     }
 
-    /// Lets the baton go if nobody has poked since the holder last looked; otherwise gives it back, and the
-    /// holder must look for work again.
+    /// Lets the baton go if no thread has poked since the holder last looked. Otherwise it returns the baton,
+    /// and the holder must look for work again.
     #[inline]
     pub fn release(self) -> Option<Self> {
         let (baton, seen) = self.forget();
@@ -159,9 +167,12 @@ impl<'b, S> Held<'b, S> {
         (left != FREE).then(|| Self { baton, seen: left })
     }
 
-    /// Lets the baton go whatever pokes came, and forgets them. The caller must look for work *after* this
-    /// and see to it that somebody does it: the swap makes that look see what the forgotten pokes stood for,
-    /// the fence what was made available by threads that only asked [`Word::is_free_after_fence`].
+    /// Lets the baton go and forgets all pokes.
+    ///
+    /// The caller must look for work *after* this call, and must make sure that a thread does the work that
+    /// it finds. The look sees everything that the forgotten pokes announced, because of the swap. It also
+    /// sees everything that was made available by threads that only asked [`Word::is_free_after_fence`],
+    /// because of the fence.
     #[inline]
     pub fn let_go(self) {
         let (baton, _) = self.forget();
@@ -173,7 +184,7 @@ impl<'b, S> Held<'b, S> {
         fence(Ordering::SeqCst);
     }
 
-    /// Closes the baton: no poke will ever succeed again.
+    /// Closes the baton: no later poke succeeds.
     pub fn close(self) {
         let (baton, _) = self.forget();
         baton.word.0.swap(CLOSED, Ordering::AcqRel);

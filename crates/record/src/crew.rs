@@ -1,4 +1,4 @@
-//! A crew: threads that are made once and help with one job after the other, whose closures may borrow.
+//! A crew: threads that are started once and help with many jobs. The closures of a job may borrow.
 //!
 //! ```
 //! use anabranch_record::crew::{Crew, Guest, Stay};
@@ -12,14 +12,14 @@
 //!     Stay::Done
 //! };
 //! crew.lend(1, &job, &|| (), |offer| {
-//!     offer.call(); // helpers may come from now on
-//!     work(); // the caller can do it alone, if none does
-//! }); // when this returns, no helper is in `job` any more
+//!     offer.call(); // helpers may join from now on
+//!     work(); // the caller can do all the work alone if no helper joins
+//! }); // when `lend` returns, no helper is inside `job`
 //! ```
 //!
-//! It promises that [`Crew::lend`] returns, or unwinds, only after every helper has left the job; that a job
-//! never waits for a helper (so recursion cannot deadlock); and that callers and helpers who are inside a job
-//! are at most as many as the crew was made for, or as the callers if those are more.
+//! [`Crew::lend`] returns, or unwinds, only after every helper has left the job. A job never waits for a
+//! helper to join, so a job that lends again cannot deadlock. The number of callers and helpers that are
+//! inside jobs is at most the size of the crew, or the number of callers if that is larger.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -28,29 +28,29 @@ use crate::sync::{
     Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock, spin_hint, thread, thread_local,
 };
 
-/// Threads that help with jobs. Dropping it ends them.
+/// A set of threads that help with jobs. Dropping it ends the threads.
 pub struct Crew {
     shared: Arc<Shared>,
     threads: Vec<thread::JoinHandle<()>>,
 }
 
 struct Shared {
-    /// Callers and helpers inside jobs are at most so many, or the callers alone if those are more.
+    /// How many callers and helpers may be inside jobs. If there are more callers than that, no helper joins.
     size: usize,
-    /// Threads outside the crew that are inside `lend`.
+    /// How many threads from outside the crew are inside `lend`.
     callers: AtomicUsize,
-    /// Helpers inside jobs.
+    /// How many helpers are inside jobs.
     helpers: AtomicUsize,
-    /// Bumped when a job calls for helpers: what an idle helper polls before it sleeps.
+    /// Rises when a job calls for helpers. Idle helpers poll it before they sleep.
     calls: AtomicUsize,
-    /// A helper polls. One is enough.
+    /// Whether a helper is polling. One is enough.
     polling: AtomicBool,
-    /// The last job was long enough for helpers to be of use.
+    /// Whether the last job was long enough for helpers to be useful.
     was_long: AtomicBool,
     state: Mutex<State>,
     /// Idle helpers wait here for a job.
     idle: Condvar,
-    /// Callers wait here for their helpers to leave.
+    /// Callers wait here until their helpers have left.
     left: Condvar,
 }
 
@@ -61,24 +61,24 @@ struct State {
     closing: bool,
 }
 
-/// A job on offer.
+/// A job that is on offer.
 struct Entry {
     id: usize,
     job: Erased<JobFn<'static>>,
-    /// Makes helpers that wait inside the job look up.
+    /// Wakes the helpers that wait inside the job, so that they look at whether they should leave.
     nudge: Erased<NudgeFn<'static>>,
-    /// Helpers may enter: the job has called, and its caller has not left.
+    /// Whether helpers may enter: the job has called for them, and its caller has not left.
     open: bool,
-    /// At most so many helpers at once.
+    /// How many helpers may be inside at once.
     wants: usize,
     inside: usize,
 }
 
-/// A closure of a job with its lifetime erased.
+/// A closure of a job, with its lifetime erased.
 ///
-/// Invariant: `job` is called only by helpers that are counted in `inside` of its entry, `nudge` only while the
-/// state is locked and the entry is in it. `lend` leaves the borrows that the two were made of only after the
-/// entry is closed, `inside` is 0, and the entry is taken out.
+/// Invariant: `job` is called only by helpers that are counted in `inside` of its entry. `nudge` is called
+/// only while the state is locked and the entry is in it. `lend` keeps both borrows alive until the entry is
+/// closed, `inside` is 0, and the entry was removed.
 struct Erased<F: ?Sized>(*const F);
 
 impl<F: ?Sized> Clone for Erased<F> {
@@ -89,14 +89,15 @@ impl<F: ?Sized> Clone for Erased<F> {
 
 impl<F: ?Sized> Copy for Erased<F> {}
 
-// SAFETY: the closure behind the pointer is `Sync` in both uses, and is only called.
+// SAFETY: the closure behind the pointer is `Sync` in both uses, and it is only called.
 unsafe impl<F: ?Sized + Sync> Send for Erased<F> {}
 
 type JobFn<'a> = dyn Fn(&Guest<'_>) -> Stay + Sync + 'a;
 type NudgeFn<'a> = dyn Fn() + Sync + 'a;
 
 fn erase_job(job: &JobFn<'_>) -> Erased<JobFn<'static>> {
-    // SAFETY: the two types differ in a lifetime only, and the invariant keeps the calls within it.
+    // SAFETY: the two types differ only in a lifetime, and the invariant of `Erased` keeps all calls within
+    // it.
     Erased(unsafe { std::mem::transmute::<*const JobFn<'_>, *const JobFn<'static>>(job) })
 }
 
@@ -105,12 +106,12 @@ fn erase_nudge(nudge: &NudgeFn<'_>) -> Erased<NudgeFn<'static>> {
     Erased(unsafe { std::mem::transmute::<*const NudgeFn<'_>, *const NudgeFn<'static>>(nudge) })
 }
 
-/// What a helper says when it comes back from a job.
+/// What a helper reports when it comes back from a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stay {
-    /// It gave way: there may be more to do.
+    /// The helper gave way to a caller. There may be more to do, so helpers may enter again.
     Away,
-    /// There is nothing left to do: nobody need come again.
+    /// Nothing is left to do, so no helper needs to enter again.
     Done,
 }
 
@@ -127,15 +128,16 @@ impl fmt::Debug for Guest<'_> {
 }
 
 impl Guest<'_> {
-    /// Whether the helper should leave at its next opportunity, because more callers have come.
+    /// Whether the helper should leave at its next opportunity because more callers have come.
     #[inline]
     pub fn is_overstaffed(&self) -> bool {
         self.shared.is_overstaffed()
     }
 
-    /// Says that the helper leaves because it finds nothing to do here: if it is the last one, the job is closed to
-    /// helpers until it [calls](Offer::call) again. Otherwise two idle jobs would hand a helper to and fro. Takes a
-    /// lock.
+    /// Announces that the helper leaves because it finds nothing to do.
+    ///
+    /// If it is the last helper inside, the job is closed to helpers until it [calls](Offer::call) again.
+    /// Without this, two jobs without work would pass one helper back and forth. Takes a lock.
     pub fn close_behind(&self) {
         let mut state = self.shared.lock();
         if let Some(entry) = state.entry(self.id)
@@ -146,7 +148,8 @@ impl Guest<'_> {
         }
     }
 
-    /// Whether another job has no helper yet: one that finds nothing to do here should leave for it. Takes a lock.
+    /// Whether another job has no helper yet. A helper that finds nothing to do in its job should leave for
+    /// that one. Takes a lock.
     pub fn is_wanted_elsewhere(&self) -> bool {
         let state = self.shared.lock();
         state
@@ -157,16 +160,17 @@ impl Guest<'_> {
 }
 
 thread_local! {
-    /// The crew that the current thread works for, by the address of its shared state; 0 for none.
-    #[allow(clippy::missing_const_for_thread_local)] // the models' macro knows no `const`
+    /// The crew that the current thread works for, as the address of its shared state. 0 means none.
+    #[allow(clippy::missing_const_for_thread_local)] // the model checkers' macro has no `const` form
     static CREW: std::cell::Cell<usize> = std::cell::Cell::new(0);
 }
 
-/// Idle helpers poll so many times before they sleep: some tens of microseconds.
-const POLLS: usize = 2_000;
+/// How many times an idle helper polls before it sleeps. That takes some tens of microseconds.
+const IDLE_POLLS: usize = 2_000;
 
-/// A job is long if it lasts for so many nanoseconds: then the next one calls its helpers at once.
-const LONG: u128 = 50_000;
+/// A job that takes at least this many nanoseconds is long. After a long job the next one calls its helpers
+/// at once.
+const LONG_JOB_NS: u128 = 50_000;
 
 impl fmt::Debug for Crew {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -175,13 +179,15 @@ impl fmt::Debug for Crew {
 }
 
 impl Crew {
-    /// A crew for jobs of up to `size` threads, the caller's among them: it has `size - 1` helpers, called
-    /// `name-1` and so on. Where the system gives fewer threads, there are fewer helpers.
+    /// Creates a crew for jobs of up to `size` threads, the caller included.
+    ///
+    /// The crew has `size - 1` helpers, named `name-1`, `name-2` and so on. It has fewer helpers if the
+    /// system refuses to start a thread.
     ///
     /// # Panics
     /// If `size` is 0.
     pub fn new(size: usize, name: &str) -> Self {
-        assert!(size > 0, "a crew is 1 thread or more, not 0");
+        assert!(size > 0, "a crew needs a size of at least 1, but `size` is 0");
         let shared = Arc::new(Shared {
             size,
             callers: AtomicUsize::new(0),
@@ -202,16 +208,19 @@ impl Crew {
         Self { shared, threads }
     }
 
-    /// How many threads may be inside jobs at once.
+    /// How many threads may be inside jobs at once, callers included.
     pub fn size(&self) -> usize {
         self.shared.size
     }
 
-    /// Runs `body` on the calling thread while up to `helpers` threads of the crew may run `job`.
+    /// Runs `body` on the calling thread, while up to `helpers` threads of the crew may run `job`.
     ///
-    /// `job` is called by a helper once the offer has [called](Offer::call); it should return when there is
-    /// nothing left to do, or when the [guest](Guest) should leave. `nudge` makes helpers that wait inside the
-    /// job look up: another job has come. A panic in `job` is resumed here, unless `body` panics itself.
+    /// A helper calls `job` once the offer has [called](Offer::call) for helpers. `job` should return when
+    /// nothing is left to do, or when its [guest](Guest) should leave. The crew calls `nudge` to wake the
+    /// helpers that wait inside the job, so that they can leave for another job.
+    ///
+    /// # Panics
+    /// A panic in `job` is resumed here after all helpers have left, unless `body` panics itself.
     pub fn lend<R>(
         &self,
         helpers: usize,
@@ -221,7 +230,7 @@ impl Crew {
     ) -> R {
         let shared = &*self.shared;
         let address = std::ptr::from_ref(shared).addr();
-        // A thread that is inside a job of this crew already is counted.
+        // A thread that is inside a job of this crew is counted already.
         let outer = CREW.with(|crew| crew.replace(address));
         if outer != address {
             shared.callers.fetch_add(1, Ordering::Relaxed);
@@ -249,7 +258,7 @@ impl Crew {
             let result = body(&offer);
             shared.was_long.store(began.is_long(), Ordering::Relaxed);
             result
-        }; // the offer's drop waits for the helpers, also when `body` unwinds
+        }; // dropping the offer waits for the helpers, even if `body` unwinds
         if let Some(payload) = panic.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
             resume_unwind(payload);
         }
@@ -263,13 +272,13 @@ impl Drop for Crew {
         self.shared.calls.fetch_add(1, Ordering::Release);
         self.shared.idle.notify_all();
         for thread in self.threads.drain(..) {
-            // A helper catches every panic of a job; a join that fails has nothing to tell.
+            // A helper catches every panic of a job, so a failed join has nothing to report.
             let _ = thread.join();
         }
     }
 }
 
-/// A job that is on offer to the crew, while its caller is inside [`Crew::lend`].
+/// A job that is on offer to the crew while its caller is inside [`Crew::lend`].
 pub struct Offer<'c> {
     shared: &'c Shared,
     id: usize,
@@ -285,8 +294,8 @@ impl fmt::Debug for Offer<'_> {
 }
 
 impl Offer<'_> {
-    /// Lets helpers come: to be called once the job shows to be worth it, and again when the last helper has
-    /// [closed it behind itself](Guest::close_behind). Takes a lock.
+    /// Lets helpers join. A caller calls this once the job turns out to be worth it, and again after the last
+    /// helper has [closed it](Guest::close_behind). Takes a lock.
     #[cold]
     pub fn call(&self) {
         self.called.store(true, Ordering::Relaxed);
@@ -302,7 +311,7 @@ impl Offer<'_> {
             return;
         }
         match state.sleeping {
-            // Perhaps some helpers wait inside other jobs.
+            // No helper sleeps, but some may wait inside other jobs.
             0 => {
                 for entry in state.jobs.iter().filter(|entry| entry.id != self.id && entry.inside > 0) {
                     // SAFETY: the state is locked and the entry is in it.
@@ -314,7 +323,7 @@ impl Offer<'_> {
         }
     }
 
-    /// Whether helpers may come already.
+    /// Whether helpers may join already.
     #[inline]
     pub fn is_called(&self) -> bool {
         self.called.load(Ordering::Relaxed)
@@ -337,8 +346,8 @@ impl Drop for Offer<'_> {
         state.jobs.retain(|entry| entry.id != self.id);
         CREW.with(|crew| crew.set(self.outer));
         if self.outer != self.address {
-            // One caller less: another job may have one helper more. Counted as a call, since a helper that found
-            // no room for itself may be about to sleep.
+            // There is one caller less, so another job may have one more helper. It is counted as a call,
+            // because a helper that found no room for itself may be about to sleep.
             self.shared.callers.fetch_sub(1, Ordering::Relaxed);
             if state.jobs.iter().any(|entry| entry.open) {
                 if cfg!(not(mutant = "no_call_for_room")) {
@@ -368,7 +377,7 @@ impl Shared {
         helpers > 0 && helpers + self.callers.load(Ordering::Relaxed) > self.size
     }
 
-    /// The life of a helper.
+    /// The main loop of a helper thread.
     fn help(&self) {
         CREW.with(|crew| crew.set(std::ptr::from_ref(self).addr()));
         let mut state = self.lock();
@@ -381,7 +390,8 @@ impl Shared {
                 last = Some(id);
                 drop(state);
                 let guest = Guest { shared: self, id };
-                // SAFETY: we are counted in the entry's `inside`, so the caller is still inside `lend`.
+                // SAFETY: this helper is counted in the entry's `inside`, so the caller is still inside
+                // `lend`.
                 let stay = unsafe { (*job.0)(&guest) };
                 state = self.lock();
                 self.leave(&mut state, id, stay);
@@ -400,8 +410,8 @@ impl Shared {
         }
     }
 
-    /// Enters the open job that has the fewest helpers, if there is one and the crew has room. Of several, not the
-    /// one it was in last: it may have left that one for another.
+    /// Enters the open job that has the fewest helpers, if there is one and the crew has room. Among equals
+    /// it avoids the job that the helper was in last, which it may have left for the other one.
     fn enter(&self, state: &mut State, last: Option<usize>) -> Option<(usize, Erased<JobFn<'static>>)> {
         let entry =
             state.jobs.iter_mut().filter(|entry| entry.open && entry.inside < entry.wants).min_by_key(
@@ -426,13 +436,13 @@ impl Shared {
         }
     }
 
-    /// Polls for a call, if no other helper does. Says whether one came.
+    /// Polls for a call, unless another helper polls already. Returns whether a call came.
     fn poll(&self, seen: usize) -> bool {
         if cfg!(any(loom, shuttle)) || self.polling.swap(true, Ordering::Relaxed) {
             return false;
         }
         let mut called = false;
-        for _ in 0..POLLS {
+        for _ in 0..IDLE_POLLS {
             called = self.calls.load(Ordering::Acquire) != seen;
             if called {
                 break;
@@ -444,7 +454,7 @@ impl Shared {
     }
 }
 
-/// How long a body took. Models have no clock.
+/// Measures how long a body takes. Model checkers have no clock.
 struct Clock {
     #[cfg(not(any(loom, shuttle)))]
     began: std::time::Instant,
@@ -460,9 +470,9 @@ impl Clock {
 
     fn is_long(&self) -> bool {
         #[cfg(not(any(loom, shuttle)))]
-        return self.began.elapsed().as_nanos() >= LONG;
-        // So that a model's first job calls its helpers at once and the later ones when they choose to.
+        return self.began.elapsed().as_nanos() >= LONG_JOB_NS;
+        // Under a model checker no job is long, so only the first job calls its helpers at once.
         #[cfg(any(loom, shuttle))]
-        (LONG == 0)
+        (LONG_JOB_NS == 0)
     }
 }

@@ -1,8 +1,8 @@
-//! Waiting without lost wake-ups: one event count for everybody who waits for something in a run.
+//! Waiting without lost wake-ups.
 //!
-//! A thread that found nothing to do *prepares* to wait, looks once more, and only then waits. A thread
-//! that made something available *notifies*. The two meet through sequentially consistent fences: either
-//! the notifier sees the sleeper, or the sleeper's last look sees what the notifier made available.
+//! A thread that has found nothing to do *prepares* to wait, looks once more, and only then waits. A thread
+//! that has made something available *notifies*. Sequentially consistent fences order the two: either the
+//! notifier sees the sleeper, or the sleeper's last look sees what the notifier has made available.
 //!
 //! ```
 //! use anabranch_record::EventCount;
@@ -15,11 +15,11 @@
 //!         event.notify();
 //!     });
 //!     while !ready.load(Ordering::Acquire) {
-//!         let ticket = event.prepare();
+//!         let key = event.prepare();
 //!         if ready.load(Ordering::Acquire) {
-//!             event.leave(); // then look again: a notice may have been meant for us
+//!             event.leave(); // the loop looks again: this thread may have used up a notification
 //!         } else {
-//!             event.wait(ticket);
+//!             event.wait(key);
 //!         }
 //!     }
 //! });
@@ -29,31 +29,35 @@ use std::time::Duration;
 
 use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering, Padded, fence, lock};
 
-/// An event count: threads wait on it for *something to have changed*, and look for themselves what.
+/// An event count. Threads wait on it until *something has changed*, and then find out themselves what.
 ///
-/// Promises: a notice given after a thread has prepared to wait wakes that thread or another one that
-/// waits; a thread that looks after [`prepare`](Self::prepare) and after every return of
-/// [`wait`](Self::wait) and [`leave`](Self::leave) misses nothing. Returns of `wait` may be spurious.
-/// While nobody waits, a notice costs one fence and one load.
+/// - A notification that is given after a thread has prepared to wait wakes that thread, or another waiting
+///   thread.
+/// - A thread misses nothing if it looks after [`prepare`](Self::prepare) and after every return of
+///   [`wait`](Self::wait) and [`leave`](Self::leave).
+/// - `wait` may return without a notification.
+/// - While no thread waits, a notification costs one fence and one load.
 #[derive(Debug)]
 pub struct EventCount {
-    /// Rises by one with every notice that was delivered.
+    /// Rises by 1 with every notification that was delivered.
     epoch: Padded<AtomicU64>,
-    /// How many threads are between `prepare` and their leave.
+    /// How many threads have called `prepare` and have not left yet.
     sleepers: Padded<AtomicUsize>,
-    /// A wake-up is under way: further notices are covered by it. Cleared on entry (after the epoch was
-    /// read) and on leaving: with the second alone, a flag raised just after the last sleeper left would
-    /// stay up for ever.
+    /// A wake-up is under way, and it covers further notifications.
+    ///
+    /// The flag is cleared when a thread prepares (after it has read the epoch) and when it leaves. Clearing
+    /// it only on leaving is not enough: a flag that was set just after the last sleeper left would stay set
+    /// for ever.
     waking: Padded<AtomicBool>,
-    /// How many threads are in the condition variable.
+    /// How many threads wait on the condition variable.
     waiting: Mutex<usize>,
     condvar: Condvar,
 }
 
-/// What a thread knew when it prepared to wait.
+/// The state of an event count at the time when a thread prepared to wait.
 #[derive(Debug, Clone, Copy)]
-#[must_use = "a thread that has prepared must wait or leave"]
-pub struct Ticket {
+#[must_use = "a thread that has prepared to wait must call `wait` or `leave`"]
+pub struct WaitKey {
     epoch: u64,
 }
 
@@ -64,7 +68,7 @@ impl Default for EventCount {
 }
 
 impl EventCount {
-    /// An event count on which nobody waits.
+    /// Creates an event count on which no thread waits.
     pub fn new() -> Self {
         Self {
             epoch: Padded(AtomicU64::new(0)),
@@ -75,10 +79,11 @@ impl EventCount {
         }
     }
 
-    /// Announces that the calling thread is about to wait. It must look once more afterwards, then call
-    /// [`wait`](Self::wait) or [`leave`](Self::leave).
-    pub fn prepare(&self) -> Ticket {
-        // The epoch is read before the flag is cleared: a notice between the two is seen as a change.
+    /// Announces that the calling thread is about to wait. The thread must look once more afterwards, and
+    /// then call [`wait`](Self::wait) or [`leave`](Self::leave).
+    pub fn prepare(&self) -> WaitKey {
+        // The epoch is read before the flag is cleared, so a notification between the two is seen as a
+        // change.
         #[cfg(not(mutant = "epoch_after_clear"))]
         let epoch = self.epoch.load(Ordering::Acquire);
         self.sleepers.fetch_add(1, Ordering::SeqCst);
@@ -88,13 +93,13 @@ impl EventCount {
         let epoch = self.epoch.load(Ordering::Acquire);
         #[cfg(not(mutant = "no_fence_in_prepare"))]
         fence(Ordering::SeqCst);
-        Ticket { epoch }
+        WaitKey { epoch }
     }
 
-    /// Waits until a notice has been given since the ticket was taken, or returns early for no reason.
-    pub fn wait(&self, ticket: Ticket) {
+    /// Waits until a notification was given since `key` was made. It may return earlier, without a reason.
+    pub fn wait(&self, key: WaitKey) {
         let mut waiting = lock(&self.waiting);
-        if cfg!(mutant = "no_look_at_the_epoch") || self.epoch.load(Ordering::Acquire) == ticket.epoch {
+        if cfg!(mutant = "no_look_at_the_epoch") || self.epoch.load(Ordering::Acquire) == key.epoch {
             *waiting += 1;
             waiting = self.condvar.wait(waiting).unwrap_or_else(|poisoned| poisoned.into_inner());
             *waiting -= 1;
@@ -103,33 +108,39 @@ impl EventCount {
         self.leave();
     }
 
-    /// As [`wait`](Self::wait), but returns after `most` at the latest. Model checkers know no time: there it waits.
-    pub fn wait_for(&self, ticket: Ticket, most: Duration) {
+    /// Like [`wait`](Self::wait), but returns after `timeout` at the latest. Model checkers have no clock,
+    /// and never time out.
+    pub fn wait_for(&self, key: WaitKey, timeout: Duration) {
         let mut waiting = lock(&self.waiting);
-        if self.epoch.load(Ordering::Acquire) == ticket.epoch {
+        if self.epoch.load(Ordering::Acquire) == key.epoch {
             *waiting += 1;
-            waiting =
-                self.condvar.wait_timeout(waiting, most).unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+            waiting = self
+                .condvar
+                .wait_timeout(waiting, timeout)
+                .unwrap_or_else(|poisoned| poisoned.into_inner())
+                .0;
             *waiting -= 1;
         }
         drop(waiting);
         self.leave();
     }
 
-    /// Takes the announcement back. The thread must look once more after this too: the notice that would
-    /// have woken another thread may have been spent on it.
+    /// Takes the announcement back.
+    ///
+    /// The thread must look once more after this call too: a notification that would have woken another
+    /// thread may have been spent on this one.
     pub fn leave(&self) {
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
-        // The fence makes the look after this see what those have published whose notices were spared because this
-        // thread was being woken.
+        // While this thread was being woken, other threads left out their notifications. The fence makes the
+        // look after `leave` see what those threads have published.
         #[cfg(not(mutant = "no_clear_on_leaving"))]
         self.waking.store(false, Ordering::Relaxed);
         #[cfg(not(mutant = "no_fence_in_leave"))]
         fence(Ordering::SeqCst);
     }
 
-    /// Wakes one waiting thread, if there is one and no wake-up is under way already. What the woken thread
-    /// shall find must have been published before.
+    /// Wakes one waiting thread, if there is one and no wake-up is under way. The caller must have published
+    /// before what the woken thread is to find.
     #[inline]
     pub fn notify(&self) {
         #[cfg(not(mutant = "no_fence_in_notify"))]
@@ -141,8 +152,9 @@ impl EventCount {
 
     #[cold]
     fn wake_one(&self) {
-        // The load spares the line while a wake-up takes its time. Whoever clears the flag makes a fence, then looks:
-        // either we see the flag clear, or that look sees what we have published.
+        // The load keeps the cache line shared while a wake-up is under way. A thread that clears the flag
+        // passes a fence and then looks. So either this thread sees the flag cleared, or that look sees what
+        // this thread has published.
         if !self.waking.load(Ordering::Relaxed) && !self.waking.swap(true, Ordering::AcqRel) {
             self.epoch.fetch_add(1, Ordering::AcqRel);
             let waiting = lock(&self.waiting);
@@ -152,10 +164,12 @@ impl EventCount {
         }
     }
 
-    /// Wakes every waiting thread: for the end of a run, and for a change that only one certain thread can use.
+    /// Wakes every waiting thread. It is for the end of a run, and for a change that only one particular
+    /// thread can use.
     #[cold]
     pub fn notify_all(&self) {
-        // No fence: whoever prepares meets this in the epoch or, at the latest, in the lock.
+        // No fence is needed: a thread that prepares sees the new epoch, at the latest when it takes the
+        // lock.
         #[cfg(not(mutant = "no_epoch_in_notify_all"))]
         self.epoch.fetch_add(1, Ordering::AcqRel);
         let waiting = lock(&self.waiting);
@@ -164,7 +178,8 @@ impl EventCount {
         }
     }
 
-    /// How many threads have announced that they wait: for reports, not for decisions.
+    /// How many threads have announced that they wait. The number is for reports and must not decide anything
+    /// that needs to be exact.
     pub fn sleepers(&self) -> usize {
         self.sleepers.load(Ordering::Relaxed)
     }

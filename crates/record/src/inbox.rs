@@ -1,7 +1,8 @@
-//! A bounded queue between any number of threads that post an item now and then and one that takes many.
+//! A bounded queue. Any number of threads post single items, and one thread takes many items at a time.
 //!
-//! A post is one compare-and-swap and two plain stores; what is taken at once shares the cost of being seen. It never
-//! waits: who finds the inbox full or empty waits on an [`EventCount`](crate::EventCount) of its own choice.
+//! A post is one compare-and-swap and two plain stores. The taker pays for synchronisation once for all items
+//! that it takes together. The inbox never waits: a caller that finds it full or empty waits on an
+//! [`EventCount`](crate::EventCount) of its own choice.
 //!
 //! ```
 //! use anabranch_record::inbox::{PostError, inbox};
@@ -26,45 +27,47 @@ use crate::leftovers::Leftovers;
 use crate::ring::Ring;
 use crate::sync::{Arc, AtomicU64, Ordering, Padded, RawCell, spin_hint, thread};
 
-/// Somebody is posting.
+/// A thread is posting.
 const LOCKED: u64 = 1;
-/// Nobody will take any more.
+/// The taker is gone, or has closed the inbox.
 const CLOSED: u64 = 2;
-/// The bits above are the number of posts.
-const BITS: u32 = 2;
+/// How many low bits of the word are flags. The bits above count the posts.
+const FLAG_BITS: u32 = 2;
 
-/// After so many looks at an inbox in which another thread is posting, one lets that thread run.
-const LOOKS: u32 = 64;
+/// After this many looks at an inbox in which another thread is posting, a thread yields to the scheduler.
+const LOOKS_BEFORE_YIELD: u32 = 64;
 
-/// The side of the posts. Clones post to the same [`Taker`].
+/// The posting side of an inbox. Its clones post to the same [`Taker`].
 pub struct Inbox<T>(Arc<Shared<T>>);
 
-/// The side that takes.
+/// The taking side of an inbox.
 pub struct Taker<T> {
     shared: Arc<Shared<T>>,
-    /// The items below were taken. The same as `shared.taken`, but after a panic of who was given an item.
+    /// Every item below this index was taken. It differs from `shared.taken` only after the caller's closure
+    /// panicked.
     taken: u64,
 }
 
-/// Why an item was not posted: it comes back.
+/// Why an item was not posted. The error gives the item back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PostError<T> {
-    /// As many items wait as may.
+    /// The inbox holds as many items as it may.
     Full(T),
-    /// The taker is gone.
+    /// The taker was dropped or has closed the inbox.
     Closed(T),
 }
 
 /// Invariants:
-/// - Who has set [`LOCKED`] is alone in writing the slot of the index that `word` counts to. It finds that slot empty
-///   if the index is less than a ring's length above `taken`.
-/// - The taker is alone in reading the slots from `taken` up to where `word` counts, which are all full.
+///
+/// - Only the thread that has set [`LOCKED`] writes the slot at the index that `word` counts to. This slot is
+///   empty if the index is less than the length of the ring above `taken`.
+/// - Only the taker reads the slots from `taken` up to the count in `word`. All of them are full.
 struct Shared<T> {
     slots: Ring<RawCell<MaybeUninit<T>>>,
-    /// At most so many items wait: no more than there are slots.
+    /// How many items may wait. At most the number of slots.
     limit: AtomicU64,
     posts: Padded<Posts>,
-    /// The items below were taken: written by the taker.
+    /// Every item below this index was taken. Written by the taker.
     taken: Padded<AtomicU64>,
 }
 
@@ -72,24 +75,25 @@ struct Shared<T> {
 struct Posts {
     /// How many items were posted, and the flags.
     word: AtomicU64,
-    /// There is room for the items below: `taken + limit` as of some time ago. Written under the lock.
+    /// Every item below this index has room: `taken + limit` at some earlier time. Written under the lock.
     room: AtomicU64,
 }
 
-// SAFETY: items move from the thread that posts to the one that takes and are not shared: by the invariants a slot is
-// touched by one thread at a time, ordered by `word` and `taken` (release, acquire).
+// SAFETY: an item moves from the posting thread to the taking thread and is not shared. By the invariants
+// only one thread at a time touches a slot, and `word` and `taken` (store-release, load-acquire) order these
+// threads.
 unsafe impl<T: Send> Sync for Shared<T> {}
-// SAFETY: it owns its items.
+// SAFETY: the inbox owns its items.
 unsafe impl<T: Send> Send for Shared<T> {}
 
-/// Loom takes sequentially consistent accesses for weaker ones: a fence beside them makes up for it.
+/// Loom treats sequentially consistent accesses as weaker ones. A fence next to them restores their meaning.
 #[inline]
 fn sequential() {
     #[cfg(loom)]
     crate::sync::fence(Ordering::SeqCst);
 }
 
-/// An inbox in which up to `capacity` items wait.
+/// Creates an inbox in which up to `capacity` items may wait.
 ///
 /// # Panics
 /// If `capacity` is 0 or above 2^48.
@@ -104,15 +108,16 @@ pub fn inbox<T>(capacity: usize) -> (Inbox<T>, Taker<T>) {
 }
 
 impl<T> Shared<T> {
-    /// How many items wait; one that is just being posted may be missing.
+    /// How many items wait. An item that is being posted at this moment may be missing.
     #[inline]
     fn waiting(&self) -> u64 {
-        // In this order: what was taken was posted before.
+        // In this order, since every item that was taken had been posted before.
         let taken = self.taken.load(Ordering::Acquire);
-        (self.posts.word.load(Ordering::Acquire) >> BITS) - taken
+        (self.posts.word.load(Ordering::Acquire) >> FLAG_BITS) - taken
     }
 
-    /// Waits for the lock. Gives how many items were posted; `None` if the inbox is closed.
+    /// Takes the lock, after posts that are under way. Returns how many items were posted, or `None` if the
+    /// inbox is closed.
     #[inline]
     fn lock(&self) -> Option<u64> {
         let mut looks = 0u32;
@@ -127,10 +132,10 @@ impl<T> Shared<T> {
             };
             if word & LOCKED == 0 && locked().is_ok() {
                 sequential();
-                return Some(word >> BITS);
+                return Some(word >> FLAG_BITS);
             }
             looks += 1;
-            if looks.is_multiple_of(LOOKS) {
+            if looks.is_multiple_of(LOOKS_BEFORE_YIELD) {
                 thread::yield_now();
             } else {
                 spin_hint();
@@ -141,19 +146,21 @@ impl<T> Shared<T> {
     #[inline]
     fn unlock(&self, posted: u64) {
         let order = if cfg!(mutant = "relaxed_post") { Ordering::Relaxed } else { Ordering::Release };
-        self.posts.word.store(posted << BITS, order);
+        self.posts.word.store(posted << FLAG_BITS, order);
     }
 }
 
 impl<T> Inbox<T> {
-    /// Posts an item, if there is room. Waits only for other posts that are under way.
+    /// Posts `item` if there is room. It waits only for other posts that are under way.
     ///
-    /// A sequentially consistent load after it, and a sequentially consistent store before [`settle`](Self::settle) and
-    /// a look at what waits: one of the two sees what the other thread did. So who is about to sleep says so, settles,
-    /// looks, and sleeps; who has posted looks whether anybody has said so.
+    /// To sleep without losing an item, the taker stores a flag (sequentially consistent), calls
+    /// [`settle`](Self::settle), looks at [`waiting`](Self::waiting), and then sleeps. A thread that has
+    /// posted loads the flag (sequentially consistent) and wakes the taker if the flag is set. At least one
+    /// of the two sees what the other has done.
     ///
     /// # Errors
-    /// If there is no room, or if the taker is gone.
+    /// [`PostError::Full`] if there is no room, [`PostError::Closed`] if the taker was dropped or has closed
+    /// the inbox.
     #[inline]
     pub fn post(&self, item: T) -> Result<(), PostError<T>> {
         let Self(shared) = self;
@@ -169,15 +176,16 @@ impl<T> Inbox<T> {
             }
         }
         shared.slots.slot(posted).with_mut(|slot| {
-            // SAFETY: we hold the lock and `posted` is below `taken + limit`, as this thread or, before its unlock, an
-            // earlier holder of the lock has read with acquire: the slot is empty and ours.
+            // SAFETY: this thread holds the lock. `posted` is below `taken + limit`, where `taken` was read
+            // with acquire by this thread or by an earlier holder of the lock. So the slot is empty, and no
+            // other thread touches it.
             unsafe { (*slot).write(item) };
         });
         shared.unlock(posted + 1);
         Ok(())
     }
 
-    /// How many items wait; one that is just being posted may be missing.
+    /// How many items wait. An item that is being posted at this moment may be missing.
     #[inline]
     pub fn waiting(&self) -> u64 {
         self.0.waiting()
@@ -189,7 +197,7 @@ impl<T> Inbox<T> {
         self.0.taken.load(Ordering::Relaxed)
     }
 
-    /// Waits for the post that is under way, if there is one.
+    /// Waits until the post that is under way, if there is one, has finished.
     pub fn settle(&self) {
         let word = &self.0.posts.word;
         sequential();
@@ -198,25 +206,25 @@ impl<T> Inbox<T> {
             return;
         }
         while word.load(Ordering::Acquire) == before {
-            // Who posts may want this very processor.
+            // The posting thread may need the processor that this thread occupies.
             thread::yield_now();
         }
     }
 
-    /// Whether as many items wait as may. Only looks.
+    /// Whether the inbox holds as many items as it may. It takes no lock.
     pub fn is_full(&self) -> bool {
         self.waiting() >= self.0.limit.load(Ordering::Relaxed)
     }
 
-    /// At most `limit` items are to wait, if that is less than were allowed before.
+    /// Lowers the number of items that may wait to `limit`. It never raises it.
     ///
     /// # Panics
-    /// If `limit` is 0, or an item was posted already.
+    /// If `limit` is 0, if an item was posted already, or if the inbox is closed.
     pub fn narrow(&self, limit: usize) {
         let Self(shared) = self;
-        assert!(limit > 0, "an inbox has room for 1 item or more, not 0");
+        assert!(limit > 0, "an inbox needs room for at least 1 item, but `limit` is 0");
         let posted = shared.lock();
-        assert_eq!(posted, Some(0), "an inbox is narrowed before it is used");
+        assert_eq!(posted, Some(0), "an inbox can be narrowed only before its first post");
         let limit = shared.limit.load(Ordering::Relaxed).min(limit as u64);
         shared.limit.store(limit, Ordering::Relaxed);
         shared.posts.room.store(limit, Ordering::Relaxed);
@@ -231,16 +239,18 @@ impl<T> Clone for Inbox<T> {
 }
 
 impl<T> Taker<T> {
-    /// Takes up to `most` items that wait and calls `f` with one after the other, in the order of the posts. Gives how
-    /// many there were. If `f` panics, the items that it was not called with still wait.
+    /// Takes up to `most` items and calls `f` with each of them, in the order of the posts. Returns how many
+    /// items it took.
+    ///
+    /// If `f` panics, the items that it was not called with stay in the inbox.
     #[inline]
     pub fn take(&mut self, most: usize, mut f: impl FnMut(T)) -> usize {
-        let waiting = (self.shared.posts.word.load(Ordering::Acquire) >> BITS) - self.taken;
+        let waiting = (self.shared.posts.word.load(Ordering::Acquire) >> FLAG_BITS) - self.taken;
         let size = waiting.min(most as u64);
         for _ in 0..size {
             let item = self.shared.slots.slot(self.taken).with(|slot| {
-                // SAFETY: the slot is full, by the acquire above, and we are the only one who takes; `taken` passes it
-                // before anything else happens.
+                // SAFETY: the acquire load above says that the slot is full. This taker is the only reader,
+                // and `taken` passes the slot before anything else can happen.
                 unsafe { (*slot).assume_init_read() }
             });
             self.taken += 1;
@@ -250,30 +260,31 @@ impl<T> Taker<T> {
         size as usize
     }
 
-    /// How many items wait; one that is just being posted may be missing.
+    /// How many items wait. An item that is being posted at this moment may be missing.
     #[inline]
     pub fn waiting(&self) -> u64 {
         self.shared.waiting()
     }
 
-    /// No item will be posted any more: who posts gets it back.
+    /// Closes the inbox: later posts fail and give their items back. Items that were posted can still be
+    /// taken.
     pub fn close(&mut self) {
         if let Some(posted) = self.shared.lock() {
-            self.shared.posts.word.store(posted << BITS | CLOSED, Ordering::Release);
+            self.shared.posts.word.store(posted << FLAG_BITS | CLOSED, Ordering::Release);
         }
     }
 }
 
-/// Closes the inbox; what waits is dropped.
+/// Closes the inbox and drops the items that wait in it.
 impl<T> Drop for Taker<T> {
     fn drop(&mut self) {
         self.close();
-        let posted = self.shared.posts.word.load(Ordering::Acquire) >> BITS;
+        let posted = self.shared.posts.word.load(Ordering::Acquire) >> FLAG_BITS;
         let mut leftovers = Leftovers::default();
         for index in self.taken..posted {
             leftovers.drop(|| {
                 self.shared.slots.slot(index).with_mut(|slot| {
-                    // SAFETY: the slot is full and nobody else reads it; no post comes any more.
+                    // SAFETY: the slot is full, no other thread reads it, and no later post can touch it.
                     unsafe { (*slot).assume_init_drop() };
                 });
             });
@@ -296,8 +307,8 @@ impl<T> fmt::Debug for Taker<T> {
 impl<T> fmt::Display for PostError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Full(_) => "the inbox has no room just now",
-            Self::Closed(_) => "nobody takes from the inbox any more",
+            Self::Full(_) => "the inbox is full: take items from it before posting again",
+            Self::Closed(_) => "the inbox is closed: its taker takes no more items",
         })
     }
 }

@@ -1,22 +1,23 @@
-//! Dropping many items of which any may panic: the others are dropped all the same.
+//! Dropping many items when any drop may panic: the remaining items are dropped all the same.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// Drops one leftover after the other. The first panic among them is resumed when this goes, unless the thread
-/// unwinds already.
+/// Runs several drops and catches their panics.
+///
+/// When this value is dropped it resumes the first of these panics, unless the thread is already unwinding.
 #[derive(Default)]
 pub(crate) struct Leftovers {
     panic: Option<Box<dyn Any + Send>>,
 }
 
 impl Leftovers {
-    /// Calls `drop_one`.
+    /// Calls `drop_one`, which drops one item. A panic is kept for later.
     pub(crate) fn drop(&mut self, drop_one: impl FnOnce()) {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(drop_one)) {
             match self.panic {
                 None => self.panic = Some(payload),
-                // Its own drop may panic too, and there is nobody left to tell.
+                // Only one panic can be resumed. Dropping this payload could panic again, so it is leaked.
                 Some(_) => std::mem::forget(payload),
             }
         }

@@ -1,13 +1,17 @@
 //! How items pass between threads: bounded windows, lanes and batons.
 //!
-//! Three tools of one kind. Items have 64-bit indices, slots are reused behind a window that bounds the memory,
-//! and whoever may touch a slot is known from the index alone, so that items need no lock.
+//! The crate has three kinds of tools. In records and lanes an item has a 64-bit index, and the slots that hold
+//! items are reused within a window, which bounds the memory. The index alone determines which thread may
+//! touch a slot, so no lock is taken to pass an item.
 //!
-//! - A [`Record`] is Erbium's event record: writers *stall* for room and *commit*, readers *receive* and
-//!   *release*. [`one_to_one`] is its plainest form and carries a burst for one synchronisation.
-//! - [Lanes](lane) carry the items of one pipeline: all stages share one window, and only the source waits.
-//! - A [`Baton`] says who runs a serial stage, and an [`EventCount`] lets threads wait for anything at all.
-//!   A [`Crew`] is threads that help with jobs which may borrow, an [inbox] a queue that many threads post to.
+//! - A [`Record`] is the event record of the Erbium paper. Writers *stall* until there is room and *commit*
+//!   what they have written. Readers *receive* items and *release* them. [`one_to_one`] is the simplest form
+//!   of a record, and the fastest: one synchronisation hands over a whole burst of items.
+//! - [Lanes](lane) carry the items of one pipeline. All stages of the pipeline share one window, and only the
+//!   source waits for room.
+//! - A [`Baton`] decides which thread runs a serial stage. An [`EventCount`] lets threads sleep until
+//!   something has changed. A [`Crew`] is a set of threads that help with jobs, and these jobs may borrow. An
+//!   [inbox] is a bounded queue that many threads post to and one thread empties.
 //!
 //! ```
 //! use anabranch_record::one_to_one;
@@ -16,14 +20,14 @@
 //! std::thread::scope(|scope| {
 //!     scope.spawn(move || {
 //!         for n in 0..100u32 {
-//!             let Ok(mut slots) = writer.stall(1) else { return }; // the reader has gone
+//!             let Ok(mut slots) = writer.stall(1) else { return }; // the reader was dropped
 //!             slots.push(n);
 //!             slots.commit();
 //!         }
-//!     }); // the writer is dropped: the stream ends
+//!     }); // dropping the writer ends the stream
 //!     let mut sum = 0;
 //!     loop {
-//!         let items = reader.receive(4); // fewer only at the end
+//!         let items = reader.receive(4); // fewer than 4 only at the end of the stream
 //!         if items.is_empty() {
 //!             break;
 //!         }
@@ -34,16 +38,19 @@
 //! });
 //! ```
 //!
-//! # What it promises
+//! # Guarantees
 //!
-//! Each item is dropped exactly once, whenever a side is dropped. An uncommitted slot is private and a released
-//! one unreachable, which the borrow checker guards. No waiting thread uses a processor for longer than some
-//! tens of microseconds. All `unsafe` of the workspace's data plane is here, behind safe types, each with its
-//! argument; loom and shuttle check the protocols.
+//! - Each item is dropped exactly once, no matter when a writer or a reader is dropped.
+//! - A slot that is not committed is visible to its writer only, and a released slot cannot be read. The
+//!   borrow checker enforces both.
+//! - A waiting thread polls for at most some tens of microseconds and then sleeps.
+//! - All `unsafe` code that moves items between threads is in this crate, behind safe types. Each block
+//!   states why it is sound, and loom and shuttle check the protocols.
 //!
-//! # What it does not
+//! # What is not here
 //!
-//! It starts no threads but a crew's, and knows nothing of stages or errors: that is `anabranch`.
+//! The crate starts no threads except those of a [`Crew`]. It knows nothing of stages or of errors: the crate
+//! `anabranch` adds them.
 
 pub mod baton;
 pub mod crew;
@@ -57,7 +64,7 @@ pub mod sync;
 
 pub use baton::{Baton, Held, Word};
 pub use crew::Crew;
-pub use event::{EventCount, Ticket};
+pub use event::{EventCount, WaitKey};
 pub use record::{
     All, Closed, Deal, Dealt, Items, Observer, Owning, ReadDeal, ReadView, Reader, Record, RegisterError,
     Slots, Tickets, TryStallError, ViewItems, ViewSlots, WriteDeal, WriteView, Writer, one_to_one,

@@ -1,8 +1,8 @@
-//! The slot store: a power-of-two ring of slots addressed by 64-bit indices.
+//! A ring of slots, addressed by 64-bit indices.
 //!
-//! It knows nothing of who may touch a slot; records and lanes add that.
+//! The ring does not know which thread may touch a slot. Lanes and the inbox add that.
 
-/// A ring of `S`, addressed by index modulo its capacity.
+/// A ring of slots of type `S`. An index is taken modulo the capacity.
 #[derive(Debug)]
 pub(crate) struct Ring<S> {
     slots: Box<[S]>,
@@ -10,7 +10,7 @@ pub(crate) struct Ring<S> {
 }
 
 impl<S> Ring<S> {
-    /// A ring of at least `capacity` slots, rounded up to a power of two.
+    /// Creates a ring of at least `capacity` slots: the capacity is rounded up to a power of two.
     ///
     /// # Panics
     /// If `capacity` is 0 or above 2^48.
@@ -25,10 +25,10 @@ impl<S> Ring<S> {
         self.slots.len()
     }
 
-    /// The slot of `index`.
+    /// The slot that `index` maps to.
     #[inline]
     pub(crate) fn slot(&self, index: u64) -> &S {
-        // The mask keeps the position in bounds, so the compiler's check is the only one and is cheap.
+        // The mask keeps the position within bounds, so the bounds check never fails and is predicted well.
         &self.slots[index as usize & self.mask]
     }
 }

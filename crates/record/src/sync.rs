@@ -1,7 +1,9 @@
-//! One name for each primitive that the crate synchronises with, so that the same source runs on the
-//! real machine, under loom (`--cfg loom`: memory order) and under shuttle (`--cfg shuttle`: whole runs).
+//! The synchronisation primitives of the crate, under one name for each.
 //!
-//! `anabranch` builds its executors on the same names; nothing else of this module is public API.
+//! The same source compiles against the standard library, against loom (`--cfg loom`, which checks memory
+//! orderings) and against shuttle (`--cfg shuttle`, which checks schedules of whole runs).
+//!
+//! The crate `anabranch` uses these names too. They are not part of the public API otherwise.
 
 #[cfg(loom)]
 pub use loom::{
@@ -35,7 +37,7 @@ pub fn spin_hint() {
     std::hint::spin_loop();
 }
 
-/// A cell whose accesses loom can check; elsewhere it is `std::cell::UnsafeCell`.
+/// A cell whose accesses loom checks. Without loom it is a `std::cell::UnsafeCell`.
 #[derive(Debug)]
 pub struct RawCell<T> {
     #[cfg(loom)]
@@ -45,7 +47,7 @@ pub struct RawCell<T> {
 }
 
 impl<T> RawCell<T> {
-    /// A cell that holds `value`.
+    /// Creates a cell that holds `value`.
     pub fn new(value: T) -> Self {
         #[cfg(loom)]
         let inner = loom::cell::UnsafeCell::new(value);
@@ -54,12 +56,13 @@ impl<T> RawCell<T> {
         Self { inner }
     }
 
-    /// The value, given up by the cell's owner.
+    /// Consumes the cell and returns its value.
     pub fn into_inner(self) -> T {
         self.inner.into_inner()
     }
 
-    /// Calls `f` with a pointer for reading. The pointer may be used inside `f` only.
+    /// Calls `f` with a pointer to the value, for reading. The pointer must not be used after `f` has
+    /// returned.
     #[inline]
     pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
         #[cfg(loom)]
@@ -68,7 +71,8 @@ impl<T> RawCell<T> {
         f(self.inner.get())
     }
 
-    /// Calls `f` with a pointer for writing. The pointer may be used inside `f` only.
+    /// Calls `f` with a pointer to the value, for writing. The pointer must not be used after `f` has
+    /// returned.
     #[inline]
     pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         #[cfg(loom)]
@@ -78,15 +82,15 @@ impl<T> RawCell<T> {
     }
 }
 
-/// Locks `mutex`; a panic of another holder is no reason to fail, since no holder leaves a broken state.
+/// Locks `mutex` and ignores poisoning: no holder of a lock in this workspace leaves a broken state behind.
 #[inline]
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// A value on cache lines of its own, so that writers of its neighbours do not slow its readers.
+/// A value that has its cache lines to itself, so that writes to its neighbours do not slow down its readers.
 ///
-/// 128 bytes: two lines of 64, since processors fetch lines in pairs.
+/// It is aligned to 128 bytes, which is two cache lines of 64 bytes: many processors fetch lines in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct Padded<T>(pub T);

@@ -5,7 +5,7 @@ use std::sync::Arc as StdArc;
 
 use anabranch_record::lane::Domain;
 use anabranch_record::sync::{Arc, AtomicU64, Ordering};
-use anabranch_record::{EventCount, Ticket};
+use anabranch_record::{EventCount, WaitKey};
 
 /// What a source gives comes from outside, one item now and then: nobody waits for it in the source.
 pub(crate) trait Feed: Send + Sync {
@@ -19,7 +19,7 @@ pub(crate) trait Feed: Send + Sync {
     fn event(&self) -> &Arc<EventCount>;
 
     /// Waits on the event, as [`EventCount::wait`], unless a last `look` finds something to do.
-    fn wait(&self, ticket: Ticket, look: &dyn Fn() -> bool);
+    fn wait(&self, ticket: WaitKey, look: &dyn Fn() -> bool);
 }
 
 impl fmt::Debug for dyn Feed {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anabranch_record::Baton;
-use anabranch_record::lane::{Cell, Stop, Ticket};
+use anabranch_record::lane::{Cell, PutPermit, Stop};
 use anabranch_record::sync::{AtomicUsize, Mutex, Ordering, lock};
 
 use super::assembly::Station;
@@ -32,7 +32,7 @@ pub(crate) struct Sharding<S> {
 struct Shard<S> {
     /// Whoever holds it takes from the queue: so items of one shard run one after the other, in order.
     baton: Baton<()>,
-    queue: Mutex<VecDeque<(Ticket, Cell<S>)>>,
+    queue: Mutex<VecDeque<(PutPermit, Cell<S>)>>,
     /// The length of the queue, for looks.
     len: AtomicUsize,
 }
@@ -46,13 +46,13 @@ impl<S> Shard<S> {
         self.len.load(Ordering::Relaxed) > 0 && self.baton.word().is_free()
     }
 
-    fn push(&self, ticket: Ticket, cell: Cell<S>) {
+    fn push(&self, ticket: PutPermit, cell: Cell<S>) {
         let mut queue = lock(&self.queue);
         queue.push_back((ticket, cell));
         self.len.store(queue.len(), Ordering::Relaxed);
     }
 
-    fn pop(&self) -> Option<(Ticket, Cell<S>)> {
+    fn pop(&self) -> Option<(PutPermit, Cell<S>)> {
         let mut queue = lock(&self.queue);
         let first = queue.pop_front();
         self.len.store(queue.len(), Ordering::Relaxed);
@@ -66,7 +66,7 @@ type Taken<U> = <<U as Unit>::From as Shape>::Slot<<U as Unit>::In>;
 /// The hop of a unit whose items are dealt.
 ///
 /// A lane cannot say which of its items a replica may take, so the items move on: whoever holds the dealer's
-/// baton takes them from the lane, in order, into the queues of their shards, with the [`Ticket`]s under which
+/// baton takes them from the lane, in order, into the queues of their shards, with the [`PutPermit`]s under which
 /// their results go into the lane behind. All queues together hold no more than the window has indices.
 pub(super) struct ShardedNode<U: Unit, E> {
     site: Site<E>,
@@ -146,7 +146,7 @@ impl<U: Unit, E> ShardedNode<U, E> {
     }
 
     /// Takes one cell through the unit and puts the result.
-    fn apply(&self, ticket: Ticket, cell: Cell<Taken<U>>, local: &mut Option<U::Local>, tally: &mut Tally)
+    fn apply(&self, ticket: PutPermit, cell: Cell<Taken<U>>, local: &mut Option<U::Local>, tally: &mut Tally)
     where
         U: Apply<E>,
     {

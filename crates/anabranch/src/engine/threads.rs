@@ -6,7 +6,7 @@ use anabranch_record::crew::{Guest, Stay};
 use anabranch_record::sync::{Ordering, thread};
 
 use crate::affinity::Processors;
-use crate::monitor::{Over, Registered, Watcher};
+use crate::monitor::{MonitorThread, Over, Registered};
 
 use super::assembly::{Line, Station};
 use super::run::{self, Cause, Run};
@@ -14,7 +14,7 @@ use super::worker::{Left, Place, Worker, attend};
 
 /// A run that is watched: by what, and as what.
 pub(crate) struct Watched<'r> {
-    pub(crate) watcher: Watcher<'r>,
+    pub(crate) watcher: MonitorThread<'r>,
     pub(crate) plan: Plan,
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn watched(line: &Line<'_>, terms: Terms<'_>, watched: Watched<'_>, r
             terms.run.halt(run::Place::END, Cause::Panic(payload));
             terms.run.finish();
         };
-        let thread = move || watcher.watch(registered, look, fail);
+        let thread = move || watcher.run(registered, look, fail);
         let name = format!("{}-monitor", terms.name);
         let spawned = std::thread::Builder::new().name(name).spawn_scoped(scope, thread);
         spawned.expect("a thread for the monitor");

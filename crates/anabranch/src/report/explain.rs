@@ -5,16 +5,18 @@ use anabranch_plan::{Limit, Machine, Plan, Prediction, Role};
 
 use super::Report;
 
-/// A prediction explains a run if it comes to this share of its time...
+/// A prediction explains a run if the predicted time is at least this share of the measured time.
 const EXPLAINS: f64 = 0.6;
-/// ... and leaves nothing to be said if it comes to this.
+/// From this share on, nothing is left to explain.
 const EXPLAINS_WELL: f64 = 0.87;
 
 impl Report {
-    /// What bounded the throughput, why, what to do about it, and how much that would give: some sentences.
+    /// What bounded the throughput, why, what to do about it, and how much faster that would be, in a few
+    /// sentences.
     ///
-    /// Where the costs of the stages explain the time, they are those of the [prediction](Self::prediction); else they
-    /// say which node was the [busiest](Self::bottleneck), and how little the costs explain.
+    /// If the costs of the stages explain the time, the sentences are those of the
+    /// [prediction](Self::prediction). Otherwise they name the [busiest](Self::bottleneck) node, and say how
+    /// much of the time the costs explain.
     pub fn explanation(&self) -> String {
         let Some(measured) = self.per_item() else {
             return "No item came, so nothing is known.".to_owned();
@@ -40,7 +42,7 @@ impl Report {
         }
     }
 
-    /// The costs do not explain the time.
+    /// The sentences for a run whose time the costs do not explain.
     fn unexplained(&self, prediction: Option<&Prediction>, measured: f64) -> String {
         let mut text = match self.bottleneck() {
             Some(node) => {
@@ -64,7 +66,7 @@ impl Report {
         text
     }
 
-    /// What the remedy would give, by the same model.
+    /// How much faster the remedy would make the run, by the same model.
     fn gain(&self, prediction: &Prediction) -> Option<String> {
         let workers = prediction.workers;
         let faster = |plan: &Plan, machine: &Machine, workers: usize| -> Option<String> {
@@ -110,7 +112,7 @@ impl Report {
             }
             _ => return None,
         };
-        Some(format!("{what} it would be {gain}."))
+        Some(format!("{what} the run would be {gain}."))
     }
 
     fn is_mostly_waiting(&self, node: usize) -> bool {
@@ -119,7 +121,7 @@ impl Report {
     }
 }
 
-/// A sentence as it goes on behind a colon.
+/// The sentence with a small first letter, for use after a colon.
 fn uncapitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())

@@ -1,4 +1,4 @@
-//! The report as JSON, for programs.
+//! Reports as JSON, for programs.
 
 use serde::Serialize;
 
@@ -6,8 +6,8 @@ use anabranch_plan::{Note, Plan, Prediction, Role};
 
 use super::{Report, each};
 
-/// The version of the format that [`Report::to_json`] writes. A change that programs would trip over makes it greater;
-/// fields may be added.
+/// The version of the format that [`Report::to_json`] writes. It rises with a change that breaks programs
+/// which read the format. New fields do not raise it.
 pub const REPORT_VERSION: u32 = 1;
 
 #[derive(Serialize)]
@@ -64,21 +64,21 @@ struct Point {
     speedup: f64,
 }
 
-/// Items that wait before each unit over time.
+/// How many items waited before each unit, over time.
 #[derive(Serialize)]
 struct Over<'r> {
     stretch_ns: u64,
     before: Vec<Line<'r>>,
 }
 
-/// A value for each stretch.
+/// One value for each stretch of time.
 #[derive(Serialize)]
 struct Line<'r> {
     name: &'r str,
     values: Vec<f64>,
 }
 
-/// The share of each stretch that a thread spent in each unit, and waiting.
+/// The share of each stretch of time that a thread spent in each unit, and without work.
 #[derive(Serialize)]
 struct Thread<'r> {
     name: &'r str,
@@ -87,9 +87,10 @@ struct Thread<'r> {
 }
 
 impl Report {
-    /// Everything as indented JSON, the plan with the measured costs and the prediction among it. Times are in
-    /// nanoseconds. `waiting` has the items that waited before each unit and `threads` what each thread did, in
-    /// stretches of `stretch_ns`.
+    /// The whole report as indented JSON, with the measured plan and the prediction.
+    ///
+    /// All times are in nanoseconds. `waiting` tells how many items waited before each unit, and `threads`
+    /// what each thread did. Both have one value for each stretch of `stretch_ns`.
     ///
     /// ```
     /// let (_, report) = anabranch::Stream::from_iter(0..100).workers(2).map(|n| n + 1).report().for_each(drop);

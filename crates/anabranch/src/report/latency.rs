@@ -1,4 +1,4 @@
-//! How long items are on their way.
+//! How long items are in the stream.
 
 use std::time::Duration;
 
@@ -7,28 +7,33 @@ use anabranch_plan::Plan;
 use crate::engine::{Latencies, Measures};
 use crate::stream::unit_names;
 
-/// How long items of a domain were on their way: from the moment at which the node that opens the domain has given
-/// one to the moment at which it has left the domain. Some of the items are measured, evenly spread; times are
-/// right to 3 %.
+/// How long items were in one domain of the plan.
 ///
-/// A stream that is one domain has one latency, from the source to the sink. `serial_flat_map`, `spread` and hops behind
-/// `unordered` open a domain: an item of the domain before has left that once everything in it was given on, and what
-/// it gave is measured as items of the new domain. These latencies do not add up: the first ends while the second runs.
-/// An item that a filter drops is on its way until the sink has passed its place.
+/// The time of an item begins when the node that opens the domain has given it, and ends when the item has
+/// left the domain. A part of the items is measured, evenly spread over the run. The times are accurate to 3
+/// %.
+///
+/// A stream with one domain has one latency, from the source to the end. `serial_flat_map`, `spread`, and
+/// parallel stages after `unordered` open a new domain. An item leaves the domain before it when everything
+/// that was made of it is handed on, and what was made of it is measured in the new domain. Several latencies
+/// cannot be added, since the domains overlap in time.
+///
+/// An item that a filter has dropped counts until the end has passed its index.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Latency {
-    /// The name of the node that opens the domain; of a hop behind `unordered`, items are measured from its end.
+    /// The name of the node that opens the domain. After `unordered` this is a parallel stage, and the time
+    /// begins at its end.
     pub from: String,
     /// The name of the node at which the domain ends.
     pub to: String,
-    /// Half of the items took no longer.
+    /// The median: half of the items took at most this long.
     pub p50: Duration,
-    /// Of 100 items, 95 took no longer.
+    /// 95 % of the items took at most this long.
     pub p95: Duration,
-    /// Of 100 items, 99 took no longer.
+    /// 99 % of the items took at most this long.
     pub p99: Duration,
-    /// The middle of each class of times in nanoseconds, and about how many items there were.
+    /// A histogram: the middle of each class in nanoseconds, and about how many items were in it.
     pub(super) classes: Vec<(u64, u64)>,
 }
 

@@ -1,4 +1,4 @@
-//! What a run tells of itself.
+//! Reports: what a run tells about itself.
 
 mod explain;
 mod html;
@@ -23,10 +23,15 @@ pub use latency::Latency;
 pub(crate) use table::short;
 pub use writer::{ReportFormat, ReportWriter};
 
-/// What a run tells of itself: for each node what went through it, how long threads were in it, and what waited before
-/// it; how long items were on their way; which node bounds the throughput, and what the plan predicts of it.
+/// What a run tells about itself:
 ///
-/// Its [`Display`](std::fmt::Display) is a table, with sentences on what bounds the throughput and what to do.
+/// - for each node, the items that passed it, the time that threads spent in it, and how many items waited
+///   before it;
+/// - how long items were in the stream;
+/// - which node bounds the throughput, and the throughput that the plan predicts.
+///
+/// Its [`Display`](std::fmt::Display) prints a table, and sentences about what bounds the throughput and what
+/// to do.
 ///
 /// ```
 /// use anabranch::Stream;
@@ -39,8 +44,9 @@ pub use writer::{ReportFormat, ReportWriter};
 ///
 /// # How it is measured
 ///
-/// Clocks are read a few times a claim (some microseconds of work), and not for each item; in a run of one worker, where
-/// there are no claims, for some of the items. What is measured has a bound, however long the run lasts.
+/// A thread reads the clock a few times for each claim, which is some microseconds of work, and not for each
+/// item. In a run with one worker there are no claims, and a part of the items is measured. The memory for
+/// measurements is bounded, however long the run lasts.
 #[derive(Debug, Clone)]
 pub struct Report {
     plan: Plan,
@@ -49,15 +55,17 @@ pub struct Report {
     nodes: Vec<NodeReport>,
     latencies: Vec<Latency>,
     bottleneck: Option<usize>,
-    /// The plan with the costs that were measured.
+    /// The plan with the measured costs.
     costed: Plan,
     prediction: Option<Prediction>,
-    /// For each node of the plan the items that wait before it, over time; behind them how often one looked.
+    /// For each node of the plan, how many items waited before it over time. The last column is the number of
+    /// looks.
     waiting: Series,
     tracks: Vec<Track>,
 }
 
-/// One unit of the plan in a [`Report`]: what runs as one piece of code is measured as one.
+/// One unit of the plan in a [`Report`]. A unit is one or more stages that run as one piece of code, and are
+/// measured as one.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct NodeReport {
@@ -65,44 +73,48 @@ pub struct NodeReport {
     pub id: NodeId,
     /// The names of its stages, joined by `+`.
     pub name: String,
-    /// What it is.
+    /// Whether it is a source, a parallel stage, a serial stage or the end.
     pub role: Role,
-    /// Items that it took; a source, that it gave.
+    /// How many items it took. For the source, how many it gave.
     pub items: u64,
-    /// Items that it gave on: fewer than it took in a filter, more in a `flat_map`; none in a sink.
+    /// How many items it gave: fewer than it took in a filter, more in a `flat_map`, and none in the end.
     pub given: u64,
-    /// Time that threads were in it, added up over threads. A source's includes its waiting for input.
+    /// The time that threads spent in it, added up over all threads. For a source this includes waiting for
+    /// its input.
     pub busy: Duration,
-    /// The part of `busy` in which the thread had no processor: it waited for a disk, a network or a timer, or for
-    /// other threads to leave it one. Measured where a piece of work took 50 µs or more, on Linux.
+    /// The part of `busy` in which the thread had no processor. It waited for a disk, a network or a timer,
+    /// or other threads had the processors. It is measured on Linux, for pieces of work of at least 50 µs.
     pub off_processor: Duration,
-    /// Whether it was without a processor for half of the time or more in most pieces of its work, or for two thirds of
-    /// all its time where there are as many processors as workers: then it is taken to wait for something. Else it was
-    /// interrupted, and that is not counted in predictions.
+    /// Whether it is taken to wait for something. This is so if it had no processor for at least half of the
+    /// time in most pieces of its work. With as many processors as workers, two thirds of its total time are
+    /// enough. Otherwise its time without a processor counts as an interruption, and predictions leave it
+    /// out.
     pub waits: bool,
-    /// Mean time that an index waited before it (a batch of a `flat_map` is one index).
+    /// The mean time that an index waited before it. A batch of a `flat_map` is one index.
     pub waiting: Duration,
-    /// Mean number of indices that waited before it, over the time of the run.
+    /// The mean number of indices that waited before it, over the time of the run.
     pub occupancy: f64,
-    /// The most that were seen waiting before it.
+    /// The largest number of indices that were seen waiting before it.
     pub fullest: u64,
-    /// How many threads may be in it at once.
+    /// How many threads may be inside at the same time.
     pub threads: usize,
-    /// Share of its capacity that was used: `busy` over the wall time and the threads that may be in it.
+    /// The share of its capacity that was used, from 0 to 1: `busy` divided by the wall time and by
+    /// `threads`.
     pub utilization: f64,
 }
 
 impl NodeReport {
-    /// Mean time of a thread for an item.
+    /// The mean time that a thread spent on one item.
     pub fn each(&self) -> Duration {
         Duration::from_nanos(each(self.busy, self.items))
     }
 }
 
-/// Below this share nobody is called the bottleneck.
-const BUSY: f64 = 0.5;
+/// The least utilization for which a node is called the bottleneck.
+const LEAST_BOTTLENECK: f64 = 0.5;
 
-/// Costs are measured with the passing of items in them, but for the search for work.
+/// The measured costs include handing items on, so the model must not add that. They do not include looking
+/// for work.
 const OVERHEAD: Overhead = Overhead { lane: 0.0, ..Overhead::MEASURED };
 
 fn each(time: Duration, items: u64) -> u64 {
@@ -116,11 +128,11 @@ impl Report {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let nodes = node_reports(&plan, cores, wall, measures, &waiting.series, &waiting.fullest);
         let busiest = (0..nodes.len()).max_by(|&a, &b| nodes[a].utilization.total_cmp(&nodes[b].utilization));
-        let bottleneck = busiest.filter(|&at| nodes[at].utilization >= BUSY);
+        let bottleneck = busiest.filter(|&at| nodes[at].utilization >= LEAST_BOTTLENECK);
         let costed = costed(&plan, &nodes);
         let machine = Machine::new(cores).overhead(OVERHEAD);
         let prediction = costed.predict_on(&machine, plan.settings.workers).ok();
-        // The caller first, and helpers by their numbers.
+        // The caller comes first, then the helpers by their numbers.
         let mut tracks = measures.tracks();
         tracks.sort_by(|a, b| (a.name.len(), &a.name).cmp(&(b.name.len(), &b.name)));
         Self {
@@ -142,8 +154,8 @@ impl Report {
         &self.plan
     }
 
-    /// The plan with the costs and rates that were measured: what predictions are made from. A unit's first node has
-    /// the cost of all of it.
+    /// The plan with the measured costs and rates, from which predictions are made. The first node of a unit
+    /// has the cost of the whole unit.
     pub fn measured_plan(&self) -> &Plan {
         &self.costed
     }
@@ -163,41 +175,42 @@ impl Report {
         &self.nodes
     }
 
-    /// How long items were on their way, one for each domain of the plan: a stream has one, and one more for each stage
-    /// that changes the indices.
+    /// How long items were in the stream: one latency for each domain of the plan. A stream has one domain,
+    /// and one more for each stage that opens one.
     pub fn latencies(&self) -> &[Latency] {
         &self.latencies
     }
 
-    /// The node that bounds the throughput; `None` if no node was busy for half of the time or more.
+    /// The node that bounds the throughput. `None` if no node was busy for at least half of the time.
     pub fn bottleneck(&self) -> Option<&NodeReport> {
         self.bottleneck.map(|at| &self.nodes[at])
     }
 
-    /// Items of the source in a second.
+    /// The throughput of the source, in items per second.
     pub fn throughput(&self) -> f64 {
         self.source_items() as f64 / self.wall.as_secs_f64().max(1e-9)
     }
 
-    /// What the plan predicts from the costs that were measured, for as many workers and the processors of this
-    /// machine; `None` if nothing was measured.
+    /// What the plan predicts from the measured costs, for the workers of the run and the processors of this
+    /// machine. `None` if nothing was measured.
     pub fn prediction(&self) -> Option<&Prediction> {
         self.prediction.as_ref()
     }
 
-    /// What the plan predicts for 1 to 64 workers, with a processor for each; `None` if nothing was measured.
+    /// What the plan predicts for 1 to 64 workers, each with a processor of its own. `None` if nothing was
+    /// measured.
     pub fn curve(&self) -> Option<Curve> {
         self.costed.predict_range_on(&Machine::ample().overhead(OVERHEAD), 1..=64).ok()
     }
 
-    /// What [passes](crate::Stream::passes) would choose from the costs that were measured, and why.
-    /// [`Stream::costs_from`](crate::Stream::costs_from) lets the next run have it so.
+    /// What [passes](crate::Stream::passes) would choose from the measured costs, and why.
+    /// [`Stream::costs_from`](crate::Stream::costs_from) makes the next run choose this.
     pub fn choices(&self) -> Vec<Note> {
         let passes = Passes::all().without(Pass::Fuse);
         passes.apply(&mut self.costed.clone(), &self.machine())
     }
 
-    /// What was measured, to be laid over a picture of the plan.
+    /// What was measured, in a form that can be drawn over a picture of the plan.
     pub fn overlay(&self) -> Overlay {
         let mut overlay = Overlay::new().on(self.machine());
         for node in &self.nodes {
@@ -220,7 +233,7 @@ impl Report {
         }
     }
 
-    /// The plan as a picture in SVG, with what was measured in it and the prediction beside.
+    /// A picture of the plan as SVG, with the measurements and the prediction.
     pub fn to_svg(&self) -> String {
         self.costed.to_svg_with(&self.overlay())
     }
@@ -233,7 +246,7 @@ impl Report {
         self.nodes.first().map_or(0, |node| node.items)
     }
 
-    /// Nanoseconds between two items of the source.
+    /// The mean time between two items of the source, in nanoseconds.
     fn per_item(&self) -> Option<f64> {
         let items = self.source_items();
         (items > 0).then(|| self.wall.as_nanos() as f64 / items as f64)
@@ -251,7 +264,7 @@ fn node_reports(
     let workers = plan.settings.workers;
     let seconds = wall.as_secs_f64().max(1e-9);
     let mut nodes: Vec<NodeReport> = Vec::new();
-    // Threads that are inside the unit before have its items in their hands: those do not wait.
+    // Items that threads inside the previous unit are working on do not wait.
     let mut in_hands = 0.0;
     for (unit, (id, name)) in plan.nodes.chunk_by(|a, b| a.unit == b.unit).zip(unit_names(plan)) {
         let first = &unit[0];
@@ -274,7 +287,7 @@ fn node_reports(
             busy,
             off_processor: Duration::from_nanos(reading.off),
             waits: reading.waits(workers > cores),
-            // Little's law: what waits on average, over the rate.
+            // Little's law: the mean time that items wait is the mean number that waits, divided by the rate.
             waiting: wall.mul_f64(occupancy / reading.tally.cells.max(1) as f64),
             occupancy,
             fullest: fullest.get(id).copied().unwrap_or(0),
@@ -285,7 +298,8 @@ fn node_reports(
     nodes
 }
 
-/// The mean over time of what waited before a node. Where nobody looked for a stretch, nothing much changed.
+/// The mean over time of how many items waited before a node. A stretch in which no thread looked counts like
+/// the one before it.
 fn mean(waiting: &Series, id: usize) -> f64 {
     let (mut sum, mut stretches, mut last) = (0.0, 0.0, 0.0);
     for row in waiting.rows() {
@@ -299,7 +313,7 @@ fn mean(waiting: &Series, id: usize) -> f64 {
     if stretches > 0.0 { sum / stretches } else { 0.0 }
 }
 
-/// The plan with what was measured of its units.
+/// The plan with the measured costs and rates of its units.
 fn costed(plan: &Plan, reports: &[NodeReport]) -> Plan {
     let mut plan = plan.clone();
     for (unit, report) in plan.nodes.chunk_by_mut(|a, b| a.unit == b.unit).zip(reports) {

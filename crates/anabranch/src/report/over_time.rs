@@ -1,11 +1,11 @@
-//! What happened when: the series of a report, by the names of its units.
+//! The measurements over time, by the names of the units.
 
 use super::Report;
 use crate::engine::Track;
 
 impl Report {
-    /// For each unit behind the source, how many indices waited before it in each stretch. Where nobody looked, as many
-    /// as before.
+    /// For each unit after the source, how many indices waited before it in each stretch. A stretch in which
+    /// no thread looked counts like the one before it.
     pub(super) fn waiting_lines(&self) -> impl Iterator<Item = (&str, Vec<f64>)> {
         self.nodes.iter().skip(1).map(|node| {
             let mut last = 0.0;
@@ -20,7 +20,8 @@ impl Report {
         })
     }
 
-    /// The share of each stretch that a thread spent in each unit, and, as the last line, with nothing to do.
+    /// For each unit, the share of each stretch that a thread spent in it. The last entry is the share
+    /// without work.
     pub(super) fn shares_of<'t>(&'t self, track: &'t Track) -> impl Iterator<Item = (&'t str, Vec<f64>)> {
         let idle = self.plan.nodes.len();
         let columns = self.nodes.iter().map(|node| (&*node.name, node.id.0)).chain([("idle", idle)]);

@@ -1,4 +1,4 @@
-//! The report as text.
+//! Reports as text.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use anabranch_plan::quantity::{count, percent, rate, time};
 use super::{Latency, NodeReport, Report, each};
 
 impl fmt::Display for Report {
-    /// A table, how long items were on their way, what was predicted, and what bounds the throughput.
+    /// Prints a table, the latencies, the throughput with its prediction, and what bounds the throughput.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n", self.headline())?;
         self.write_table(f)?;
@@ -34,13 +34,13 @@ impl fmt::Display for Latency {
     }
 }
 
-/// A time in three digits.
+/// A time with three digits and its unit.
 pub(crate) fn short(span: Duration) -> String {
     time(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
 }
 
 impl Report {
-    /// What ran, and how long.
+    /// What ran, and how long it took.
     pub(super) fn headline(&self) -> String {
         let items = count(usize::try_from(self.source_items()).unwrap_or(usize::MAX), "item");
         let workers = count(self.plan.settings.workers, "worker");
@@ -49,7 +49,7 @@ impl Report {
         format!("{name}{items} in {} with {workers} on {cores}", short(self.wall))
     }
 
-    /// Measured and predicted, in a line.
+    /// The measured and the predicted throughput, in one line.
     pub(super) fn throughputs(&self) -> Option<String> {
         let measured = self.per_item()?;
         let mut text = format!("{} measured", rate(self.throughput()));
@@ -63,7 +63,7 @@ impl Report {
         Some(text)
     }
 
-    /// What the latencies are called: with several, from where to where.
+    /// The names of the latencies. If there are several, with the nodes between which they are.
     pub(super) fn latency_names(&self) -> Vec<String> {
         match &self.latencies[..] {
             [_] => vec!["Latency".to_owned()],
@@ -71,7 +71,7 @@ impl Report {
         }
     }
 
-    /// The table of the units.
+    /// Writes the table of the units.
     pub(crate) fn write_table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0).max(5);
         writeln!(
@@ -91,7 +91,7 @@ impl Report {
     }
 }
 
-/// What is told of a node, in words.
+/// The cells of a node's row.
 pub(super) fn cells(node: &NodeReport) -> [String; 6] {
     let is_source = node.role == Role::Source;
     [

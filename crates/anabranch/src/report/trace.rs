@@ -1,5 +1,6 @@
-//! The report as a trace, in the format of Chrome's trace viewer ("Trace Event Format", JSON object form), which
-//! Perfetto (<https://ui.perfetto.dev>) and `chrome://tracing` open.
+//! Reports as traces, in the format of Chrome's trace viewer ("Trace Event Format", JSON object form).
+//!
+//! Perfetto (<https://ui.perfetto.dev>) and `chrome://tracing` open it.
 
 use std::time::Duration;
 
@@ -10,15 +11,15 @@ use anabranch_plan::Role;
 use super::{Report, ReportFormat};
 use crate::engine::{Event, What};
 
-/// Events in the making: objects with commas between them.
-struct Lines {
+/// Events that are being written: JSON objects separated by commas.
+struct Events {
     text: String,
     pid: usize,
-    /// Nanoseconds from the beginning of the trace to that of the run.
+    /// The start of the run, in nanoseconds after the start of the trace.
     after: u64,
 }
 
-impl Lines {
+impl Events {
     fn add(&mut self, mut entry: Entry<'_>) {
         entry.pid = self.pid;
         entry.ts = entry.ts.map(|nanos| microseconds(nanos as u64 + self.after));
@@ -29,16 +30,17 @@ impl Lines {
     }
 }
 
-/// One event. Which fields it has depends on its phase.
+/// One event. Its phase decides which fields it has.
 #[derive(Serialize)]
 struct Entry<'r> {
     name: Name<'r>,
-    /// `X`: from `ts` to `ts + dur`. `C`: a counter. `M`: a name.
+    /// The phase. `X` is a slice from `ts` to `ts + dur`, `C` a counter, and `M` a name.
     ph: char,
     pid: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     tid: Option<usize>,
-    /// Microseconds since the trace began; until it is written, nanoseconds since the run did.
+    /// Microseconds since the start of the trace. Until the event is added, nanoseconds since the start of
+    /// the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     ts: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,19 +62,22 @@ enum Name<'r> {
 enum Args<'r> {
     Named { name: &'r str },
     Labels { labels: &'r str },
-    Place { sort_index: usize },
+    SortIndex { sort_index: usize },
     Items { items: f64 },
     Nothing {},
 }
 
 impl Report {
-    /// The run as a trace for Perfetto or `chrome://tracing`, in JSON: a track for each thread, on which a slice is a
-    /// pull of the source, a claim of a parallel unit or a serving of a serial one, under the unit's name and with the
-    /// number of items; and a counter for what waits before each unit. A slice `idle` is a thread that finds nothing
-    /// to do.
+    /// The run as a trace for Perfetto or `chrome://tracing`, in JSON.
     ///
-    /// The slices are there if the stream was set to keep them: [`Stream::trace`](crate::Stream::trace). The names of
-    /// threads say how many were not kept, and the label of the process what bounded the throughput.
+    /// The trace has a track for each thread. A slice on it is a pull of the source, a claim of a parallel
+    /// unit or a serving of a serial unit, with the name of the unit and the number of items. A slice `idle`
+    /// means that the thread finds nothing to do. For each unit there is a counter of the items that wait
+    /// before it.
+    ///
+    /// The slices are recorded only if the stream was told to: [`Stream::trace`](crate::Stream::trace). The
+    /// name of a thread says how many slices were not kept. The label of the process says what bounded the
+    /// throughput.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -84,14 +89,15 @@ impl Report {
         self.document(ReportFormat::Trace)
     }
 
-    /// The events of this run, one a line, as process `pid` that begins `after` the trace.
+    /// The events of this run, one a line. The run is process `pid` and starts `after` the start of the
+    /// trace.
     pub(super) fn trace_events(&self, pid: usize, after: Duration) -> String {
         let title = self.plan.name.as_deref().unwrap_or("anabranch");
-        let mut lines = Lines { text: String::new(), pid, after: after.as_nanos() as u64 };
+        let mut lines = Events { text: String::new(), pid, after: after.as_nanos() as u64 };
         lines.add(named("process_name", None, Args::Named { name: title }));
         let labels = format!("{}. {}", self.headline(), self.explanation());
         lines.add(named("process_labels", None, Args::Labels { labels: &labels }));
-        // All threads have the same stretches: those that the fullest track has kept.
+        // All threads show the same stretches: those that the fullest track has kept.
         let sparseness = self.tracks.iter().map(|track| track.events.sparseness).max().unwrap_or(0);
         for (tid, track) in self.tracks.iter().enumerate() {
             let tid = tid + 1;
@@ -103,7 +109,7 @@ impl Report {
                 lost => format!("{} ({lost} of {} slices not kept)", track.name, own.all),
             };
             lines.add(named("thread_name", Some(tid), Args::Named { name: &name }));
-            lines.add(named("thread_sort_index", Some(tid), Args::Place { sort_index: tid }));
+            lines.add(named("thread_sort_index", Some(tid), Args::SortIndex { sort_index: tid }));
             for event in &own.kept {
                 lines.add(self.slice(event, tid));
             }
@@ -134,7 +140,7 @@ impl Report {
         }
     }
 
-    fn counters(&self, lines: &mut Lines) {
+    fn counters(&self, lines: &mut Events) {
         let width = self.waiting.width();
         for (name, values) in self.waiting_lines() {
             for (stretch, items) in values.iter().enumerate() {

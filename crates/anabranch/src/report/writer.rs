@@ -1,25 +1,26 @@
-//! Reports as documents: one, or those of several runs.
+//! Reports as documents, of one run or of several.
 
 use std::io::{self, Write};
 use std::time::Duration;
 
 use super::Report;
 
-/// How reports are written.
+/// The format of a document of reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReportFormat {
-    /// Tables and sentences, as [`Report`]'s `Display`.
+    /// Tables and sentences, as [`Report`]'s `Display` prints them.
     Text,
-    /// A list of objects, each as [`Report::to_json`] has it.
+    /// A list of objects, each as [`Report::to_json`] returns it.
     Json,
-    /// A page, as [`Report::to_html`], with a part for each run.
+    /// A page like that of [`Report::to_html`], with an article for each run.
     Html,
-    /// A trace, as [`Report::to_trace`], with a process for each run; one begins where the one before ended.
+    /// A trace like that of [`Report::to_trace`], with a process for each run. A run starts where the
+    /// previous one ends.
     Trace,
 }
 
-/// Writes the reports of several runs as one document, each when it is there: none is kept.
+/// Writes the reports of several runs as one document. It writes each report at once and keeps none.
 ///
 /// ```
 /// use anabranch::{ReportFormat, ReportWriter, Stream};
@@ -37,12 +38,12 @@ pub struct ReportWriter<W> {
     out: W,
     format: ReportFormat,
     runs: usize,
-    /// When the next run begins in a trace.
+    /// When the next run starts in a trace.
     at: Duration,
 }
 
 impl<W: Write> ReportWriter<W> {
-    /// Writes to `out`, which should be buffered where calls are dear.
+    /// Creates a writer to `out`. If single writes to `out` are slow, it should be buffered.
     pub fn new(out: W, format: ReportFormat) -> Self {
         Self { out, format, runs: 0, at: Duration::ZERO }
     }
@@ -51,7 +52,7 @@ impl<W: Write> ReportWriter<W> {
     ///
     /// # Errors
     ///
-    /// If it cannot be written.
+    /// The error of `out`, if a write fails.
     pub fn write(&mut self, report: &Report) -> io::Result<()> {
         let is_first = self.runs == 0;
         self.runs += 1;
@@ -77,11 +78,12 @@ impl<W: Write> ReportWriter<W> {
         }
     }
 
-    /// Ends the document, flushes, and gives back what it was written to. Without a report it is an empty one.
+    /// Writes the end of the document, flushes `out` and returns it. If no report was written, the document
+    /// is an empty one.
     ///
     /// # Errors
     ///
-    /// If that cannot be written.
+    /// The error of `out`, if a write fails.
     pub fn finish(mut self) -> io::Result<W> {
         let is_empty = self.runs == 0;
         let end = match self.format {
@@ -104,7 +106,7 @@ impl<W: Write> ReportWriter<W> {
 }
 
 impl Report {
-    /// The document of this report alone.
+    /// The document that has only this report.
     pub(super) fn document(&self, format: ReportFormat) -> String {
         let mut writer = ReportWriter::new(Vec::new(), format);
         let written = writer.write(self).and_then(|()| writer.finish());

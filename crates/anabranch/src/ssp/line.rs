@@ -1,4 +1,4 @@
-//! A pipeline in the making.
+//! A pipeline that is being built.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -23,17 +23,18 @@ pub struct Line<P, T, U: Unit> {
     pub(super) sender: Sender<P>,
     pub(super) stream: Stream<'static, U, Sure>,
     pub(super) terms: Terms,
-    /// What comes out: that a stage which takes something else is told so by its own bound.
+    /// The type of the items that come out. It lets the compiler report a stage that takes another type at
+    /// its own bound.
     pub(super) item: PhantomData<fn() -> T>,
 }
 
-/// What the stages asked for.
+/// What the stages need.
 #[derive(Debug, Clone)]
 pub(super) struct Terms {
     pub(super) workers: usize,
-    /// Whether all parallel stages have as many replicas: then the executor keeps the bound.
+    /// Whether all parallel stages have the same number of replicas. The executor can then keep this bound.
     pub(super) has_one_bound: bool,
-    /// Whether any of the items between two stages owns memory, as far as its type says.
+    /// Whether the items between any two stages own memory, as far as their types tell.
     owns_memory: bool,
     /// From this stage on, items may come in any order.
     unordered_from: usize,
@@ -42,15 +43,17 @@ pub(super) struct Terms {
 }
 
 impl<P: Send + 'static> Line<P, P, Identity<Numbered<P>, Batched>> {
-    /// A line without stages, for stages with these wishes.
+    /// Creates a line without stages, for stages with these wishes.
     #[doc(hidden)]
     pub fn open(wishes: &[Wish]) -> Self {
         let replicas = || wishes.iter().filter(|wish| wish.order == Order::Parallel).map(|wish| wish.workers);
         let most = replicas().max().unwrap_or(1);
-        // More threads than processors only if a stage asks for them: stages that compute would gain nothing.
+        // There are more threads than processors only if a stage asks for them. Stages that compute would not
+        // gain.
         let all: usize = wishes.iter().map(|wish| wish.workers).sum();
         let workers = most.max(all.min(processors()));
-        // What the source gives is in order anyway, and a last parallel stage has its results put in order for nothing.
+        // The source gives items in order anyway, and ordering the results of a last parallel stage costs
+        // nothing.
         let first = wishes.iter().rposition(|wish| wish.order == Order::Posts).map_or(1, |at| at + 1);
         let unordered_from =
             (first..wishes.len()).find(|&at| wishes[at].order == Order::Any).unwrap_or(wishes.len());
@@ -77,7 +80,7 @@ impl<P, T, U> Line<P, T, U>
 where
     U: Apply<Infallible> + Send + 'static,
 {
-    /// Another stage comes: from the first that may, order is given up.
+    /// Prepares the line for another stage. From the first stage that allows it on, order is given up.
     pub(super) fn passed(mut self) -> Self {
         self.terms.owns_memory |= needs_drop::<U::Out>();
         let Terms { workers, owns_memory, room, .. } = &self.terms;

@@ -1,9 +1,10 @@
-//! Rust-SSP's six macros.
+//! The six macros of Rust-SSP.
 
-/// Makes a pipeline of stages, starts it and gives the [`Pipeline`](crate::ssp::Pipeline) to post to.
+/// Creates a pipeline of stages and starts it. Returns the [`Pipeline`](crate::ssp::Pipeline) to post items
+/// to.
 ///
-/// All stages but the last turn items into items ([`InOut`](crate::ssp::InOut)); what the last gives
-/// ([`In`](crate::ssp::In)) is collected.
+/// Every stage but the last turns items into items ([`InOut`](crate::ssp::InOut)). What the last stage
+/// returns ([`In`](crate::ssp::In)) is collected.
 ///
 /// ```
 /// use anabranch::ssp::*;
@@ -25,7 +26,8 @@ macro_rules! __ssp_pipeline {
     };
 }
 
-/// Binds the stages, since the first must know what the last asks for; then joins them one by one.
+/// Binds the stages to variables, since the first one must know what the last one needs, and then joins them
+/// one by one.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __ssp_line {
@@ -45,10 +47,11 @@ macro_rules! __ssp_line {
     };
 }
 
-/// A stage with replicas, which run at once: `parallel!(stage, replicas)`, in any place, also the last.
+/// A stage with replicas that run at the same time: `parallel!(stage, replicas)`. It may be any stage,
+/// including the last.
 ///
-/// `stage` is an expression for a closure, a function or a struct; it is evaluated once for each replica, here
-/// and now. `replicas` is an `i32`.
+/// `stage` is an expression for a closure, a function or a struct. It is evaluated at once, and once for each
+/// replica. `replicas` is an `i32`.
 ///
 /// # Panics
 /// If `replicas` is 0 or less.
@@ -60,7 +63,7 @@ macro_rules! __ssp_parallel {
     };
 }
 
-/// A stage that runs for one item at a time, in any order: `sequential!(stage)`.
+/// A stage that processes one item at a time, in any order: `sequential!(stage)`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __ssp_sequential {
@@ -69,7 +72,8 @@ macro_rules! __ssp_sequential {
     };
 }
 
-/// A stage that runs for one item at a time, in the order of the posts: `sequential_ordered!(stage)`, in any place.
+/// A stage that processes one item at a time, in the order of the posts: `sequential_ordered!(stage)`. It may
+/// be any stage.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __ssp_sequential_ordered {
@@ -78,7 +82,7 @@ macro_rules! __ssp_sequential_ordered {
     };
 }
 
-/// A last stage that collects the items as they are done.
+/// A last stage that collects the items in the order in which they finish.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __ssp_collect {
@@ -87,7 +91,7 @@ macro_rules! __ssp_collect {
     };
 }
 
-/// A last stage that collects the items in the order of their posts.
+/// A last stage that collects the items in the order in which they were posted.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __ssp_collect_ordered {

@@ -1,6 +1,6 @@
-//! From Rust-SSP to here, line by line.
+//! How to move a program from Rust-SSP to Anabranch, line by line.
 //!
-//! In `Cargo.toml` take `anabranch` in the place of `rust-spp`, and in the program:
+//! Replace `rust-spp` by `anabranch` in `Cargo.toml`, and change the program as follows:
 //!
 //! | Rust-SSP | here |
 //! |---|---|
@@ -16,33 +16,37 @@
 //! | `pipeline.collect()` | the same |
 //! | `pipeline.end_and_wait()` | the same; `pipeline.end()` does not wait |
 //!
-//! Nothing else changes: items and stages are `Send` and `'static` as before, replicas are an `i32`, and the
-//! expression in `parallel!` is evaluated once for each replica. The type of a pipeline is `Pipeline<T, R>`, of what
-//! is posted and what is collected, so it can be kept in a struct.
+//! Nothing else changes. Items and stages are `Send` and `'static` as before, the number of replicas is an
+//! `i32`, and the expression in `parallel!` is evaluated once for each replica. A pipeline has the type
+//! `Pipeline<T, R>`, where `T` is the type of the posted items and `R` that of the collected results. It can
+//! therefore be kept in a struct.
 //!
 //! # What is different, and why
 //!
 //! | | Rust-SSP | here |
 //! |---|---|---|
-//! | `post` | never waits: what the stages have not done yet is kept in memory | waits while there is no room |
-//! | `sequential_ordered!` before the last stage | is ignored | orders |
-//! | `parallel!` as the last stage | is not implemented | collects in the order in which it got its items |
-//! | zero replicas | hangs | panics in `parallel!`, naming the number |
+//! | `post` | never waits: memory holds all items that are not processed yet | waits while there is no room |
+//! | `sequential_ordered!` before the last stage | is ignored | orders the items |
+//! | `parallel!` as the last stage | is not implemented | collects in the order in which it took its items |
+//! | zero replicas | hangs | panics in `parallel!`, and the message has the number |
 //! | a stage panics | hangs | the caller gets the panic, from the next `post`, `collect`, `end_and_wait` or drop |
-//! | after a panic | later items go on | behind an ordered stage, nothing of a later item was seen |
+//! | after a panic | later items are processed | stages after an ordered stage have seen no later item |
 //! | `post` after the end | `Err(StreamEnded)` | the same |
-//! | `order` in a last stage behind `sequential!` | counts what arrives | is the number of the post, there too |
-//! | a slow item before an unordered stage | holds up no other | holds up others once the room is full |
-//! | threads | one for each replica of each stage | as many as the most replicas of a stage, or one a processor if that is more and there are as many replicas in all; they serve all stages |
+//! | `order` in a last stage after `sequential!` | counts the arriving items | is always the number of the post |
+//! | a slow item before a stage that is not ordered | holds up no other item | holds up others once the room is full |
+//! | threads | one for each replica of each stage | as many as the largest number of replicas of a stage, or one for each processor if that is more, but never more than all replicas and sequential stages together; every thread serves every stage |
 //!
-//! Two things follow from the room and from the threads. A stage that waits for a later item to be posted can stop
-//! working: what waits takes room. And so can a stage that waits for what another stage does with another item, as with
-//! a `Barrier` that both share: there may be no thread for that one. Stages that wait rather than compute, such as for a
-//! disk or a network, overlap less: give one of them as many replicas as items are to be under way.
+//! Two programs that work with Rust-SSP can stop here. In the first, a stage waits until a later item is
+//! posted: the items that wait take up the room. In the second, a stage waits for what another stage does
+//! with another item, as with a `Barrier` that both share: there may be no thread for the other stage.
 //!
-//! # What one gains
+//! Stages that wait for a disk or a network instead of computing overlap less here. Give one of them as many
+//! replicas as items are to be processed at once.
 //!
-//! The same pipeline as a [`Stream`](crate::Stream) needs no `'static`, no posting, and may fail:
+//! # What a stream adds
+//!
+//! The same pipeline as a [`Stream`](crate::Stream) needs neither `'static` nor posting, and its stages may
+//! fail:
 //!
 //! ```
 //! # use std::io::Write;
@@ -51,7 +55,7 @@
 //!
 //! let lines = ["7", "5", "3"];
 //!
-//! // As it was. A line that is no number has to become something that the program finds afterwards.
+//! // With Rust-SSP's macros. The stage drops a line that is not a number, and the caller does not learn of it.
 //! let pipeline = pipeline![
 //!     parallel!(|line: &'static str| line.parse::<u64>().ok(), 4),
 //!     collect_ordered!()
@@ -62,7 +66,7 @@
 //! let numbers = pipeline.collect();
 //! assert_eq!(numbers, [7, 5, 3]);
 //!
-//! // As a stream. The first line that is no number is the error that the caller gets.
+//! // As a stream. The caller gets the error of the first line that is not a number.
 //! let mut output = Vec::new();
 //! Stream::from_iter(&lines)
 //!     .try_map(|line| line.parse::<u64>())

@@ -1,4 +1,4 @@
-//! A pipeline that runs.
+//! A running pipeline.
 
 use std::fmt;
 use std::panic::resume_unwind;
@@ -9,10 +9,10 @@ use anabranch_record::sync::{Mutex, MutexGuard, lock};
 
 use super::queue::Sender;
 
-/// A pipeline that takes items `T` and collects what its last stage gives, `R`: made, and started, by
-/// [`pipeline!`](super::pipeline). Its threads are its own.
+/// A pipeline that takes items `T` and collects the results `R` of its last stage.
+/// [`pipeline!`](super::pipeline) creates and starts it. It has its own threads.
 ///
-/// Dropping it ends it, as [`end_and_wait`](Self::end_and_wait) does.
+/// Dropping it ends it, like [`end_and_wait`](Self::end_and_wait).
 pub struct Pipeline<T, R> {
     sender: Sender<T>,
     has_ended: bool,
@@ -22,12 +22,12 @@ pub struct Pipeline<T, R> {
 
 enum State<R> {
     Running(JoinHandle<Vec<R>>),
-    /// Every thread has ended. Nothing, after a panic.
+    /// Every thread has ended. The list is empty after a panic.
     Over(Vec<R>),
 }
 
 impl<R> State<R> {
-    /// Waits until every thread has ended, and gives what was collected.
+    /// Waits until every thread has ended, and returns what was collected.
     fn end(&mut self) -> std::thread::Result<Vec<R>> {
         match std::mem::replace(self, State::Over(Vec::new())) {
             State::Running(thread) => thread.join(),
@@ -39,9 +39,9 @@ impl<R> State<R> {
 /// Why an item was not posted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ItemPostError {
-    /// The pipeline was ended, or has ended by a panic that the caller was told of before.
+    /// The pipeline was ended, or a stage has panicked and the caller got the panic before.
     StreamEnded,
-    /// Never given: here so that a `match` on Rust-SSP's two errors compiles.
+    /// This error never occurs. It exists so that a `match` on the two errors of Rust-SSP compiles.
     UnknownError,
 }
 
@@ -68,17 +68,18 @@ impl<T, R> Pipeline<T, R> {
         R: Send + 'static,
     {
         let thread = Builder::new().name("ssp-0".to_owned()).spawn(run);
-        let thread = thread.expect("the system has a thread for a pipeline");
+        let thread = thread.expect("the system started no thread for the pipeline: end other pipelines, or raise the limit of threads");
         Self { sender, has_ended: false, state: Mutex::new(State::Running(thread)), plan }
     }
 
-    /// Hands over an item. Waits only while the pipeline has no room: see [the promises](crate::ssp#what-it-promises).
+    /// Hands over an item. It waits only while the pipeline has no room; see the
+    /// [guarantees](crate::ssp#guarantees).
     ///
     /// # Errors
-    /// If the pipeline has ended.
+    /// [`ItemPostError::StreamEnded`] if the pipeline has ended.
     ///
     /// # Panics
-    /// With the panic of a stage, if one has panicked and the caller does not know of it yet.
+    /// If a stage has panicked and the caller did not get the panic before, with that panic.
     pub fn post(&self, item: T) -> Result<(), ItemPostError> {
         if self.has_ended {
             return Err(ItemPostError::StreamEnded);
@@ -89,36 +90,38 @@ impl<T, R> Pipeline<T, R> {
         })
     }
 
-    /// Says that no more items will come, and does not wait.
+    /// Announces that no more items will come, and returns at once.
     pub fn end(&mut self) {
         self.has_ended = true;
         self.sender.end();
     }
 
-    /// Says that no more items will come and waits until all are through.
+    /// Announces that no more items will come, and waits until all items are processed.
     ///
     /// # Panics
-    /// With the panic of a stage, if one has panicked and the caller does not know of it yet.
+    /// If a stage has panicked and the caller did not get the panic before, with that panic.
     pub fn end_and_wait(&mut self) {
         self.end();
         self.join();
     }
 
-    /// As [`end_and_wait`](Self::end_and_wait), and gives what the last stage gave: in the order of the posts, but
-    /// behind a `sequential!` or `collect!()` in the order in which items were done. After a panic of a stage
-    /// that the caller was told of before there is nothing.
+    /// Like [`end_and_wait`](Self::end_and_wait), and returns the results of the last stage.
+    ///
+    /// They are in the order of the posts, except after a `sequential!` or `collect!()`, where they are in
+    /// the order in which items finished. The list is empty if a stage has panicked and the caller got the
+    /// panic before.
     ///
     /// # Panics
-    /// With the panic of a stage, if one has panicked and the caller does not know of it yet.
+    /// If a stage has panicked and the caller did not get the panic before, with that panic.
     pub fn collect(mut self) -> Vec<R> {
         self.end_and_wait();
         match &mut *self.state() {
             State::Over(collected) => std::mem::take(collected),
-            State::Running(_) => unreachable!("it was waited for"),
+            State::Running(_) => unreachable!("`end_and_wait` leaves the pipeline ended"),
         }
     }
 
-    /// What runs: the stages, and what each is allowed.
+    /// The plan of the pipeline: its stages, and the settings of each.
     ///
     /// ```
     /// use anabranch::ssp::*;
@@ -134,7 +137,7 @@ impl<T, R> Pipeline<T, R> {
         lock(&self.state)
     }
 
-    /// Waits until every thread has ended. Of several callers one gets a panic.
+    /// Waits until every thread has ended. If several threads call it, one of them gets the panic.
     fn join(&self) {
         let mut state = self.state();
         match state.end() {
@@ -147,11 +150,11 @@ impl<T, R> Pipeline<T, R> {
     }
 }
 
-/// Ends the pipeline and waits until every item is through.
+/// Ends the pipeline and waits until every item is processed.
 ///
 /// # Panics
-/// With the panic of a stage, if one has panicked and the caller does not know of it yet; not while the dropping
-/// thread panics itself.
+/// If a stage has panicked and the caller did not get the panic before, with that panic. It does not panic
+/// while the dropping thread is panicking.
 impl<T, R> Drop for Pipeline<T, R> {
     fn drop(&mut self) {
         self.sender.end();

@@ -1,11 +1,14 @@
-//! The queue before a pipeline's first stage: bounded, filled by posts one by one, emptied a batch at a time.
+//! The queue before the first stage of a pipeline. It is bounded; posts add single items, and workers take
+//! batches.
 //!
-//! A batch goes through the stages as one, so that what passing costs is shared by its items. It holds what waits, as
-//! far as that is quickly done: see [`Pace`].
+//! A batch goes through the stages as one, so its items share the cost of passing from stage to stage. A
+//! batch has as many of the waiting items as are done quickly; see [`Pace`].
 //!
-//! While items are quick, waking a worker for one costs more than the item. The worker that has taken some is expected
-//! back, and is the source's *attendant*: posts wake nobody then, and others take items only if it falls behind. Should
-//! one of its items be slow after all, a *sentinel*, one of those that sleep, wakes by itself and takes over.
+//! While items are fast, waking a worker costs more than processing an item. The worker that took the last
+//! batch is therefore expected to come back. It is called the *attendant* of the source. While there is an
+//! attendant, posts wake no worker, and other workers take items only if the attendant falls behind. One of
+//! its items may turn out to be slow. For this case one of the sleeping workers, the *sentinel*, wakes up by
+//! itself at intervals and takes over if the attendant makes no progress.
 
 use std::convert::Infallible;
 use std::sync::Arc as StdArc;
@@ -15,7 +18,7 @@ use anabranch_record::inbox::{Inbox, PostError, Taker, inbox};
 use anabranch_record::sync::{
     Arc, AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, Padded, lock, spin_hint, thread_local,
 };
-use anabranch_record::{EventCount, Ticket};
+use anabranch_record::{EventCount, WaitKey};
 
 use super::room::Room;
 use crate::engine::{Feed, Moment};
@@ -24,21 +27,21 @@ use crate::serial::{Pull, Pulled};
 /// An item and its number in the order of the posts.
 pub(super) type Numbered<T> = (u64, T);
 
-/// Before it parks, a source that waits looks so often for more, if that has paid lately...
-const LOOKS: u32 = 32;
-/// ... and so often while it has not.
-const LEAST_LOOKS: u32 = 1;
-/// The pauses between two looks: each look takes a cache line from who posts.
-const PAUSES: u32 = 16;
+/// How many times a waiting source polls before it sleeps, if polling has paid lately.
+const MOST_POLLS: u32 = 32;
+/// How many times it polls if polling has not paid.
+const LEAST_POLLS: u32 = 1;
+/// How many pauses are between two polls. Each poll takes a cache line away from the posting threads.
+const PAUSES_A_POLL: u32 = 16;
 
-/// If the source has found so many at once...
-const MANY: u64 = 16;
-/// ... its attendant waits a moment for so many: each look costs a post a cache line.
-const GATHERED: u64 = 64;
-/// The sentinel looks so often whether the attendant has got on.
-const VIGIL: Duration = Duration::from_millis(1);
+/// If the source finds at least this many items at once, its attendant lets items gather.
+const GATHER_FROM_ITEMS: u64 = 16;
+/// How many items the attendant lets gather. Each of its looks costs a posting thread a cache line.
+const GATHERED_ITEMS: u64 = 64;
+/// How often the sentinel checks whether the attendant has made progress.
+const SENTINEL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Nobody is the attendant.
+/// No thread is the attendant.
 const NOBODY: usize = 0;
 
 thread_local! {
@@ -46,34 +49,36 @@ thread_local! {
     static HERE: u8 = 0;
 }
 
-/// What tells this thread from others.
+/// A number that identifies the current thread.
 #[inline]
 fn me() -> usize {
     HERE.with(|here| std::ptr::from_ref(here).addr())
 }
 
-/// What posts and workers share.
+/// The state that posts and workers share.
 #[derive(Debug)]
 struct Shared<T> {
     inbox: Inbox<T>,
-    /// A worker sleeps that is to know of a post.
+    /// Whether a sleeping worker must be told of a post.
     wants_notice: AtomicBool,
-    /// No more will be posted.
+    /// Whether no more items will be posted.
     has_ended: AtomicBool,
-    /// Workers wait here, and posts there.
+    /// Workers wait here for items.
     filled: Arc<EventCount>,
+    /// Posting threads wait here for room.
     emptied: EventCount,
     watch: Padded<Watch>,
     crew: Mutex<Crew>,
 }
 
-/// How the source is looked after: written by workers.
+/// How the source is attended. Workers write it.
 #[derive(Debug)]
 struct Watch {
-    /// Written under the lock.
+    /// The thread that is the attendant, or `NOBODY`. It is written under the lock.
     attendant: AtomicUsize,
-    /// So many items are worth the attendant's while, and so many another worker.
+    /// How many waiting items make the attendant take some.
     few: AtomicU64,
+    /// How many waiting items make another worker take some.
     enough: AtomicU64,
 }
 
@@ -90,7 +95,7 @@ impl<T> Shared<T> {
         self.watch.attendant.load(Ordering::Relaxed)
     }
 
-    /// Says under the lock who is the attendant, and whether posts give notice.
+    /// Sets, under the lock, which thread is the attendant and whether posts must wake a worker.
     fn attend(&self, crew: &Crew, attendant: usize) {
         self.watch.attendant.store(attendant, Ordering::Relaxed);
         let is_attended = attendant != NOBODY && crew.has_sentinel;
@@ -127,11 +132,11 @@ impl<T: Send> Feed for Shared<T> {
         &self.filled
     }
 
-    fn wait(&self, ticket: Ticket, look: &dyn Fn() -> bool) {
+    fn wait(&self, key: WaitKey, look: &dyn Fn() -> bool) {
         let mut crew = lock(&self.crew);
         let was_attendant = self.attendant() == me();
         if was_attendant && self.inbox.waiting() > 0 {
-            // It has gathered for long enough.
+            // The items have gathered for long enough.
             self.watch.few.store(1, Ordering::Relaxed);
             if look() {
                 drop(crew);
@@ -146,14 +151,14 @@ impl<T: Send> Feed for Shared<T> {
         drop(crew);
         let taken = self.inbox.taken();
         if is_sentinel {
-            self.filled.wait_for(ticket, VIGIL);
+            self.filled.wait_for(key, SENTINEL_INTERVAL);
         } else {
-            // A post that has not seen that anybody sleeps is seen now.
+            // A post that did not see that this worker sleeps is visible from here on.
             self.inbox.settle();
             if cfg!(not(mutant = "no_last_look_at_posts")) && look() {
                 self.filled.leave();
             } else {
-                self.filled.wait(ticket);
+                self.filled.wait(key);
             }
         }
         let mut crew = lock(&self.crew);
@@ -164,7 +169,7 @@ impl<T: Send> Feed for Shared<T> {
     }
 }
 
-/// The side of the posts.
+/// The side of the posting threads.
 #[derive(Debug)]
 pub(super) struct Sender<T>(StdArc<Shared<T>>);
 
@@ -175,16 +180,17 @@ pub(super) struct Receiver<T> {
     taker: Taker<T>,
     /// The number of the next item.
     next: u64,
-    looks: u32,
-    /// When so many are given, the pace is taken again.
+    polls: u32,
+    /// When `next` reaches this number, the pace is measured again.
     round: u64,
-    /// There was nothing left when the last batch was given.
+    /// Whether the queue was empty after the last batch was taken.
     ran_dry: bool,
     pace: Pace,
     room: StdArc<Room>,
 }
 
-/// A queue in which as many items wait as there is room for now. So many workers take what it gives.
+/// Creates a queue in which as many items may wait as `room` has room for at this time. `workers` take its
+/// batches.
 pub(super) fn queue<T>(workers: usize, room: StdArc<Room>) -> (Sender<T>, Receiver<T>) {
     let (inbox, taker) = inbox(room.items());
     let shared = StdArc::new(Shared {
@@ -204,7 +210,7 @@ pub(super) fn queue<T>(workers: usize, room: StdArc<Room>) -> (Sender<T>, Receiv
         shared: StdArc::clone(&shared),
         taker,
         next: 0,
-        looks: LEAST_LOOKS,
+        polls: LEAST_POLLS,
         round: 0,
         ran_dry: true,
         pace: Pace::new(workers),
@@ -214,7 +220,7 @@ pub(super) fn queue<T>(workers: usize, room: StdArc<Room>) -> (Sender<T>, Receiv
 }
 
 impl<T> Sender<T> {
-    /// Adds an item; waits while there is no room. Gives it back if nobody will take it.
+    /// Adds an item. It waits while there is no room. Gives the item back if the source is gone.
     #[inline]
     pub(super) fn send(&self, item: T) -> Result<(), T> {
         let Self(shared) = self;
@@ -224,7 +230,7 @@ impl<T> Sender<T> {
         }
         match posted {
             Ok(()) => {
-                // One notice is enough until somebody has looked.
+                // One notification is enough until a worker has looked.
                 let wants = &shared.wants_notice;
                 let is_wanted = wants.load(Ordering::SeqCst) && wants.swap(false, Ordering::SeqCst);
                 if is_wanted && cfg!(not(mutant = "no_notice_of_a_post")) {
@@ -239,22 +245,22 @@ impl<T> Sender<T> {
     #[cold]
     fn wait_and_post(&self, item: T) -> Result<(), PostError<T>> {
         let Self(shared) = self;
-        let ticket = shared.emptied.prepare();
+        let key = shared.emptied.prepare();
         let posted = shared.inbox.post(item);
         if matches!(posted, Err(PostError::Full(_))) {
-            shared.emptied.wait(ticket);
+            shared.emptied.wait(key);
         } else {
             shared.emptied.leave();
         }
         posted
     }
 
-    /// At most so many items are to wait.
+    /// Lowers the number of items that may wait to `items`.
     pub(super) fn narrow(&self, items: usize) {
         self.0.inbox.narrow(items);
     }
 
-    /// Says that no more will be posted.
+    /// Announces that no more items will be posted.
     pub(super) fn end(&self) {
         let Self(shared) = self;
         shared.has_ended.store(true, Ordering::Release);
@@ -263,7 +269,7 @@ impl<T> Sender<T> {
 }
 
 impl<T: Send + 'static> Receiver<T> {
-    /// What tells whether there is anything to take.
+    /// A view of the queue that tells whether there are items to take.
     pub(super) fn feed(&self) -> StdArc<dyn Feed> {
         let shared: StdArc<Shared<T>> = StdArc::clone(&self.shared);
         shared
@@ -271,35 +277,35 @@ impl<T: Send + 'static> Receiver<T> {
 }
 
 impl<T: Send> Receiver<T> {
-    /// Waits until there is something to take, or never will be. It looks for a moment before it falls asleep: that
-    /// would cost a post the waking.
+    /// Waits until there are items to take, or there will never be any. It polls for a moment before it
+    /// sleeps, because a post would have to pay for waking it.
     fn wait(&mut self) {
-        let Self { shared, looks, .. } = self;
-        for _ in 0..*looks {
+        let Self { shared, polls, .. } = self;
+        for _ in 0..*polls {
             if shared.is_ready() {
-                *looks = (2 * *looks).min(LOOKS);
+                *polls = (2 * *polls).min(MOST_POLLS);
                 return;
             }
-            for _ in 0..PAUSES {
+            for _ in 0..PAUSES_A_POLL {
                 spin_hint();
             }
         }
-        *looks = (*looks / 2).max(LEAST_LOOKS);
+        *polls = (*polls / 2).max(LEAST_POLLS);
         while !shared.is_ready() {
-            let ticket = shared.filled.prepare();
-            shared.wait(ticket, &|| shared.is_ready());
+            let key = shared.filled.prepare();
+            shared.wait(key, &|| shared.is_ready());
         }
     }
 
-    /// Takes the pace of what was given since the last time.
+    /// Measures the pace of the items since the last measurement. `waiting` is how many items wait.
     fn measure(&mut self, waiting: u64) {
         self.pace.took(self.next, self.ran_dry);
         self.round = self.next + waiting;
         let Watch { few, enough, .. } = &*self.shared.watch;
         let worth = self.pace.enough();
         enough.store(worth, Ordering::Relaxed);
-        let gathered = GATHERED.min(worth).min(self.room.items() as u64 / 4);
-        few.store(if waiting >= MANY { gathered } else { 1 }, Ordering::Relaxed);
+        let gathered = GATHERED_ITEMS.min(worth).min(self.room.items() as u64 / 4);
+        few.store(if waiting >= GATHER_FROM_ITEMS { gathered } else { 1 }, Ordering::Relaxed);
         let attendant = if worth > 1 { me() } else { NOBODY };
         if self.shared.attendant() != attendant {
             self.shared.attend(&lock(&self.shared.crew), attendant);
@@ -330,7 +336,7 @@ impl<T: Send> Pull for Receiver<T> {
         self.next = number;
         let left = self.taker.waiting();
         self.ran_dry = left == 0;
-        // Who posts is woken for as many items as are worth it.
+        // Posting threads are woken once there is room for enough items to be worth it.
         if left <= self.room.items() as u64 / 2 || self.pace.is_slow() {
             self.shared.emptied.notify();
         }
@@ -349,24 +355,27 @@ impl<T> Drop for Receiver<T> {
     }
 }
 
-/// A batch is worth at least so many nanoseconds of a worker, if so much waits...
-const LEAST: u64 = 4_000;
-/// ... and at most so many.
-const MOST: u64 = 20_000;
-/// Items that take longer go one by one: what passing costs is little beside it.
-const QUICK: u64 = LEAST / 2;
-/// So many items must have been quick.
-const SURE: u64 = if cfg!(shuttle) { 2 } else { 32 };
+/// If enough items wait, a batch is worth at least this many nanoseconds of a worker's time.
+const BATCH_LEAST_NS: u64 = 4_000;
+/// A batch is worth at most this many nanoseconds of a worker's time.
+const BATCH_MOST_NS: u64 = 20_000;
+/// Items that take more nanoseconds than this go one by one. The cost of passing them is small in comparison.
+const QUICK_ITEM_NS: u64 = BATCH_LEAST_NS / 2;
+/// How many items must have been fast before batches have more than one item.
+const SURE_ITEMS: u64 = if cfg!(shuttle) { 2 } else { 32 };
 
-/// How many items a batch may have, from how quickly the pipeline took those before. That is at most as quick as the
-/// workers are, so a batch is rather too short than too long; and it is one item until many were quick.
+/// Chooses how many items a batch has, from how fast the pipeline took earlier items.
+///
+/// The posts may be slower than the workers, so the measured pace is at most that of the workers. A batch is
+/// therefore too short rather than too long. It has one item until many items were fast.
 #[derive(Debug)]
 struct Pace {
     workers: u64,
-    /// The moment that is measured from, and the number of the first item that was given after it.
+    /// When the current measurement began.
     since: Moment,
+    /// The number of the first item that was taken after `since`.
     first: u64,
-    /// Nanoseconds from one item to the next, 0 while not known.
+    /// Nanoseconds from one item to the next. 0 while it is not known.
     interval: u64,
 }
 
@@ -375,32 +384,33 @@ impl Pace {
         Self { workers: workers.max(1) as u64, since: Moment::now(), first: 0, interval: 0 }
     }
 
-    /// All that waited is given, the items below `next`.
+    /// Measures the pace after all waiting items were taken. Items below `next` are taken.
     fn took(&mut self, next: u64, had_to_wait: bool) {
         let now = Moment::now();
         let items = next - self.first;
         if let Some(interval) = now.since(self.since).checked_div(items) {
-            if items < SURE && (self.interval == 0 || interval <= self.interval) {
+            if items < SURE_ITEMS && (self.interval == 0 || interval <= self.interval) {
                 return;
             }
-            // Nobody posted for a while, or items have become slow: which, shows when it lasts.
+            // Either no item was posted for a while, or items have become slow. Repeated measurements tell
+            // which.
             let most = if had_to_wait && self.interval > 0 { 2 * self.interval } else { u64::MAX };
             self.interval = interval.clamp(1, most);
         }
         (self.since, self.first) = (now, next);
     }
 
-    /// So many items are worth the waking of a worker.
+    /// How many items are worth waking a worker.
     fn enough(&self) -> u64 {
-        if self.interval == 0 { 1 } else { (MOST / self.cost()).max(1) }
+        if self.interval == 0 { 1 } else { (BATCH_MOST_NS / self.cost()).max(1) }
     }
 
-    /// Whether an item takes longer than the waking of who posts another.
+    /// Whether an item takes longer than it takes to wake a posting thread.
     fn is_slow(&self) -> bool {
-        self.interval > 0 && self.cost() > MOST
+        self.interval > 0 && self.cost() > BATCH_MOST_NS
     }
 
-    /// Nanoseconds of a worker an item, at most.
+    /// An upper bound for the nanoseconds of a worker that an item takes.
     fn cost(&self) -> u64 {
         self.interval.saturating_mul(self.workers)
     }
@@ -411,11 +421,11 @@ impl Pace {
             return 1;
         }
         let cost = self.cost();
-        if cost > QUICK {
+        if cost > QUICK_ITEM_NS {
             return 1;
         }
         let share = waiting as u64 / (2 * self.workers);
-        share.clamp(LEAST / cost, MOST / cost).max(1) as usize
+        share.clamp(BATCH_LEAST_NS / cost, BATCH_MOST_NS / cost).max(1) as usize
     }
 }
 
@@ -455,9 +465,9 @@ mod tests {
     #[test]
     fn a_few_items_do_not_show_that_all_are_quick() {
         let mut pace = Pace::new(1);
-        pace.took(SURE - 1, false);
+        pace.took(SURE_ITEMS - 1, false);
         assert_eq!(pace.interval, 0);
-        pace.took(SURE, false);
+        pace.took(SURE_ITEMS, false);
         assert!(pace.interval > 0);
     }
 }

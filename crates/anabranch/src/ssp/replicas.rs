@@ -1,22 +1,22 @@
-//! The replicas of a parallel stage: each is used by one worker at a time.
+//! The replicas of a parallel stage. One worker at a time uses a replica.
 
 use std::sync::{Arc, PoisonError, TryLockError};
 
 use anabranch_record::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, Padded, fence, lock};
 
-/// As many states as the stage has replicas.
+/// The states of all replicas of a stage.
 #[derive(Debug)]
 pub(super) struct Replicas<S> {
-    /// Those that nobody has, if there are enough for every worker to keep one...
+    /// The replicas that no worker has, if there are enough for every worker to keep one.
     spare: Mutex<Vec<S>>,
-    /// ... else workers have them in turn.
+    /// The replicas that workers use in turn, if there are fewer than workers.
     shared: Shared<S>,
 }
 
-/// Replicas that workers have in turn, an item each.
+/// Replicas that workers use in turn, one item at a time.
 #[derive(Debug)]
 struct Shared<S> {
-    places: Box<[Padded<Mutex<S>>]>,
+    replicas: Box<[Padded<Mutex<S>>]>,
     /// Where the next worker looks first.
     first: AtomicUsize,
     waiting: AtomicUsize,
@@ -24,14 +24,14 @@ struct Shared<S> {
     freed: Condvar,
 }
 
-/// One worker's side of the replicas.
+/// A worker's access to the replicas.
 #[derive(Debug)]
 pub(super) struct Seat<S> {
     replicas: Arc<Replicas<S>>,
-    /// The one that it keeps.
+    /// The replica that the worker keeps, if it keeps one.
     own: Option<S>,
-    /// The one that it had last, if it keeps none.
-    place: usize,
+    /// The position of the replica that it used last, if it keeps none.
+    last: usize,
 }
 
 impl<S> Replicas<S> {
@@ -41,11 +41,11 @@ impl<S> Replicas<S> {
         Self { spare: Mutex::new(spare), shared: Shared::new(shared) }
     }
 
-    /// A seat for a worker that has none.
+    /// Creates a seat for a worker that has none.
     pub(super) fn seat(self: &Arc<Self>) -> Seat<S> {
         let own = self.spare().pop();
-        let place = if own.is_none() { self.shared.place() } else { 0 };
-        Seat { replicas: Arc::clone(self), own, place }
+        let last = if own.is_none() { self.shared.first() } else { 0 };
+        Seat { replicas: Arc::clone(self), own, last }
     }
 
     fn spare(&self) -> MutexGuard<'_, Vec<S>> {
@@ -54,17 +54,17 @@ impl<S> Replicas<S> {
 }
 
 impl<S> Seat<S> {
-    /// Calls `f` with a replica. Waits while none is free.
+    /// Calls `f` with a replica. It waits while none is free.
     #[inline]
     pub(super) fn with<R>(&mut self, f: impl FnOnce(&mut S) -> R) -> R {
         match &mut self.own {
             Some(state) => f(state),
-            None => self.replicas.shared.with(&mut self.place, f),
+            None => self.replicas.shared.with(&mut self.last, f),
         }
     }
 }
 
-/// A worker whose stage has panicked may come to need its replica for an item before that.
+/// Puts the replica back: a worker whose stage has panicked may need it for an earlier item.
 impl<S> Drop for Seat<S> {
     fn drop(&mut self) {
         self.replicas.spare().extend(self.own.take());
@@ -74,7 +74,7 @@ impl<S> Drop for Seat<S> {
 impl<S> Shared<S> {
     fn new(states: Vec<S>) -> Self {
         Self {
-            places: states.into_iter().map(|state| Padded(Mutex::new(state))).collect(),
+            replicas: states.into_iter().map(|state| Padded(Mutex::new(state))).collect(),
             first: AtomicUsize::new(0),
             waiting: AtomicUsize::new(0),
             gate: Mutex::new(()),
@@ -82,41 +82,43 @@ impl<S> Shared<S> {
         }
     }
 
-    /// The place in which a worker looks first.
-    fn place(&self) -> usize {
-        self.first.fetch_add(1, Ordering::Relaxed) % self.places.len()
+    /// The position at which a worker looks first.
+    fn first(&self) -> usize {
+        self.first.fetch_add(1, Ordering::Relaxed) % self.replicas.len()
     }
 
-    /// Calls `f` with a free replica: that of `place` if it is free, else another, which `place` then says. Waits
-    /// while none is.
+    /// Calls `f` with a free replica: the one at `position` if it is free, and otherwise another, whose
+    /// position it stores. It waits while none is free.
     #[inline(never)]
-    fn with<R>(&self, place: &mut usize, f: impl FnOnce(&mut S) -> R) -> R {
-        // Dropped last, also when the stage panics: only then is the replica free.
+    fn with<R>(&self, position: &mut usize, f: impl FnOnce(&mut S) -> R) -> R {
+        // This is dropped last, even if the stage panics. Only then is the replica free.
         let _freed = Freed(self);
-        let mut state = self.free(place).unwrap_or_else(|| self.wait(place));
+        let mut state = self.free(position).unwrap_or_else(|| self.wait(position));
         f(&mut state)
     }
 
-    fn free(&self, place: &mut usize) -> Option<MutexGuard<'_, S>> {
-        for _ in 0..self.places.len() {
-            match self.places[*place].try_lock() {
+    fn free(&self, position: &mut usize) -> Option<MutexGuard<'_, S>> {
+        for _ in 0..self.replicas.len() {
+            match self.replicas[*position].try_lock() {
                 Ok(state) => return Some(state),
-                // Its stage has panicked: the pipeline ends at that item, but the items before it are finished.
+                // A call of the stage has panicked. The pipeline ends at that item, but earlier items are
+                // finished.
                 Err(TryLockError::Poisoned(state)) => return Some(state.into_inner()),
-                Err(TryLockError::WouldBlock) => *place = (*place + 1) % self.places.len(),
+                Err(TryLockError::WouldBlock) => *position = (*position + 1) % self.replicas.len(),
             }
         }
         None
     }
 
     #[cold]
-    fn wait(&self, place: &mut usize) -> MutexGuard<'_, S> {
+    fn wait(&self, position: &mut usize) -> MutexGuard<'_, S> {
         let mut gate = lock(&self.gate);
         self.waiting.fetch_add(1, Ordering::SeqCst);
-        // Against the one in `Freed`: who is freed after this look sees that somebody waits.
+        // This fence pairs with the one in `Freed`. A thread that frees a replica after the look below sees
+        // the waiting worker.
         fence(Ordering::SeqCst);
         loop {
-            if let Some(state) = self.free(place) {
+            if let Some(state) = self.free(position) {
                 self.waiting.fetch_sub(1, Ordering::SeqCst);
                 return state;
             }
@@ -125,7 +127,7 @@ impl<S> Shared<S> {
     }
 }
 
-/// Tells who waits that a replica is free, also when the stage has panicked.
+/// Tells a waiting worker that a replica is free, even if the stage has panicked.
 struct Freed<'s, S>(&'s Shared<S>);
 
 impl<S> Drop for Freed<'_, S> {
@@ -133,7 +135,7 @@ impl<S> Drop for Freed<'_, S> {
         let Freed(shared) = self;
         fence(Ordering::SeqCst);
         if shared.waiting.load(Ordering::SeqCst) > 0 {
-            // Under the gate: a worker between its look and its wait is not missed.
+            // The lock is held, so a worker between its look and its wait gets the notification.
             let _gate = lock(&shared.gate);
             shared.freed.notify_one();
         }

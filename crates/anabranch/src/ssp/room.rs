@@ -1,21 +1,21 @@
-//! How many items may be under way, and in one batch.
+//! How many items may be in a pipeline, and in one batch.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// So many items may be under way, and as many may wait before the first stage, if they own memory: images, or
-/// blocks of a file...
-const OWNERS: usize = 64;
-/// ... and if they own none at most so many...
-const ITEMS: usize = 4_096;
-/// ... of at most so many bytes together...
-const BYTES: usize = 64 << 10;
-/// ... but a worker has at least so many.
+/// How many items may be in the stages, and wait before the first one, if items own memory. Such items are
+/// often images or blocks of a file.
+const OWNING_ITEMS: usize = 64;
+/// How many items may be in the stages at most if items own no memory.
+const MOST_ITEMS: usize = 4_096;
+/// How many bytes these items may have together.
+const MOST_BYTES: usize = 64 << 10;
+/// There is room for at least this many items for each worker.
 const ITEMS_A_WORKER: usize = 16;
 
-/// A batch has at most so many items, and a worker has room for [`ITEMS_A_WORKER`] such batches.
-const LONGEST: usize = 64;
+/// The most items in a batch. There is room for [`ITEMS_A_WORKER`] batches for each worker.
+const LONGEST_BATCH_ITEMS: usize = 64;
 
-/// How many items may be under way in the stages: known when the last stage has joined.
+/// How many items may be in the stages. It is final when the last stage has joined.
 #[derive(Debug)]
 pub(super) struct Room {
     items: AtomicUsize,
@@ -26,20 +26,20 @@ impl Room {
     /// The weight of as many items as there is room for.
     pub(super) const WHOLE: u64 = 1 << 48;
 
-    /// Room for items of `size` bytes.
+    /// Creates the room for items of `size` bytes.
     pub(super) fn new(workers: usize, own_memory: bool, size: usize) -> Self {
         let room = Self { items: AtomicUsize::new(0), longest: AtomicUsize::new(0) };
         room.narrow(workers, own_memory, size);
         room
     }
 
-    /// It is to be room for items of `size` bytes.
+    /// Adapts the room to items of `size` bytes.
     pub(super) fn narrow(&self, workers: usize, own_memory: bool, size: usize) {
-        let most = if own_memory { OWNERS } else { ITEMS.min(BYTES / size.max(1)) };
+        let most = if own_memory { OWNING_ITEMS } else { MOST_ITEMS.min(MOST_BYTES / size.max(1)) };
         let least = ITEMS_A_WORKER * workers;
         let items = most.max(least);
         self.items.store(items, Ordering::Relaxed);
-        self.longest.store((items / least).min(LONGEST), Ordering::Relaxed);
+        self.longest.store((items / least).min(LONGEST_BATCH_ITEMS), Ordering::Relaxed);
     }
 
     /// How many items there is room for.
@@ -52,13 +52,13 @@ impl Room {
         self.longest.load(Ordering::Relaxed)
     }
 
-    /// How many batches of any length there is room for.
+    /// How many batches there is room for, whatever their lengths are.
     pub(super) fn batches(&self) -> usize {
         self.items() / self.longest()
     }
 
-    /// The weight of a batch of `items`: while the batches under way weigh less than [`WHOLE`](Self::WHOLE), there is
-    /// room for one more of any length.
+    /// The weight of a batch of `items`. While the batches in the stages weigh less than
+    /// [`WHOLE`](Self::WHOLE) together, there is room for one more batch of any length.
     pub(super) fn weight(&self, items: usize) -> u64 {
         items as u64 * Self::WHOLE.div_ceil((self.items() - self.longest() + 1) as u64)
     }

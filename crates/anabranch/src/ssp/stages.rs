@@ -1,4 +1,4 @@
-//! Stages on their way into a pipeline. The macros call what is hidden here.
+//! The stages of a pipeline that is being built. The macros call the hidden functions.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -11,14 +11,14 @@ use super::replicas::{Replicas, Seat};
 use super::{In, InOut};
 use crate::unit::Apply;
 
-/// Made by [`parallel!`](super::parallel): the replicas of a stage.
+/// The replicas of a stage, from [`parallel!`](super::parallel).
 #[derive(Debug)]
 pub struct Parallel<S> {
     replicas: Vec<S>,
 }
 
-/// Made by [`sequential!`](super::sequential), [`sequential_ordered!`](super::sequential_ordered) and the two
-/// macros that collect.
+/// A stage without replicas, from [`sequential!`](super::sequential),
+/// [`sequential_ordered!`](super::sequential_ordered) and the two macros that collect.
 #[derive(Debug)]
 pub struct Sequential<S> {
     stage: S,
@@ -26,16 +26,16 @@ pub struct Sequential<S> {
     only_collects: bool,
 }
 
-/// What may stand in a [`pipeline!`](super::pipeline).
+/// The expressions that may be stages of a [`pipeline!`](super::pipeline).
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no stage of a `pipeline!`",
+    message = "`{Self}` is not a stage of a `pipeline!`",
     label = "expected a stage",
     note = "a stage is `parallel!(f, replicas)`, `sequential!(f)` or `sequential_ordered!(f)`; the last may be `collect!()` or \
             `collect_ordered!()`"
 )]
 pub trait Stage {
-    /// Itself. (Where a type has none, the compiler says so and no more.)
+    /// The stage itself. If a type is not a stage, the compiler reports just that.
     type Itself;
     fn itself(self) -> Self::Itself;
 }
@@ -56,34 +56,34 @@ impl<S> Stage for Sequential<S> {
     }
 }
 
-/// Checks that a stage is one.
+/// Checks at compile time that `stage` is a stage.
 #[doc(hidden)]
 pub fn stage<S: Stage>(stage: S) -> S::Itself {
     stage.itself()
 }
 
-/// What a stage asks of the whole pipeline.
+/// What a stage needs of the whole pipeline.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wish {
-    /// So many workers are in it at once, all of whom may wait.
+    /// How many workers may be inside at once. All of them may be waiting.
     pub(super) workers: usize,
     pub(super) order: Order,
 }
 
-/// What a stage asks of the order of its items.
+/// The order in which a stage takes its items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
-    /// None: the stage is parallel.
+    /// The stage is parallel and has no order.
     Parallel,
-    /// None.
+    /// The stage takes items one at a time, in any order.
     Any,
-    /// That of the posts.
+    /// The stage takes items one at a time, in the order of the posts.
     Posts,
 }
 
 impl<S> Parallel<S> {
-    /// Makes the replicas, one call of `make` each.
+    /// Creates the replicas, with one call of `make` for each.
     ///
     /// # Panics
     /// If `replicas` is 0 or less.
@@ -91,7 +91,7 @@ impl<S> Parallel<S> {
     #[track_caller]
     pub fn new(replicas: i32, make: impl FnMut() -> S) -> Self {
         let count = usize::try_from(replicas).unwrap_or(0);
-        assert!(count > 0, "parallel!(stage, {replicas}): a stage has 1 replica or more");
+        assert!(count > 0, "parallel!(stage, {replicas}): a stage needs at least 1 replica");
         Self { replicas: std::iter::repeat_with(make).take(count).collect() }
     }
 
@@ -151,7 +151,7 @@ impl<S> Sequential<S> {
         Self { stage, is_ordered, only_collects: false }
     }
 
-    /// A stage that hands its items on and never waits.
+    /// Creates a stage that hands its items on and never waits.
     #[doc(hidden)]
     pub fn collecting(stage: S, is_ordered: bool) -> Self {
         Self { stage, is_ordered, only_collects: true }

@@ -15,7 +15,7 @@ use crate::engine::{
     self, Assembly, ErrorSlot, InlineEnd, InlineSink, Measures, NodeSpec, Outcome, Run, Spans, Terms, Watched,
 };
 use crate::flow::Mode;
-use crate::monitor::Watcher;
+use crate::monitor::MonitorThread;
 use crate::progress::Reporter;
 use crate::report::Report;
 use crate::serial::Serial;
@@ -118,7 +118,7 @@ where
         let window = windows.iter().copied().max().unwrap_or(window);
         let watched = plan.as_ref().filter(|_| is_watched).map(|plan| {
             let monitor = self.settings.monitor.take().unwrap_or_default();
-            let watcher = Watcher { monitor, stall: self.settings.stall.take() };
+            let watcher = MonitorThread { monitor, stall: self.settings.stall.take() };
             Watched { watcher, plan: plan.clone() }
         });
         let traces = self.settings.traces && M::REPORTS;

@@ -1,4 +1,9 @@
-//! What is left of the loop behind its stream.
+//! Writes the code around the stream: its result becomes what the loop would have done.
+//!
+//! It takes the calls of the builder and gives the whole expression that replaces the loop. The stream's
+//! result is `Ok` if the loop ended by itself, and otherwise an `Exit` from the first item, in loop order,
+//! that left it. A `match` turns this `Exit` into the `break`, `continue` or `return` of the user, at a place
+//! where these words mean what they meant in the loop.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -10,7 +15,7 @@ use crate::exits::{Exits, Jump};
 use crate::gives::{ours, support};
 
 impl Loop<'_> {
-    /// What closures give that leave the loop, up to their items.
+    /// The error type of the closures that can leave the loop.
     pub(super) fn result_type(&self, all: Exits) -> TokenStream {
         let support = support(self.span.resolved_at(Span::mixed_site()));
         let never = quote!(::core::convert::Infallible);
@@ -23,7 +28,8 @@ impl Loop<'_> {
         quote!(#support::Exit<'_, #value, #returned>)
     }
 
-    /// What is left of the loop behind its stream. `back` gives variables back to the function.
+    /// The expression that replaces the loop. `back` are the statements that give moved variables back to the
+    /// function.
     pub(super) fn end(
         self,
         setup: TokenStream,
@@ -58,7 +64,7 @@ impl Loop<'_> {
             _ => true,
         };
         let normal = (!ends).then(|| {
-            quote_spanned!(span=> ::core::panic!("a loop that was cancelled before its `break` has no value"))
+            quote_spanned!(span=> ::core::panic!("the loop was cancelled before its `break`, so it has no value"))
         });
         let Source { iter, chain } = source;
         let bind = quote!(#setup #allow let #target = #chain; #reports);
@@ -83,7 +89,8 @@ impl Loop<'_> {
             let jump = if *is_continue { quote!(continue #label) } else { quote!(break #label) };
             quote!(::core::result::Result::Err(#support::Exit::Jump(#number)) => { #back #jump })
         });
-        let other = quote_spanned!(span=> ::core::unreachable!("a loop that is left in another way"));
+        let other =
+            quote_spanned!(span=> ::core::unreachable!("the loop was left in a way that it does not have"));
         whole(quote! {
             #bind
             match #result {

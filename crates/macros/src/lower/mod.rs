@@ -1,4 +1,9 @@
-//! From an annotated loop to calls of the builder.
+//! Lowers an annotated loop to calls of the stream builder.
+//!
+//! It takes the loop and gives an expression that builds and runs a stream: `source` writes its beginning,
+//! `stage` one call for each stage, and `end` the code that leaves the loop as it would have been left. Each
+//! segment becomes the closure of one call, in the order of the body, and the builder runs serial stages in
+//! item order. So each stage sees what it would have seen in the loop.
 
 mod end;
 mod source;
@@ -18,31 +23,31 @@ use crate::body::{Segment, cut, find_crossings};
 use crate::check::check;
 use crate::exits::{Exits, Jump, Rewrite};
 use crate::function::{Function, nested_stage};
-use crate::gives::{Gives, Place};
+use crate::gives::{Gives, Role};
 use crate::items::{idents, misplaced};
 use crate::macros::calls_unknown;
 use crate::moves::{HandOver, moved};
 use crate::names::{all_bindings, condition_bindings};
 use crate::options::StreamOptions;
 
-/// A loop in the making.
+/// A loop that is being lowered.
 struct Loop<'f> {
     head: Head,
     label: Option<Lifetime>,
     options: StreamOptions,
     function: &'f mut Function,
     jumps: Vec<Jump>,
-    /// The type of what it gives with `break`, where it is known.
+    /// The type of the value of the loop's `break`, if it is written down.
     broken: Option<Type>,
-    /// What makes the states of workers.
+    /// The closures that create the states of workers.
     makes: TokenStream,
-    /// The word `to_stream`.
+    /// The span of the word `to_stream`.
     span: Span,
-    /// Whether the stage before gives what is guarded against macros.
+    /// Whether the previous stage wraps its result in `NoReturnFromMacros`.
     unwraps: bool,
 }
 
-/// What stands before a loop's body.
+/// The head of a loop.
 enum Head {
     Loop,
     While(Box<Expr>),
@@ -64,12 +69,12 @@ impl Head {
         }
     }
 
-    /// What runs for each item, as far as it may change a variable.
+    /// The part of the head that runs for each item, as far as it may change a variable.
     fn of_each_item(&self) -> Option<Stmt> {
         match self {
             Head::Loop => None,
             Head::While(cond) => Some(Stmt::Expr((**cond).clone(), None)),
-            // An iterator is made once; what it borrows to change, it may change for each item.
+            // The iterator is created once, but it may change what it borrows each time it gives an item.
             Head::For(_, iter) => match &**iter {
                 Expr::Reference(_) => Some(Stmt::Expr((**iter).clone(), None)),
                 Expr::MethodCall(call) if call.method == "by_ref" => {
@@ -82,7 +87,7 @@ impl Head {
     }
 }
 
-/// Lowers the loop that is annotated with `attr`.
+/// Lowers the loop in `expr`, whose annotation is `attr`.
 pub fn lower(expr: &mut Expr, attr: &Attribute, function: &mut Function) -> Result<Expr> {
     let options = StreamOptions::new(attr)?;
     let span = attr.path().span();
@@ -91,7 +96,7 @@ pub fn lower(expr: &mut Expr, attr: &Attribute, function: &mut Function) -> Resu
         Expr::While(expr) => (Head::While(expr.cond), expr.label, expr.body),
         Expr::ForLoop(expr) => (Head::For(expr.pat, expr.expr), expr.label, expr.body),
         other => {
-            let text = "expected a loop behind `#[to_stream]`: `loop`, `while`, `for`, or a block around one";
+            let text = "expected a loop after `#[to_stream]`: `loop`, `while`, `for`, or a block around one";
             return Err(Error::new(other.span(), text));
         }
     };
@@ -125,7 +130,7 @@ impl Loop<'_> {
         if let Some(error) = misplaced(&body.stmts, quote!(#cond #pat #options), &names) {
             return Err(error);
         }
-        // Functions and `use`s in the body are there for all of it.
+        // Functions, `use`s and other items of the body are visible in all of it.
         let is_item = |stmt: &Stmt| matches!(stmt, Stmt::Item(item) if !crate::body::is_stage(item));
         let (items, stmts): (Vec<Stmt>, Vec<Stmt>) = body.stmts.into_iter().partition(is_item);
         let mut segments = cut(stmts)?;
@@ -141,13 +146,13 @@ impl Loop<'_> {
         self.find_states(&mut segments, &before)?;
 
         let count = segments.len();
-        let place = |at: usize| match at {
-            0 => Place::Source,
-            at if at + 1 == count => Place::Last,
-            _ => Place::Stage,
+        let role = |at: usize| match at {
+            0 => Role::Source,
+            at if at + 1 == count => Role::Last,
+            _ => Role::Stage,
         };
         let gives = |at: usize, Exits { skips, .. }: Exits, fails: bool, is_guarded: bool| Gives {
-            place: place(at),
+            role: role(at),
             skips,
             fails: fails || is_guarded,
             is_guarded,
@@ -191,7 +196,7 @@ impl Loop<'_> {
         Ok(self.end(quote!(#(#items)* #setup #(#moved_out)*), source, quote!(#(#moved_back)*), all, fails))
     }
 
-    /// What the serial parts move of the variables of the function that nobody else uses.
+    /// How each serial segment hands over the variables that it moves.
     fn hand_over(
         &self,
         segments: &[Segment],
@@ -206,7 +211,7 @@ impl Loop<'_> {
         let mut uses: Vec<_> = segments.iter().map(|segment| segment.uses(&[])).collect();
         uses[0].extend(head.uses(&[]));
         let options = idents(options);
-        let part = |(at, segment): (usize, &Segment)| {
+        let of_segment = |(at, segment): (usize, &Segment)| {
             if segment.is_replicated() {
                 return HandOver::default();
             }
@@ -217,12 +222,13 @@ impl Loop<'_> {
                 before[at].contains(name) || options.contains(name) || (0..segments.len()).any(elsewhere)
             };
             let mut moved = moved(&segment.stmts, own, self.function);
-            // A part that is ahead may have lost it, by a `return` or a panic, when a later one ends the loop.
+            // If a later segment ends the loop, this one may have run ahead and moved the variable away for
+            // good.
             let may_be_ahead = exits[at + 1..].iter().any(|exits| exits.breaks || exits.jumps);
             moved.retain(|moved| !(may_be_ahead && moved.is_used_after));
             HandOver::new(&moved, self.function.count)
         };
-        segments.iter().enumerate().map(part).collect()
+        segments.iter().enumerate().map(of_segment).collect()
     }
 
     fn rewrite(

@@ -1,4 +1,9 @@
-//! The source: what comes before the first stage, and the settings of the whole.
+//! Writes the source of the stream, and the settings of the whole stream.
+//!
+//! It takes the head of the loop and the statements before the first stage, and gives the beginning of a
+//! chain of builder calls. The closure of the source runs the head and these statements once for each item,
+//! in the order of the loop, until the head or a `break` ends it. So it gives the items that the loop would
+//! have had.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -14,15 +19,15 @@ use crate::moves::HandOver;
 use crate::names::Binding;
 use crate::options::StreamOptions;
 
-/// What a stream begins with.
+/// The beginning of a stream.
 pub(super) struct Source {
-    /// What a `for` goes through, made before all else and kept until the end, as the loop does.
+    /// The iterator of a `for`. It is created first and kept until the end, as in the loop.
     pub iter: Option<TokenStream>,
     pub chain: TokenStream,
 }
 
 impl Loop<'_> {
-    /// The source, and the settings of the whole.
+    /// The source, and the settings of the whole stream.
     pub(super) fn source(
         &mut self,
         segments: &mut [Segment],
@@ -32,7 +37,7 @@ impl Loop<'_> {
         exit: &TokenStream,
     ) -> Source {
         let span = self.span.resolved_at(Span::mixed_site());
-        // What is wrong with what a stage takes is said at that stage.
+        // An error in the type of an item is reported at the stage that takes the item.
         let at = stage_span(&segments[1], self.span);
         let item = tuple(&segments[1].takes, at);
         let mut stmts = std::mem::take(&mut segments[0].stmts);
@@ -111,7 +116,7 @@ impl Loop<'_> {
     }
 }
 
-/// Whether a pattern is the one name that is handed on.
+/// Whether a pattern is just the one name that is handed on.
 fn is_same(pat: &Pat, takes: &[Binding]) -> bool {
     match (pat, takes) {
         (Pat::Ident(pat), [only]) => pat.ident == only.ident && pat.by_ref.is_none() && pat.subpat.is_none(),

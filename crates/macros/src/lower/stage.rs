@@ -1,4 +1,9 @@
-//! A stage, as a call of the builder.
+//! Writes one stage as a call of the builder.
+//!
+//! It takes a segment and adds one method call to the chain: `map` or one of its relatives for a replicated
+//! stage, `serial`, `for_each` or one of their relatives otherwise. The closure takes the variables that come
+//! in as one tuple and gives the variables that go on as one tuple. A replicated stage has a closure that is
+//! `Fn`, so the compiler rejects one that changes what its replicas share.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -7,13 +12,13 @@ use syn::Stmt;
 use super::Loop;
 use super::tokens::{stage_span, tuple};
 use crate::body::Segment;
-use crate::gives::{Gives, Place, ours, support};
+use crate::gives::{Gives, Role, ours, support};
 use crate::moves::HandOver;
 use crate::names::Binding;
 use crate::options::State;
 
 impl Loop<'_> {
-    /// Adds a stage to the chain.
+    /// Adds the stage `at` to the chain.
     pub(super) fn stage(
         &mut self,
         chain: &mut TokenStream,
@@ -23,7 +28,7 @@ impl Loop<'_> {
         hand_over: &HandOver,
         exit: &TokenStream,
     ) {
-        let is_last = gives.place == Place::Last;
+        let is_last = gives.role == Role::Last;
         let Gives { fails, is_guarded, .. } = gives;
         let skips = gives.skips && !is_last;
         let mut stmts = std::mem::take(&mut segments[at].stmts);
@@ -48,7 +53,8 @@ impl Loop<'_> {
         }
         let replicate = options.and_then(|options| options.replicate.as_ref());
         let Some(replicate) = replicate else {
-            // An end has neither a name nor a thread of its own, nor a type for what it gives: such a stage comes before it.
+            // The end of a stream has no name, no thread of its own and no result type. A stage that needs
+            // one of these comes before the end.
             let is_plain = options.is_none_or(|options| options.name.is_none() && !options.is_dedicated);
             let is_end = is_last && is_plain && !is_guarded;
             let name = match (is_end, fails, skips && !is_guarded) {
@@ -123,20 +129,20 @@ impl Loop<'_> {
         }
     }
 
-    /// What a stage takes, as a pattern.
+    /// The pattern for what a stage takes.
     fn takes(&self, segment: &Segment, span: Span) -> TokenStream {
         let takes = pattern(&segment.takes);
         if self.unwraps { unguarded(takes, span) } else { takes }
     }
 
-    /// Leaves out the items that a stage has dropped.
+    /// Removes the items that a stage has dropped.
     fn kept(&self, chain: &mut TokenStream, span: Span, is_guarded: bool) {
         let item = ours("item", span);
         let takes = if is_guarded { unguarded(quote!(#item), span) } else { quote!(#item) };
         chain.extend(quote_spanned!(span=> .filter_map(|#takes| #item)));
     }
 
-    /// The end, where the last stage is none.
+    /// Ends the chain after a last stage that is not the end itself.
     fn finish(&self, chain: &mut TokenStream, span: Span) {
         self.report(chain);
         let takes = if self.unwraps { unguarded(quote!(()), span) } else { quote!(()) };
@@ -150,7 +156,7 @@ impl Loop<'_> {
         }
     }
 
-    /// The name of a stage, and its thread.
+    /// The name of a stage, and whether it has a thread of its own.
     fn settings(&self, chain: &mut TokenStream, segment: &Segment) {
         let Some(options) = &segment.options else { return };
         let span = options.span.resolved_at(Span::mixed_site());
@@ -163,13 +169,13 @@ impl Loop<'_> {
     }
 }
 
-/// A pattern for what a part gives that calls macros.
+/// The pattern for the result of a segment that calls unknown macros.
 fn unguarded(pattern: TokenStream, span: Span) -> TokenStream {
     let support = support(span);
     quote_spanned!(span=> #support::NoReturnFromMacros(#pattern))
 }
 
-/// Names as a pattern.
+/// A pattern that binds these names.
 fn pattern(names: &[Binding]) -> TokenStream {
     let parts: Vec<TokenStream> = names
         .iter()

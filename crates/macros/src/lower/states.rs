@@ -1,4 +1,8 @@
-//! States of workers, in the place of variables.
+//! Gives each worker a state of its own in place of a variable: the option `state`.
+//!
+//! It takes the segments and writes a closure that creates each state, and `(*name)` for each use of the
+//! variable, since a stage has its state by reference. The closure also mentions the variable, in code that
+//! never runs, so the compiler checks that state and variable have one type.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +21,8 @@ use crate::names::Free;
 use crate::options::State;
 
 impl Loop<'_> {
-    /// Finds the variable of each `state = ||..`, makes the states, and points to them in the code.
+    /// Finds the variable of each `state = || ..`, writes the closures that create the states, and makes the
+    /// stage use them.
     pub(super) fn find_states(
         &mut self,
         segments: &mut [Segment],
@@ -37,8 +42,8 @@ impl Loop<'_> {
                     }
                 }
                 let [name] = &names[..] else {
-                    let text = "`state = ..` takes the place of the one variable that this stage changes, and there is \
-                                not one: write `state(name = ..)`";
+                    let text = "`state = ..` stands for the one variable that this stage changes, but the stage does not \
+                                change exactly one: write `state(name = ..)`";
                     return Err(Error::new(*span, text));
                 };
                 options.state = Some(State::Named(vec![(name.clone(), parse_quote!((#make)()))]));
@@ -46,10 +51,10 @@ impl Loop<'_> {
             if let Some(State::Named(states)) = &mut options.state {
                 for (name, make) in states.iter_mut() {
                     let maker = ours(&format!("make{at}_{}", name.unraw()), name.span());
-                    // The variable in whose place the states are has their type.
+                    // The state has the type of the variable that it replaces.
                     let is_mut = self.function.variables.mutable.get(&name.to_string()) == Some(&true);
                     let tie = match is_mut {
-                        // A replicated stage around this loop changes nothing.
+                        // A replicated stage around this loop may change nothing.
                         true if self.function.around > 0 => quote!(let _ = || [&#name, &#maker()].len();),
                         true => quote!(let _ = || #name = #maker();),
                         false => quote!(let _ = &#name;),
@@ -66,9 +71,9 @@ impl Loop<'_> {
     }
 }
 
-/// Writes `(*name)` for the names of states, which a stage has by reference.
+/// Writes `(*name)` for each use of a state. A stage has its states by reference.
 fn point_to(names: &BTreeSet<String>, stmts: &mut [Stmt]) {
-    // By where they stand: the same name may be another variable's elsewhere.
+    // By occurrence: elsewhere the same name may be that of another variable.
     let (mut paths, mut calls) = (BTreeSet::new(), BTreeMap::<_, BTreeSet<String>>::new());
     let mut free = Free::new(|ident: &Ident, call| {
         let name = ident.to_string();
@@ -85,7 +90,7 @@ fn point_to(names: &BTreeSet<String>, stmts: &mut [Stmt]) {
 
 struct Point {
     paths: BTreeSet<*const Ident>,
-    /// The macros that have names of states among their tokens, with those.
+    /// The macro calls that have names of states among their tokens, and these names.
     calls: BTreeMap<*const Macro, BTreeSet<String>>,
 }
 
@@ -103,7 +108,7 @@ impl VisitMut for Point {
 
     fn visit_field_value_mut(&mut self, field: &mut FieldValue) {
         self.visit_expr_mut(&mut field.expr);
-        // `Point { x }`
+        // The short form `Point { x }` needs its colon now.
         if !matches!(field.expr, Expr::Path(_)) {
             field.colon_token.get_or_insert_default();
         }
@@ -123,7 +128,7 @@ impl VisitMut for Point {
     }
 }
 
-/// The same in tokens that are no expressions.
+/// As `point_to`, for tokens that are not expressions.
 fn tokens_to(names: &BTreeSet<String>, tokens: TokenStream) -> TokenStream {
     let mut after_dot = false;
     let pointed = tokens.into_iter().map(|token| {

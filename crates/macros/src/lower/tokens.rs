@@ -1,4 +1,4 @@
-//! Names and spans of what is written.
+//! Names and spans in the code that is written.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -6,7 +6,7 @@ use quote::{quote, quote_spanned};
 use crate::body::Segment;
 use crate::names::Binding;
 
-/// Names as one value, which goes to what `span` stands for.
+/// The names as one value: `()`, the name itself, or a tuple. Errors in the value point to `span`.
 pub(super) fn tuple(names: &[Binding], span: Span) -> TokenStream {
     let idents: Vec<&Ident> = names.iter().map(|name| &name.ident).collect();
     match &idents[..] {
@@ -16,7 +16,7 @@ pub(super) fn tuple(names: &[Binding], span: Span) -> TokenStream {
     }
 }
 
-/// Where a stage's calls point to: its annotation, or that of the loop.
+/// The span of a stage's calls: its annotation, or that of the loop.
 pub(super) fn stage_span(segment: &Segment, default: Span) -> Span {
     segment.options.as_ref().map_or(default, |options| options.span).resolved_at(Span::mixed_site())
 }

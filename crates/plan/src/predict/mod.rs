@@ -260,7 +260,7 @@ impl Plan {
     /// # What it leaves out
     ///
     /// Costs are means: where one item in 16 costs eight times the mean, a simulation took
-    /// up to 14 % longer (`tests/simulation.rs`), and more in a narrow window, where such items wait for each other.
+    /// up to 14 % longer (`tests/integration/simulation.rs`), and more in a narrow window, where such items wait for each other.
     /// Items without any work pass quicker than [`LANE_NS`] has it: 8.6 ns each were measured with two workers where
     /// 13 are predicted.
     /// A window by weight, more threads than cores, memory bandwidth, and starting and ending are not in it. A node

@@ -1,4 +1,4 @@
-//! Lanes whose order is the order of arrival: the reading end is told which index came next.
+//! Lanes that are read in the order of arrival: the writers tell the reader which index came next.
 
 use super::cell::{Cell, Stop};
 use super::domain::Domain;
@@ -6,18 +6,19 @@ use super::slots::Slots;
 use crate::ring::Ring;
 use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering, Padded};
 
-/// The indices of a lane in the order in which they were put.
+/// The indices of a lane, in the order in which they were put.
 ///
-/// Invariant: an entry holds 1 + an index, or 0 while it is unused. Entry `tail` is written by whoever took
-/// that ticket. The reader clears an entry before it gives the index back; as no more indices are out than the
-/// window has, an entry is used again only after that.
+/// Invariant: an entry holds 1 + an index, or 0 while it is unused. A thread that puts an index takes the
+/// next position from `tail` and writes the entry at that position. The reader clears an entry before it
+/// gives the entry's index back. At most `window` indices are in use at a time, so an entry is reused only
+/// after it was cleared.
 #[derive(Debug)]
 pub(super) struct Arrivals {
     entries: Ring<AtomicU64>,
     tail: Padded<AtomicU64>,
-    /// Entries below this were read. Raised by the reader only; others may look.
+    /// Every entry below this position was read. Only the reader raises it; others may look.
     head: Padded<AtomicU64>,
-    /// The cell that ends the stream has arrived, and so has everything before it.
+    /// The cell that ends the stream has arrived, and so have all cells before it.
     is_complete: AtomicBool,
 }
 
@@ -31,11 +32,11 @@ impl Arrivals {
         }
     }
 
-    /// Says that slot `index` has been written.
+    /// Announces that slot `index` was written.
     #[inline]
     pub(super) fn arrive(&self, index: u64) {
-        let ticket = self.tail.fetch_add(1, Ordering::Relaxed);
-        self.entries.slot(ticket).store(index + 1, Ordering::Release);
+        let position = self.tail.fetch_add(1, Ordering::Relaxed);
+        self.entries.slot(position).store(index + 1, Ordering::Release);
     }
 
     fn is_ready(&self, head: u64) -> bool {
@@ -43,7 +44,7 @@ impl Arrivals {
     }
 }
 
-/// The reading end of a lane whose writer is a hop, in the order of arrival. Only a sink can read it.
+/// The reading end, in the order of arrival, of a lane whose writer is a hop. Only a sink can read it.
 #[derive(Debug)]
 pub struct Arrived<T> {
     domain: Arc<Domain>,
@@ -57,7 +58,7 @@ impl<T> Arrived<T> {
         (Self { domain, slots, arrivals: Arc::clone(&arrivals) }, arrivals)
     }
 
-    /// Makes the port of the sink.
+    /// Creates the port of the sink.
     pub fn sink(self) -> ArrivalSink<T> {
         let capacity = (self.domain.window() as usize).next_power_of_two();
         ArrivalSink {
@@ -73,27 +74,27 @@ impl<T> Arrived<T> {
     }
 }
 
-/// The last port of a domain without order: takes cells as they arrive, and gives indices back to the source
-/// as soon as all before them are gone too.
+/// The last port of a domain without order. It takes cells as they arrive. An index goes back to the source
+/// once all lower indices are done as well.
 #[derive(Debug)]
 pub struct ArrivalSink<T> {
     domain: Arc<Domain>,
     slots: Arc<Slots<T>>,
     arrivals: Arc<Arrivals>,
-    /// Entries below this were read.
+    /// Every entry below this position was read.
     head: u64,
-    /// Whether an index at or above `floor` is done with, modulo the capacity.
+    /// Whether an index at or above `floor` is done. The position is the index modulo the capacity.
     gone: Box<[bool]>,
-    /// Indices below this were given back.
+    /// Every index below this one was given back.
     floor: u64,
     /// The index whose cell was taken and not yet given back.
     taken: Option<u64>,
-    /// The index and the cell that end the stream, if they came before the last items.
+    /// The index and the cell that end the stream, if they arrived before the last items.
     end: Option<(u64, Cell<T>)>,
 }
 
 impl<T> ArrivalSink<T> {
-    /// The domain that this is the sink of.
+    /// The domain of this sink.
     pub fn domain(&self) -> &Arc<Domain> {
         &self.domain
     }
@@ -103,19 +104,20 @@ impl<T> ArrivalSink<T> {
         self.head
     }
 
-    /// A view on the sink's head for threads that do not hold the sink.
+    /// Returns a view of the sink's next cell, for threads that do not hold the sink.
     pub fn watch(&self) -> ArrivalWatch {
         ArrivalWatch { arrivals: Arc::clone(&self.arrivals) }
     }
 
-    /// Whether a cell is there.
+    /// Whether a cell can be taken.
     #[inline]
     pub fn is_ready(&mut self) -> bool {
         self.taken.is_none() && self.arrivals.is_ready(self.head)
     }
 
-    /// Takes the cell that arrived next; the one that ends the stream comes last. `None` if there is none, or
-    /// while the last one was not given back.
+    /// Takes the cell that arrived next. The cell that ends the stream comes last.
+    ///
+    /// Returns `None` if no cell has arrived, or if the previous one was not [released](Self::release).
     #[inline]
     pub fn take(&mut self) -> Option<Cell<T>> {
         if self.taken.is_some() {
@@ -143,15 +145,16 @@ impl<T> ArrivalSink<T> {
         entry.store(0, Ordering::Relaxed);
         self.head += 1;
         self.arrivals.head.store(self.head, Ordering::Relaxed);
-        // SAFETY: each index arrives once, and after its slot was written; we are the one reader, and have
-        // cleared the entry, so each is taken once.
+        // SAFETY: each index arrives once, and only after its slot was written. This sink is the only reader,
+        // and it has cleared the entry, so each index is taken once.
         let cell = unsafe { self.slots.take(index) };
-        // SAFETY: as above; the slot stays ours until its index is given back.
+        // SAFETY: as above. The slot belongs to this sink until its index is given back.
         unsafe { self.slots.forget(index) };
         Some((index, cell))
     }
 
-    /// Gives back the index whose cell was taken, and all that only waited for it.
+    /// Gives back the index whose cell was taken, and with it those higher indices that are done and were
+    /// waiting for it.
     #[inline]
     pub fn release(&mut self) {
         let Some(index) = self.taken.take() else { return };
@@ -170,14 +173,14 @@ impl<T> ArrivalSink<T> {
     }
 }
 
-/// Looks from outside whether something has arrived.
+/// A view of an [`ArrivalSink`] from outside. It tells whether a cell has arrived.
 #[derive(Debug)]
 pub struct ArrivalWatch {
     arrivals: Arc<Arrivals>,
 }
 
 impl ArrivalWatch {
-    /// Whether a cell is there. May say yes a moment too long, while the reader moves on.
+    /// Whether a cell can be taken. The answer may be outdated: the reader may have taken the cell already.
     #[inline]
     pub fn is_ready(&self) -> bool {
         self.arrivals.is_ready(self.arrivals.head.load(Ordering::Relaxed))

@@ -1,28 +1,30 @@
-//! What a slot of a lane holds.
+//! The content of a lane's slot.
 
-/// The content of one slot: what became of one index of the domain.
+/// What became of one index of the domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cell<T> {
-    /// A value, or a batch of them if the lane carries batches.
+    /// A value, or a batch of values if the lane carries batches.
     Value(T),
-    /// A stage has dropped the item. It still uses its index until the sink has passed it.
+    /// A stage has dropped the item. Its index counts in the window until the sink has passed it.
     Empty,
-    /// The stream stops here: nothing at a later index will ever be looked at by an ordered stage. The value,
-    /// if any, comes before the stop (what a batch held before its failure, the last batch of a stream).
+    /// The stream stops at this index, and no ordered stage will look at a later one.
+    ///
+    /// The optional value belongs before the stop. It is what a batch held before its failure, or the last
+    /// batch of the stream.
     Stop(Option<T>, Stop),
 }
 
 /// Why a stream stops at an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// The source is exhausted. Stages that keep items may give their last ones.
+    /// The source is exhausted. Stages that keep items in their state may give a last result.
     End,
-    /// A stage failed, panicked or broke off. The run knows which and why.
+    /// A stage failed, panicked or broke out of the loop. The run has recorded which one, and why.
     Fail,
 }
 
 impl<T> Cell<T> {
-    /// Applies `f` to the value, if there is one.
+    /// Applies `f` to the value, if the cell has one.
     #[inline]
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Cell<U> {
         match self {

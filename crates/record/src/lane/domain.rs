@@ -1,24 +1,26 @@
-//! A domain: one index, one window, and the source that makes the indices.
+//! A domain: one sequence of indices, one window, and the source that creates the indices.
 
 use super::cell::Cell;
 use super::serial::Committed;
 use super::slots::Slots;
 use crate::sync::{Arc, AtomicU64, Ordering, Padded};
 
-/// What the ports of one stretch of a pipeline share.
+/// The state that all ports of one stretch of a pipeline share.
 #[derive(Debug)]
 pub struct Domain {
-    /// How many indices may be between source and sink. At least 1.
+    /// How many indices may be between the source and the sink. At least 1.
     window: u64,
-    /// Indices below this have left the sink. Raised by the sink only.
+    /// Every index below this one has left the sink. Only the sink raises it.
     released: Padded<AtomicU64>,
-    /// The least index at which something failed; `u64::MAX` while nothing has.
+    /// The lowest index at which something has failed; `u64::MAX` while nothing has.
     stop: Padded<AtomicU64>,
 }
 
 impl Domain {
-    /// Opens a domain with room for `window` indices between its source and its sink. Lanes have the next
-    /// power of two as capacity; the bound is not rounded.
+    /// Opens a domain with room for `window` items between its source and its sink.
+    ///
+    /// The capacity of its lanes is `window` rounded up to a power of two. The bound on the items is not
+    /// rounded.
     ///
     /// # Panics
     /// If `window` is 0 or above 2^48.
@@ -34,24 +36,24 @@ impl Domain {
         (source, Committed::new(domain, slots))
     }
 
-    /// How many indices may be between source and sink.
+    /// How many indices may be between the source and the sink.
     pub fn window(&self) -> u64 {
         self.window
     }
 
-    /// How many indices the sink has given back: all below this one.
+    /// How many indices the sink has given back: every index below this one.
     #[inline]
     pub fn released(&self) -> u64 {
         self.released.load(Ordering::Acquire)
     }
 
-    /// The least index at which something has failed, `u64::MAX` while nothing has. It only ever falls.
+    /// The lowest index at which something has failed, or `u64::MAX` if nothing has. It never rises.
     #[inline]
     pub fn stop(&self) -> u64 {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Says that the stream stops at `index`: what comes after it need not be run any more.
+    /// Stops the stream at `index`: later items need not be processed. The lowest index of all calls counts.
     pub fn stop_at(&self, index: u64) {
         #[cfg(not(mutant = "stop_by_a_store"))]
         self.stop.fetch_min(index, Ordering::AcqRel);
@@ -59,7 +61,7 @@ impl Domain {
         self.stop.store(index, Ordering::Release);
     }
 
-    /// Gives back all indices below `next`.
+    /// Gives back every index below `next`.
     #[inline]
     pub(super) fn release(&self, next: u64) {
         let order = if cfg!(mutant = "relaxed_released") { Ordering::Relaxed } else { Ordering::Release };
@@ -67,24 +69,25 @@ impl Domain {
     }
 }
 
-/// The port that makes indices: the writing end of a domain's first lane.
+/// The port that creates indices. It is the writing end of a domain's first lane.
 #[derive(Debug)]
 pub struct Source<T> {
     domain: Arc<Domain>,
     slots: Arc<Slots<T>>,
-    /// The index of the next cell. Ours alone.
+    /// The index of the next cell. Only this port has it.
     next: u64,
-    /// The `released + window` that was last read: `next` may not reach it.
+    /// The value of `released + window` when it was last read. `next` never passes it.
     limit: u64,
 }
 
 impl<T> Source<T> {
-    /// The domain that this is the source of.
+    /// The domain of this source.
     pub fn domain(&self) -> &Arc<Domain> {
         &self.domain
     }
 
-    /// For how many more cells room is known: 0 only if the window is full just now.
+    /// How many more cells surely fit into the window. The result is 0 only if the window is full at this
+    /// moment.
     #[inline]
     pub fn room(&mut self) -> u64 {
         if self.limit <= self.next {
@@ -93,7 +96,7 @@ impl<T> Source<T> {
         self.limit - self.next
     }
 
-    /// How many more cells the window has room for, counted anew.
+    /// How many more cells fit into the window, computed from a fresh read of what the sink has given back.
     pub fn fresh_room(&mut self) -> u64 {
         self.refresh();
         self.limit - self.next
@@ -103,7 +106,7 @@ impl<T> Source<T> {
         self.limit = self.domain.released() + self.domain.window;
     }
 
-    /// A view on the room for threads that do not hold the source.
+    /// Returns a view of the room, for threads that do not hold the source.
     pub fn watch(&self) -> RoomWatch<T> {
         RoomWatch { domain: Arc::clone(&self.domain), slots: Arc::clone(&self.slots) }
     }
@@ -114,17 +117,17 @@ impl<T> Source<T> {
         self.next
     }
 
-    /// Publishes one cell at the next index.
+    /// Publishes `cell` at the next index.
     ///
     /// # Panics
     /// If the window has no room.
     #[inline]
     pub fn put(&mut self, cell: Cell<T>) {
         assert!(self.room() > 0, "the window is full");
-        // SAFETY: indices are made here and only here, each once. Index `next` is below released + window, so
-        // the index that used its slot before is below `released` in every lane: the sink has taken it, and
-        // what the sink takes was taken from every earlier lane. The acquire load of `released` orders that
-        // before this write.
+        // SAFETY: this port alone creates indices, each of them once. Index `next` is below `released +
+        // window`, so the index that used the same slot before is below `released` in every lane: the sink
+        // has taken its cell, and a cell that reaches the sink was taken from every earlier lane. The acquire
+        // load of `released` orders all of this before the write.
         unsafe { self.slots.write(self.next, cell, Ordering::Relaxed) };
         self.next += 1;
         #[cfg(not(mutant = "relaxed_commit"))]
@@ -135,7 +138,7 @@ impl<T> Source<T> {
     }
 }
 
-/// Looks from outside whether a source would find room.
+/// A view of a source from outside. It tells whether the source would find room.
 #[derive(Debug)]
 pub struct RoomWatch<T> {
     domain: Arc<Domain>,
@@ -143,19 +146,20 @@ pub struct RoomWatch<T> {
 }
 
 impl<T> RoomWatch<T> {
-    /// Whether something has failed in the domain, so that its source is not to be asked again.
+    /// Whether something has failed in the domain. The source must not be asked for more items then.
     #[inline]
     pub fn is_stopped(&self) -> bool {
         self.domain.stop() != u64::MAX
     }
 
-    /// How many cells have been put.
+    /// How many cells were put.
     #[inline]
     pub fn put(&self) -> u64 {
         self.slots.commit.load(Ordering::Relaxed)
     }
 
-    /// Whether the window has room for one more index. May say yes a moment too long, while the source goes on.
+    /// Whether the window has room for one more index. The answer may be outdated: a source that goes on may
+    /// have used the room already.
     #[inline]
     pub fn has_room(&self) -> bool {
         self.slots.commit.load(Ordering::Relaxed) < self.domain.released() + self.domain.window

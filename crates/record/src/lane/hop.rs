@@ -1,4 +1,4 @@
-//! A hop: the port of a parallel stage. Threads claim ranges of what is committed and carry them across.
+//! A hop: the port of a parallel stage. Threads claim ranges of committed cells and carry them across.
 
 use std::marker::PhantomData;
 use std::sync::atomic::AtomicU64 as StdAtomicU64;
@@ -10,19 +10,22 @@ use super::slots::Slots;
 use crate::leftovers::Leftovers;
 use crate::sync::{Arc, Ordering};
 
-/// The two lanes around a parallel stage: cells are claimed from one and put, at the same index, into the other.
+/// The two lanes around a parallel stage.
+///
+/// A cell is claimed from the first lane, and its result is put into the second lane at the same index.
 #[derive(Debug)]
 pub struct Hop<T, U> {
     domain: Arc<Domain>,
     input: Arc<Slots<T>>,
     output: Arc<Slots<U>>,
-    /// Where indices are noted as they are put, if the lane is read in the order of arrival.
+    /// Where the index of each put is noted, if the second lane is read in the order of arrival.
     arrivals: Option<Arc<Arrivals>>,
-    /// Tells this hop's tickets from those of others.
+    /// Distinguishes the permits of this hop from those of other hops.
     id: u64,
 }
 
-/// How many hops were made in this process. No two have the same number: 2^64 are out of reach.
+/// How many hops this process has created. The number identifies a hop; it does not wrap in practice, since
+/// that takes 2^64 hops.
 static HOPS: StdAtomicU64 = StdAtomicU64::new(0);
 
 impl<T, U> Hop<T, U> {
@@ -35,25 +38,26 @@ impl<T, U> Hop<T, U> {
         Self { domain, input, output, arrivals, id: HOPS.fetch_add(1, Ordering::Relaxed) }
     }
 
-    /// The domain that this hop is part of.
+    /// The domain of this hop.
     pub fn domain(&self) -> &Arc<Domain> {
         &self.domain
     }
 
-    /// How many cells are committed and not yet claimed. A moment later it may be otherwise.
+    /// How many cells are committed and not yet claimed. Other threads may change the number at any moment.
     #[inline]
     pub fn ready(&self) -> u64 {
         let commit = self.input.commit.load(Ordering::Acquire);
         commit.saturating_sub(self.input.claim.load(Ordering::Relaxed))
     }
 
-    /// How many cells have been claimed.
+    /// How many cells were claimed.
     #[inline]
     pub fn claimed(&self) -> u64 {
         self.input.claim.load(Ordering::Relaxed)
     }
 
-    /// Claims up to `most` of the cells that are ready, the first ones. `None` if there is none.
+    /// Claims the first of the cells that are ready, at most `most` of them. Returns `None` if there is none,
+    /// or if `most` is 0.
     #[inline]
     pub fn claim(&self, most: u64) -> Option<Claim<'_, T, U>> {
         let mut first = self.input.claim.load(Ordering::Relaxed);
@@ -61,7 +65,7 @@ impl<T, U> Hop<T, U> {
             let order =
                 if cfg!(mutant = "claim_without_acquire") { Ordering::Relaxed } else { Ordering::Acquire };
             let commit = self.input.commit.load(order);
-            // A claim counter read late may be past a commit read early.
+            // The claim counter may have been read after a newer commit than `commit`, and so be above it.
             if first >= commit || most == 0 {
                 return None;
             }
@@ -81,23 +85,26 @@ impl<T, U> Hop<T, U> {
         }
     }
 
-    /// Takes the first cell that is ready. Its result is [put](Self::put) whenever it is there, from any thread;
-    /// cells that are dealt by one thread at a time are dealt in the order of their indices.
-    pub fn deal(&self) -> Option<(Ticket, Cell<T>)> {
+    /// Takes the first cell that is ready, together with a permit to put its result.
+    ///
+    /// The result may be [put](Self::put) at any time and from any thread. If only one thread at a time calls
+    /// `deal`, cells are dealt in the order of their indices.
+    pub fn deal(&self) -> Option<(PutPermit, Cell<T>)> {
         let mut claim = self.claim(1)?;
-        let ticket = Ticket { index: claim.index(), hop: self.id };
-        claim.take().map(|cell| (ticket, cell))
+        let permit = PutPermit { index: claim.index(), hop: self.id };
+        claim.take().map(|cell| (permit, cell))
     }
 
-    /// Puts the result of a cell that was dealt.
+    /// Puts the result of a cell that was [dealt](Self::deal).
     ///
     /// # Panics
-    /// If the ticket is of another hop.
-    pub fn put(&self, ticket: Ticket, cell: Cell<U>) {
-        assert_eq!(ticket.hop, self.id, "a ticket is good for the hop that gave it");
-        // SAFETY: the ticket is of this hop, was made for the one claim of its index, and ends here. Who has it
-        // was handed it by the thread that claimed.
-        unsafe { self.put_at(ticket.index, cell) };
+    /// If the permit comes from another hop.
+    pub fn put(&self, permit: PutPermit, cell: Cell<U>) {
+        assert_eq!(permit.hop, self.id, "a permit is valid only for the hop that issued it");
+        // SAFETY: `deal` of this hop made the permit, from a claim of exactly this index. The permit is not
+        // `Clone` and is consumed here, so the index is put once. It was handed over from the thread that
+        // claimed the index, which orders the claim before this call.
+        unsafe { self.put_at(permit.index, cell) };
     }
 
     /// Puts the result of `index`.
@@ -110,9 +117,9 @@ impl<T, U> Hop<T, U> {
         let order = Ordering::Release;
         #[cfg(mutant = "relaxed_stamp")]
         let order = Ordering::Relaxed;
-        // SAFETY: who holds an index on the reading side of a hop holds it on the writing side, and the caller
-        // puts it once. The slot's last user was taken, as `Source::put` argues, and the commit and the claim of
-        // this index order that before us.
+        // SAFETY: a thread that holds an index on the reading side of a hop also holds it on the writing
+        // side, and the caller puts it once. The cell of the slot's previous index was taken, as
+        // `Source::put` argues. The commit and the claim of this index order that before this write.
         unsafe { self.output.write(index, cell, order) };
         if let Some(arrivals) = &self.arrivals {
             arrivals.arrive(index);
@@ -120,35 +127,38 @@ impl<T, U> Hop<T, U> {
     }
 }
 
-/// The right to put the result of one cell that was [dealt](Hop::deal). Where it is dropped instead, its index is
-/// never put: the stream must have stopped before it.
+/// Permission to put the result of one cell that was [dealt](Hop::deal).
+///
+/// If the permit is dropped instead, its index is never put. That is allowed only if the stream has stopped
+/// at a lower index.
 #[derive(Debug)]
-#[must_use = "an index that is never put holds up all behind it"]
-pub struct Ticket {
+#[must_use = "an index that is never put blocks all later ones"]
+pub struct PutPermit {
     index: u64,
     hop: u64,
 }
 
-impl Ticket {
+impl PutPermit {
     /// The index of the cell.
     pub fn index(&self) -> u64 {
         self.index
     }
 }
 
-/// A range of indices that one thread has to itself on both sides of a hop.
+/// A range of indices that one thread holds exclusively, on both sides of a hop.
 ///
-/// [`take`](Self::take) and [`put`](Self::put) alternate. What is left when the claim is dropped is dropped
-/// with it, and its indices are never put: the stream must have stopped before them.
+/// Calls of [`take`](Self::take) and [`put`](Self::put) alternate. Dropping the claim drops the cells that
+/// were not taken, and their indices are never put. That is allowed only if the stream has stopped at a lower
+/// index.
 #[derive(Debug)]
 pub struct Claim<'h, T, U> {
     hop: &'h Hop<T, U>,
-    /// Indices below this were put. `put <= taken <= end`, and `taken - put` is 0 or 1.
+    /// Every index below this one was put. `put <= taken <= end`, and `taken - put` is 0 or 1.
     put: u64,
-    /// Indices below this were taken.
+    /// Every index below this one was taken.
     taken: u64,
     end: u64,
-    /// A claim stays on the thread that took it.
+    /// A claim stays on the thread that made it.
     not_send: PhantomData<*const ()>,
 }
 
@@ -159,32 +169,34 @@ impl<T, U> Claim<'_, T, U> {
         self.put
     }
 
-    /// How many cells of the claim were not yet put.
+    /// How many cells of the claim were not put yet.
     #[inline]
     pub fn remaining(&self) -> u64 {
         self.end - self.put
     }
 
-    /// Takes the next cell. `None` when the range is used up, or while the last cell taken was not put.
+    /// Takes the next cell. Returns `None` if the range is used up, or if the result of the previous cell was
+    /// not put.
     #[inline]
     pub fn take(&mut self) -> Option<Cell<T>> {
         if self.taken == self.end || self.taken != self.put {
             return None;
         }
         self.taken += 1;
-        // SAFETY: the exchange that made the claim gave us the indices put..end of the reading side, which
-        // were below a `commit` that was read with acquire; `taken` passes each once.
+        // SAFETY: the compare-exchange that made the claim gave this thread the indices `put..end` of the
+        // reading side. They were below a `commit` that was loaded with acquire, and `taken` passes each of
+        // them once.
         Some(unsafe { self.hop.input.take(self.taken - 1) })
     }
 
     /// Puts the result of the cell that was taken last.
     ///
     /// # Panics
-    /// If no cell has been taken since the last call.
+    /// If no cell was taken since the previous call.
     #[inline]
     pub fn put(&mut self, cell: Cell<U>) {
-        assert!(self.taken != self.put, "take a cell before putting its result");
-        // SAFETY: the claim has the index to itself, and `put` passes each once.
+        assert!(self.taken != self.put, "`put` needs a cell: call `take` first");
+        // SAFETY: the claim holds the index exclusively, and `put` passes each index once.
         unsafe { self.hop.put_at(self.put, cell) };
         self.put += 1;
     }

@@ -1,19 +1,19 @@
-//! Lanes: how the items of one pipeline pass between its stages.
+//! Lanes: how the items of one pipeline pass from stage to stage.
 //!
-//! A [`Domain`] is a stretch of a pipeline whose stages share one index and one window. Item *i* uses slot
-//! *i* (modulo the capacity) of every lane on its way, so an ordered stage only reads slots in index order:
-//! there is no reorder buffer and no tag, and only the source ever waits for room.
+//! A [`Domain`] is a stretch of a pipeline whose stages share one sequence of indices and one window. Item
+//! *i* uses slot *i* (modulo the capacity) of every lane on its way. An ordered stage therefore reads slots
+//! in index order. It needs no reorder buffer and no sequence tags, and only the source ever waits for room.
 //!
-//! The ends of lanes are *ports*, made one after the other from the source to the sink, which fixes the
-//! topology: each lane has one side that writes and one that reads.
+//! The ends of a lane are called *ports*. Ports are made one after another, from the source to the sink. This
+//! order fixes the topology: each lane has exactly one writing port and one reading port.
 //!
-//! | port | side | who may use it |
+//! | port | what it does | who may use it |
 //! |---|---|---|
-//! | [`Source`] | makes indices, while the window has room | one thread at a time (`&mut`) |
+//! | [`Source`] | creates indices while the window has room | one thread at a time (`&mut`) |
 //! | [`Hop`] | carries items through a parallel stage, in claimed ranges | any number of threads (`&`) |
 //! | [`Stage`] | carries items through a serial stage, in index order | one thread at a time |
-//! | [`Sink`] | takes items out in index order, and gives their indices back | one thread at a time |
-//! | [`ArrivalSink`] | takes items out as they arrive, and gives their indices back | one thread at a time |
+//! | [`Sink`] | takes items out in index order and gives their indices back | one thread at a time |
+//! | [`ArrivalSink`] | takes items out in the order of arrival and gives their indices back | one thread at a time |
 //!
 //! ```
 //! use anabranch_record::lane::{Cell, Domain};
@@ -25,7 +25,7 @@
 //! source.put(Cell::Value(20));
 //! source.put(Cell::Value(22));
 //!
-//! let mut claim = hop.claim(2).unwrap(); // any thread, any number of ranges at once
+//! let mut claim = hop.claim(2).unwrap(); // any thread may claim; several claims may be open at once
 //! while let Some(cell) = claim.take() {
 //!     claim.put(cell.map(|number| number.to_string()));
 //! }
@@ -37,9 +37,9 @@
 //! assert_eq!(source.fresh_room(), 3);
 //! ```
 //!
-//! Lanes promise memory safety under any use, that each value is dropped exactly once, and that ranges never
-//! overlap. They do not wait: [`EventCount`](crate::EventCount) does, and [`Baton`](crate::Baton) says who
-//! holds the serial ports.
+//! Lanes guarantee memory safety under any use. Each value is dropped exactly once, and claimed ranges never
+//! overlap. Lanes do not wait: a thread that must wait uses an [`EventCount`](crate::EventCount). Lanes do
+//! not lock either: a [`Baton`](crate::Baton) decides which thread uses a serial port.
 
 mod arrival;
 mod cell;
@@ -51,5 +51,5 @@ mod slots;
 pub use arrival::{ArrivalSink, ArrivalWatch, Arrived};
 pub use cell::{Cell, Stop};
 pub use domain::{Domain, RoomWatch, Source};
-pub use hop::{Claim, Hop, Ticket};
+pub use hop::{Claim, Hop, PutPermit};
 pub use serial::{Committed, Inlet, Sink, Stage, Stamped, Watch};

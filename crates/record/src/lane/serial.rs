@@ -1,4 +1,4 @@
-//! The ports of serial stages and of the sink, which take cells in index order.
+//! The ports of serial stages and of the sink. Both take cells in index order.
 
 use std::marker::PhantomData;
 
@@ -9,7 +9,8 @@ use super::hop::Hop;
 use super::slots::Slots;
 use crate::sync::{Arc, Ordering};
 
-/// The reading end of a lane whose reader is not chosen yet. Its writer is serial: a source or a stage.
+/// The reading end of a lane whose reader is not chosen yet. The lane's writer is serial: a source or a
+/// stage.
 #[derive(Debug)]
 pub struct Committed<T> {
     domain: Arc<Domain>,
@@ -29,9 +30,9 @@ mod sealed {
     impl<T> Sealed for super::Stamped<T> {}
 }
 
-/// A reading end that a serial port can take: [`Committed`] or [`Stamped`].
+/// A reading end that a serial port can use: [`Committed`] or [`Stamped`].
 pub trait Inlet<T>: sealed::Sealed + Sized {
-    /// Makes the port of a serial stage that turns `T` into `U`, and the reading end of the lane behind it.
+    /// Creates the port of a serial stage that turns `T` into `U`, and the reading end of the lane after it.
     fn stage<U: Send>(self) -> (Stage<T, U, Self>, Committed<U>) {
         let (domain, slots) = self.parts();
         let (domain, slots) = (Arc::clone(domain), Arc::clone(slots));
@@ -45,7 +46,7 @@ pub trait Inlet<T>: sealed::Sealed + Sized {
         (stage, Committed::new(domain, output))
     }
 
-    /// Makes the port of the sink.
+    /// Creates the port of the sink.
     fn sink(self) -> Sink<T, Self> {
         let (domain, slots) = self.parts();
         Sink { reader: Reader::new(Arc::clone(slots)), domain: Arc::clone(domain) }
@@ -55,8 +56,8 @@ pub trait Inlet<T>: sealed::Sealed + Sized {
     #[allow(private_interfaces)]
     fn parts(&self) -> (&Arc<Domain>, &Arc<Slots<T>>);
 
-    /// One more than the greatest index that is known to be published, given that `next` is not known to be:
-    /// `next` if it is not published, more if it is.
+    /// The end of what is known to be published: `next` if index `next` is not published, and a higher index
+    /// if it is. Every index below `next` was published before.
     #[doc(hidden)]
     #[allow(private_interfaces)]
     fn published(slots: &Slots<T>, next: u64) -> u64;
@@ -67,19 +68,20 @@ impl<T> Committed<T> {
         Self { domain, slots }
     }
 
-    /// The domain that the lane is part of.
+    /// The domain of this lane.
     pub fn domain(&self) -> &Arc<Domain> {
         &self.domain
     }
 
-    /// Makes the port of a parallel stage that turns `T` into `U`, and the reading end of the lane behind it.
+    /// Creates the port of a parallel stage that turns `T` into `U`, and the reading end of the lane after
+    /// it.
     pub fn hop<U: Send>(self) -> (Hop<T, U>, Stamped<U>) {
         let output = Arc::new(Slots::new(self.domain.window() as usize));
         let hop = Hop::new(Arc::clone(&self.domain), self.slots, Arc::clone(&output), None);
         (hop, Stamped { domain: self.domain, slots: output })
     }
 
-    /// As [`hop`](Self::hop), with a lane behind it that is read in the order of arrival.
+    /// Like [`hop`](Self::hop), but the lane after it is read in the order of arrival.
     pub fn unordered_hop<U: Send>(self) -> (Hop<T, U>, Arrived<U>) {
         let output = Arc::new(Slots::new(self.domain.window() as usize));
         let (lane, arrivals) = Arrived::new(Arc::clone(&self.domain), Arc::clone(&output));
@@ -87,24 +89,24 @@ impl<T> Committed<T> {
         (hop, lane)
     }
 
-    /// Makes the port of a serial stage: see [`Inlet::stage`].
+    /// Creates the port of a serial stage. See [`Inlet::stage`].
     pub fn stage<U: Send>(self) -> (Stage<T, U, Self>, Committed<U>) {
         Inlet::stage(self)
     }
 
-    /// Makes the port of the sink.
+    /// Creates the port of the sink.
     pub fn sink(self) -> Sink<T, Self> {
         Inlet::sink(self)
     }
 }
 
 impl<T> Stamped<T> {
-    /// Makes the port of a serial stage: see [`Inlet::stage`].
+    /// Creates the port of a serial stage. See [`Inlet::stage`].
     pub fn stage<U: Send>(self) -> (Stage<T, U, Self>, Committed<U>) {
         Inlet::stage(self)
     }
 
-    /// Makes the port of the sink.
+    /// Creates the port of the sink.
     pub fn sink(self) -> Sink<T, Self> {
         Inlet::sink(self)
     }
@@ -136,13 +138,13 @@ impl<T> Inlet<T> for Stamped<T> {
     }
 }
 
-/// The one who takes a lane's cells in index order.
+/// The reader of a lane, which takes its cells in index order.
 #[derive(Debug)]
 struct Reader<T, I> {
     slots: Arc<Slots<T>>,
-    /// Indices below this were taken: the same as `slots.taken`, which others may read.
+    /// Every index below this one was taken. `slots.taken` has the same value, for other threads to read.
     taken: u64,
-    /// Indices below this are known to be published. `taken <= published`.
+    /// Every index below this one is known to be published. `taken <= published`.
     published: u64,
     inlet: PhantomData<fn() -> I>,
 }
@@ -168,13 +170,13 @@ impl<T, I: Inlet<T>> Reader<T, I> {
         let index = self.taken;
         self.taken += 1;
         self.slots.taken.store(self.taken, Ordering::Relaxed);
-        // SAFETY: there is one reader, `taken` passes each index once, and `published` above it was read with
-        // acquire.
+        // SAFETY: the lane has one reader, `taken` passes each index once, and `published`, which is above
+        // the index, was loaded with acquire.
         Some(unsafe { self.slots.take(index) })
     }
 }
 
-/// Looks at the head of a lane from outside: whether its serial reader would find something.
+/// A view of a lane's next cell from outside. It tells whether the serial reader would find a cell.
 #[derive(Debug)]
 pub struct Watch<T, I> {
     slots: Arc<Slots<T>>,
@@ -188,7 +190,8 @@ impl<T, I: Inlet<T>> Watch<T, I> {
         self.slots.taken.load(Ordering::Relaxed)
     }
 
-    /// Whether the reader's next cell is published. May say yes a moment too long, while the reader moves on.
+    /// Whether the reader's next cell is published. The answer may be outdated: the reader may have taken the
+    /// cell already.
     #[inline]
     pub fn is_ready(&self) -> bool {
         let next = self.slots.taken.load(Ordering::Relaxed);
@@ -196,18 +199,18 @@ impl<T, I: Inlet<T>> Watch<T, I> {
     }
 }
 
-/// The port of a serial stage: takes cells in index order and puts one for each, at the same index.
+/// The port of a serial stage. It takes cells in index order and puts one result for each, at the same index.
 #[derive(Debug)]
 pub struct Stage<T, U, I> {
     domain: Arc<Domain>,
     reader: Reader<T, I>,
     output: Arc<Slots<U>>,
-    /// Indices below this were put. `reader.taken - put` is 0 or 1.
+    /// Every index below this one was put. `reader.taken - put` is 0 or 1.
     put: u64,
 }
 
 impl<T, U, I: Inlet<T>> Stage<T, U, I> {
-    /// The domain that this stage is part of.
+    /// The domain of this stage.
     pub fn domain(&self) -> &Arc<Domain> {
         &self.domain
     }
@@ -218,18 +221,19 @@ impl<T, U, I: Inlet<T>> Stage<T, U, I> {
         self.put
     }
 
-    /// A view on the stage's head for threads that do not hold the stage.
+    /// Returns a view of the stage's next cell, for threads that do not hold the stage.
     pub fn watch(&self) -> Watch<T, I> {
         Watch { slots: Arc::clone(&self.reader.slots), inlet: PhantomData }
     }
 
-    /// Whether the next cell is there.
+    /// Whether the next cell can be taken.
     #[inline]
     pub fn is_ready(&mut self) -> bool {
         self.reader.is_ready()
     }
 
-    /// Takes the next cell. `None` if it is not there yet, or while the last cell taken was not put.
+    /// Takes the next cell. Returns `None` if it is not published yet, or if the result of the previous cell
+    /// was not put.
     #[inline]
     pub fn take(&mut self) -> Option<Cell<T>> {
         if self.put != self.reader.taken {
@@ -241,19 +245,20 @@ impl<T, U, I: Inlet<T>> Stage<T, U, I> {
     /// Puts the result of the cell that was taken last.
     ///
     /// # Panics
-    /// If no cell has been taken since the last call.
+    /// If no cell was taken since the previous call.
     #[inline]
     pub fn put(&mut self, cell: Cell<U>) {
-        assert!(self.put != self.reader.taken, "take a cell before putting its result");
-        // SAFETY: one stage writes this lane and `put` passes each index once. The slot's last user was taken,
-        // as `Source::put` argues; the lanes before this one carry that order to us.
+        assert!(self.put != self.reader.taken, "`put` needs a cell: call `take` first");
+        // SAFETY: this stage is the only writer of the lane, and `put` passes each index once. The cell of
+        // the slot's previous index was taken, as `Source::put` argues. The lanes before this one order that
+        // before this write.
         unsafe { self.output.write(self.put, cell, Ordering::Relaxed) };
         self.put += 1;
         self.output.commit.store(self.put, Ordering::Release);
     }
 }
 
-/// The last port of a domain: takes cells in index order and gives their indices back to the source.
+/// The last port of a domain. It takes cells in index order and gives their indices back to the source.
 #[derive(Debug)]
 pub struct Sink<T, I> {
     domain: Arc<Domain>,
@@ -261,36 +266,35 @@ pub struct Sink<T, I> {
 }
 
 impl<T, I: Inlet<T>> Sink<T, I> {
-    /// The domain that this is the sink of.
+    /// The domain of this sink.
     pub fn domain(&self) -> &Arc<Domain> {
         &self.domain
     }
 
-    /// The index of the cell that the next [`take`](Self::take) gives.
+    /// The index of the cell that the next [`take`](Self::take) returns.
     #[inline]
     pub fn index(&self) -> u64 {
         self.reader.taken
     }
 
-    /// A view on the sink's head for threads that do not hold the sink.
+    /// Returns a view of the sink's next cell, for threads that do not hold the sink.
     pub fn watch(&self) -> Watch<T, I> {
         Watch { slots: Arc::clone(&self.reader.slots), inlet: PhantomData }
     }
 
-    /// Whether the next cell is there.
+    /// Whether the next cell can be taken.
     #[inline]
     pub fn is_ready(&mut self) -> bool {
         self.reader.is_ready()
     }
 
-    /// Takes the next cell. It counts in the window until [`release`](Self::release).
+    /// Takes the next cell. Its index counts in the window until [`release`](Self::release).
     #[inline]
     pub fn take(&mut self) -> Option<Cell<T>> {
         self.reader.take()
     }
 
-    /// Gives back every index whose cell has been taken. Who may have waited for the room is the caller's
-    /// affair.
+    /// Gives back every index whose cell was taken. The caller must wake the source if it waits for room.
     #[inline]
     pub fn release(&self) {
         self.domain.release(self.reader.taken);

@@ -1,4 +1,4 @@
-//! The slots of one lane and its counters. Who may touch what is the ports' affair; they hold the proof.
+//! The slots of one lane and its counters. The ports decide who may touch which slot, and prove it.
 
 use std::mem::MaybeUninit;
 
@@ -7,13 +7,14 @@ use crate::leftovers::Leftovers;
 use crate::ring::Ring;
 use crate::sync::{AtomicU64, Ordering, Padded, RawCell};
 
-/// The low bits of a stamp say what the slot holds.
+/// The low bits of a stamp tell what the slot holds.
 const KIND_BITS: u32 = 3;
 const HAS_VALUE: u64 = 1;
 const IS_END: u64 = 2;
 const IS_FAIL: u64 = 4;
 
-/// One slot. `stamp >> KIND_BITS` is 1 + the index that was last written here, 0 before the first.
+/// One slot. `stamp >> KIND_BITS` is 0 before the first write, and afterwards 1 + the index that was last
+/// written.
 #[derive(Debug)]
 struct Slot<T> {
     stamp: AtomicU64,
@@ -22,25 +23,29 @@ struct Slot<T> {
 
 /// A ring of slots between two ports.
 ///
-/// Invariants, kept by the ports:
-/// - slot *i* is written once for each index that maps to it, by whoever holds index *i* on the writing side,
-///   and only after the value of the index that used it before has been taken;
-/// - it is read once, by whoever holds index *i* on the reading side, after the write was published (by its
-///   stamp, or by `commit`);
-/// - a value is *live* if its stamp has [`HAS_VALUE`] and its index is at or above `claim` and `taken`.
+/// The ports keep these invariants:
+///
+/// - Slot *i* is written once for each index that maps to it. The writer is the thread that holds index *i*
+///   on the writing side, and it writes only after the value of the slot's previous index was taken.
+/// - Slot *i* is read once for each index, by the thread that holds index *i* on the reading side. It reads
+///   after the write was published, either by the slot's stamp or by `commit`.
+/// - A value is *live* if its stamp has [`HAS_VALUE`] and its index is not below `claim` and not below
+///   `taken`.
 #[derive(Debug)]
 pub(super) struct Slots<T> {
     ring: Ring<Slot<T>>,
-    /// Indices below this are written. Only lanes whose writer is serial use it. Raised by the writer only.
+    /// Every index below this one is written. Only the writer raises it, and only in lanes whose writer is
+    /// serial.
     pub(super) commit: Padded<AtomicU64>,
-    /// Indices below this belong to a claim. Only lanes read by a hop use it.
+    /// Every index below this one belongs to a claim. Used only in lanes that a hop reads.
     pub(super) claim: Padded<AtomicU64>,
-    /// Indices below this were taken by the serial reader, who alone raises it. Others may look at it.
+    /// Every index below this one was taken by the serial reader. Only that reader raises it; others may
+    /// look.
     pub(super) taken: Padded<AtomicU64>,
 }
 
-// SAFETY: values move from one thread to another, never are shared: a slot is touched by one side at a time,
-// and the stamp or `commit` (release, acquire) orders the write before the read.
+// SAFETY: a value moves from one thread to another and is never shared. Only one side touches a slot at a
+// time, and the stamp or `commit` (store-release, load-acquire) orders the write before the read.
 unsafe impl<T: Send> Sync for Slots<T> {}
 // SAFETY: the slots own their values.
 unsafe impl<T: Send> Send for Slots<T> {}
@@ -58,24 +63,24 @@ impl<T> Slots<T> {
         }
     }
 
-    /// Whether slot `index` has been written and stamped. If so, what was written is visible to the caller.
+    /// Whether slot `index` was written and stamped. If it was, the caller sees what was written.
     #[inline]
     pub(super) fn is_stamped(&self, index: u64) -> bool {
         let order = if cfg!(mutant = "look_without_acquire") { Ordering::Relaxed } else { Ordering::Acquire };
         self.ring.slot(index).stamp.load(order) >> KIND_BITS == index + 1
     }
 
-    /// Writes slot `index` and stamps it with `order`.
+    /// Writes slot `index` and stamps it with the memory ordering `order`.
     ///
     /// # Safety
-    /// The caller holds `index` on the writing side, has not written it before, and whatever index used the
-    /// slot before has been taken, with a happens-before edge to this call.
+    /// The caller holds `index` on the writing side and has not written it before. The cell of the slot's
+    /// previous index was taken, and that happened before this call.
     #[inline]
     pub(super) unsafe fn write(&self, index: u64, cell: Cell<T>, order: Ordering) {
         let slot = self.ring.slot(index);
         let store = |value: T| {
             slot.value.with_mut(|place| {
-                // SAFETY: the caller is the one who may touch the slot now; what it held was moved out.
+                // SAFETY: only the caller may touch the slot now, and the value that it held was moved out.
                 unsafe { (*place).write(value) };
             });
         };
@@ -102,18 +107,18 @@ impl<T> Slots<T> {
         slot.stamp.store((index + 1) << KIND_BITS | kind, order);
     }
 
-    /// Takes what slot `index` holds.
+    /// Takes the content of slot `index`.
     ///
     /// # Safety
-    /// The caller holds `index` on the reading side, has not taken it before, and has seen that it was
-    /// published (an acquire load of its stamp, or of a `commit` above it).
+    /// The caller holds `index` on the reading side and has not taken it before. It has seen that the slot
+    /// was published, through an acquire load of its stamp or of a `commit` above `index`.
     #[inline]
     pub(super) unsafe fn take(&self, index: u64) -> Cell<T> {
         let slot = self.ring.slot(index);
         let load = || {
             slot.value.with(|place| {
-                // SAFETY: the kind says that the writer stored a value; it is published, and the caller takes
-                // it once.
+                // SAFETY: the stamp says that the writer stored a value. The write is published, and the
+                // caller takes the value once.
                 unsafe { (*place).assume_init_read() }
             })
         };
@@ -129,8 +134,8 @@ impl<T> Slots<T> {
 }
 
 impl<T> Slots<T> {
-    /// Notes in the stamp that slot `index` holds no value any more: for lanes that are read out of order, where
-    /// no counter says so.
+    /// Records in the stamp that slot `index` no longer holds a value. Lanes that are read out of order need
+    /// this, because no counter tells it.
     ///
     /// # Safety
     /// The caller has taken the slot and still holds `index` on the reading side.
@@ -154,7 +159,8 @@ impl<T> Drop for Slots<T> {
             if stamp & HAS_VALUE != 0 && (stamp >> KIND_BITS) > gone {
                 leftovers.drop(|| {
                     slot.value.with_mut(|place| {
-                        // SAFETY: the value is live (the invariant of `Slots`), and nobody else is left.
+                        // SAFETY: the value is live (see the invariants of `Slots`), and no other reference
+                        // is left.
                         unsafe { (*place).assume_init_drop() };
                     });
                 });

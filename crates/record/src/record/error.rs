@@ -1,14 +1,14 @@
-//! What can go wrong at a record's edges: nobody reads any more, there is no room yet, an id is not free.
+//! The errors of records: all readers are gone, there is no room yet, or a view cannot be registered.
 
 use std::{error, fmt};
 
-/// All readers are gone, so nothing that is written can be read any more.
+/// All readers are gone, so nothing that is written can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Closed;
 
 impl fmt::Display for Closed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the record has no reader left")
+        f.write_str("all readers of the record are gone, so writing to it is of no use")
     }
 }
 
@@ -17,7 +17,7 @@ impl error::Error for Closed {}
 /// Why slots could not be reserved without waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TryStallError {
-    /// The slots lie beyond the horizon until readers release some.
+    /// The record is full. Readers must release slots before these can be reserved.
     Full,
     /// All readers are gone.
     Closed,
@@ -26,7 +26,7 @@ pub enum TryStallError {
 impl fmt::Display for TryStallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Full => f.write_str("the record has no room before its horizon"),
+            Self::Full => f.write_str("the record is full: readers must release slots first"),
             Self::Closed => Closed.fmt(f),
         }
     }
@@ -43,21 +43,21 @@ impl From<Closed> for TryStallError {
 /// Why a view could not be registered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegisterError {
-    /// The record was made for fewer views on this side.
+    /// The record was created for fewer views on this side.
     NoSuchId {
-        /// The id asked for.
+        /// The id that was asked for.
         id: usize,
-        /// How many views the record has on this side; ids are below it.
+        /// How many views the record has on this side. Ids are below this number.
         views: usize,
     },
-    /// A view with this id is connected; it must [leave](crate::WriteView::leave) first.
+    /// A view with this id is connected. It must [leave](crate::WriteView::leave) first.
     Taken {
-        /// The id asked for.
+        /// The id that was asked for.
         id: usize,
     },
-    /// The last view with this id was dropped, which ends its part of the stream for good.
+    /// The last view with this id was dropped. That ended its part of the stream for good.
     Ended {
-        /// The id asked for.
+        /// The id that was asked for.
         id: usize,
     },
 }
@@ -66,10 +66,15 @@ impl fmt::Display for RegisterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoSuchId { id, views } => {
-                write!(f, "no view {id}: this side of the record has {views} views")
+                write!(f, "there is no view {id}: this side of the record has {views} views, with ids from 0")
             }
-            Self::Taken { id } => write!(f, "view {id} is connected already"),
-            Self::Ended { id } => write!(f, "view {id} has ended and takes no successor"),
+            Self::Taken { id } => {
+                write!(f, "view {id} is connected already: it must leave before another can take its place")
+            }
+            Self::Ended { id } => write!(
+                f,
+                "view {id} was dropped, which ended its part of the stream: no other view can continue it"
+            ),
         }
     }
 }

@@ -1,52 +1,54 @@
-//! How a view waits: it polls for a short while if that has paid lately, then sleeps on the event count.
+//! How a view waits: it polls for a short time if polling has paid lately, and then sleeps on an event count.
 
 use crate::{EventCount, sync};
 use std::time::Duration;
 
-/// The longest a view polls before it sleeps: about what a wake-up of a sleeping thread costs both sides.
-const LONG: Duration = Duration::from_micros(50);
-/// How long it polls while polling has been in vain.
-const SHORT: Duration = Duration::from_micros(2);
-/// How many vain attempts make it poll `SHORT` only.
-const VAIN: u8 = 3;
+/// How long a view polls before it sleeps. This is about what a wake-up of a sleeping thread costs both
+/// sides.
+const POLL_TIME: Duration = Duration::from_micros(50);
+/// How long a view polls after its last polls were in vain.
+const POLL_TIME_AFTER_VAIN: Duration = Duration::from_micros(2);
+/// After this many vain polls in a row a view polls for `POLL_TIME_AFTER_VAIN` only.
+const VAIN_POLLS: u8 = 3;
 /// The most pauses between two looks. Each look may take the cache line away from the other side, so a view
-/// that finds nothing looks less often: the other side gets more done per transfer of the line.
-const PAUSES: u32 = 16;
+/// that finds nothing looks less and less often. The other side then gets more done per transfer of the line.
+const MOST_PAUSES: u32 = 16;
 
-/// A view's memory of whether polling has paid.
+/// Remembers whether polling has paid lately.
 #[derive(Debug, Default)]
 pub(super) struct Patience {
-    /// Vain attempts in a row, up to `VAIN`. Touched by the view's owner only.
+    /// Vain polls in a row, up to `VAIN_POLLS`. Only the view's owner touches it.
     vain: u8,
 }
 
 impl Patience {
-    /// Calls `look` until it gives something, polling first and then sleeping on `event`.
+    /// Calls `look` until it returns a value. It polls first, and then sleeps on `event`.
     ///
-    /// Whoever makes `look` succeed must give `event` a notice afterwards.
+    /// A thread that makes `look` succeed must notify `event` afterwards.
     #[cold]
     pub(super) fn until<R>(&mut self, event: &EventCount, mut look: impl FnMut() -> Option<R>) -> R {
         if let Some(found) = self.poll(&mut look) {
             return found;
         }
         loop {
-            let ticket = event.prepare();
+            let key = event.prepare();
             match look() {
                 Some(found) => {
                     event.leave();
                     return found;
                 }
-                None => event.wait(ticket),
+                None => event.wait(key),
             }
         }
     }
 
-    /// Polls for at most [`LONG`]. Not under a model checker, where a poll is a state and not a saving.
+    /// Polls for at most [`POLL_TIME`]. Under a model checker it does not poll: polling would add states
+    /// there and save nothing.
     pub(super) fn poll<R>(&mut self, look: &mut impl FnMut() -> Option<R>) -> Option<R> {
         if cfg!(any(loom, shuttle)) {
             return None;
         }
-        let limit = if self.vain < VAIN { LONG } else { SHORT };
+        let limit = if self.vain < VAIN_POLLS { POLL_TIME } else { POLL_TIME_AFTER_VAIN };
         let start = std::time::Instant::now();
         let mut pauses = 1;
         loop {
@@ -58,17 +60,17 @@ impl Patience {
                 return Some(found);
             }
             if start.elapsed() >= limit {
-                self.vain = VAIN.min(self.vain + 1);
+                self.vain = VAIN_POLLS.min(self.vain + 1);
                 return None;
             }
-            pauses = PAUSES.min(pauses * 2);
+            pauses = MOST_PAUSES.min(pauses * 2);
         }
     }
 }
 
-/// Wakes everybody who waits on `event`: one fence and one load while nobody does.
+/// Wakes every thread that waits on `event`. It costs one fence and one load if no thread waits.
 ///
-/// The fence pairs with the one in [`EventCount::prepare`]: either this load sees the sleeper, or the
+/// The fence pairs with the one in [`EventCount::prepare`]. Either this load sees the sleeper, or the
 /// sleeper's look after `prepare` sees what was stored before this call.
 #[inline]
 pub(super) fn wake_all(event: &EventCount) {
@@ -77,7 +79,7 @@ pub(super) fn wake_all(event: &EventCount) {
     wake_sleepers(event);
 }
 
-/// The second half of [`wake_all`], for a caller that has made the fence already.
+/// The second half of [`wake_all`], for a caller that has passed the fence already.
 #[inline]
 pub(super) fn wake_sleepers(event: &EventCount) {
     if event.sleepers() > 0 {

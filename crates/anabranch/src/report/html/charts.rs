@@ -1,4 +1,5 @@
-//! What happened over time, and how long items took: charts in SVG that take their colours from the page.
+//! Charts in SVG: what happened over time, and how long items took. Their colours come from the page's style
+//! sheet.
 
 use std::fmt::Write;
 
@@ -7,10 +8,10 @@ use anabranch_plan::quantity::time;
 use super::{Report, color, escaped, section};
 use crate::report::table::short;
 
-/// All charts are as wide, in pixels; the names of lanes stand on the left.
+/// The width of every chart, and of the column of names on its left, in pixels.
 const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 130.0;
-/// A lane of threads has at most so many columns; where there are many threads, fewer.
+/// The most columns in the lane of a thread. There are fewer if there are many threads.
 const COLUMNS: usize = 256;
 const FEW_COLUMNS: usize = 64;
 const MANY_THREADS: usize = 16;
@@ -59,12 +60,11 @@ impl Report {
         }
         self.time_axis(&mut svg, bottom);
         svg += "</svg>";
-        let hint =
-            "Each column is a stretch of time, filled by the share that the thread spent in each stage.";
+        let hint = "Each column is a stretch of time. Its colours are the shares that the thread spent in each stage.";
         section("Threads", hint, &format!("{}{svg}", self.key(Some("nothing to do, or no core"))))
     }
 
-    /// An area for each stage: how many waited before it.
+    /// An area for each stage: how many items waited before it.
     pub(super) fn queues(&self) -> String {
         let lines: Vec<(&str, Vec<f64>)> = self.waiting_lines().collect();
         if self.waiting.rows().len() < 2 {
@@ -103,7 +103,7 @@ impl Report {
         let windows: Vec<String> = self.plan.domains.iter().map(|domain| domain.window.to_string()).collect();
         let several = if windows.len() == 1 { "window" } else { "windows" };
         let hint = format!(
-            "How many items were before each stage and not yet in it, each to its own scale. The {several}: {}.",
+            "How many items waited before each stage. Each stage has its own scale. The {several}: {}.",
             windows.join(", ")
         );
         section("Waiting over time", &hint, &svg)
@@ -116,7 +116,7 @@ impl Report {
             let (Some(first), Some(last)) = (latency.classes.first(), latency.classes.last()) else {
                 continue;
             };
-            // Time is shown by its logarithm, in whole octaves.
+            // The time axis is logarithmic and has whole octaves.
             let low = (first.0 as f64).log2().floor();
             let high = ((last.0 as f64).log2() + 0.1).ceil().max(low + 1.0);
             let x = |nanos: f64| LEFT + (WIDTH - LEFT) * (nanos.max(1.0).log2() - low) / (high - low);
@@ -133,7 +133,7 @@ impl Report {
             let _ = write!(svg, "<path d=\"{path}\" fill=\"var(--accent)\" fill-opacity=\"0.8\"/>");
             for octave in low as i32..=high as i32 {
                 let nanos = 2f64.powi(octave);
-                // Every octave has a line, and as many a label as there is room for.
+                // Every octave has a line. Only as many octaves have a label as there is room for.
                 let every = ((high - low) / 12.0).ceil() as i32;
                 let at = x(nanos);
                 let _ = write!(
@@ -170,12 +170,12 @@ impl Report {
         if body.is_empty() {
             return String::new();
         }
-        let hint = "From the source's giving an item to the sink's being done with it; time by its logarithm. Some of \
-                    the items were measured, evenly spread.";
+        let hint = "From the moment at which the source has given an item to the moment at which the end has finished it, \
+                    on a logarithmic scale. A part of the items was measured, evenly spread.";
         section("Latency", hint, &body)
     }
 
-    /// Pixels a nanosecond.
+    /// Pixels per nanosecond.
     fn scale(&self) -> f64 {
         (WIDTH - LEFT) / (self.wall.as_nanos() as f64).max(1.0)
     }
@@ -206,7 +206,7 @@ fn open(height: f64, label: &str) -> String {
     )
 }
 
-/// A name as far as there is room for it.
+/// A name, cut to fit the column.
 fn clipped(name: &str) -> String {
     const ROOM: usize = 17;
     if name.chars().count() <= ROOM {

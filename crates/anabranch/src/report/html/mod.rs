@@ -1,4 +1,4 @@
-//! The report as a page: one file that needs nothing from elsewhere, and no script.
+//! Reports as HTML: one file that loads nothing from elsewhere and runs no script.
 
 mod charts;
 
@@ -10,10 +10,10 @@ use super::{NodeReport, Report, ReportFormat};
 
 const STYLE: &str = include_str!("page.css");
 
-/// So many stages have a colour of their own.
+/// How many stages have a colour of their own. Later ones reuse them.
 const COLORS: usize = 8;
 
-/// What comes before the parts of a page.
+/// The start of a page, before its articles.
 pub(super) fn head(title: Option<&str>) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
@@ -23,13 +23,14 @@ pub(super) fn head(title: Option<&str>) -> String {
     )
 }
 
-/// What comes after them.
+/// The end of a page, after its articles.
 pub(super) const TAIL: &str = "</main>\n</body>\n</html>\n";
 
 impl Report {
-    /// The report as an HTML page: what bounded the throughput, the table, the picture of the plan, what each thread did
-    /// and how many items waited over time, how long items were on their way, and the predicted speed-up. It fetches
-    /// nothing, runs no script, and follows the reader's choice of light or dark.
+    /// The report as an HTML page. It shows what bounded the throughput, the table, the picture of the plan,
+    /// what each thread did and how many items waited over time, the latencies, and the predicted speed-up.
+    ///
+    /// The page loads nothing, runs no script, and follows the reader's choice of a light or a dark theme.
     ///
     /// ```
     /// let (_, report) = anabranch::Stream::from_iter(0..100).workers(2).map(|n| n + 1).report().for_each(drop);
@@ -39,7 +40,7 @@ impl Report {
         self.document(ReportFormat::Html)
     }
 
-    /// The part of a page that is about this run.
+    /// The article about this run.
     pub(super) fn article(&self) -> String {
         let mut page = format!(
             "<article>\n<h1>{}</h1>\n<p class=\"sub\">{}</p>\n",
@@ -52,13 +53,12 @@ impl Report {
         page += &self.threads();
         page += &self.queues();
         page += &self.latency_charts();
-        let hint = "What ran, with what was measured in it.";
+        let hint = "The stages that ran, with their measurements.";
         page += &section("Plan", hint, &format!("<div class=\"picture\">{}</div>", self.to_svg()));
         if let Some(curve) = self.curve() {
             let measured = self.per_item().map(|nanos| (self.plan.settings.workers, nanos));
             let picture = curve.to_svg(measured.as_slice());
-            let hint =
-                "From the costs that were measured, with a core for each worker. The circle is this run.";
+            let hint = "From the measured costs, with a core for each worker. The circle is this run.";
             page += &section("Predicted speed-up", hint, &format!("<div class=\"picture\">{picture}</div>"));
         }
         page += &self.choice_list();
@@ -75,7 +75,7 @@ impl Report {
         line.strip_prefix(&name).unwrap_or(&line).to_owned()
     }
 
-    /// The few numbers that everybody asks for.
+    /// The main numbers of the run.
     fn figures(&self) -> String {
         let mut tiles = vec![(rate(self.throughput()), "measured".to_owned())];
         if let Some(prediction) = &self.prediction {
@@ -89,12 +89,12 @@ impl Report {
             tiles.push((rate(prediction.throughput), beside));
             if let Some(measured) = self.per_item() {
                 let speedup = prediction.per_item * prediction.speedup / measured;
-                tiles.push((format!("{} ×", times(speedup)), "the speed of the plain loop".to_owned()));
+                tiles.push((format!("{} ×", times(speedup)), "as fast as the plain loop".to_owned()));
             }
         }
         if let Some(latency) = self.latencies.last() {
-            tiles.push((short(latency.p50), "half of the items were on their way no longer".to_owned()));
-            tiles.push((short(latency.p99), "99 % were on their way no longer".to_owned()));
+            tiles.push((short(latency.p50), "half of the items took at most this long".to_owned()));
+            tiles.push((short(latency.p99), "99 % of the items took at most this long".to_owned()));
         }
         let tiles = tiles.iter().map(|(value, what)| {
             format!("<section><b>{}</b><span>{}</span></section>", escaped(value), escaped(what))
@@ -123,8 +123,9 @@ impl Report {
         }
         let head = "<tr><th>stage</th><th>items</th><th>busy</th><th>an item</th><th>used</th><th>waiting</th>\
                     <th>occupancy</th></tr>";
-        let hint = "Busy: time of threads in the stage. Used: the share of what it could have had. Waiting and \
-                    occupancy: how long items waited before it, and how many did, on the mean.";
+        let hint = "Busy: the time that threads spent in the stage. Used: the share of the time that they could have \
+                    spent in it. Waiting and occupancy: how long an item waited before the stage on average, and how \
+                    many items did.";
         section("Stages", hint, &format!("<div class=\"scroll\"><table>{head}\n{rows}</table></div>"))
     }
 
@@ -135,12 +136,12 @@ impl Report {
             return String::new();
         }
         let items = choices.iter().map(|note| format!("<li>{}</li>", prose(&note.to_string())));
-        let hint = "From the costs that were measured. They would not make it quicker, but leaner: less waits in memory, \
-                    and fewer threads crowd a stage.";
+        let hint = "From the measured costs. These choices do not make the run faster, but use less: fewer items wait in \
+                    memory, and fewer threads crowd a stage.";
         section("What passes would choose", hint, &format!("<ul>{}</ul>", items.collect::<String>()))
     }
 
-    /// Which colour is which stage.
+    /// The legend: which colour is which stage.
     fn key(&self, rest: Option<&str>) -> String {
         let mut items: Vec<(&str, String)> =
             self.nodes.iter().enumerate().map(|(at, node)| (&*node.name, color(at))).collect();
@@ -169,7 +170,7 @@ fn color(stage: usize) -> String {
     format!("var(--s{})", stage % COLORS)
 }
 
-/// Sentences, in which names stand between backquotes.
+/// Sentences as HTML. Names between backquotes become code.
 fn prose(text: &str) -> String {
     let parts = escaped(text);
     let parts = parts.split('`').enumerate();
@@ -178,7 +179,7 @@ fn prose(text: &str) -> String {
         .collect()
 }
 
-/// Text between tags, or in an attribute.
+/// Escapes text for use between tags or in an attribute.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

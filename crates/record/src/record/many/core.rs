@@ -1,12 +1,12 @@
-//! What the views of a record share, and the lock that guards its edges.
+//! The state that the views of a record share, and the lock that guards how the window moves.
 //!
-//! The window moves by `limit`: slots below it may be written. Only the holder of the lock raises it, to
-//! `floor + span`, where all indices below `floor` are released (and committed), and `span` is the widest
-//! write view plus the widest read view. Views read and write indices of their own without the lock; a
-//! writer takes it once it has used up what was granted and there is more. So whoever holds the lock knows
+//! Slots below `limit` may be written. Only the holder of the lock raises `limit`, to `floor + span`. Every
+//! index below `floor` is committed and released, and `span` is the widest write view plus the widest read
+//! view. Views read and write their own indices without the lock. A writer takes the lock once it has used up
+//! the slots below `limit` and more have become free. The holder of the lock therefore knows two things:
 //!
-//! - that no index from `limit` on was ever granted: it may give them to a wider ring;
-//! - that no slot from `floor` on is written over before it lets go: it may look at committed ones.
+//! - No view may write an index from `limit` on. The holder may give these indices to a wider ring.
+//! - No slot from `floor` on is overwritten before the lock is free. The holder may read committed slots.
 
 use super::{
     generation::Generation,
@@ -14,58 +14,60 @@ use super::{
 };
 use crate::{
     EventCount,
-    record::{Closed, LAST, RegisterError, wait::wake_sleepers},
+    record::{Closed, INDEX_LIMIT, RegisterError, wait::wake_sleepers},
     sync::{Arc, AtomicU64, Mutex, MutexGuard, Ordering, Padded, fence, lock},
 };
 
-/// Which side of a record.
+/// One of the two sides of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
     Writers,
     Readers,
 }
 
-/// Where a view goes on.
+/// The position at which a view, or its successor, continues.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
-    /// The first index that it has not committed (released).
+pub(super) struct Cursor {
+    /// The first index that the view has not committed (or released).
     pub(super) next: u64,
-    /// The end of its claim: `next` if it has none. Not used on sides without tickets.
+    /// The end of the view's claim, or `next` if it has no claim. Not used on sides without tickets.
     pub(super) end: u64,
-    /// Which seat's cell says how far the claim has got: its own, or that of an ended view.
+    /// The seat whose cell tells how far the claim has got: the view's own seat, or that of a view that has
+    /// ended.
     pub(super) cell: usize,
 }
 
-/// What became of an id.
+/// The state of an id.
 enum State {
-    /// Nobody has registered with it.
+    /// No view has registered with it yet.
     Vacant,
     /// A view is connected.
     Held,
-    /// The view left; its successor goes on here.
-    Left(Place),
-    /// Ended for good.
+    /// The view left, and its successor will continue here.
+    Left(Cursor),
+    /// The id has ended for good.
     Gone,
 }
 
-/// One side's part of what the lock guards.
+/// What the lock guards for one side.
 struct Register {
     states: Vec<State>,
-    /// Claims of ended views.
-    left: Vec<Place>,
-    /// The widest horizon that ever connected.
+    /// The claims of views that have ended.
+    left: Vec<Cursor>,
+    /// The widest horizon of any view that has ever connected.
     widest: u64,
 }
 
-/// What the lock guards.
+/// Everything that the lock guards.
 pub(super) struct Control<T> {
     writers: Register,
     readers: Register,
-    /// How many ids nobody has registered with: items flow when there are none.
+    /// How many ids have had no view yet. Items flow once this is 0.
     vacant: usize,
-    /// How many `Record`s may still register views.
+    /// How many `Record` handles exist. They may still register views.
     handles: usize,
-    /// Every index below is released by all readers; `limit <= floor + span` (and `LAST`).
+    /// Every index below this one is released by all readers. `limit` is at most `floor + span`, and at most
+    /// `INDEX_LIMIT`.
     pub(super) floor: u64,
     /// The generation that serves `floor`.
     pub(super) oldest: Arc<Generation<T>>,
@@ -81,14 +83,14 @@ impl<T> Control<T> {
     }
 }
 
-/// The shared part of a record.
+/// The shared state of a record.
 pub(super) struct Core<T> {
     pub(super) writers: Side,
     pub(super) readers: Side,
-    /// Slots of indices below may be written. Rises under the lock; stored with Release, so that a writer that
-    /// loads it with Acquire has what every reader did before it released.
+    /// Slots of indices below this one may be written. It rises under the lock and is stored with Release: a
+    /// writer that loads it with Acquire sees what every reader did before it released.
     limit: Padded<AtomicU64>,
-    /// How many items the record may hold; 0 until all views have registered. Rises under the lock.
+    /// How many items the record may hold. 0 until every view has registered. It rises under the lock.
     span: AtomicU64,
     control: Mutex<Control<T>>,
     /// Readers wait here.
@@ -145,7 +147,7 @@ impl<T> Core<T> {
         self.readers.alive.load(Ordering::Acquire) == 0
     }
 
-    /// Wakes everybody: what changed may be what anybody waits for.
+    /// Wakes every waiting thread. The change may be what any of them waits for.
     pub(super) fn wake_both(&self) {
         #[cfg(not(mutant = "no_fence_in_wake_both"))]
         fence(Ordering::SeqCst);
@@ -153,9 +155,10 @@ impl<T> Core<T> {
         wake_sleepers(&self.room);
     }
 
-    /// The limit, if `end` may be written up to, raised if it must be; none if that has to be waited for.
+    /// Returns the limit if `end` is not above it, after raising it if necessary. Returns `None` if the
+    /// caller has to wait.
     pub(super) fn room(&self, end: u64) -> Option<Result<u64, Closed>> {
-        assert!(end <= LAST, "the index limit of 2^63 items is reached");
+        assert!(end <= INDEX_LIMIT, "the index limit of 2^63 items is reached");
         if self.is_closed() {
             return Some(Err(Closed));
         }
@@ -163,7 +166,7 @@ impl<T> Core<T> {
         if end <= limit {
             return Some(Ok(limit));
         }
-        // A look without the lock, so that waiting takes no lock. `span` 0 is never enough.
+        // This look takes no lock, so a waiting thread takes none. A `span` of 0 is never enough.
         if self.low().saturating_add(self.span()) < end {
             return None;
         }
@@ -171,8 +174,8 @@ impl<T> Core<T> {
         (end <= limit).then_some(Ok(limit))
     }
 
-    /// Every index below is released, and was committed: a dealt reader's release index may lie above indices
-    /// that are not its own and were not committed yet.
+    /// Every index below this one is released and was committed. Both must be checked: the release index of a
+    /// reader may be above indices that belong to other views and are not committed yet.
     fn low(&self) -> u64 {
         self.readers.low().min(self.writers.low())
     }
@@ -181,50 +184,51 @@ impl<T> Core<T> {
         let mut passed = Vec::new();
         let mut control = self.lock();
         control.floor = control.floor.max(self.low());
-        let limit = (control.floor + self.span()).min(LAST).max(self.limit.load(Ordering::Relaxed));
+        let limit = (control.floor + self.span()).min(INDEX_LIMIT).max(self.limit.load(Ordering::Relaxed));
         let order = if cfg!(mutant = "relaxed_limit") { Ordering::Relaxed } else { Ordering::Release };
         self.limit.store(limit, order);
         while let Some(newer) = control.oldest.after(control.floor).cloned() {
             passed.push(std::mem::replace(&mut control.oldest, newer));
         }
         drop(control);
-        // Dropping a generation may drop items, which is the user's code: not under the lock.
+        // Dropping a generation may drop items, which runs the user's code. That must not happen under the
+        // lock.
         drop(passed);
         limit
     }
 
-    /// Opens the record, or makes it grow, if all views are there and it is too small.
+    /// Opens the record, or makes it grow, if every view has registered and it is too small.
     fn fit(&self, control: &mut Control<T>) {
         let span = control.writers.widest + control.readers.widest;
         if control.vacant > 0 || span <= self.span() {
             return;
         }
         let newer = Generation::new(self.limit.load(Ordering::Relaxed), span);
-        // SAFETY: under the lock; no index from `limit` on was granted, and `newest` becomes `newer`, so this
-        // is done once a generation.
+        // SAFETY: the lock is held, and no view may write an index from `limit` on. `newest` becomes `newer`,
+        // so this is done once for each generation.
         unsafe { control.newest.grow_into(Arc::clone(&newer)) };
         control.newest = newer;
         self.span.store(span, Ordering::Release);
     }
 
-    /// Registers a view.
+    /// Registers a view and returns where it continues.
     pub(super) fn connect(
         &self,
         which: Which,
         id: usize,
         horizon: u64,
         first: impl FnOnce() -> u64,
-    ) -> Result<(Place, Arc<Generation<T>>), RegisterError> {
+    ) -> Result<(Cursor, Arc<Generation<T>>), RegisterError> {
         let mut control = self.lock();
         let register = control.register(which);
         let views = register.states.len();
         let state = register.states.get_mut(id).ok_or(RegisterError::NoSuchId { id, views })?;
-        let (place, newcomer) = match *state {
+        let (cursor, newcomer) = match *state {
             State::Vacant => {
                 let next = first();
-                (Place { next, end: next, cell: id }, true)
+                (Cursor { next, end: next, cell: id }, true)
             }
-            State::Left(place) => (place, false),
+            State::Left(cursor) => (cursor, false),
             State::Held => return Err(RegisterError::Taken { id }),
             State::Gone => return Err(RegisterError::Ended { id }),
         };
@@ -235,10 +239,10 @@ impl<T> Core<T> {
         let generation = Arc::clone(&control.oldest);
         drop(control);
         self.wake_both();
-        Ok((place, generation))
+        Ok((cursor, generation))
     }
 
-    /// Makes room for a view of this horizon.
+    /// Makes room for a view with this horizon.
     pub(super) fn widen(&self, which: Which, horizon: u64) {
         let mut control = self.lock();
         let register = control.register(which);
@@ -248,25 +252,26 @@ impl<T> Core<T> {
         self.wake_both();
     }
 
-    /// Disconnects a view: for a successor, if there may be one, or for good.
-    pub(super) fn disconnect(&self, which: Which, id: usize, place: Place, for_successor: bool) {
+    /// Disconnects a view. Its id waits for a successor if one can still register, and ends for good
+    /// otherwise.
+    pub(super) fn disconnect(&self, which: Which, id: usize, cursor: Cursor, for_successor: bool) {
         let mut control = self.lock();
         if for_successor && control.handles > 0 {
-            control.register(which).states[id] = State::Left(place);
+            control.register(which).states[id] = State::Left(cursor);
         } else {
-            self.end(&mut control, which, id, place);
+            self.end(&mut control, which, id, cursor);
         }
         drop(control);
         self.wake_both();
     }
 
-    fn end(&self, control: &mut Control<T>, which: Which, id: usize, place: Place) {
+    fn end(&self, control: &mut Control<T>, which: Which, id: usize, cursor: Cursor) {
         let side = self.side(which);
         let register = control.register(which);
         register.states[id] = State::Gone;
         if side.tickets {
-            if place.next < place.end {
-                register.left.push(place);
+            if cursor.next < cursor.end {
+                register.left.push(cursor);
                 side.left.fetch_add(1, Ordering::AcqRel);
             }
         } else if which == Which::Readers {
@@ -276,23 +281,24 @@ impl<T> Core<T> {
         side.alive.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Gives the claim of an ended view away, with a generation to find it from: the new owner's own may be past it.
-    pub(super) fn adopt(&self, which: Which) -> Option<(Place, Arc<Generation<T>>)> {
+    /// Hands over the claim of a view that has ended. It comes with the oldest generation, because the new
+    /// owner's own may be past the claim.
+    pub(super) fn adopt(&self, which: Which) -> Option<(Cursor, Arc<Generation<T>>)> {
         let side = self.side(which);
         if side.left.load(Ordering::Acquire) == 0 {
             return None;
         }
         let mut control = self.lock();
-        let place = control.register(which).left.pop()?;
+        let cursor = control.register(which).left.pop()?;
         side.left.fetch_sub(1, Ordering::AcqRel);
-        Some((place, Arc::clone(&control.oldest)))
+        Some((cursor, Arc::clone(&control.oldest)))
     }
 
     pub(super) fn add_handle(&self) {
         self.lock().handles += 1;
     }
 
-    /// Once nobody can register any more, ids that wait for a view have ended.
+    /// When no handle is left, no view can register any more. Ids that wait for a view end here.
     pub(super) fn remove_handle(&self, first: impl Fn(Which, usize) -> u64) {
         let mut control = self.lock();
         control.handles -= 1;
@@ -304,10 +310,10 @@ impl<T> Core<T> {
                 match control.register(which).states[id] {
                     State::Vacant => {
                         let next = first(which, id);
-                        self.end(&mut control, which, id, Place { next, end: next, cell: id });
+                        self.end(&mut control, which, id, Cursor { next, end: next, cell: id });
                         control.vacant -= 1;
                     }
-                    State::Left(place) => self.end(&mut control, which, id, place),
+                    State::Left(cursor) => self.end(&mut control, which, id, cursor),
                     State::Held | State::Gone => {}
                 }
             }

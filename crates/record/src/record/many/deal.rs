@@ -2,13 +2,13 @@
 
 use std::fmt::Debug;
 
-/// The rule itself; private, so that the three ways below are all there are.
+/// The rule itself. It is private, so the three ways below are the only ones.
 pub(super) mod sealed {
     /// Which indices a view owns.
     pub trait Rule: Copy + Send + Sync + 'static {
-        /// True if views claim ranges as they come; the other methods are not asked then.
+        /// Whether views claim ranges on demand. The other methods are not called then.
         const TICKETS: bool;
-        /// True if each index has one view.
+        /// Whether each index belongs to exactly one view.
         const OWNS: bool;
 
         /// How many views the side has.
@@ -17,7 +17,7 @@ pub(super) mod sealed {
         /// The first index of view `seat` that is `index` or higher.
         fn own(&self, seat: usize, index: u64) -> u64;
 
-        /// Where the run of indices of view `seat` that contains `index` ends.
+        /// The end of the run of indices of view `seat` that contains `index`.
         fn run_end(&self, seat: usize, index: u64) -> u64;
     }
 }
@@ -31,28 +31,28 @@ pub trait WriteDeal: Deal {}
 /// A way to deal indices to readers of `T`.
 pub trait ReadDeal<T>: Deal {}
 
-/// A way to deal indices where each has one reader, which may therefore take the item.
+/// A way to deal indices where each index has exactly one reader. That reader may take the item.
 pub trait Owning: Deal {}
 
-/// Each reader sees every item (broadcast), by reference.
+/// Every reader sees every item, by reference (broadcast).
 #[derive(Debug, Clone, Copy)]
 pub struct All {
     views: usize,
 }
 
 impl All {
-    /// `views` readers.
+    /// Deals to `views` readers.
     ///
     /// # Panics
     /// If `views` is 0.
     pub fn of(views: usize) -> Self {
-        assert!(views > 0, "a side has at least 1 view");
+        assert!(views > 0, "a side needs at least 1 view, not 0");
         Self { views }
     }
 }
 
-/// Indices are dealt by stride: view *k* of *n* owns the ranges `k*b + j*n*b .. (k+1)*b + j*n*b`. Who has which
-/// item depends on nothing but its index.
+/// Indices are dealt by stride: view *k* of *n*, with bursts of *b* indices, owns the ranges `k*b + j*n*b ..
+/// (k+1)*b + j*n*b` for *j* = 0, 1, 2 and so on. The index of an item alone determines its view.
 #[derive(Debug, Clone, Copy)]
 pub struct Dealt {
     views: usize,
@@ -60,35 +60,38 @@ pub struct Dealt {
 }
 
 impl Dealt {
-    /// One view, which owns every index.
+    /// Deals every index to one view.
     pub fn one() -> Self {
         Self { views: 1, burst: 1 }
     }
 
-    /// `views` views in turn, `burst` indices each time.
+    /// Deals to `views` views in turn, `burst` indices at a time.
     ///
     /// # Panics
-    /// If one of them is 0, or `views * burst` above 2^48.
+    /// If `views` or `burst` is 0, or if their product is above 2^48.
     pub fn of(views: usize, burst: usize) -> Self {
-        assert!(views > 0 && burst > 0, "a side has at least 1 view and a range at least 1 index");
-        assert!(views.checked_mul(burst).is_some_and(|stride| stride as u64 <= 1 << 48), "stride above 2^48");
+        assert!(views > 0 && burst > 0, "a side needs at least 1 view, and a burst at least 1 index");
+        assert!(
+            views.checked_mul(burst).is_some_and(|stride| stride as u64 <= 1 << 48),
+            "`views` times `burst` must not exceed 2^48"
+        );
         Self { views, burst: burst as u64 }
     }
 }
 
-/// Views claim the next range when they want one (on demand): quick ones do more.
+/// Views claim the next range of indices whenever they want one (on demand), so faster views do more.
 #[derive(Debug, Clone, Copy)]
 pub struct Tickets {
     views: usize,
 }
 
 impl Tickets {
-    /// `views` views.
+    /// Deals to `views` views.
     ///
     /// # Panics
     /// If `views` is 0.
     pub fn of(views: usize) -> Self {
-        assert!(views > 0, "a side has at least 1 view");
+        assert!(views > 0, "a side needs at least 1 view, not 0");
         Self { views }
     }
 }
@@ -122,9 +125,9 @@ impl sealed::Rule for Dealt {
 
     #[inline]
     fn own(&self, seat: usize, index: u64) -> u64 {
-        let (round, place) = (index / self.burst / self.views as u64, index / self.burst % self.views as u64);
+        let (round, turn) = (index / self.burst / self.views as u64, index / self.burst % self.views as u64);
         let first = |round: u64| (round * self.views as u64 + seat as u64) * self.burst;
-        match place.cmp(&(seat as u64)) {
+        match turn.cmp(&(seat as u64)) {
             std::cmp::Ordering::Less => first(round),
             std::cmp::Ordering::Equal => index,
             std::cmp::Ordering::Greater => first(round + 1),
@@ -159,7 +162,7 @@ impl Deal for Dealt {}
 impl Deal for Tickets {}
 impl WriteDeal for Dealt {}
 impl WriteDeal for Tickets {}
-// Several readers hold references to one item at a time.
+// `T: Sync`, because several readers hold references to one item at the same time.
 impl<T: Sync> ReadDeal<T> for All {}
 impl<T> ReadDeal<T> for Dealt {}
 impl<T> ReadDeal<T> for Tickets {}

@@ -1,8 +1,8 @@
 //! The slots of a record, which change when a wider view connects.
 //!
-//! Growth copies nothing and stops nobody: a wider ring serves the indices from some index on, the old ring those
-//! below. Each view walks from one generation to the next as its index passes the border, and the old ring
-//! goes when the last has passed.
+//! Growth copies nothing and stops no view. The wider ring serves the indices from some index on, and the old
+//! ring serves the indices below. Each view moves to the next generation as its own index passes the border.
+//! The old ring is freed when the last view has passed it.
 
 use crate::leftovers::Leftovers;
 use crate::{
@@ -12,23 +12,24 @@ use crate::{
 
 /// The ring for the indices `first..until`.
 ///
-/// Invariant: `full[slot]` says whether the slot holds an item that must be dropped, and may be touched by
-/// whoever may touch the slot. So each item is dropped once, whoever ends first.
+/// Invariant: `full[slot]` says whether the slot holds an item that must be dropped. A thread that may touch
+/// the slot may also touch this flag. Each item is therefore dropped once, whichever view ends first.
 pub(super) struct Generation<T> {
     /// The first index that this ring serves.
     pub(super) first: u64,
-    /// The first index that it does not serve; `u64::MAX` while it is the newest. Written once, with Release,
-    /// under the record's lock, before any view is granted an index so high.
+    /// The first index that it does not serve, or `u64::MAX` while it is the newest. It is written once, with
+    /// Release, under the record's lock, and before any view may write so high an index.
     until: AtomicU64,
-    /// The ring after this one: written once, before `until`.
+    /// The ring after this one. It is written once, before `until`.
     next: RawCell<Option<Arc<Generation<T>>>>,
     store: Store<T>,
-    /// One flag a slot; none for items that need no drop.
+    /// One flag for each slot, or no flags if items need no drop.
     full: Box<[RawCell<bool>]>,
 }
 
-// SAFETY: `store` and `full` are reached through unsafe calls only, whose callers promise exclusion (see
-// `Store`); `next` is written once before the Release store of `until` and read after an Acquire load of it.
+// SAFETY: `store` and `full` are reached only through unsafe calls whose callers guarantee exclusive access
+// (see `Store`). `next` is written once, before the Release store of `until`, and read after an Acquire load
+// of it.
 unsafe impl<T: Send> Sync for Generation<T> {}
 // SAFETY: as above; a generation owns its slots.
 unsafe impl<T: Send> Send for Generation<T> {}
@@ -49,10 +50,10 @@ impl<T> Generation<T> {
     /// Ends this generation at `newer.first`.
     ///
     /// # Safety
-    /// Called once, under the record's lock, before any view is granted the index `newer.first`.
+    /// This is called once, under the record's lock, and before any view may write the index `newer.first`.
     pub(super) unsafe fn grow_into(&self, newer: Arc<Self>) {
         let until = newer.first;
-        // SAFETY: nobody reads `next` before `until` is stored, and nobody else writes it.
+        // SAFETY: no thread reads `next` before `until` is stored, and no other thread writes it.
         self.next.with_mut(|next| unsafe { *next = Some(newer) });
         self.until.store(until, Ordering::Release);
     }
@@ -63,11 +64,12 @@ impl<T> Generation<T> {
         if index < self.until.load(Ordering::Acquire) {
             return None;
         }
-        // SAFETY: `until` is no longer the maximum, so `next` was written before and is never written again.
+        // SAFETY: `until` is not the maximum any more, so `next` was written before and is never written
+        // again.
         self.next.with(|next| unsafe { (*next).as_ref() })
     }
 
-    /// The generation, from this one on, that serves `index`.
+    /// The generation that serves `index`: this one or a later one.
     #[inline]
     pub(super) fn serving(&self, index: u64) -> &Self {
         let mut generation = self;
@@ -77,7 +79,7 @@ impl<T> Generation<T> {
         generation
     }
 
-    /// Slots of indices below this one have never held an item.
+    /// The slots of indices below this one have never held an item.
     #[cfg(not(loom))]
     pub(super) fn fresh(&self) -> u64 {
         self.first.saturating_add(self.store.capacity())
@@ -88,11 +90,13 @@ impl<T> Generation<T> {
         &self.full[index as usize & (self.full.len() - 1)]
     }
 
+    /// Writes `item` into the slot of `index`.
+    ///
     /// # Safety
-    /// The caller has the slot of `index`, which holds no item to drop, for itself.
+    /// The slot holds no item that must be dropped, and the caller has exclusive access to it.
     #[inline]
     pub(super) unsafe fn put(&self, index: u64, item: T) {
-        // SAFETY: passed on to the caller; the flag goes with the slot.
+        // SAFETY: the caller's guarantee covers the slot, and the flag belongs to the slot.
         unsafe { self.store.put(index, item) };
         if std::mem::needs_drop::<T>() {
             // SAFETY: as above.
@@ -100,40 +104,46 @@ impl<T> Generation<T> {
         }
     }
 
+    /// Moves the item out of the slot of `index`.
+    ///
     /// # Safety
-    /// The slot of `index` holds an item; the caller has it for itself (if `T: Copy`, others may read it).
+    /// The slot holds an item, and the caller has exclusive access to it. If `T: Copy`, other threads may
+    /// read it.
     #[inline]
     pub(super) unsafe fn take(&self, index: u64) -> T {
         if std::mem::needs_drop::<T>() {
-            // SAFETY: passed on to the caller; the flag goes with the slot.
+            // SAFETY: the caller's guarantee covers the slot, and the flag belongs to the slot.
             self.flag(index).with_mut(|full| unsafe { *full = false });
         }
         // SAFETY: as above.
         unsafe { self.store.take(index) }
     }
 
-    /// Drops what the slot of `index` may hold.
+    /// Drops the item in the slot of `index`, if it holds one that must be dropped.
     ///
     /// # Safety
-    /// The caller has the slot for itself.
+    /// The caller has exclusive access to the slot.
     #[inline]
     pub(super) unsafe fn clear(&self, index: u64) {
-        // SAFETY: passed on to the caller; the flag goes with the slot, and says that there is an item.
+        // SAFETY: the caller's guarantee covers the slot, and the flag belongs to the slot.
         if std::mem::needs_drop::<T>() && self.flag(index).with(|full| unsafe { *full }) {
-            // SAFETY: as above.
+            // SAFETY: as above, and the flag says that the slot holds an item.
             drop(unsafe { self.take(index) });
         }
     }
 
+    /// The item in the slot of `index`.
+    ///
     /// # Safety
-    /// The slot of `index` holds an item that nobody moves or overwrites while the reference lives.
+    /// The slot holds an item, and no thread moves or overwrites it while the reference lives.
     #[inline]
     pub(super) unsafe fn get(&self, index: u64) -> &T {
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller gives the guarantees that `Store::get` needs.
         unsafe { self.store.get(index) }
     }
 
-    /// The contiguous run of slots from `index` on, at most to `end` and to the border of this generation.
+    /// The contiguous run of slots that begins at `index`. It ends at `end`, at the end of the ring, or where
+    /// this generation ends.
     #[cfg(not(loom))]
     #[inline]
     pub(super) fn run(&self, index: u64, end: u64) -> (*mut T, usize) {
@@ -149,7 +159,7 @@ impl<T> Drop for Generation<T> {
     fn drop(&mut self) {
         let mut leftovers = Leftovers::default();
         for slot in 0..self.full.len() as u64 {
-            // SAFETY: the last owner has every slot for itself.
+            // SAFETY: no other reference to the generation is left, so every slot is accessed exclusively.
             leftovers.drop(|| unsafe { self.clear(slot) });
         }
     }

@@ -1,4 +1,4 @@
-//! Many writers, many readers, registration, growth: the general form.
+//! The general form of a record: many writers, many readers, registration and growth.
 
 mod core;
 mod deal;
@@ -19,23 +19,25 @@ use crate::sync::Arc;
 use side::Side;
 use std::{fmt, marker::PhantomData};
 
-/// A record with any number of writers and readers: the handle with which views register.
+/// A record with any number of writers and readers. The value is a handle with which views register.
 ///
-/// It is made for a number of views on each side, with ids from 0. Items flow once all of them have
-/// registered, so none is lost to a late reader. A view that [leaves](WriteView::leave) hands its id to a
-/// successor, which goes on exactly where it stopped; a view that is dropped ends its part for good:
+/// A record is created for a fixed number of views on each side, and their ids count from 0. Items flow once
+/// every view has registered, so no item is lost to a late reader. A view that [leaves](WriteView::leave)
+/// hands its id to a successor, which continues exactly where the view stopped. A view that is dropped ends
+/// its part for good:
 ///
-/// - writers that are [`Dealt`] indices: the stream ends at the first index that its writer will not write;
-/// - writers with [`Tickets`]: others take its claim over; the stream ends when all writers have gone;
-/// - readers that see [`All`]: it holds nobody up any more;
-/// - readers that are [`Dealt`] indices: its share is dropped unread;
-/// - readers with [`Tickets`]: others take its claim over;
-/// - the last reader: the record is closed, and its writers learn it.
+/// - A writer with [`Dealt`] indices: the stream ends at the first index that this writer will not write.
+/// - A writer with [`Tickets`]: other writers take over its claim. The stream ends when all writers have
+///   gone.
+/// - A reader that sees [`All`] items: the record no longer waits for it.
+/// - A reader with [`Dealt`] indices: its share is dropped unread.
+/// - A reader with [`Tickets`]: other readers take over its claim.
+/// - The last reader: the record is closed, and writers get an error.
 ///
-/// When the last clone of the handle is dropped, ids that wait for a view have ended too.
+/// When the last clone of the handle is dropped, ids without a connected view have ended too.
 ///
-/// The record holds at most the widest horizon of a writer plus the widest of a reader (Erbium, section 4). It
-/// grows when a wider view connects, without stopping anybody.
+/// The record holds at most as many items as the widest horizon of a writer plus the widest horizon of a
+/// reader (Erbium, section 4). It grows when a wider view connects, and no view is stopped for that.
 ///
 /// # Examples
 /// ```
@@ -76,7 +78,7 @@ pub struct Record<T, W: WriteDeal = Dealt, R: ReadDeal<T> = All> {
 }
 
 impl<T: Send + Sync> Record<T, Dealt, All> {
-    /// A record with one writer and `readers` readers, each of which sees every item.
+    /// Creates a record with one writer and `readers` readers. Each reader sees every item.
     ///
     /// # Panics
     /// If `readers` is 0.
@@ -86,13 +88,14 @@ impl<T: Send + Sync> Record<T, Dealt, All> {
 }
 
 impl<T: Send, W: WriteDeal, R: ReadDeal<T>> Record<T, W, R> {
-    /// A record for these views (Erbium, section 3, `new_record`).
+    /// Creates a record whose indices are dealt to `writers` and to `readers` (Erbium, section 3,
+    /// `new_record`).
     ///
     /// # Examples
     /// ```
     /// use anabranch_record::{Dealt, Record, Tickets};
     ///
-    /// // three writers in turn, eight items each; two readers, whichever is free
+    /// // three writers take turns of eight items; two readers take items on demand
     /// let record = Record::<String, _, _>::new(Dealt::of(3, 8), Tickets::of(2));
     /// ```
     pub fn new(writers: W, readers: R) -> Self {
@@ -106,32 +109,33 @@ impl<T: Send, W: WriteDeal, R: ReadDeal<T>> Record<T, W, R> {
     /// Registers writer `id`, which will reserve at most `horizon` slots at a time.
     ///
     /// # Errors
-    /// There is no such id, or it is taken, or it has ended.
+    /// [`RegisterError`] if there is no such id, if a view with this id is connected, or if the id has ended.
     ///
     /// # Panics
     /// If `horizon` is 0 or above 2^32.
     pub fn writer(&self, id: usize, horizon: usize) -> Result<WriteView<T, W>, RegisterError> {
         let horizon = checked(horizon);
-        let (place, generation) =
+        let (cursor, generation) =
             self.core.connect(Which::Writers, id, horizon, || self.writers.own(id, 0))?;
-        Ok(WriteView::new(Arc::clone(&self.core), self.writers, id, place, generation, horizon))
+        Ok(WriteView::new(Arc::clone(&self.core), self.writers, id, cursor, generation, horizon))
     }
 
     /// Registers reader `id`, which will hold at most `horizon` items at a time.
     ///
     /// # Errors
-    /// There is no such id, or it is taken, or it has ended.
+    /// [`RegisterError`] if there is no such id, if a view with this id is connected, or if the id has ended.
     ///
     /// # Panics
     /// If `horizon` is 0 or above 2^32.
     pub fn reader(&self, id: usize, horizon: usize) -> Result<ReadView<T, R>, RegisterError> {
         let horizon = checked(horizon);
-        let (place, generation) =
+        let (cursor, generation) =
             self.core.connect(Which::Readers, id, horizon, || self.readers.own(id, 0))?;
-        Ok(ReadView::new(Arc::clone(&self.core), self.readers, id, place, generation, horizon))
+        Ok(ReadView::new(Arc::clone(&self.core), self.readers, id, cursor, generation, horizon))
     }
 
-    /// An observer: a reader that is not registered, misses what it is too late for, and holds nobody up.
+    /// Creates an observer: a reader that does not register. It misses the items for which it is too late,
+    /// and no view ever waits for it.
     pub fn observer(&self) -> Observer<T>
     where
         T: Copy + Sync,
@@ -139,14 +143,14 @@ impl<T: Send, W: WriteDeal, R: ReadDeal<T>> Record<T, W, R> {
         Observer::new(Arc::clone(&self.core))
     }
 
-    /// How many items the record may hold at a time: 0 until all views have registered.
+    /// How many items the record may hold at a time. 0 until every view has registered.
     pub fn span(&self) -> usize {
         self.core.span() as usize
     }
 }
 
 fn checked(horizon: usize) -> u64 {
-    assert!(horizon > 0 && horizon as u64 <= 1 << 32, "a horizon is 1 to 2^32, not {horizon}");
+    assert!(horizon > 0 && horizon as u64 <= 1 << 32, "a horizon must be 1 to 2^32, not {horizon}");
     horizon as u64
 }
 

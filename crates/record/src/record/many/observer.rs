@@ -1,14 +1,16 @@
-//! A look at what flows by, without a place in the record.
+//! Observers: readers for which no view ever waits.
 
 use super::core::Core;
 use crate::sync::Arc;
 use std::{fmt, ops::Range};
 
-/// An unregistered reader of plain-old-data: for instruments and displays (Erbium, section 3, registration).
+/// A reader of `Copy` items that does not register, for instruments and displays (Erbium, section 3,
+/// registration).
 ///
-/// It sees the newest items and misses what it is too late for; what it sees is whole. It copies at most
-/// the window's items under the lock that moves the window's edge, so a writer that has used up its grant at
-/// that moment waits for one copy of a few items, and nobody ever waits for the observer's own code.
+/// It sees the newest items, misses those for which it is too late, and never sees a torn item. It copies at
+/// most as many items as the record may hold, and does so under the lock that moves the end of the window. A
+/// writer that needs this lock at that moment waits until the items are copied. No view ever waits for the
+/// code that uses the observer.
 ///
 /// # Examples
 /// ```
@@ -21,11 +23,11 @@ use std::{fmt, ops::Range};
 /// let mut seen = vec![];
 /// assert_eq!(observer.observe(4, &mut seen), 2..6);
 /// assert_eq!(seen, [2, 3, 4, 5]);
-/// assert!(observer.observe(4, &mut seen).is_empty()); // nothing new
+/// assert!(observer.observe(4, &mut seen).is_empty()); // nothing new was committed
 /// ```
 pub struct Observer<T> {
     core: Arc<Core<T>>,
-    /// Items below were seen or missed.
+    /// Every item below this index was seen or missed.
     next: u64,
 }
 
@@ -34,8 +36,10 @@ impl<T: Copy + Sync> Observer<T> {
         Self { core, next: 0 }
     }
 
-    /// Appends the newest items, at most `n`, that it has not seen, and says their indices. Those between the end
-    /// of the last range and the start of this one were missed.
+    /// Appends the newest items that it has not seen to `into`, at most `n` of them, and returns their
+    /// indices.
+    ///
+    /// The items between the end of the previous range and the start of this one were missed.
     pub fn observe(&mut self, n: usize, into: &mut Vec<T>) -> Range<u64> {
         into.reserve(n.min(self.core.span() as usize));
         let control = self.core.lock();
@@ -47,9 +51,10 @@ impl<T: Copy + Sync> Observer<T> {
         let mut generation = &*control.oldest;
         for index in start..committed {
             generation = generation.serving(index);
-            // SAFETY: the item was committed. Its slot is written over only once an index `capacity` above is
-            // granted, which takes a `limit` above `index + capacity >= floor + span`; that cannot happen while
-            // the lock is held. Readers may take a `Copy` item, which leaves it in place.
+            // SAFETY: the item was committed. Its slot is overwritten only after a writer may write an index
+            // that is `capacity` higher, which takes a `limit` above `index + capacity >= floor + span`. This
+            // cannot happen while the lock is held. Readers may take a `Copy` item, which leaves its bits in
+            // place.
             into.push(*unsafe { generation.get(index) });
         }
         drop(control);

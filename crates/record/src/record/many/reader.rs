@@ -1,7 +1,7 @@
-//! The reading view: receive, read or take, release, on the indices that are dealt to it.
+//! The reading view: receive, read or take, and release the items that are dealt to it.
 
 use super::{
-    core::{Core, Place, Which},
+    core::{Core, Cursor, Which},
     deal::{All, Deal, Owning},
     generation::Generation,
     side::IDLE,
@@ -16,21 +16,23 @@ use std::{fmt, marker::PhantomData, ops::Range};
 pub struct ReadView<T, R: Deal> {
     core: Arc<Core<T>>,
     deal: R,
-    /// The id, and the index of the seat that nobody else writes to (but see [`Place::cell`]).
+    /// The id, which is also the index of the view's seat. No other view writes to this seat (but see
+    /// [`Cursor::cell`]).
     seat: usize,
-    /// `next` is the first index of its own that it has not taken or released.
-    place: Place,
-    /// What the cell says: at most `place.next`, and less only within a burst (or after one was forgotten).
+    /// `next` is the first index of this view that it has not taken or released.
+    cursor: Cursor,
+    /// The value of the cell. It is at most `cursor.next`, and lower only within a burst, or after a burst
+    /// was forgotten.
     released: u64,
-    /// Serves `place.next`, or an index before it.
+    /// The generation that serves `cursor.next`, or an earlier one.
     generation: Arc<Generation<T>>,
-    /// Items below were committed, when last looked.
+    /// Every item below this index was committed when the view last looked.
     committed: u64,
     horizon: u64,
     patience: Patience,
-    /// Whether dropping it ends its part of the stream.
+    /// Whether dropping the view ends its part of the stream.
     connected: bool,
-    /// A shared view shows its items by reference, so it is `Sync` only where they are.
+    /// A shared view shows its items by reference, so it is `Sync` only if `T` is.
     shows: PhantomData<T>,
 }
 
@@ -39,7 +41,7 @@ impl<T, R: Deal> ReadView<T, R> {
         core: Arc<Core<T>>,
         deal: R,
         seat: usize,
-        place: Place,
+        cursor: Cursor,
         generation: Arc<Generation<T>>,
         horizon: u64,
     ) -> Self {
@@ -47,8 +49,8 @@ impl<T, R: Deal> ReadView<T, R> {
             core,
             deal,
             seat,
-            place,
-            released: place.next,
+            cursor,
+            released: cursor.next,
             generation,
             committed: 0,
             horizon,
@@ -58,9 +60,9 @@ impl<T, R: Deal> ReadView<T, R> {
         }
     }
 
-    /// The index of the next item that it will receive; with tickets, of the last claim.
+    /// The index of the next item that the view will receive. With tickets, this is within its last claim.
     pub fn index(&self) -> u64 {
-        self.place.next
+        self.cursor.next
     }
 
     /// The most items that one burst may have.
@@ -68,83 +70,92 @@ impl<T, R: Deal> ReadView<T, R> {
         self.horizon as usize
     }
 
-    /// Begins to fetch the next `distance` items, as far as they were committed, and returns at once: the first
-    /// phase of a split-phase receive. Returns how many items are being fetched; with
-    /// [`Tickets`](crate::Tickets) only items that it has claimed are worth fetching.
+    /// Begins to fetch the next `distance` items into the cache, as far as they are committed, and returns at
+    /// once. It returns how many items are being fetched.
+    ///
+    /// This is the first phase of a split-phase receive. With [`Tickets`](crate::Tickets) it fetches only
+    /// items that the view has claimed.
     pub fn ask(&mut self, distance: usize) -> usize {
-        let wanted = self.place.next.saturating_add(distance as u64);
-        let end = if R::TICKETS { self.place.end } else { self.deal.run_end(self.seat, self.place.next) };
+        let wanted = self.cursor.next.saturating_add(distance as u64);
+        let end = if R::TICKETS { self.cursor.end } else { self.deal.run_end(self.seat, self.cursor.next) };
         if wanted > self.committed {
             self.committed = self.committed.max(self.core.writers.low());
         }
-        let ready = wanted.min(end).min(self.committed).saturating_sub(self.place.next);
+        let ready = wanted.min(end).min(self.committed).saturating_sub(self.cursor.next);
         if ready > 0 {
-            self.generation.serving(self.place.next).prefetch(self.place.next, ready);
+            self.generation.serving(self.cursor.next).prefetch(self.cursor.next, ready);
         }
         ready as usize
     }
 
     /// Waits for the next `n` items.
     ///
-    /// The burst is shorter at the end of the stream (first what is left, then nothing), at the end of a
-    /// [`Dealt`](crate::Dealt) range, and with [`Tickets`](crate::Tickets) where a claim was released in part or
-    /// is taken over: what is left of a claim comes first. It is empty only at the end of the stream. Items
-    /// that were not released are received again by the next call.
+    /// The burst is empty only at the end of the stream. It has fewer than `n` items
+    ///
+    /// - at the end of the stream, where the last items are left;
+    /// - at the end of a [`Dealt`](crate::Dealt) range;
+    /// - with [`Tickets`](crate::Tickets), if a claim was released in part or is taken over, because the rest
+    ///   of a claim comes first.
+    ///
+    /// Items that were not released are received again by the next call.
     ///
     /// # Panics
     /// If `n` is 0 or above the horizon.
     pub fn receive(&mut self, n: usize) -> ViewItems<'_, T, R> {
-        let end = self.await_items(n, true).unwrap_or(self.place.next);
+        let end = self.await_items(n, true).unwrap_or(self.cursor.next);
         self.items(end)
     }
 
-    /// The next `n` items if that needs no waiting: if they are there, or the stream has ended.
+    /// Returns the next `n` items if they are committed, or if the stream has ended. It returns `None` if it
+    /// would have to wait. The burst may be shorter for the same reasons as in [`receive`](Self::receive).
     ///
     /// # Panics
-    /// As [`receive`](Self::receive).
+    /// If `n` is 0 or above the horizon.
     pub fn try_receive(&mut self, n: usize) -> Option<ViewItems<'_, T, R>> {
         let end = self.await_items(n, false)?;
         Some(self.items(end))
     }
 
-    /// Makes the horizon wider; the record grows if it must.
+    /// Makes the horizon wider. The record grows if it has to.
     ///
     /// # Panics
-    /// If `horizon` is above 2^32.
+    /// If `horizon` is 0 or above 2^32.
     pub fn widen(&mut self, horizon: usize) {
         self.horizon = self.horizon.max(super::checked(horizon));
         self.core.widen(Which::Readers, self.horizon);
     }
 
-    /// Disconnects, leaving the id to a successor that goes on where this view stopped: with the first item that
-    /// was not released. Until it has registered, the items are kept. If no handle of the record is left,
-    /// nobody can succeed, and this view ends.
+    /// Disconnects and leaves the id to a successor, which continues with the first item that was not
+    /// released.
+    ///
+    /// Items are kept until the successor has registered. If no handle of the record is left, no successor
+    /// can register, and this view ends.
     pub fn leave(mut self) {
         self.publish();
         self.connected = false;
-        self.core.disconnect(Which::Readers, self.seat, self.place, true);
+        self.core.disconnect(Which::Readers, self.seat, self.cursor, true);
     }
 
     fn items(&mut self, end: u64) -> ViewItems<'_, T, R> {
-        while let Some(newer) = self.generation.after(self.place.next) {
+        while let Some(newer) = self.generation.after(self.cursor.next) {
             self.generation = Arc::clone(newer);
         }
         ViewItems { end, view: self }
     }
 
-    /// The end of the next burst; none if it has to be waited for.
+    /// The end of the next burst, or `None` if the view would have to wait and `wait` is false.
     fn await_items(&mut self, n: usize, wait: bool) -> Option<u64> {
         let n = n as u64;
         assert!(n > 0 && n <= self.horizon, "a burst has 1 to {} items, not {n}", self.horizon);
-        // A forgotten burst may have left the view at the end of its range.
+        // A burst that was forgotten may have left the view at the end of its range.
         self.publish();
         if R::TICKETS {
-            if self.place.next == self.place.end {
+            if self.cursor.next == self.cursor.end {
                 self.claim(n, wait)?;
             }
-            return Some(self.place.end.min(self.place.next + n));
+            return Some(self.cursor.end.min(self.cursor.next + n));
         }
-        let end = self.deal.run_end(self.seat, self.place.next).min(self.place.next + n);
+        let end = self.deal.run_end(self.seat, self.cursor.next).min(self.cursor.next + n);
         if end > self.committed {
             let core = &*self.core;
             let look = || {
@@ -157,15 +168,16 @@ impl<T, R: Deal> ReadView<T, R> {
                 (None, true) => self.patience.until(&core.items, look),
             };
         }
-        Some(end.min(self.committed).max(self.place.next))
+        Some(end.min(self.committed).max(self.cursor.next))
     }
 
-    /// Claims the next `n` items (fewer at the end of the stream), or takes a claim over. At the end it leaves an
-    /// empty claim; none if the items have to be waited for.
+    /// Claims the next `n` items, or fewer at the end of the stream, or takes over a claim. At the end of the
+    /// stream it leaves an empty claim. Returns `None` if the view would have to wait and `wait` is false.
     fn claim(&mut self, n: u64, wait: bool) -> Option<()> {
         let core = &*self.core;
         let side = &core.readers;
-        // What can be claimed, or nothing once the stream has ended; none to wait.
+        // The range that can be claimed, which is empty once the stream has ended. `None` if the view has to
+        // wait.
         let look = |known: u64| {
             let from = side.claim.load(Ordering::Relaxed);
             if from + n <= known {
@@ -176,10 +188,10 @@ impl<T, R: Deal> ReadView<T, R> {
             (end == from + n || is_final).then_some((from, end, committed))
         };
         loop {
-            if let Some((place, generation)) = core.adopt(Which::Readers) {
-                self.place = place;
+            if let Some((cursor, generation)) = core.adopt(Which::Readers) {
+                self.cursor = cursor;
                 self.generation = generation;
-                self.released = place.next;
+                self.released = cursor.next;
                 return Some(());
             }
             let (from, to, committed) = match (look(self.committed), wait) {
@@ -187,7 +199,7 @@ impl<T, R: Deal> ReadView<T, R> {
                 (None, false) => return None,
                 (None, true) => self.patience.until(&core.items, || {
                     let left = side.left.load(Ordering::Acquire) > 0;
-                    // A claim to take over: an impossible one makes the loop go round.
+                    // There is a claim to take over. The impossible range makes the loop start again.
                     if left { Some((u64::MAX, u64::MAX, 0)) } else { look(0) }
                 }),
             };
@@ -199,7 +211,7 @@ impl<T, R: Deal> ReadView<T, R> {
                 return Some(());
             }
             if side.claim(self.seat, from, to) {
-                self.place = Place { next: from, end: to, cell: self.seat };
+                self.cursor = Cursor { next: from, end: to, cell: self.seat };
                 self.released = from;
                 return Some(());
             }
@@ -208,38 +220,42 @@ impl<T, R: Deal> ReadView<T, R> {
         }
     }
 
-    /// Gives the slots of the items taken so far back.
+    /// Gives back the slots of the items that were taken so far.
     #[inline]
     fn publish(&mut self) {
-        if self.released == self.place.next {
+        if self.released == self.cursor.next {
             return;
         }
         let at = if !R::TICKETS {
-            self.place.next = self.deal.own(self.seat, self.place.next);
-            self.place.next
-        } else if self.place.next == self.place.end {
+            self.cursor.next = self.deal.own(self.seat, self.cursor.next);
+            self.cursor.next
+        } else if self.cursor.next == self.cursor.end {
             IDLE
         } else {
-            self.place.next
+            self.cursor.next
         };
-        self.released = self.place.next;
+        self.released = self.cursor.next;
         let order = if cfg!(mutant = "relaxed_read_cell") { Ordering::Relaxed } else { Ordering::Release };
-        self.core.readers.seats[self.place.cell].at.store(at, order);
+        self.core.readers.seats[self.cursor.cell].at.store(at, order);
         wake_all(&self.core.room);
     }
 }
 
 impl<T> ReadView<T, All> {
-    /// Releases the items before `range`, unread, and waits for those in it (Erbium, section 3,
-    /// `receive_range`): for subsampling, and for readers that share the work by index.
+    /// Releases the items before `range` without reading them, and waits for the items in it (Erbium, section
+    /// 3, `receive_range`). This serves subsampling, and readers that divide the work by index.
     ///
     /// # Panics
-    /// If the range is empty or longer than the horizon, or begins before [`index`](Self::index).
+    /// If the range is empty, longer than the horizon, or begins before [`index`](Self::index).
     pub fn receive_range(&mut self, range: Range<u64>) -> ViewItems<'_, T, All> {
-        assert!(range.start >= self.place.next, "items before {} were released", self.place.next);
-        assert!(range.start < range.end, "an empty range");
-        // The release index may pass the commit index: the window's floor takes the lower of the two.
-        self.place.next = range.start;
+        assert!(
+            range.start >= self.cursor.next,
+            "the items before index {} are released already",
+            self.cursor.next
+        );
+        assert!(range.start < range.end, "a range must have at least 1 index");
+        // The release index may pass the commit index: `Core::low` uses the lower of the two.
+        self.cursor.next = range.start;
         self.publish();
         self.receive(usize::try_from(range.end - range.start).unwrap_or(usize::MAX))
     }
@@ -249,7 +265,7 @@ impl<T, R: Deal> Drop for ReadView<T, R> {
     fn drop(&mut self) {
         if self.connected {
             self.publish();
-            self.core.disconnect(Which::Readers, self.seat, self.place, false);
+            self.core.disconnect(Which::Readers, self.seat, self.cursor, false);
         }
     }
 }
@@ -264,13 +280,12 @@ impl<T, R: Deal> fmt::Debug for ReadView<T, R> {
     }
 }
 
-/// Items that a [`ReadView`] has received, until released. As [`Items`](crate::Items); where every reader sees
-/// [`All`], items cannot be taken.
-///
+/// Items that a [`ReadView`] has received, until they are released. It works like [`Items`](crate::Items),
+/// but items cannot be taken where every reader sees [`All`] of them.
 /// ```compile_fail,E0599
 /// let record = anabranch_record::Record::<String>::broadcast(2);
 /// let mut reader = record.reader(0, 4).unwrap();
-/// let item = reader.receive(1).pop(); // the other reader wants it too
+/// let item = reader.receive(1).pop(); // the other reader must see it too
 /// ```
 /// ```compile_fail,E0505
 /// let record = anabranch_record::Record::<String>::broadcast(1);
@@ -280,85 +295,89 @@ impl<T, R: Deal> fmt::Debug for ReadView<T, R> {
 /// items.release();
 /// println!("{first:?}"); // would read a released slot
 /// ```
-#[must_use = "items that are not released are received again"]
+#[must_use = "items that are not released will be received again"]
 pub struct ViewItems<'a, T, R: Deal> {
-    /// Its `place.next` is the first item of the burst, until all are released.
+    /// Its `cursor.next` is the first item of the burst, until all are released.
     view: &'a mut ReadView<T, R>,
     /// The burst ends before this index.
     end: u64,
 }
 
 impl<T, R: Deal> ViewItems<'_, T, R> {
-    /// How many items are left in the burst.
+    /// How many items the burst has left.
     #[inline]
     pub fn len(&self) -> usize {
-        // After the last release of a dealt range the view stands at its next range.
-        self.end.saturating_sub(self.view.place.next) as usize
+        // After the last release of a dealt range the cursor is at the view's next range.
+        self.end.saturating_sub(self.view.cursor.next) as usize
     }
 
-    /// True if no item is left; of a burst just received: the stream has ended.
+    /// Whether no item is left. If a burst is empty when it is received, the stream has ended.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The index of the first item left.
+    /// The index of the first item that is left.
     pub fn index(&self) -> u64 {
-        self.view.place.next.min(self.end)
+        self.view.cursor.next.min(self.end)
     }
 
-    /// The item at `position` of those left.
+    /// The item at `position` among those that are left, counted from 0.
     #[inline]
     pub fn get(&self, position: usize) -> Option<&T> {
         if position >= self.len() {
             return None;
         }
-        let index = self.view.place.next + position as u64;
-        // SAFETY: `next..end` was committed, and is this view's to read until it releases it. An item moves only
-        // through `&mut self` of its one owner, which the reference excludes.
+        let index = self.view.cursor.next + position as u64;
+        // SAFETY: the items of `next..end` are committed, and this view may read them until it releases them.
+        // An item moves only through `&mut self` of its only owner, which the reference rules out.
         Some(unsafe { self.view.generation.serving(index).get(index) })
     }
 
-    /// The items left, in order.
+    /// The items that are left, in order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         (0..self.len()).map_while(|position| self.get(position))
     }
 
-    /// The items left as plain memory, piece by piece: one slice, two where the window wraps, one more for each
-    /// border of a record that has grown.
+    /// The items that are left, as slices: one slice, a second one if the window wraps around, and one more
+    /// for each generation of a record that has grown.
     #[cfg(not(loom))]
     #[inline]
     pub fn slices(&self) -> impl Iterator<Item = &[T]> {
-        let (mut from, end) = (self.view.place.next, self.end);
+        let (mut from, end) = (self.view.cursor.next, self.end);
         std::iter::from_fn(move || {
             if from >= end {
                 return None;
             }
             let (slots, len) = self.view.generation.serving(from).run(from, end);
             from += len as u64;
-            // SAFETY: as in `get`, for all of them.
+            // SAFETY: as in `get`, for all slots of the slice.
             Some(unsafe { std::slice::from_raw_parts(slots, len) })
         })
     }
 
-    /// Gives all slots of the burst back; items that have one reader are dropped.
+    /// Gives back all slots of the burst. Items that only this view may read are dropped.
     pub fn release(mut self) {
         self.release_to(self.end);
     }
 
-    /// Gives the slots of the items below `index` back. Does nothing if that was done already.
+    /// Gives back the slots of the items below `index`. It does nothing if they were given back already.
     ///
     /// # Panics
     /// If `index` lies beyond the burst.
     pub fn release_to(&mut self, index: u64) {
-        assert!(index <= self.end, "cannot release up to {index}: received up to {}", self.end);
-        while self.view.place.next < index {
-            let next = self.view.place.next;
+        assert!(
+            index <= self.end,
+            "cannot release the items below {index}: only those below {} were received",
+            self.end
+        );
+        while self.view.cursor.next < index {
+            let next = self.view.cursor.next;
             if !R::OWNS || !std::mem::needs_drop::<T>() {
-                self.view.place.next = index;
+                self.view.cursor.next = index;
             } else {
-                self.view.place.next += 1;
-                // SAFETY: this view is the one owner of the item, and will not come back to it.
+                self.view.cursor.next += 1;
+                // SAFETY: this view is the only owner of the item, and does not come back to it.
                 unsafe { self.view.generation.serving(next).clear(next) };
             }
         }
@@ -367,20 +386,22 @@ impl<T, R: Deal> ViewItems<'_, T, R> {
 }
 
 impl<T, R: Owning> ViewItems<'_, T, R> {
-    /// Takes the first item left.
+    /// Takes the first item that is left.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         if self.is_empty() {
             return None;
         }
-        let index = self.view.place.next;
-        // Counted in the view, before the item is out, so that not even a forgotten burst gives it twice.
-        self.view.place.next += 1;
-        // SAFETY: the item was committed, this view is its one owner, and will not come back to it.
+        let index = self.view.cursor.next;
+        // The view counts the item before it is moved out, so even a burst that was forgotten cannot give it
+        // twice.
+        self.view.cursor.next += 1;
+        // SAFETY: the item is committed, this view is its only owner, and does not come back to it.
         Some(unsafe { self.view.generation.serving(index).take(index) })
     }
 
-    /// Takes the items left, one by one; those not asked for stay.
+    /// Takes the items that are left, one after another. Items that the iterator was not asked for stay in
+    /// the burst.
     pub fn drain(&mut self) -> impl Iterator<Item = T> {
         std::iter::from_fn(|| self.pop())
     }

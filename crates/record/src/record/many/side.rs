@@ -1,42 +1,45 @@
-//! One side of a record: where each of its views stands, and the lowest of them.
+//! One side of a record: how far each of its views has got, and the lowest of them.
 //!
-//! Erbium's `update` waits for the *minimum* commit index, its `stall` for the minimum release index. Each view
-//! stores its own index in a cell of its own, and whoever needs the minimum reads them all. No view ever
-//! writes to another's cell.
+//! Erbium's `update` waits for the *lowest* commit index, and its `stall` for the lowest release index. Each
+//! view stores its own index in its own cell, and a thread that needs the lowest index reads all cells. No
+//! view writes to the cell of another.
 //!
-//! With tickets, a view without a claim holds nobody up, so its cell is [`IDLE`], and the minimum includes the
-//! claim counter: everything below it that no cell holds down is done. A view lowers its cell *before* it
-//! moves the counter, so whoever sees the counter moved (and reads it first) sees the cell lowered too.
+//! With tickets, a view without a claim must not hold the others up, so its cell is [`IDLE`]. The lowest
+//! index then also takes in the claim counter: an index below the counter is done unless a cell is at or
+//! below it. A view lowers its cell *before* it moves the counter. A thread that reads the counter first, and
+//! sees it moved, therefore sees the lowered cell too.
 
 use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, Padded};
 
-/// The index of a cell that holds nobody up.
+/// The index of a cell for which no view has to wait.
 pub(super) const IDLE: u64 = u64::MAX;
 
-/// Where one view stands.
+/// How far one view has got.
 pub(super) struct Seat {
-    /// Every index below this one that belongs to the view is committed (released). Written with Release by
-    /// the view that holds the seat, or the claim tracked here; under the record's lock when the view ends.
+    /// Every index below this one that belongs to the view is committed (or released). It is written with
+    /// Release, by the view that holds the seat or the claim that this cell tracks, and under the record's
+    /// lock when the view ends.
     pub(super) at: AtomicU64,
-    /// The view has ended and takes no successor; `at` was stored before.
+    /// Whether the view has ended and takes no successor. `at` was stored before this was set.
     pub(super) gone: AtomicBool,
 }
 
-/// Where all views of a side stand.
+/// How far all views of a side have got.
 pub(super) struct Side {
-    /// The next index that no view has claimed; [`IDLE`] for ever on a side without tickets. Rises by
-    /// compare-and-swap of the claiming view.
+    /// The next index that no view has claimed. It is [`IDLE`] for ever on a side without tickets. A view
+    /// that claims raises it by compare-and-swap.
     pub(super) claim: Padded<AtomicU64>,
     pub(super) seats: Box<[Padded<Seat>]>,
     pub(super) tickets: bool,
-    /// How many views have not ended for good. Changes under the record's lock.
+    /// How many views have not ended for good. It changes under the record's lock.
     pub(super) alive: AtomicUsize,
-    /// How many claims of ended views wait for another view. Changes under the record's lock.
+    /// How many claims of ended views wait for another view. It changes under the record's lock.
     pub(super) left: AtomicUsize,
 }
 
 impl Side {
-    /// A side whose views stand at these indices; none of them with tickets.
+    /// Creates a side whose views begin at the indices `at`. On a side with tickets the indices do not
+    /// matter.
     pub(super) fn new(tickets: bool, at: impl Iterator<Item = u64>) -> Self {
         let seat = |at| Padded(Seat { at: AtomicU64::new(at), gone: AtomicBool::new(false) });
         let seats: Box<[_]> = at.map(|at| seat(if tickets { IDLE } else { at })).collect();
@@ -49,10 +52,11 @@ impl Side {
         }
     }
 
-    /// Everything below this index is done. May be lower than an earlier answer while a claim is being made.
+    /// Every index below this one is done. The result may be lower than an earlier one while a view makes a
+    /// claim.
     #[inline]
     pub(super) fn low(&self) -> u64 {
-        // The counter first: see the module's text.
+        // The counter is read first; see the module's documentation.
         #[cfg(not(mutant = "cells_before_the_counter"))]
         let claimed = self.claim.load(Ordering::Acquire);
         let low = self.seats.iter().map(|seat| seat.at.load(Ordering::Acquire)).fold(IDLE, u64::min);
@@ -61,7 +65,8 @@ impl Side {
         low.min(claimed)
     }
 
-    /// As [`low`](Self::low), and whether it will not rise any more: the view that holds it has gone.
+    /// Like [`low`](Self::low), and whether the index is final: whether the view that holds it down has
+    /// ended.
     pub(super) fn low_and_final(&self) -> (u64, bool) {
         if self.tickets {
             let over = self.alive.load(Ordering::Acquire) == 0;
@@ -74,10 +79,11 @@ impl Side {
         }
     }
 
-    /// Claims `from..to` for the view of `seat`, if `from` is still the next free index.
+    /// Claims `from..to` for the view of `seat`, if `from` is still the next free index. Returns whether it
+    /// did.
     ///
-    /// If not, the cell was lower than it need be for a moment, and somebody may have gone to sleep over it:
-    /// the caller must wake those who wait for this side.
+    /// After a failed claim the caller must wake the threads that wait for this side. The cell was lower than
+    /// necessary for a moment, and a thread may have gone to sleep because of that.
     #[inline]
     pub(super) fn claim(&self, seat: usize, from: u64, to: u64) -> bool {
         let at = &self.seats[seat].at;

@@ -1,7 +1,7 @@
-//! The writing view: stall, fill, commit, on the indices that are dealt to it.
+//! The writing view: stall, fill and commit the slots of the indices that are dealt to it.
 
 use super::{
-    core::{Core, Place, Which},
+    core::{Core, Cursor, Which},
     deal::WriteDeal,
     generation::Generation,
     side::IDLE,
@@ -17,17 +17,18 @@ use std::fmt;
 pub struct WriteView<T, W: WriteDeal> {
     core: Arc<Core<T>>,
     deal: W,
-    /// The id, and the index of the seat that nobody else writes to (but see [`Place::cell`]).
+    /// The id, which is also the index of the view's seat. No other view writes to this seat (but see
+    /// [`Cursor::cell`]).
     seat: usize,
-    /// `next` is the first index of its own that is not committed.
-    place: Place,
-    /// Serves `place.next`, or an index before it.
+    /// `next` is the first index of this view that is not committed.
+    cursor: Cursor,
+    /// The generation that serves `cursor.next`, or an earlier one.
     generation: Arc<Generation<T>>,
-    /// Slots below may be written, when last looked: at most `core.limit`.
+    /// Slots below this index may be written, as far as the view knows. At most `core.limit`.
     limit: u64,
     horizon: u64,
     patience: Patience,
-    /// Whether dropping it ends its part of the stream.
+    /// Whether dropping the view ends its part of the stream.
     connected: bool,
 }
 
@@ -36,17 +37,17 @@ impl<T, W: WriteDeal> WriteView<T, W> {
         core: Arc<Core<T>>,
         deal: W,
         seat: usize,
-        place: Place,
+        cursor: Cursor,
         generation: Arc<Generation<T>>,
         horizon: u64,
     ) -> Self {
         let patience = Patience::default();
-        Self { core, deal, seat, place, generation, limit: 0, horizon, patience, connected: true }
+        Self { core, deal, seat, cursor, generation, limit: 0, horizon, patience, connected: true }
     }
 
-    /// The index of the next item that it will commit; with tickets, of the last claim.
+    /// The index of the next item that the view will commit. With tickets, this is within its last claim.
     pub fn index(&self) -> u64 {
-        self.place.next
+        self.cursor.next
     }
 
     /// The most slots that one stall may reserve.
@@ -54,16 +55,18 @@ impl<T, W: WriteDeal> WriteView<T, W> {
         self.horizon as usize
     }
 
-    /// True once all readers have gone: nothing that is written will be read.
+    /// Whether all readers have gone. If they have, nothing that is written will be read.
     pub fn is_closed(&self) -> bool {
         self.core.is_closed()
     }
 
-    /// Reserves up to `n` slots, waiting while they would pass the horizon.
+    /// Reserves up to `n` slots. It waits while they would pass the horizon, and until every view has
+    /// registered.
     ///
-    /// With [`Dealt`](crate::Dealt) indices there are fewer at the end of a range; with
-    /// [`Tickets`](crate::Tickets) when a claim was committed in part, or is taken over from a view that ended:
-    /// what is left of a claim comes first. Slots that were reserved but not committed are reserved again.
+    /// The burst has fewer than `n` slots at the end of a [`Dealt`](crate::Dealt) range. With
+    /// [`Tickets`](crate::Tickets) it has fewer if a claim was committed in part or is taken over from a view
+    /// that has ended, because the rest of a claim comes first. Slots that were reserved but not committed
+    /// are reserved again.
     ///
     /// # Errors
     /// [`Closed`] once all readers have gone.
@@ -77,43 +80,45 @@ impl<T, W: WriteDeal> WriteView<T, W> {
         }
     }
 
-    /// Reserves up to `n` slots if that needs no waiting.
+    /// Reserves up to `n` slots if it need not wait for them.
     ///
     /// # Errors
-    /// [`TryStallError::Full`] while the slots would pass the horizon or not all views have registered,
-    /// [`TryStallError::Closed`] once all readers have gone.
+    /// [`TryStallError::Full`] while the slots would pass the horizon, or while not every view has
+    /// registered. [`TryStallError::Closed`] once all readers have gone.
     ///
     /// # Panics
-    /// As [`stall`](Self::stall).
+    /// As for [`stall`](Self::stall).
     pub fn try_stall(&mut self, n: usize) -> Result<ViewSlots<'_, T, W>, TryStallError> {
         self.reserve(n, false).map(|end| self.slots(end))
     }
 
-    /// Makes the horizon wider; the record grows if it must.
+    /// Makes the horizon wider. The record grows if it has to.
     ///
     /// # Panics
-    /// If `horizon` is above 2^32.
+    /// If `horizon` is 0 or above 2^32.
     pub fn widen(&mut self, horizon: usize) {
         self.horizon = self.horizon.max(super::checked(horizon));
         self.core.widen(Which::Writers, self.horizon);
     }
 
-    /// Disconnects, leaving the id to a successor that goes on where this view stopped. Until it has registered,
-    /// readers wait. If no handle of the record is left, nobody can succeed, and the part of this view ends.
+    /// Disconnects and leaves the id to a successor, which continues where this view stopped.
+    ///
+    /// Readers wait until the successor has registered. If no handle of the record is left, no successor can
+    /// register, and the part of this view ends.
     pub fn leave(mut self) {
         self.connected = false;
-        self.core.disconnect(Which::Writers, self.seat, self.place, true);
+        self.core.disconnect(Which::Writers, self.seat, self.cursor, true);
     }
 
     fn slots(&mut self, end: u64) -> ViewSlots<'_, T, W> {
-        let next = self.place.next;
+        let next = self.cursor.next;
         while let Some(newer) = self.generation.after(next) {
             self.generation = Arc::clone(newer);
         }
         if std::mem::needs_drop::<T>() {
             for index in next..end {
-                // SAFETY: `next..end` is this view's and below the limit, so whoever used these slots before
-                // has released them. What is in them still are items of readers that take none.
+                // SAFETY: `next..end` belongs to this view and lies below the limit, so whoever used these
+                // slots before has released them. They may still hold items that their readers did not take.
                 unsafe { self.generation.serving(index).clear(index) };
             }
         }
@@ -128,12 +133,12 @@ impl<T, W: WriteDeal> WriteView<T, W> {
             return Err(TryStallError::Closed);
         }
         if W::TICKETS {
-            if self.place.next == self.place.end {
+            if self.cursor.next == self.cursor.end {
                 self.claim(n, wait)?;
             }
-            return Ok(self.place.end.min(self.place.next + n));
+            return Ok(self.cursor.end.min(self.cursor.next + n));
         }
-        let end = self.deal.run_end(self.seat, self.place.next).min(self.place.next + n);
+        let end = self.deal.run_end(self.seat, self.cursor.next).min(self.cursor.next + n);
         if end > self.limit {
             self.limit = match (self.core.room(end), wait) {
                 (Some(limit), _) => limit?,
@@ -147,13 +152,13 @@ impl<T, W: WriteDeal> WriteView<T, W> {
         Ok(end)
     }
 
-    /// Claims the next `n` indices, or takes a claim over.
+    /// Claims the next `n` indices, or takes over a claim.
     fn claim(&mut self, n: u64, wait: bool) -> Result<(), TryStallError> {
         let core = &*self.core;
         let side = &core.writers;
         loop {
-            if let Some((place, generation)) = core.adopt(Which::Writers) {
-                self.place = place;
+            if let Some((cursor, generation)) = core.adopt(Which::Writers) {
+                self.cursor = cursor;
                 self.generation = generation;
                 return Ok(());
             }
@@ -172,7 +177,7 @@ impl<T, W: WriteDeal> WriteView<T, W> {
                 continue;
             }
             if side.claim(self.seat, from, from + n) {
-                self.place = Place { next: from, end: from + n, cell: self.seat };
+                self.cursor = Cursor { next: from, end: from + n, cell: self.seat };
                 return Ok(());
             }
             #[cfg(not(mutant = "no_wake_after_a_lost_write_claim"))]
@@ -180,24 +185,25 @@ impl<T, W: WriteDeal> WriteView<T, W> {
         }
     }
 
-    /// Hands this view's items below `index` over.
+    /// Hands over this view's items below `index`.
     #[inline]
     fn publish(&mut self, index: u64) {
         let side = &self.core.writers;
         let at = if !W::TICKETS {
             self.deal.own(self.seat, index)
-        } else if index == self.place.end {
+        } else if index == self.cursor.end {
             IDLE
         } else {
             index
         };
-        self.place.next = if W::TICKETS { index } else { at };
+        self.cursor.next = if W::TICKETS { index } else { at };
         let order = if cfg!(mutant = "relaxed_write_cell") { Ordering::Relaxed } else { Ordering::Release };
-        side.seats[self.place.cell].at.store(at, order);
+        side.seats[self.cursor.cell].at.store(at, order);
         if side.seats.len() == 1 || cfg!(mutant = "no_wake_of_other_writers") {
             wake_all(&self.core.items);
         } else {
-            // Other writers may wait for this commit too: the window ends at the floor, and that is committed.
+            // Other writers may wait for this commit too, since the window also ends where indices are not
+            // committed.
             self.core.wake_both();
         }
     }
@@ -206,7 +212,7 @@ impl<T, W: WriteDeal> WriteView<T, W> {
 impl<T, W: WriteDeal> Drop for WriteView<T, W> {
     fn drop(&mut self) {
         if self.connected {
-            self.core.disconnect(Which::Writers, self.seat, self.place, false);
+            self.core.disconnect(Which::Writers, self.seat, self.cursor, false);
         }
     }
 }
@@ -221,32 +227,33 @@ impl<T, W: WriteDeal> fmt::Debug for WriteView<T, W> {
     }
 }
 
-/// Slots that a [`WriteView`] has reserved: private until committed. As [`Slots`](crate::Slots).
-#[must_use = "slots that are not committed are reserved again"]
+/// Slots that a [`WriteView`] has reserved. They are private to it until they are committed. It works like
+/// [`Slots`](crate::Slots).
+#[must_use = "slots that are not committed will be reserved again"]
 pub struct ViewSlots<'a, T, W: WriteDeal> {
-    /// Its `place.next` is the first slot of the burst, until all are committed.
+    /// Its `cursor.next` is the first slot of the burst, until all are committed.
     view: &'a mut WriteView<T, W>,
-    /// Slots from there to here hold items that nobody else knows of.
+    /// The slots from `cursor.next` up to this index hold items that are not handed over yet.
     written: u64,
     /// The burst ends before this index.
     end: u64,
 }
 
 impl<T, W: WriteDeal> ViewSlots<'_, T, W> {
-    /// How many slots the burst has left to commit.
+    /// How many slots of the burst are not committed yet.
     pub fn len(&self) -> usize {
-        // After the last commit of a dealt range the view stands at its next range.
-        self.end.saturating_sub(self.view.place.next) as usize
+        // After the last commit of a dealt range the cursor is at the view's next range.
+        self.end.saturating_sub(self.view.cursor.next) as usize
     }
 
-    /// True if every slot of the burst was committed.
+    /// Whether every slot of the burst was committed.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The index of the first uncommitted slot.
+    /// The index of the first slot that is not committed.
     pub fn index(&self) -> u64 {
-        self.view.place.next.min(self.end)
+        self.view.cursor.next.min(self.end)
     }
 
     /// Writes the next item.
@@ -255,15 +262,16 @@ impl<T, W: WriteDeal> ViewSlots<'_, T, W> {
     /// If every slot of the burst is written.
     #[inline]
     pub fn push(&mut self, item: T) {
-        assert!(self.written < self.end, "the burst has no slot left");
-        // SAFETY: the slots `next..end` are this view's by the deal or by its claim, and lie below the limit; they
-        // were cleared when they were reserved.
+        assert!(self.written < self.end, "every slot of the burst is written: commit it and stall again");
+        // SAFETY: the slots `next..end` belong to this view, by its deal or by its claim, and lie below the
+        // limit. They were cleared when they were reserved.
         unsafe { self.view.generation.serving(self.written).put(self.written, item) };
         self.written += 1;
     }
 
-    /// Writes items until the burst is full or there are no more; returns how many. If the iterator panics,
-    /// the items written so far are dropped with the burst.
+    /// Writes items until the burst is full or the iterator ends. Returns how many items it wrote.
+    ///
+    /// If the iterator panics, the items that were written so far are dropped with the burst.
     pub fn fill(&mut self, items: impl IntoIterator<Item = T>) -> usize {
         let before = self.written;
         let mut items = items.into_iter();
@@ -274,20 +282,25 @@ impl<T, W: WriteDeal> ViewSlots<'_, T, W> {
         (self.written - before) as usize
     }
 
-    /// Hands the items written so far over and gives the rest of the slots back.
+    /// Hands over the items that were written so far and gives back the other slots.
     #[inline]
     pub fn commit(mut self) {
         self.commit_to(self.written);
     }
 
-    /// Hands the items below `index` over and keeps the rest. Does nothing if they were handed over already.
+    /// Hands over the items below `index` and keeps the other slots. It does nothing if they were handed over
+    /// already.
     ///
     /// # Panics
-    /// If an item below `index` has not been written.
+    /// If an item below `index` was not written.
     #[inline]
     pub fn commit_to(&mut self, index: u64) {
-        assert!(index <= self.written, "cannot commit up to {index}: written up to {}", self.written);
-        if index > self.view.place.next {
+        assert!(
+            index <= self.written,
+            "cannot commit the items below {index}: only those below {} are written",
+            self.written
+        );
+        if index > self.view.cursor.next {
             self.view.publish(index);
         }
     }
@@ -295,10 +308,10 @@ impl<T, W: WriteDeal> ViewSlots<'_, T, W> {
 
 #[cfg(not(loom))]
 impl<T: Copy + Default, W: WriteDeal> ViewSlots<'_, T, W> {
-    /// The slots as plain memory to write to, piece by piece: one slice, two where the window wraps, one more
-    /// for each border of a record that has grown. All of them count as written afterwards.
+    /// The uncommitted slots as slices to write to: one slice, a second one if the window wraps around, and
+    /// one more for each generation of a record that has grown. All of them count as written afterwards.
     ///
-    /// They hold old items or `T::default()`.
+    /// The slots hold old items or `T::default()`.
     #[inline]
     pub fn slices_mut(&mut self) -> impl Iterator<Item = &mut [T]> {
         while self.written < self.end {
@@ -310,16 +323,16 @@ impl<T: Copy + Default, W: WriteDeal> ViewSlots<'_, T, W> {
             self.written += 1;
         }
         let view = &*self.view;
-        let (mut from, end) = (view.place.next, self.end);
+        let (mut from, end) = (view.cursor.next, self.end);
         std::iter::from_fn(move || {
             if from >= end {
                 return None;
             }
             let (slots, len) = view.generation.serving(from).run(from, end);
             from += len as u64;
-            // SAFETY: the slots are this view's (see `push`) and no two pieces overlap. Each holds a value: an
-            // old one, or what was written above or by `push`. The slices borrow the burst mutably, so they
-            // end before it is committed.
+            // SAFETY: the slots belong to this view (see `push`), and no two slices overlap. Each slot holds
+            // a value: an old one, or what was written above or by `push`. The slices borrow the burst
+            // mutably, so they end before it is committed.
             Some(unsafe { std::slice::from_raw_parts_mut(slots, len) })
         })
     }
@@ -329,7 +342,7 @@ impl<T, W: WriteDeal> Drop for ViewSlots<'_, T, W> {
     fn drop(&mut self) {
         if std::mem::needs_drop::<T>() {
             let mut leftovers = Leftovers::default();
-            for index in self.view.place.next..self.written {
+            for index in self.view.cursor.next..self.written {
                 // SAFETY: the slots `next..written` hold items that were not handed over.
                 leftovers.drop(|| unsafe { self.view.generation.serving(index).clear(index) });
             }

@@ -1,18 +1,20 @@
 //! How one side of a one-to-one record wakes the other, without a fence while items flow.
 //!
-//! The side that has published an index must learn whether the other sleeps; the side that is about to sleep
-//! must see what was published. Each stores, then loads what the other stores, so each needs a fence in
-//! between (see [`EventCount`]). The publisher would pay its fence with every burst, for a sleeper that is
-//! hardly ever there: about a third of the time that a burst of 64 words takes.
+//! The side that has published an index must learn whether the other side sleeps. The side that is about to
+//! sleep must see what was published. Each side stores a value and then loads what the other has stored, so
+//! each needs a fence between the two (see [`EventCount`]). The publisher would pay for its fence with every
+//! burst, although the other side hardly ever sleeps. The fence takes about a third of the time of a burst of
+//! 64 words.
 //!
-//! Where the system offers it, the fences are asymmetric (as in the C++ proposal P1202, and as Linux's
-//! `membarrier(2)` describes): the publisher only keeps the compiler from reordering, and the sleeper makes
-//! every running thread of the process pass a full fence at a point of the sleeper's choosing. Now each
-//! publisher stands, at that point, either before its store, and will see the sleeper; or after it, and the
-//! sleeper will see the store.
+//! The fences can be asymmetric where the system supports it (as in the C++ proposal P1202, and with Linux's
+//! `membarrier(2)`). The publisher then only keeps the compiler from reordering. The sleeper makes every
+//! running thread of the process pass a full fence, at a point that the sleeper chooses. At that point the
+//! publisher is either before its store, and will see the sleeper, or after it, and the sleeper will see the
+//! store.
 //!
-//! That costs the sleeper some 10 us. So the bell is *light* only while its listener has not slept for a
-//! while; a listener that sleeps often keeps it heavy, where both sides make their own fences.
+//! Such a fence costs the sleeper some 10 us. Therefore the bell is *light* only while its listener has not
+//! slept for a while. If a listener sleeps often, the bell stays heavy, and both sides pass fences of their
+//! own.
 
 use crate::{
     EventCount,
@@ -21,11 +23,12 @@ use crate::{
 };
 use std::sync::atomic::compiler_fence;
 
-/// A bell with one listener.
+/// A bell with one listener: the other side rings, and the listener wakes up.
 pub(super) struct Bell {
     event: EventCount,
-    /// True while those who ring need no fence. Written by the listener only; to go from true to false it makes
-    /// every thread pass a fence before it sleeps. Never true where the system cannot do that.
+    /// Whether a thread may ring without a fence. Only the listener writes it. Before the listener sleeps it
+    /// clears the flag and then makes every thread pass a fence. The flag is never set where the system has
+    /// no such fence.
     light: Padded<AtomicBool>,
 }
 
@@ -34,7 +37,7 @@ impl Bell {
         Self { event: EventCount::new(), light: Padded(AtomicBool::new(false)) }
     }
 
-    /// Wakes the listener if it sleeps. What it shall find must have been stored before.
+    /// Wakes the listener if it sleeps. The caller must have stored before what the listener is to find.
     #[inline]
     pub(super) fn ring(&self) {
         if self.light.load(Ordering::Relaxed) {
@@ -53,38 +56,39 @@ impl Bell {
         self.event.notify();
     }
 
-    /// Wakes the listener for the last time.
+    /// Wakes the listener for the last time, when the ringing side goes.
     pub(super) fn ring_out(&self) {
         self.event.notify_all();
     }
 }
 
-/// How many waits without sleep make the bell light.
-const CALM: u8 = 16;
+/// After this many waits without sleep the bell becomes light.
+const CALM_WAITS: u8 = 16;
 
 /// The listener's side of a bell.
 #[derive(Debug, Default)]
 pub(super) struct Listener {
     patience: Patience,
-    /// Waits without sleep since the last sleep, up to `CALM`. The bell is light only at `CALM`.
+    /// How many waits have passed since the last sleep, up to `CALM_WAITS`. The bell is light only at
+    /// `CALM_WAITS`.
     calm: u8,
 }
 
 impl Listener {
-    /// Calls `look` until it gives something. Whoever makes it succeed must ring `bell` afterwards.
+    /// Calls `look` until it returns a value. A thread that makes `look` succeed must ring `bell` afterwards.
     #[cold]
     pub(super) fn until<R>(&mut self, bell: &Bell, mut look: impl FnMut() -> Option<R>) -> R {
         let found = look().or_else(|| self.patience.poll(&mut look));
         if let Some(found) = found {
-            if self.calm < CALM {
+            if self.calm < CALM_WAITS {
                 self.calm += 1;
-                bell.light.store(self.calm == CALM && everybody::can_be_fenced(), Ordering::Relaxed);
+                bell.light.store(self.calm == CALM_WAITS && everybody::can_be_fenced(), Ordering::Relaxed);
             }
             return found;
         }
         self.calm = 0;
         loop {
-            let ticket = bell.event.prepare();
+            let key = bell.event.prepare();
             if bell.light.load(Ordering::Relaxed) {
                 bell.light.store(false, Ordering::Relaxed);
                 everybody::fence();
@@ -94,7 +98,7 @@ impl Listener {
                     bell.event.leave();
                     return found;
                 }
-                None => bell.event.wait(ticket),
+                None => bell.event.wait(key),
             }
         }
     }
@@ -113,27 +117,34 @@ mod everybody {
     const PRIVATE_EXPEDITED: c_long = 1 << 3;
     const REGISTER_PRIVATE_EXPEDITED: c_long = 1 << 4;
 
+    // SAFETY: this is the C library's `syscall`, which `std` links on Linux. Its C declaration is `long
+    // syscall(long number, ...)` in glibc and in musl, and the types here are the same.
     unsafe extern "C" {
         fn syscall(number: c_long, ...) -> c_long;
     }
 
     fn membarrier(command: c_long) -> c_long {
-        // SAFETY: `membarrier(command, flags, cpu)` takes three numbers and touches no memory of ours.
+        // SAFETY: `membarrier(command, flags, cpu)` takes three integers, and neither reads nor writes memory
+        // of the caller. An unknown command makes it return an error.
         unsafe { syscall(MEMBARRIER, command, 0 as c_long, 0 as c_long) }
     }
 
-    /// Whether [`fence`] may be called. Asks the system once: old kernels and sandboxes say no.
+    /// Whether [`fence`] may be called. It asks the system once: old kernels and some sandboxes refuse.
     pub(super) fn can_be_fenced() -> bool {
         static REGISTERED: OnceLock<bool> = OnceLock::new();
         *REGISTERED.get_or_init(|| membarrier(REGISTER_PRIVATE_EXPEDITED) == 0)
     }
 
-    /// Returns when every thread has passed a full fence since the call.
+    /// Returns once every thread of the process has passed a full fence since the call.
     #[cold]
     pub(super) fn fence() {
         crate::sync::fence(crate::sync::Ordering::SeqCst);
-        // A process forked since has the registration too; a sandbox may have been entered since.
-        assert!(membarrier(PRIVATE_EXPEDITED) == 0, "membarrier has stopped working");
+        // A process that was forked after the registration is registered too. Only a sandbox that was entered
+        // since then can make the call fail.
+        assert!(
+            membarrier(PRIVATE_EXPEDITED) == 0,
+            "the system refuses `membarrier`, which it allowed before: allow this system call in the sandbox"
+        );
     }
 }
 
@@ -148,6 +159,6 @@ mod everybody {
     }
 
     pub(super) fn fence() {
-        unreachable!("a bell is never light here")
+        unreachable!("a bell is never light without `membarrier`")
     }
 }

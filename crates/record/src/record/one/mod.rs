@@ -1,14 +1,14 @@
-//! One writer, one reader: the fastest form, and the one whose items the reader owns.
+//! One writer and one reader. This is the fastest form of a record, and the reader owns the items.
 //!
-//! Indices only rise: `released <= committed <= released + bound`. Slot *i* belongs to
+//! Indices only rise, and `released <= committed <= released + bound` holds at all times. Slot *i* belongs to
 //!
 //! - the reader, if `released <= i < committed`;
 //! - the writer, if `committed <= i < released + bound`;
-//! - nobody otherwise: the ring has at least `bound` slots, so no two indices of the window share a slot.
+//! - nobody otherwise. The ring has at least `bound` slots, so no two indices of the window share a slot.
 //!
-//! Each side keeps the other's index as it last saw it, which is a bound on the safe side, and reads it again
-//! only when that is not enough. So a burst costs each side one store, one fence and, now and then, one
-//! transfer of a cache line.
+//! Each side keeps the other's index as it last saw it. An old value errs on the safe side, so a side reads
+//! the index again only when the old value is not enough. A burst therefore costs each side one store, one
+//! fence and, now and then, one transfer of a cache line.
 
 mod bell;
 mod reader;
@@ -17,26 +17,26 @@ mod writer;
 pub use reader::{Items, Reader};
 pub use writer::{Slots, Writer};
 
-use super::{LAST, store::Store};
+use super::{INDEX_LIMIT, store::Store};
 use crate::leftovers::Leftovers;
 use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering, Padded};
 use bell::Bell;
 
-/// What the two sides share.
+/// The state that both sides share.
 struct Shared<T> {
-    /// Items below this index have been handed over. Written by the writer only, with Release: whoever reads
-    /// it with Acquire sees those items. At most `released + bound`, at most [`LAST`].
+    /// Every item below this index was handed over. Only the writer writes it, with Release: a thread that
+    /// loads it with Acquire sees those items. At most `released + bound`, and at most [`INDEX_LIMIT`].
     committed: Padded<AtomicU64>,
-    /// Items below this index are gone. Written by the reader only, with Release: whoever reads it with
-    /// Acquire may write over them. At most `committed`.
+    /// Every item below this index is gone. Only the reader writes it, with Release: a thread that loads it
+    /// with Acquire may overwrite those slots. At most `committed`.
     released: Padded<AtomicU64>,
     /// The reader waits here for items.
     items: Bell,
     /// The writer waits here for room.
     room: Bell,
-    /// False at first, true once the writer was dropped; `committed` is final then.
+    /// Set when the writer was dropped. `committed` is final then.
     writer_gone: AtomicBool,
-    /// False at first, true once the reader was dropped; `released` is final then.
+    /// Set when the reader was dropped. `released` is final then.
     reader_gone: AtomicBool,
     store: Store<T>,
 }
@@ -47,22 +47,22 @@ impl<T> Drop for Shared<T> {
             let released = self.released.load(Ordering::Acquire);
             let mut leftovers = Leftovers::default();
             for index in released..self.committed.load(Ordering::Acquire) {
-                // SAFETY: both sides are gone, so this is the only access, and `released <= index < committed`
-                // says that the slot holds an item. Each is taken once.
+                // SAFETY: both sides are gone, so this is the only access. `released <= index < committed`
+                // says that the slot holds an item, and each item is taken once.
                 leftovers.drop(|| drop(unsafe { self.store.take(index) }));
             }
         }
     }
 }
 
-/// A record with one writer and one reader.
+/// Creates a record with one writer and one reader.
 ///
-/// The writer may reserve at most `write_horizon` slots at a time, and the reader hold at most `read_horizon`
-/// items; together they are the most items that are ever in the record (Erbium, section 4: the buffer is the
-/// sum of the widest write view and the widest read view).
+/// The writer may reserve at most `write_horizon` slots at a time, and the reader may hold at most
+/// `read_horizon` items. The record never holds more items than the sum of the two (Erbium, section 4: the
+/// buffer is the widest write view plus the widest read view).
 ///
 /// # Panics
-/// If a horizon is 0 or their sum is above 2^48.
+/// If a horizon is 0, or if their sum is above 2^48.
 ///
 /// # Examples
 /// ```
@@ -79,7 +79,7 @@ impl<T> Drop for Shared<T> {
 ///     });
 ///     let mut sum = 0;
 ///     loop {
-///         let items = reader.receive(48); // need not be the writer's burst
+///         let items = reader.receive(48); // may differ from the writer's burst
 ///         if items.is_empty() {
 ///             break;
 ///         }
@@ -93,9 +93,9 @@ pub fn one_to_one<T: Send>(write_horizon: usize, read_horizon: usize) -> (Writer
     starting_at(0, write_horizon, read_horizon)
 }
 
-/// A record whose first index is `first`: for tests of what happens at [`LAST`].
+/// Creates a record whose first index is `first`, to test what happens at [`INDEX_LIMIT`].
 fn starting_at<T: Send>(first: u64, write_horizon: usize, read_horizon: usize) -> (Writer<T>, Reader<T>) {
-    assert!(write_horizon > 0 && read_horizon > 0, "a horizon is at least 1");
+    assert!(write_horizon > 0 && read_horizon > 0, "a horizon must be at least 1, not 0");
     let (write_horizon, read_horizon) = (write_horizon as u64, read_horizon as u64);
     let bound = write_horizon.saturating_add(read_horizon);
     let shared = Arc::new(Shared {
@@ -107,7 +107,7 @@ fn starting_at<T: Send>(first: u64, write_horizon: usize, read_horizon: usize) -
         reader_gone: AtomicBool::new(false),
         store: Store::new(bound),
     });
-    let limit = first.saturating_add(bound).min(LAST);
+    let limit = first.saturating_add(bound).min(INDEX_LIMIT);
     (
         Writer::new(Arc::clone(&shared), first, limit, write_horizon, bound),
         Reader::new(shared, first, read_horizon),
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "index limit")]
     fn stalling_past_the_last_index_panics_instead_of_wrapping() {
-        let (mut writer, mut reader) = starting_at::<u8>(LAST - 3, 4, 4);
+        let (mut writer, mut reader) = starting_at::<u8>(INDEX_LIMIT - 3, 4, 4);
         let mut slots = writer.stall(3).unwrap();
         slots.slices_mut()[0].fill(7);
         slots.commit();

@@ -4,19 +4,21 @@ use super::{Shared, bell::Listener};
 use crate::sync::{Arc, Ordering};
 use std::{fmt, marker::PhantomData, mem::ManuallyDrop, ops::Range};
 
-/// The reading end of a [one-to-one record](super::one_to_one()). Dropping it closes the record for its writer.
+/// The reading end of a [one-to-one record](super::one_to_one()). Dropping it closes the record for its
+/// writer.
 pub struct Reader<T> {
     shared: Arc<Shared<T>>,
-    /// The first item not taken: from here on slots hold items.
+    /// The first item that was not taken. Slots from here on, up to `committed`, hold items.
     next: u64,
-    /// What `shared.released` holds: at most `next`, and less only within a burst (or after one was forgotten).
+    /// The value of `shared.released`. It is at most `next`, and lower only within a burst, or after a burst
+    /// was forgotten.
     released: u64,
-    /// Items below this index were committed when last looked.
+    /// Every item below this index was committed when the reader last looked.
     committed: u64,
-    /// The most items of one burst, at least 1.
+    /// The most items in one burst, at least 1.
     horizon: u64,
     listener: Listener,
-    /// A shared reader shows its items by reference, so it is `Sync` only where they are.
+    /// A shared reader shows its items by reference, so it is `Sync` only if `T` is.
     shows: PhantomData<T>,
 }
 
@@ -33,7 +35,8 @@ impl<T> Reader<T> {
         }
     }
 
-    /// The index of the next item to be read: how many were released so far.
+    /// The index of the next item to be read, which is also the number of items that were taken or released
+    /// so far.
     #[inline]
     pub fn index(&self) -> u64 {
         self.next
@@ -45,11 +48,12 @@ impl<T> Reader<T> {
         self.horizon as usize
     }
 
-    /// Begins to fetch the next `distance` items, as far as they were committed, and returns at once: the first
-    /// phase of a split-phase receive (Erbium, section 3, `receive`); [`receive`](Self::receive) is the second.
+    /// Begins to fetch the next `distance` items into the cache, as far as they are committed, and returns at
+    /// once. It returns how many items are being fetched.
     ///
-    /// Worth its price when there is other work to do before the items are read, and they are many cache
-    /// lines. Returns how many items are being fetched.
+    /// This is the first phase of a split-phase receive (Erbium, section 3, `receive`), and
+    /// [`receive`](Self::receive) is the second. It pays if the items are many cache lines and there is other
+    /// work to do before they are read.
     #[inline]
     pub fn ask(&mut self, distance: usize) -> usize {
         let ready = self.available(self.next.saturating_add(distance as u64)).min(distance as u64);
@@ -59,8 +63,8 @@ impl<T> Reader<T> {
 
     /// Waits for the next `n` items (Erbium, section 3, `update`).
     ///
-    /// The burst is shorter only at the end of the stream: first what is left, then nothing. Items that were
-    /// not released are received again by the next call, so that windows may overlap.
+    /// The burst has fewer than `n` items only at the end of the stream: first those that are left, and then
+    /// none. Items that were not released are received again by the next call, so windows may overlap.
     ///
     /// # Panics
     /// If `n` is 0 or above the horizon.
@@ -73,10 +77,11 @@ impl<T> Reader<T> {
         Items { end, reader: self }
     }
 
-    /// The next `n` items if that needs no waiting: if they are there, or the stream has ended.
+    /// Returns the next `n` items if they are committed, or if the stream has ended. It returns `None` if it
+    /// would have to wait.
     ///
     /// # Panics
-    /// As [`receive`](Self::receive).
+    /// If `n` is 0 or above the horizon.
     #[inline]
     pub fn try_receive(&mut self, n: usize) -> Option<Items<'_, T>> {
         let mut end = self.end_of(n);
@@ -87,11 +92,11 @@ impl<T> Reader<T> {
         Some(Items { end, reader: self })
     }
 
-    /// Releases the items before `range`, unread, and waits for those in it (Erbium, section 3,
-    /// `receive_range`): for subsampling, and for readers that share the work by index.
+    /// Releases the items before `range` without reading them, and waits for the items in it (Erbium, section
+    /// 3, `receive_range`). This serves subsampling, and readers that divide the work by index.
     ///
     /// # Panics
-    /// If the range is empty or longer than the horizon, or begins before [`index`](Self::index).
+    /// If the range is empty, longer than the horizon, or begins before [`index`](Self::index).
     ///
     /// # Examples
     /// ```
@@ -101,15 +106,15 @@ impl<T> Reader<T> {
     /// slots.commit();
     /// drop(writer);
     /// for index in (3..).step_by(5) {
-    ///     let items = reader.receive_range(index..index + 1); // one in five
+    ///     let items = reader.receive_range(index..index + 1); // one item in five
     ///     let Some(&item) = items.get(0) else { break };
     ///     assert_eq!(u64::from(item), index);
     ///     items.release();
     /// }
     /// ```
     pub fn receive_range(&mut self, range: Range<u64>) -> Items<'_, T> {
-        assert!(range.start >= self.next, "items before {} were released", self.next);
-        assert!(range.start < range.end, "an empty range");
+        assert!(range.start >= self.next, "the items before index {} are released already", self.next);
+        assert!(range.start < range.end, "a range must have at least 1 index");
         let len = range.end - range.start;
         while self.next < range.start {
             let skip = self.horizon.min(range.start - self.next) as usize;
@@ -122,7 +127,7 @@ impl<T> Reader<T> {
         self.receive(usize::try_from(len).unwrap_or(usize::MAX))
     }
 
-    /// How many items are there to read without waiting, `usize::MAX` at most; looks at the writer's index.
+    /// How many items can be read without waiting, at most `usize::MAX`. It looks at the writer's index.
     #[inline]
     pub fn ready(&mut self) -> usize {
         usize::try_from(self.available(u64::MAX)).unwrap_or(usize::MAX)
@@ -150,7 +155,7 @@ impl<T> Reader<T> {
         end.min(self.committed)
     }
 
-    /// Gives the slots of the items taken so far back.
+    /// Gives back the slots of the items that were taken so far.
     #[inline]
     fn publish(&mut self) {
         if self.released < self.next {
@@ -172,7 +177,7 @@ fn look_for_items<T>(shared: &Shared<T>, end: u64) -> Option<u64> {
         if cfg!(mutant = "no_second_look_at_the_end") {
             return Some(committed);
         }
-        // The flag was raised after the last commit, so this is final.
+        // The flag was set after the last commit, so this value is final.
         Some(shared.committed.load(Ordering::Acquire))
     } else {
         None
@@ -196,12 +201,12 @@ impl<T> fmt::Debug for Reader<T> {
     }
 }
 
-/// Items that a [`Reader`] has received: its own until released.
+/// Items that a [`Reader`] has received. They belong to it until they are released.
 ///
-/// They are read in place or [taken](Self::pop) out. Dropping the burst releases the items that were taken; the
-/// others are received again.
+/// Items are read in place or [taken](Self::pop) out. Dropping the burst releases the items that were taken.
+/// The other items are received again.
 ///
-/// A released item cannot be read any more:
+/// A released item cannot be read any more, and only one burst can be open at a time:
 /// ```compile_fail,E0505
 /// let (mut writer, mut reader) = anabranch_record::one_to_one::<String>(4, 4);
 /// # drop(writer);
@@ -214,53 +219,53 @@ impl<T> fmt::Debug for Reader<T> {
 /// let (mut writer, mut reader) = anabranch_record::one_to_one::<String>(4, 4);
 /// # drop(writer);
 /// let items = reader.receive(2);
-/// let more = reader.receive(2); // one burst at a time
+/// let more = reader.receive(2); // the first burst is still in use
 /// println!("{items:?}");
 /// ```
-#[must_use = "items that are not released are received again"]
+#[must_use = "items that are not released will be received again"]
 pub struct Items<'a, T> {
-    /// Its `next` is the first item of the burst; it moves as items are taken.
+    /// Its `next` is the first item of the burst, and moves as items are taken.
     reader: &'a mut Reader<T>,
-    /// The burst ends before this index, at most `reader.committed`.
+    /// The burst ends before this index, which is at most `reader.committed`.
     end: u64,
 }
 
 impl<T> Items<'_, T> {
-    /// How many items are left in the burst.
+    /// How many items the burst has left.
     #[inline]
     pub fn len(&self) -> usize {
         (self.end - self.reader.next) as usize
     }
 
-    /// True if no item is left; of a burst just received: the stream has ended.
+    /// Whether no item is left. If a burst is empty when it is received, the stream has ended.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.end == self.reader.next
     }
 
-    /// The index of the first item left.
+    /// The index of the first item that is left.
     #[inline]
     pub fn index(&self) -> u64 {
         self.reader.next
     }
 
-    /// The item at `position` of those left.
+    /// The item at `position` among those that are left, counted from 0.
     #[inline]
     pub fn get(&self, position: usize) -> Option<&T> {
         if position >= self.len() {
             return None;
         }
-        // SAFETY: `next <= index < end <= committed`: the slot holds an item, which is this reader's, and moves
-        // only through `&mut self`, which the reference excludes.
+        // SAFETY: `next <= index < end <= committed`, so the slot holds an item that belongs to this reader.
+        // The item moves only through `&mut self`, which the reference rules out.
         Some(unsafe { self.reader.shared.store.get(self.reader.next + position as u64) })
     }
 
-    /// The items left, in order.
+    /// The items that are left, in order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         (0..self.len()).map_while(|position| self.get(position))
     }
 
-    /// The items left as plain memory: one slice, and a second one where the window wraps.
+    /// The items that are left, as slices. The second slice is empty unless the window wraps around.
     #[cfg(not(loom))]
     #[inline]
     pub fn slices(&self) -> [&[T]; 2] {
@@ -274,41 +279,48 @@ impl<T> Items<'_, T> {
         }
     }
 
-    /// Takes the first item left.
+    /// Takes the first item that is left.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         if self.is_empty() {
             return None;
         }
         let index = self.reader.next;
-        // Counted in the reader, before the item is out, so that not even a forgotten burst gives it twice.
+        // The reader counts the item before it is moved out, so even a burst that was forgotten cannot give
+        // it twice.
         self.reader.next += 1;
         // SAFETY: `index < end <= committed`, and no item below `next` is touched again.
         Some(unsafe { self.reader.shared.store.take(index) })
     }
 
-    /// Takes the items left, one by one; those not asked for stay.
+    /// Takes the items that are left, one after another. Items that the iterator was not asked for stay in
+    /// the burst.
     pub fn drain(&mut self) -> impl Iterator<Item = T> {
         std::iter::from_fn(|| self.pop())
     }
 
-    /// Drops the items left and gives all slots of the burst back.
+    /// Drops the items that are left and gives back all slots of the burst.
     #[inline]
     pub fn release(self) {
-        // `release_to` leaves the destructor nothing to do; if an item's drop panics, the next burst publishes.
+        // `release_to` leaves the destructor nothing to do. If dropping an item panics, the next burst
+        // publishes.
         let mut this = ManuallyDrop::new(self);
         let end = this.end;
         this.release_to(end);
     }
 
-    /// Drops the items below `index` and gives their slots back (Erbium, section 3, `release`). Does nothing if
-    /// that was done already.
+    /// Drops the items below `index` and gives back their slots (Erbium, section 3, `release`). It does
+    /// nothing if they were released already.
     ///
     /// # Panics
     /// If `index` lies beyond the burst.
     #[inline]
     pub fn release_to(&mut self, index: u64) {
-        assert!(index <= self.end, "cannot release up to {index}: received up to {}", self.end);
+        assert!(
+            index <= self.end,
+            "cannot release the items below {index}: only those below {} were received",
+            self.end
+        );
         if std::mem::needs_drop::<T>() {
             while self.reader.next < index {
                 drop(self.pop());

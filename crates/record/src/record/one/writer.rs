@@ -3,7 +3,7 @@
 use super::{Shared, bell::Listener};
 use crate::leftovers::Leftovers;
 use crate::{
-    record::{Closed, LAST, TryStallError},
+    record::{Closed, INDEX_LIMIT, TryStallError},
     sync::{Arc, Ordering},
 };
 use std::fmt;
@@ -11,15 +11,17 @@ use std::fmt;
 /// The writing end of a [one-to-one record](super::one_to_one()). Dropping it ends the stream.
 pub struct Writer<T> {
     shared: Arc<Shared<T>>,
-    /// The first uncommitted index: what `shared.committed` holds.
+    /// The first index that is not committed, which is the value of `shared.committed`.
     next: u64,
-    /// Slots below this index were free when last looked; never above `released + bound` nor [`LAST`].
+    /// Every slot below this index was free when the writer last looked. At most `released + bound` and
+    /// [`INDEX_LIMIT`].
     limit: u64,
-    /// The most slots of one stall, at least 1.
+    /// The most slots that one stall may reserve, at least 1.
     horizon: u64,
-    /// The most items in the record: both horizons.
+    /// The most items in the record: the sum of both horizons.
     bound: u64,
-    /// Slots of indices below this one have never held an item. Slices ask, which loom has none of.
+    /// The slots of indices below this one have never held an item. Only slices need it, and loom has no
+    /// slices.
     #[cfg_attr(loom, expect(dead_code))]
     fresh: u64,
     listener: Listener,
@@ -31,7 +33,8 @@ impl<T> Writer<T> {
         Self { shared, next, limit, horizon, bound, fresh, listener: Listener::default() }
     }
 
-    /// The index of the next item to be committed: how many were committed so far.
+    /// The index of the next item to be committed, which is also the number of items that were committed so
+    /// far.
     #[inline]
     pub fn index(&self) -> u64 {
         self.next
@@ -43,13 +46,13 @@ impl<T> Writer<T> {
         self.horizon as usize
     }
 
-    /// True once the reader was dropped: nothing that is written will be read.
+    /// Whether the reader was dropped. If it was, nothing that is written will be read.
     #[inline]
     pub fn is_closed(&self) -> bool {
         self.shared.reader_gone.load(Ordering::Acquire)
     }
 
-    /// Reserves the next `n` slots, waiting while they would pass the horizon (Erbium, section 3, `stall`).
+    /// Reserves the next `n` slots. It waits while they would pass the horizon (Erbium, section 3, `stall`).
     ///
     /// Slots that were reserved but not committed are reserved again by the next call.
     ///
@@ -57,8 +60,8 @@ impl<T> Writer<T> {
     /// [`Closed`] once the reader was dropped.
     ///
     /// # Panics
-    /// If `n` is 0 or above the horizon, or at the index limit of 2^63 items (292 years at one a nanosecond):
-    /// indices never wrap.
+    /// If `n` is 0 or above the horizon. Also at the index limit of 2^63 items, which takes 292 years at one
+    /// item a nanosecond: indices never wrap.
     #[inline]
     pub fn stall(&mut self, n: usize) -> Result<Slots<'_, T>, Closed> {
         let end = self.end_of(n);
@@ -71,14 +74,14 @@ impl<T> Writer<T> {
         Ok(Slots { written: self.next, end, writer: self })
     }
 
-    /// Reserves the next `n` slots if that needs no waiting.
+    /// Reserves the next `n` slots if it need not wait for them.
     ///
     /// # Errors
-    /// [`TryStallError::Full`] while the slots would pass the horizon, [`TryStallError::Closed`] once the
+    /// [`TryStallError::Full`] while the slots would pass the horizon, and [`TryStallError::Closed`] once the
     /// reader was dropped.
     ///
     /// # Panics
-    /// As [`stall`](Self::stall).
+    /// As for [`stall`](Self::stall).
     #[inline]
     pub fn try_stall(&mut self, n: usize) -> Result<Slots<'_, T>, TryStallError> {
         let end = self.end_of(n);
@@ -98,16 +101,16 @@ impl<T> Writer<T> {
         self.next + n
     }
 
-    /// Reads the reader's index again: true if the slots below `end` are free.
+    /// Loads the reader's index again. Returns whether the slots below `end` are free.
     fn look_for_room(&mut self, end: u64) -> bool {
-        assert!(end <= LAST, "the index limit of 2^63 items is reached");
-        self.limit = LAST.min(self.shared.released.load(Ordering::Acquire) + self.bound);
+        assert!(end <= INDEX_LIMIT, "the index limit of 2^63 items is reached");
+        self.limit = INDEX_LIMIT.min(self.shared.released.load(Ordering::Acquire) + self.bound);
         end <= self.limit
     }
 
     #[cold]
     fn wait_for_room(&mut self, end: u64) -> Result<(), Closed> {
-        assert!(end <= LAST, "the index limit of 2^63 items is reached");
+        assert!(end <= INDEX_LIMIT, "the index limit of 2^63 items is reached");
         let shared = &*self.shared;
         let least = end - self.bound;
         let released = self.listener.until(&shared.room, || {
@@ -117,11 +120,11 @@ impl<T> Writer<T> {
             let released = shared.released.load(Ordering::Acquire);
             (released >= least).then_some(Ok(released))
         })?;
-        self.limit = LAST.min(released + self.bound);
+        self.limit = INDEX_LIMIT.min(released + self.bound);
         Ok(())
     }
 
-    /// Hands the items below `index` over.
+    /// Hands over the items below `index`.
     #[inline]
     fn publish(&mut self, index: u64) {
         self.next = index;
@@ -147,13 +150,13 @@ impl<T> fmt::Debug for Writer<T> {
     }
 }
 
-/// Slots that a [`Writer`] has reserved: private until committed.
+/// Slots that a [`Writer`] has reserved. They are private to it until they are committed.
 ///
-/// Items go in by [`push`](Self::push), or, for plain-old-data, through [`slices_mut`](Self::slices_mut).
-/// Dropping the burst drops the items that were written but not committed; its slots are reserved again by
-/// the next stall.
+/// Items are written by [`push`](Self::push) or [`fill`](Self::fill), or, if `T` is `Copy`, through
+/// [`slices_mut`](Self::slices_mut). Dropping the burst drops the items that were written but not committed.
+/// The next stall reserves their slots again.
 ///
-/// A committed burst cannot be written any more, and a reserved slot not read:
+/// A committed burst cannot be written any more, and a reserved slot cannot be read:
 /// ```compile_fail,E0382
 /// let (mut writer, _reader) = anabranch_record::one_to_one::<String>(4, 4);
 /// let mut slots = writer.stall(1).unwrap();
@@ -165,38 +168,38 @@ impl<T> fmt::Debug for Writer<T> {
 /// let (mut writer, _reader) = anabranch_record::one_to_one::<u8>(4, 4);
 /// let mut slots = writer.stall(4).unwrap();
 /// let [first, _] = slots.slices_mut();
-/// slots.commit_to(1); // `first` still reaches the slot
+/// slots.commit_to(1); // `first` still borrows the slot
 /// first[0] = 1;
 /// ```
 /// ```compile_fail,E0608
 /// let (mut writer, _reader) = anabranch_record::one_to_one::<String>(4, 4);
 /// let slots = writer.stall(4).unwrap();
-/// println!("{}", slots[0]); // reserved, not written
+/// println!("{}", slots[0]); // a reserved slot cannot be read
 /// ```
-#[must_use = "slots that are not committed are reserved again"]
+#[must_use = "slots that are not committed will be reserved again"]
 pub struct Slots<'a, T> {
-    /// Its `next` is the first slot of the burst; it moves as items are committed.
+    /// Its `next` is the first slot of the burst, and moves as items are committed.
     writer: &'a mut Writer<T>,
-    /// Slots from `writer.next` to here hold items that nobody else knows of.
+    /// The slots from `writer.next` up to this index hold items that are not handed over yet.
     written: u64,
-    /// The burst ends before this index, at most `writer.limit`.
+    /// The burst ends before this index, which is at most `writer.limit`.
     end: u64,
 }
 
 impl<T> Slots<'_, T> {
-    /// How many slots the burst has left to commit.
+    /// How many slots of the burst are not committed yet.
     #[inline]
     pub fn len(&self) -> usize {
         (self.end - self.writer.next) as usize
     }
 
-    /// True if every slot of the burst was committed.
+    /// Whether every slot of the burst was committed.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.end == self.writer.next
     }
 
-    /// The index of the first uncommitted slot.
+    /// The index of the first slot that is not committed.
     #[inline]
     pub fn index(&self) -> u64 {
         self.writer.next
@@ -208,15 +211,16 @@ impl<T> Slots<'_, T> {
     /// If every slot of the burst is written.
     #[inline]
     pub fn push(&mut self, item: T) {
-        assert!(self.written < self.end, "the burst has no slot left");
-        // SAFETY: `next <= written < end <= limit <= released + bound`: the slot is this writer's, and holds no
-        // item, since items are counted by `written`.
+        assert!(self.written < self.end, "every slot of the burst is written: commit it and stall again");
+        // SAFETY: `next <= written < end <= limit <= released + bound`, so the slot belongs to this writer.
+        // It holds no item, since `written` counts the items.
         unsafe { self.writer.shared.store.put(self.written, item) };
         self.written += 1;
     }
 
-    /// Writes items until the burst is full or there are no more; returns how many. If the iterator panics,
-    /// the items written so far are dropped with the burst.
+    /// Writes items until the burst is full or the iterator ends. Returns how many items it wrote.
+    ///
+    /// If the iterator panics, the items that were written so far are dropped with the burst.
     pub fn fill(&mut self, items: impl IntoIterator<Item = T>) -> usize {
         let before = self.written;
         let mut items = items.into_iter();
@@ -227,20 +231,24 @@ impl<T> Slots<'_, T> {
         (self.written - before) as usize
     }
 
-    /// Hands the items written so far over and gives the rest of the slots back.
+    /// Hands over the items that were written so far and gives back the other slots.
     #[inline]
     pub fn commit(mut self) {
         self.commit_to(self.written);
     }
 
-    /// Hands the items below `index` over and keeps the rest (Erbium, section 3, `commit`). Does nothing if they
-    /// were handed over already.
+    /// Hands over the items below `index` and keeps the other slots (Erbium, section 3, `commit`). It does
+    /// nothing if they were handed over already.
     ///
     /// # Panics
-    /// If an item below `index` has not been written.
+    /// If an item below `index` was not written.
     #[inline]
     pub fn commit_to(&mut self, index: u64) {
-        assert!(index <= self.written, "cannot commit up to {index}: written up to {}", self.written);
+        assert!(
+            index <= self.written,
+            "cannot commit the items below {index}: only those below {} are written",
+            self.written
+        );
         if index > self.writer.next {
             self.writer.publish(index);
         }
@@ -249,11 +257,11 @@ impl<T> Slots<'_, T> {
 
 #[cfg(not(loom))]
 impl<T: Copy + Default> Slots<'_, T> {
-    /// The slots as plain memory to write to: one slice, and a second one where the window wraps. All of them
-    /// count as written afterwards.
+    /// The uncommitted slots as slices to write to. All of them count as written afterwards.
     ///
-    /// They hold old items or `T::default()`. With bursts of a power of two that divides both horizons' sum,
-    /// rounded up to a power of two, the second slice is always empty.
+    /// The second slice is empty unless the window wraps around. It is always empty if every burst has the
+    /// same power of two of slots, and this number divides the capacity: the sum of both horizons, rounded up
+    /// to a power of two. The slots hold old items or `T::default()`.
     #[inline]
     pub fn slices_mut(&mut self) -> [&mut [T]; 2] {
         if self.written < self.writer.fresh {
@@ -264,10 +272,10 @@ impl<T: Copy + Default> Slots<'_, T> {
         let (from, len) = (self.writer.next, self.end - self.writer.next);
         let (first, first_len) = store.run(from, len);
         let (second, second_len) = store.run(from + first_len as u64, len - first_len as u64);
-        // SAFETY: the slots `next..end` are this writer's (see `push`) and the two runs are disjoint parts of
-        // them. Each holds a value: an old one, since a `Copy` item leaves its bits behind and indices from
-        // `fresh` on reuse a slot that was committed; or what `push` or `fill_fresh` wrote. The slices borrow
-        // the burst, so they end before it is committed.
+        // SAFETY: the slots `next..end` belong to this writer (see `push`), and the two runs are disjoint
+        // parts of them. Each slot holds a value. Below `fresh` it is what `push` or `fill_fresh` wrote. From
+        // `fresh` on the index reuses a slot that was committed before, and a `Copy` item leaves its bits
+        // behind. The slices borrow the burst, so they end before it is committed.
         unsafe {
             [
                 std::slice::from_raw_parts_mut(first, first_len),
@@ -276,7 +284,8 @@ impl<T: Copy + Default> Slots<'_, T> {
         }
     }
 
-    /// Gives the slots that have never held a value one. Happens on the first lap only.
+    /// Gives a value to the slots that have never held one. This happens only in the first lap around the
+    /// ring.
     #[cold]
     fn fill_fresh(&mut self) {
         while self.written < self.end {
@@ -291,7 +300,7 @@ impl<T> Drop for Slots<'_, T> {
         if std::mem::needs_drop::<T>() {
             let mut leftovers = Leftovers::default();
             for index in self.writer.next..self.written {
-                // SAFETY: the slots `next..written` hold items that were not handed over; each is taken once,
+                // SAFETY: the slots `next..written` hold items that were not handed over. Each is taken once,
                 // since the burst ends here.
                 leftovers.drop(|| drop(unsafe { self.writer.shared.store.take(index) }));
             }

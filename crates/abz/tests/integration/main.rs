@@ -1,0 +1,21 @@
+//! The program `abz` and its library, checked from outside: all tests are one program, which is linked once.
+
+mod archive;
+mod bad_inputs;
+mod bzip2;
+mod checks;
+mod command;
+mod corrupted;
+mod faults;
+mod index;
+mod interop;
+mod interruptions;
+mod lzip;
+mod names;
+mod range;
+mod recover;
+mod reports;
+mod support;
+mod ways;
+mod xz;
+mod zstd;

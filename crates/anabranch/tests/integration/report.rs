@@ -1,0 +1,328 @@
+//! What a report tells: counts that are exact, times that are no less than they can be, and pages and traces that
+//! other programs can read.
+
+use std::time::Duration;
+
+use anabranch::plan::Rate;
+use anabranch::{CancelToken, Monitor, Report, ReportFormat, ReportWriter, Shards, Stream};
+use serde_json::Value;
+
+/// Runs of one worker, which are inline, and of several.
+const WORKERS: [usize; 3] = [1, 2, 4];
+
+fn counts(report: &Report) -> Vec<(&str, u64, u64)> {
+    report.nodes().iter().map(|node| (&*node.name, node.items, node.given)).collect()
+}
+
+#[test]
+fn items_are_counted_where_they_become_fewer_or_more() {
+    for workers in WORKERS {
+        let (sum, report) = Stream::from_iter(0..1_000u64)
+            .workers(workers)
+            .name("read")
+            .filter(|n| n % 4 == 0)
+            .serial_filter_map(|n| (n % 8 == 0).then_some(n))
+            .name("halve")
+            .flat_map(|n| [n, n, n])
+            .report()
+            .fold(0, |sum, n| sum + n);
+        assert_eq!(sum, 3 * (0..125).map(|n| 8 * n).sum::<u64>());
+        let expected = [
+            ("read", 1_000, 1_000),
+            ("filter", 1_000, 250),
+            ("halve", 250, 125),
+            ("flat_map", 125, 375),
+            ("fold", 375, 0),
+        ];
+        assert_eq!(counts(&report), expected, "{workers} workers");
+        let rates: Vec<Option<Rate>> = report.measured_plan().nodes.iter().map(|node| node.rate).collect();
+        let rate = |given, taken| Some(Rate { given, taken });
+        assert_eq!(rates, [None, rate(250, 1_000), rate(125, 250), rate(375, 125), None]);
+    }
+}
+
+#[test]
+fn items_are_counted_through_domains_and_shards() {
+    for workers in WORKERS {
+        let (_, report) = Stream::from_iter(0..20u64)
+            .workers(workers)
+            .serial_flat_map(|n| 0..n)
+            .name("open")
+            .map_sharded(Shards::by_key(3, |n: &u64| *n), || 0, |_, n| n)
+            .report()
+            .for_each(drop);
+        let expected = [
+            ("from_iter", 20, 20),
+            ("open", 20, 190),
+            ("deal", 190, 190),
+            ("map_sharded", 190, 190),
+            ("for_each", 190, 0),
+        ];
+        assert_eq!(counts(&report), expected, "{workers} workers");
+        let ways: Vec<(&str, &str)> = report.latencies().iter().map(|one| (&*one.from, &*one.to)).collect();
+        assert_eq!(ways, [("from_iter", "open"), ("open", "for_each")]);
+    }
+    let (_, report) =
+        Stream::from_iter(0..500u64).workers(3).map(|n| n).unordered().map(|n| n + 1).report().for_each(drop);
+    assert_eq!(report.nodes().last().unwrap().items, 500);
+    assert!(report.latencies().len() >= 2);
+}
+
+#[test]
+fn a_stage_that_sleeps_takes_its_time_and_no_core() {
+    let nap = Duration::from_millis(2);
+    for workers in WORKERS {
+        // So many that a helper that comes late is of little weight.
+        let naps = 40 * workers as u32;
+        let (_, report) = Stream::from_iter(0..naps)
+            .workers(workers)
+            .map(|n: u32| {
+                std::thread::sleep(nap);
+                n
+            })
+            .name("nap")
+            .report()
+            .for_each(drop);
+        let node = &report.nodes()[1];
+        assert!(node.busy >= naps * nap && node.each() >= nap, "{workers}: {node:?}");
+        if cfg!(target_os = "linux") {
+            assert!(node.off_processor > node.busy / 2, "{workers}: {node:?}");
+        }
+        let latency = &report.latencies()[0];
+        // Classes of the histogram are right to 3 %.
+        assert!(latency.p50 >= nap.mul_f64(0.96) && latency.p50 <= latency.p95 && latency.p95 <= latency.p99);
+        assert!(report.wall() >= 40 * nap);
+        assert_eq!(report.bottleneck().map(|node| &*node.name), Some("nap"));
+        assert!(report.explanation().contains("`nap`"), "{}", report.explanation());
+    }
+}
+
+#[test]
+fn a_slow_sink_is_named_and_the_window_before_it_is_full() {
+    let (_, report) = Stream::from_iter(0..60u32)
+        .workers(3)
+        .window(16)
+        .map(|n| n)
+        .report()
+        .for_each(|_| std::thread::sleep(Duration::from_millis(1)));
+    let sink = report.nodes().last().unwrap();
+    assert_eq!(report.bottleneck().unwrap().name, "for_each");
+    assert!(sink.fullest <= 16 && sink.occupancy > 4.0, "{sink:?}");
+    assert!(sink.waiting > Duration::from_millis(4), "{sink:?}");
+    let said = report.explanation();
+    assert!(said.starts_with("Bottleneck: `for_each` is serial"), "{said}");
+    assert!(said.contains("With `for_each` at half its cost the run would be"), "{said}");
+}
+
+#[test]
+fn a_run_that_stops_early_is_reported_too() {
+    for workers in WORKERS {
+        let (found, report) =
+            Stream::from_iter(0u64..).workers(workers).map(|n| n * n).report().find(|n| *n == 10_000);
+        assert_eq!(found, Some(10_000));
+        assert_eq!(report.nodes().last().unwrap().items, 101);
+        let (result, report) = Stream::from_iter(0..100u64)
+            .workers(workers)
+            .try_map(|n| if n < 50 { Ok(n) } else { Err(n) })
+            .report()
+            .count();
+        assert_eq!(result, Err(50));
+        assert_eq!(report.nodes().last().unwrap().items, 50);
+        let token = CancelToken::new();
+        let stops = token.clone();
+        let (_, report) =
+            Stream::from_iter(0u64..).workers(workers).cancel(&token).map(|n| n).report().for_each(
+                move |n| {
+                    if n == 10 {
+                        stops.cancel()
+                    }
+                },
+            );
+        assert!(report.nodes()[0].items > 10);
+        println!("{report}");
+    }
+    let (_, report) = Stream::from_iter(Vec::<u8>::new()).workers(2).map(|n| n).report().for_each(drop);
+    assert_eq!((report.throughput(), report.latencies().len()), (0.0, 0));
+    well_formed(&report);
+    assert!(report.to_string().contains("No item came"), "{report}");
+}
+
+/// A run with all that a report may have in it.
+fn rich(workers: usize) -> Report {
+    let (_, report) = Stream::from_iter(0..3_000u64)
+        .title("a <rich> & \"odd\" run")
+        .workers(workers)
+        .trace()
+        .filter(|n| n % 3 != 0)
+        .name("drop a third")
+        .serial(|n| n + 1)
+        .name("<serial> & co")
+        .flat_map(|n| [n, n])
+        .spread()
+        .report()
+        .for_each(|n| assert!(n > 0));
+    report
+}
+
+/// Everything can be read by the programs that it is for.
+fn well_formed(report: &Report) {
+    roxmltree::Document::parse(&report.to_svg()).expect("an SVG is XML");
+    let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
+    let page = report.to_html();
+    let page = roxmltree::Document::parse_with_options(&page, options).expect("the page is XML too");
+    for node in page.descendants() {
+        assert!(!["script", "link", "img", "iframe"].contains(&node.tag_name().name()));
+        assert!(node.attributes().all(|attribute| attribute.name() != "src" && attribute.name() != "href"));
+    }
+    let json: Value = serde_json::from_str(&report.to_json()).unwrap();
+    assert_eq!(json["version"], anabranch::REPORT_VERSION);
+    assert_eq!(json["nodes"].as_array().unwrap().len(), report.nodes().len());
+}
+
+#[test]
+fn the_page_the_pictures_and_the_json_can_be_read() {
+    for workers in WORKERS {
+        let report = rich(workers);
+        well_formed(&report);
+        let json: Value = serde_json::from_str(&report.to_json()).unwrap();
+        assert_eq!(json["items"], 3_000);
+        assert_eq!(json["nodes"][1]["name"], "drop a third");
+        for thread in json["threads"].as_array().unwrap() {
+            let lines = thread["shares"].as_array().unwrap();
+            assert_eq!(lines.len(), report.nodes().len() + 1);
+            let shares = lines.iter().flat_map(|line| line["values"].as_array().unwrap());
+            assert!(shares.into_iter().all(|share| (0.0..=1.0).contains(&share.as_f64().unwrap())));
+        }
+    }
+}
+
+/// The rules of the Trace Event Format that a viewer relies on.
+#[test]
+fn a_trace_has_a_track_for_each_thread_and_slices_that_do_not_overlap() {
+    for workers in [2, 4] {
+        let report = rich(workers);
+        let trace: Value = serde_json::from_str(&report.to_trace()).unwrap();
+        let events = trace["traceEvents"].as_array().unwrap();
+        let text = |event: &Value, field: &str| event[field].as_str().unwrap_or_default().to_owned();
+        let mut named = Vec::new();
+        let mut ends = std::collections::HashMap::new();
+        let mut items = std::collections::HashMap::new();
+        let mut counters = std::collections::HashMap::new();
+        for event in events {
+            assert!(event["name"].is_string() && event["pid"].is_u64(), "{event}");
+            match &*text(event, "ph") {
+                "M" if text(event, "name") == "thread_name" => {
+                    assert!(event["args"]["name"].is_string());
+                    named.push(event["tid"].as_u64().unwrap());
+                }
+                "M" => {}
+                "X" => {
+                    let (tid, from) = (event["tid"].as_u64().unwrap(), event["ts"].as_f64().unwrap());
+                    let nanos = event["dur"].as_f64().unwrap();
+                    let last = ends.insert(tid, from + nanos).unwrap_or(0.0);
+                    assert!(
+                        named.contains(&tid) && nanos >= 0.0 && from >= last - 1e-6,
+                        "{event} begins before {last}"
+                    );
+                    *items.entry(text(event, "name")).or_insert(0.0) +=
+                        event["args"]["items"].as_f64().unwrap_or(0.0);
+                }
+                "C" => {
+                    let from = event["ts"].as_f64().unwrap();
+                    let last = counters.insert(text(event, "name"), from);
+                    assert!(
+                        last.is_none_or(|last| from > last)
+                            && event["args"]["items"].as_f64().unwrap() >= 0.0
+                    );
+                }
+                other => panic!("a phase that no viewer was asked for: {other}"),
+            }
+        }
+        // The caller and its helpers; one that came too late has done nothing.
+        assert!((1..=workers).contains(&named.len()), "{named:?}");
+        for node in report.nodes() {
+            assert_eq!(items[&node.name], node.items as f64, "all slices of {} are kept", node.name);
+        }
+        assert_eq!(counters.len(), report.nodes().len() - 1);
+    }
+}
+
+#[test]
+fn several_runs_make_one_document() {
+    let reports = [rich(2), rich(1)];
+    let document = |format: ReportFormat, reports: &[Report]| {
+        let mut writer = ReportWriter::new(Vec::new(), format);
+        reports.iter().for_each(|report| writer.write(report).unwrap());
+        String::from_utf8(writer.finish().unwrap()).unwrap()
+    };
+    for (many, reports) in [(0, &reports[..0]), (1, &reports[..1]), (2, &reports[..])] {
+        let json: Value = serde_json::from_str(&document(ReportFormat::Json, reports)).unwrap();
+        assert_eq!(json.as_array().unwrap().len(), many);
+        let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
+        let page = document(ReportFormat::Html, reports);
+        let page = roxmltree::Document::parse_with_options(&page, options).unwrap();
+        assert_eq!(page.descendants().filter(|node| node.has_tag_name("article")).count(), many);
+        let trace: Value = serde_json::from_str(&document(ReportFormat::Trace, reports)).unwrap();
+        let events = trace["traceEvents"].as_array().unwrap();
+        let process = |event: &&Value| event["name"] == "process_name";
+        assert_eq!(events.iter().filter(process).count(), many);
+        let begin = |pid: u64| {
+            let of = events.iter().filter(|event| event["pid"] == pid && event["ph"] == "X");
+            of.filter_map(|event| event["ts"].as_f64()).fold(f64::INFINITY, f64::min)
+        };
+        if many == 2 {
+            assert!(begin(2) >= 1e6 * reports[0].wall().as_secs_f64());
+        }
+        let text = document(ReportFormat::Text, reports);
+        assert_eq!(text.matches("Bottleneck: ").count(), many, "{text}");
+    }
+}
+
+#[test]
+fn a_snapshot_has_the_same_table_so_far() {
+    let monitor = Monitor::new();
+    let mut looks = Vec::new();
+    Stream::from_iter(0..2_000u32)
+        .title("watched")
+        .workers(2)
+        .monitor(&monitor)
+        .map(|n| n)
+        .name("work")
+        .for_each(|n| {
+            if n == 1_000 {
+                looks = monitor.snapshots()
+            }
+        });
+    let said = looks[0].to_string();
+    let header = said.lines().nth(1).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.starts_with("watched: after "), "{said}");
+    assert_eq!(header, "stage items busy an item used waiting occupancy");
+    // The other worker may be in another stage.
+    let running = said.lines().last().and_then(|line| line.strip_prefix("Running now: "));
+    assert!(said.contains("work") && running.is_some_and(|stages| stages.ends_with("for_each.")), "{said}");
+    assert!(looks[0].report.nodes()[1].items <= 2_000);
+}
+
+#[test]
+fn runs_inside_runs_are_reported_apart() {
+    let (_, outer) = Stream::from_iter(0..20u64)
+        .workers(2)
+        .trace()
+        .map(|n| {
+            let (sum, inner) = Stream::from_iter(0..n)
+                .workers(2)
+                .trace()
+                .map(|n| n)
+                .name("inner")
+                .report()
+                .fold(0, |a, b| a + b);
+            assert_eq!(inner.nodes()[1].items, n);
+            assert!(!inner.to_trace().contains("\"outer\""));
+            sum
+        })
+        .name("outer")
+        .report()
+        .for_each(drop);
+    assert_eq!(outer.nodes()[1].items, 20);
+    assert!(!outer.to_trace().contains("inner"));
+}
