@@ -22,4 +22,6 @@ chapters! {
     six_steps "src/six-steps.md"
     rayon "src/rayon.md"
     moving_over "src/moving-over.md"
+    from_spar "src/from-spar.md"
+    from_cpp "src/from-cpp.md"
 }

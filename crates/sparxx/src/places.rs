@@ -259,10 +259,14 @@ fn listed(
         && !variable.outputs.is_empty();
     let is_serial = |stage: usize| !region.stages[stage].annotation.replicas.is_parallel();
     let stays = is_own && is_serial(users[0]);
-    if !variable.inputs.is_empty() && !stays {
-        return add_field(variable, field, places);
-    }
-    if origin != Origin::Outer {
+    if (!variable.inputs.is_empty() && !stays) || origin != Origin::Outer {
+        if let (Some(stage), true, Some(_)) = (variable.writer(), origin != Origin::Round, variable.source) {
+            said.push(Diagnostic::warning(
+                listed_span(region, stage, name),
+                format!("what stage {} makes of `{name}` does not come back to the loop, which goes on with its own value", stage + 1),
+                "declare a variable of the round for it, or change it in the source part",
+            ));
+        }
         return add_field(variable, field, places);
     }
     if let Some(&stage) = variable.outputs.iter().find(|&&stage| !is_serial(stage)) {

@@ -2,6 +2,7 @@
 
 mod command;
 mod compiler;
+mod examples;
 mod misuses;
 mod programs;
 mod translation;

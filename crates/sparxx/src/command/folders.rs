@@ -9,8 +9,6 @@ pub struct Library {
     pub headers: PathBuf,
     /// The static library.
     pub archive: PathBuf,
-    /// Keeps headers that were written for this run.
-    _written: Option<tempfile::TempDir>,
 }
 
 /// Finds the library. Headers that lie nowhere are written to a folder in `scratch`.
@@ -44,7 +42,7 @@ pub fn library(scratch: &Path) -> Result<Library, String> {
         let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, text));
         written.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
-    Ok(Library { headers, archive: archive.clone(), _written: None })
+    Ok(Library { headers, archive: archive.clone() })
 }
 
 /// Makes `spar++` in a folder a link to this program.
