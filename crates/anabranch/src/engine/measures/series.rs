@@ -20,6 +20,12 @@ impl Series {
         Self { columns, bits: FIRST, sums: Vec::with_capacity(STRETCHES * columns) }
     }
 
+    /// Adds `value` to a column at time `at`.
+    pub(crate) fn add(&mut self, at: u64, column: usize, value: u64) {
+        let stretch = self.reach(at);
+        self.sums[stretch * self.columns + column] += value;
+    }
+
     /// Adds the time from `at` to `at + nanos` to a column: to each stretch its part.
     pub(crate) fn add_time(&mut self, at: u64, nanos: u64, column: usize) {
         self.add_product(at, nanos, column, 1);
