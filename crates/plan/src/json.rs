@@ -45,6 +45,18 @@ struct Read {
 impl Plan {
     /// The plan as indented JSON: an object with `version` ([`JSON_VERSION`]) and `plan`.
     /// [`from_json`](Plan::from_json) gives the same plan back.
+    ///
+    /// Needs the feature `json`.
+    ///
+    /// ```
+    /// use anabranch_plan::{ItemType, Node, Plan, Settings};
+    ///
+    /// let mut plan = Plan::new(Settings::new(4, 64)).named("count");
+    /// plan.push(Node::source("from_iter"));
+    /// plan.then(ItemType::of::<u64>(), Node::sink("count"));
+    /// assert_eq!(Plan::from_json(&plan.to_json())?, plan);
+    /// # Ok::<(), anabranch_plan::JsonError>(())
+    /// ```
     pub fn to_json(&self) -> String {
         let document = Written { version: JSON_VERSION, plan: self };
         serde_json::to_string_pretty(&document)
@@ -53,6 +65,8 @@ impl Plan {
 
     /// The plan that [`to_json`](Plan::to_json) wrote. It is read as it stands: whether it makes sense,
     /// [`validate`](Plan::validate) says.
+    ///
+    /// Needs the feature `json`.
     ///
     /// # Errors
     ///

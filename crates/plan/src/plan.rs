@@ -1,15 +1,14 @@
 //! The plan itself, and how a front end builds one.
 
 use crate::{Edge, EdgeKind, ItemType, Node, NodeId, Settings};
-use serde::{Deserialize, Serialize};
 
 /// What will run: the nodes of a streaming loop in the order of the loop, and what passes between them.
 ///
 /// A front end calls [`push`](Plan::push) for the source, then [`then`](Plan::then) or
 /// [`compose`](Plan::compose) for each stage and the sink. The fields are open: a pass that rewrites a plan
 /// changes them, and [`validate`](Plan::validate) says whether the outcome makes sense.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Plan {
     /// The name that the user gave to the pipeline.
     pub name: Option<String>,
@@ -27,8 +26,8 @@ pub struct Plan {
 ///
 /// The node that opens a domain (the source; `serial_flat_map`, `spread`, `unordered`) is its first node:
 /// it takes items of the domain before and gives them an index in its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Domain {
     /// How many of its items may be in flight at once. At least 1.
     pub window: usize,

@@ -31,7 +31,9 @@ pub(crate) use assembly::{Assembly, BridgeUpstream, NodeSpec, SourceUpstream, St
 pub(crate) use clock::Moment;
 pub(crate) use gate::Feed;
 pub(crate) use inline::{InlineEnd, InlineSink, Push};
-pub(crate) use measures::{Event, Latencies, Measures, Series, Track, What};
+#[cfg(feature = "json")]
+pub(crate) use measures::{Event, What};
+pub(crate) use measures::{Latencies, Measures, Series, Track};
 pub use run::ErrorSlot;
 pub(crate) use run::{Outcome, Run, processors};
 pub(crate) use scales::Weigher;

@@ -7,7 +7,7 @@ use anabranch_plan::{Note, Plan, Prediction, Role};
 use super::{Report, each};
 
 /// The version of the format that [`Report::to_json`] writes. A change that programs would trip over makes it greater;
-/// fields may be added.
+/// fields may be added. Needs the feature `json`.
 pub const REPORT_VERSION: u32 = 1;
 
 #[derive(Serialize)]
@@ -90,6 +90,8 @@ impl Report {
     /// Everything as indented JSON, the plan with the measured costs and the prediction among it. Times are in
     /// nanoseconds. `waiting` has the items that waited before each unit and `threads` what each thread did, in
     /// stretches of `stretch_ns`.
+    ///
+    /// Needs the feature `json`.
     ///
     /// ```
     /// let (_, report) = anabranch::Stream::from_iter(0..100).workers(2).map(|n| n + 1).report().for_each(drop);

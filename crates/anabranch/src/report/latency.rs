@@ -29,6 +29,7 @@ pub struct Latency {
     /// Of 100 items, 99 took no longer.
     pub p99: Duration,
     /// The middle of each class of times in nanoseconds, and about how many items there were.
+    #[cfg(feature = "html")]
     pub(super) classes: Vec<(u64, u64)>,
 }
 
@@ -48,6 +49,7 @@ impl Latency {
                 p50: at(0.5)?,
                 p95: at(0.95)?,
                 p99: at(0.99)?,
+                #[cfg(feature = "html")]
                 classes: latencies.classes.clone(),
             })
         };

@@ -1,11 +1,15 @@
 //! What a run tells of itself.
 
 mod explain;
+#[cfg(feature = "html")]
 mod html;
+#[cfg(feature = "json")]
 mod json;
 mod latency;
+#[cfg(any(feature = "json", feature = "html"))]
 mod over_time;
 mod table;
+#[cfg(feature = "json")]
 mod trace;
 mod writer;
 
@@ -18,6 +22,7 @@ use anabranch_plan::{
 use crate::engine::{Measures, Series, Track};
 use crate::stream::unit_names;
 
+#[cfg(feature = "json")]
 pub use json::REPORT_VERSION;
 pub use latency::Latency;
 pub(crate) use table::short;
@@ -53,7 +58,15 @@ pub struct Report {
     costed: Plan,
     prediction: Option<Prediction>,
     /// For each node of the plan the items that wait before it, over time; behind them how often one looked.
+    #[cfg_attr(
+        not(any(feature = "json", feature = "html")),
+        allow(dead_code, reason = "shown by JSON and pages")
+    )]
     waiting: Series,
+    #[cfg_attr(
+        not(any(feature = "json", feature = "html")),
+        allow(dead_code, reason = "shown by JSON and pages")
+    )]
     tracks: Vec<Track>,
 }
 

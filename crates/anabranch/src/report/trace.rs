@@ -74,6 +74,8 @@ impl Report {
     /// The slices are there if the stream was set to keep them: [`Stream::trace`](crate::Stream::trace). The names of
     /// threads say how many were not kept, and the label of the process what bounded the throughput.
     ///
+    /// Needs the feature `json`.
+    ///
     /// ```
     /// use anabranch::Stream;
     ///

@@ -10,7 +10,6 @@ pub(crate) use demand::{Demands, UnitDemand};
 
 use crate::quantity::{rate, span, times};
 use crate::{NodeId, Plan, PlanError};
-use serde::Serialize;
 use std::fmt;
 
 /// What a lane costs the threads for an item: writing and reading the slot, its stamp, and the lines of memory
@@ -95,8 +94,8 @@ impl Default for Machine {
 }
 
 /// What keeps a plan from being quicker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Limit {
     /// A serial unit is busy all the time.
@@ -116,8 +115,9 @@ pub enum Limit {
 /// What a plan should do on so many workers. Its [`Display`](fmt::Display) is a line of numbers;
 /// [`advice`](Prediction::advice) says why and what to do about it.
 ///
-/// It can be written with `serde`, its fields by their names.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// With the feature `json` it can be written with `serde`, its fields by their names.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "json", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Prediction {
     /// How many workers it is for.
@@ -166,8 +166,9 @@ impl fmt::Display for Prediction {
     }
 }
 
-/// Predictions of one plan for several numbers of workers. It can be written with `serde` as well.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// Predictions of one plan for several numbers of workers. With the feature `json` they can be written with `serde` as well.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "json", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Curve {
     /// The name of the plan.

@@ -31,6 +31,8 @@ impl Report {
     /// and how many items waited over time, how long items were on their way, and the predicted speed-up. It fetches
     /// nothing, runs no script, and follows the reader's choice of light or dark.
     ///
+    /// Needs the feature `html`.
+    ///
     /// ```
     /// let (_, report) = anabranch::Stream::from_iter(0..100).workers(2).map(|n| n + 1).report().for_each(drop);
     /// assert!(report.to_html().starts_with("<!DOCTYPE html>"));
