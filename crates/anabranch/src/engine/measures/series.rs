@@ -20,6 +20,12 @@ impl Series {
         Self { columns, bits: FIRST, sums: Vec::with_capacity(STRETCHES * columns) }
     }
 
+    /// Adds `value` to a column at time `at`.
+    pub(crate) fn add(&mut self, at: u64, column: usize, value: u64) {
+        let stretch = self.reach(at);
+        self.sums[stretch * self.columns + column] += value;
+    }
+
     /// Adds the time from `at` to `at + nanos` to a column: to each stretch its part.
     pub(crate) fn add_time(&mut self, at: u64, nanos: u64, column: usize) {
         self.add_product(at, nanos, column, 1);
@@ -66,6 +72,7 @@ impl Series {
     }
 
     /// The length of a stretch in nanoseconds.
+    #[cfg(any(feature = "json", feature = "html"))]
     pub(crate) fn width(&self) -> u64 {
         1 << self.bits
     }
