@@ -60,6 +60,10 @@
 //! # Features
 //!
 //! - `macros`, on by default: the attribute [`#[stream]`](annotation).
+//! - `json`: a report is written as JSON by `Report::to_json`, and as a trace for Perfetto or Chrome by `Report::to_trace`
+//!   of a stream with `Stream::trace`; a plan is written as JSON and read back by `Plan::to_json` and `Plan::from_json`. It
+//!   brings `serde` and `serde_json`.
+//! - `html`: a report is written as a page with pictures by `Report::to_html`.
 //! - `futures`: a stream is made of an asynchronous one by `Stream::from_async`, and is one by `into_async`:
 //!   `Stream::from_async(lines).map(parse).into_async()`.
 //! - `tracing`: each run and each of its stages has a span of the crate of that name, with the target `anabranch` and
@@ -107,7 +111,9 @@ pub use offload::Offload;
 pub use pool::Pool;
 pub use progress::Progress;
 pub use recycler::{Recycled, Recycler};
-pub use report::{Latency, NodeReport, REPORT_VERSION, Report, ReportFormat, ReportWriter};
+#[cfg(feature = "json")]
+pub use report::REPORT_VERSION;
+pub use report::{Latency, NodeReport, Report, ReportFormat, ReportWriter};
 pub use settings::default_workers;
 pub use shards::{ByKey, Chosen, Dealt, Route, Shards};
 #[cfg(feature = "futures")]

@@ -1,15 +1,14 @@
 //! The plan itself, and how a front end builds one.
 
 use crate::{Burst, Edge, EdgeKind, ItemType, Node, NodeId, Settings};
-use serde::{Deserialize, Serialize};
 
 /// What will run: the nodes of a streaming loop in the order of the loop, and what passes between them.
 ///
 /// A front end calls [`push`](Plan::push) for the source, then [`then`](Plan::then) or
 /// [`compose`](Plan::compose) for each stage and the sink. The fields are open: a pass that rewrites a plan
 /// changes them, and [`validate`](Plan::validate) says whether the outcome makes sense.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Plan {
     /// The name that the user gave to the pipeline.
     pub name: Option<String>,
@@ -28,8 +27,8 @@ pub struct Plan {
 /// A domain begins with the source, with a node that changes how many items there are (`serial_flat_map`, `spread`), or
 /// with the node behind a parallel unit that gives its results in the order in which they are done. That first node
 /// takes items of the domain before, and they get an index of its own domain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Domain {
     /// How many of its items may be in flight at once. At least 1.
     pub window: usize,

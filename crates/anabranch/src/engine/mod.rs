@@ -45,7 +45,9 @@ pub use failure::ErrorSlot;
 pub(crate) use failure::{Cause, Position};
 pub(crate) use gate::Feed;
 pub(crate) use line::Line;
-pub(crate) use measures::{Event, Latencies, Measures, Series, Track, What};
+#[cfg(feature = "json")]
+pub(crate) use measures::{Event, What};
+pub(crate) use measures::{Latencies, Measures, Series, Track};
 pub(crate) use parallel::Tail;
 pub(crate) use run::{Outcome, Run, processors};
 pub(crate) use scales::Weigher;

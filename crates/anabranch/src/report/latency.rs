@@ -33,6 +33,7 @@ pub struct Latency {
     /// 99 % of the items took at most this long.
     pub p99: Duration,
     /// A histogram: the middle of each class in nanoseconds, and about how many items were in it.
+    #[cfg(feature = "html")]
     pub(super) classes: Vec<(u64, u64)>,
 }
 
@@ -51,6 +52,7 @@ impl Latency {
                 p50: at(0.5)?,
                 p95: at(0.95)?,
                 p99: at(0.99)?,
+                #[cfg(feature = "html")]
                 classes: latencies.classes.clone(),
             })
         };

@@ -1,11 +1,15 @@
 //! Reports: what a run tells about itself.
 
 mod explain;
+#[cfg(feature = "html")]
 mod html;
+#[cfg(feature = "json")]
 mod json;
 mod latency;
+#[cfg(any(feature = "json", feature = "html"))]
 mod over_time;
 mod table;
+#[cfg(feature = "json")]
 mod trace;
 mod writer;
 
@@ -17,6 +21,7 @@ use anabranch_plan::{
 
 use crate::engine::{Measures, Series, Track};
 
+#[cfg(feature = "json")]
 pub use json::REPORT_VERSION;
 pub use latency::Latency;
 pub(crate) use table::short;
@@ -57,9 +62,17 @@ pub struct Report {
     /// The plan with the measured costs.
     costed: Plan,
     prediction: Option<Prediction>,
-    /// For each node of the plan, how many items waited before it over time. The last column is the number of
-    /// looks.
+    /// For each node of the plan, the items that waited before it times the nanoseconds that they waited, over time. The
+    /// last column is the time.
+    #[cfg_attr(
+        not(any(feature = "json", feature = "html")),
+        allow(dead_code, reason = "shown by JSON and pages")
+    )]
     waiting: Series,
+    #[cfg_attr(
+        not(any(feature = "json", feature = "html")),
+        allow(dead_code, reason = "shown by JSON and pages")
+    )]
     tracks: Vec<Track>,
 }
 

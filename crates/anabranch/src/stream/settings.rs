@@ -247,6 +247,9 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// Each thread keeps 2,048 to 16,384 events, fewer where there are many threads. When these are used up, events are
     /// kept of every second stretch of 4 ms, then of every fourth, and so on: a long run has stretches that
     /// are whole, evenly spread.
+    ///
+    /// Needs the feature `json`.
+    #[cfg(feature = "json")]
     pub fn trace(mut self) -> Self {
         self.draft.attached.traces = true;
         self

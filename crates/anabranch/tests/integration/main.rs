@@ -43,7 +43,7 @@ mod contract_support;
 mod contract_types;
 #[cfg(not(shuttle))]
 mod examples;
-#[cfg(all(feature = "futures", not(shuttle)))]
+#[cfg(not(shuttle))]
 mod futures;
 #[cfg(not(shuttle))]
 mod misuse;

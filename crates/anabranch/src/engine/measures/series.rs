@@ -72,6 +72,7 @@ impl Series {
     }
 
     /// The length of a stretch in nanoseconds.
+    #[cfg(any(feature = "json", feature = "html"))]
     pub(crate) fn width(&self) -> u64 {
         1 << self.bits
     }
