@@ -32,7 +32,7 @@
 //!
 //! # What it promises
 //!
-//! The [contract](contract) has each promise in full.
+//! The [contract] has each promise in full.
 //!
 //! - **Same output**: the end sees results in source order, the same for any number of workers.
 //!   ([`unordered`](Stream::unordered) gives that up.)
