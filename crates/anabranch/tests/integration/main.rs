@@ -22,6 +22,8 @@ mod annotations;
 #[cfg(not(shuttle))]
 mod channel;
 #[cfg(not(shuttle))]
+mod compiler;
+#[cfg(not(shuttle))]
 mod contract_corners;
 #[cfg(not(shuttle))]
 mod contract_failures;
@@ -49,5 +51,7 @@ mod misuse;
 mod passes;
 #[cfg(not(shuttle))]
 mod report;
+#[cfg(not(shuttle))]
+mod soak;
 #[cfg(not(shuttle))]
 mod ssp;
