@@ -8,9 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::contract_support::watchdog::{Gate, hush, panic_of, within};
+use crate::contract_support::watchdog::{
+    Gate, PLANTED, comes_true, hush, message, others_rest, panic_of, within,
+};
 use crate::contract_support::world::Planted;
-use anabranch::Stream;
+use anabranch::{Monitor, Stream};
 
 /// What the tests here panic with.
 fn planted(origin: u64) -> Planted {
@@ -290,9 +292,7 @@ fn the_earlier_failure_wins_even_when_it_is_later_in_time() {
             .try_map(|n| match n {
                 20 => {
                     // Item 21 may lie behind this one on the same worker: then nobody waits for ever.
-                    crate::contract_support::watchdog::comes_true(Duration::from_millis(50), || {
-                        later.load(Ordering::SeqCst)
-                    });
+                    comes_true(Duration::from_millis(50), || later.load(Ordering::SeqCst));
                     thread::sleep(Duration::from_millis(2));
                     Err(n)
                 }
@@ -475,22 +475,25 @@ fn nothing_is_pulled_once_a_failure_is_known() {
     within(|| {
         for panics in [false, true] {
             for workers in [2, 3, 8] {
-                let failed = Gate::default();
+                let (pulls, failed, monitor) = (Gate::default(), Gate::default(), Monitor::new());
                 let mut asked = 0;
                 let source = (0u64..).inspect(|&n| {
                     asked = n;
                     if n == 10 {
                         // The call that is under way is waited for; there is no other after it.
+                        pulls.open();
                         failed.pass();
-                        thread::sleep(Duration::from_millis(200));
+                        others_rest(&monitor);
                     }
                 });
                 let run = || {
                     Stream::from_iter(source)
                         .workers(workers)
                         .window(64)
+                        .monitor(&monitor)
                         .try_map(|n| {
                             if n == 5 {
+                                pulls.pass();
                                 failed.open();
                                 if panics {
                                     panic_any(planted(5));
@@ -544,13 +547,13 @@ fn a_run_that_panicked_leaves_the_next_one_alone() {
 
 #[test]
 fn panics_with_texts_keep_their_texts() {
+    hush();
     within(|| {
-        std::panic::set_hook(Box::new(|_| {}));
         let payload = panic_of(|| {
-            Stream::from_iter(0..10).workers(2).map(|n| assert!(n != 3, "item {n} is bad")).for_each(|()| {});
+            let stream = Stream::from_iter(0..10).workers(2);
+            stream.map(|n| assert!(n != 3, "{PLANTED}item {n} is bad")).for_each(|()| {});
         });
-        let _ = std::panic::take_hook();
-        assert_eq!(crate::contract_support::watchdog::message(&*payload), "item 3 is bad");
+        assert_eq!(message(&*payload), format!("{PLANTED}item 3 is bad"));
     });
 }
 
