@@ -263,7 +263,7 @@ fn threads(trips: u64) -> u64 {
 fn processes(trips: u64) -> u64 {
     let mut last = 0;
     let mut net = Network::<String>::new().workers(1);
-    let (mut give, mut take) = net.record::<u64>(1);
+    let (mut give, take) = net.record::<u64>(1);
     let (mut back, mut early) = net.record::<u64>(1);
     net.process("first", |_| {
         for trip in 0..trips {
@@ -273,7 +273,7 @@ fn processes(trips: u64) -> u64 {
         Ok(())
     });
     net.process("second", move |_| {
-        while let Some(trip) = take.next() {
+        for trip in take {
             if back.push(trip).is_err() {
                 break;
             }
