@@ -221,7 +221,7 @@ impl<'run> Assembly<'run> {
             taker => taker,
         };
         let event = self.event_of(taker.id);
-        let (writer, lane) = self.domains[self.domain_of(giver)].domain.lane();
+        let (writer, lane) = Domain::lane(&self.domains[self.domain_of(giver)].domain);
         self.read(taker, Lane::Committed(lane));
         Out::Lane(writer, event)
     }
