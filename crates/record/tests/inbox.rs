@@ -1,4 +1,4 @@
-//! The inbox: every item comes out once, in the order of its thread's posts, and nothing is lost or kept.
+//! The inbox: every item comes out once, in the order of its thread's posts, and no item is lost or leaked.
 #![cfg(not(any(loom, shuttle)))]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,9 +1,10 @@
-//! The crew that lends helpers to jobs, in every interleaving and under every outcome that the memory model allows.
+//! The crew that lends helpers to jobs, with every interleaving and every outcome that the memory model
+//! allows.
 //!
 //!     RUSTFLAGS="--cfg loom" cargo test -p anabranch-record --release --test 'loom_*'
 //!
-//! Every model drops its crew, so a helper that is lost shows as a deadlock. What a job borrows is a cell whose
-//! accesses loom checks: a helper that touches it after `lend` has returned is a race.
+//! Every model drops its crew, so a lost helper shows as a deadlock. A job borrows a cell whose accesses loom
+//! checks, so a helper that touches it after `lend` has returned shows as a race.
 #![cfg(loom)]
 
 #[path = "support/model.rs"]
@@ -14,10 +15,10 @@ use anabranch_record::sync::{Arc, AtomicUsize, Condvar, Mutex, Ordering, RawCell
 use loom::thread;
 use model::check;
 
-/// What a caller lends: its own before and after, the helpers' meanwhile.
+/// What a caller lends. It is the caller's own before and after the job, and the helpers' during the job.
 struct Lent(RawCell<u64>);
 
-// SAFETY: what these models check, and loom with them: while the job is lent all threads only read.
+// SAFETY: the models check it, and loom with them: while the job is lent, all threads only read.
 unsafe impl Sync for Lent {}
 
 impl Lent {
@@ -26,17 +27,17 @@ impl Lent {
     }
 
     fn look(&self) {
-        // SAFETY: loom fails the model if somebody may write at the same time.
+        // SAFETY: loom fails the model if another thread may write at the same time.
         self.0.with(|value| assert_eq!(unsafe { *value }, 7, "a job was called that is over"));
     }
 
     fn take_back(&mut self) {
-        // SAFETY: loom fails the model if somebody may read at the same time.
+        // SAFETY: loom fails the model if another thread may read at the same time.
         self.0.with_mut(|value| unsafe { *value = 0 });
     }
 }
 
-/// Lets threads wait for a count.
+/// A counter on which threads can wait.
 struct Gate(Mutex<usize>, Condvar);
 
 impl Gate {
@@ -59,7 +60,7 @@ impl Gate {
 
 #[test]
 fn a_helper_that_comes_late_or_not_at_all() {
-    // The first job calls at once and its body ends at once; the second calls before its body ends.
+    // The first job calls at once and its body ends at once. The second calls before its body ends.
     check(3, || {
         let crew = Crew::new(2, "helper");
         for _ in 0..2 {
@@ -93,7 +94,8 @@ fn a_helper_that_gives_way_and_may_come_again() {
 
 #[test]
 fn a_helper_that_gives_way_is_not_waited_for_in_another_job() {
-    // It goes from the inner job back to the outer one, where it stays until the inner `lend` has returned.
+    // The helper goes from the inner job back to the outer one, and stays there until the inner `lend` has
+    // returned.
     check(3, || {
         let crew = Crew::new(2, "helper");
         let returned = Gate::new();
@@ -126,7 +128,7 @@ fn two_helpers_leave_one_job() {
         let visits = AtomicUsize::new(0);
         let job = |_: &Guest<'_>| {
             lent.look();
-            // A helper that gave way for ever would come for ever.
+            // A helper that always gave way would come back for ever.
             let again = visits.fetch_add(1, Ordering::Relaxed) == 0;
             if again { Stay::Away } else { Stay::Done }
         };
@@ -137,7 +139,7 @@ fn two_helpers_leave_one_job() {
 
 #[test]
 fn a_call_is_heard() {
-    // The first job's helper goes back to sleep while the second calls, and waits for it.
+    // The helper of the first job goes back to sleep while the second job calls, and waits for it.
     check(3, || {
         let crew = Crew::new(2, "helper");
         for _ in 0..2 {
@@ -156,7 +158,7 @@ fn a_call_is_heard() {
 
 #[test]
 fn a_helper_comes_once_a_caller_has_gone() {
-    // Two callers are as many as the crew has threads: the helper comes to one when the other has ended.
+    // Two callers are as many as the crew has threads. The helper comes to one when the other has ended.
     check(2, || {
         let crew = Arc::new(Crew::new(2, "helper"));
         let other = Arc::clone(&crew);
@@ -192,7 +194,7 @@ fn a_helper_that_waits_in_one_job_is_called_to_another() {
         crew.lend(1, &waits, &nudge, |offer| {
             offer.call();
             inner.wait_for(1);
-            // A job in a job: its caller is counted once, so the crew has room for its helper.
+            // A job inside a job: its caller is counted once, so the crew has room for its helper.
             let came = Gate::new();
             let job = |_: &Guest<'_>| {
                 came.pass();
