@@ -17,8 +17,11 @@ chapters! {
     state "src/state.md"
     builder "src/builder.md"
     windows "src/windows.md"
+    networks "src/networks.md"
     reading "src/reading.md"
     six_steps "src/six-steps.md"
     rayon "src/rayon.md"
     moving_over "src/moving-over.md"
+    from_spar "src/from-spar.md"
+    from_cpp "src/from-cpp.md"
 }

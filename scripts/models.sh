@@ -13,9 +13,9 @@ export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARG
 failed=()
 for suite in "loom anabranch-record" "shuttle anabranch"; do
     read -r checker package <<<"$suite"
-    echo "== $checker: cargo test -p $package --release --test '${checker}_*' $*"
+    echo "== $checker: cargo test -p $package --release --test integration $*"
     RUSTFLAGS="--cfg $checker" CARGO_TARGET_DIR=$base/$checker \
-        cargo test --quiet -p "$package" --release --no-fail-fast --test "${checker}_*" -- "$@" || failed+=("$checker")
+        cargo test --quiet -p "$package" --release --no-fail-fast --test integration -- "$@" || failed+=("$checker")
 done
 if [ ${#failed[@]} -gt 0 ]; then
     echo "FAILED: ${failed[*]}"

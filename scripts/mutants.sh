@@ -20,12 +20,12 @@ export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARG
 
 in_sources() { grep -rhoE 'mutant = "[a-z_]+"' crates --include='*.rs' | cut -d'"' -f2 | sort -u; }
 in_table() { sed -nE 's/^\| `([a-z_]+)` \|.*/\1/p' "$table" | sort -u; }
-# The models that kill $1 according to the table, as TARGET::TEST.
+# The models that kill $1 according to the table, as MODULE::TEST of the crate's test program.
 models_of() { grep -E "^\| \`$1\` \|" "$table" | grep -oE '(loom|shuttle)_[a-z]+::[a-z_]+'; }
 
-# The test programs of target $2 (or all) for mutant $1 ("none" for none), as lines "TARGET PROGRAM".
+# The test program with the models of checker $2 for mutant $1 ("none" for none).
 build() {
-    local mutant=$1 target=$2 checker=${2%%_*} package=anabranch-record wrapper log
+    local mutant=$1 checker=$2 package=anabranch-record wrapper log
     [ "$checker" = shuttle ] && package=anabranch
     if [ "$mutant" != none ]; then
         # A wrapper per mutant, for the workspace's own crates only: dependencies are built once.
@@ -38,8 +38,8 @@ build() {
         unset RUSTC_WORKSPACE_WRAPPER
     fi
     log=$(RUSTFLAGS="--cfg $checker -A warnings" CARGO_TARGET_DIR=$base/$checker \
-        cargo test -p "$package" --release --no-run --test "$target" 2>&1) || { echo "$log" >&2; return 1; }
-    sed -nE 's/^ *Executable tests\/([a-z_]+)\.rs \((.*)\)$/\1 \2/p' <<<"$log"
+        cargo test -p "$package" --release --no-run --test integration 2>&1) || { echo "$log" >&2; return 1; }
+    sed -nE 's/^ *Executable tests\/integration\/main\.rs \((.*)\)$/\1/p' <<<"$log"
 }
 
 # Runs one test of a program. 0: it holds; 124: it hangs; 2: there is no such test; else: it fails.
@@ -70,19 +70,17 @@ for name in ${names[@]}; do
         # Not in the table: everything that models the crate.
         checker=loom
         grep -rlq "mutant = \"$name\"" crates/anabranch && checker=shuttle
-        models=$(build none "${checker}_*" | while read -r target program; do
-            "$program" --list 2>/dev/null | sed -nE "s/^([a-z_]+): test$/$target::\1/p"
-        done)
+        models=$("$(build none "$checker")" --list 2>/dev/null | sed -nE "s/^(${checker}_[a-z_:]+): test$/\1/p")
     fi
     verdict=SURVIVED
     declare -A mutated=()
     for attempt in $(sed "s/$/@1/" <<<"$models") $(grep shuttle_ <<<"$models" | sed "s/$/@$patience/"); do
         model=${attempt%@*}
         export SCHEDULES=${attempt#*@}
-        target=${model%%::*} test=${model#*::}
+        checker=${model%%_*}
         if [ -z "${known[$attempt]:-}" ]; then
-            [ -n "${programs[$target]:-}" ] || programs[$target]=$(build none "$target" | cut -d' ' -f2)
-            run "${programs[$target]}" "$test"
+            [ -n "${programs[$checker]:-}" ] || programs[$checker]=$(build none "$checker")
+            run "${programs[$checker]}" "$model"
             code=$?
             if [ $code -ne 0 ]; then
                 echo "$model does not hold without a mutant, or not within $limit s ($code)" >&2
@@ -90,9 +88,9 @@ for name in ${names[@]}; do
             fi
             known[$attempt]=holds
         fi
-        [ -n "${mutated[$target]:-}" ] || mutated[$target]=$(build "$name" "$target" | cut -d' ' -f2)
-        [ -n "${mutated[$target]}" ] || exit 2
-        run "${mutated[$target]}" "$test"
+        [ -n "${mutated[$checker]:-}" ] || mutated[$checker]=$(build "$name" "$checker")
+        [ -n "${mutated[$checker]}" ] || exit 2
+        run "${mutated[$checker]}" "$model"
         code=$?
         case $code in
         0) continue ;;

@@ -9,9 +9,9 @@ use std::process::Command;
 
 use serde::Deserialize;
 
+use crate::look::{Look, Measured};
 use crate::rounds::Unmeasured;
 use crate::statistics::Summary;
-use crate::suites::{Look, Measured};
 use crate::table::{Outcome, Row};
 use crate::target::{Target, Unit};
 

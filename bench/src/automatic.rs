@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use crate::lines::{self, Knobs, Line};
+use crate::look::{Look, Measured};
 use crate::rounds::{Budget, Contender, measure as play};
-use crate::suites::{Look, Measured};
 use crate::table::Row;
 use crate::target::{Target, Unit};
 use crate::work::Work;

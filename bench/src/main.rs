@@ -11,6 +11,7 @@ mod automatic;
 mod core;
 mod front;
 mod lines;
+mod look;
 mod machine;
 mod planted;
 mod prediction;

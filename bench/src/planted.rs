@@ -1,7 +1,7 @@
 //! The suite of planted bottlenecks: whether a report names the stage that bounds the pipeline.
 
 use crate::lines::{self, Knobs, Line};
-use crate::suites::{Look, Measured};
+use crate::look::{Look, Measured};
 use crate::table::{Outcome, Row};
 use crate::target::{Target, Unit};
 use crate::work::Work;

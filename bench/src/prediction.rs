@@ -7,8 +7,8 @@ use anabranch::default_workers;
 use anabranch::plan::Machine;
 
 use crate::lines::{self, Knobs, Line, Ran};
+use crate::look::{Look, Measured};
 use crate::rounds::{Budget, Contender, measure as play};
-use crate::suites::{Look, Measured};
 use crate::table::Row;
 use crate::target::{Target, Unit};
 use crate::work::Work;

@@ -1,9 +1,8 @@
 //! The list of suites.
 
-use std::time::Instant;
-
+use crate::look::{Look, Measured};
 use crate::machine::{Machine, load};
-use crate::table::{Row, Table};
+use crate::table::Table;
 use crate::{abz, automatic, core, front, planted, prediction, rivals};
 
 /// A suite: one word of the command line, and one table in `README.md`.
@@ -17,23 +16,6 @@ pub struct Suite {
     measure: fn(&Look) -> Measured,
     /// Whether each group has a table of its own.
     sections: bool,
-}
-
-/// What to measure, and how thoroughly.
-#[derive(Debug)]
-pub struct Look {
-    pub quick: bool,
-    /// The group to measure; `None` for all groups.
-    pub only: Option<String>,
-    begin: Instant,
-}
-
-/// The results of a suite.
-#[derive(Debug, Default)]
-pub struct Measured {
-    pub rows: Vec<Row>,
-    /// Lines for the head of the table: versions and commands.
-    pub notes: Vec<String>,
 }
 
 pub const SUITES: [Suite; 7] = [
@@ -88,30 +70,14 @@ pub const SUITES: [Suite; 7] = [
     },
 ];
 
-impl Look {
-    /// Whether a group is to be measured. If so, prints on standard error that it begins.
-    pub fn at(&self, group: &str) -> bool {
-        let asked = self.only.as_deref().is_none_or(|only| only == group);
-        if asked {
-            self.say(group);
-        }
-        asked
-    }
-
-    /// Prints on standard error what is happening.
-    pub fn say(&self, what: &str) {
-        eprintln!("{:4.0} s: {what}", self.begin.elapsed().as_secs_f64());
-    }
-}
-
 impl Suite {
     /// Measures all groups, or the one that was asked for.
     pub fn run(&self, quick: bool, only: Option<String>) -> Table {
         let (machine, before) = (Machine::of_this_run(), load());
-        let look = Look { quick, only, begin: Instant::now() };
+        let look = Look::new(quick, only);
         look.say(self.name);
         let Measured { rows, notes } = (self.measure)(&look);
-        let seconds = look.begin.elapsed().as_secs_f64();
+        let seconds = look.seconds();
         Table { machine, load: (before, load()), quick, seconds, notes, sections: self.sections, rows }
     }
 }

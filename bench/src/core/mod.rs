@@ -12,8 +12,8 @@ mod small_runs;
 
 use std::time::Duration;
 
+use crate::look::{Look, Measured};
 use crate::rounds::{Budget, Ceiling};
-use crate::suites::{Look, Measured};
 use crate::table::Row;
 use crate::work::Work;
 

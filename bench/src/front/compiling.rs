@@ -3,6 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+use super::long::{LOOPS, SOURCES};
 use super::programs::Programs;
 use crate::rounds::{Budget, Contender, measure as play};
 use crate::table::Row;
@@ -10,40 +11,6 @@ use crate::target::{Target, Unit};
 use crate::work::Digest;
 
 pub const GROUP: &str = "compile time";
-
-/// A function of 500 lines has this many loops of 25 lines.
-const LOOPS: usize = 20;
-
-/// A program, and whether it has annotations.
-pub const SOURCES: [(&str, bool); 2] = [("annotated500", true), ("plain500", false)];
-
-/// A program with one function of 500 lines. With annotations it has as many as its loops need.
-pub fn source(is_annotated: bool) -> String {
-    let mark = |text: &'static str| if is_annotated { text } else { "" };
-    let one = |number: usize| {
-        let steps: String =
-            (0..6).map(|step| format!("            word = word.rotate_left({step}) ^ {number};\n")).collect();
-        format!(
-            "    let mut total{number} = 0u64;\n    {to_stream}\n    for n in 0..limit {{\n\
-             \x20       if n % 7 == 3 {{\n            continue;\n        }}\n\
-             \x20       let start = n.wrapping_mul({number});\n        {replicate}\n\
-             \x20       let word = {{\n            let mut word = start;\n{steps}            word\n        }};\n\
-             \x20       {stage}\n        if word % 11 == 0 {{\n\
-             \x20           return Err(format!(\"{{word}}\"));\n        }}\n\
-             \x20       total{number} = total{number}.wrapping_add(word);\n    }}\n\
-             \x20   all = all.wrapping_add(total{number});\n",
-            to_stream = mark("#[to_stream]"),
-            replicate = mark("#[stage(replicate)]"),
-            stage = mark("#[stage]"),
-        )
-    };
-    let body: String = (1..=LOOPS).map(one).collect();
-    format!(
-        "{stream}\nfn long(limit: u64) -> Result<u64, String> {{\n    let mut all = 0u64;\n{body}    Ok(all)\n}}\n\n\
-         fn main() {{\n    println!(\"{{:?}}\", long(100));\n}}\n",
-        stream = mark("#[anabranch::stream]"),
-    )
-}
 
 pub fn measure(programs: &Programs, quick: bool) -> Vec<Row> {
     let compile = |name: &'static str| {
@@ -68,18 +35,4 @@ pub fn measure(programs: &Programs, quick: bool) -> Vec<Row> {
         (more, format!("{with:.2} s with annotations, {without:.2} s without"))
     });
     vec![row]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::source;
-
-    #[test]
-    fn the_function_has_500_lines_and_a_few() {
-        let text = source(true);
-        let function = text.split("\n}\n").next().unwrap();
-        assert_eq!(function.lines().count(), 20 * 25 + 4);
-        assert_eq!(text.matches("#[to_stream]").count(), 20);
-        assert!(!source(false).contains("#["));
-    }
 }

@@ -5,14 +5,15 @@
 
 mod annotations;
 mod compiling;
+mod long;
 mod programs;
 mod ssp;
 
 use programs::Programs;
 
+use crate::look::{Look, Measured};
 use crate::rounds::Unmeasured;
 use crate::statistics::Summary;
-use crate::suites::{Look, Measured};
 use crate::table::{Outcome, Row};
 use crate::target::{Target, Unit};
 

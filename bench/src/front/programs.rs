@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::long;
 use crate::rounds::Unmeasured;
 use crate::work::Digest;
 
@@ -65,8 +66,8 @@ impl Programs {
             None => drop(fs::remove_file(sources.join("theirs.rs"))),
         }
         put(&sources.join("loops.rs"), &fs::read_to_string(bench.join("front/loops.rs"))?)?;
-        for (name, is_annotated) in super::compiling::SOURCES {
-            put(&sources.join(name).with_extension("rs"), &super::compiling::source(is_annotated))?;
+        for (name, is_annotated) in long::SOURCES {
+            put(&sources.join(name).with_extension("rs"), &long::source(is_annotated))?;
         }
         put(&self.folder.join("Cargo.toml"), &manifest)
     }

@@ -12,8 +12,8 @@ mod peer;
 
 use std::cell::RefCell;
 
+use crate::look::{Look, Measured};
 use crate::rounds::Unmeasured;
-use crate::suites::{Look, Measured};
 use crate::table::Row;
 use crate::target::Target;
 use contenders::{Kind, RIVALS, Rival};

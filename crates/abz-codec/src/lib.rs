@@ -75,10 +75,11 @@ pub mod gzip;
 pub mod lzip;
 mod lzma;
 pub mod lzw;
-pub mod mapped;
 pub mod parts;
 pub mod salvage;
+mod system;
 pub mod xz;
 pub mod zstd;
 
 pub use blocks::{Block, Blocks, DEFAULT_BLOCK_SIZE};
+pub use system::{descriptors, mapped};

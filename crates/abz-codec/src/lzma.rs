@@ -7,6 +7,15 @@ pub(crate) fn bound(len: usize) -> usize {
     len + len / 16 + 64
 }
 
+/// What an encoder takes, in bytes: a window of one and a half dictionaries, a tree with two places for each byte of the
+/// dictionary, and a table of hashes (liblzma, `lz_encoder.c`).
+pub(crate) fn encoder_memory(dictionary: u32) -> u64 {
+    let dictionary = u64::from(dictionary);
+    let hashes = (dictionary.next_power_of_two() / 2).max(1 << 16);
+    let hashes = if hashes > 1 << 24 { hashes / 2 } else { hashes };
+    dictionary * 19 / 2 + 4 * hashes + (3 << 20)
+}
+
 /// Appends the stream that stands for `data` to `out`.
 pub(crate) fn encode(filters: &Filters, data: &[u8], out: &mut Vec<u8>) {
     let mut stream = Stream::new_raw_encoder(filters).unwrap_or_else(|error| match error {

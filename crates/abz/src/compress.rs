@@ -41,6 +41,9 @@ pub struct Compression {
     pub workers: usize,
 }
 
+/// The smallest dictionary that a limit of memory leads to, in bytes, and the step on the way there.
+const LEAST_ADJUSTED: u32 = 1 << 20;
+
 /// What the formats of LZMA have beside a level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lzma {
@@ -182,6 +185,54 @@ impl Compression {
                 needed if self.workers == 1 => return Err(needed),
                 _ => self.workers -= 1,
             }
+        }
+    }
+
+    /// As [`limit_memory`](Self::limit_memory); where one worker needs more, lzip and xz get smaller blocks if no size was
+    /// set, and then a smaller dictionary, in steps of 1 MiB as in xz. Other bytes come out then. Gives the size of the
+    /// dictionary, before and after, if it is smaller.
+    ///
+    /// # Errors
+    ///
+    /// If `limit` is not enough for one worker with a dictionary of 1 MiB, or it has none: how many bytes are.
+    ///
+    /// # Panics
+    ///
+    /// If a setting is out of its range.
+    pub fn limit_memory_and_dictionary(&mut self, limit: u64) -> Result<Option<(u32, u32)>, u64> {
+        let Err(needed) = self.limit_memory(limit) else { return Ok(None) };
+        let Some(before) = self.dictionary() else { return Err(needed) };
+        let wanted = self.clone();
+        let mut dictionary = before;
+        loop {
+            self.lzma.dictionary_size = Some(dictionary);
+            if wanted.block_size.is_none() {
+                // A block that is no larger than the dictionary makes no use of it.
+                let least = (dictionary as usize).max(1 << 20);
+                self.block_size = None;
+                let usual = self.block_len().max(least);
+                self.block_size = Some(least);
+                let left = limit.saturating_sub(self.memory()) / self.window() as u64;
+                self.block_size = Some(usual.min(least + left as usize));
+            }
+            if self.memory() <= limit {
+                return Ok((dictionary < before).then_some((before, dictionary)));
+            }
+            if dictionary <= LEAST_ADJUSTED {
+                let least = self.memory();
+                *self = wanted;
+                return Err(least);
+            }
+            dictionary = (dictionary - 1) & !(LEAST_ADJUSTED - 1);
+        }
+    }
+
+    /// How far back is looked for what repeats, in bytes, with lzip and xz.
+    fn dictionary(&self) -> Option<u32> {
+        match self.format {
+            Format::Lzip => Some(pipes::lzip::settings(self).dictionary_size),
+            Format::Xz => Some(pipes::xz::settings(self).dictionary()),
+            _ => None,
         }
     }
 

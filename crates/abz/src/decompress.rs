@@ -169,8 +169,9 @@ impl Decompression {
         carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
     }
 
-    /// How many workers may decode gzip or bzip2: one takes, with what waits for it, less than 16 MiB.
-    pub(crate) fn workers_within(&self) -> usize {
+    /// How many workers may decode gzip or bzip2 within the limit of memory: one takes, with what waits for it, less than
+    /// 16 MiB.
+    pub fn workers_within(&self) -> usize {
         let most = self.memory_limit.map_or(u64::MAX, |limit| limit >> 24);
         self.workers.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1)
     }

@@ -1,5 +1,5 @@
 //! Applies filters to the pictures of a folder: each picture is blurred, its colours are turned, and it is
-//! made smaller. `tests/examples.rs` checks that the five forms of the loop agree.
+//! made smaller. `tests/integration/examples.rs` checks that the five forms of the loop agree.
 //!
 //! `cargo run --release --example images` creates its own pictures.
 

@@ -1,4 +1,4 @@
-//! Finds the primes below a limit, the standard example of SPar's papers. `tests/examples.rs` checks that the
+//! Finds the primes below a limit, the standard example of SPar's papers. `tests/integration/examples.rs` checks that the
 //! five forms of the loop agree.
 //!
 //! `cargo run --release --example primes [LIMIT]`

@@ -7,7 +7,7 @@
 //! Threads are scheduled differently in each run, so a case that failed once may need many runs to fail
 //! again.
 
-#[path = "../tests/contract_support/mod.rs"]
+#[path = "../tests/integration/contract_support/mod.rs"]
 mod contract_support;
 
 use std::process::ExitCode;

@@ -1,6 +1,6 @@
 //! Listing 2 of the paper on SPar and data compression. The source gives the numbers of the workers. Each
 //! replica of the last stage reads, decodes and writes its stripe of the blocks, each at its own offset, so
-//! there is no sink. `tests/examples.rs` checks that the five forms of the loop agree.
+//! there is no sink. `tests/integration/examples.rs` checks that the five forms of the loop agree.
 //!
 //! `cargo run --release --example stripes`
 

@@ -60,6 +60,10 @@
 //! # Features
 //!
 //! - `macros`, on by default: the attribute [`#[stream]`](annotation).
+//! - `json`: a report is written as JSON by `Report::to_json`, and as a trace for Perfetto or Chrome by `Report::to_trace`
+//!   of a stream with `Stream::trace`; a plan is written as JSON and read back by `Plan::to_json` and `Plan::from_json`. It
+//!   brings `serde` and `serde_json`.
+//! - `html`: a report is written as a page with pictures by `Report::to_html`.
 //! - `futures`: a stream is made of an asynchronous one by `Stream::from_async`, and is one by `into_async`:
 //!   `Stream::from_async(lines).map(parse).into_async()`.
 //! - `tracing`: each run and each of its stages has a span of the crate of that name, with the target `anabranch` and
@@ -76,7 +80,9 @@ pub mod contract;
 mod engine;
 mod flow;
 mod iter;
+mod mode;
 mod monitor;
+pub mod network;
 mod offload;
 mod pool;
 pub mod prelude;
@@ -97,14 +103,17 @@ pub use anabranch_macros::stream;
 pub use anabranch_plan::{self as plan, Plan};
 pub use cancel::{CancelToken, Stopped};
 pub use channel::{Closed, Post, TryPostError};
-pub use flow::{Admit, Flow, Halt, May, Mode, Reported, Sure};
+pub use flow::{Flow, Halt};
 pub use iter::{Items, ScopedItems};
+pub use mode::{Admit, May, Mode, Reported, Sure};
 pub use monitor::{Monitor, NodeSnapshot, Snapshot};
 pub use offload::Offload;
 pub use pool::Pool;
 pub use progress::Progress;
 pub use recycler::{Recycled, Recycler};
-pub use report::{Latency, NodeReport, REPORT_VERSION, Report, ReportFormat, ReportWriter};
+#[cfg(feature = "json")]
+pub use report::REPORT_VERSION;
+pub use report::{Latency, NodeReport, Report, ReportFormat, ReportWriter};
 pub use settings::default_workers;
 pub use shards::{ByKey, Chosen, Dealt, Route, Shards};
 #[cfg(feature = "futures")]

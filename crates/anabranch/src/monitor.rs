@@ -7,7 +7,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anabranch_plan::quantity::count;
+use anabranch_plan::{Node, Plan};
+use anabranch_record::sync::Ordering;
 
+use crate::engine::{Cause, Line, Position, Run};
 use crate::report::Report;
 
 /// Takes snapshots of running streams. [`Stream::monitor`](crate::Stream::monitor) makes a stream answer it.
@@ -150,17 +153,67 @@ impl Monitor {
 /// The function of the user that is called when a run stalls.
 pub(crate) type OnStall<'env> = Box<dyn FnMut(&Snapshot) + Send + 'env>;
 
-/// What the monitoring thread of one run does.
+/// What the monitoring thread of one run is to do.
 pub(crate) struct MonitorThread<'r> {
-    pub(crate) monitor: Monitor,
-    /// The function for stalls, and the time without progress after which it is called.
-    pub(crate) stall: Option<(Duration, OnStall<'r>)>,
+    monitor: Monitor,
+    /// After how long without progress to call the function.
+    stall: Option<(Duration, OnStall<'r>)>,
 }
 
-impl MonitorThread<'_> {
-    /// Answers questions and looks for stalls until the run is over. If the user's function panics, `fail`
-    /// gets the payload.
-    pub(crate) fn run(
+/// Calls `work`, which runs `line`, while a thread of its own watches.
+pub(crate) fn watched(line: &Line<'_>, run: &Run, plan: &Plan, thread: MonitorThread<'_>, work: &dyn Fn()) {
+    let registered = Registered::new(&thread.monitor);
+    std::thread::scope(|scope| {
+        let registered = &registered;
+        let look = move || snapshot(line, run, plan);
+        let fail = move |payload| {
+            run.halt(Position::END, Cause::Panic(payload));
+            run.finish();
+        };
+        let body = move || thread.run(registered, look, fail);
+        let name = format!("{}-monitor", title(plan));
+        let spawned = std::thread::Builder::new().name(name).spawn_scoped(scope, body);
+        let spawned = spawned.expect("the system has a thread for the monitor");
+        let over = Over(registered);
+        work();
+        drop(over);
+        if let Err(payload) = spawned.join() {
+            std::panic::resume_unwind(payload);
+        }
+    });
+}
+
+fn title(plan: &Plan) -> &str {
+    plan.name.as_deref().unwrap_or("anabranch")
+}
+
+/// How a running line stands.
+fn snapshot(line: &Line<'_>, run: &Run, plan: &Plan) -> Snapshot {
+    let nodes = line.standings().zip(plan.units()).map(|(standing, unit)| NodeSnapshot {
+        name: Node::unit_name(unit),
+        taken: standing.taken,
+        before: standing.waiting,
+        running: standing.running,
+    });
+    let workers = run.workers.load(Ordering::Relaxed);
+    let measures = run.measures().expect("a run that is watched is measured");
+    Snapshot {
+        title: title(plan).to_owned(),
+        workers,
+        waiting: run.event.sleepers().min(workers),
+        nodes: nodes.collect(),
+        report: Report::new(plan.clone(), Duration::from_nanos(measures.now()), measures),
+    }
+}
+
+impl<'r> MonitorThread<'r> {
+    pub(crate) fn new(monitor: Monitor, stall: Option<(Duration, OnStall<'r>)>) -> Self {
+        Self { monitor, stall }
+    }
+
+    /// Answers questions and watches for stalls until the run is over. If the user's function panics, `fail` gets the
+    /// payload.
+    fn run(
         mut self,
         registered: &Registered,
         look: impl Fn() -> Snapshot,
@@ -211,15 +264,15 @@ impl MonitorThread<'_> {
     }
 }
 
-/// The registration of a run with a monitor. The monitoring thread ends when the run is over.
-pub(crate) struct Registered {
+/// A run that a monitor asks: its monitoring thread ends when the run says that it is over.
+struct Registered {
     monitor: Monitor,
     from: u64,
     over: Mutex<bool>,
 }
 
 impl Registered {
-    pub(crate) fn new(monitor: &Monitor) -> Self {
+    fn new(monitor: &Monitor) -> Self {
         let mut state = monitor.shared.lock();
         while state.missing > 0 {
             state = monitor.shared.wait(state);
@@ -249,8 +302,8 @@ impl Registered {
     }
 }
 
-/// Ends the registration when it is dropped, even by a panic of the run.
-pub(crate) struct Over<'r>(pub(crate) &'r Registered);
+/// Says when it is dropped that the run is over, also when that panics.
+struct Over<'r>(&'r Registered);
 
 impl Drop for Over<'_> {
     fn drop(&mut self) {

@@ -232,7 +232,7 @@ impl<T, E, F: FnMut(T) -> Flow<E> + Send> Serial<T, E> for Last<F, E> {
     }
 }
 
-/// What a bridge does with each item: opens it, and gives what is in it.
+/// What a spreading stage does with each item: opens it, and gives what is in it.
 pub trait Spread<T, E>: Send {
     /// The items that it gives.
     type Out: Send;
@@ -244,7 +244,7 @@ pub trait Spread<T, E>: Send {
     fn next(&mut self) -> Pulled<Self::Out, E>;
 }
 
-/// A bridge made of a function that gives an iterator for an item.
+/// A spreading stage made of a function that gives an iterator for an item.
 #[derive(Debug)]
 pub struct SpreadEach<F, I> {
     pub(crate) call: F,
@@ -273,7 +273,7 @@ where
     }
 }
 
-/// A bridge made of a function that gives an iterator over results for an item.
+/// A spreading stage made of a function that gives an iterator over results for an item.
 #[derive(Debug)]
 pub struct TrySpreadEach<F, I> {
     pub(crate) call: F,
@@ -304,7 +304,38 @@ where
     }
 }
 
-/// A bridge that gives each item on as it is.
+/// A spreading stage with a state of its own: a function that is called with it and the open item until it gives nothing.
+pub(crate) struct SpreadWith<L, T, F> {
+    pub(crate) state: L,
+    pub(crate) open: Option<T>,
+    pub(crate) call: F,
+}
+
+impl<L: Send, T: Send, U: Send, E, F> Spread<T, E> for SpreadWith<L, T, F>
+where
+    F: FnMut(&mut L, &mut T) -> Result<Option<U>, E> + Send,
+{
+    type Out = U;
+
+    fn open(&mut self, item: T) {
+        self.open = Some(item);
+    }
+
+    #[inline]
+    fn next(&mut self) -> Pulled<U, E> {
+        let Self { state, open, call } = self;
+        match open.as_mut().map(|item| call(state, item)) {
+            Some(Ok(Some(item))) => Pulled::Item(item),
+            Some(Err(error)) => Pulled::Fail(error),
+            Some(Ok(None)) | None => {
+                self.open = None;
+                Pulled::End
+            }
+        }
+    }
+}
+
+/// A spreading stage that gives each item on as it is.
 #[derive(Debug)]
 pub struct SpreadOnly<T>(pub(crate) Option<T>);
 

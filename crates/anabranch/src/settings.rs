@@ -1,10 +1,11 @@
-//! The settings of a stream and what they are by default.
+//! What a stream is told beside its plan, and what holds where nobody said anything.
 
-use std::fmt;
-use std::sync::Arc;
+use std::sync::Arc as StdArc;
 use std::time::Duration;
 
-use anabranch_plan::{Burst, Executor, Passes, Plan, Wait};
+use anabranch_plan::{Executor, Passes, Plan};
+use anabranch_record::EventCount;
+use anabranch_record::sync::Arc;
 
 use crate::cancel::CancelToken;
 use crate::engine::Feed;
@@ -13,35 +14,13 @@ use crate::pool::Pool;
 use crate::progress::{Bytes, Callback};
 use crate::workers::Workers;
 
-/// What a stream was told before its end.
+/// What a run is given that is no data: a plan cannot say it.
 #[derive(Default)]
-pub(crate) struct Settings<'env> {
-    pub(crate) title: Option<String>,
-    /// The name of the end, and its cost in nanoseconds.
-    pub(crate) end: Option<String>,
-    pub(crate) end_cost: Option<u64>,
-    pub(crate) workers: Option<usize>,
-    pub(crate) window: Option<usize>,
-    /// How many indices the domains behind the first have, if not as many.
-    pub(crate) window_behind: Option<usize>,
-    /// The bound by weight, for the plan; the source has it.
-    pub(crate) window_bytes: Option<u64>,
-    pub(crate) burst: Option<usize>,
-    pub(crate) spin: bool,
-    pub(crate) inline: bool,
-    /// The most replicas that a stage asked for: workers, where they were not set.
-    pub(crate) replicas: usize,
-    /// The first stage behind which order is given up.
-    pub(crate) unordered_from: Option<usize>,
+pub(crate) struct Attached<'env> {
     pub(crate) pool: Option<&'env Pool>,
     pub(crate) handle: Option<Workers>,
-    pub(crate) affinity: bool,
     pub(crate) monitor: Option<Monitor>,
     pub(crate) stall: Option<(Duration, OnStall<'env>)>,
-    /// What may be chosen for the user.
-    pub(crate) passes: Option<Passes>,
-    /// A plan with costs to be taken over.
-    pub(crate) costs: Option<Plan>,
     /// A report has the events of the run.
     pub(crate) traces: bool,
     pub(crate) tokens: Vec<CancelToken>,
@@ -49,60 +28,94 @@ pub(crate) struct Settings<'env> {
     pub(crate) bytes: Bytes,
     /// A stage lets no item through: the source need not be asked.
     pub(crate) takes_none: bool,
-    /// What the source gives comes from outside.
-    pub(crate) feed: Option<Arc<dyn Feed>>,
+    /// What the source gives comes from outside, and workers do not wait for it in the source.
+    pub(crate) feed: Option<StdArc<dyn Feed>>,
+    /// Where the source's own thread waits for what comes from outside.
+    pub(crate) outside: Option<Arc<EventCount>>,
+    /// The most items that the source gives, if it knows: a short stream needs no long window.
+    pub(crate) most: Option<usize>,
+    /// The user's functions that change the plan before it runs.
+    pub(crate) changes: Vec<Change<'env>>,
 }
 
-impl fmt::Debug for Settings<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Settings")
-            .field("title", &self.title)
-            .field("workers", &self.workers)
-            .field("window", &self.window)
-            .field("burst", &self.burst)
-            .field("inline", &self.inline)
-            .finish_non_exhaustive()
+/// The user's function that changes a plan before it runs.
+pub(crate) type Change<'env> = Box<dyn Fn(&mut Plan) + Send + 'env>;
+
+impl Attached<'_> {
+    /// Whether somebody may look into the run while it goes on.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.monitor.is_some() || self.stall.is_some()
     }
 }
 
-/// Items have at most so many slots, by default...
-pub(crate) const SLOTS: usize = 4_096;
-/// ... and their slots at most so many bytes...
-const BYTES: usize = 64 << 10;
-/// ... but a worker has at least so many.
-const SLOTS_A_WORKER: usize = 16;
+/// Which settings of a plan were left to be filled in, and from what.
+#[derive(Debug, Clone)]
+pub(crate) struct Unset {
+    pub(crate) workers: bool,
+    pub(crate) window: bool,
+    /// The window of the domains behind the first, if it is not that of the first.
+    pub(crate) window_behind: Option<usize>,
+    /// The name of the end, and its cost in nanoseconds.
+    pub(crate) end_name: Option<String>,
+    pub(crate) end_cost: Option<u64>,
+    /// A plan whose costs are to be taken over.
+    pub(crate) costs: Option<Box<Plan>>,
+    /// What may choose in the user's place.
+    pub(crate) passes: Option<Passes>,
+}
 
-impl Settings<'_> {
-    pub(crate) fn workers(&self) -> usize {
-        if let Some(handle) = &self.handle {
-            return handle.get();
+impl Default for Unset {
+    fn default() -> Self {
+        Self {
+            workers: true,
+            window: true,
+            window_behind: None,
+            end_name: None,
+            end_cost: None,
+            costs: None,
+            passes: None,
         }
-        let default = || self.pool.map_or_else(default_workers, Pool::threads);
-        self.workers.unwrap_or_else(|| default().max(self.replicas))
     }
+}
 
-    /// The window for items of at most `size` bytes.
-    pub(crate) fn window(&self, workers: usize, size: usize) -> usize {
-        self.window.unwrap_or_else(|| SLOTS.min(BYTES / size.max(1)).max(SLOTS_A_WORKER * workers))
-    }
+/// By default a window has at most this many items...
+pub(crate) const WINDOW_ITEMS: usize = 4_096;
+/// ... whose slots have at most this many bytes...
+const WINDOW_BYTES: usize = 64 << 10;
+/// ... but at least this many items for each worker.
+const WINDOW_ITEMS_A_WORKER: usize = 16;
 
-    pub(crate) fn plan(&self, workers: usize, window: usize) -> anabranch_plan::Settings {
-        let mut plan = if self.inline {
-            anabranch_plan::Settings::inline(window)
-        } else {
-            anabranch_plan::Settings::new(workers, window)
-        };
-        if self.pool.is_some() && !self.inline {
-            plan.executor = Executor::Pool;
+/// The window, in items, for items of at most `size` bytes.
+fn default_window(workers: usize, size: usize) -> usize {
+    WINDOW_ITEMS.min(WINDOW_BYTES / size.max(1)).max(WINDOW_ITEMS_A_WORKER * workers)
+}
+
+impl Unset {
+    /// Fills in what was left open in `plan`: workers, windows, and costs of an earlier run.
+    pub(crate) fn fill_in(&self, plan: &mut Plan, attached: &Attached<'_>) {
+        if let Some(handle) = &attached.handle {
+            plan.settings.workers = handle.get();
+        } else if self.workers {
+            let default = attached.pool.map_or_else(default_workers, Pool::threads);
+            plan.settings.workers = default.max(plan.most_replicas());
         }
-        plan.window_bytes = self.window_bytes;
-        if let Some(burst) = self.burst {
-            plan.burst = Burst::Fixed(burst);
+        let has_pool = attached.pool.is_some();
+        if has_pool && plan.settings.executor == Executor::Threads {
+            plan.settings.executor = Executor::Pool;
         }
-        if self.spin {
-            plan.wait = Wait::Spin;
+        if self.window {
+            plan.settings.window = default_window(plan.settings.workers, plan.largest_item());
         }
-        plan
+        plan.set_window(plan.settings.window);
+        if let Some(window) = self.window_behind {
+            plan.domains[1..].iter_mut().for_each(|domain| domain.window = window);
+            plan.fit_lanes();
+        }
+        for (node, other) in plan.nodes.iter_mut().zip(self.costs.iter().flat_map(|costs| &costs.nodes)) {
+            if node.operator == other.operator {
+                (node.cost, node.waits, node.rate) = (other.cost, other.waits, other.rate);
+            }
+        }
     }
 }
 

@@ -8,9 +8,7 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
-use anabranch_record::lane::Committed;
-
-use crate::engine::Push;
+use crate::engine::Taker;
 use crate::flow::{Flow, Halt};
 use crate::progress::Bytes;
 use crate::shape::{Batched, Shape};
@@ -27,35 +25,23 @@ pub trait Unit: Sync {
     type To: Shape;
     /// The state that each worker has for it.
     type Local;
-    /// Whether it does nothing at all, so that no hop is needed for it.
-    const IDENTITY: bool = false;
 
     /// Makes a worker's state, on that worker's thread.
     fn local(&self) -> Self::Local;
 
-    /// Gives the lane back as its own output if the unit does nothing, else as it was.
-    #[doc(hidden)]
-    #[allow(clippy::type_complexity)]
-    fn bypass(
-        lane: Committed<<Self::From as Shape>::Slot<Self::In>>,
-    ) -> Result<
-        Committed<<Self::To as Shape>::Slot<Self::Out>>,
-        Committed<<Self::From as Shape>::Slot<Self::In>>,
-    > {
-        Err(lane)
-    }
-
-    /// As [`bypass`](Self::bypass), for what takes the unit's results in the inline executor.
+    /// Puts what takes the unit's results in front of it instead, if the unit does nothing; else gives it back.
     #[doc(hidden)]
     #[allow(private_interfaces)]
-    fn bypass_push<'env>(push: Pusher<'env, Self::To, Self::Out>) -> Bypassed<'env, Self> {
-        Err(push)
+    fn bypass<'run>(taker: TakerOf<'run, Self::To, Self::Out>) -> Bypassed<'run, Self> {
+        Err(taker)
     }
 }
 
-type Pusher<'env, S, T> = Box<dyn Push<<S as Shape>::Slot<T>> + 'env>;
-type Bypassed<'env, U> =
-    Result<Pusher<'env, <U as Unit>::From, <U as Unit>::In>, Pusher<'env, <U as Unit>::To, <U as Unit>::Out>>;
+type TakerOf<'run, S, T> = Taker<'run, <S as Shape>::Slot<T>>;
+type Bypassed<'run, U> = Result<
+    TakerOf<'run, <U as Unit>::From, <U as Unit>::In>,
+    TakerOf<'run, <U as Unit>::To, <U as Unit>::Out>,
+>;
 
 /// A unit that runs in a stream whose error is `E`.
 pub trait Apply<E>: Unit {
@@ -84,17 +70,12 @@ impl<T: Send, S: Shape> Unit for Identity<T, S> {
     type From = S;
     type To = S;
     type Local = ();
-    const IDENTITY: bool = true;
 
     fn local(&self) {}
 
-    fn bypass(lane: Committed<S::Slot<T>>) -> Result<Committed<S::Slot<T>>, Committed<S::Slot<T>>> {
-        Ok(lane)
-    }
-
     #[allow(private_interfaces)]
-    fn bypass_push<'env>(push: Pusher<'env, S, T>) -> Bypassed<'env, Self> {
-        Ok(push)
+    fn bypass<'run>(taker: TakerOf<'run, S, T>) -> Bypassed<'run, Self> {
+        Ok(taker)
     }
 }
 

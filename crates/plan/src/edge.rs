@@ -1,11 +1,10 @@
 //! Edges: what passes from one node to another, and how.
 
 use crate::{Burst, ItemType, NodeId};
-use serde::{Deserialize, Serialize};
 
 /// Items of one type that pass from one node to another.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Edge {
     /// The node that gives the items.
     pub from: NodeId,
@@ -18,8 +17,8 @@ pub struct Edge {
 }
 
 /// How items get from one node to the next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum EdgeKind {
     /// Inside a unit: by a plain call on the same thread. Nothing is stored.
     Call,

@@ -1,11 +1,10 @@
 //! The type of an item, as text.
 
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// The type of the items on an edge, as text.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct ItemType {
     /// The name of the type with its module paths, from [`std::any::type_name`]. It is for people and not for
     /// comparison.

@@ -50,6 +50,18 @@ impl Plan {
     /// The plan as indented JSON: an object with the fields `version` ([`JSON_VERSION`]) and `plan`.
     ///
     /// [`from_json`](Plan::from_json) reads the same plan back.
+    ///
+    /// It needs the feature `json`.
+    ///
+    /// ```
+    /// use anabranch_plan::{ItemType, Node, Plan, Settings};
+    ///
+    /// let mut plan = Plan::new(Settings::new(4, 64)).named("count");
+    /// plan.push(Node::source("from_iter"));
+    /// plan.then(ItemType::of::<u64>(), Node::sink("count"));
+    /// assert_eq!(Plan::from_json(&plan.to_json())?, plan);
+    /// # Ok::<(), anabranch_plan::JsonError>(())
+    /// ```
     pub fn to_json(&self) -> String {
         let document = Written { version: JSON_VERSION, plan: self };
         serde_json::to_string_pretty(&document)
@@ -58,6 +70,8 @@ impl Plan {
 
     /// Reads a plan that [`to_json`](Plan::to_json) wrote. It does not check whether the plan makes sense;
     /// use [`validate`](Plan::validate) for that.
+    ///
+    /// Needs the feature `json`.
     ///
     /// # Errors
     ///

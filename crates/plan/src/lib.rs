@@ -35,15 +35,14 @@
 //! # if cfg!(target_pointer_width = "64") {
 //! assert_eq!(plan.to_string(), text);
 //! # }
-//! assert_eq!(Plan::from_json(&plan.to_json())?, plan);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Guarantees
 //!
 //! - A plan is data. It has no threads, no closures, and no type parameter for its items. It can be compared,
-//!   cloned and hashed. It can be saved as JSON and read back unchanged ([`Plan::to_json`],
-//!   [`Plan::from_json`]).
+//!   cloned and hashed. With the feature `json` it can be saved as JSON and read back
+//!   unchanged (`Plan::to_json`, `Plan::from_json`).
 //! - [`Plan::validate`] finds everything that an executor could not run. Its errors name the node.
 //! - [`Plan::predict`] computes the throughput for a number of workers from the costs of the nodes. It says
 //!   what limits the throughput, and what to do about it.
@@ -56,12 +55,18 @@
 //! - The crate runs nothing and measures nothing. Costs are what a caller has set, and a prediction is only
 //!   as good as its costs.
 //! - The text and the pictures are for people, and their wording may change. Programs should read the JSON.
+//!
+//! # Features
+//!
+//! - `json`: a plan is written as JSON and read back by `Plan::to_json` and `Plan::from_json`, and the types of this crate
+//!   that a plan, a prediction or a note is made of implement `serde::Serialize`. It brings `serde` and `serde_json`.
 #![forbid(unsafe_code)]
 
 mod display;
 mod dot;
 mod edge;
 mod item;
+#[cfg(feature = "json")]
 mod json;
 mod node;
 mod overlay;
@@ -75,6 +80,7 @@ mod validate;
 
 pub use edge::{Edge, EdgeKind};
 pub use item::ItemType;
+#[cfg(feature = "json")]
 pub use json::{JSON_VERSION, JsonError};
 pub use node::{Node, NodeId, Placement, Rate, Role, Schedule, State};
 pub use overlay::{Measured, Overlay};

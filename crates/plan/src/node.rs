@@ -1,12 +1,11 @@
 //! Nodes: the source, the stages and the sink.
 
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
 /// A node's place in [`Plan::nodes`](crate::Plan::nodes). Front ends keep closures beside a plan under this key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
 pub struct NodeId(pub usize);
 
 impl fmt::Display for NodeId {
@@ -28,8 +27,8 @@ impl fmt::Display for NodeId {
 /// assert_eq!(encode.name, "encode");
 /// assert_eq!(encode.operator, "map_with");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Node {
     /// Its index in the plan.
     pub id: NodeId,
@@ -57,10 +56,10 @@ pub struct Node {
     pub cost: Option<u64>,
     /// How much of `cost` its thread waits in (for a disk, a network, a timer) and needs no processor, in
     /// nanoseconds; `None` is 0, and more than `cost` counts as `cost`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
     pub waits: Option<u64>,
     /// How many items it gives for those that it takes; `None` is one for one. A source's says nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
     pub rate: Option<Rate>,
     /// Index into [`Plan::domains`](crate::Plan::domains): the stretch whose index and window it shares.
     pub domain: usize,
@@ -109,6 +108,16 @@ impl Node {
     /// Where items end: one caller at a time.
     pub fn sink(operator: impl Into<Cow<'static, str>>) -> Self {
         Node::new(Role::Sink, operator, State::Serial)
+    }
+
+    /// Whether its results are taken as they are done: it is parallel and gives order up.
+    pub fn gives_arrivals(&self) -> bool {
+        self.role.is_parallel() && !self.ordered
+    }
+
+    /// The name of a unit: those of its nodes, joined by `+`.
+    pub fn unit_name(unit: &[Node]) -> String {
+        unit.iter().map(|node| &*node.name).collect::<Vec<_>>().join(" + ")
     }
 
     /// Sets the name that people see.
@@ -187,8 +196,8 @@ impl Node {
 
 /// How many items a node gives for those that it takes, on the mean: the ratio of two counts, so that it can be
 /// taken from a run as it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Rate {
     /// So many are given...
     pub given: u64,
@@ -197,8 +206,8 @@ pub struct Rate {
 }
 
 /// Where a node stands and whether it may run for several items at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Role {
     /// Gives the items, one at a time.
     Source,
@@ -218,8 +227,8 @@ impl Role {
 }
 
 /// What a node keeps from one item to the next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum State {
     /// Nothing: a call depends on its item alone.
     #[default]
@@ -233,8 +242,8 @@ pub enum State {
 }
 
 /// Which threads may run a node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Placement {
     /// Any worker.
     #[default]
@@ -244,8 +253,8 @@ pub enum Placement {
 }
 
 /// Which worker gets which item.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Schedule {
     /// Whoever is free takes the next.
     #[default]

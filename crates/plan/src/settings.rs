@@ -1,10 +1,8 @@
 //! The policies that hold for a whole run.
 
-use serde::{Deserialize, Serialize};
-
 /// What holds for a whole run unless a node, an edge or a domain says otherwise.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Settings {
     /// How many threads walk the plan, the calling thread included. At least 1. Threads of
     /// [`Placement::Dedicated`](crate::Placement::Dedicated) nodes are not counted.
@@ -13,7 +11,7 @@ pub struct Settings {
     /// [`Plan::new`](crate::Plan::new) gives it to the first domain.
     pub window: usize,
     /// Above how many bytes of items between them the source is not asked; `None` if they are not weighed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
     pub window_bytes: Option<u64>,
     /// How many items one synchronisation hands over.
     pub burst: Burst,
@@ -21,6 +19,9 @@ pub struct Settings {
     pub wait: Wait,
     /// What runs the plan.
     pub executor: Executor,
+    /// Whether the run's own threads are pinned to processors, one each, where the system can.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub pinned: bool,
 }
 
 impl Settings {
@@ -33,6 +34,7 @@ impl Settings {
             burst: Burst::Adaptive,
             wait: Wait::Park,
             executor: Executor::Threads,
+            pinned: false,
         }
     }
 
@@ -43,8 +45,8 @@ impl Settings {
 }
 
 /// How many items one synchronisation hands over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Burst {
     /// The executor chooses while it runs, from the measured cost of the items.
     #[default]
@@ -54,8 +56,8 @@ pub enum Burst {
 }
 
 /// What a worker does that finds nothing to do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Wait {
     /// Spins briefly while that has paid lately, then sleeps until it is woken: idle is free.
     #[default]
@@ -65,8 +67,8 @@ pub enum Wait {
 }
 
 /// What runs a plan.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Executor {
     /// The calling thread alone, item by item: the reference that every other executor must equal.
     Inline,

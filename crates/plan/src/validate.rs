@@ -1,6 +1,6 @@
 //! Whether a plan makes sense: every rule that an executor relies on.
 
-use crate::{Burst, Edge, EdgeKind, Node, NodeId, Plan, Rate, Role, State};
+use crate::{Burst, Edge, EdgeKind, Node, NodeId, Placement, Plan, Rate, Role, State};
 use std::collections::HashSet;
 use std::fmt;
 
@@ -69,6 +69,23 @@ pub enum PlanError {
     /// Simultaneous calls would race.
     #[error("the parallel node {node} has serial state, which its simultaneous calls would share")]
     SharedState { node: NodeName },
+    /// A thread of its own would make the node serial.
+    #[error("the parallel node {node} has a thread of its own; only a source, a serial stage or a sink may")]
+    DedicatedParallel { node: NodeName },
+    /// What arrives in any order has no place in the order of its domain.
+    #[error(
+        "{from} gives its results in the order in which they are done, so {to} must begin a domain (`give_order_up`)"
+    )]
+    ArrivalsInsideDomain { from: NodeName, to: NodeName },
+    /// The code beside the plan is of other nodes.
+    #[error("the plan has {found} nodes, but there is code for {expected}")]
+    OtherNodes { expected: usize, found: usize },
+    /// The code beside the plan does something else.
+    #[error("node {node} cannot be given another {what}: the code that runs is made for the one it had")]
+    OtherCode { node: NodeName, what: &'static str },
+    /// The code beside the plan joins other nodes.
+    #[error("the edges of the plan cannot be changed: the code that runs joins the nodes as they were")]
+    OtherEdges,
     /// The node would have no index and no window.
     #[error("node {node} is in domain {domain}, which the plan does not have")]
     UnknownDomain { node: NodeName, domain: usize },
@@ -149,6 +166,63 @@ impl Plan {
         self.check_edges()
     }
 
+    /// Checks that this plan, made by changing `built`, can be run by the code that was written for `built`.
+    ///
+    /// Windows, bursts, replicas, placement, order that is given up, names, costs and settings may differ, and serial
+    /// neighbours may be fused.
+    ///
+    /// # Errors
+    ///
+    /// As [`validate`](Self::validate), or what the code forbids.
+    pub fn check_against(&self, built: &Plan) -> Result<(), PlanError> {
+        self.validate()?;
+        if self.nodes.len() != built.nodes.len() {
+            return Err(PlanError::OtherNodes { expected: built.nodes.len(), found: self.nodes.len() });
+        }
+        for (node, before) in self.nodes.iter().zip(&built.nodes) {
+            let other = |what| Err(PlanError::OtherCode { node: named(node), what });
+            if node.operator != before.operator {
+                return other("operator");
+            }
+            if node.role != before.role {
+                return other("role");
+            }
+            if node.state != before.state {
+                return other("state");
+            }
+            if node.schedule != before.schedule {
+                return other("schedule");
+            }
+            if node.state == State::PerReplica && node.replicas != before.replicas {
+                return other("number of shards");
+            }
+        }
+        let same = |a: &Edge, b: &Edge| (a.from, a.to, &a.item) == (b.from, b.to, &b.item);
+        if self.edges.len() != built.edges.len()
+            || !self.edges.iter().zip(&built.edges).all(|(a, b)| same(a, b))
+        {
+            return Err(PlanError::OtherEdges);
+        }
+        for edge in &self.edges {
+            let (from, to) = (edge.from.0, edge.to.0);
+            let is_parallel = self.nodes[to].role.is_parallel() || self.nodes[from].role.is_parallel();
+            let together = |plan: &Plan| plan.nodes[from].unit == plan.nodes[to].unit;
+            if is_parallel && together(self) != together(built) {
+                return Err(PlanError::OtherCode { node: named(&self.nodes[to]), what: "unit" });
+            }
+            let crosses = |plan: &Plan| plan.nodes[from].domain != plan.nodes[to].domain;
+            let arrives = |plan: &Plan| plan.nodes[from].gives_arrivals() && !together(plan);
+            if arrives(built) && !arrives(self) {
+                return Err(PlanError::OtherCode { node: named(&self.nodes[from]), what: "order" });
+            }
+            // Code that opens a domain always does. Beside that, a domain begins where results arrive in any order.
+            if crosses(self) != (crosses(built) || arrives(self)) {
+                return Err(PlanError::OtherCode { node: named(&self.nodes[to]), what: "domain" });
+            }
+        }
+        Ok(())
+    }
+
     fn check_settings(&self) -> Result<(), PlanError> {
         if self.settings.workers == 0 {
             return Err(PlanError::NoWorkers);
@@ -185,6 +259,9 @@ impl Plan {
                 Role::Sink if node.id != last.id => return Err(PlanError::SinkInside { node: name() }),
                 Role::Parallel if node.state == State::Serial => {
                     return Err(PlanError::SharedState { node: name() });
+                }
+                Role::Parallel if node.placement == Placement::Dedicated => {
+                    return Err(PlanError::DedicatedParallel { node: name() });
                 }
                 _ => {}
             }
@@ -279,6 +356,9 @@ impl Plan {
             return Err(PlanError::EdgeToUnknown { from, to: edge.to });
         };
         let to = named(taker);
+        if giver.gives_arrivals() && giver.unit != taker.unit && giver.domain == taker.domain {
+            return Err(PlanError::ArrivalsInsideDomain { from, to });
+        }
         if edge.to <= edge.from {
             return Err(PlanError::EdgeBackwards { from, to });
         }

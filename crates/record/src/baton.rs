@@ -59,6 +59,12 @@ pub struct Baton<S> {
 pub struct Word(Padded<AtomicU64>);
 
 impl Word {
+    /// The word of a baton that is made later, with [`Baton::with_word`].
+    #[allow(clippy::new_ret_no_self)]
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self(Padded(AtomicU64::new(FREE))))
+    }
+
     /// Whether no thread holds the baton at this moment. Without further fences the answer is only a hint.
     #[inline]
     pub fn is_free(&self) -> bool {
@@ -98,7 +104,14 @@ impl<S> fmt::Debug for Baton<S> {
 impl<S> Baton<S> {
     /// Creates a free baton that guards `state`.
     pub fn new(state: S) -> Self {
-        Self { word: Arc::new(Word(Padded(AtomicU64::new(FREE)))), state: Padded(RawCell::new(state)) }
+        Self::with_word(Word::new(), state)
+    }
+
+    /// A free baton over `state` with a word that was made before, so that others could be given the word first.
+    ///
+    /// Make one baton of a word only: of two, whoever holds one would be told of pokes that mean the other.
+    pub fn with_word(word: Arc<Word>, state: S) -> Self {
+        Self { word, state: Padded(RawCell::new(state)) }
     }
 
     /// Takes the baton, or tells its holder that there is new work.

@@ -25,7 +25,7 @@
 //! });
 //! ```
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering, Padded, fence, lock};
 
@@ -52,6 +52,17 @@ pub struct EventCount {
     /// How many threads wait on the condition variable.
     waiting: Mutex<usize>,
     condvar: Condvar,
+    /// Called instead of waking a thread, if somebody else arranges the waiting.
+    hook: Option<Hook>,
+}
+
+/// What a notification calls if the waiting is arranged elsewhere.
+struct Hook(Box<dyn Fn() + Send + Sync>);
+
+impl fmt::Debug for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hook").finish_non_exhaustive()
+    }
 }
 
 /// The state of an event count at the time when a thread prepared to wait.
@@ -76,7 +87,45 @@ impl EventCount {
             waking: Padded(AtomicBool::new(false)),
             waiting: Mutex::new(0),
             condvar: Condvar::new(),
+            hook: None,
         }
+    }
+
+    /// Creates an event count that wakes no thread itself. While somebody has [announced](Self::announce) a
+    /// wait, every notification calls `hook`, which finds out whom to wake.
+    pub(crate) fn with_hook(hook: Box<dyn Fn() + Send + Sync>) -> Self {
+        Self { hook: Some(Hook(hook)), ..Self::new() }
+    }
+
+    /// Announces a wait that the hook ends. The caller must look once more afterwards: either a notification
+    /// that comes meanwhile calls the hook, or that look sees what was published before the notification.
+    pub(crate) fn announce(&self) {
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        #[cfg(not(mutant = "no_fence_in_announce"))]
+        fence(Ordering::SeqCst);
+    }
+
+    /// Takes one announcement back.
+    pub(crate) fn withdraw(&self) {
+        self.sleepers.fetch_sub(1, Ordering::Release);
+    }
+
+    /// Like [`announce`](Self::announce), where only one thread at a time ever announces. Without the fence
+    /// the caller must see to the order itself.
+    #[inline]
+    pub(crate) fn announce_alone(&self, with_fence: bool) {
+        self.sleepers.store(1, Ordering::Release);
+        #[cfg(not(mutant = "no_fence_in_announce_alone"))]
+        if with_fence {
+            fence(Ordering::SeqCst);
+        }
+        let _ = with_fence;
+    }
+
+    /// Takes back what [`announce_alone`](Self::announce_alone) announced.
+    #[inline]
+    pub(crate) fn withdraw_alone(&self) {
+        self.sleepers.store(0, Ordering::Release);
     }
 
     /// Announces that the calling thread is about to wait. The thread must look once more afterwards, and
@@ -152,6 +201,9 @@ impl EventCount {
 
     #[cold]
     fn wake_one(&self) {
+        if let Some(Hook(hook)) = &self.hook {
+            return hook();
+        }
         // The load keeps the cache line shared while a wake-up is under way. A thread that clears the flag
         // passes a fence and then looks. So either this thread sees the flag cleared, or that look sees what
         // this thread has published.
@@ -168,6 +220,14 @@ impl EventCount {
     /// thread can use.
     #[cold]
     pub fn notify_all(&self) {
+        if let Some(Hook(hook)) = &self.hook {
+            #[cfg(not(mutant = "no_fence_before_the_last_hook"))]
+            fence(Ordering::SeqCst);
+            if self.sleepers.load(Ordering::Relaxed) > 0 {
+                hook();
+            }
+            return;
+        }
         // No fence is needed: a thread that prepares sees the new epoch, at the latest when it takes the
         // lock.
         #[cfg(not(mutant = "no_epoch_in_notify_all"))]

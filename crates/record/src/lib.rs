@@ -61,11 +61,14 @@ mod leftovers;
 mod record;
 mod ring;
 pub mod sync;
+mod thread_bound;
 
 pub use baton::{Baton, Held, Word};
 pub use crew::Crew;
 pub use event::{EventCount, WaitKey};
 pub use record::{
-    All, Closed, Deal, Dealt, Items, Observer, Owning, ReadDeal, ReadView, Reader, Record, RegisterError,
-    Slots, Tickets, TryStallError, ViewItems, ViewSlots, WriteDeal, WriteView, Writer, one_to_one,
+    All, Closed, Closer, Deal, Dealt, Items, Observer, Owning, ReadDeal, ReadView, Reader, Record,
+    RegisterError, Revoker, Sleep, Slots, Tickets, TryStallError, ViewItems, ViewSlots, WriteDeal, WriteView,
+    Writer, bounded, one_to_one,
 };
+pub use thread_bound::ThreadBound;

@@ -13,7 +13,8 @@ pub(super) const WINDOW: usize = 32 << 10;
 
 /// Decodes the blocks of a deflate stream that lie in these bits of `bytes` and have so many bytes of contents, into the
 /// allocation of `data`, whose contents are dropped. `window` is what they refer to, compressed; empty if there is nothing
-/// before them. False if they are damaged, or have other contents.
+/// before them. False if they are damaged, have other contents, or there
+/// is no memory for these.
 pub(crate) fn inflate_blocks(
     decompressor: &mut Decompressor,
     window: &[u8],
@@ -29,6 +30,10 @@ pub(crate) fn inflate_blocks(
     }
     stream.clear();
     write_stream(&unpacked, bytes, bits, stream);
+    data.clear();
+    if data.try_reserve_exact(unpacked.len() + len).is_err() {
+        return false;
+    }
     data.resize(unpacked.len() + len, 0);
     let is_right = decompressor.deflate_decompress(stream, data) == Ok(data.len());
     data.drain(..unpacked.len());

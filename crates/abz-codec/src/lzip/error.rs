@@ -25,7 +25,7 @@ impl From<DecodeError> for io::Error {
     fn from(error: DecodeError) -> Self {
         let kind = match &error.fault {
             Fault::Truncated { .. } => io::ErrorKind::UnexpectedEof,
-            Fault::Memory { .. } => io::ErrorKind::OutOfMemory,
+            Fault::Memory { .. } | Fault::NoMemory { .. } => io::ErrorKind::OutOfMemory,
             _ => io::ErrorKind::InvalidData,
         };
         io::Error::new(kind, error)
@@ -65,6 +65,14 @@ pub enum Fault {
     Memory {
         /// The size of the dictionary in bytes.
         dictionary: u32,
+    },
+    /// The system does not give the memory that the file asks for.
+    #[error(
+        "expected {needed} bytes of memory for what is in the file, found that the system does not give them"
+    )]
+    NoMemory {
+        /// How much it asks for, in bytes.
+        needed: u64,
     },
     /// The file ends inside a member.
     #[error("expected more of the {inside}, found the end of the file")]

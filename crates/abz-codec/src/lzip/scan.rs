@@ -11,7 +11,7 @@ use super::error::{DecodeError, Fault, Part};
 use super::header::{self, MAGIC, Trailer};
 use super::{EMPTY_LEN, HEADER_LEN, TRAILER_LEN};
 use crate::lzma::bound;
-use crate::parts::{CHUNK, Room, Scan, Scanned};
+use crate::parts::{CHUNK, Room, Scan, Scanned, make_room};
 
 /// The most contents of a member that is taken as a whole, in bytes, if its dictionary is small, and in any case.
 const SMALL: u64 = 8 << 20;
@@ -234,6 +234,8 @@ impl Scanner {
     ) -> Result<Step, DecodeError> {
         let (before, had) = (*input, self.held.len());
         let limit = bound(self.whole() as usize);
+        let more = input.len().min(limit.saturating_sub(had));
+        make_room(&mut self.held, more).map_err(|needed| self.fault(Fault::NoMemory { needed }))?;
         self.hold(input, limit);
         if let Some(&found @ 1..) = self.held.get(HEADER_LEN)
             && self.strictness.marking

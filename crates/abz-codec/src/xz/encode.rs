@@ -43,7 +43,7 @@ impl Settings {
 
     /// What an encoder takes, in bytes, beside the data and what comes of it.
     pub fn memory(&self) -> u64 {
-        12 * u64::from(self.dictionary()) + (8 << 20)
+        lzma::encoder_memory(self.dictionary())
     }
 }
 

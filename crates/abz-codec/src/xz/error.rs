@@ -25,7 +25,7 @@ impl From<DecodeError> for io::Error {
         let kind = match &error.fault {
             Fault::Truncated { .. } => io::ErrorKind::UnexpectedEof,
             Fault::Unsupported { .. } => io::ErrorKind::Unsupported,
-            Fault::Memory { .. } => io::ErrorKind::OutOfMemory,
+            Fault::Memory { .. } | Fault::NoMemory { .. } => io::ErrorKind::OutOfMemory,
             _ => io::ErrorKind::InvalidData,
         };
         io::Error::new(kind, error)
@@ -75,6 +75,14 @@ pub enum Fault {
     Memory {
         /// The size of the dictionary in bytes.
         dictionary: u64,
+    },
+    /// The system does not give the memory that the file asks for.
+    #[error(
+        "expected {needed} bytes of memory for what is in the file, found that the system does not give them"
+    )]
+    NoMemory {
+        /// How much it asks for, in bytes.
+        needed: u64,
     },
     /// The data breaks the rules of LZMA, or of a filter.
     #[error("expected compressed data, found bytes that cannot be any")]

@@ -220,7 +220,8 @@ impl Scanner {
         }
         let header = BlockHeader::parse(&self.held).map_err(|fault| self.fault(fault))?;
         if let Some(total) = self.whole_len(&header).map_err(|fault| self.fault(fault))? {
-            self.held.reserve_exact(total - len);
+            let made = self.held.try_reserve_exact(total - len);
+            made.map_err(|_| self.fault(Fault::NoMemory { needed: total as u64 }))?;
             self.state = State::Whole { header, total };
             return Ok(Step::On);
         }

@@ -8,7 +8,7 @@ use super::error::{DecodeError, Fault};
 use super::scan::{Frame, Scanner};
 use super::stream::decoder;
 use super::{DEFAULT_WINDOW_LIMIT, Dictionary, MAX_WHOLE, MAX_WINDOW_LOG};
-use crate::parts::Scan;
+use crate::parts::{Scan, make_exact_room};
 
 /// How frames are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub struct Decoding {
     pub dictionary: Option<Dictionary>,
     /// A frame that is streamed and has a larger window is refused, in bytes. So much memory one takes, at most.
     pub max_window: u64,
+    /// Counts instead of that, if there is a limit of memory, in bytes.
+    pub memory_limit: Option<u64>,
     /// A frame with more contents is streamed, in bytes; at most [`MAX_WHOLE`].
     pub max_whole: usize,
 }
@@ -24,7 +26,12 @@ pub struct Decoding {
 impl Default for Decoding {
     /// No dictionary, windows of [`DEFAULT_WINDOW_LIMIT`], frames of [`MAX_WHOLE`].
     fn default() -> Self {
-        Decoding { dictionary: None, max_window: DEFAULT_WINDOW_LIMIT, max_whole: MAX_WHOLE }
+        Decoding {
+            dictionary: None,
+            max_window: DEFAULT_WINDOW_LIMIT,
+            memory_limit: None,
+            max_whole: MAX_WHOLE,
+        }
     }
 }
 
@@ -46,10 +53,14 @@ impl Decoder {
     ///
     /// # Errors
     ///
-    /// If the frame is damaged; `data` is then empty.
+    /// If the frame is damaged, or there is no memory for its contents; `data` is then empty.
     pub fn decode_into(&mut self, frame: &Frame, data: &mut Vec<u8>) -> Result<(), DecodeError> {
-        data.clear();
-        data.reserve(frame.most);
+        make_exact_room(data, frame.most).map_err(|needed| DecodeError {
+            frame: frame.number,
+            start: frame.start,
+            offset: frame.start,
+            fault: Fault::NoMemory { needed },
+        })?;
         if self.context.decompress(data, &frame.bytes).is_ok() {
             return Ok(());
         }
@@ -61,8 +72,12 @@ impl Decoder {
     /// Decodes a frame once more, block by block, to find what is wrong with it and where.
     #[cold]
     fn look_closely(&self, frame: &Frame, data: &mut Vec<u8>) -> DecodeError {
-        let decoding =
-            Decoding { dictionary: self.dictionary.clone(), max_window: 1 << MAX_WINDOW_LOG, max_whole: 0 };
+        let decoding = Decoding {
+            dictionary: self.dictionary.clone(),
+            max_window: 1 << MAX_WINDOW_LOG,
+            memory_limit: None,
+            max_whole: 0,
+        };
         let mut scanner = Scanner::at(&decoding, frame.number - 1, frame.start);
         let mut input = &frame.bytes[..];
         loop {

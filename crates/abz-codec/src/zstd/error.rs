@@ -25,6 +25,7 @@ impl From<DecodeError> for io::Error {
     fn from(error: DecodeError) -> Self {
         let kind = match &error.fault {
             Fault::Truncated { .. } => io::ErrorKind::UnexpectedEof,
+            Fault::NoMemory { .. } => io::ErrorKind::OutOfMemory,
             _ => io::ErrorKind::InvalidData,
         };
         io::Error::new(kind, error)
@@ -80,6 +81,22 @@ pub enum Fault {
         needed: u64,
         /// The largest window that is allowed, in bytes.
         limit: u64,
+    },
+    /// Decoding the frame takes more memory than there may be taken.
+    #[error("expected a window that fits into {limit} bytes of memory, found one of {needed}")]
+    MemoryLimit {
+        /// The frame's window in bytes.
+        needed: u64,
+        /// The limit of memory in bytes.
+        limit: u64,
+    },
+    /// The system does not give the memory that the file asks for.
+    #[error(
+        "expected {needed} bytes of memory for what is in the file, found that the system does not give them"
+    )]
+    NoMemory {
+        /// How much it asks for, in bytes.
+        needed: u64,
     },
     /// After the last frame there is something else. All before it is whole and right.
     #[error("expected a frame or the end of the file, found other bytes")]

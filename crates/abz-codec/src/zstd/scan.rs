@@ -8,7 +8,7 @@ use super::error::{DecodeError, Fault, Part};
 use super::header::{BlockHeader, FrameHeader};
 use super::stream::Stream;
 use super::{BLOCK_HEADER, CHECKSUM, MAGIC, MAX_WHOLE, SKIPPABLE, SKIPPABLE_HEADER, is_skippable, u32_at};
-use crate::parts::{CHUNK, Scan, Scanned};
+use crate::parts::{CHUNK, Scan, Scanned, make_room};
 
 /// A frame of at most so many bytes of contents is always decoded as a whole.
 const SMALL: u64 = 4 << 20;
@@ -251,7 +251,9 @@ impl Scanner {
             Some(len) => {
                 len <= self.decoding.max_whole.min(MAX_WHOLE) as u64 && (len <= SMALL || len % MULTIPLE == 0)
             }
-            None => is_hinted && header.window <= self.decoding.max_window,
+            None => {
+                is_hinted && header.window <= self.decoding.memory_limit.unwrap_or(self.decoding.max_window)
+            }
         };
         match is_whole {
             true => self.state = State::Whole { block: len, most: 0 },
@@ -262,6 +264,8 @@ impl Scanner {
 
     /// Goes on through a frame that is to be given out whole.
     fn whole(&mut self, input: &mut &[u8], block: usize, most: usize) -> Result<Step, DecodeError> {
+        let missing = (block + BLOCK_HEADER).saturating_sub(self.held.len());
+        make_room(&mut self.held, missing).map_err(|needed| self.fault(Fault::NoMemory { needed }))?;
         if !self.hold(input, block + BLOCK_HEADER) {
             return Ok(Step::Starved);
         }
@@ -307,8 +311,12 @@ impl Scanner {
     /// Begins to decode the frame of which some is held.
     fn stream(&mut self) -> Result<(), DecodeError> {
         let (needed, limit) = (self.header.window, self.decoding.max_window);
-        if needed > limit {
-            return Err(self.fault(Fault::Window { needed, limit }));
+        match self.decoding.memory_limit {
+            Some(limit) if needed > limit => {
+                return Err(self.fault(Fault::MemoryLimit { needed, limit }));
+            }
+            None if needed > limit => return Err(self.fault(Fault::Window { needed, limit })),
+            _ => {}
         }
         let dictionary = self.decoding.dictionary.as_ref();
         self.stream.get_or_insert_with(|| Stream::new(dictionary)).reset();
@@ -388,7 +396,7 @@ impl Scanner {
                 Ok(taken) => taken,
                 Err(failure) => {
                     let checksum = self.held.first_chunk().map_or(0, |&bytes| u32::from_le_bytes(bytes));
-                    return Err(self.fault_at(self.part, failure.fault(checksum)));
+                    return Err(self.fault_at(self.part, failure.fault(checksum, self.header.window)));
                 }
             };
             if is_held {

@@ -44,8 +44,9 @@ impl Stream {
         let hint = self.context.decompress_stream(&mut to, &mut from);
         let hint = hint.map_err(Failure::of)?;
         *filled = to.pos();
-        self.has_more = to.pos() == to.capacity();
         self.has_ended = hint == 0;
+        // Behind the end of the frame there is nothing more, also where it filled the chunk: to ask for it begins another.
+        self.has_more = to.pos() == to.capacity() && !self.has_ended;
         Ok(from.pos())
     }
 }
@@ -62,22 +63,21 @@ pub(super) fn decoder(dictionary: Option<&Dictionary>) -> DCtx<'static> {
 /// Why libzstd could not decode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Failure {
-    is_checksum: bool,
+    number: usize,
     detail: &'static str,
 }
 
 impl Failure {
     fn of(code: usize) -> Failure {
-        let number = code.wrapping_neg();
-        assert!(number != MEMORY, "there is no memory to decode");
-        Failure { is_checksum: number == CHECKSUM_WRONG, detail: zstd_safe::get_error_name(code) }
+        Failure { number: code.wrapping_neg(), detail: zstd_safe::get_error_name(code) }
     }
 
-    /// The fault, of which the checksum that the frame says is a part.
-    pub(super) fn fault(self, checksum: u32) -> Fault {
-        match self.is_checksum {
-            true => Fault::Checksum { expected: checksum },
-            false => Fault::Data { detail: self.detail },
+    /// The fault, of which the checksum and the size of the window that the frame says may be a part.
+    pub(super) fn fault(self, checksum: u32, window: u64) -> Fault {
+        match self.number {
+            CHECKSUM_WRONG => Fault::Checksum { expected: checksum },
+            MEMORY => Fault::NoMemory { needed: window },
+            _ => Fault::Data { detail: self.detail },
         }
     }
 }

@@ -8,6 +8,7 @@ use super::manners::Manners;
 use super::options::Options;
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
+use super::quote::without_controls;
 
 /// How much to tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,7 +58,7 @@ impl Told {
     }
 
     pub(super) fn say(&mut self, done: String) {
-        self.messages.push(Message::Done(done));
+        self.messages.push(Message::Done(without_controls(done)));
     }
 
     /// True if there was an error, or a warning instead of the work.

@@ -41,6 +41,18 @@ impl Holes {
         Ok(written)
     }
 
+    /// Leaves out so many zeros.
+    ///
+    /// # Errors
+    ///
+    /// If no file can be so long.
+    pub(super) fn skip(&mut self, len: u64) -> io::Result<()> {
+        let at = self.at.checked_add(len).filter(|at| i64::try_from(*at).is_ok());
+        self.at = at.ok_or(io::ErrorKind::FileTooLarge)?;
+        self.pending += len;
+        Ok(())
+    }
+
     /// The bytes of the whole pages at the start of `bytes` that are as `wanted`.
     fn count_pages(&self, bytes: &[u8], wanted: impl Fn(&[u8]) -> bool) -> usize {
         if !self.at.is_multiple_of(PAGE as u64) {

@@ -11,11 +11,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use abz::Format;
+use abz::descriptors::{StandardStream, was_closed};
 use abz::gzip::{HEADER_LIMIT, Header, Origin};
 use rustix::fs::OFlags;
 
 use super::options::{Action, Destination, Options, Source};
-use super::problem::Problem;
+use super::problem::{CLOSED, Problem};
 use super::target::compressed_path;
 
 /// An input, open.
@@ -134,6 +135,9 @@ pub(super) fn candidates(path: &Path, options: &Options) -> impl Iterator<Item =
 
 fn open_stdin(options: &Options) -> Result<Input, Problem> {
     let name = "standard input";
+    if was_closed(StandardStream::Input) {
+        return Err(Problem::error(name, CLOSED));
+    }
     let stdin = io::stdin();
     if options.action != Action::Compress
         && stdin.is_terminal()
@@ -214,7 +218,7 @@ fn check_kind(path: &Path, metadata: &Metadata, options: &Options) -> Result<(),
         let message = format_args!("is a directory -- ignored{advice}");
         return Err(Problem::new(severities.no_file, subject, message));
     }
-    if options.destination == Destination::Beside && !metadata.is_file() {
+    if matches!(options.destination, Destination::Beside | Destination::Folder(_)) && !metadata.is_file() {
         let message = "is not a regular file -- ignored (use -c to read it)";
         return Err(Problem::new(severities.no_file, subject, message));
     }

@@ -90,23 +90,7 @@ impl Setting<'_> {
             told.output = bytes;
             output = Output::Nowhere;
         }
-        let done = done.map_err(|failure| {
-            let error = match &failure {
-                Failure::Run(error) => error,
-                Failure::Check(found) => return Problem::of_verification(&output_name, found),
-            };
-            failed(error, &input_name, &output_name, options, told)
-        })?;
-        let Some(done) = done else {
-            let format = options.manners.reads[0];
-            return Err(Problem::new(
-                Severity::Damage,
-                input_name,
-                format_args!("not in the format {format}"),
-            ));
-        };
-        let garbage = options.manners.severities.garbage.zip(done.garbage_at);
-        let garbage = garbage.map(|(severity, at)| Problem::trailing_garbage(severity, &input_name, at));
+        let (done, garbage) = self.judge(done, (&input_name, &output_name), told)?;
         let garbage = match garbage {
             Some(error) if error.is_error() => return Err(error),
             garbage => garbage,
@@ -134,6 +118,47 @@ impl Setting<'_> {
             told.say(summary(&input_name, &output_name, options, &done));
         }
         garbage.map_or(Ok(()), Err)
+    }
+
+    /// Converts an input to the end of an output of the given name. Gives what is to be told of bytes behind its last member.
+    pub(super) fn convert_open(
+        &self,
+        input: &Input,
+        (output, name): (&mut Output, &str),
+        conduct: Conduct<'_>,
+        told: &mut Told,
+    ) -> Result<Option<Problem>, Problem> {
+        let done = self.convert(input, output, Crew::Together(conduct));
+        let input_name = input.to_string();
+        let (done, garbage) = self.judge(done, (&input_name, name), told)?;
+        if self.options.is_verbose() {
+            told.say(summary(&input_name, name, self.options, &done));
+        }
+        Ok(garbage)
+    }
+
+    /// What came of a run, and what is to be told of bytes behind the last member.
+    fn judge(
+        &self,
+        done: Result<Option<Done>, Failure>,
+        (input, output): (&str, &str),
+        told: &mut Told,
+    ) -> Result<(Done, Option<Problem>), Problem> {
+        let options = self.options;
+        let done = done.map_err(|failure| {
+            let error = match &failure {
+                Failure::Run(error) => error,
+                Failure::Check(found) => return Problem::of_verification(output, found),
+            };
+            failed(error, input, output, options, told)
+        })?;
+        let Some(done) = done else {
+            let format = options.manners.reads[0];
+            return Err(Problem::new(Severity::Damage, input, format_args!("not in the format {format}")));
+        };
+        let garbage = options.manners.severities.garbage.zip(done.garbage_at);
+        let garbage = garbage.map(|(severity, at)| Problem::trailing_garbage(severity, input, at));
+        Ok((done, garbage))
     }
 
     /// Runs the pipeline from an open input to an open output. `None`: the input is of no format that is read.

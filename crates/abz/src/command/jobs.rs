@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::sync::OnceLock;
 
-use abz::{Conduct, Pool, Report, Tools};
+use abz::{Conduct, Format, Pool, Report, Tools};
 use anabranch::Stream;
 
 use super::archive;
@@ -13,10 +13,11 @@ use super::bench;
 use super::console::{Console, Told};
 use super::input::Input;
 use super::job::{Crew, Setting};
+use super::join;
 use super::list::Listing;
 use super::options::{Action, Destination, Options, Source};
 use super::output::Output;
-use super::problem::Problem;
+use super::problem::{Problem, Severity};
 use super::progress::Progress;
 use super::recover;
 use super::reports::Reports;
@@ -34,6 +35,12 @@ pub fn run(options: &Options, console: &mut Console) {
         false => Progress::hidden(),
     };
     console.share(progress.clone());
+    if let Some((before, after)) = options.adjusted {
+        let (before, after) = (before.div_ceil(1 << 20), after >> 20);
+        let message =
+            format_args!("{before} MiB are more than the limit of memory allows: {after} MiB are taken");
+        console.tell_problem(&Problem::new(Severity::Note, "the dictionary", message));
+    }
     match (&options.archiving, &options.extract, options.action) {
         (Some(archiving), ..) => archive::make(options, archiving, &progress, console),
         (_, Some(folder), _) => archive::take_apart(options, folder, &progress, console),
@@ -63,7 +70,8 @@ fn work(options: &Options, progress: &Progress, console: &mut Console) {
 fn shows_progress(options: &Options) -> bool {
     use std::io::IsTerminal;
     let data_is_shown = options.destination == Destination::Stdout
-        || options.destination == Destination::Beside && options.sources.contains(&Source::Stdin);
+        || matches!(options.destination, Destination::Beside | Destination::Folder(_))
+            && options.sources.contains(&Source::Stdin);
     options.is_chatty()
         && options.explain.is_none()
         && options.action != Action::Bench
@@ -80,6 +88,12 @@ struct Jobs<'a> {
 
 impl Jobs<'_> {
     fn run(&self, console: &mut Console) {
+        if join::is_asked_for(self.setting.options) {
+            let tell = |report: &Report| self.reports.tell(report);
+            let report = self.reports.is_wanted.then_some(&tell as &dyn Fn(&Report));
+            let conduct = Conduct { pool: Some(self.pool()), report, traces: self.reports.traces };
+            return join::run(self.setting, conduct, console);
+        }
         let mut inputs = Walk::new(self.setting.options).peekable();
         let is_only_one = self.setting.options.sources.len() == 1 && !self.setting.options.recursive;
         loop {
@@ -116,7 +130,11 @@ impl Jobs<'_> {
     ) -> bool {
         let setting = self.setting;
         let options = setting.options;
-        let workers = options.compression.workers;
+        let workers = match options.action {
+            // They were counted before.
+            Action::Compress => options.compression.workers,
+            _ => options.decompression().workers_within(),
+        };
         // What waits for standard output is in memory, and what waits for a thread is open.
         let each = if options.destination == Destination::Stdout { 4 } else { 16 };
         let window = (each * workers).min(MAX_OPEN);
@@ -163,16 +181,25 @@ impl Jobs<'_> {
         // What comes out of a small compressed file may be large, and must not wait in memory.
         if options.explain.is_some()
             || options.action != Action::Compress && options.destination == Destination::Stdout
+            // The last file of a name is the one that stays there.
+            || options.force && matches!(options.destination, Destination::Folder(_))
         {
             return false;
         }
         match input {
-            Ok(input) => {
-                input.is_file()
-                    && input.len().is_some_and(|len| len <= options.compression.block_len() as u64)
+            // Side by side, files that have windows would take the limit of memory many times.
+            Ok(input) if options.memory_limit.is_some() && options.action != Action::Compress => {
+                matches!(input.format(), None | Some(Format::Gzip | Format::Bzip2 | Format::Compress))
+                    && self.is_small_file(input)
             }
+            Ok(input) => self.is_small_file(input),
             Err(_) => true,
         }
+    }
+
+    fn is_small_file(&self, input: &Input) -> bool {
+        let most = self.setting.options.compression.block_len() as u64;
+        input.is_file() && input.len().is_some_and(|len| len <= most)
     }
 }
 

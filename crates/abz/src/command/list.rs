@@ -1,7 +1,9 @@
 //! What is in compressed files, for `--list`.
 
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 
+use abz::descriptors::{StandardStream, was_closed};
 use abz::{Conduct, Error, Format, gzip, lzip, xz, zstd};
 use serde_json::json;
 
@@ -9,8 +11,9 @@ use super::console::Loudness;
 use super::input::Input;
 use super::interrupt;
 use super::options::{Options, Source};
-use super::problem::Problem;
+use super::problem::{CLOSED, Problem};
 use super::progress::Progress;
+use super::quote::quoted;
 use super::target;
 
 /// Prints a line for each file and one for all of them, or a JSON array with an object for each file.
@@ -30,7 +33,7 @@ struct Entry {
     compressed: u64,
     plain: u64,
     /// The name that its contents would get.
-    name: String,
+    name: OsString,
 }
 
 /// How much smaller a file is than its contents, in percent.
@@ -79,13 +82,13 @@ impl<'a> Listing<'a> {
         })
     }
 
-    fn name(&self, input: &Input) -> String {
+    fn name(&self, input: &Input) -> OsString {
         let stored = input.stored_name().filter(|_| self.options.naming.restores);
         match (&input.source, stored) {
-            (_, Some(stored)) => stored.to_string_lossy().into_owned(),
-            (Source::Stdin, None) => "-".to_owned(),
+            (_, Some(stored)) => stored,
+            (Source::Stdin, None) => "-".into(),
             (Source::File(path), None) => {
-                target::plain_path(path, self.options).as_deref().unwrap_or(path).display().to_string()
+                target::plain_path(path, self.options).as_deref().unwrap_or(path).into()
             }
         }
     }
@@ -110,12 +113,12 @@ impl<'a> Listing<'a> {
         made_of: &str,
         compressed: u64,
         plain: u64,
-        name: &str,
+        name: &OsStr,
     ) -> io::Result<()> {
         if self.options.is_verbose() {
             write!(out, "{made_of:<8}")?;
         }
-        writeln!(out, "{compressed:>19} {plain:>19} {:>5.1}% {name}", saved(compressed, plain))
+        writeln!(out, "{compressed:>19} {plain:>19} {:>5.1}% {}", saved(compressed, plain), quoted(name))
     }
 
     fn print_json(&self, input: &Input, entry: &Entry) -> Result<(), Problem> {
@@ -130,7 +133,7 @@ impl<'a> Listing<'a> {
             "made_of": made_of,
             "compressed_bytes": compressed,
             "uncompressed_bytes": plain,
-            "uncompressed_name": name,
+            "uncompressed_name": name.to_string_lossy(),
         });
         let start = if self.files == 1 { "[" } else { "," };
         print(|out| write!(out, "{start}\n  {object}"))
@@ -142,7 +145,7 @@ impl<'a> Listing<'a> {
             true if self.files == 0 => print(|out| writeln!(out, "[]")),
             true => print(|out| writeln!(out, "\n]")),
             false if self.files < 2 || self.options.loudness == Loudness::Quiet => Ok(()),
-            false => print(|out| self.write_line(out, "", self.compressed, self.plain, "(totals)")),
+            false => print(|out| self.write_line(out, "", self.compressed, self.plain, "(totals)".as_ref())),
         }
     }
 }
@@ -173,6 +176,9 @@ fn survey(input: &Input) -> Result<Option<(Format, u64)>, Problem> {
 
 /// Writes to standard output.
 pub(super) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Problem> {
+    if was_closed(StandardStream::Output) {
+        return Err(Problem::error("standard output", CLOSED));
+    }
     let mut stdout = io::stdout().lock();
     write(&mut stdout).and_then(|()| stdout.flush()).map_err(|error| {
         interrupt::end_if_broken_pipe(&error);

@@ -10,6 +10,7 @@
 //! | [`walk`] | which inputs there are: folders, with `-r` |
 //! | [`jobs`] | large files one by one, small ones side by side |
 //! | [`job`] | one input from start to end |
+//! | [`join`] | several inputs to one output |
 //! | [`access`] | a part of what is in an input |
 //! | [`verify`] | that what is written can be read back |
 //! | [`sums`] | sums of the plain data on its way |
@@ -28,6 +29,7 @@
 //! | [`console`] | what is told, and the exit status |
 //! | [`progress`] | the bar that a long run shows |
 //! | [`reports`] | what is told of the work itself: reports and traces |
+//! | [`quote`] | how names are shown |
 //! | [`problem`] | what went wrong, in words, with what to do |
 
 #[cfg(not(unix))]
@@ -46,6 +48,7 @@ mod input;
 pub mod interrupt;
 mod job;
 pub mod jobs;
+mod join;
 mod list;
 mod manners;
 mod options;
@@ -53,6 +56,7 @@ mod output;
 mod pages;
 mod problem;
 mod progress;
+mod quote;
 mod recover;
 mod reports;
 pub mod sandbox;

@@ -2,22 +2,24 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use abz::descriptors::{StandardStream, was_closed};
 use abz::gzip::MAX_BLOCK;
 use abz::zstd::{DEFAULT_WINDOW_LIMIT, Decoding, Dictionary, Encoding};
 use abz::{Compression, Decompression, Format, Lzma, Span, lzip};
 use clap::Parser;
 
-use super::arguments::{Arguments, Explained, Gaps, InputWay, LICENSE, OutputWay, Reported, Zstd};
+use super::arguments::{
+    Arguments, Explained, Gaps, InputWay, LICENSE, OutputWay, Reported, Zstd, with_long_levels,
+};
 use super::console::{Loudness, Status};
 use super::dialect;
-use super::interrupt::end_if_broken_pipe;
+use super::list::print;
 use super::manners::{Manners, OWN};
 use super::pages;
-use super::problem::Problem;
 
 /// The highest level of zstd that needs no further word.
 const HIGHEST_WITHOUT_ULTRA: u32 = 19;
@@ -56,6 +58,8 @@ pub struct Options {
     pub(super) force: bool,
     /// Take the files in folders.
     pub(super) recursive: bool,
+    /// Take no files whose names say that they are compressed.
+    pub(super) exclude_compressed: bool,
     /// Touch only what is named, as far as the kernel can see to that.
     pub(super) sandbox: bool,
     /// A format was named: measure no other.
@@ -80,6 +84,8 @@ pub struct Options {
     pub(super) suffix: OsString,
     /// Level, block size and workers; each file brings its own origin, and may need fewer workers.
     pub(super) compression: Compression,
+    /// The size of the dictionary before and after it was made smaller, for the limit of memory, in bytes.
+    pub(super) adjusted: Option<(u32, u32)>,
     /// The most memory to take for decompression, in bytes.
     pub(super) memory_limit: Option<u64>,
     /// What files of lzip may have.
@@ -111,6 +117,8 @@ pub(super) enum Action {
 pub(super) struct Archiving {
     /// A file, or - for standard output.
     pub(super) output: PathBuf,
+    /// It is not compressed.
+    pub(super) is_plain: bool,
     /// The time of all that is in it, in seconds since 1970, instead of their own.
     pub(super) mtime: Option<u64>,
     /// The numbers of the user and the group to whom all belongs, instead of their own.
@@ -141,7 +149,10 @@ pub(super) enum Destination {
     /// Each beside its input, under a name made of that of the input; from standard input to standard output.
     Beside,
     Stdout,
+    /// All to one file.
     File(PathBuf),
+    /// Each in this folder, under a name made of that of the input.
+    Folder(PathBuf),
     /// What is decoded is only looked at.
     Nowhere,
 }
@@ -158,7 +169,7 @@ impl Options {
     }
 
     fn from_own_command_line() -> Result<Options, Status> {
-        let arguments = Arguments::try_parse();
+        let arguments = Arguments::try_parse_from(with_long_levels(std::env::args_os()));
         if let Ok(folder) = arguments.as_ref().map(|arguments| &arguments.told.install_links)
             && let Some(folder) = folder
         {
@@ -169,25 +180,22 @@ impl Options {
         if let Ok(arguments) = &arguments
             && (arguments.told.license || arguments.told.generate.is_some())
         {
-            let mut stdout = std::io::stdout().lock();
-            let written = match arguments.told.generate {
+            let printed = print(|mut stdout| match arguments.told.generate {
                 Some(generated) => pages::write(generated, &mut stdout),
                 None => stdout.write_all(LICENSE.as_bytes()),
-            };
-            let flushed = written.and_then(|()| stdout.flush());
-            return Err(match flushed {
+            });
+            return Err(match printed {
                 Ok(()) => Status::Success,
-                Err(error) => {
-                    end_if_broken_pipe(&error);
-                    eprintln!("abz: {}", Problem::of_file("standard output", "cannot be written to", &error));
+                Err(problem) => {
+                    eprintln!("abz: {problem}");
                     Status::Error
                 }
             });
         }
         arguments.and_then(Options::new).map_err(|error| {
             // Where it cannot be printed, the status must do.
-            let _ = error.print();
-            if error.use_stderr() { Status::Error } else { Status::Success }
+            let is_printed = error.print().is_ok() && !was_closed(StandardStream::Output);
+            if error.use_stderr() || !is_printed { Status::Error } else { Status::Success }
         })
     }
 
@@ -208,6 +216,7 @@ impl Options {
             keep: false,
             force: false,
             recursive: false,
+            exclude_compressed: false,
             sync: false,
             sandbox: true,
             format_was_named: false,
@@ -222,6 +231,7 @@ impl Options {
             naming: Naming { stores: true, restores: false },
             suffix: format.suffix().into(),
             compression: Compression { format, level: format.default_level(), ..Compression::default() },
+            adjusted: None,
             memory_limit: None,
             lzip: lzip::Strictness::default(),
             decoding: Decoding::default(),
@@ -241,16 +251,28 @@ impl Options {
                 .map(|file| if file.as_os_str() == "-" { Source::Stdin } else { Source::File(file) })
                 .collect(),
         };
-        if files.output.is_some() && sources.len() > 1 {
-            return Err(mistake("--output is one file: it needs one input, or none"));
+        let is_about_one = what.recover.is_some()
+            || access.index
+            || access.range.is_some()
+            || access.line_range.is_some()
+            || files.checksum.is_some()
+            || what.explain.is_some();
+        if files.output.is_some() && is_about_one && (sources.len() > 1 || files.recursive) {
+            return Err(mistake("--output is one file here: it needs one input, or none"));
         }
+        let is_plain = how.format.is_none()
+            && archive.archive.as_ref().is_some_and(|output| {
+                output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("tar"))
+            });
         let format = match (how.format, &archive.archive) {
             (Some(format), _) => format,
             (None, None) => Format::default(),
+            (None, Some(_)) if is_plain => Format::default(),
             (None, Some(output)) => match Format::of_archive(output) {
                 Some(format) => format,
                 None => {
-                    return Err(mistake("--archive: the name ends with no known format: use .tar.gz, or -F"));
+                    let message = "--archive: the name ends with no known format: use .tar.gz, .tar, or -F";
+                    return Err(mistake(message));
                 }
             },
         };
@@ -302,9 +324,11 @@ impl Options {
             Some(file) if file.as_os_str() == "-" => Destination::Stdout,
             Some(file) => Destination::File(file),
             None if files.stdout || span.is_some() => Destination::Stdout,
-            None => Destination::Beside,
+            None => files.output_dir_flat.map_or(Destination::Beside, Destination::Folder),
         };
-        let (level, fast) = match how.level.0.map(|level| (level < 0, level.unsigned_abs() as u32)) {
+        let levels = format.lowest_level()..=format.highest_level();
+        let level = how.level.of(levels);
+        let (level, fast) = match level.map(|level| (level < 0, level.unsigned_abs() as u32)) {
             None => (format.default_level(), None),
             Some((false, level)) => (level, None),
             Some((true, fast)) => (format.default_level(), Some(fast)),
@@ -385,6 +409,7 @@ impl Options {
             action,
             archiving: archive.archive.map(|output| Archiving {
                 output,
+                is_plain,
                 mtime: archive.mtime,
                 owner: archive.owner,
             }),
@@ -400,6 +425,7 @@ impl Options {
             destination,
             force: files.force,
             recursive: files.recursive,
+            exclude_compressed: files.exclude_compressed,
             sync: files.sync,
             sandbox: !files.no_sandbox,
             format_was_named: how.format.is_some(),
@@ -425,25 +451,33 @@ impl Options {
             ..Options::plain(format)
         };
         if options.action == Action::Compress {
-            options.limit_compression(how.memlimit).map_err(mistake)?;
+            // Who names the size of the dictionary wants that one.
+            let adjusts = !how.no_adjust && how.dictionary_size.is_none();
+            options.limit_compression(how.memlimit, adjusts).map_err(mistake)?;
         }
         Ok(options)
     }
 }
 
 impl Options {
-    /// Compresses with no more threads than have room in so many bytes, if that is a limit.
+    /// Compresses with no more threads than have room in so many bytes, if that is a limit; and, if `adjusts`, with a smaller
+    /// dictionary where not even one has.
     ///
     /// # Errors
     ///
-    /// If not even one has: what to do.
-    pub(super) fn limit_compression(&mut self, limit: Option<u64>) -> Result<(), String> {
+    /// If that is not enough: what to do.
+    pub(super) fn limit_compression(&mut self, limit: Option<u64>, adjusts: bool) -> Result<(), String> {
         let Some(limit) = limit else { return Ok(()) };
-        self.compression.limit_memory(limit).map_err(|needed| {
+        let limited = match adjusts {
+            true => self.compression.limit_memory_and_dictionary(limit),
+            false => self.compression.limit_memory(limit).map(|()| None),
+        };
+        self.adjusted = limited.map_err(|needed| {
             let needed = needed.div_ceil(1 << 20);
             let advice = "take a lower level, or a smaller dictionary";
             format!("to compress so needs {needed} MiB of memory with one thread: {advice}")
-        })
+        })?;
+        Ok(())
     }
 
     /// How to read compressed files; each may need fewer workers.
@@ -452,7 +486,7 @@ impl Options {
         let mut zstd = self.decoding.clone();
         if let Some(limit) = self.memory_limit {
             // As in zstd it may be more than windows have without it.
-            zstd.max_window = limit;
+            zstd.memory_limit = Some(limit);
             // Two frames for each worker wait, or are decoded.
             let share = usize::try_from(limit).unwrap_or(usize::MAX) / (2 * workers);
             zstd.max_whole = zstd.max_whole.min(share);
@@ -462,7 +496,11 @@ impl Options {
 
     /// True if outputs take the place of their inputs.
     pub(super) fn replaces(&self) -> bool {
-        self.destination == Destination::Beside && self.action != Action::Index
+        match self.destination {
+            Destination::Beside => self.action != Action::Index,
+            Destination::Folder(_) => !self.keep,
+            _ => false,
+        }
     }
 
     /// True if memory may be used of which the file may go away.

@@ -10,13 +10,14 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use abz::descriptors::{StandardStream, was_closed};
 use tempfile::{Builder, NamedTempFile};
 
 use super::holes::Holes;
 use super::input::Input;
 use super::interrupt::Change;
 use super::options::{Action, Options};
-use super::problem::Problem;
+use super::problem::{CLOSED, Problem};
 use super::target::Target;
 
 /// What the names of incomplete outputs begin and end with.
@@ -58,6 +59,8 @@ pub(super) struct Temporary {
     overwrite: bool,
     /// `None` if zeros are written like all else.
     holes: Option<Holes>,
+    /// Its parts may not be written in any order: there is something in it already.
+    is_in_order: bool,
 }
 
 impl fmt::Display for Output {
@@ -95,6 +98,9 @@ impl Output {
     /// Opens standard output.
     pub(super) fn open_stdout(options: &Options) -> Result<Output, Problem> {
         let name = STDOUT.to_owned();
+        if was_closed(StandardStream::Output) {
+            return Err(Problem::error(name, CLOSED));
+        }
         let stdout = io::stdout();
         if options.action == Action::Compress && stdout.is_terminal() && !options.force {
             return Err(Problem::error(
@@ -109,12 +115,36 @@ impl Output {
         }
     }
 
+    /// The same output, to be written from start to end.
+    pub(super) fn in_order(mut self) -> Self {
+        if let Output::Temporary(temporary) = &mut self {
+            temporary.is_in_order = true;
+        }
+        self
+    }
+
     /// The file, if its parts may be written in any order, and whether zeros are to be left out.
     pub(super) fn parts(&self) -> Option<(&File, bool)> {
         match self {
-            Output::Temporary(temporary) => Some((temporary.file(), temporary.holes.is_some())),
+            Output::Temporary(temporary) if !temporary.is_in_order => {
+                Some((temporary.file(), temporary.holes.is_some()))
+            }
             _ => None,
         }
+    }
+
+    /// Writes so many zeros, or leaves them out.
+    pub(super) fn write_zeros(&mut self, mut len: u64) -> io::Result<()> {
+        if let Output::Temporary(Temporary { holes: Some(holes), .. }) = self {
+            return holes.skip(len);
+        }
+        static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+        while len > 0 {
+            let some = len.min(ZEROS.len() as u64);
+            self.write_all(&ZEROS[..some as usize])?;
+            len -= some;
+        }
+        Ok(())
     }
 
     /// Gives the complete output its attributes and its name, and waits for the disk if it should.
@@ -291,7 +321,7 @@ fn open_file(
         })?;
     change.add(file.path());
     let holes = (options.sparse && options.action == Action::Decompress).then(Holes::default);
-    Ok(Output::Temporary(Temporary { file: Some(file), target, overwrite, holes }))
+    Ok(Output::Temporary(Temporary { file: Some(file), target, overwrite, holes, is_in_order: false }))
 }
 
 /// The rights that new files may have, as one shows that was made without the right to run it: who may read may run.

@@ -6,6 +6,8 @@ use std::io;
 use abz::gzip::{Fault, HeaderError};
 use abz::{Error, bzip2, gzip, lzip, xz, zstd};
 
+use super::quote::without_controls;
+
 /// A problem to be told. It ends the work on its input unless it comes after it.
 #[derive(Debug)]
 pub struct Problem {
@@ -50,7 +52,10 @@ impl Problem {
     }
 
     pub(super) fn new(severity: Severity, subject: impl fmt::Display, message: impl fmt::Display) -> Self {
-        Problem { severity, ends_work: true, subject: subject.to_string(), message: message.to_string() }
+        // Either may have a name in it that would do something to a terminal.
+        let (subject, message) = (subject.to_string(), message.to_string());
+        let (subject, message) = (without_controls(subject), without_controls(message));
+        Problem { severity, ends_work: true, subject, message }
     }
 
     /// The same problem, told after the work is done.
@@ -143,7 +148,9 @@ fn advice_on_lzip(error: &lzip::DecodeError) -> &'static str {
     match error.fault {
         lzip::Fault::Truncated { .. } => CUT,
         lzip::Fault::Version { .. } => "the file is damaged there, or of a version that abz does not know",
-        lzip::Fault::Memory { .. } => "this machine, or what you allow, is too small for it",
+        lzip::Fault::Memory { .. } | lzip::Fault::NoMemory { .. } => {
+            "this machine, or what you allow, is too small for it"
+        }
         _ => DAMAGED,
     }
 }
@@ -153,7 +160,9 @@ fn advice_on_xz(error: &xz::DecodeError) -> &'static str {
     match error.fault {
         xz::Fault::Truncated { .. } => CUT,
         xz::Fault::Unsupported { .. } => "the file is damaged there, or of a kind that abz does not know",
-        xz::Fault::Memory { .. } => "this machine, or what you allow, is too small for it",
+        xz::Fault::Memory { .. } | xz::Fault::NoMemory { .. } => {
+            "this machine, or what you allow, is too small for it"
+        }
         _ => DAMAGED,
     }
 }
@@ -162,6 +171,10 @@ fn advice_on_xz(error: &xz::DecodeError) -> &'static str {
 fn advice_on_zstd(error: &zstd::DecodeError) -> String {
     match error.fault {
         zstd::Fault::Truncated { .. } => CUT.into(),
+        zstd::Fault::MemoryLimit { needed, .. } => {
+            format!("if there is memory for that, allow it with --memlimit={}M", needed.div_ceil(1 << 20) + 1)
+        }
+        zstd::Fault::NoMemory { .. } => "this machine, or what you allow, is too small for it".into(),
         zstd::Fault::Dictionary { .. } => "name the file in which it is with -D".into(),
         zstd::Fault::Window { needed, .. } => {
             let log = needed.next_power_of_two().ilog2();
@@ -170,6 +183,9 @@ fn advice_on_zstd(error: &zstd::DecodeError) -> String {
         _ => DAMAGED.into(),
     }
 }
+
+/// What is wrong with a standard stream that the program was started without.
+pub(super) const CLOSED: &str = "is closed: the program was started without it";
 
 const MISPLACED: &str = "the file is damaged there, or where it says where its parts are: -t finds out";
 const CUT: &str = "the file was cut short: get all of it (-dc gives what there is)";

@@ -49,8 +49,18 @@ impl Sandbox {
                 sandbox.readable.extend(input::candidates(path, options).map(|path| index_of(&path)));
             }
         }
-        if let Destination::File(path) = &options.destination {
-            sandbox.write_to(path);
+        match &options.destination {
+            Destination::File(path) => sandbox.write_to(path),
+            Destination::Folder(folder) => drop(sandbox.writable.insert(folder.clone())),
+            _ => {}
+        }
+        // Inputs are removed from where they lie.
+        if !options.keep && matches!(options.destination, Destination::Folder(_)) {
+            for source in &options.sources {
+                let Source::File(path) = source else { continue };
+                let is_folder = fs::metadata(path).is_ok_and(|found| found.is_dir());
+                sandbox.writable.insert(if is_folder { path.clone() } else { folder_of(path).to_owned() });
+            }
         }
         sandbox.readable.extend(options.index_file.clone());
         if let Some(folder) = &options.extract {
@@ -79,7 +89,7 @@ impl Sandbox {
 
         let reading = AccessFs::ReadFile | AccessFs::ReadDir;
         let building = match self.builds {
-            true => AccessFs::MakeDir | AccessFs::MakeSym | AccessFs::Refer,
+            true => AccessFs::MakeDir | AccessFs::RemoveDir | AccessFs::MakeSym | AccessFs::Refer,
             false => BitFlags::empty(),
         };
         let writing =

@@ -26,8 +26,10 @@ impl Target {
         let path = match (&options.destination, &input.source) {
             (Destination::Nowhere, _) => return Ok(Target::Nowhere),
             (Destination::File(file), _) => return Ok(Target::File(file.clone())),
-            (Destination::Stdout, _) | (Destination::Beside, Source::Stdin) => return Ok(Target::Stdout),
-            (Destination::Beside, Source::File(path)) => path,
+            (Destination::Stdout, _) | (Destination::Beside | Destination::Folder(_), Source::Stdin) => {
+                return Ok(Target::Stdout);
+            }
+            (Destination::Beside | Destination::Folder(_), Source::File(path)) => path,
         };
         let name = path.file_name().unwrap_or_default();
         let stem = without_suffix(name, options);
@@ -59,7 +61,10 @@ impl Target {
                 guess
             }
         };
-        Ok(Target::File(path.with_file_name(name)))
+        Ok(Target::File(match &options.destination {
+            Destination::Folder(folder) => folder.join(name),
+            _ => path.with_file_name(name),
+        }))
     }
 }
 

@@ -1,14 +1,15 @@
 //! From what the user named to inputs, open: folders are walked with `-r`.
 
-use std::collections::VecDeque;
-use std::ffi::OsStr;
+use std::collections::{HashSet, VecDeque};
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, FileType};
 use std::path::Path;
 
 use super::input::Input;
-use super::options::{Options, Source};
+use super::options::{Action, Destination, Options, Source};
 use super::output::is_temporary;
 use super::problem::Problem;
+use super::target::without_suffix;
 
 /// The inputs, each opened when it is asked for. The files of a folder come in the order of their names, so that
 /// two runs over the same files say the same.
@@ -17,11 +18,14 @@ pub(super) struct Walk<'a> {
     options: &'a Options,
     /// What is still to be taken, and what it was found to be if that was in a folder.
     waiting: VecDeque<(Source, Option<FileType>)>,
+    /// The names of files whose outputs go to one folder: the first one of a name gets it.
+    taken: HashSet<OsString>,
 }
 
 impl<'a> Walk<'a> {
     pub(super) fn new(options: &'a Options) -> Self {
-        Walk { options, waiting: options.sources.iter().map(|source| (source.clone(), None)).collect() }
+        let waiting = options.sources.iter().map(|source| (source.clone(), None)).collect();
+        Walk { options, waiting, taken: HashSet::new() }
     }
 
     /// Puts the files and folders in `folder` before all that waits.
@@ -44,6 +48,15 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
+    /// Why a file has no place in the folder for all outputs, if that is so: another one of its name came before it.
+    fn is_taken(&mut self, path: &Path) -> Option<Problem> {
+        let Destination::Folder(folder) = &self.options.destination else { return None };
+        let name = path.file_name().filter(|_| !self.options.force)?;
+        let message = format_args!("another file of this name goes to {} -- ignored", folder.display());
+        (!self.taken.insert(name.to_owned()))
+            .then(|| Problem::new(self.options.manners.severities.exists, path.display(), message))
+    }
+
     /// Whether what the user named, or what was found to be of such a kind, is to be entered.
     fn is_folder(&self, path: &Path, found: Option<FileType>) -> bool {
         match found {
@@ -61,6 +74,13 @@ impl Iterator for Walk<'_> {
         loop {
             let (source, found) = self.waiting.pop_front()?;
             if let Source::File(path) = &source
+                && self.options.exclude_compressed
+                && self.options.action == Action::Compress
+                && is_compressed(path, self.options)
+            {
+                continue;
+            }
+            if let Source::File(path) = &source
                 && self.options.recursive
                 && self.is_folder(path, found)
             {
@@ -69,10 +89,33 @@ impl Iterator for Walk<'_> {
                     Err(problem) => return Some(Err(problem)),
                 }
             }
+            if let Source::File(path) = &source
+                && let Some(problem) = self.is_taken(path)
+            {
+                return Some(Err(problem));
+            }
             return Some(Input::open(source, found.is_some(), self.options));
         }
     }
 }
+
+/// True of a name that says that its file is compressed: to one of the formats, or otherwise.
+fn is_compressed(path: &Path, options: &Options) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    without_suffix(name, options).is_some()
+        || COMPRESSED.iter().any(|known| known.eq_ignore_ascii_case(extension))
+}
+
+/// How names end of files that are compressed, beside those of the formats: archives and packages, pictures, sound, films,
+/// documents.
+const COMPRESSED: [&str; 66] = [
+    "7z", "ace", "apk", "arj", "br", "bz3", "cab", "crate", "deb", "dmg", "ear", "ipa", "jar", "lha", "lz4",
+    "lzo", "lzma", "rar", "rpm", "sz", "txz", "tzst", "war", "whl", "xpi", "xz", "Z", "zip", "zst", "avif",
+    "gif", "heic", "jp2", "jpeg", "jpg", "jxl", "png", "webp", "aac", "ape", "flac", "m4a", "mp3", "ogg",
+    "opus", "wma", "3gp", "avi", "flv", "m4v", "mkv", "mov", "mp4", "mpeg", "mpg", "webm", "wmv", "docx",
+    "epub", "odp", "ods", "odt", "pptx", "woff", "woff2", "xlsx",
+];
 
 /// How much all inputs have, if that is known before they are read.
 pub(super) fn total(options: &Options) -> Option<u64> {

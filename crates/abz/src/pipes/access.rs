@@ -1,5 +1,7 @@
 //! Parts of a file, each read by the worker that decodes it.
 
+use std::io;
+
 use abz_codec::access::{Decoder, Part};
 use abz_codec::zstd::Decoding;
 use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
@@ -24,7 +26,11 @@ pub(crate) fn decode<'a>(
             || (Decoder::new(decoding), Vec::new()),
             move |(decoder, bytes), part: &Part| {
                 let place = part.bytes();
-                bytes.resize((place.end - place.start) as usize, 0);
+                let len = (place.end - place.start) as usize;
+                bytes.clear();
+                let made = bytes.try_reserve_exact(len);
+                made.map_err(|_| Error::Read(io::ErrorKind::OutOfMemory.into()))?;
+                bytes.resize(len, 0);
                 input.read_at(bytes, place.start).map_err(Error::Read)?;
                 let mut data = buffers.take();
                 match exact {

@@ -1,588 +1,377 @@
-//! From a described stream to a line of nodes.
+//! From a plan and the code beside it to a line.
+//!
+//! The code of a stream is a chain of [`Upstream`]s, from the sink to the source. Each connects itself in front of the
+//! node that takes what it gives, and asks the plan how: in which domain, by a call or through a lane, on which threads.
+//! The nodes so come into being from the sink to the source, and are put into the order of the plan at the end.
 
-use std::time::Duration;
+use std::ops::Range;
 
-use anabranch_plan::Plan;
-use anabranch_record::EventCount;
-use anabranch_record::lane::{Committed, Domain, Inlet, Stage};
-use anabranch_record::sync::{Arc, Ordering};
+use anabranch_plan::{Burst, EdgeKind, Executor, NodeId, Placement, Plan, Role};
+use anabranch_record::lane::{Domain, Exit, Indices};
+use anabranch_record::sync::Arc;
+use anabranch_record::{EventCount, Word};
 
-use super::bridge::BridgeNode;
-use super::exit::{Exit, RoomNotice};
-use super::hop::{HopNode, Limits, Parallel, UnitHop};
-use super::inline::{Drive, InlineBridge, InlineHop, InlineSource, InlineStage, Push};
-use super::run::{ErrorSlot, Run, Site};
-use super::scales::{Scales, Weigher};
-use super::shards::{ShardedNode, Sharding};
-use super::sink::SinkNode;
-use super::source::SourceNode;
-use super::stage::StageNode;
-use crate::monitor::{NodeSnapshot, Snapshot};
-use crate::report::Report;
-use crate::serial::{Pull, Serial, Spread, SpreadOnly};
-use crate::shape::{Shape, Single};
-use crate::stream::unit_names;
-use crate::unit::{Apply, Unit};
-
-/// What the settings behind a stage say of the node, as far as executors care.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct NodeSpec {
-    /// At most so many calls of the stage at once.
-    pub(crate) replicas: Option<usize>,
-    /// A claim of the unit is so many items.
-    pub(crate) burst: Option<u64>,
-    /// The stage has a thread of its own, which waits here.
-    pub(crate) own: Option<Arc<EventCount>>,
-}
-
-/// A serial node of a line: the source, a serial stage or the sink.
-pub(crate) trait SerialNode: Sync {
-    /// Takes the node's baton and runs it as long as a quantum allows, or leaves the poke to its holder.
-    ///
-    /// A node that may block for what comes next leaves it to its only worker to do what there is `elsewhere` first.
-    fn poke(&self, elsewhere: &dyn Fn() -> bool) -> Poked;
-
-    /// Whether the baton is free and the node would find something to do. Only looks.
-    fn is_ready(&self) -> bool;
-
-    /// Whether a thread holds the baton just now.
-    fn is_held(&self) -> bool;
-
-    /// The node's id in the plan, and how many items it has taken: the source, how many it has given.
-    fn taken(&self) -> (usize, u64);
-
-    /// How many indices it has put behind itself: as many as it has taken, unless it opens a domain.
-    fn given(&self) -> u64 {
-        self.taken().1
-    }
-
-    /// Nanoseconds of one call, as far as known: a worker that is about to claim feeds itself from a source
-    /// only while it is quick.
-    fn mean(&self) -> u64;
-}
-
-/// What became of a poke.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Poked {
-    /// Another thread holds the baton and will look again; or the node is closed.
-    Elsewhere,
-    /// There was nothing to do.
-    Idle,
-    /// Something was done.
-    Worked,
-}
-
-/// A serial node and the event of its own thread, if it has one.
-pub(crate) struct Station<'env> {
-    pub(crate) node: Box<dyn SerialNode + Send + 'env>,
-    pub(crate) own: Option<Arc<EventCount>>,
-}
-
-/// A serial node and the hop before it, if there is one: without, the node before is serial too.
-pub(crate) struct Link<'env> {
-    pub(crate) hop: Option<Box<dyn Parallel + Send + 'env>>,
-    pub(crate) station: Station<'env>,
-}
-
-/// A line: what threads walk. The last link is the sink.
-///
-/// On cache lines of its own: it lies on the caller's stack, perhaps beside what a stage counts in.
-#[repr(align(128))]
-pub(crate) struct Line<'env> {
-    pub(crate) source: Station<'env>,
-    pub(crate) links: Vec<Link<'env>>,
-}
-
-impl Line<'_> {
-    /// How each node of the plan stands.
-    pub(crate) fn snapshot(&self, run: &Run, title: &str, plan: &Plan) -> Snapshot {
-        let names = unit_names(plan);
-        let mut nodes = Vec::new();
-        let mut before = None;
-        let mut note = |(id, taken): (usize, u64), given: u64, running| {
-            let waiting = before.map_or(0, |before: u64| before.saturating_sub(taken));
-            before = Some(given);
-            if let Some((_, name)) = names.iter().find(|(named, _)| *named == id) {
-                nodes.push(NodeSnapshot { name: name.clone(), taken, before: waiting, running });
-            }
-        };
-        note(self.source.node.taken(), self.source.node.given(), Some(self.source.node.is_held()));
-        for link in &self.links {
-            if let Some(hop) = &link.hop {
-                note(hop.taken(), hop.taken().1, None);
-            }
-            let node = &link.station.node;
-            note(node.taken(), node.given(), Some(node.is_held()));
-        }
-        let workers = run.workers.load(Ordering::Relaxed);
-        let measures = run.measures().expect("a run that is watched is measured");
-        let report = Report::new(plan.clone(), Duration::from_nanos(measures.now()), measures);
-        Snapshot {
-            title: title.to_owned(),
-            workers,
-            waiting: run.event.sleepers().min(workers),
-            nodes,
-            report,
-        }
-    }
-
-    /// How many items wait before each node behind the source: pairs of an id and a number.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = (usize, u64)> {
-        let mut before = self.source.node.given();
-        self.links.iter().flat_map(move |link| {
-            let hop = link.hop.as_ref().map(|hop| {
-                let (id, taken) = hop.taken();
-                (id, std::mem::replace(&mut before, taken).saturating_sub(taken))
-            });
-            let (id, taken) = link.station.node.taken();
-            let given = std::mem::replace(&mut before, link.station.node.given());
-            hop.into_iter().chain([(id, given.saturating_sub(taken))])
-        })
-    }
-
-    /// Items that were asked of the source, and items that passed the sink.
-    pub(crate) fn counts(&self) -> (u64, u64) {
-        let last = &self.links.last().expect("a line ends at a sink").station;
-        (self.source.node.taken().1, last.node.taken().1)
-    }
-}
+use super::counter::Counter;
+use super::end::LineEnd;
+use super::failure::ErrorSlot;
+use super::gate::Gate;
+use super::head::Head;
+use super::hop::{Claims, Parallel};
+use super::input::{Drain, Input, Lane};
+use super::line::{Drive, Farm, Line, Place, SerialNode, Station};
+use super::measures::{Crossing, Mark};
+use super::push::{Out, Push};
+use super::reindex::Reindex;
+use super::room::RoomNotice;
+use super::run::Run;
+use super::scales::Weigher;
+use super::site::{Site, Spot};
+use crate::progress::Reporter;
 
 /// A line in the making.
-pub(crate) struct Assembly<'env> {
+pub(crate) struct Assembly<'run> {
     pub(crate) run: Arc<Run>,
-    /// Of each domain; later ones have the last.
-    windows: Vec<usize>,
-    specs: Vec<NodeSpec>,
-    source: Option<Station<'env>>,
-    links: Vec<Link<'env>>,
-    /// Where the source of the current domain is told of room.
-    room: Option<RoomNotice>,
-    domain: usize,
-    /// The node that has opened it.
-    opened_by: usize,
-    /// Order was given up.
-    is_unordered: bool,
+    pub(crate) plan: Plan,
+    domains: Vec<Ends>,
+    /// For each node, where the thread of its own waits, if it has one.
+    own: Vec<Option<Arc<EventCount>>>,
+    places: Vec<(usize, Place<'run>)>,
+    /// The source of the inline executor.
+    pub(super) drive: Option<Box<dyn Drive + 'run>>,
 }
 
-impl<'env> Assembly<'env> {
-    pub(crate) fn new(run: Arc<Run>, windows: Vec<usize>, specs: Vec<NodeSpec>) -> Self {
-        let links = Vec::with_capacity(specs.len());
-        let (is_unordered, domain, opened_by) = (false, 0, 0);
-        Self { run, windows, specs, source: None, links, room: None, is_unordered, domain, opened_by }
+/// The two ends of a domain, until nodes take them, and what nodes share.
+struct Ends {
+    domain: Arc<Domain>,
+    indices: Option<Indices>,
+    exit: Option<Exit>,
+    /// How the domain's source is told of room, with the word of its baton. The inline executor has nobody to tell.
+    notice: Option<RoomNotice>,
+    opened_by: usize,
+}
+
+/// The events of the nodes that have threads of their own, by node. `outside` is the event of a source whose items come
+/// from outside, which is rung there too.
+pub(crate) fn own_events(plan: &Plan, outside: Option<&Arc<EventCount>>) -> Vec<Option<Arc<EventCount>>> {
+    let event = |role: Role| match outside {
+        Some(event) if role == Role::Source => Arc::clone(event),
+        _ => Arc::new(EventCount::new()),
+    };
+    let is_own = |placement: Placement| placement == Placement::Dedicated;
+    plan.nodes.iter().map(|node| is_own(node.placement).then(|| event(node.role))).collect()
+}
+
+impl<'run> Assembly<'run> {
+    /// Of a plan whose first domain has at most `most` items. `own` is of [`own_events`].
+    pub(crate) fn new(
+        run: Arc<Run>,
+        plan: Plan,
+        own: Vec<Option<Arc<EventCount>>>,
+        most: Option<usize>,
+    ) -> Self {
+        let is_inline = plan.settings.executor == Executor::Inline;
+        let places = Vec::with_capacity(if is_inline { 0 } else { plan.nodes.len() });
+        let mut assembly = Self { run, plan, domains: Vec::new(), own, places, drive: None };
+        assembly.domains =
+            (0..assembly.plan.domains.len()).map(|number| assembly.open(number, most)).collect();
+        assembly
     }
 
-    fn site<E>(&self, id: usize, domain: &Arc<Domain>, errors: &Arc<ErrorSlot<E>>) -> Site<E> {
-        Site {
-            run: Arc::clone(&self.run),
-            id,
-            number: self.domain,
-            opened_by: self.opened_by,
-            in_time: self.is_unordered,
-            gives_arrivals: false,
-            is_dedicated: self.specs.get(id).is_some_and(|spec| spec.own.is_some()),
-            domain: Some(Arc::clone(domain)),
-            errors: Arc::clone(errors),
+    fn open(&self, number: usize, most: Option<usize>) -> Ends {
+        // One index more than items: the end of the stream has one too.
+        let most = most.filter(|_| number == 0).map_or(usize::MAX, |items| items.saturating_add(1));
+        let (indices, exit) = Domain::open(self.plan.domains[number].window.min(most));
+        let domain = Arc::clone(indices.domain());
+        let opened_by = self.plan.opener(number).map_or(0, |id| id.0);
+        if self.is_inline() {
+            return Ends { domain, indices: Some(indices), exit: Some(exit), notice: None, opened_by };
         }
+        let first = self.plan.nodes.iter().position(|node| node.domain == number).unwrap_or(0);
+        let is_weighed = number == 0 && self.plan.settings.window_bytes.is_some();
+        let feed = self.run.feed.clone().filter(|_| number == 0);
+        let gate = (is_weighed || feed.is_some()).then(|| Arc::new(Gate::new(&domain, feed)));
+        let notice = Some(RoomNotice { word: Word::new(), event: self.event_of(first), gate });
+        Ends { domain, indices: Some(indices), exit: Some(exit), notice, opened_by }
     }
 
-    /// The window of the current domain.
-    fn window(&self) -> usize {
-        self.windows[self.domain.min(self.windows.len() - 1)]
+    /// Whether everything runs on the calling thread, each item to its end before the next.
+    pub(super) fn is_inline(&self) -> bool {
+        self.plan.settings.executor == Executor::Inline
+    }
+
+    fn domain_of(&self, id: usize) -> usize {
+        self.plan.nodes[id].domain
+    }
+
+    /// The number of the domain from which a node takes its items.
+    fn domain_before(&self, id: usize) -> usize {
+        let edge = self.plan.inputs(NodeId(id)).next().expect("a node that takes items has an input");
+        self.domain_of(edge.from.0)
     }
 
     /// The event on which whoever runs serial node `id` waits.
-    fn event_of(&self, id: Option<usize>) -> Arc<EventCount> {
-        let own = id.and_then(|id| self.specs[id].own.as_ref());
-        Arc::clone(own.unwrap_or(&self.run.event))
+    fn event_of(&self, id: usize) -> Arc<EventCount> {
+        Arc::clone(self.own[id].as_ref().unwrap_or(&self.run.event))
     }
 
-    /// Makes a bridge from the current domain to a new one, which is the current one from now on. `id` is the
-    /// bridge's node, if it is in the specs, `opened_by` is that or the hop before it, and `consumer` the serial node
-    /// behind it, if no hop is.
-    #[allow(clippy::type_complexity)]
-    fn bridge<S, T, X, Op, E>(
-        &mut self,
-        exit: X,
-        op: Op,
-        errors: &Arc<ErrorSlot<E>>,
-        id: Option<usize>,
-        opened_by: usize,
-        consumer: Option<usize>,
-    ) -> (Box<dyn SerialNode + Send + 'env>, Committed<Op::Out>)
-    where
-        S: Shape,
-        T: Send + 'env,
-        X: Exit<S::Slot<T>> + 'env,
-        E: Send + 'env,
-        Op: Spread<T, E> + 'env,
-    {
-        let notice = self.room.take().expect("a bridge has a source");
-        self.domain += 1;
-        let (entry, lane) = Domain::open(self.window());
-        let ends = std::mem::replace(&mut self.opened_by, opened_by);
-        let site = self.site(id.unwrap_or(usize::MAX), entry.domain(), errors);
-        let out = self.event_of(consumer);
-        let node = BridgeNode::<S, T, X, Op, E>::new(site, ends, exit, entry, op, out, notice);
-        let event = self.event_of(id);
-        self.room = Some(RoomNotice { word: Arc::clone(node.word()), event, gate: None });
-        (Box::new(node), lane)
-    }
-
-    /// Ends the line at a sink and gives it back.
-    pub(crate) fn close<U, M, Op, E>(
-        mut self,
-        tail: Tail<'env, U, M>,
-        op: Op,
-        errors: &Arc<ErrorSlot<E>>,
-        watcher: super::sink::Watcher<'env>,
-    ) -> Line<'env>
-    where
-        U: Apply<M> + Send + 'env,
-        M: Send + 'env,
-        E: Send + 'env,
-        Op: Serial<U::Out, E, Out = std::convert::Infallible> + 'env,
-    {
-        let tail_id = tail.next;
-        match tail.attach(&mut self) {
-            Attached::Direct(lane) => {
-                self.push_sink::<U::To, _, _, _, _>(lane, None, tail_id, op, errors, watcher)
-            }
-            Attached::Hop(hop, lane) => {
-                self.push_sink::<U::To, _, _, _, _>(lane, Some(hop), tail_id, op, errors, watcher)
-            }
+    /// Where node `id` stands.
+    fn site(&self, id: usize) -> Site {
+        let node = &self.plan.nodes[id];
+        let ends = &self.domains[node.domain];
+        let keeps_order = node.ordered || self.is_inline();
+        Site {
+            run: Arc::clone(&self.run),
+            id,
+            number: node.domain,
+            opened_by: ends.opened_by,
+            in_time: !keeps_order,
+            gives_arrivals: !keeps_order && node.gives_arrivals(),
+            is_dedicated: self.own[id].is_some(),
+            domain: Arc::clone(&ends.domain),
         }
-        let source = self.source.take().expect("a line begins at a source");
-        Line { source, links: self.links }
     }
 
-    fn push_sink<S, T, I, Op, E>(
-        &mut self,
-        lane: I,
-        hop: Option<Box<dyn Parallel + Send + 'env>>,
-        id: Option<usize>,
-        op: Op,
-        errors: &Arc<ErrorSlot<E>>,
-        watcher: super::sink::Watcher<'env>,
-    ) where
-        S: Shape,
-        T: Send + 'env,
-        I: Inlet<S::Slot<T>> + 'env,
-        E: Send + 'env,
-        Op: Serial<T, E, Out = std::convert::Infallible> + 'env,
-    {
-        let port = lane.sink();
-        let site = self.site(self.specs.len(), port.domain(), errors);
-        let notice = self.room.clone().expect("a sink has a source");
-        let node = SinkNode::<S, T, I, Op, E>::new(site, port, op, notice, watcher);
-        let own = id.and_then(|id| self.specs[id].own.clone());
-        self.links.push(Link { hop, station: Station { node: Box::new(node), own } });
+    pub(super) fn spot<E>(&self, id: usize, errors: &Arc<ErrorSlot<E>>) -> Spot<E> {
+        Spot { site: self.site(id), errors: Arc::clone(errors) }
     }
-}
 
-/// The open end of a described stream: everything up to the last serial node, and the unit behind it.
-pub(crate) struct Tail<'env, U: Unit, E> {
-    pub(crate) upstream: Box<dyn Upstream<<U::From as Shape>::Slot<U::In>> + 'env>,
-    pub(crate) unit: U,
-    pub(crate) errors: Arc<ErrorSlot<E>>,
-    /// The nodes of the unit.
-    pub(crate) unit_ids: std::ops::Range<usize>,
-    /// The serial node that comes behind it, if it is in the specs.
-    pub(crate) next: Option<usize>,
-    /// Order was given up: what a hop gives is taken as it arrives.
-    pub(crate) unordered: bool,
-    /// Items are dealt to replicas; without, they go to whoever is free.
-    pub(crate) sharding: Option<Sharding<<U::From as Shape>::Slot<U::In>>>,
-}
+    pub(super) fn counter(&self, id: usize) -> Counter {
+        Counter::new(&self.run, id, self.is_inline())
+    }
 
-/// How a tail was attached to its upstream.
-enum Attached<'env, S> {
-    /// The unit does nothing: the serial node behind it reads the lane of the one before.
-    Direct(Committed<S>),
-    Hop(Box<dyn Parallel + Send + 'env>, anabranch_record::lane::Stamped<S>),
-}
+    /// The id of the sink.
+    pub(super) fn sink(&self) -> usize {
+        self.plan.nodes.len() - 1
+    }
 
-impl<'env, U, E> Tail<'env, U, E>
-where
-    U: Apply<E> + Send + 'env,
-    E: Send + 'env,
-{
-    #[allow(clippy::type_complexity)]
-    fn attach(self, assembly: &mut Assembly<'env>) -> Attached<'env, <U::To as Shape>::Slot<U::Out>> {
-        let Self { upstream, unit, errors, unit_ids, next, unordered, sharding } = self;
-        // The node before publishes to a dedicated neighbour only if no hop is between them.
-        let lane = upstream.threads(assembly, if U::IDENTITY { next } else { None });
-        let lane = match U::bypass(lane) {
-            Ok(lane) => return Attached::Direct(lane),
-            Err(lane) => lane,
+    pub(super) fn line_end(&mut self, sink: usize, reporter: Option<Reporter<'run>>) -> LineEnd<'run> {
+        let number = self.domain_of(sink);
+        let exit = self.take_exit(number);
+        let ends = &self.domains[number];
+        let notice = ends.notice.clone();
+        // The inline executor times items where it pulls them.
+        let measures = self.run.measures().filter(|_| !self.is_inline());
+        let mark = Mark::new(measures, ends.opened_by, 0);
+        LineEnd::new(exit, notice, mark, reporter, &self.run)
+    }
+
+    fn notice(&self, number: usize) -> &RoomNotice {
+        self.domains[number].notice.as_ref().expect("threads are told of room")
+    }
+
+    fn take_exit(&mut self, number: usize) -> Exit {
+        self.domains[number].exit.take().expect("a domain has one exit")
+    }
+
+    /// The exit of the domain before node `id`, which begins another.
+    pub(super) fn exit_before(&mut self, id: usize) -> Exit {
+        self.take_exit(self.domain_before(id))
+    }
+
+    /// What makes the indices of the domain of node `id`, which begins it.
+    pub(super) fn indices_of(&mut self, id: usize) -> Indices {
+        let number = self.domain_of(id);
+        self.domains[number].indices.take().expect("a domain has one source")
+    }
+
+    /// The word of the baton of the node that begins the domain of node `id`.
+    pub(super) fn word_of(&self, id: usize) -> Arc<Word> {
+        Arc::clone(&self.notice(self.domain_of(id)).word)
+    }
+
+    /// What the source waits for beside room.
+    pub(super) fn gate_of(&self, id: usize) -> Option<Arc<Gate>> {
+        self.notice(self.domain_of(id)).gate.clone()
+    }
+
+    /// A lane of the domain before node `id`, read to the exit of that domain.
+    pub(super) fn drain_before<S: Send>(&mut self, id: usize, lane: Lane<S>) -> Drain<S> {
+        let before = self.domain_before(id);
+        let exit = self.take_exit(before);
+        Drain::new(lane, exit, self.notice(before).clone())
+    }
+
+    /// What watches indices go from the domain before node `id` into its own, if the run is reported.
+    pub(super) fn crossing(&self, id: usize) -> Option<Crossing> {
+        let (ends, opens) = (&self.domains[self.domain_before(id)], &self.domains[self.domain_of(id)]);
+        Crossing::new(self.run.measures(), ends.opened_by, opens.opened_by)
+    }
+
+    /// What holds for the claims of the unit with these nodes.
+    pub(super) fn claims(&self, ids: Range<usize>) -> Claims {
+        let input = self.plan.inputs(NodeId(ids.start)).next().map(|edge| edge.kind);
+        let burst = match input {
+            Some(EdgeKind::Lane { burst: Burst::Fixed(items), .. }) => items as u64,
+            _ => 0,
         };
-        let specs = &assembly.specs[unit_ids.clone()];
-        let limits = Limits {
-            replicas: specs.iter().filter_map(|spec| spec.replicas).min(),
-            burst: specs.iter().find_map(|spec| spec.burst).unwrap_or(assembly.run.burst),
+        Claims::new(self.plan.nodes[ids].iter().filter_map(|node| node.replicas).min(), burst)
+    }
+
+    /// Where serial node `giver` puts what it gives to `taker`: into a call, or into a lane that the taker reads.
+    pub(super) fn after_serial<S: Send + 'run>(
+        &mut self,
+        giver: usize,
+        taker: Taker<'run, S>,
+    ) -> Out<'run, S> {
+        let edge =
+            self.plan.edge(NodeId(giver), NodeId(taker.id)).expect("the plan joins what the code joins");
+        let is_call = self.is_inline() || edge.kind == EdgeKind::Call;
+        let taker = match taker {
+            Taker { end: End::Push(push), .. } if is_call => return Out::Call(push),
+            taker => taker,
         };
-        assembly.is_unordered |= unordered;
-        let mut site = assembly.site(unit_ids.start, lane.domain(), &errors);
-        site.gives_arrivals = unordered;
-        if unordered {
-            let (hop, lane) = lane.unordered_hop();
-            let hop = parallel_node(site, hop, unit, limits, sharding);
-            // What has arrived is in order from here on: the order of a new domain.
-            let (exit, op, errors) = (lane.sink(), SpreadOnly(None), Arc::<ErrorSlot<E>>::default());
-            let (node, lane) =
-                assembly.bridge::<Single, _, _, _, _>(exit, op, &errors, None, unit_ids.start, next);
-            assembly.links.push(Link { hop: Some(hop), station: Station { node, own: None } });
-            Attached::Direct(lane)
-        } else {
-            let (hop, lane) = lane.hop();
-            Attached::Hop(parallel_node(site, hop, unit, limits, sharding), lane)
+        let event = self.event_of(taker.id);
+        let (writer, lane) = self.domains[self.domain_of(giver)].domain.lane();
+        self.read(taker, Lane::Committed(lane));
+        Out::Lane(writer, event)
+    }
+
+    /// Puts `taker` behind the parallel unit whose first node is `unit`, which writes `lane`.
+    pub(super) fn after_parallel<S: Send + 'run>(
+        &mut self,
+        unit: usize,
+        taker: Taker<'run, S>,
+        lane: Lane<S>,
+    ) {
+        debug_assert!(self.plan.nodes[unit].role.is_parallel());
+        self.read(taker, lane);
+    }
+
+    /// Where the inline executor puts what a parallel unit gives. If its results may come in any order, the indices behind
+    /// it are those of another domain, here too.
+    pub(super) fn after_unit_inline<S: Send + 'run>(
+        &mut self,
+        last: usize,
+        taker: Taker<'run, S>,
+    ) -> Out<'run, S> {
+        let (before, behind) = (self.domain_of(last), self.domain_of(taker.id));
+        let out = self.after_serial(last, taker);
+        let begins_here = self.plan.nodes[last].gives_arrivals();
+        // A taker that makes the indices of the domain behind itself has them already.
+        match self.domains[behind].indices.take_if(|_| begins_here) {
+            Some(indices) => Out::Call(Box::new(Reindex::new(self.take_exit(before), indices, out))),
+            None => out,
         }
     }
 
-    pub(crate) fn inline(
-        self,
-        run: &Arc<Run>,
-        push: Box<dyn Push<<U::To as Shape>::Slot<U::Out>> + 'env>,
-    ) -> Box<dyn Drive + 'env> {
-        match U::bypass_push(push) {
-            Ok(push) => self.upstream.inline(run, push),
-            Err(push) => {
-                let site = inline_site(run, self.unit_ids.start, &self.errors);
-                self.upstream.inline(run, Box::new(InlineHop::new(site, self.unit, push)))
+    /// Makes `taker` read a lane.
+    fn read<S: Send + 'run>(&mut self, taker: Taker<'run, S>, lane: Lane<S>) {
+        let Taker { id, end } = taker;
+        match end {
+            End::Read(read) => read.read(self, lane),
+            End::Push(unit) => {
+                let (input, word) = match lane {
+                    Lane::Committed(lane) => (Input::Ordered(lane.reader()), None),
+                    Lane::Stamped(lane) => (Input::Ordered(lane.reader()), None),
+                    Lane::Arrived(_) => {
+                        let crossing = self.crossing(id);
+                        let drain = self.drain_before(id, lane);
+                        (Input::arrivals(drain, self.indices_of(id), crossing), Some(self.word_of(id)))
+                    }
+                };
+                let ends_here =
+                    self.plan.nodes.last().is_some_and(|sink| sink.unit == self.plan.nodes[id].unit);
+                let head = Head::new(self.site(id), input, unit, word, ends_here);
+                self.serial(id, head);
             }
         }
     }
-}
 
-/// The node of a unit, by its schedule.
-fn parallel_node<'env, U, E>(
-    site: Site<E>,
-    hop: UnitHop<U>,
-    unit: U,
-    limits: Limits,
-    sharding: Option<Sharding<<U::From as Shape>::Slot<U::In>>>,
-) -> Box<dyn Parallel + Send + 'env>
-where
-    U: Apply<E> + Send + 'env,
-    E: Send + 'env,
-{
-    match sharding {
-        None => Box::new(HopNode::new(site, hop, unit, limits)),
-        Some(sharding) => Box::new(ShardedNode::new(site, hop, unit, sharding)),
+    /// Adds the serial unit whose first node is `id`.
+    pub(super) fn serial(&mut self, id: usize, node: impl SerialNode + Send + 'run) {
+        self.station(id, node, false);
+    }
+
+    /// Adds the unit that begins with the source.
+    pub(super) fn source(&mut self, id: usize, node: impl SerialNode + Send + 'run) {
+        self.station(id, node, true);
+    }
+
+    fn station(&mut self, id: usize, node: impl SerialNode + Send + 'run, is_source: bool) {
+        let own = self.own[id].clone();
+        self.places.push((id, Place::Serial(Station { node: Box::new(node), own, is_source })));
+    }
+
+    /// Adds the parallel unit whose first node is `id`.
+    pub(super) fn parallel(&mut self, id: usize, hop: impl Parallel + Send + 'run) {
+        self.places.push((id, Place::Parallel(Farm { hop: Box::new(hop), before: 0, behind: 0 })));
+    }
+
+    /// The line, once every node is in it, and the plan.
+    pub(crate) fn finish(self) -> (Line<'run>, Plan) {
+        let Self { plan, mut places, .. } = self;
+        places.sort_unstable_by_key(|&(id, _)| id);
+        let (ids, mut places): (Vec<usize>, Vec<Place<'run>>) = places.into_iter().unzip();
+        let place_of = |id: NodeId| ids.partition_point(|&first| first <= id.0) - 1;
+        let mut links = Vec::with_capacity(plan.edges.len());
+        for edge in plan.edges.iter().filter(|edge| edge.kind.is_lane()) {
+            links.push((place_of(edge.from), place_of(edge.to)));
+        }
+        links.sort_unstable();
+        for (at, place) in places.iter_mut().enumerate() {
+            if let Place::Parallel(farm) = place {
+                let link = |end: fn(&(usize, usize)) -> (usize, usize)| {
+                    links.iter().map(end).find(|&(here, _)| here == at).map(|(_, there)| there)
+                };
+                farm.before = link(|&(from, to)| (to, from)).expect("a parallel unit takes items");
+                farm.behind = link(|&(from, to)| (from, to)).expect("a parallel unit gives items");
+            }
+        }
+        (Line { places, ids, links }, plan)
+    }
+
+    /// The source of the inline executor, and the plan.
+    pub(crate) fn finish_inline(self) -> (Box<dyn Drive + 'run>, Plan) {
+        (self.drive.expect("a stream begins with a source"), self.plan)
     }
 }
 
-fn inline_site<E>(run: &Arc<Run>, id: usize, errors: &Arc<ErrorSlot<E>>) -> Site<E> {
-    let (run, errors) = (Arc::clone(run), Arc::clone(errors));
-    let (in_time, gives_arrivals, is_dedicated) = (false, false, false);
-    Site { run, id, number: 0, opened_by: id, in_time, gives_arrivals, is_dedicated, domain: None, errors }
+/// The node that takes what another one gives, while a line is built: from the sink to the source, because who gives must
+/// know who takes.
+pub(crate) struct Taker<'run, S: Send> {
+    /// Its id in the plan.
+    pub(crate) id: usize,
+    pub(crate) end: End<'run, S>,
 }
 
-/// Everything up to a serial node whose results are `S`, erased.
+/// How a node takes.
+pub(crate) enum End<'run, S: Send> {
+    /// Cell by cell, in order: the plan says whether by a call or through a lane.
+    Push(Box<dyn Push<S> + 'run>),
+    /// It reads a lane in a way of its own.
+    Read(Box<dyn Read<S> + 'run>),
+}
+
+impl<'run, S: Send> Taker<'run, S> {
+    pub(crate) fn push(id: usize, push: impl Push<S> + 'run) -> Self {
+        Self { id, end: End::Push(Box::new(push)) }
+    }
+
+    pub(crate) fn read(id: usize, read: impl Read<S> + 'run) -> Self {
+        Self { id, end: End::Read(Box::new(read)) }
+    }
+}
+
+/// A node that reads a lane in a way of its own.
+pub(crate) trait Read<S: Send> {
+    /// Becomes part of the line, with `lane` before it.
+    fn read<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, lane: Lane<S>)
+    where
+        Self: 'run;
+}
+
+/// Everything up to a node whose results are `S`, erased. It is the code beside the plan, which says how it runs.
 pub(crate) trait Upstream<S: Send>: Send {
-    /// The same, with what it gives weighed.
-    fn weighed<'w>(self: Box<Self>, weigher: Weigher<'w, S>) -> Box<dyn Upstream<S> + 'w>
-    where
-        Self: 'w;
-
-    /// Makes the nodes for the threads executor and gives the lane behind the last. `consumer` is the serial
-    /// node that will read the lane, if no hop does and it is in the specs.
-    fn threads<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, consumer: Option<usize>) -> Committed<S>
-    where
-        Self: 'run;
-
-    /// Makes the nodes for the inline executor, in front of `push`.
-    fn inline<'run>(self: Box<Self>, run: &Arc<Run>, push: Box<dyn Push<S> + 'run>) -> Box<dyn Drive + 'run>
-    where
-        Self: 'run;
-}
-
-/// A source, as upstream.
-pub(crate) struct SourceUpstream<'env, P: Pull> {
-    pub(crate) pull: P,
-    pub(crate) errors: Arc<ErrorSlot<P::Error>>,
-    pub(crate) id: usize,
-    pub(crate) weigher: Option<Weigher<'env, P::Item>>,
-}
-
-impl<P: Pull> Upstream<P::Item> for SourceUpstream<'_, P> {
-    fn weighed<'w>(self: Box<Self>, weigher: Weigher<'w, P::Item>) -> Box<dyn Upstream<P::Item> + 'w>
-    where
-        Self: 'w,
-    {
-        Box::new(SourceUpstream { weigher: Some(weigher), ..*self })
-    }
-
-    fn threads<'run>(
-        self: Box<Self>,
-        assembly: &mut Assembly<'run>,
-        consumer: Option<usize>,
-    ) -> Committed<P::Item>
-    where
-        Self: 'run,
-    {
-        // One index more than items: the end of the stream has one too.
-        let most = self.pull.upper().map_or(usize::MAX, |items| items.saturating_add(1));
-        let (port, lane) = Domain::open(assembly.window().min(most));
-        let site = assembly.site(self.id, port.domain(), &self.errors);
-        let out = assembly.event_of(consumer);
-        let node = SourceNode::new(site, port, self.pull, self.weigher.map(Scales::new), out);
-        let event = assembly.event_of(Some(self.id));
-        let gate = node.gate().cloned();
-        assembly.room = Some(RoomNotice { word: Arc::clone(node.word()), event, gate });
-        let own = assembly.specs[self.id].own.clone();
-        assembly.source = Some(Station { node: Box::new(node), own });
-        lane
-    }
-
-    fn inline<'run>(
-        self: Box<Self>,
-        run: &Arc<Run>,
-        push: Box<dyn Push<P::Item> + 'run>,
-    ) -> Box<dyn Drive + 'run>
-    where
-        Self: 'run,
-    {
-        Box::new(InlineSource::new(inline_site(run, self.id, &self.errors), self.pull, push))
-    }
-}
-
-/// A serial stage and all before it, as upstream.
-pub(crate) struct StageUpstream<'env, U: Unit, E, Op> {
-    pub(crate) tail: Tail<'env, U, E>,
-    pub(crate) op: Op,
-    pub(crate) id: usize,
-}
-
-impl<U, E, Op> Upstream<<U::To as Shape>::Slot<Op::Out>> for StageUpstream<'_, U, E, Op>
-where
-    U: Apply<E> + Send,
-    E: Send,
-    Op: Serial<U::Out, E>,
-{
-    fn weighed<'w>(
-        self: Box<Self>,
-        _: Weigher<'w, <U::To as Shape>::Slot<Op::Out>>,
-    ) -> Box<dyn Upstream<<U::To as Shape>::Slot<Op::Out>> + 'w>
+    /// The same, with what it gives weighed. Only a source is weighed.
+    fn weighed<'w>(self: Box<Self>, _: Weigher<'w, S>) -> Box<dyn Upstream<S> + 'w>
     where
         Self: 'w,
     {
         unreachable!("only a source is weighed")
     }
 
-    fn threads<'run>(
-        self: Box<Self>,
-        assembly: &mut Assembly<'run>,
-        consumer: Option<usize>,
-    ) -> Committed<<U::To as Shape>::Slot<Op::Out>>
+    /// Becomes part of a line, in front of `taker`.
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, S>)
     where
-        Self: 'run,
-    {
-        let Self { tail, op, id } = *self;
-        let errors = Arc::clone(&tail.errors);
-        let out = assembly.event_of(consumer);
-        let own = assembly.specs[id].own.clone();
-        match tail.attach(assembly) {
-            Attached::Direct(lane) => {
-                let (port, after) = Inlet::stage(lane);
-                let node = stage_node::<U::To, _, _, _, _>(assembly, id, &errors, port, op, out);
-                assembly.links.push(Link { hop: None, station: Station { node, own } });
-                after
-            }
-            Attached::Hop(hop, lane) => {
-                let (port, after) = Inlet::stage(lane);
-                let node = stage_node::<U::To, _, _, _, _>(assembly, id, &errors, port, op, out);
-                assembly.links.push(Link { hop: Some(hop), station: Station { node, own } });
-                after
-            }
-        }
-    }
-
-    fn inline<'run>(
-        self: Box<Self>,
-        run: &Arc<Run>,
-        push: Box<dyn Push<<U::To as Shape>::Slot<Op::Out>> + 'run>,
-    ) -> Box<dyn Drive + 'run>
-    where
-        Self: 'run,
-    {
-        let site = inline_site(run, self.id, &self.tail.errors);
-        self.tail.inline(run, Box::new(InlineStage::<U::To, U::Out, E, Op>::new(site, self.op, push)))
-    }
-}
-
-/// A bridge and all before it, as upstream.
-pub(crate) struct BridgeUpstream<'env, U: Unit, E, Op> {
-    pub(crate) tail: Tail<'env, U, E>,
-    pub(crate) op: Op,
-    pub(crate) id: usize,
-}
-
-impl<U, E, Op> Upstream<Op::Out> for BridgeUpstream<'_, U, E, Op>
-where
-    U: Apply<E> + Send,
-    E: Send,
-    Op: Spread<U::Out, E>,
-{
-    fn weighed<'w>(self: Box<Self>, _: Weigher<'w, Op::Out>) -> Box<dyn Upstream<Op::Out> + 'w>
-    where
-        Self: 'w,
-    {
-        unreachable!("only a source is weighed")
-    }
-
-    fn threads<'run>(
-        self: Box<Self>,
-        assembly: &mut Assembly<'run>,
-        consumer: Option<usize>,
-    ) -> Committed<Op::Out>
-    where
-        Self: 'run,
-    {
-        let Self { tail, op, id } = *self;
-        let errors = Arc::clone(&tail.errors);
-        let own = assembly.specs[id].own.clone();
-        let (hop, (node, lane)) = match tail.attach(assembly) {
-            Attached::Direct(lane) => {
-                let exit = lane.sink();
-                (None, assembly.bridge::<U::To, _, _, _, _>(exit, op, &errors, Some(id), id, consumer))
-            }
-            Attached::Hop(hop, lane) => {
-                let exit = lane.sink();
-                (Some(hop), assembly.bridge::<U::To, _, _, _, _>(exit, op, &errors, Some(id), id, consumer))
-            }
-        };
-        assembly.links.push(Link { hop, station: Station { node, own } });
-        lane
-    }
-
-    fn inline<'run>(
-        self: Box<Self>,
-        run: &Arc<Run>,
-        push: Box<dyn Push<Op::Out> + 'run>,
-    ) -> Box<dyn Drive + 'run>
-    where
-        Self: 'run,
-    {
-        let site = inline_site(run, self.id, &self.tail.errors);
-        self.tail.inline(run, Box::new(InlineBridge::<U::To, U::Out, E, Op>::new(site, self.op, push)))
-    }
-}
-
-fn stage_node<'env, S, T, I, Op, E>(
-    assembly: &Assembly<'env>,
-    id: usize,
-    errors: &Arc<ErrorSlot<E>>,
-    port: Stage<S::Slot<T>, S::Slot<Op::Out>, I>,
-    op: Op,
-    out: Arc<EventCount>,
-) -> Box<dyn SerialNode + Send + 'env>
-where
-    S: Shape,
-    T: Send + 'env,
-    I: Inlet<S::Slot<T>> + 'env,
-    E: Send + 'env,
-    Op: Serial<T, E> + 'env,
-{
-    let site = assembly.site(id, port.domain(), errors);
-    Box::new(StageNode::<S, T, I, Op, E>::new(site, port, op, out))
+        Self: 'run;
 }

@@ -5,7 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anabranch_record::lane::{Cell, Stop};
 
-use super::run::{Cause, Site};
+use super::failure::Cause;
+use super::site::Spot;
 use crate::flow::{Flow, Halt};
 use crate::serial::Serial;
 use crate::shape::Shape;
@@ -25,7 +26,7 @@ pub(crate) fn items_in<S: Shape, T: Send>(cell: &Cell<S::Slot<T>>) -> u64 {
 /// the part of the item that comes before the failure.
 #[inline]
 pub(crate) fn through<A, B, T, U, E>(
-    site: &Site<E>,
+    spot: &Spot<E>,
     index: u64,
     cell: Cell<A::Slot<T>>,
     mut call: impl FnMut(T, &mut B::Gather<U>) -> Flow<E>,
@@ -39,7 +40,7 @@ where
     match cell {
         Cell::Value(slot) => {
             let mut gather = B::gather::<U>(A::count::<T>(&slot));
-            match each::<A, B, T, U, E>(site, index, slot, &mut gather, &mut call) {
+            match each::<A, B, T, U, E>(spot, index, slot, &mut gather, &mut call) {
                 ControlFlow::Continue(()) => match B::slot(gather) {
                     Some(slot) => Cell::Value(slot),
                     None => Cell::Empty,
@@ -51,7 +52,7 @@ where
         Cell::Stop(None, stop) => Cell::Stop(None, stop),
         Cell::Stop(Some(slot), stop) => {
             let mut gather = B::gather::<U>(A::count::<T>(&slot));
-            let stop = match each::<A, B, T, U, E>(site, index, slot, &mut gather, &mut call) {
+            let stop = match each::<A, B, T, U, E>(spot, index, slot, &mut gather, &mut call) {
                 ControlFlow::Continue(()) => stop,
                 // What failed here comes before what stopped the stream there.
                 ControlFlow::Break(earlier) => earlier,
@@ -64,7 +65,7 @@ where
 /// Calls `call` with each item of a slot. Breaks with the kind of stop to put, the cause being noted.
 #[inline]
 fn each<A, B, T, U, E>(
-    site: &Site<E>,
+    spot: &Spot<E>,
     index: u64,
     slot: A::Slot<T>,
     gather: &mut B::Gather<U>,
@@ -80,7 +81,7 @@ where
         match catch_unwind(AssertUnwindSafe(|| A::each(slot, |item| call(item, gather)))) {
             Ok(result) => result,
             Err(payload) => {
-                site.halt(index, Cause::Panic(payload));
+                spot.halt(index, Cause::Panic(payload));
                 return ControlFlow::Break(Stop::Fail);
             }
         }
@@ -89,21 +90,21 @@ where
     };
     match result {
         ControlFlow::Continue(()) => ControlFlow::Continue(()),
-        ControlFlow::Break(halt) => ControlFlow::Break(note(site, index, halt)),
+        ControlFlow::Break(halt) => ControlFlow::Break(note(spot, index, halt)),
     }
 }
 
 /// Notes why a stage halts, and says what kind of stop to put. Who has enough ends the stream in good order:
 /// for the stages behind it that is the end.
 #[cold]
-fn note<E>(site: &Site<E>, index: u64, halt: Halt<E>) -> Stop {
+fn note<E>(spot: &Spot<E>, index: u64, halt: Halt<E>) -> Stop {
     match halt {
         Halt::Break => {
-            site.halt(index, Cause::Break);
+            spot.halt(index, Cause::Break);
             Stop::End
         }
         Halt::Error(error) => {
-            site.fail(index, error);
+            spot.fail(index, error);
             Stop::Fail
         }
     }
@@ -112,7 +113,7 @@ fn note<E>(site: &Site<E>, index: u64, halt: Halt<E>) -> Stop {
 /// Takes a cell through a serial stage, with its last word at the end of the stream.
 #[inline]
 pub(crate) fn through_serial<S, T, E, Op>(
-    site: &Site<E>,
+    spot: &Spot<E>,
     index: u64,
     cell: Cell<S::Slot<T>>,
     op: &mut Op,
@@ -122,14 +123,14 @@ where
     T: Send,
     Op: Serial<T, E>,
 {
-    let cell = through::<S, S, T, Op::Out, E>(site, index, cell, |item, gather| {
+    let cell = through::<S, S, T, Op::Out, E>(spot, index, cell, |item, gather| {
         op.call(item, &mut |item| {
             S::push(gather, item);
             ControlFlow::Continue(())
         })
     });
     match cell {
-        Cell::Stop(slot, Stop::End) => finish::<S, T, E, Op>(site, index, slot, op),
+        Cell::Stop(slot, Stop::End) => finish::<S, T, E, Op>(spot, index, slot, op),
         other => other,
     }
 }
@@ -137,7 +138,7 @@ where
 /// The end of the stream at a serial stage: `slot` is what the stage gave at this index already.
 #[cold]
 fn finish<S, T, E, Op>(
-    site: &Site<E>,
+    spot: &Spot<E>,
     index: u64,
     slot: Option<S::Slot<Op::Out>>,
     op: &mut Op,
@@ -160,7 +161,7 @@ where
     });
     let stop = match result {
         ControlFlow::Continue(()) => Stop::End,
-        ControlFlow::Break(halt) => note(site, index, halt),
+        ControlFlow::Break(halt) => note(spot, index, halt),
     };
     Cell::Stop(S::slot(gather), stop)
 }

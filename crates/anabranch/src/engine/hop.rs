@@ -1,112 +1,176 @@
-//! A parallel stage: workers claim ranges of what is ready and carry them across (rule 4).
+//! A parallel unit: workers claim ranges of what is ready and carry them across (rule 4).
 
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anabranch_record::lane::{Cell, Hop, Stop};
 use anabranch_record::sync::{AtomicUsize, Ordering, fence, spin_hint};
 
-use super::assembly::{Poked, Station};
 use super::cell::{items_in, through};
 use super::clock::{Mean, Moment};
+use super::failure::Cause;
+use super::line::{Poked, Station};
 use super::measures::Tally;
-use super::run::{Cause, Site};
+use super::parallel::{Given, Taken};
+use super::run::Run;
+use super::site::Spot;
 use crate::shape::Shape;
 use crate::unit::{Apply, Unit};
 
-/// A claim is worth at least so many nanoseconds at the mean cost, but never more than [`LEAST_ITEMS`]...
-const LEAST: u64 = 4_000;
-const LEAST_ITEMS: u64 = 256;
-/// ... and at most so many, but always one item.
-const MOST: u64 = 20_000;
-/// A worker that finds little feeds itself from a source whose `next` takes less than this.
-const QUICK_SOURCE: u64 = 1_000;
-/// Where somebody else holds the feeder's baton, it waits so long for more.
-const HUNGRY: u64 = 1_000;
+/// A claim holds at least what takes this many nanoseconds at the mean cost, but never more than this many items...
+const CLAIM_LEAST_NS: u64 = 4_000;
+const CLAIM_LEAST_ITEMS: u64 = 256;
+/// ... and at most what takes this many nanoseconds, but always one item.
+const CLAIM_MOST_NS: u64 = 20_000;
+/// A worker that finds little pulls for itself from a source whose `next` takes less than this many nanoseconds.
+const QUICK_SOURCE_NS: u64 = 1_000;
+/// Where another thread holds the baton of the node before, a worker waits this many nanoseconds for more items.
+const HUNGRY_NS: u64 = 1_000;
 
-/// A hop of a line.
+/// A parallel node of a line.
 pub(crate) trait Parallel: Sync {
     /// Whether there is something to claim, and a claim is allowed now. Only looks.
     fn is_ready(&self) -> bool;
 
-    /// The id of the unit's first node in the plan, and how many items were claimed.
-    fn taken(&self) -> (usize, u64);
+    /// How many indices were claimed.
+    fn taken(&self) -> u64;
 
     /// Makes a worker's side of it.
     fn carrier(&self) -> Box<dyn Carrier + '_>;
 }
 
-/// One worker's side of a hop: its state and what it knows of the cost.
+/// One worker's side of a parallel node: its state and what it knows of the cost.
 pub(crate) trait Carrier {
-    /// Claims what is a fair share and carries it across, having fed the lane from `before` if it runs low.
-    /// Says whether anything was carried.
+    /// Claims a fair share and carries it across, having fed the lane from `before` if it runs low. Says whether anything
+    /// was carried.
     fn carry(&mut self, before: &Station<'_>, window: u64, elsewhere: &dyn Fn() -> bool) -> bool;
 }
 
-/// The lanes around a unit.
-pub(super) type UnitHop<U> = Hop<
-    <<U as Unit>::From as Shape>::Slot<<U as Unit>::In>,
-    <<U as Unit>::To as Shape>::Slot<<U as Unit>::Out>,
->;
-
-/// What holds for the claims of a unit.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
-    /// At most so many at once.
-    pub(super) replicas: Option<usize>,
-    /// Each is so many items; 0 is as many as their cost allows.
-    pub(super) burst: u64,
-}
-
-/// The hop of a unit.
-pub(super) struct HopNode<U: Unit, E> {
-    site: Site<E>,
-    hop: UnitHop<U>,
-    unit: U,
-    /// At most so many claims at once.
+/// What holds for the claims of a unit, and how many there are.
+#[derive(Debug)]
+pub(super) struct Claims {
+    /// At most this many at once; `usize::MAX` is any number.
     replicas: usize,
+    /// Each is of this many items; 0 is as many as their cost allows.
     burst: u64,
-    claims: AtomicUsize,
+    now: AtomicUsize,
 }
 
-impl<U: Unit, E> HopNode<U, E> {
-    pub(super) fn new(site: Site<E>, hop: UnitHop<U>, unit: U, limits: Limits) -> Self {
-        let Limits { replicas, burst } = limits;
-        let replicas = replicas.unwrap_or(usize::MAX);
-        Self { site, hop, unit, replicas, burst, claims: AtomicUsize::new(0) }
+impl Claims {
+    pub(super) fn new(replicas: Option<usize>, burst: u64) -> Self {
+        Self { replicas: replicas.unwrap_or(usize::MAX), burst, now: AtomicUsize::new(0) }
+    }
+
+    /// Whether another claim may begin. Only looks.
+    fn is_free(&self) -> bool {
+        self.now.load(Ordering::SeqCst) < self.replicas
     }
 
     /// Takes one of the replicas, if there is a limit and it is not reached.
-    fn enter(&self) -> bool {
+    fn enter(&self, run: &Run, ready: impl Fn() -> u64) -> bool {
         if self.replicas == usize::MAX {
             return true;
         }
-        if self.claims.fetch_add(1, Ordering::SeqCst) < self.replicas {
+        if self.now.fetch_add(1, Ordering::SeqCst) < self.replicas {
             return true;
         }
-        self.leave();
+        self.leave(run, ready);
         false
     }
 
-    fn leave(&self) {
+    fn leave(&self, run: &Run, ready: impl Fn() -> u64) {
         if self.replicas != usize::MAX {
-            self.claims.fetch_sub(1, Ordering::SeqCst);
-            // Between the count and the look: who is told of an item meanwhile sees the replica free, or is seen.
+            self.now.fetch_sub(1, Ordering::SeqCst);
+            // Between the count and the look: a thread that is told of an item meanwhile sees the replica free, or its
+            // item is seen here.
             #[cfg(not(mutant = "no_fence_after_replica"))]
             fence(Ordering::SeqCst);
-            if cfg!(not(mutant = "no_notice_after_replica")) && self.hop.ready() > 0 {
-                self.site.run.event.notify();
+            if cfg!(not(mutant = "no_notice_after_replica")) && ready() > 0 {
+                run.event.notify();
             }
         }
+    }
+
+    /// How many items a claim should hold at least, and at most.
+    fn share(&self, mean: Mean) -> (u64, u64) {
+        if self.burst > 0 {
+            return (self.burst, self.burst);
+        }
+        if !mean.is_known() {
+            return (1, 1);
+        }
+        (mean.items_in(CLAIM_LEAST_NS).min(CLAIM_LEAST_ITEMS), mean.items_in(CLAIM_MOST_NS))
+    }
+
+    /// Decides how many items to claim, having fed the lane from `before` if it runs low: 0 if none are ready, or no
+    /// replica is free. Otherwise the caller has a replica, and must [`leave`](Self::leave) it.
+    fn size(&self, run: &Run, mean: Mean, ready: &dyn Fn() -> u64, feeding: Feeding<'_>) -> u64 {
+        let (least, most) = self.share(mean);
+        let workers = run.workers.load(Ordering::Relaxed).max(1) as u64;
+        let enough = (2 * workers * least).min(feeding.window.div_ceil(2));
+        let mut found = ready();
+        let before = feeding.before;
+        if !run.is_alone()
+            && found < enough
+            && before.own.is_none()
+            && before.node.mean_ns() < QUICK_SOURCE_NS
+        {
+            let is_elsewhere = if before.node.is_ready() {
+                before.node.poke(feeding.elsewhere) == Poked::Elsewhere
+            } else {
+                before.node.is_held()
+            };
+            found = if is_elsewhere { wait_hungrily(ready, enough) } else { ready() };
+        }
+        if found == 0 || !self.enter(run, ready) {
+            return 0;
+        }
+        (found / (2 * workers)).clamp(least, most.max(least))
+    }
+}
+
+/// Where a worker that is about to claim gets more items from.
+struct Feeding<'f> {
+    before: &'f Station<'f>,
+    window: u64,
+    elsewhere: &'f dyn Fn() -> bool,
+}
+
+/// Another thread feeds the lane: waits a moment until `enough` items are ready. Gives how many are ready then.
+fn wait_hungrily(ready: &dyn Fn() -> u64, enough: u64) -> u64 {
+    let began = Moment::now();
+    loop {
+        let found = ready();
+        if found >= enough || began.elapsed() >= HUNGRY_NS || cfg!(any(loom, shuttle)) {
+            return found;
+        }
+        for _ in 0..16 {
+            spin_hint();
+        }
+    }
+}
+
+/// The node of a unit whose items go to whoever is free.
+pub(super) struct HopNode<U: Unit, E> {
+    spot: Spot<E>,
+    hop: Hop<Taken<U>, Given<U>>,
+    unit: U,
+    claims: Claims,
+}
+
+impl<U: Unit, E> HopNode<U, E> {
+    pub(super) fn new(spot: Spot<E>, hop: Hop<Taken<U>, Given<U>>, unit: U, claims: Claims) -> Self {
+        Self { spot, hop, unit, claims }
     }
 }
 
 impl<U: Apply<E>, E: Send> Parallel for HopNode<U, E> {
     fn is_ready(&self) -> bool {
-        self.hop.ready() > 0 && self.claims.load(Ordering::SeqCst) < self.replicas
+        self.hop.ready() > 0 && self.claims.is_free()
     }
 
-    fn taken(&self) -> (usize, u64) {
-        (self.site.id, self.hop.claimed())
+    fn taken(&self) -> u64 {
+        self.hop.claimed()
     }
 
     fn carrier(&self) -> Box<dyn Carrier + '_> {
@@ -121,44 +185,32 @@ struct HopCarrier<'n, U: Unit, E> {
 }
 
 impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
-    /// What a claim should hold at least, and at most.
-    fn share(&self) -> (u64, u64) {
-        let burst = self.node.burst;
-        if burst > 0 {
-            return (burst, burst);
-        }
-        if !self.mean.is_known() {
-            return (1, 1);
-        }
-        (self.mean.items_in(LEAST).min(LEAST_ITEMS), self.mean.items_in(MOST))
-    }
-
     /// Carries up to `size` items. Says whether there was any.
     fn claim(&mut self, size: u64) -> bool {
         let Self { node, local, mean } = self;
-        let site = &node.site;
+        let spot = &node.spot;
         let Some(mut claim) = node.hop.claim(size) else { return false };
         if cfg!(not(mutant = "no_notice_after_claim")) && node.hop.ready() > 0 {
-            site.run.event.notify();
+            spot.run.event.notify();
         }
         let items = claim.remaining();
-        let (stop, run) = (node.hop.domain(), &*site.run);
-        let began = site.clock();
-        let _entered = site.enter();
+        let (domain, run) = (node.hop.domain(), &*spot.run);
+        let began = spot.clock();
+        let _entered = spot.enter();
         let mut tally = Tally::default();
         let carried = catch_unwind(AssertUnwindSafe(|| {
             let local = local.get_or_insert_with(|| node.unit.local());
             while claim.remaining() > 0
                 && !run.is_ending()
-                && claim.index() <= stop.stop() - u64::from(cfg!(mutant = "drop_at_the_stop"))
+                && claim.index() <= domain.stop() - u64::from(cfg!(mutant = "drop_at_the_stop"))
             {
                 let Some(cell) = claim.take() else { break };
                 tally.items += items_in::<U::From, U::In>(&cell);
                 let cell =
-                    through::<U::From, U::To, U::In, U::Out, E>(site, claim.index(), cell, |item, gather| {
+                    through::<U::From, U::To, U::In, U::Out, E>(spot, claim.index(), cell, |item, gather| {
                         node.unit.apply(local, item, &mut |item| {
                             U::To::push(gather, item);
-                            std::ops::ControlFlow::Continue(())
+                            ControlFlow::Continue(())
                         })
                     });
                 tally.given += items_in::<U::To, U::Out>(&cell);
@@ -169,23 +221,23 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
             let nanos = began.elapsed();
             mean.update(nanos, items - claim.remaining());
             tally.cells = items - claim.remaining();
-            site.measure(tally, began, nanos);
+            spot.measure(tally, began, nanos);
         }
         if let Err(payload) = carried {
-            // The state may be half-changed: who comes to need it makes a new one.
+            // The state may be half-changed: a lower index that still needs one gets a new one.
             let broken = local.take();
-            site.halt(claim.index(), Cause::Panic(payload));
+            spot.halt(claim.index(), Cause::Panic(payload));
             // The factory may have panicked before the item was taken.
             let item = claim.take();
             #[cfg(not(mutant = "no_stop_after_panic"))]
             claim.put(Cell::Stop(None, Stop::Fail));
-            // What these drops may panic with comes after the panic that is already noted.
+            // A panic of these drops comes after the panic that is already noted.
             let _ = catch_unwind(AssertUnwindSafe(move || drop((broken, item))));
         }
         if claim.remaining() > 0 {
-            let place = claim.index();
+            let index = claim.index();
             if let Err(payload) = catch_unwind(AssertUnwindSafe(move || drop(claim))) {
-                site.halt(place, Cause::Panic(payload));
+                spot.halt(index, Cause::Panic(payload));
             }
         }
         true
@@ -194,42 +246,14 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
 
 impl<U: Apply<E>, E: Send> Carrier for HopCarrier<'_, U, E> {
     fn carry(&mut self, before: &Station<'_>, window: u64, elsewhere: &dyn Fn() -> bool) -> bool {
-        let hop = &self.node.hop;
-        let (least, most) = self.share();
-        let workers = self.node.site.run.workers.load(Ordering::Relaxed).max(1) as u64;
-        let enough = (2 * workers * least).min(window.div_ceil(2));
-        let mut ready = hop.ready();
-        let feeds = !self.node.site.run.is_alone();
-        if feeds && ready < enough && before.own.is_none() && before.node.mean() < QUICK_SOURCE {
-            let elsewhere = if before.node.is_ready() {
-                before.node.poke(elsewhere) == Poked::Elsewhere
-            } else {
-                before.node.is_held()
-            };
-            ready = if elsewhere { self.wait_hungrily(enough) } else { hop.ready() };
-        }
-        if ready == 0 || !self.node.enter() {
+        let HopNode { hop, claims, spot, .. } = self.node;
+        let ready = || hop.ready();
+        let size = claims.size(&spot.run, self.mean, &ready, Feeding { before, window, elsewhere });
+        if size == 0 {
             return false;
         }
-        let size = (ready / (2 * workers)).clamp(least, most.max(least));
         let carried = self.claim(size);
-        self.node.leave();
+        claims.leave(&spot.run, ready);
         carried
-    }
-}
-
-impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
-    /// Somebody else feeds the lane: waits a moment for `enough`. Gives what is ready then.
-    fn wait_hungrily(&self, enough: u64) -> u64 {
-        let began = Moment::now();
-        loop {
-            let ready = self.node.hop.ready();
-            if ready >= enough || began.elapsed() >= HUNGRY || cfg!(any(loom, shuttle)) {
-                return ready;
-            }
-            for _ in 0..16 {
-                spin_hint();
-            }
-        }
     }
 }

@@ -1,40 +1,57 @@
-//! The executors: what carries the items of an assembled line from its source to its sink.
+//! The executors: what carries the items of a plan from its source to its sink.
 //!
-//! - [`inline`] runs everything on the caller's thread, item by item: the reference.
-//! - [`threads`] runs it by batons: workers walk the line from the sink to the source, take what baton is free,
-//!   claim what is ready, and park when there is nothing. The numbered rules in the comments are those of
-//!   `ARCHITECTURE.md`, "The baton protocol".
+//! An [`Assembly`] makes a line of a plan and the code beside it. The inline executor runs all of it on the caller's
+//! thread, item by item: it is the reference. The threads executor ([`threads`]) runs it by batons: workers walk the line
+//! from the sink to the source, take what baton is free, claim what is ready, and park when there is nothing. The
+//! numbered rules in the comments are those of `PROTOCOL.md` beside this file.
 //!
-//! Types are erased once a claim or a serving, never once an item: a node of the line is a trait object, and
-//! the loop over its items is inside it.
+//! Types are erased once a claim or a serving, never once an item: a place of the line is a trait object, and the loop
+//! over its items is inside it.
 
 mod assembly;
-mod bridge;
 mod cell;
 mod clock;
-mod exit;
+mod counter;
+mod end;
+mod execute;
+mod failure;
 mod gate;
+mod head;
 mod hop;
-mod inline;
+mod input;
+mod line;
 mod measures;
+mod parallel;
+mod push;
+mod quantum;
+mod reindex;
+mod room;
 mod run;
 mod scales;
 mod shards;
 mod sink;
+mod site;
 mod source;
 mod span;
+mod spread;
 mod stage;
 mod threads;
 mod worker;
 
-pub(crate) use assembly::{Assembly, BridgeUpstream, NodeSpec, SourceUpstream, StageUpstream, Tail};
+pub(crate) use assembly::{Assembly, Taker, own_events};
 pub(crate) use clock::Moment;
+pub(crate) use execute::{Means, execute};
+pub use failure::ErrorSlot;
+pub(crate) use failure::{Cause, Position};
 pub(crate) use gate::Feed;
-pub(crate) use inline::{InlineEnd, InlineSink, Push};
-pub(crate) use measures::{Event, Latencies, Measures, Series, Track, What};
-pub use run::ErrorSlot;
+pub(crate) use line::Line;
+#[cfg(feature = "json")]
+pub(crate) use measures::{Event, What};
+pub(crate) use measures::{Latencies, Measures, Series, Track};
+pub(crate) use parallel::Tail;
 pub(crate) use run::{Outcome, Run, processors};
 pub(crate) use scales::Weigher;
-pub(crate) use shards::Sharding;
-pub(crate) use span::Spans;
-pub(crate) use threads::{Terms, Watched, run as run_threads, run_on_crew, watched};
+pub(crate) use sink::SinkCall;
+pub(crate) use source::SourceUpstream;
+pub(crate) use spread::SpreadUpstream;
+pub(crate) use stage::StageUpstream;

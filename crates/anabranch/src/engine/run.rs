@@ -1,107 +1,17 @@
 //! What all threads of one run share: how it stands, and what stopped it.
 
 use std::any::Any;
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex as StdMutex, OnceLock};
+use std::sync::OnceLock;
 
-use super::clock::Moment;
+use super::failure::{Cause, First, Position};
 use super::gate::Feed;
-use super::measures::{Mark, Measures, Tally};
+use super::measures::Measures;
 use super::span::Spans;
+use anabranch_plan::{Plan, Wait};
 use anabranch_record::EventCount;
-use anabranch_record::lane::{Cell, Domain};
+use anabranch_record::lane::Cell;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, AtomicUsize, Ordering, Padded};
-
-/// What stopped a stream at an index.
-pub(crate) enum Cause {
-    /// A stage or the sink had enough.
-    Break,
-    /// A fallible call failed; the error is in the [`ErrorSlot`].
-    Error,
-    /// User code panicked with this payload.
-    Panic(Box<dyn Any + Send>),
-}
-
-impl fmt::Debug for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Cause::Break => "Break",
-            Cause::Error => "Error",
-            Cause::Panic(_) => "Panic",
-        })
-    }
-}
-
-/// Where in the stream something happened.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
-    /// Counts from the source.
-    pub(crate) domain: usize,
-    /// Within the domain.
-    pub(crate) index: u64,
-    /// Order was given up before.
-    pub(crate) in_time: bool,
-}
-
-impl Place {
-    /// Behind everything that happens while the stream runs.
-    pub(crate) const END: Self = Self { domain: 0, index: u64::MAX, in_time: false };
-}
-
-/// Whether what happened at `new` comes before what happened at `old`, which was found before. In the order of the loop a
-/// later domain's place comes first, because what it works on left the earlier domain before; at one place, what was found
-/// further down the line comes first, and that is found later.
-fn precedes(new: Place, old: Place) -> bool {
-    if cfg!(mutant = "last_failure_wins") {
-        return true;
-    }
-    let is_ordered = !new.in_time && !old.in_time;
-    is_ordered && (new.domain > old.domain || (new.domain == old.domain && new.index <= old.index))
-}
-
-/// Keeps what happened first in the order of the loop.
-#[derive(Debug)]
-struct First<T> {
-    held: StdMutex<Option<(Place, T)>>,
-}
-
-impl<T> First<T> {
-    fn new() -> Self {
-        Self { held: StdMutex::new(None) }
-    }
-
-    fn offer(&self, place: Place, value: T) {
-        let mut held = self.held.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        // What loses is dropped after the lock is free: it is the user's, and its drop may do anything.
-        let _loser = match &*held {
-            Some((old, _)) if !precedes(place, *old) => Some((place, value)),
-            _ => held.replace((place, value)),
-        };
-        drop(held);
-    }
-
-    fn take(&self) -> Option<T> {
-        let mut held = self.held.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        held.take().map(|(_, value)| value)
-    }
-}
-
-/// The place for a run's error: the first in the order of the loop stays.
-#[derive(Debug)]
-pub struct ErrorSlot<E>(First<E>);
-
-impl<E> Default for ErrorSlot<E> {
-    fn default() -> Self {
-        Self(First::new())
-    }
-}
-
-impl<E> ErrorSlot<E> {
-    pub(crate) fn take(&self) -> Option<E> {
-        self.0.take()
-    }
-}
 
 /// How a run ended, once it has.
 #[derive(Debug)]
@@ -135,8 +45,10 @@ pub(crate) struct Run {
     pub(crate) was_left: AtomicBool,
     /// A stage or the sink had enough.
     has_broken: AtomicBool,
-    /// How many items have passed the sink of an inline line that is gone.
+    /// How many items have passed the sink, once the stream has stopped there or the line is gone.
     pub(crate) delivered: AtomicU64,
+    /// The cell that stopped the stream at the sink was an item, too.
+    pub(crate) ended_on_item: AtomicBool,
     /// A worker spins before it parks: the others need not.
     pub(crate) spinning: Padded<AtomicBool>,
     /// There are more threads than processors.
@@ -145,8 +57,6 @@ pub(crate) struct Run {
     pub(crate) feed: Option<std::sync::Arc<dyn Feed>>,
     /// Workers never park.
     pub(crate) always_spins: bool,
-    /// A claim is so many items; 0 is as many as its cost allows.
-    pub(crate) burst: u64,
     /// What the run measures of itself, if it is reported or watched.
     measures: Option<Measures>,
     /// The spans of the run, for those who listen.
@@ -161,16 +71,14 @@ pub(crate) fn processors() -> usize {
 }
 
 impl Run {
-    /// A run whose dedicated stages wait on `dedicated`.
+    /// A run of `plan` whose dedicated stages wait on `dedicated`.
     pub(crate) fn new(
-        workers: usize,
-        always_spins: bool,
-        burst: u64,
+        plan: &Plan,
         dedicated: Vec<Arc<EventCount>>,
         measures: Option<Measures>,
-        spans: Spans,
         feed: Option<std::sync::Arc<dyn Feed>>,
     ) -> Self {
+        let workers = plan.settings.workers;
         let is_crowded = workers + dedicated.len() + usize::from(feed.is_some()) > processors();
         Self {
             event: feed.as_ref().map_or_else(Arc::default, |feed| Arc::clone(feed.event())),
@@ -183,13 +91,13 @@ impl Run {
             was_left: AtomicBool::new(false),
             has_broken: AtomicBool::new(false),
             delivered: AtomicU64::new(0),
+            ended_on_item: AtomicBool::new(false),
             spinning: Padded(AtomicBool::new(false)),
             is_crowded,
             feed,
-            always_spins,
-            burst,
+            always_spins: plan.settings.wait == Wait::Spin,
             measures,
-            spans,
+            spans: Spans::of(plan),
             first: First::new(),
         }
     }
@@ -259,18 +167,19 @@ impl Run {
         }
     }
 
-    /// Notes what stopped the stream at `place`.
+    /// Notes what stopped the stream at `position`.
     #[cold]
-    pub(crate) fn halt(&self, place: Place, cause: Cause) {
+    pub(crate) fn halt(&self, position: Position, cause: Cause) {
         self.stop_pulling();
         if matches!(cause, Cause::Break) {
             self.has_broken.store(true, Ordering::Relaxed);
         }
-        self.first.offer(place, cause);
+        self.first.offer(position, cause);
     }
 
     /// Whether a cell that stops the stream stands for an item: the one with which a stage had enough. Otherwise what it
     /// holds was kept by a stage.
+    #[inline]
     pub(crate) fn is_item<S>(&self, cell: &Cell<S>) -> bool {
         matches!(cell, Cell::Stop(Some(_), _)) && self.has_broken.load(Ordering::Relaxed)
     }
@@ -279,11 +188,12 @@ impl Run {
     /// unless something failed before: the loop would have met that first.
     pub(crate) fn note_leftovers<L>(&self, left: L) {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(move || drop(left))) {
-            self.halt(Place::END, Cause::Panic(payload));
+            self.halt(Position::END, Cause::Panic(payload));
         }
     }
 
     /// The spans of the run.
+    #[inline]
     pub(crate) fn spans(&self) -> &Spans {
         &self.spans
     }
@@ -301,92 +211,5 @@ impl Run {
             Some(Cause::Error) => Outcome::Error,
             Some(Cause::Panic(payload)) => Outcome::Panic(payload),
         }
-    }
-}
-
-/// Where a node stands, for what it has to report when it halts the stream.
-#[derive(Debug)]
-pub(crate) struct Site<E> {
-    pub(crate) run: Arc<Run>,
-    /// The node's id in the plan; a unit's is that of its first node.
-    pub(crate) id: usize,
-    /// The number of the node's domain, and the node that opens it.
-    pub(crate) number: usize,
-    pub(crate) opened_by: usize,
-    /// Order was given up: of several failures, the first in time counts...
-    pub(crate) in_time: bool,
-    /// ... and what the node gives is taken as it arrives.
-    pub(crate) gives_arrivals: bool,
-    /// The node has a thread of its own.
-    pub(crate) is_dedicated: bool,
-    /// The domain's shared state; the inline executor has none.
-    pub(crate) domain: Option<Arc<Domain>>,
-    pub(crate) errors: Arc<ErrorSlot<E>>,
-}
-
-impl<E> Site<E> {
-    /// Whether there is nobody else to do what the node makes available while it blocks.
-    #[inline]
-    pub(crate) fn is_alone(&self) -> bool {
-        !self.is_dedicated && self.run.is_alone()
-    }
-
-    /// The clock for a claim or a serving, if anybody wants to know: a caller that is alone has nobody to be fair
-    /// to, and in a run of some microseconds the clock is what takes longest.
-    #[inline]
-    pub(crate) fn clock(&self) -> Option<Moment> {
-        (self.run.measures().is_some() || !self.is_alone()).then(Moment::now)
-    }
-
-    /// The clock for one item of the inline executor, if that one is measured.
-    #[inline]
-    pub(crate) fn begin(&self) -> Option<Moment> {
-        let measures = self.run.measures()?;
-        (measures.weight() > 0).then(Moment::now)
-    }
-
-    /// Adds a piece of work that took the node `nanos`, if the run is reported.
-    #[inline]
-    pub(crate) fn measure(&self, tally: Tally, began: Moment, nanos: u64) {
-        if let Some(measures) = self.run.measures() {
-            measures.end(self.id, tally, began, nanos);
-        }
-    }
-
-    /// The calling thread works in the node until the guard is dropped: for those who listen.
-    #[inline]
-    pub(crate) fn enter(&self) -> impl Sized + '_ {
-        self.run.spans.enter(self.id)
-    }
-
-    /// Watches the indices of the node's domain from `index` on, if the run is reported.
-    #[inline]
-    pub(crate) fn mark(&self, index: u64) -> Mark<'_> {
-        Mark::new(self.run.measures(), self.opened_by, index)
-    }
-
-    /// Notes what stopped the stream at `index` (rule 12). The node then puts a stop at that index.
-    #[cold]
-    pub(crate) fn halt(&self, index: u64, cause: Cause) {
-        self.run.halt(self.place(index), cause);
-        self.stop_at(index);
-    }
-
-    fn place(&self, index: u64) -> Place {
-        Place { domain: self.number, index, in_time: self.in_time }
-    }
-
-    fn stop_at(&self, index: u64) {
-        if let Some(domain) = &self.domain {
-            domain.stop_at(if self.gives_arrivals { 0 } else { index });
-        }
-    }
-
-    /// Notes an error at `index`.
-    #[cold]
-    pub(crate) fn fail(&self, index: u64, error: E) {
-        self.errors.0.offer(self.place(index), error);
-        self.run.halt(self.place(index), Cause::Error);
-        self.stop_at(index);
     }
 }

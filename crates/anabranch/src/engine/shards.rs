@@ -4,29 +4,27 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anabranch_record::Baton;
-use anabranch_record::lane::{Cell, PutPermit, Stop};
+use anabranch_record::lane::{Cell, Hop, PutPermit, Stop};
 use anabranch_record::sync::{AtomicUsize, Mutex, Ordering, lock};
 
-use super::assembly::Station;
 use super::cell::{items_in, through};
 use super::clock::Moment;
-use super::hop::{Carrier, Parallel, UnitHop};
+use super::failure::Cause;
+use super::hop::{Carrier, Parallel};
+use super::line::Station;
 use super::measures::Tally;
-use super::run::{Cause, Site};
+use super::parallel::{Given, Taken};
+use super::site::Spot;
 use crate::shape::Shape;
 use crate::unit::{Apply, Unit};
 
-/// At so many cells a dealing or a serving ends...
-const MOST: usize = if cfg!(shuttle) { 2 } else { 64 };
-/// ... and a serving after so many nanoseconds.
-const QUANTUM: u64 = 20_000;
+/// A dealing or a serving ends after this many cells...
+const SERVING_ITEMS: usize = if cfg!(shuttle) { 2 } else { 64 };
+/// ... and a serving after this many nanoseconds.
+const SERVING_NS: u64 = 20_000;
 
-/// To how many shards a unit's items are dealt, and which one a slot goes to.
-pub(crate) struct Sharding<S> {
-    pub(crate) count: usize,
-    /// Less than `count`.
-    pub(crate) shard: fn(&S) -> usize,
-}
+/// Says which shard a slot goes to: less than the number of shards.
+pub(crate) type ShardOf<S> = fn(&S) -> usize;
 
 /// What was dealt to one replica, and the right to run it.
 struct Shard<S> {
@@ -46,9 +44,9 @@ impl<S> Shard<S> {
         self.len.load(Ordering::Relaxed) > 0 && self.baton.word().is_free()
     }
 
-    fn push(&self, ticket: PutPermit, cell: Cell<S>) {
+    fn push(&self, permit: PutPermit, cell: Cell<S>) {
         let mut queue = lock(&self.queue);
-        queue.push_back((ticket, cell));
+        queue.push_back((permit, cell));
         self.len.store(queue.len(), Ordering::Relaxed);
     }
 
@@ -60,27 +58,30 @@ impl<S> Shard<S> {
     }
 }
 
-/// What a unit takes at one index.
-type Taken<U> = <<U as Unit>::From as Shape>::Slot<<U as Unit>::In>;
-
 /// The hop of a unit whose items are dealt.
 ///
 /// A lane cannot say which of its items a replica may take, so the items move on: whoever holds the dealer's
 /// baton takes them from the lane, in order, into the queues of their shards, with the [`PutPermit`]s under which
 /// their results go into the lane behind. All queues together hold no more than the window has indices.
 pub(super) struct ShardedNode<U: Unit, E> {
-    site: Site<E>,
-    hop: UnitHop<U>,
+    spot: Spot<E>,
+    hop: Hop<Taken<U>, Given<U>>,
     unit: U,
-    sharding: Sharding<Taken<U>>,
+    shard_of: ShardOf<Taken<U>>,
     dealer: Baton<()>,
     shards: Box<[Shard<Taken<U>>]>,
 }
 
 impl<U: Unit, E> ShardedNode<U, E> {
-    pub(super) fn new(site: Site<E>, hop: UnitHop<U>, unit: U, sharding: Sharding<Taken<U>>) -> Self {
-        let shards = std::iter::repeat_with(Shard::new).take(sharding.count).collect();
-        Self { site, hop, unit, sharding, dealer: Baton::new(()), shards }
+    pub(super) fn new(
+        spot: Spot<E>,
+        hop: Hop<Taken<U>, Given<U>>,
+        unit: U,
+        shard_of: ShardOf<Taken<U>>,
+        shards: usize,
+    ) -> Self {
+        let shards = std::iter::repeat_with(Shard::new).take(shards).collect();
+        Self { spot, hop, unit, shard_of, dealer: Baton::new(()), shards }
     }
 
     fn has_work(&self) -> bool {
@@ -95,16 +96,16 @@ impl<U: Unit, E> ShardedNode<U, E> {
     fn deal(&self) -> bool {
         let Some(held) = self.dealer.poke() else { return false };
         let mut dealt = 0;
-        while dealt < MOST
-            && let Some((ticket, cell)) = self.hop.deal()
+        while dealt < SERVING_ITEMS
+            && let Some((permit, cell)) = self.hop.deal()
         {
             dealt += 1;
             match &cell {
                 Cell::Value(slot) | Cell::Stop(Some(slot), _) => {
-                    self.shards[(self.sharding.shard)(slot)].push(ticket, cell);
+                    self.shards[(self.shard_of)(slot)].push(permit, cell);
                 }
-                Cell::Empty => self.hop.put(ticket, Cell::Empty),
-                Cell::Stop(None, stop) => self.hop.put(ticket, Cell::Stop(None, *stop)),
+                Cell::Empty => self.hop.put(permit, Cell::Empty),
+                Cell::Stop(None, stop) => self.hop.put(permit, Cell::Stop(None, *stop)),
             }
         }
         // The fence in here orders the pushes before the looks at the shards' batons, too (rule 7).
@@ -118,39 +119,39 @@ impl<U: Unit, E> ShardedNode<U, E> {
         U: Apply<E>,
     {
         let Some(held) = shard.baton.poke() else { return false };
-        let began = self.site.clock().unwrap_or_else(Moment::now);
+        let began = self.spot.clock().unwrap_or_else(Moment::now);
         let mut tally = Tally::default();
-        let _entered = self.site.enter();
+        let _entered = self.spot.enter();
         let mut served = 0;
         // Where another shard waits too, somebody else may take it meanwhile (rule 9).
         if self.has_work() {
-            self.site.run.event.notify();
+            self.spot.run.event.notify();
         }
-        while served < MOST
-            && !self.site.run.is_ending()
-            && let Some((ticket, cell)) = shard.pop()
+        while served < SERVING_ITEMS
+            && !self.spot.run.is_ending()
+            && let Some((permit, cell)) = shard.pop()
         {
             served += 1;
-            self.apply(ticket, cell, local, &mut tally);
-            if began.elapsed() >= QUANTUM {
+            self.apply(permit, cell, local, &mut tally);
+            if began.elapsed() >= SERVING_NS {
                 break;
             }
         }
         held.let_go();
         if shard.is_ready() {
-            self.site.run.event.notify();
+            self.spot.run.event.notify();
         }
         tally.cells = served as u64;
-        self.site.measure(tally, began, began.elapsed());
+        self.spot.measure(tally, began, began.elapsed());
         served > 0
     }
 
     /// Takes one cell through the unit and puts the result.
-    fn apply(&self, ticket: PutPermit, cell: Cell<Taken<U>>, local: &mut Option<U::Local>, tally: &mut Tally)
+    fn apply(&self, permit: PutPermit, cell: Cell<Taken<U>>, local: &mut Option<U::Local>, tally: &mut Tally)
     where
         U: Apply<E>,
     {
-        let index = ticket.index();
+        let index = permit.index();
         let is_late = index > self.hop.domain().stop();
         let result = catch_unwind(AssertUnwindSafe(|| {
             if is_late {
@@ -159,7 +160,7 @@ impl<U: Unit, E> ShardedNode<U, E> {
             }
             let local = local.get_or_insert_with(|| self.unit.local());
             tally.items += items_in::<U::From, U::In>(&cell);
-            Some(through::<U::From, U::To, U::In, U::Out, E>(&self.site, index, cell, |item, gather| {
+            Some(through::<U::From, U::To, U::In, U::Out, E>(&self.spot, index, cell, |item, gather| {
                 self.unit.apply(local, item, &mut |item| {
                     U::To::push(gather, item);
                     std::ops::ControlFlow::Continue(())
@@ -169,13 +170,13 @@ impl<U: Unit, E> ShardedNode<U, E> {
         match result {
             Ok(Some(cell)) => {
                 tally.given += items_in::<U::To, U::Out>(&cell);
-                self.hop.put(ticket, cell);
+                self.hop.put(permit, cell);
             }
             // The stream has stopped before this index: nobody will ask for it.
             Ok(None) => {}
             Err(payload) => {
-                self.site.halt(index, Cause::Panic(payload));
-                self.hop.put(ticket, Cell::Stop(None, Stop::Fail));
+                self.spot.halt(index, Cause::Panic(payload));
+                self.hop.put(permit, Cell::Stop(None, Stop::Fail));
                 let broken = local.take();
                 // What this drop may panic with comes after the panic that is already noted.
                 let _ = catch_unwind(AssertUnwindSafe(move || drop(broken)));
@@ -189,8 +190,8 @@ impl<U: Apply<E>, E: Send> Parallel for ShardedNode<U, E> {
         self.has_work()
     }
 
-    fn taken(&self) -> (usize, u64) {
-        (self.site.id, self.hop.claimed())
+    fn taken(&self) -> u64 {
+        self.hop.claimed()
     }
 
     fn carrier(&self) -> Box<dyn Carrier + '_> {
@@ -219,7 +220,7 @@ impl<U: Apply<E>, E: Send> Carrier for ShardedCarrier<'_, U, E> {
         // What was dealt is all of shards that others hold: they look again when they let go. What came while we
         // dealt was left to us.
         if node.may_deal() {
-            node.site.run.event.notify();
+            node.spot.run.event.notify();
         }
         dealt
     }

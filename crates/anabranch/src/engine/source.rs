@@ -1,67 +1,108 @@
-//! The source node: pulls items into the first lane while the window has room (rule 3).
+//! The source: pulls items into its domain while the window has room (rule 3).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use anabranch_record::lane::{Cell, RoomWatch, Source, Stop};
+use anabranch_record::Baton;
+use anabranch_record::lane::{Cell, Domain, Indices, Stop};
 use anabranch_record::sync::{Arc, AtomicU64, Ordering, fence};
-use anabranch_record::{Baton, EventCount, Word};
 
-use super::assembly::{Poked, SerialNode};
-use super::clock::Mean;
+use super::assembly::{Assembly, Taker, Upstream};
+use super::clock::{Mean, Moment};
+use super::counter::Counter;
+use super::failure::{Cause, ErrorSlot};
 use super::gate::Gate;
-use super::measures::Tally;
-use super::run::{Cause, Site};
-use super::scales::Scales;
+use super::line::{Drive, Poked, SerialNode};
+use super::measures::{Stride, Tally};
+use super::push::{Demand, Out};
+use super::scales::{Scales, Weigher};
+use super::site::Spot;
 use crate::serial::{Pull, Pulled};
 
-/// A pull ends after so many nanoseconds, at the mean cost of `next`...
-const QUANTUM: u64 = 20_000;
-/// ... and after so many items.
-const MOST: u64 = 2_048;
+/// A pull ends after this many nanoseconds, at the mean cost of `next`...
+const PULL_NS: u64 = 20_000;
+/// ... and after this many items.
+const PULL_ITEMS: u64 = 2_048;
 
-struct State<'env, P: Pull> {
+/// A source, as the code of a stream.
+pub(crate) struct SourceUpstream<'env, P: Pull> {
+    pub(crate) pull: P,
+    pub(crate) errors: Arc<ErrorSlot<P::Error>>,
+    pub(crate) id: usize,
+    pub(crate) weigher: Option<Weigher<'env, P::Item>>,
+}
+
+impl<P: Pull> Upstream<P::Item> for SourceUpstream<'_, P> {
+    fn weighed<'w>(self: Box<Self>, weigher: Weigher<'w, P::Item>) -> Box<dyn Upstream<P::Item> + 'w>
+    where
+        Self: 'w,
+    {
+        Box::new(SourceUpstream { weigher: Some(weigher), ..*self })
+    }
+
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, P::Item>)
+    where
+        Self: 'run,
+    {
+        let Self { pull, errors, id, weigher } = *self;
+        let out = assembly.after_serial(id, taker);
+        let spot = assembly.spot(id, &errors);
+        let indices = assembly.indices_of(id);
+        if assembly.is_inline() {
+            let counter = assembly.counter(id);
+            assembly.drive = Some(Box::new(InlineSource { spot, counter, pull, indices, out }));
+            return;
+        }
+        let gate = assembly.gate_of(id);
+        let goes_on = spot.run.feed.is_some() && !spot.is_dedicated;
+        let state = State { pull, indices, out, scales: weigher.map(Scales::new), mean: Mean::default() };
+        let node = SourceNode {
+            domain: Arc::clone(state.indices.domain()),
+            baton: Baton::with_word(assembly.word_of(id), state),
+            spot,
+            gate,
+            mean: AtomicU64::new(0),
+            goes_on,
+        };
+        assembly.source(id, node);
+    }
+}
+
+struct State<'run, P: Pull> {
     pull: P,
-    port: Source<P::Item>,
-    scales: Option<Scales<'env, P::Item>>,
+    indices: Indices,
+    out: Out<'run, P::Item>,
+    scales: Option<Scales<'run, P::Item>>,
     mean: Mean,
 }
 
 /// The source of a line.
-pub(super) struct SourceNode<'env, P: Pull> {
-    site: Site<P::Error>,
-    baton: Baton<State<'env, P>>,
-    room: RoomWatch<P::Item>,
+struct SourceNode<'run, P: Pull> {
+    spot: Spot<P::Error>,
+    baton: Baton<State<'run, P>>,
+    domain: Arc<Domain>,
     gate: Option<Arc<Gate>>,
     /// The bits of the mean cost of `next`, for others to see.
     mean: AtomicU64,
-    /// Who takes what is pulled waits here.
-    out: Arc<EventCount>,
-    /// Who pulls is not held up in the source, and goes on with what it has pulled.
+    /// A thread that pulls is not held up in the source, and goes on with what it has pulled.
     goes_on: bool,
 }
 
-impl<'env, P: Pull> SourceNode<'env, P> {
-    pub(super) fn new(
-        site: Site<P::Error>,
-        port: Source<P::Item>,
-        pull: P,
-        scales: Option<Scales<'env, P::Item>>,
-        out: Arc<EventCount>,
-    ) -> Self {
-        let room = port.watch();
-        let feed = site.run.feed.clone();
-        let goes_on = feed.is_some() && !site.is_dedicated;
-        let has_gate = scales.is_some() || feed.is_some();
-        let gate = has_gate.then(|| Arc::new(Gate::new(port.domain(), feed)));
-        let baton = Baton::new(State { pull, port, scales, mean: Mean::default() });
-        Self { site, baton, room, gate, mean: AtomicU64::new(0), out, goes_on }
-    }
+/// How a pull ended.
+enum End<E> {
+    /// There is more to pull, later.
+    Open,
+    /// What follows the source in its unit has stopped the stream.
+    Closed,
+    /// The source is exhausted or has failed.
+    Stopped(Option<E>),
+}
 
+impl<'run, P: Pull> SourceNode<'run, P> {
     /// Whether the items in flight are light enough for another one.
     #[inline]
-    fn is_light(&self, state: &mut State<'env, P>) -> bool {
+    fn is_light(&self, state: &mut State<'run, P>) -> bool {
         let Some(scales) = &mut state.scales else { return true };
-        let released = state.port.domain().released();
+        let released = self.domain.released();
         let indices = scales.gate(released);
         if let Some(gate) = &self.gate {
             gate.set(indices);
@@ -75,21 +116,12 @@ impl<'env, P: Pull> SourceNode<'env, P> {
         self.gate.as_ref().is_none_or(|gate| gate.is_fed())
     }
 
-    /// What the source waits for beside room.
-    pub(super) fn gate(&self) -> Option<&Arc<Gate>> {
-        self.gate.as_ref()
-    }
-
-    pub(super) fn word(&self) -> &Arc<Word> {
-        self.baton.word()
-    }
-
-    /// Pulls for one quantum. Says whether the source is exhausted.
-    fn pull(&self, state: &mut State<'env, P>, worked: &mut bool) -> bool {
-        if state.port.fresh_room() == 0 || !self.is_light(state) {
+    /// Pulls for one quantum. Says whether the stream has stopped here.
+    fn pull(&self, state: &mut State<'run, P>, worked: &mut bool) -> bool {
+        if state.indices.fresh_room() == 0 || !self.is_light(state) {
             return false;
         }
-        if self.site.run.is_stopping() {
+        if self.spot.run.is_stopping() {
             return self.stops(state, worked);
         }
         if !self.is_fed() {
@@ -97,114 +129,122 @@ impl<'env, P: Pull> SourceNode<'env, P> {
         }
         let mean = &state.mean;
         let most =
-            if mean.is_known() && !self.site.is_alone() { mean.items_in(QUANTUM).min(MOST) } else { 1 };
-        let _entered = self.site.enter();
-        let first = state.port.next();
-        let began = self.site.clock();
-        let mut mark = self.site.mark(first);
+            if mean.is_known() && !self.spot.is_alone() { mean.items_in(PULL_NS).min(PULL_ITEMS) } else { 1 };
+        let _entered = self.spot.enter();
+        let first = state.indices.next();
+        let began = self.spot.clock();
+        let mut mark = self.spot.mark(first);
         let pulled = catch_unwind(AssertUnwindSafe(|| {
             let end = first + most;
-            while state.port.next() < end && state.port.room() > 0 {
-                if cfg!(not(mutant = "pull_past_a_failure")) && self.site.run.is_stopping() {
+            while state.indices.next() < end && state.indices.room() > 0 {
+                if cfg!(not(mutant = "pull_past_a_failure")) && self.spot.run.is_stopping() {
                     break;
                 }
-                match state.pull.pull() {
-                    Pulled::Item(item) => {
-                        if let Some(scales) = &mut state.scales {
-                            scales.put(state.port.next(), &item);
-                        }
-                        mark.enters(state.port.next());
-                        state.port.put(Cell::Value(item));
-                        // Who has it from outside is back at once, takes it on, and says what it leaves.
-                        if cfg!(not(mutant = "no_notice_of_an_item")) && !self.goes_on {
-                            self.out.notify();
-                        }
-                        if !self.is_light(state) || self.site.is_alone() || !self.is_fed() {
-                            break;
-                        }
-                    }
-                    other => return Some(other),
+                let item = match state.pull.pull() {
+                    Pulled::Item(item) => item,
+                    Pulled::End => return End::Stopped(None),
+                    Pulled::Fail(error) => return End::Stopped(Some(error)),
+                };
+                if let Some(scales) = &mut state.scales {
+                    scales.put(state.indices.next(), &item);
+                }
+                mark.enters(state.indices.next());
+                let turn = state.indices.open();
+                // A thread that goes on with what it has pulled says itself what it leaves to others.
+                let demand = if cfg!(mutant = "no_notice_of_an_item") || self.goes_on {
+                    state.out.push_quietly(turn, Cell::Value(item))
+                } else {
+                    state.out.push(turn, Cell::Value(item))
+                };
+                if demand == Demand::Nothing {
+                    return End::Closed;
+                }
+                if !self.is_light(state) || self.spot.is_alone() || !self.is_fed() {
+                    break;
                 }
             }
-            None
+            End::Open
         }));
-        let State { port, mean, .. } = state;
-        *worked |= port.next() > first || !matches!(pulled, Ok(None));
+        let items = state.indices.next() - first;
+        *worked |= items > 0 || !matches!(pulled, Ok(End::Open));
         if let Some(began) = began {
             let nanos = began.elapsed();
-            mean.update(nanos, port.next() - first);
-            let items = port.next() - first;
-            self.site.measure(Tally { cells: items, items, given: items }, began, nanos);
-            self.mean.store(mean.bits(), Ordering::Relaxed);
+            state.mean.update(nanos, items);
+            let given = state.out.given().unwrap_or(items);
+            self.spot.measure(Tally { cells: items, items, given }, began, nanos);
+            self.mean.store(state.mean.bits(), Ordering::Relaxed);
         }
-        match pulled {
-            Ok(None) => false,
-            Ok(Some(pulled)) => {
-                self.stop(port, pulled);
-                true
+        let closed = match pulled {
+            Ok(End::Open) => false,
+            Ok(End::Closed) => true,
+            Ok(End::Stopped(None)) => self.put_stop(state, Stop::End),
+            Ok(End::Stopped(Some(error))) => {
+                self.spot.fail(state.indices.next(), error);
+                self.put_stop(state, Stop::Fail)
             }
             Err(payload) => {
-                self.site.halt(port.next(), Cause::Panic(payload));
-                self.put_stop(port, Stop::Fail);
-                true
+                let turn = state.indices.turn();
+                let index = if turn.is_open() { turn.index() } else { state.indices.next() };
+                self.spot.halt(index, Cause::Panic(payload));
+                self.put_stop(state, Stop::Fail)
             }
-        }
+        };
+        state.indices.show();
+        closed
     }
 
     /// The source is not to be asked again. If the run drains, the stream ends here. Says whether it does.
     #[cold]
-    fn stops(&self, state: &mut State<'env, P>, worked: &mut bool) -> bool {
-        let drains = self.site.run.is_draining();
+    fn stops(&self, state: &mut State<'run, P>, worked: &mut bool) -> bool {
+        let drains = self.spot.run.is_draining();
         if drains {
-            self.put_stop(&mut state.port, Stop::End);
+            self.put_stop(state, Stop::End);
+            state.indices.show();
             *worked = true;
         }
         drains
     }
 
+    /// Puts a stop at the index of the open turn, or else at the next one. Says that the stream has stopped here.
     #[cold]
-    fn stop(&self, port: &mut Source<P::Item>, pulled: Pulled<P::Item, P::Error>) {
-        let stop = match pulled {
-            Pulled::Fail(error) => {
-                self.site.fail(port.next(), error);
-                Stop::Fail
-            }
-            _ => Stop::End,
-        };
-        self.put_stop(port, stop);
-    }
-
-    fn put_stop(&self, port: &mut Source<P::Item>, stop: Stop) {
-        port.put(Cell::Stop(None, stop));
-        self.out.notify();
+    fn put_stop(&self, state: &mut State<'run, P>, stop: Stop) -> bool {
+        let turn = if state.indices.turn().is_open() { state.indices.turn() } else { state.indices.open() };
+        let out = &mut state.out;
+        let put = catch_unwind(AssertUnwindSafe(|| out.push(turn, Cell::Stop(None, stop))));
+        if let Err(payload) = put {
+            // A serial stage of this unit panicked at the end of the stream.
+            self.spot.halt(turn.index(), Cause::Panic(payload));
+            let _ = catch_unwind(AssertUnwindSafe(|| out.push(turn, Cell::Stop(None, Stop::Fail))));
+        }
+        true
     }
 }
 
 impl<P: Pull> SerialNode for SourceNode<'_, P> {
     fn poke(&self, elsewhere: &dyn Fn() -> bool) -> Poked {
         let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
-        // Who leaves says so, then looks whether the source is held; who holds it looks whether it is alone: one of
-        // the two sees what is left to do.
+        // A worker that leaves the run first says so and then looks whether the source is held. A worker that holds the
+        // source looks whether it is alone. One of the two sees what is left to do.
         fence(Ordering::SeqCst);
-        let gives_way = self.site.is_alone() && elsewhere();
+        let gives_way = self.spot.is_alone() && elsewhere();
         let mut worked = false;
         if !gives_way && self.pull(held.state(), &mut worked) {
             held.close();
             return Poked::Worked;
         }
         held.let_go();
-        // Rule 7: whoever made room while we held the baton left it to us to see.
+        // Rule 7: a thread that made room while this one held the baton has left it to this one to see.
         #[cfg(not(mutant = "no_look_after_pull"))]
         if self.is_ready() && self.gate.as_ref().is_none_or(|gate| gate.is_wide_open()) {
-            self.site.run.event.notify();
+            self.spot.run.event.notify();
         }
         if worked { Poked::Worked } else { Poked::Idle }
     }
 
     fn is_ready(&self) -> bool {
-        let run = &self.site.run;
+        let run = &self.spot.run;
         self.baton.word().is_free()
-            && self.room.has_room()
+            && self.domain.has_room()
             && self.gate.as_ref().is_none_or(|gate| gate.is_light())
             && (run.is_draining() || !run.is_stopping() && self.is_fed())
     }
@@ -214,12 +254,66 @@ impl<P: Pull> SerialNode for SourceNode<'_, P> {
         !word.is_free() && !word.is_closed()
     }
 
-    fn taken(&self) -> (usize, u64) {
+    fn taken(&self) -> u64 {
         // The cell that closed the node is no item.
-        (self.site.id, self.room.put() - u64::from(self.baton.word().is_closed()))
+        self.domain.made().saturating_sub(u64::from(self.baton.word().is_closed()))
     }
 
-    fn mean(&self) -> u64 {
+    fn given(&self) -> u64 {
+        self.taken()
+    }
+
+    fn mean_ns(&self) -> u64 {
         Mean::from_bits(self.mean.load(Ordering::Relaxed)).nanos()
+    }
+}
+
+/// The source of the inline executor.
+struct InlineSource<'run, P: Pull> {
+    spot: Spot<P::Error>,
+    counter: Counter,
+    pull: P,
+    indices: Indices,
+    out: Out<'run, P::Item>,
+}
+
+impl<P: Pull> Drive for InlineSource<'_, P> {
+    fn drive(&mut self) -> u64 {
+        let Self { spot, counter, pull, indices, out } = self;
+        let run = &*spot.run;
+        let mut stride = Stride::new();
+        loop {
+            if run.is_done() {
+                // A token has cancelled the run: what stages have kept is dropped with them.
+                return indices.next();
+            }
+            if run.is_stopping() {
+                out.push(indices.open(), Cell::Stop(None, Stop::End));
+                return indices.next() - 1;
+            }
+            let weight = run.measures().map_or(0, |measures| measures.take_up(1, &mut stride));
+            let began = counter.begin();
+            let pulled = {
+                let _entered = counter.enter(&spot.site);
+                pull.pull()
+            };
+            let items = u64::from(matches!(pulled, Pulled::Item(_)));
+            counter.add(began, Tally { cells: items, items, given: items });
+            let cell = match pulled {
+                Pulled::Item(item) => Cell::Value(item),
+                Pulled::End => Cell::Stop(None, Stop::End),
+                Pulled::Fail(error) => {
+                    spot.fail(indices.next(), error);
+                    Cell::Stop(None, Stop::Fail)
+                }
+            };
+            let began = (weight > 0).then(Moment::now);
+            if out.push(indices.open(), cell) == Demand::Nothing {
+                return indices.next() - 1;
+            }
+            if let (Some(began), Some(measures)) = (began, run.measures()) {
+                measures.put_down(spot.id, weight, began, &mut stride);
+            }
+        }
     }
 }

@@ -3,11 +3,9 @@
 
 #[cfg(feature = "tracing")]
 mod with {
-    use anabranch_plan::Plan;
+    use anabranch_plan::{Node, Plan};
     use tracing::span::{Entered, Span};
     use tracing::{Level, span};
-
-    use crate::stream::unit_names;
 
     /// The spans of a run.
     #[derive(Debug, Default)]
@@ -19,17 +17,16 @@ mod with {
 
     impl Spans {
         /// Those of a plan, if anybody listens.
-        pub(crate) fn of(plan: impl FnOnce() -> Plan) -> Self {
+        pub(crate) fn of(plan: &Plan) -> Self {
             if !tracing::enabled!(target: "anabranch", Level::DEBUG) {
                 return Self::default();
             }
-            let plan = plan();
             let name = plan.name.as_deref().unwrap_or("anabranch");
             let run = span!(target: "anabranch", Level::DEBUG, "run", title = name, workers = plan.settings.workers);
             let mut units = vec![None; plan.nodes.len()];
-            for (id, name) in unit_names(&plan) {
-                let role = format!("{:?}", plan.nodes[id].role);
-                units[id] = Some(
+            for unit in plan.units() {
+                let (name, role) = (Node::unit_name(unit), format!("{:?}", unit[0].role));
+                units[unit[0].id.0] = Some(
                     span!(target: "anabranch", parent: &run, Level::DEBUG, "stage", name, role = &*role),
                 );
             }
@@ -61,7 +58,7 @@ mod without {
     pub(crate) struct Entered;
 
     impl Spans {
-        pub(crate) fn of(_: impl FnOnce() -> Plan) -> Self {
+        pub(crate) fn of(_: &Plan) -> Self {
             Self
         }
 

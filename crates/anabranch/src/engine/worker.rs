@@ -5,30 +5,41 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use anabranch_record::crew::{Guest, Offer};
 use anabranch_record::sync::{Ordering, fence, spin_hint};
 
-use super::assembly::{Line, Link, Poked, Station};
 use super::clock::Moment;
+use super::failure::{Cause, Position};
 use super::hop::Carrier;
+use super::line::{Farm, Line, Place, Poked, Station};
 use super::measures::Measures;
-use super::run::{self, Cause, Run};
-use super::threads::Terms;
+use super::run::Run;
 
-/// A worker spins at most so many nanoseconds before it parks...
-const SPIN: u64 = 50_000;
-/// ... or so many where there are more threads than processors: who spins there keeps somebody from working...
-const SPIN_CROWDED: u64 = 20_000;
-/// ... or twice its recent waits; and so many after a few spins that were in vain.
-const SPIN_IN_VAIN: u64 = 2_000;
-const VAIN: u32 = 3;
+/// A worker spins for at most this many nanoseconds before it parks...
+const SPIN_NS: u64 = 50_000;
+/// ... or this many where there are more threads than processors, since a thread that spins there takes the processor of
+/// one that could work...
+const SPIN_CROWDED_NS: u64 = 20_000;
+/// ... or twice its recent waits; and this many after a few spins that were in vain.
+const SPIN_IN_VAIN_NS: u64 = 2_000;
+const SPINS_IN_VAIN: u32 = 3;
 
-/// A caller that helpers may come to calls them when its run has lasted so many nanoseconds.
-const ALONE: u64 = 5_000;
+/// A caller that helpers may come to calls them when its run has lasted this many nanoseconds.
+const CALL_HELPERS_NS: u64 = 5_000;
 
-/// It looks whether they have passed every so many steps.
-const ALONE_STEPS: u32 = 4;
+/// The caller reads the clock for that every so many steps.
+const CALL_HELPERS_STEPS: u32 = 4;
+
+/// What the threads of a run need to know beside the line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms<'r> {
+    pub(crate) run: &'r Run,
+    /// The widest window of the plan's domains, in items.
+    pub(crate) window: u64,
+    /// The threads' names begin with it.
+    pub(crate) name: &'r str,
+}
 
 /// Where a worker comes from, which says when it may leave and how more can come.
 #[derive(Clone, Copy)]
-pub(super) enum Place<'l> {
+pub(super) enum Origin<'l> {
     /// The thread that called the run. It stays to the end.
     Caller { offer: Option<&'l Offer<'l>>, more: Option<&'l dyn Fn()> },
     /// A thread of the run's own.
@@ -51,9 +62,9 @@ pub(super) enum Left {
 pub(super) struct Worker<'l, 'env> {
     line: &'l Line<'env>,
     run: &'l Run,
-    place: Place<'l>,
+    origin: Origin<'l>,
     began: Moment,
-    /// Its side of each link's hop.
+    /// For each place, its side of the parallel unit there, if that is one.
     carriers: Vec<Option<Box<dyn Carrier + 'l>>>,
     window: u64,
     /// The mean of its recent waits, in nanoseconds, and how many spins in a row were in vain.
@@ -69,24 +80,28 @@ pub(super) struct Worker<'l, 'env> {
     unnoted: u32,
 }
 
-/// A worker notes how many items wait after so many nanoseconds, or after each step if that takes longer...
-const NOTE: u64 = 50_000;
-/// ... and after so many steps at most.
+/// A worker notes how many items wait after this many nanoseconds, or after each step if that takes longer...
+const NOTE_NS: u64 = 50_000;
+/// ... and after this many steps at most.
 const NOTE_STEPS: u32 = 64;
 
 impl<'l, 'env> Worker<'l, 'env> {
-    pub(super) fn new(line: &'l Line<'env>, terms: Terms<'l>, place: Place<'l>) -> Self {
-        let carriers = line.links.iter().map(|link| link.hop.as_ref().map(|hop| hop.carrier())).collect();
+    pub(super) fn new(line: &'l Line<'env>, terms: Terms<'l>, origin: Origin<'l>) -> Self {
+        let carrier = |place: &'l Place<'env>| match place {
+            Place::Serial(_) => None,
+            Place::Parallel(farm) => Some(farm.hop.carrier()),
+        };
+        let carriers = line.places.iter().map(carrier).collect();
         let Terms { run, window, .. } = terms;
-        let has_called = !matches!(place, Place::Caller { offer: Some(offer), .. } if !offer.is_called());
+        let has_called = !matches!(origin, Origin::Caller { offer: Some(offer), .. } if !offer.is_called());
         Self {
             line,
             run,
-            place,
+            origin,
             began: Moment::now(),
             carriers,
             window,
-            wait: SPIN / 2,
+            wait: SPIN_NS / 2,
             vain: 0,
             has_called,
             steps: 0,
@@ -111,7 +126,7 @@ impl<'l, 'env> Worker<'l, 'env> {
                 if let Some(measures) = self.run.measures() {
                     self.note_waiting(measures);
                 }
-            } else if let Place::Guest(guest) = self.place
+            } else if let Origin::Guest(guest) = self.origin
                 && guest.is_wanted_elsewhere()
                 && self.gets_away()
             {
@@ -134,7 +149,7 @@ impl<'l, 'env> Worker<'l, 'env> {
     /// worker that is alone looks at the clock every few steps: one item takes two or more.
     #[inline]
     fn call_helpers(&mut self) {
-        let Place::Caller { offer: Some(offer), .. } = self.place else { return };
+        let Origin::Caller { offer: Some(offer), .. } = self.origin else { return };
         if !self.run.is_alone() {
             return;
         }
@@ -143,8 +158,8 @@ impl<'l, 'env> Worker<'l, 'env> {
             (self.has_called, self.began) = (false, Moment::now());
         } else if !self.has_called {
             self.steps += 1;
-            let looks = self.steps.is_multiple_of(ALONE_STEPS);
-            if cfg!(any(loom, shuttle)) || (looks && self.began.elapsed() >= ALONE) {
+            let looks = self.steps.is_multiple_of(CALL_HELPERS_STEPS);
+            if cfg!(any(loom, shuttle)) || (looks && self.began.elapsed() >= CALL_HELPERS_NS) {
                 self.has_called = true;
                 offer.call();
             }
@@ -154,15 +169,15 @@ impl<'l, 'env> Worker<'l, 'env> {
     /// Whether there are more workers than there should be. If there are too few, brings another.
     fn is_too_many(&self) -> bool {
         let target = self.run.target.load(Ordering::Relaxed);
-        match self.place {
-            Place::Guest(guest) => guest.is_overstaffed(),
-            Place::Caller { more: Some(more), .. } | Place::Helper { more } if target > 0 => {
+        match self.origin {
+            Origin::Guest(guest) => guest.is_overstaffed(),
+            Origin::Caller { more: Some(more), .. } | Origin::Helper { more } if target > 0 => {
                 let now = self.run.workers.load(Ordering::Relaxed);
                 let order = Ordering::Relaxed;
                 if now < target && self.run.workers.compare_exchange(now, now + 1, order, order).is_ok() {
                     more();
                 }
-                now > target && matches!(self.place, Place::Helper { .. })
+                now > target && matches!(self.origin, Origin::Helper { .. })
             }
             _ => false,
         }
@@ -171,8 +186,8 @@ impl<'l, 'env> Worker<'l, 'env> {
     /// Leaves the count of workers, unless the one that stays might wait for what this one leaves behind: a source
     /// that is held may block.
     fn gets_away(&self) -> bool {
-        let least = match self.place {
-            Place::Helper { .. } => self.run.target.load(Ordering::Relaxed),
+        let least = match self.origin {
+            Origin::Helper { .. } => self.run.target.load(Ordering::Relaxed),
             _ => 1,
         };
         let fewer = |now: usize| (now > least).then(|| now - 1);
@@ -182,8 +197,7 @@ impl<'l, 'env> Worker<'l, 'env> {
         // Against the fence in the poke of a source: either we see it held, or its holder sees that it is alone.
         #[cfg(not(mutant = "no_fence_on_leaving"))]
         fence(Ordering::SeqCst);
-        let line = self.line;
-        let mut stations = std::iter::once(&line.source).chain(line.links.iter().map(|link| &link.station));
+        let mut stations = self.line.stations();
         let is_held = stations.any(|station| station.own.is_none() && station.node.is_held());
         if cfg!(not(mutant = "leaves_whatever_is_left")) && is_held && self.look() {
             self.run.workers.fetch_add(1, Ordering::SeqCst);
@@ -192,30 +206,38 @@ impl<'l, 'env> Worker<'l, 'env> {
         true
     }
 
-    /// Does the first thing that it finds, from the sink to the source. Says whether there was any.
+    /// Does the first thing that it finds, from the sink to the source (rule 8). Says whether there was any.
     fn step(&mut self) -> bool {
-        let (line, run) = (self.line, self.run);
-        let elsewhere = move || run.is_done() || ready_places(line).next().is_some();
-        for at in (0..line.links.len()).rev() {
-            let Link { hop, station } = &line.links[at];
-            if station.own.is_none() && station.node.is_ready() && self.serve(at) {
+        let line = self.line;
+        for at in (0..line.places.len()).rev() {
+            let worked = match &line.places[at] {
+                Place::Serial(station) => station.is_open() && self.serve(at),
+                Place::Parallel(farm) => farm.hop.is_ready() && self.carry(at, farm),
+            };
+            if worked {
                 return true;
             }
-            if let Some(hop) = hop {
-                let before = self.station_before(at);
-                let carrier = self.carriers[at].as_mut().expect("a hop has a carrier");
-                if hop.is_ready() && carrier.carry(before, self.window, &elsewhere) {
-                    if cfg!(mutant = "claim_pokes_behind_a_hint") && !station.node.is_ready() {
-                        return true;
-                    }
-                    #[cfg(not(mutant = "no_poke_after_claim"))]
-                    self.serve(at);
-                    return true;
-                }
-            }
         }
-        let source = &line.source;
-        source.own.is_none() && source.node.is_ready() && source.node.poke(&elsewhere) == Poked::Worked
+        false
+    }
+
+    /// Claims items of the parallel unit at `at`, carries them across, and pokes the serial node behind it (rules 4 and 5).
+    fn carry(&mut self, at: usize, farm: &Farm<'env>) -> bool {
+        let (line, run) = (self.line, self.run);
+        let elsewhere = move || run.is_done() || line.ready_from(0).next().is_some();
+        let (Some(before), Some(behind)) = (line.station(farm.before), line.station(farm.behind)) else {
+            unreachable!("the neighbours of a parallel unit are serial")
+        };
+        let carrier = self.carriers[at].as_mut().expect("a parallel unit has a carrier");
+        if !carrier.carry(before, self.window, &elsewhere) {
+            return false;
+        }
+        if cfg!(mutant = "claim_pokes_behind_a_hint") && !behind.node.is_ready() {
+            return true;
+        }
+        #[cfg(not(mutant = "no_poke_after_claim"))]
+        self.serve(farm.behind);
+        true
     }
 
     /// Notes now and then how many items wait before each node.
@@ -227,51 +249,53 @@ impl<'l, 'env> Worker<'l, 'env> {
         self.unnoted = 0;
         let now = measures.now();
         self.pace =
-            if now < self.noted + NOTE { (2 * self.pace).min(NOTE_STEPS) } else { self.pace.div_ceil(2) };
+            if now < self.noted + NOTE_NS { (2 * self.pace).min(NOTE_STEPS) } else { self.pace.div_ceil(2) };
         self.noted = now;
+        self.note(measures, now);
+    }
+
+    fn note(&self, measures: &Measures, now: u64) {
         if let Some(mut waiting) = measures.try_waiting() {
-            waiting.note(now, self.line.waiting());
+            waiting.note(now, self.line.standings().map(|standing| (standing.id, standing.waiting)));
         }
     }
 
-    fn station_before(&self, at: usize) -> &'l Station<'env> {
-        let line = self.line;
-        if at == 0 { &line.source } else { &line.links[at - 1].station }
-    }
-
-    /// Pokes the serial node of link `at`, and its serial neighbours as long as there was work (rule 5).
-    fn serve(&self, mut at: usize) -> bool {
-        let mut worked = false;
-        loop {
-            let station = &self.line.links[at].station;
-            let poked = match &station.own {
-                Some(own) => {
-                    own.notify();
-                    Poked::Elsewhere
+    /// Pokes the serial node at `at`, and the serial nodes that take what it gives as long as there was work (rule 5).
+    fn serve(&self, at: usize) -> bool {
+        let (line, run) = (self.line, self.run);
+        let station = line.station(at).expect("a serial node is served");
+        let poked = match &station.own {
+            Some(own) => {
+                own.notify();
+                Poked::Elsewhere
+            }
+            // Not for what comes before it: that gives way to this one.
+            None => station.node.poke(&|| run.is_done() || line.ready_from(at + 1).next().is_some()),
+        };
+        let worked = poked == Poked::Worked;
+        // A pull is followed by a walk from the sink: what it has made possible may be anywhere.
+        if worked && !station.is_source && cfg!(not(mutant = "no_poke_of_neighbour")) {
+            for behind in line.behind(at) {
+                if line.station(behind).is_some() {
+                    self.serve(behind);
                 }
-                // Not for what comes before it: that gives way to this one.
-                None => station.node.poke(&|| self.run.is_done() || is_ready_behind(self.line, at)),
-            };
-            worked |= poked == Poked::Worked;
-            if cfg!(mutant = "no_poke_of_neighbour") {
-                return worked;
-            }
-            at += 1;
-            let is_neighbour = self.line.links.get(at).is_some_and(|link| link.hop.is_none());
-            if poked != Poked::Worked || !is_neighbour {
-                return worked;
             }
         }
+        worked
     }
 
     /// Whether there is anything to do. Only looks.
     fn look(&self) -> bool {
-        self.run.is_done() || ready_places(self.line).next().is_some()
+        self.run.is_done() || self.line.ready_from(0).next().is_some()
     }
 
     /// Waits until there may be something to do.
     fn idle(&mut self) {
         let began = Moment::now();
+        // What waits while a worker has nothing to do is noted where it begins and where it ends: in between nobody looks.
+        if let Some(measures) = self.run.measures() {
+            self.note(measures, measures.now());
+        }
         if !self.spin(began) {
             let ticket = self.run.event.prepare();
             if cfg!(not(mutant = "no_last_look")) && self.look() {
@@ -290,7 +314,7 @@ impl<'l, 'env> Worker<'l, 'env> {
                 mutant = "no_look_after_serve",
                 mutant = "no_poke_of_neighbour"
             )));
-            if passes_on && ready_places(self.line).nth(1).is_some() {
+            if passes_on && self.line.ready_from(0).nth(1).is_some() {
                 self.run.event.notify();
             }
         }
@@ -298,6 +322,10 @@ impl<'l, 'env> Worker<'l, 'env> {
         self.wait = (3 * self.wait + waited) / 4;
         if let Some(measures) = self.run.measures() {
             measures.idled(began, waited);
+            if let Some(mut waiting) = measures.try_waiting() {
+                let standings = self.line.standings().map(|standing| (standing.id, standing.waiting));
+                waiting.note_and_take(measures.now(), standings);
+            }
         }
         if !self.has_called {
             // Only work without a pause shows that a helper would be of use.
@@ -310,8 +338,8 @@ impl<'l, 'env> Worker<'l, 'env> {
         if cfg!(any(loom, shuttle)) || self.run.spinning.0.swap(true, Ordering::Relaxed) {
             return false;
         }
-        let most = if self.run.is_crowded { SPIN_CROWDED } else { SPIN };
-        let limit = if self.vain >= VAIN { SPIN_IN_VAIN } else { most.min(2 * self.wait) };
+        let most = if self.run.is_crowded { SPIN_CROWDED_NS } else { SPIN_NS };
+        let limit = if self.vain >= SPINS_IN_VAIN { SPIN_IN_VAIN_NS } else { most.min(2 * self.wait) };
         let found = loop {
             if self.look() {
                 break true;
@@ -333,36 +361,10 @@ impl<'l, 'env> Worker<'l, 'env> {
         let Self { carriers, run, .. } = self;
         for carrier in carriers {
             if let Err(payload) = catch_unwind(AssertUnwindSafe(move || drop(carrier))) {
-                run.halt(run::Place::END, Cause::Panic(payload));
+                run.halt(Position::END, Cause::Panic(payload));
             }
         }
     }
-}
-
-/// The nodes of a line at which a worker would find something to do, as far as a look can tell.
-fn ready_places(line: &Line<'_>) -> impl Iterator<Item = ()> {
-    std::iter::once_with(|| is_open(&line.source))
-        .chain(ready_links(&line.links))
-        .filter(|&ready| ready)
-        .map(drop)
-}
-
-/// Whether there is anything to do behind link `at`, toward the sink.
-fn is_ready_behind(line: &Line<'_>, at: usize) -> bool {
-    ready_links(&line.links[at + 1..]).any(|ready| ready)
-}
-
-/// Of each link whether its hop and whether its serial node is ready.
-fn ready_links(links: &[Link<'_>]) -> impl Iterator<Item = bool> {
-    links.iter().flat_map(|link| {
-        let hop = link.hop.as_ref().is_some_and(|hop| hop.is_ready());
-        [hop, is_open(&link.station)]
-    })
-}
-
-/// Whether a worker would find something to do there. A dedicated node has its own thread.
-fn is_open(station: &Station<'_>) -> bool {
-    station.own.is_none() && station.node.is_ready()
 }
 
 /// The life of a dedicated thread: it runs one serial node, and waits on that node's own event.

@@ -7,7 +7,7 @@ use anabranch_plan::{Note, Plan, Prediction, Role};
 use super::{Report, each};
 
 /// The version of the format that [`Report::to_json`] writes. It rises with a change that breaks programs
-/// which read the format. New fields do not raise it.
+/// which read the format. New fields do not raise it. It needs the feature `json`.
 pub const REPORT_VERSION: u32 = 1;
 
 #[derive(Serialize)]
@@ -91,6 +91,8 @@ impl Report {
     ///
     /// All times are in nanoseconds. `waiting` tells how many items waited before each unit, and `threads`
     /// what each thread did. Both have one value for each stretch of `stretch_ns`.
+    ///
+    /// Needs the feature `json`.
     ///
     /// ```
     /// let (_, report) = anabranch::Stream::from_iter(0..100).workers(2).map(|n| n + 1).report().for_each(drop);

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use anabranch_plan::Plan;
+use anabranch_plan::{Node, Plan};
 
 use crate::engine::{Latencies, Measures};
-use crate::stream::unit_names;
 
 /// How long items were in one domain of the plan.
 ///
@@ -34,6 +33,7 @@ pub struct Latency {
     /// 99 % of the items took at most this long.
     pub p99: Duration,
     /// A histogram: the middle of each class in nanoseconds, and about how many items were in it.
+    #[cfg(feature = "html")]
     pub(super) classes: Vec<(u64, u64)>,
 }
 
@@ -41,8 +41,7 @@ impl Latency {
     pub(super) fn of(plan: &Plan, measures: &Measures) -> Vec<Self> {
         let transits: Vec<(usize, Latencies)> =
             measures.transits().map(|(id, transit)| (id, transit.read())).collect();
-        let units = unit_names(plan);
-        let name = |id: usize| units.iter().rfind(|(first, _)| *first <= id).map(|(_, name)| name.clone());
+        let name = |id: usize| plan.units().filter(|unit| unit[0].id.0 <= id).last().map(Node::unit_name);
         let last = plan.nodes.len().saturating_sub(1);
         let ends = transits.iter().skip(1).map(|(id, _)| *id).chain([last]);
         let named = |((id, latencies), end): (&(usize, Latencies), usize)| {
@@ -53,6 +52,7 @@ impl Latency {
                 p50: at(0.5)?,
                 p95: at(0.95)?,
                 p99: at(0.99)?,
+                #[cfg(feature = "html")]
                 classes: latencies.classes.clone(),
             })
         };

@@ -1,23 +1,27 @@
 //! Reports: what a run tells about itself.
 
 mod explain;
+#[cfg(feature = "html")]
 mod html;
+#[cfg(feature = "json")]
 mod json;
 mod latency;
+#[cfg(any(feature = "json", feature = "html"))]
 mod over_time;
 mod table;
+#[cfg(feature = "json")]
 mod trace;
 mod writer;
 
 use std::time::Duration;
 
 use anabranch_plan::{
-    Curve, Machine, Measured, NodeId, Note, Overhead, Overlay, Pass, Passes, Plan, Prediction, Rate, Role,
+    Curve, Machine, Measured, Node, NodeId, Note, Overhead, Overlay, Passes, Plan, Prediction, Rate, Role,
 };
 
 use crate::engine::{Measures, Series, Track};
-use crate::stream::unit_names;
 
+#[cfg(feature = "json")]
 pub use json::REPORT_VERSION;
 pub use latency::Latency;
 pub(crate) use table::short;
@@ -58,9 +62,17 @@ pub struct Report {
     /// The plan with the measured costs.
     costed: Plan,
     prediction: Option<Prediction>,
-    /// For each node of the plan, how many items waited before it over time. The last column is the number of
-    /// looks.
+    /// For each node of the plan, the items that waited before it times the nanoseconds that they waited, over time. The
+    /// last column is the time.
+    #[cfg_attr(
+        not(any(feature = "json", feature = "html")),
+        allow(dead_code, reason = "shown by JSON and pages")
+    )]
     waiting: Series,
+    #[cfg_attr(
+        not(any(feature = "json", feature = "html")),
+        allow(dead_code, reason = "shown by JSON and pages")
+    )]
     tracks: Vec<Track>,
 }
 
@@ -206,7 +218,7 @@ impl Report {
     /// What [passes](crate::Stream::passes) would choose from the measured costs, and why.
     /// [`Stream::costs_from`](crate::Stream::costs_from) makes the next run choose this.
     pub fn choices(&self) -> Vec<Note> {
-        let passes = Passes::all().without(Pass::Fuse);
+        let passes = Passes::all();
         passes.apply(&mut self.costed.clone(), &self.machine())
     }
 
@@ -266,8 +278,9 @@ fn node_reports(
     let mut nodes: Vec<NodeReport> = Vec::new();
     // Items that threads inside the previous unit are working on do not wait.
     let mut in_hands = 0.0;
-    for (unit, (id, name)) in plan.nodes.chunk_by(|a, b| a.unit == b.unit).zip(unit_names(plan)) {
+    for unit in plan.units() {
         let first = &unit[0];
+        let (id, name) = (first.id.0, Node::unit_name(unit));
         let reading = measures.read(id);
         let threads = if first.role.is_parallel() {
             unit.iter().filter_map(|node| node.replicas).min().unwrap_or(workers).min(workers)
@@ -298,19 +311,11 @@ fn node_reports(
     nodes
 }
 
-/// The mean over time of how many items waited before a node. A stretch in which no thread looked counts like
-/// the one before it.
+/// The mean number of items that waited before a node, over time.
 fn mean(waiting: &Series, id: usize) -> f64 {
-    let (mut sum, mut stretches, mut last) = (0.0, 0.0, 0.0);
-    for row in waiting.rows() {
-        let looks = row[row.len() - 1];
-        if looks > 0 {
-            last = row[id] as f64 / looks as f64;
-        }
-        sum += last;
-        stretches += 1.0;
-    }
-    if stretches > 0.0 { sum / stretches } else { 0.0 }
+    let add = |(sum, time): (f64, f64), row: &[u64]| (sum + row[id] as f64, time + row[row.len() - 1] as f64);
+    let (sum, time) = waiting.rows().fold((0.0, 0.0), add);
+    if time > 0.0 { sum / time } else { 0.0 }
 }
 
 /// The plan with the measured costs and rates of its units.

@@ -10,9 +10,9 @@ impl Report {
         self.nodes.iter().skip(1).map(|node| {
             let mut last = 0.0;
             let values = self.waiting.rows().map(|row| {
-                let looks = row[row.len() - 1];
-                if looks > 0 {
-                    last = row[node.id.0] as f64 / looks as f64;
+                let time = row[row.len() - 1];
+                if time > 0 {
+                    last = row[node.id.0] as f64 / time as f64;
                 }
                 last
             });

@@ -79,6 +79,8 @@ impl Report {
     /// name of a thread says how many slices were not kept. The label of the process says what bounded the
     /// throughput.
     ///
+    /// Needs the feature `json`.
+    ///
     /// ```
     /// use anabranch::Stream;
     ///

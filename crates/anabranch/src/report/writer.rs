@@ -1,7 +1,6 @@
 //! Reports as documents, of one run or of several.
 
 use std::io::{self, Write};
-use std::time::Duration;
 
 use super::Report;
 
@@ -11,12 +10,15 @@ use super::Report;
 pub enum ReportFormat {
     /// Tables and sentences, as [`Report`]'s `Display` prints them.
     Text,
-    /// A list of objects, each as [`Report::to_json`] returns it.
+    /// A list of objects, each as [`Report::to_json`] returns it. It needs the feature `json`.
+    #[cfg(feature = "json")]
     Json,
-    /// A page like that of [`Report::to_html`], with an article for each run.
+    /// A page like that of [`Report::to_html`], with an article for each run. It needs the feature `html`.
+    #[cfg(feature = "html")]
     Html,
     /// A trace like that of [`Report::to_trace`], with a process for each run. A run starts where the
-    /// previous one ends.
+    /// previous one ends. It needs the feature `json`.
+    #[cfg(feature = "json")]
     Trace,
 }
 
@@ -25,12 +27,13 @@ pub enum ReportFormat {
 /// ```
 /// use anabranch::{ReportFormat, ReportWriter, Stream};
 ///
-/// let mut page = ReportWriter::new(Vec::new(), ReportFormat::Html);
+/// let mut text = ReportWriter::new(Vec::new(), ReportFormat::Text);
 /// for size in [10, 100] {
 ///     let (_, report) = Stream::from_iter(0..size).workers(2).map(|n| n + 1).report().count();
-///     page.write(&report)?;
+///     text.write(&report)?;
 /// }
-/// assert!(page.finish()?.ends_with(b"</html>\n"));
+/// let text = String::from_utf8(text.finish()?).unwrap();
+/// assert!(text.starts_with("10 items in") && text.contains("\n100 items in"));
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
@@ -39,13 +42,20 @@ pub struct ReportWriter<W> {
     format: ReportFormat,
     runs: usize,
     /// When the next run starts in a trace.
-    at: Duration,
+    #[cfg(feature = "json")]
+    at: std::time::Duration,
 }
 
 impl<W: Write> ReportWriter<W> {
     /// Creates a writer to `out`. If single writes to `out` are slow, it should be buffered.
     pub fn new(out: W, format: ReportFormat) -> Self {
-        Self { out, format, runs: 0, at: Duration::ZERO }
+        Self {
+            out,
+            format,
+            runs: 0,
+            #[cfg(feature = "json")]
+            at: std::time::Duration::ZERO,
+        }
     }
 
     /// Writes a report.
@@ -59,15 +69,18 @@ impl<W: Write> ReportWriter<W> {
         match self.format {
             ReportFormat::Text if is_first => writeln!(self.out, "{report}"),
             ReportFormat::Text => writeln!(self.out, "\n{report}"),
+            #[cfg(feature = "json")]
             ReportFormat::Json => {
                 write!(self.out, "{}{}", if is_first { "[\n" } else { ",\n" }, report.to_json())
             }
+            #[cfg(feature = "html")]
             ReportFormat::Html => {
                 if is_first {
                     self.out.write_all(super::html::head(report.plan.name.as_deref()).as_bytes())?;
                 }
                 self.out.write_all(report.article().as_bytes())
             }
+            #[cfg(feature = "json")]
             ReportFormat::Trace => {
                 let lead = if is_first { "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" } else { ",\n" };
                 self.out.write_all(lead.as_bytes())?;
@@ -85,18 +98,22 @@ impl<W: Write> ReportWriter<W> {
     ///
     /// The error of `out`, if a write fails.
     pub fn finish(mut self) -> io::Result<W> {
-        let is_empty = self.runs == 0;
         let end = match self.format {
             ReportFormat::Text => "",
-            ReportFormat::Json if is_empty => "[]\n",
+            #[cfg(feature = "json")]
+            ReportFormat::Json if self.runs == 0 => "[]\n",
+            #[cfg(feature = "json")]
             ReportFormat::Json => "\n]\n",
+            #[cfg(feature = "html")]
             ReportFormat::Html => {
-                if is_empty {
+                if self.runs == 0 {
                     self.out.write_all(super::html::head(None).as_bytes())?;
                 }
                 super::html::TAIL
             }
-            ReportFormat::Trace if is_empty => "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[]}\n",
+            #[cfg(feature = "json")]
+            ReportFormat::Trace if self.runs == 0 => "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[]}\n",
+            #[cfg(feature = "json")]
             ReportFormat::Trace => "\n]}\n",
         };
         self.out.write_all(end.as_bytes())?;
@@ -105,6 +122,7 @@ impl<W: Write> ReportWriter<W> {
     }
 }
 
+#[cfg(any(feature = "json", feature = "html"))]
 impl Report {
     /// The document that has only this report.
     pub(super) fn document(&self, format: ReportFormat) -> String {

@@ -11,7 +11,7 @@ use super::queue::{Numbered, Receiver, Sender, queue};
 use super::room::Room;
 use super::stages::{Order, Wish};
 use crate::engine::{Weigher, processors};
-use crate::flow::Sure;
+use crate::mode::Sure;
 use crate::shape::Batched;
 use crate::stream::Stream;
 use crate::unit::{Apply, Identity, Unit};
@@ -84,7 +84,7 @@ where
     pub(super) fn passed(mut self) -> Self {
         self.terms.owns_memory |= needs_drop::<U::Out>();
         let Terms { workers, owns_memory, room, .. } = &self.terms;
-        room.narrow(*workers, *owns_memory, self.stream.item_size());
+        room.narrow(*workers, *owns_memory, self.stream.largest_item());
         self.sender.narrow(room.items());
         self.stream = self.stream.window(room.items()).window_behind(room.batches());
         if self.terms.joined == self.terms.unordered_from {

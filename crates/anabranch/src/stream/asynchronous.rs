@@ -15,7 +15,8 @@ use anabranch_plan::Node;
 use super::Stream;
 use crate::bell::Bell;
 use crate::cancel::CancelToken;
-use crate::flow::{Halt, May, Mode, Sure};
+use crate::flow::Halt;
+use crate::mode::{May, Mode, Sure};
 use crate::serial::{Pull, Pulled};
 use crate::shape::Single;
 use crate::unit::{Apply, Identity};
@@ -216,7 +217,7 @@ where
     let ending = Ending(Arc::clone(&shared));
     let token = CancelToken::new();
     stream = stream.cancel(&token);
-    let name = stream.settings.title.clone().unwrap_or_else(|| "anabranch".to_owned());
+    let name = stream.draft.outline.plan.name.clone().unwrap_or_else(|| "anabranch".to_owned());
     let run = move || {
         let shared = &ending.0;
         let ended = stream.run_into(Node::sink("async"), |item| {

@@ -3,19 +3,18 @@
 use std::time::Duration;
 
 use anabranch_plan::quantity::count;
-use anabranch_plan::{Burst, EdgeKind, Executor, Machine, Node, NodeId, Note, Pass, Passes, Plan};
+use anabranch_plan::{Burst, Executor, ItemType, Node, NodeId, Pass, Passes, Plan};
 
 use super::Stream;
-use crate::engine::NodeSpec;
-use crate::flow::Mode;
+use super::draft::machine;
+use crate::mode::Mode;
 use crate::report::Report;
-use crate::settings::SLOTS;
 use crate::unit::Unit;
 
 impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// Says how long the stage before it takes for an item, on the mean: for predictions and passes.
     pub fn cost(mut self, cost: Duration) -> Self {
-        self.last().node.cost = Some(u64::try_from(cost.as_nanos()).unwrap_or(u64::MAX));
+        self.last().cost = Some(u64::try_from(cost.as_nanos()).unwrap_or(u64::MAX));
         self
     }
 
@@ -31,16 +30,15 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// assert!(plan.predict(8).is_ok());
     /// ```
     pub fn costs_from(mut self, report: &Report) -> Self {
-        self.settings.costs = Some(report.measured_plan().clone());
+        self.draft.outline.unset.costs = Some(Box::new(report.measured_plan().clone()));
         self
     }
 
-    /// Lets passes choose what was not set: how many replicas a parallel stage has, how many items are in flight and how
-    /// many a worker claims at once. They need the [costs](Self::cost) of the stages, and change nothing but
+    /// Lets passes choose what was not set: which serial neighbours run as one, how many replicas a parallel stage has, how
+    /// many items are in flight and how many a worker claims at once. They need the [costs](Self::cost) of the stages, and change nothing but
     /// time. [`explain`](Self::explain) says what they did, and why.
     ///
-    /// A window that was set is not made wider, and what else was set stays. Fusing serial neighbours has no meaning
-    /// here: a worker that has served one of them goes on with the next.
+    /// A window that was set is not made wider, and what else was set stays.
     ///
     /// Without passes the executor is automatic too: each worker measures its items and claims work of 4 to 20 µs; the
     /// window has up to 4,096 items; and all workers may be in each parallel stage.
@@ -60,20 +58,20 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// println!("{}", stream.explain());
     /// ```
     pub fn passes(mut self, passes: Passes) -> Self {
-        self.settings.passes = Some(passes);
+        self.draft.outline.unset.passes = Some(passes);
         self
     }
 
     /// Says how long the end takes for an item, as [`cost`](Self::cost) does of a stage.
     pub fn cost_end(mut self, cost: Duration) -> Self {
-        self.settings.end_cost = Some(u64::try_from(cost.as_nanos()).unwrap_or(u64::MAX));
+        self.draft.outline.unset.end_cost = Some(u64::try_from(cost.as_nanos()).unwrap_or(u64::MAX));
         self
     }
 
     /// The plan in words, what it predicts for this machine if costs are known, and who chooses what: the user, a pass,
     /// or the executor while it runs.
     pub fn explain(&self) -> String {
-        let (plan, notes) = self.planned(Node::sink("end"));
+        let (plan, notes) = self.draft.planned(Node::sink("end"), ItemType::of::<U::Out>());
         let mut text = plan.explain_on(&machine());
         text += "\nChoices\n";
         for pass in Pass::ALL {
@@ -90,32 +88,6 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         text
     }
 
-    /// The plan with `sink` as its last node, and what passes did to it.
-    pub(super) fn planned(&self, mut sink: Node) -> (Plan, Vec<Note>) {
-        sink.cost = self.settings.end_cost.or(sink.cost);
-        let mut plan = self.plan_to(sink);
-        let Some(passes) = self.settings.passes else { return (plan, Vec::new()) };
-        let passes = passes.without(Pass::Fuse);
-        let passes = if self.settings.window.is_none() { passes.window_up_to(SLOTS) } else { passes };
-        let notes = passes.apply(&mut plan, &machine());
-        (plan, notes)
-    }
-
-    /// Carries what passes chose over to the executors; gives the window of each domain.
-    pub(super) fn chosen(&self, plan: &Plan, specs: &mut [NodeSpec]) -> Vec<usize> {
-        for (spec, node) in specs.iter_mut().zip(&plan.nodes) {
-            spec.replicas = node.replicas;
-        }
-        for edge in &plan.edges {
-            if let (EdgeKind::Lane { burst: Burst::Fixed(items), .. }, Some(spec)) =
-                (edge.kind, specs.get_mut(edge.to.0))
-            {
-                spec.burst = Some(items as u64);
-            }
-        }
-        plan.domains.iter().map(|domain| domain.window).collect()
-    }
-
     /// What holds where a pass has done nothing.
     fn otherwise(&self, pass: Pass, plan: &Plan) -> String {
         let is_inline = plan.settings.executor == Executor::Inline || plan.settings.workers == 1;
@@ -129,7 +101,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
                 let windows: Vec<String> =
                     plan.domains.iter().map(|domain| domain.window.to_string()).collect();
                 let who =
-                    if self.settings.window.is_some() { "as was set" } else { "by the size of the items" };
+                    if !self.draft.outline.unset.window { "as was set" } else { "by the size of the items" };
                 format!("at most {} items in flight, {who}", windows.join(" and "))
             }
             Pass::Burst => match plan.settings.burst {
@@ -142,8 +114,8 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
             _ => String::new(),
         };
         let unknown = plan.nodes.iter().any(|node| node.cost.is_none());
-        match self.settings.passes {
-            _ if pass == Pass::Fuse || is_inline => executor,
+        match self.draft.outline.unset.passes {
+            _ if is_inline => executor,
             None => format!("{executor} (no pass was asked for)"),
             Some(passes) if !passes.contains(pass) => format!("{executor} (the pass is switched off)"),
             Some(_) if unknown => format!("{executor} (not all costs are known)"),
@@ -152,21 +124,20 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     }
 }
 
-/// What becomes of serial neighbours.
+/// What becomes of serial neighbours that are not fused.
 fn neighbours(plan: &Plan) -> String {
-    let pair = plan.nodes.windows(2).find(|pair| {
-        let is_serial = |node: &Node| !node.role.is_parallel();
-        is_serial(&pair[0]) && is_serial(&pair[1]) && pair[0].id != NodeId(0)
+    let is_serial = |id: NodeId| plan.node(id).is_some_and(|node| !node.role.is_parallel());
+    let pair = plan.edges.iter().find(|edge| {
+        edge.kind.is_lane()
+            && is_serial(edge.from)
+            && is_serial(edge.to)
+            && plan.inputs(edge.from).next().is_some()
     });
-    match pair {
+    match pair.and_then(|edge| plan.node(edge.from).zip(plan.node(edge.to))) {
         None => "there are no serial neighbours".to_owned(),
-        Some(pair) => format!(
-            "not needed: a worker that has served `{}` goes on with `{}`, up to 256 items at a time",
-            pair[0].name, pair[1].name
+        Some((before, after)) => format!(
+            "a worker that has served `{}` goes on with `{}`, up to 256 items at a time",
+            before.name, after.name
         ),
     }
-}
-
-fn machine() -> Machine {
-    Machine::new(std::thread::available_parallelism().map_or(1, usize::from))
 }

@@ -7,13 +7,14 @@ use anabranch_plan::Node;
 use anabranch_record::sync::{Arc, Padded};
 
 use super::Stream;
-use super::lower::Ended;
-use crate::flow::{Admit, Flow, Halt, Mode};
+use super::run::Ended;
+use crate::flow::{Flow, Halt};
+use crate::mode::{Admit, Mode};
 use crate::serial::Last;
 use crate::unit::Apply;
 
-/// So many items make one leaf of a reduction.
-const REDUCED: usize = 256;
+/// This many items make one leaf of a reduction.
+const LEAF_ITEMS: usize = 256;
 
 impl<'env, U, M> Stream<'env, U, M>
 where
@@ -122,16 +123,16 @@ where
         let leaf = Arc::clone(&f);
         let mut all = Padded(None);
         let place = &mut all.0;
-        let ended = self.batch(REDUCED).filter_map(move |batch| batch.into_iter().reduce(&*leaf)).run_into(
-            Node::sink("reduce"),
-            move |item| {
+        let ended = self
+            .batch(LEAF_ITEMS)
+            .filter_map(move |batch| batch.into_iter().reduce(&*leaf))
+            .run_into(Node::sink("reduce"), move |item| {
                 *place = Some(match place.take() {
                     Some(all) => f(all, item),
                     None => item,
                 });
                 ControlFlow::Continue(())
-            },
-        );
+            });
         M::output(ended.result.map(|()| all.0), ended.report)
     }
 

@@ -6,14 +6,15 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use anabranch_plan::Node;
 
 use super::Stream;
-use super::lower::Ended;
+use super::run::Ended;
 use crate::cancel::CancelToken;
-use crate::flow::{Halt, May, Mode, Sure};
+use crate::flow::Halt;
 use crate::iter::{Items, ScopedItems};
+use crate::mode::{May, Mode, Sure};
 use crate::unit::Apply;
 
-/// At most so many results wait for the iterator.
-const HANDED: usize = 64;
+/// At most this many results wait for the iterator.
+const HANDED_ITEMS: usize = 64;
 
 impl<'env, U, M> Stream<'env, U, M>
 where
@@ -24,11 +25,12 @@ where
     /// Keeps the window's bound when some of the results wait for an iterator: gives how many may. If none may, an item is
     /// handed over while it still counts.
     pub(super) fn share_window(&mut self) -> usize {
-        let workers = self.settings.workers();
-        let window = self.settings.window(workers, self.item_size());
+        let settings = self.plan().settings;
         // Nobody weighs those that wait, so none may if the window is one in bytes.
-        let handed = if self.settings.window_bytes.is_some() { 0 } else { (window / 2).min(HANDED) };
-        self.settings.window = Some(window - handed);
+        let handed =
+            if settings.window_bytes.is_some() { 0 } else { (settings.window / 2).min(HANDED_ITEMS) };
+        self.draft.outline.plan.settings.window = settings.window - handed;
+        self.draft.outline.unset.window = false;
         handed
     }
 
@@ -57,7 +59,7 @@ where
         let (sender, receiver) = sync_channel(self.share_window());
         let token = CancelToken::new();
         self = self.cancel(&token);
-        let name = self.settings.title.clone().unwrap_or_else(|| "anabranch".to_owned());
+        let name = self.draft.outline.plan.name.clone().unwrap_or_else(|| "anabranch".to_owned());
         let (ended, result) = std::thread::scope(|scope| {
             let run = move || self.send_to(&sender, |item| item);
             let thread = std::thread::Builder::new()
@@ -84,7 +86,7 @@ where
     let (sender, receiver) = sync_channel(stream.share_window());
     let token = CancelToken::new();
     let stream = stream.cancel(&token);
-    let name = stream.settings.title.clone().unwrap_or_else(|| "anabranch".to_owned());
+    let name = stream.draft.outline.plan.name.clone().unwrap_or_else(|| "anabranch".to_owned());
     let run = move || {
         let ended = stream.send_to(&sender, move |item| wrap(Ok(item)));
         if let Err(error) = ended.result {

@@ -2,15 +2,15 @@
 
 #[cfg(feature = "futures")]
 pub use asynchronous::AsyncItems;
-pub(crate) use lower::unit_names;
 
 #[cfg(feature = "futures")]
 mod asynchronous;
 mod choose;
+mod draft;
 mod ends;
 mod iter;
-mod lower;
 mod parallel;
+mod run;
 mod serial;
 mod settings;
 mod sharded;
@@ -18,12 +18,10 @@ mod sources;
 
 use std::marker::PhantomData;
 
-use anabranch_plan::{ItemType, Node};
-
-use crate::engine::{NodeSpec, Tail};
-use crate::flow::{Mode, Sure};
-use crate::settings::Settings;
+use crate::engine::Tail;
+use crate::mode::{Mode, Sure};
 use crate::unit::Unit;
+use draft::Draft;
 
 /// A streaming loop in the making: a source, stages, and settings. Its *ends* run it.
 ///
@@ -48,40 +46,17 @@ use crate::unit::Unit;
 /// ```
 #[must_use = "a stream does nothing before its end"]
 pub struct Stream<'env, U: Unit, M: Mode = Sure> {
+    /// The code of the stages, beside the plan.
     tail: Tail<'env, U, M::Error>,
-    nodes: Vec<Described>,
-    settings: Settings<'env>,
+    /// What runs. Apart, because a stream is moved at each call.
+    draft: Box<Draft<'env>>,
     mode: PhantomData<fn() -> M>,
 }
 
 impl<U: Unit, M: Mode> std::fmt::Debug for Stream<'_, U, M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let stages: Vec<&str> = self.nodes.iter().map(|node| &*node.node.name).collect();
-        f.debug_struct("Stream").field("stages", &stages).field("settings", &self.settings).finish()
-    }
-}
-
-/// A stage as the plan and the executors will see it.
-#[derive(Debug, Clone)]
-struct Described {
-    node: Node,
-    /// What it takes; nothing for the source.
-    takes: Option<ItemType>,
-    /// Whether it is part of the unit of the node before.
-    composes: bool,
-    /// Whether a domain begins with it.
-    opens_domain: bool,
-    spec: NodeSpec,
-}
-
-impl Described {
-    fn new<T>(node: Node) -> Self {
-        Self {
-            node,
-            takes: Some(ItemType::of::<T>()),
-            composes: false,
-            opens_domain: false,
-            spec: NodeSpec::default(),
-        }
+        let plan = &self.draft.outline.plan;
+        let stages: Vec<&str> = plan.nodes.iter().map(|node| &*node.name).collect();
+        f.debug_struct("Stream").field("stages", &stages).field("settings", &plan.settings).finish()
     }
 }

@@ -3,17 +3,17 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use anabranch_plan::{Node, State};
+use anabranch_plan::{ItemType, Node, State};
 
-use super::{Described, Stream};
+use super::Stream;
 use crate::engine::Tail;
-use crate::flow::{Admit, Mode};
+use crate::mode::{Admit, Mode};
 use crate::unit::{
     CountBytes, Filter, FilterMap, FilterMapWith, FlatMap, Inspect, Map, MapWith, TryMap, TryMapWith, Unit,
 };
 
 impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
-    /// Puts `unit` in the place of the open unit, as `node` after it.
+    /// Adds `node` to the open unit, whose code becomes what `wrap` makes of it.
     pub(super) fn compose<V, W>(mut self, node: Node, wrap: impl FnOnce(U) -> V) -> Stream<'env, V, W>
     where
         V: Unit<In = U::In, From = U::From>,
@@ -21,13 +21,10 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         W: Mode,
         W::Error: Send,
     {
-        let composes = !self.tail.unit_ids.is_empty();
-        self.nodes.push(Described { composes, ..Described::new::<U::Out>(node) });
-        let Tail { upstream, unit, errors, unit_ids, next, unordered, sharding } = self.tail;
-        let unit_ids = unit_ids.start..self.nodes.len();
-        let (unit, errors) = (wrap(unit), M::admit(errors));
-        let tail = Tail { upstream, unit, errors, unit_ids, next, unordered, sharding };
-        Stream { tail, nodes: self.nodes, settings: self.settings, mode: PhantomData }
+        self.draft.outline.add(node, ItemType::of::<U::Out>());
+        let Tail { upstream, unit, errors, shard, .. } = self.tail;
+        let (unit, errors, ids) = (wrap(unit), M::admit(errors), self.draft.outline.open_unit());
+        Stream { tail: Tail { upstream, unit, errors, ids, shard }, draft: self.draft, mode: PhantomData }
     }
 
     /// As [`compose`](Self::compose), in the same mode.
@@ -35,12 +32,10 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     where
         V: Unit<In = U::In, From = U::From>,
     {
-        let composes = !self.tail.unit_ids.is_empty();
-        self.nodes.push(Described { composes, ..Described::new::<U::Out>(node) });
-        let Tail { upstream, unit, errors, unit_ids, next, unordered, sharding } = self.tail;
-        let unit_ids = unit_ids.start..self.nodes.len();
-        let tail = Tail { upstream, unit: wrap(unit), errors, unit_ids, next, unordered, sharding };
-        Stream { tail, nodes: self.nodes, settings: self.settings, mode: PhantomData }
+        self.draft.outline.add(node, ItemType::of::<U::Out>());
+        let Tail { upstream, unit, errors, shard, .. } = self.tail;
+        let (unit, ids) = (wrap(unit), self.draft.outline.open_unit());
+        Stream { tail: Tail { upstream, unit, errors, ids, shard }, draft: self.draft, mode: PhantomData }
     }
 
     /// Turns each item into another: `f` runs for several items at once.
@@ -102,7 +97,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     where
         F: Fn(&U::Out) -> u64 + Sync,
     {
-        let bytes = Arc::clone(&self.settings.bytes);
+        let bytes = Arc::clone(&self.draft.attached.bytes);
         self.extend(Node::parallel("count_bytes"), |before| CountBytes { before, call: size, bytes })
     }
 

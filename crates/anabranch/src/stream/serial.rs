@@ -1,15 +1,16 @@
 //! Serial stages: one item at a time, in order.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
-use anabranch_plan::Node;
+use anabranch_plan::{ItemType, Node};
 
-use super::{Described, Stream};
-use crate::engine::{BridgeUpstream, StageUpstream, Tail};
-use crate::flow::{Admit, Mode};
+use super::Stream;
+use crate::engine::{SpreadUpstream, StageUpstream, Tail};
+use crate::mode::{Admit, Mode};
 use crate::serial::{
-    Batch, Each, EachOption, EachWhile, Serial, Spread, SpreadEach, SpreadOnly, Take, TryEach, TryEachOption,
-    TrySpreadEach,
+    Batch, Each, EachOption, EachWhile, Serial, Spread, SpreadEach, SpreadOnly, SpreadWith, Take, TryEach,
+    TryEachOption, TrySpreadEach,
 };
 use crate::shape::Single;
 use crate::unit::{Apply, Identity, Unit};
@@ -29,52 +30,22 @@ where
         Op: Serial<U::Out, M::Error> + 'env,
         Op::Out: 'env,
     {
-        let id = self.nodes.len();
-        self.nodes.push(Described::new::<U::Out>(node));
-        let (errors, unordered) = (self.tail.errors.clone(), self.tail.unordered);
-        let tail = Tail { next: Some(id), ..self.tail };
-        let upstream = Box::new(StageUpstream { tail, op, id });
-        Stream {
-            tail: Tail {
-                upstream,
-                unit: Identity::new(),
-                errors,
-                unit_ids: id + 1..id + 1,
-                next: None,
-                unordered,
-                sharding: None,
-            },
-            nodes: self.nodes,
-            settings: self.settings,
-            mode: PhantomData,
-        }
+        let id = self.draft.outline.add(node, ItemType::of::<U::Out>());
+        let errors = Arc::clone(&self.tail.errors);
+        let upstream = Box::new(StageUpstream { tail: self.tail, op, id });
+        Stream { tail: Tail::open(upstream, errors), draft: self.draft, mode: PhantomData }
     }
 
-    /// Closes the open unit and puts a bridge behind it: a new domain begins.
-    fn bridge<Op>(mut self, node: Node, op: Op) -> Stream<'env, Identity<Op::Out, Single>, M>
+    /// Closes the open unit and puts a spreading stage behind it: a new domain begins.
+    fn spreading<Op>(mut self, node: Node, op: Op) -> Stream<'env, Identity<Op::Out, Single>, M>
     where
         Op: Spread<U::Out, M::Error> + 'env,
         Op::Out: 'env,
     {
-        let id = self.nodes.len();
-        self.nodes.push(Described { opens_domain: true, ..Described::new::<U::Out>(node) });
-        let (errors, unordered) = (self.tail.errors.clone(), self.tail.unordered);
-        let tail = Tail { next: Some(id), ..self.tail };
-        let upstream = Box::new(BridgeUpstream { tail, op, id });
-        Stream {
-            tail: Tail {
-                upstream,
-                unit: Identity::new(),
-                errors,
-                unit_ids: id + 1..id + 1,
-                next: None,
-                unordered,
-                sharding: None,
-            },
-            nodes: self.nodes,
-            settings: self.settings,
-            mode: PhantomData,
-        }
+        let id = self.draft.outline.add_domain(node, ItemType::of::<U::Out>());
+        let errors = Arc::clone(&self.tail.errors);
+        let upstream = Box::new(SpreadUpstream { tail: self.tail, op, id });
+        Stream { tail: Tail::open(upstream, errors), draft: self.draft, mode: PhantomData }
     }
 
     /// Turns each item into any number of items, one after the other, in order; they are handed on one by one
@@ -97,7 +68,7 @@ where
         J: IntoIterator<Item: Send + 'env, IntoIter: Send + 'env>,
         F: FnMut(U::Out) -> J + Send + 'env,
     {
-        self.bridge(Node::serial("serial_flat_map"), SpreadEach { call: f, open: None })
+        self.spreading(Node::serial("serial_flat_map"), SpreadEach { call: f, open: None })
     }
 
     /// As [`serial_flat_map`](Self::serial_flat_map), of iterators over results: the first error ends the stream.
@@ -111,7 +82,56 @@ where
         F: FnMut(U::Out) -> J + Send + 'env,
     {
         let node = Node::serial("try_serial_flat_map").fallible();
-        self.admit::<E>().bridge(node, TrySpreadEach { call: f, open: None })
+        self.admit::<E>().spreading(node, TrySpreadEach { call: f, open: None })
+    }
+
+    /// Turns each item into any number of items, as [`serial_flat_map`](Self::serial_flat_map), with a state that lasts from
+    /// one item to the next: a scanner that finds records in blocks, of which one may begin in a block and end in another.
+    ///
+    /// `f` is called with the state and the item until it gives `None`; then comes the next item.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// // Words, from blocks that may end within a word.
+    /// let blocks = ["to be or n", "ot to", " be "];
+    /// let words = Stream::from_iter(blocks).serial_spread(String::new(), |word, block: &mut &str| {
+    ///     while let Some(letter) = block.chars().next() {
+    ///         *block = &block[letter.len_utf8()..];
+    ///         match letter {
+    ///             ' ' if word.is_empty() => {}
+    ///             ' ' => return Some(std::mem::take(word)),
+    ///             _ => word.push(letter),
+    ///         }
+    ///     }
+    ///     None
+    /// });
+    /// assert_eq!(words.collect::<Vec<_>>(), ["to", "be", "or", "not", "to", "be"]);
+    /// ```
+    pub fn serial_spread<L, V, F>(self, state: L, mut f: F) -> Stream<'env, Identity<V, Single>, M>
+    where
+        L: Send + 'env,
+        V: Send + 'env,
+        U::Out: 'env,
+        F: FnMut(&mut L, &mut U::Out) -> Option<V> + Send + 'env,
+    {
+        let call = move |state: &mut L, item: &mut U::Out| Ok(f(state, item));
+        self.spreading(Node::serial("serial_spread"), SpreadWith { state, open: None, call })
+    }
+
+    /// As [`serial_spread`](Self::serial_spread), of a function that may fail: the first error ends the stream.
+    pub fn try_serial_spread<L, V, E, F>(self, state: L, f: F) -> Stream<'env, Identity<V, Single>, M::Then>
+    where
+        L: Send + 'env,
+        V: Send + 'env,
+        E: Send + 'env,
+        M: Admit<E>,
+        U: Apply<E>,
+        U::Out: 'env,
+        F: FnMut(&mut L, &mut U::Out) -> Result<Option<V>, E> + Send + 'env,
+    {
+        let node = Node::serial("try_serial_spread").fallible();
+        self.admit::<E>().spreading(node, SpreadWith { state, open: None, call: f })
     }
 
     /// Gives the items of a batch that a [`flat_map`](Self::flat_map) made indices and a window of their own,
@@ -120,7 +140,7 @@ where
     where
         U::Out: 'env,
     {
-        self.bridge(Node::serial("spread"), SpreadOnly(None))
+        self.spreading(Node::serial("spread"), SpreadOnly(None))
     }
 
     /// Gives order up from here on: results of parallel stages are taken as they come.
@@ -137,9 +157,8 @@ where
     /// assert_eq!(seen, (0..100).map(|n| n * 2).collect::<Vec<_>>());
     /// ```
     pub fn unordered(mut self) -> Self {
-        self.tail.unordered = true;
         // A unit has one order: with the stages behind this, those of the open unit give it up too.
-        self.settings.unordered_from.get_or_insert(self.tail.unit_ids.start);
+        self.draft.outline.give_order_up();
         self
     }
 
@@ -229,7 +248,7 @@ where
     where
         U::Out: 'env,
     {
-        self.settings.takes_none |= count == 0;
+        self.draft.attached.takes_none |= count == 0;
         self.stage(Node::serial("take"), Take { left: count })
     }
 
@@ -300,9 +319,8 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     where
         M: Admit<E>,
     {
-        let Tail { upstream, unit, errors, unit_ids, next, unordered, sharding } = self.tail;
-        let errors = M::admit(errors);
-        let tail = Tail { upstream, unit, errors, unit_ids, next, unordered, sharding };
-        Stream { tail, nodes: self.nodes, settings: self.settings, mode: PhantomData }
+        let Tail { upstream, unit, errors, ids, shard } = self.tail;
+        let tail = Tail { upstream, unit, errors: M::admit(errors), ids, shard };
+        Stream { tail, draft: self.draft, mode: PhantomData }
     }
 }

@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
-use anabranch_plan::{Role, Schedule};
-use anabranch_record::EventCount;
-use anabranch_record::sync::Arc;
+use anabranch_plan::{Burst, Executor, Node, Placement, Plan, Role, Schedule, Wait};
 
-use super::{Described, Stream};
+use super::Stream;
 use crate::cancel::CancelToken;
-use crate::flow::{Mode, Reported};
+use crate::mode::{Mode, Reported};
 use crate::monitor::{Monitor, Snapshot};
 use crate::pool::Pool;
 use crate::progress::Progress;
@@ -24,26 +22,27 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     #[track_caller]
     pub fn workers(mut self, workers: usize) -> Self {
         assert!(workers > 0, "a stream needs 1 worker or more, not 0");
-        self.settings.workers = Some(workers);
+        self.draft.outline.plan.settings.workers = workers;
+        self.draft.outline.unset.workers = false;
         self
     }
 
     /// Lets a handle say how many threads work, and change it while the stream runs.
     pub fn workers_from(mut self, workers: &Workers) -> Self {
-        self.settings.handle = Some(workers.clone());
+        self.draft.attached.handle = Some(workers.clone());
         self
     }
 
     /// Takes the helpers of the run from a pool. The default number of workers is then the pool's.
     pub fn pool(mut self, pool: &'env Pool) -> Self {
-        self.settings.pool = Some(pool);
+        self.draft.attached.pool = Some(pool);
         self
     }
 
     /// Pins the run's own helpers to processors, one each, where the system can. Not the calling thread, whose
     /// affinity is its owner's affair, and not the threads of a pool.
     pub fn affinity(mut self) -> Self {
-        self.settings.affinity = true;
+        self.draft.outline.plan.settings.pinned = true;
         self
     }
 
@@ -56,13 +55,14 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     #[track_caller]
     pub fn window(mut self, window: usize) -> Self {
         assert!(window > 0, "a window is 1 item or more, not 0");
-        self.settings.window = Some(window);
+        self.draft.outline.plan.settings.window = window;
+        self.draft.outline.unset.window = false;
         self
     }
 
     /// Gives the domains behind the first a window of their own: they are not weighed.
     pub(crate) fn window_behind(mut self, window: usize) -> Self {
-        self.settings.window_behind = Some(window);
+        self.draft.outline.unset.window_behind = Some(window);
         self
     }
 
@@ -73,20 +73,20 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     #[track_caller]
     pub fn burst(mut self, burst: usize) -> Self {
         assert!(burst > 0, "a burst is 1 item or more, not 0");
-        self.settings.burst = Some(burst);
+        self.draft.outline.plan.settings.burst = Burst::Fixed(burst);
         self
     }
 
     /// Names the run: its plan and its threads.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         // A thread's name has no zeros.
-        self.settings.title = Some(title.into().replace('\0', ""));
+        self.draft.outline.plan.name = Some(title.into().replace('\0', ""));
         self
     }
 
     /// Names the stage before it, for plans and reports.
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.last().node.name = name.into().into();
+        self.last().name = name.into().into();
         self
     }
 
@@ -97,7 +97,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// assert_eq!(stream.plan().nodes.last().unwrap().name, "write");
     /// ```
     pub fn name_end(mut self, name: impl Into<String>) -> Self {
-        self.settings.end = Some(name.into());
+        self.draft.outline.unset.end_name = Some(name.into());
         self
     }
 
@@ -111,18 +111,16 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         assert!(replicas > 0, "a stage has 1 replica or more, not 0");
         let last = self.last();
         assert!(
-            last.node.role == Role::Parallel,
+            last.role == Role::Parallel,
             "replicate({replicas}) follows `{}`, which is serial: only parallel stages have replicas",
-            last.node.name
+            last.name
         );
         assert!(
-            last.node.schedule == Schedule::OnDemand,
+            last.schedule == Schedule::OnDemand,
             "replicate({replicas}) follows `{}`, whose replicas are its shards",
-            last.node.name
+            last.name
         );
-        last.node.replicas = Some(replicas);
-        last.spec.replicas = Some(replicas);
-        self.settings.replicas = self.settings.replicas.max(replicas);
+        last.replicas = Some(replicas);
         self
     }
 
@@ -138,31 +136,54 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     pub fn dedicated(mut self) -> Self {
         let last = self.last();
         assert!(
-            last.node.role != Role::Parallel,
+            last.role != Role::Parallel,
             "dedicated() follows `{}`, which is parallel: only a source or a serial stage has a thread of its own",
-            last.node.name
+            last.name
         );
-        last.node.placement = anabranch_plan::Placement::Dedicated;
-        last.spec.own.get_or_insert_with(|| Arc::new(EventCount::new()));
+        last.placement = Placement::Dedicated;
+        self
+    }
+
+    /// Changes the plan before it runs: what the stream's settings cannot say, or what a program has computed.
+    ///
+    /// `change` sees the whole plan, with its end and with everything filled in that was left open, and is called each time
+    /// the plan is made: for [`plan`](Self::plan) and [`explain`](Self::explain) too. It may change windows, bursts,
+    /// replicas, the placement of serial stages, names, costs and settings, and give order up.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let stream = Stream::from_iter(0..100).map(|n| n * n).with_plan(|plan| plan.domains[0].window = 8);
+    /// assert_eq!(stream.plan().domains[0].window, 8);
+    /// assert_eq!(stream.count(), 100);
+    /// ```
+    ///
+    /// # Panics
+    /// When the plan is made, if it could not run any more, with what [`Plan::check_against`] says.
+    pub fn with_plan<F>(mut self, change: F) -> Self
+    where
+        F: Fn(&mut Plan) + Send + 'env,
+    {
+        self.draft.attached.changes.push(Box::new(change));
         self
     }
 
     /// Runs everything on the calling thread, each item from the source to the sink before the next is asked
     /// for: the reference that the threads are held against.
     pub fn inline(mut self) -> Self {
-        self.settings.inline = true;
+        self.draft.outline.plan.settings.executor = Executor::Inline;
         self
     }
 
     /// Lets waiting workers spin for ever instead of parking: gives up that idling is free.
     pub fn spin(mut self) -> Self {
-        self.settings.spin = true;
+        self.draft.outline.plan.settings.wait = Wait::Spin;
         self
     }
 
     /// Lets a token stop the run from outside.
     pub fn cancel(mut self, token: &CancelToken) -> Self {
-        self.settings.tokens.push(token.clone());
+        self.draft.attached.tokens.push(token.clone());
         self
     }
 
@@ -179,13 +200,13 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     where
         F: FnMut(Progress) + Send + 'env,
     {
-        self.settings.progress = Some(Box::new(f));
+        self.draft.attached.progress = Some(Box::new(f));
         self
     }
 
     /// Lets a monitor look into the stream while it runs: who has taken how many items, and who waits.
     pub fn monitor(mut self, monitor: &Monitor) -> Self {
-        self.settings.monitor = Some(monitor.clone());
+        self.draft.attached.monitor = Some(monitor.clone());
         self
     }
 
@@ -211,13 +232,13 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     where
         F: FnMut(&Snapshot) + Send + 'env,
     {
-        self.settings.stall = Some((after, Box::new(f)));
+        self.draft.attached.stall = Some((after, Box::new(f)));
         self
     }
 
     /// Makes the end give a [`Report`](crate::Report) beside its result.
     pub fn report(self) -> Stream<'env, U, Reported<M>> {
-        Stream { tail: self.tail, nodes: self.nodes, settings: self.settings, mode: std::marker::PhantomData }
+        Stream { tail: self.tail, draft: self.draft, mode: std::marker::PhantomData }
     }
 
     /// Keeps what each thread did and when, for [`Report::to_trace`](crate::Report::to_trace): has a meaning with
@@ -226,13 +247,21 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// Each thread keeps 2,048 to 16,384 events, fewer where there are many threads. When these are used up, events are
     /// kept of every second stretch of 4 ms, then of every fourth, and so on: a long run has stretches that
     /// are whole, evenly spread.
+    ///
+    /// Needs the feature `json`.
+    #[cfg(feature = "json")]
     pub fn trace(mut self) -> Self {
-        self.settings.traces = true;
+        self.draft.attached.traces = true;
         self
     }
 
-    /// The stage that was described last.
-    pub(super) fn last(&mut self) -> &mut Described {
-        self.nodes.last_mut().expect("a stream has a source")
+    /// Size of the largest item that passes between two nodes, in bytes.
+    pub(crate) fn largest_item(&self) -> usize {
+        self.draft.outline.plan.largest_item().max(size_of::<U::Out>())
+    }
+
+    /// The stage that was added last.
+    pub(super) fn last(&mut self) -> &mut Node {
+        self.draft.outline.last()
     }
 }

@@ -6,8 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use anabranch_plan::{Node, State};
 
 use super::Stream;
-use crate::engine::Sharding;
-use crate::flow::{Admit, Mode};
+use crate::mode::{Admit, Mode};
 use crate::serial::Each;
 use crate::shape::Single;
 use crate::shards::{Route, Shards};
@@ -116,7 +115,7 @@ where
         let Shards { count, mut route } = shards;
         let number = move |item| (route.shard(&item) % count, item);
         let mut stream = self.stage(Node::serial("deal"), Each(number));
-        stream.tail.sharding = Some(Sharding { count, shard: |&(shard, _)| shard });
+        stream.tail.shard = Some(|&(shard, _)| shard);
         stream
     }
 }

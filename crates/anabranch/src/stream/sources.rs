@@ -5,18 +5,15 @@ use std::marker::PhantomData;
 use anabranch_plan::Node;
 use anabranch_record::sync::Arc;
 
-use super::{Described, Stream};
+use super::Stream;
+use super::draft::Draft;
 use crate::bell::Bell;
 use crate::channel::{Post, Posted, channel};
-use crate::engine::{ErrorSlot, Feed, NodeSpec, SourceUpstream, Tail, Weigher};
-use crate::flow::{May, Mode};
+use crate::engine::{ErrorSlot, Feed, SourceUpstream, Tail, Weigher};
+use crate::mode::{May, Mode};
 use crate::serial::{FromIter, Pull, TryFromIter};
-use crate::settings::Settings;
 use crate::shape::{Batched, Shape, Single};
 use crate::unit::Identity;
-
-/// Most streams have no more nodes.
-const USUAL_NODES: usize = 8;
 
 impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     /// A stream of what an iterator gives.
@@ -63,7 +60,7 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
 
     /// The source waits for what comes from outside on a thread of its own, until this bell rings.
     pub(super) fn rung_by(mut self, bell: &Bell) -> Self {
-        self.last().spec.own = Some(Arc::clone(&bell.event));
+        self.draft.attached.outside = Some(Arc::clone(&bell.event));
         self.cancel(&bell.run).dedicated()
     }
 
@@ -146,13 +143,13 @@ impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {
         F: Fn(&T) -> u64 + Send + 'env,
     {
         assert!(bytes > 0, "a window is 1 byte or more, not 0");
-        let last = &self.nodes.last().expect("a stream has a source").node;
+        let plan = &mut self.draft.outline.plan;
         assert!(
-            self.nodes.len() == 1,
+            plan.nodes.len() == 1,
             "window_bytes({bytes}) follows `{}`: it weighs what the source gives",
-            last.name
+            plan.nodes[plan.nodes.len() - 1].name
         );
-        self.settings.window_bytes = Some(bytes);
+        plan.settings.window_bytes = Some(bytes);
         let limit = bytes.min(1 << 63);
         let weigher = Weigher { limit, resume: limit, weigh: Box::new(weigh) };
         self.tail.upstream = self.tail.upstream.weighed(weigher);
@@ -180,7 +177,7 @@ impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Batched>, M> {
 impl<'env, T: Send + 'env, S: Shape, M: Mode> Stream<'env, Identity<T, S>, M> {
     /// What the source gives comes from outside: workers do not wait in the source.
     pub(crate) fn fed(mut self, feed: std::sync::Arc<dyn Feed>) -> Self {
-        self.settings.feed = Some(feed);
+        self.draft.attached.feed = Some(feed);
         self
     }
 
@@ -188,25 +185,10 @@ impl<'env, T: Send + 'env, S: Shape, M: Mode> Stream<'env, Identity<T, S>, M> {
     where
         P: Pull<Item = S::Slot<T>, Error = M::Error> + 'env,
     {
+        let mut draft = Box::new(Draft::new(node));
+        draft.attached.most = pull.upper();
         let errors: Arc<ErrorSlot<M::Error>> = Arc::default();
         let upstream = Box::new(SourceUpstream { pull, errors: Arc::clone(&errors), id: 0, weigher });
-        let described =
-            Described { node, takes: None, composes: false, opens_domain: false, spec: NodeSpec::default() };
-        let mut nodes = Vec::with_capacity(USUAL_NODES);
-        nodes.push(described);
-        Self {
-            tail: Tail {
-                upstream,
-                unit: Identity::new(),
-                errors,
-                unit_ids: 1..1,
-                next: None,
-                unordered: false,
-                sharding: None,
-            },
-            nodes,
-            settings: Settings::default(),
-            mode: PhantomData,
-        }
+        Self { tail: Tail::open(upstream, errors), draft, mode: PhantomData }
     }
 }

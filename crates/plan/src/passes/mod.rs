@@ -36,12 +36,11 @@ pub use window::choose_window;
 
 use crate::predict::{Bounds, Demands};
 use crate::{Executor, Machine, Node, NodeId, Placement, Plan};
-use serde::Serialize;
 use std::fmt;
 
 /// One of the passes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Pass {
     /// [`fuse_serial_neighbours`].
@@ -75,9 +74,10 @@ impl fmt::Display for Pass {
     }
 }
 
-/// What a pass did to a plan, and why. Its [`Display`](fmt::Display) prints `pass: text`, and `serde` can
-/// write it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// What a pass did to a plan, and why. Its [`Display`](fmt::Display) prints `pass: text`, and with the
+/// feature `json` `serde` can write it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "json", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Note {
     /// The pass.

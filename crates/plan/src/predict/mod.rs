@@ -11,7 +11,6 @@ pub(crate) use demand::{Demands, UnitDemand};
 
 use crate::quantity::{rate, span, times};
 use crate::{NodeId, Plan, PlanError};
-use serde::Serialize;
 use std::fmt;
 
 /// The cost of a lane for an item, in nanoseconds of thread time, for both threads together: writing and
@@ -101,8 +100,8 @@ impl Default for Machine {
 }
 
 /// What keeps a plan from being faster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Limit {
     /// A serial unit is busy all the time.
@@ -122,8 +121,9 @@ pub enum Limit {
 /// What a plan should achieve with a number of workers. Its [`Display`](fmt::Display) prints a line of
 /// numbers, and [`advice`](Prediction::advice) says what limits it and what to do about that.
 ///
-/// `serde` can write it, with its fields by their names.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// With the feature `json`, `serde` can write it, with its fields by their names.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "json", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Prediction {
     /// The number of workers.
@@ -174,8 +174,9 @@ impl fmt::Display for Prediction {
     }
 }
 
-/// Predictions of one plan for several numbers of workers. `serde` can write it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// Predictions of one plan for several numbers of workers. With the feature `json`, `serde` can write it.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "json", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Curve {
     /// The name of the plan.
@@ -272,7 +273,7 @@ impl Plan {
     /// # What the model leaves out
     ///
     /// - Costs are means. If one item in 16 costs eight times the mean, a simulation took up to 14 % longer
-    ///   (`tests/simulation.rs`), and even longer with a narrow window, where such items wait for each other.
+    ///   (`tests/integration/simulation.rs`), and even longer with a narrow window, where such items wait for each other.
     /// - Items without any work pass faster than [`LANE_NS`] says: with two workers 8.6 ns an item were
     ///   measured, where 13 ns are predicted.
     /// - A window by weight, more threads than cores, memory bandwidth, and the start and the end of a run

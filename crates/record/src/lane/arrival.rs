@@ -1,7 +1,7 @@
 //! Lanes that are read in the order of arrival: the writers tell the reader which index came next.
 
 use super::cell::{Cell, Stop};
-use super::domain::Domain;
+use super::domain::{Domain, Exit};
 use super::slots::Slots;
 use crate::ring::Ring;
 use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering, Padded};
@@ -44,7 +44,7 @@ impl Arrivals {
     }
 }
 
-/// The reading end, in the order of arrival, of a lane whose writer is a hop. Only a sink can read it.
+/// The reading end, in the order of arrival, of a lane whose writer is a hop.
 #[derive(Debug)]
 pub struct Arrived<T> {
     domain: Arc<Domain>,
@@ -58,8 +58,18 @@ impl<T> Arrived<T> {
         (Self { domain, slots, arrivals: Arc::clone(&arrivals) }, arrivals)
     }
 
-    /// Creates the port of the sink.
-    pub fn sink(self) -> ArrivalSink<T> {
+    /// The domain that the lane is part of.
+    pub fn domain(&self) -> &Arc<Domain> {
+        &self.domain
+    }
+
+    /// Creates the last port of the domain, which reads the lane and gives indices back. It takes the place of the exit.
+    ///
+    /// # Panics
+    /// If the exit is of another domain, or has given indices back.
+    pub fn sink(self, exit: Exit) -> ArrivalSink<T> {
+        assert!(Arc::ptr_eq(exit.domain(), &self.domain), "a lane is read to the exit of its own domain");
+        assert_eq!(self.domain.released(), 0, "the exit is new");
         let capacity = (self.domain.window() as usize).next_power_of_two();
         ArrivalSink {
             domain: self.domain,

@@ -119,7 +119,7 @@ impl<T, U> Hop<T, U> {
         let order = Ordering::Relaxed;
         // SAFETY: a thread that holds an index on the reading side of a hop also holds it on the writing
         // side, and the caller puts it once. The cell of the slot's previous index was taken, as
-        // `Source::put` argues. The commit and the claim of this index order that before this write.
+        // `Turn` says. The commit and the claim of this index order that before this write.
         unsafe { self.output.write(index, cell, order) };
         if let Some(arrivals) = &self.arrivals {
             arrivals.arrive(index);

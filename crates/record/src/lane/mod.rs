@@ -1,45 +1,51 @@
-//! Lanes: how the items of one pipeline pass from stage to stage.
+//! Lanes: how the items of one pipeline pass between its stages.
 //!
-//! A [`Domain`] is a stretch of a pipeline whose stages share one sequence of indices and one window. Item
-//! *i* uses slot *i* (modulo the capacity) of every lane on its way. An ordered stage therefore reads slots
-//! in index order. It needs no reorder buffer and no sequence tags, and only the source ever waits for room.
+//! A [`Domain`] is a stretch of a pipeline whose stages share one index and one window. Item *i* uses slot
+//! *i* (modulo the capacity) of every lane on its way, so an ordered stage only reads slots in index order:
+//! there is no reorder buffer and no tag, and only the port that makes indices ever waits for room.
 //!
-//! The ends of a lane are called *ports*. Ports are made one after another, from the source to the sink. This
-//! order fixes the topology: each lane has exactly one writing port and one reading port.
+//! The ends of lanes are *ports*. Each lane has one port that writes it and one that reads it.
 //!
 //! | port | what it does | who may use it |
 //! |---|---|---|
-//! | [`Source`] | creates indices while the window has room | one thread at a time (`&mut`) |
-//! | [`Hop`] | carries items through a parallel stage, in claimed ranges | any number of threads (`&`) |
-//! | [`Stage`] | carries items through a serial stage, in index order | one thread at a time |
-//! | [`Sink`] | takes items out in index order and gives their indices back | one thread at a time |
-//! | [`ArrivalSink`] | takes items out in the order of arrival and gives their indices back | one thread at a time |
+//! | [`Indices`] | makes indices, while the window has room | one thread at a time (`&mut`) |
+//! | [`Writer`] | stores cells in a lane, in index order | one thread at a time |
+//! | [`Hop`] | carries cells through a parallel stage, in claimed ranges | any number of threads (`&`) |
+//! | [`Reader`] | takes cells out of a lane, in index order | one thread at a time |
+//! | [`Exit`] | gives indices back to the port that makes them | one thread at a time |
+//! | [`ArrivalSink`] | takes cells as they arrive, and gives their indices back | one thread at a time |
+//!
+//! A port that has an index in hand lends a [`Turn`] for it, and the next port uses that turn up. So ports can be joined
+//! in any way that has one place for each index: a source that writes a lane is `Indices` and `Writer`, a serial stage
+//! is `Reader` and `Writer`, a sink is `Reader` and `Exit`.
 //!
 //! ```
 //! use anabranch_record::lane::{Cell, Domain};
 //!
-//! let (mut source, lane) = Domain::open::<u32>(4);
+//! let (mut indices, mut exit) = Domain::open(4);
+//! let (mut writer, lane) = indices.domain().lane::<u32>();
 //! let (hop, lane) = lane.hop::<String>();
-//! let mut sink = lane.sink();
+//! let mut reader = lane.reader();
 //!
-//! source.put(Cell::Value(20));
-//! source.put(Cell::Value(22));
+//! writer.put(indices.open(), Cell::Value(20));
+//! writer.put(indices.open(), Cell::Value(22));
 //!
-//! let mut claim = hop.claim(2).unwrap(); // any thread may claim; several claims may be open at once
+//! let mut claim = hop.claim(2).unwrap(); // any thread, any number of ranges at once
 //! while let Some(cell) = claim.take() {
 //!     claim.put(cell.map(|number| number.to_string()));
 //! }
 //! drop(claim);
 //!
-//! assert_eq!(sink.take(), Some(Cell::Value("20".to_owned())));
-//! assert_eq!(source.fresh_room(), 2); // taken, but not yet given back
-//! sink.release();
-//! assert_eq!(source.fresh_room(), 3);
+//! let (turn, cell) = reader.take().unwrap();
+//! assert_eq!(cell, Cell::Value("20".to_owned()));
+//! assert_eq!(indices.fresh_room(), 2); // taken, but not yet given back
+//! exit.release(turn);
+//! assert_eq!(indices.fresh_room(), 3);
 //! ```
 //!
-//! Lanes guarantee memory safety under any use. Each value is dropped exactly once, and claimed ranges never
-//! overlap. Lanes do not wait: a thread that must wait uses an [`EventCount`](crate::EventCount). Lanes do
-//! not lock either: a [`Baton`](crate::Baton) decides which thread uses a serial port.
+//! Lanes promise memory safety under any use, that each value is dropped exactly once, and that ranges never
+//! overlap. They do not wait: [`EventCount`](crate::EventCount) does, and [`Baton`](crate::Baton) says who
+//! holds the serial ports.
 
 mod arrival;
 mod cell;
@@ -47,9 +53,11 @@ mod domain;
 mod hop;
 mod serial;
 mod slots;
+mod turn;
 
 pub use arrival::{ArrivalSink, ArrivalWatch, Arrived};
 pub use cell::{Cell, Stop};
-pub use domain::{Domain, RoomWatch, Source};
+pub use domain::{Domain, Exit, Indices, WINDOW_LIMIT};
 pub use hop::{Claim, Hop, PutPermit};
-pub use serial::{Committed, Inlet, Sink, Stage, Stamped, Watch};
+pub use serial::{Committed, Reader, Stamped, Watch, Writer};
+pub use turn::Turn;

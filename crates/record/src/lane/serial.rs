@@ -1,16 +1,49 @@
-//! The ports of serial stages and of the sink. Both take cells in index order.
-
-use std::marker::PhantomData;
+//! The ports of serial stages: one that writes a lane in the order of the indices, and one that reads it so.
 
 use super::arrival::Arrived;
 use super::cell::Cell;
 use super::domain::Domain;
 use super::hop::Hop;
 use super::slots::Slots;
+use super::turn::Turn;
 use crate::sync::{Arc, Ordering};
 
-/// The reading end of a lane whose reader is not chosen yet. The lane's writer is serial: a source or a
-/// stage.
+/// The writing end of a lane that one serial stage fills in the order of the indices.
+#[derive(Debug)]
+pub struct Writer<T> {
+    /// The number of the lane's domain.
+    domain: u64,
+    slots: Arc<Slots<T>>,
+    /// Indices below this were put: the same as `slots.commit`, which readers look at.
+    put: u64,
+}
+
+impl<T> Writer<T> {
+    pub(super) fn new(domain: u64, slots: Arc<Slots<T>>) -> Self {
+        Self { domain, slots, put: 0 }
+    }
+
+    /// Stores a cell at the index of a turn, uses the turn up, and shows the cell to the reader.
+    ///
+    /// # Panics
+    /// If the turn is used up, is of another domain, or is not for the index after the one that was put last.
+    #[inline]
+    pub fn put(&mut self, turn: &mut Turn, cell: Cell<T>) {
+        turn.close(self.domain, self.put);
+        // SAFETY: the turn was the only place of index `put`, and there is one writer, so nobody else writes the slot
+        // for this index. The index that used the slot before was released (the invariant of `Turn`), so its reader has
+        // taken it; that came before this index was made, which came before this turn was opened.
+        unsafe { self.slots.write(self.put, cell, Ordering::Relaxed) };
+        self.put += 1;
+        #[cfg(not(mutant = "relaxed_commit"))]
+        let order = Ordering::Release;
+        #[cfg(mutant = "relaxed_commit")]
+        let order = Ordering::Relaxed;
+        self.slots.commit.store(self.put, order);
+    }
+}
+
+/// The reading end of a lane whose reader is not chosen yet, and whose writer is serial.
 #[derive(Debug)]
 pub struct Committed<T> {
     domain: Arc<Domain>,
@@ -24,64 +57,24 @@ pub struct Stamped<T> {
     slots: Arc<Slots<T>>,
 }
 
-mod sealed {
-    pub trait Sealed {}
-    impl<T> Sealed for super::Committed<T> {}
-    impl<T> Sealed for super::Stamped<T> {}
-}
-
-/// A reading end that a serial port can use: [`Committed`] or [`Stamped`].
-pub trait Inlet<T>: sealed::Sealed + Sized {
-    /// Creates the port of a serial stage that turns `T` into `U`, and the reading end of the lane after it.
-    fn stage<U: Send>(self) -> (Stage<T, U, Self>, Committed<U>) {
-        let (domain, slots) = self.parts();
-        let (domain, slots) = (Arc::clone(domain), Arc::clone(slots));
-        let output = Arc::new(Slots::new(domain.window() as usize));
-        let stage = Stage {
-            reader: Reader::new(slots),
-            output: Arc::clone(&output),
-            put: 0,
-            domain: Arc::clone(&domain),
-        };
-        (stage, Committed::new(domain, output))
-    }
-
-    /// Creates the port of the sink.
-    fn sink(self) -> Sink<T, Self> {
-        let (domain, slots) = self.parts();
-        Sink { reader: Reader::new(Arc::clone(slots)), domain: Arc::clone(domain) }
-    }
-
-    #[doc(hidden)]
-    #[allow(private_interfaces)]
-    fn parts(&self) -> (&Arc<Domain>, &Arc<Slots<T>>);
-
-    /// The end of what is known to be published: `next` if index `next` is not published, and a higher index
-    /// if it is. Every index below `next` was published before.
-    #[doc(hidden)]
-    #[allow(private_interfaces)]
-    fn published(slots: &Slots<T>, next: u64) -> u64;
-}
-
 impl<T> Committed<T> {
     pub(super) fn new(domain: Arc<Domain>, slots: Arc<Slots<T>>) -> Self {
         Self { domain, slots }
     }
 
-    /// The domain of this lane.
+    /// The domain that the lane is part of.
     pub fn domain(&self) -> &Arc<Domain> {
         &self.domain
     }
 
-    /// Creates the port of a parallel stage that turns `T` into `U`, and the reading end of the lane after
-    /// it.
+    /// Makes the port of a parallel stage that turns `T` into `U`, and the reading end of the lane behind it.
     pub fn hop<U: Send>(self) -> (Hop<T, U>, Stamped<U>) {
         let output = Arc::new(Slots::new(self.domain.window() as usize));
         let hop = Hop::new(Arc::clone(&self.domain), self.slots, Arc::clone(&output), None);
         (hop, Stamped { domain: self.domain, slots: output })
     }
 
-    /// Like [`hop`](Self::hop), but the lane after it is read in the order of arrival.
+    /// As [`hop`](Self::hop), with a lane behind it that is read in the order of arrival.
     pub fn unordered_hop<U: Send>(self) -> (Hop<T, U>, Arrived<U>) {
         let output = Arc::new(Slots::new(self.domain.window() as usize));
         let (lane, arrivals) = Arrived::new(Arc::clone(&self.domain), Arc::clone(&output));
@@ -89,214 +82,125 @@ impl<T> Committed<T> {
         (hop, lane)
     }
 
-    /// Creates the port of a serial stage. See [`Inlet::stage`].
-    pub fn stage<U: Send>(self) -> (Stage<T, U, Self>, Committed<U>) {
-        Inlet::stage(self)
-    }
-
-    /// Creates the port of the sink.
-    pub fn sink(self) -> Sink<T, Self> {
-        Inlet::sink(self)
+    /// Makes the port of a serial stage, which reads the lane.
+    pub fn reader(self) -> Reader<T> {
+        Reader::new(self.domain.id, self.slots, Signal::Commit)
     }
 }
 
 impl<T> Stamped<T> {
-    /// Creates the port of a serial stage. See [`Inlet::stage`].
-    pub fn stage<U: Send>(self) -> (Stage<T, U, Self>, Committed<U>) {
-        Inlet::stage(self)
+    /// The domain that the lane is part of.
+    pub fn domain(&self) -> &Arc<Domain> {
+        &self.domain
     }
 
-    /// Creates the port of the sink.
-    pub fn sink(self) -> Sink<T, Self> {
-        Inlet::sink(self)
+    /// Makes the port of a serial stage, which reads the lane.
+    pub fn reader(self) -> Reader<T> {
+        Reader::new(self.domain.id, self.slots, Signal::Stamp)
     }
 }
 
-impl<T> Inlet<T> for Committed<T> {
-    #[allow(private_interfaces)]
-    fn parts(&self) -> (&Arc<Domain>, &Arc<Slots<T>>) {
-        (&self.domain, &self.slots)
-    }
+/// How a reader sees that an index was put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Signal {
+    /// By the writer's counter: the writer is serial.
+    Commit,
+    /// By the stamp of each slot: the writer is a hop.
+    Stamp,
+}
 
+impl Signal {
+    /// One more than the greatest index that is known to be put, given that `next` is not known to be: `next` if it
+    /// is not, more if it is.
     #[inline]
-    #[allow(private_interfaces)]
-    fn published(slots: &Slots<T>, _: u64) -> u64 {
-        slots.commit.load(Ordering::Acquire)
-    }
-}
-
-impl<T> Inlet<T> for Stamped<T> {
-    #[allow(private_interfaces)]
-    fn parts(&self) -> (&Arc<Domain>, &Arc<Slots<T>>) {
-        (&self.domain, &self.slots)
-    }
-
-    #[inline]
-    #[allow(private_interfaces)]
-    fn published(slots: &Slots<T>, next: u64) -> u64 {
-        next + u64::from(slots.is_stamped(next))
-    }
-}
-
-/// The reader of a lane, which takes its cells in index order.
-#[derive(Debug)]
-struct Reader<T, I> {
-    slots: Arc<Slots<T>>,
-    /// Every index below this one was taken. `slots.taken` has the same value, for other threads to read.
-    taken: u64,
-    /// Every index below this one is known to be published. `taken <= published`.
-    published: u64,
-    inlet: PhantomData<fn() -> I>,
-}
-
-impl<T, I: Inlet<T>> Reader<T, I> {
-    fn new(slots: Arc<Slots<T>>) -> Self {
-        Self { slots, taken: 0, published: 0, inlet: PhantomData }
-    }
-
-    #[inline]
-    fn is_ready(&mut self) -> bool {
-        if self.published == self.taken {
-            self.published = I::published(&self.slots, self.taken);
+    fn put<T>(self, slots: &Slots<T>, next: u64) -> u64 {
+        match self {
+            Signal::Commit => slots.commit.load(Ordering::Acquire),
+            Signal::Stamp => next + u64::from(slots.is_stamped(next)),
         }
-        self.published > self.taken
+    }
+}
+
+/// The reading end of a lane: takes its cells in the order of the indices.
+#[derive(Debug)]
+pub struct Reader<T> {
+    slots: Arc<Slots<T>>,
+    signal: Signal,
+    /// Indices below this were taken: the same as `slots.taken`, which others may read.
+    taken: u64,
+    /// Indices below this are known to be put. `taken <= put`.
+    put: u64,
+    /// Open for index `taken - 1` until that is used up.
+    turn: Turn,
+}
+
+impl<T> Reader<T> {
+    fn new(domain: u64, slots: Arc<Slots<T>>, signal: Signal) -> Self {
+        Self { slots, signal, taken: 0, put: 0, turn: Turn::closed(domain) }
     }
 
+    /// The index of the cell that the next [`take`](Self::take) gives.
     #[inline]
-    fn take(&mut self) -> Option<Cell<T>> {
-        if !self.is_ready() {
+    pub fn next(&self) -> u64 {
+        self.taken
+    }
+
+    /// A view on the reader's head for threads that do not hold the reader.
+    pub fn watch(&self) -> Watch<T> {
+        Watch { slots: Arc::clone(&self.slots), signal: self.signal }
+    }
+
+    /// Whether the next cell is there.
+    #[inline]
+    pub fn is_ready(&mut self) -> bool {
+        if self.put == self.taken {
+            self.put = self.signal.put(&self.slots, self.taken);
+        }
+        self.put > self.taken
+    }
+
+    /// Takes the next cell, and opens a turn for its index. `None` if the cell is not there yet, or while the turn that
+    /// was opened last is not used up.
+    #[inline]
+    pub fn take(&mut self) -> Option<(&mut Turn, Cell<T>)> {
+        if self.turn.is_open() || !self.is_ready() {
             return None;
         }
         let index = self.taken;
         self.taken += 1;
         self.slots.taken.store(self.taken, Ordering::Relaxed);
-        // SAFETY: the lane has one reader, `taken` passes each index once, and `published`, which is above
-        // the index, was loaded with acquire.
-        Some(unsafe { self.slots.take(index) })
+        // SAFETY: there is one reader, `taken` passes each index once, and the counter or the stamp that says that it was
+        // put was read with acquire.
+        let cell = unsafe { self.slots.take(index) };
+        self.turn.open(index);
+        Some((&mut self.turn, cell))
+    }
+
+    /// The turn that was opened last.
+    #[inline]
+    pub fn turn(&mut self) -> &mut Turn {
+        &mut self.turn
     }
 }
 
-/// A view of a lane's next cell from outside. It tells whether the serial reader would find a cell.
+/// Looks at the head of a lane from outside: whether its serial reader would find something.
 #[derive(Debug)]
-pub struct Watch<T, I> {
+pub struct Watch<T> {
     slots: Arc<Slots<T>>,
-    inlet: PhantomData<fn() -> I>,
+    signal: Signal,
 }
 
-impl<T, I: Inlet<T>> Watch<T, I> {
+impl<T> Watch<T> {
     /// How many cells the reader has taken.
     #[inline]
     pub fn taken(&self) -> u64 {
         self.slots.taken.load(Ordering::Relaxed)
     }
 
-    /// Whether the reader's next cell is published. The answer may be outdated: the reader may have taken the
-    /// cell already.
+    /// Whether the reader's next cell is there. May say yes a moment too long, while the reader moves on.
     #[inline]
     pub fn is_ready(&self) -> bool {
         let next = self.slots.taken.load(Ordering::Relaxed);
-        I::published(&self.slots, next) > next
-    }
-}
-
-/// The port of a serial stage. It takes cells in index order and puts one result for each, at the same index.
-#[derive(Debug)]
-pub struct Stage<T, U, I> {
-    domain: Arc<Domain>,
-    reader: Reader<T, I>,
-    output: Arc<Slots<U>>,
-    /// Every index below this one was put. `reader.taken - put` is 0 or 1.
-    put: u64,
-}
-
-impl<T, U, I: Inlet<T>> Stage<T, U, I> {
-    /// The domain of this stage.
-    pub fn domain(&self) -> &Arc<Domain> {
-        &self.domain
-    }
-
-    /// The index that the next [`put`](Self::put) fills.
-    #[inline]
-    pub fn index(&self) -> u64 {
-        self.put
-    }
-
-    /// Returns a view of the stage's next cell, for threads that do not hold the stage.
-    pub fn watch(&self) -> Watch<T, I> {
-        Watch { slots: Arc::clone(&self.reader.slots), inlet: PhantomData }
-    }
-
-    /// Whether the next cell can be taken.
-    #[inline]
-    pub fn is_ready(&mut self) -> bool {
-        self.reader.is_ready()
-    }
-
-    /// Takes the next cell. Returns `None` if it is not published yet, or if the result of the previous cell
-    /// was not put.
-    #[inline]
-    pub fn take(&mut self) -> Option<Cell<T>> {
-        if self.put != self.reader.taken {
-            return None;
-        }
-        self.reader.take()
-    }
-
-    /// Puts the result of the cell that was taken last.
-    ///
-    /// # Panics
-    /// If no cell was taken since the previous call.
-    #[inline]
-    pub fn put(&mut self, cell: Cell<U>) {
-        assert!(self.put != self.reader.taken, "`put` needs a cell: call `take` first");
-        // SAFETY: this stage is the only writer of the lane, and `put` passes each index once. The cell of
-        // the slot's previous index was taken, as `Source::put` argues. The lanes before this one order that
-        // before this write.
-        unsafe { self.output.write(self.put, cell, Ordering::Relaxed) };
-        self.put += 1;
-        self.output.commit.store(self.put, Ordering::Release);
-    }
-}
-
-/// The last port of a domain. It takes cells in index order and gives their indices back to the source.
-#[derive(Debug)]
-pub struct Sink<T, I> {
-    domain: Arc<Domain>,
-    reader: Reader<T, I>,
-}
-
-impl<T, I: Inlet<T>> Sink<T, I> {
-    /// The domain of this sink.
-    pub fn domain(&self) -> &Arc<Domain> {
-        &self.domain
-    }
-
-    /// The index of the cell that the next [`take`](Self::take) returns.
-    #[inline]
-    pub fn index(&self) -> u64 {
-        self.reader.taken
-    }
-
-    /// Returns a view of the sink's next cell, for threads that do not hold the sink.
-    pub fn watch(&self) -> Watch<T, I> {
-        Watch { slots: Arc::clone(&self.reader.slots), inlet: PhantomData }
-    }
-
-    /// Whether the next cell can be taken.
-    #[inline]
-    pub fn is_ready(&mut self) -> bool {
-        self.reader.is_ready()
-    }
-
-    /// Takes the next cell. Its index counts in the window until [`release`](Self::release).
-    #[inline]
-    pub fn take(&mut self) -> Option<Cell<T>> {
-        self.reader.take()
-    }
-
-    /// Gives back every index whose cell was taken. The caller must wake the source if it waits for room.
-    #[inline]
-    pub fn release(&self) {
-        self.domain.release(self.reader.taken);
+        self.signal.put(&self.slots, next) > next
     }
 }

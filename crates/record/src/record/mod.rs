@@ -28,15 +28,17 @@
 mod error;
 mod many;
 mod one;
+mod sleep;
 mod store;
 mod wait;
 
 pub use error::{Closed, RegisterError, TryStallError};
 pub use many::{
-    All, Deal, Dealt, Observer, Owning, ReadDeal, ReadView, Record, Tickets, ViewItems, ViewSlots, WriteDeal,
-    WriteView,
+    All, Deal, Dealt, Observer, Owning, ReadDeal, ReadView, Record, Revoker, Tickets, ViewItems, ViewSlots,
+    WriteDeal, WriteView,
 };
-pub use one::{Items, Reader, Slots, Writer, one_to_one};
+pub use one::{Closer, Items, Reader, Slots, Writer, bounded, one_to_one};
+pub use sleep::Sleep;
 
 /// The highest index that may be used plus 1. A stall that would pass it panics. 2^63 items take 292 years at
 /// one item a nanosecond.

@@ -71,6 +71,17 @@ impl<T> Store<T> {
         self.slot(index).with(|slot| unsafe { (*slot).assume_init_ref() })
     }
 
+    /// The item in the slot of `index`, to be changed in place.
+    ///
+    /// # Safety
+    /// The slot holds an item, and no other access to the slot overlaps the life of the reference.
+    #[inline]
+    #[expect(clippy::mut_from_ref, reason = "the caller has the slot for itself")]
+    pub(super) unsafe fn get_mut(&self, index: u64) -> &mut T {
+        // SAFETY: the pointer is valid as long as `self`, and the caller promises the rest.
+        self.slot(index).with_mut(|slot| unsafe { (*slot).assume_init_mut() })
+    }
+
     /// The contiguous run of slots that begins at `index`: a pointer to its first slot and its length, at
     /// most `len`.
     ///

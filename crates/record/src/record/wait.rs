@@ -1,5 +1,6 @@
 //! How a view waits: it polls for a short time if polling has paid lately, and then sleeps on an event count.
 
+use super::sleep::Sleep;
 use crate::{EventCount, sync};
 use std::time::Duration;
 
@@ -38,6 +39,37 @@ impl Patience {
                     return found;
                 }
                 None => event.wait(key),
+            }
+        }
+    }
+
+    /// As [`until`](Self::until), with an event count that has a hook: sleeps as `how` says. `None` if `how`
+    /// gives up.
+    #[cold]
+    pub(super) fn until_by<R>(
+        &mut self,
+        event: &EventCount,
+        how: &impl Sleep,
+        mut look: impl FnMut() -> Option<R>,
+    ) -> Option<R> {
+        if let Some(found) = self.poll(&mut look) {
+            return Some(found);
+        }
+        loop {
+            how.prepare();
+            event.announce();
+            if let Some(found) = look() {
+                event.withdraw();
+                how.cancel();
+                return Some(found);
+            }
+            let goes_on = how.sleep();
+            event.withdraw();
+            if !goes_on {
+                return look();
+            }
+            if let Some(found) = look() {
+                return Some(found);
             }
         }
     }

@@ -1,14 +1,18 @@
-//! Many files as one: a tar archive, made of folders and compressed in one go, or taken apart while it is decompressed.
+//! Many files as one: a tar archive, made of folders and compressed in one go, or taken apart while it is decompressed. One
+//! that is not compressed is made and taken apart too.
 //!
 //! The archive itself is on no disk. When it is made, its bytes are what the pipeline reads, and they come from the files
 //! one by one ([`pack`]). When it is taken apart, the pipeline writes to a pipe, and files are made of what comes out of
 //! it ([`unpack`]).
 
+mod entries;
+mod extended;
+mod header;
 mod names;
 mod pack;
 mod unpack;
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -26,6 +30,9 @@ use super::problem::Problem;
 use super::progress::Progress;
 use super::target::Target;
 use super::walk::Walk;
+
+/// How much of a file tells whether it is an archive as it is, in bytes.
+const LOOK: u64 = header::BLOCK as u64;
 
 /// What is wrong with single files while an archive is made: told when it is done.
 type Problems = Mutex<Vec<Problem>>;
@@ -56,7 +63,11 @@ fn make_one(
         Source::File(path) => Some(path.as_path()),
     });
     let archive = Pack::new(folders, archiving, &problems);
-    let done = options.compression.conduct(Conduct::default(), progress.of(archive), &mut output);
+    let archive = progress.of(archive);
+    let done = match archiving.is_plain {
+        true => copy(archive, &mut output),
+        false => options.compression.conduct(Conduct::default(), archive, &mut output).map(drop),
+    };
     for problem in problems.into_inner().unwrap_or_else(PoisonError::into_inner) {
         told.add(Err(problem.afterwards()));
     }
@@ -91,10 +102,19 @@ fn take_one_apart(
 ) -> Result<(), Problem> {
     let name = &input.to_string();
     let cannot = |error: io::Error| Problem::of_file(name, "cannot be taken apart", &error);
+    let mut reader = progress.of(&input.file);
+    let mut start = Vec::new();
+    reader.by_ref().take(LOOK).read_to_end(&mut start).map_err(cannot)?;
+    let is_plain = entries::begins(&start);
+    let mut reader = io::Cursor::new(start).chain(reader);
+    let no_archive = |error| Err(Problem::error(name, format_args!("expected a tar archive in it: {error}")));
+    if is_plain {
+        return Unpack::new(options, folder, told).run(&mut reader).or_else(no_archive);
+    }
     let (mut contents, mut into) = io::pipe().map_err(cannot)?;
     let decompression = options.decompression();
     let (unpacked, decompressed) = thread::scope(|scope| {
-        let worker = scope.spawn(move || decompression.run(progress.of(&input.file), &mut into));
+        let worker = scope.spawn(move || decompression.run(reader, &mut into));
         let unpacked = Unpack::new(options, folder, told).run(&mut contents);
         // Behind the archive's end there is padding; and what follows has to be checked too.
         if unpacked.is_ok() {
@@ -106,13 +126,26 @@ fn take_one_apart(
     let decompressed = decompressed.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     match (decompressed, unpacked) {
         // It is the archive that ended the work.
-        (Err(Error::Write(_)), Err(error)) | (Ok(_), Err(error)) => {
-            Err(Problem::error(name, format_args!("expected a tar archive in it: {error}")))
-        }
+        (Err(Error::Write(_)), Err(error)) | (Ok(_), Err(error)) => no_archive(error),
         (Err(error), _) => Err(Problem::of_run(name, "the folder", &error)),
         (Ok(done), Ok(())) => match options.manners.severities.garbage.zip(done.garbage_at) {
             Some((severity, at)) => Err(Problem::trailing_garbage(severity, name, at)),
             None => Ok(()),
         },
+    }
+}
+
+/// Writes all that `reader` gives.
+fn copy(mut reader: impl Read, output: &mut Output) -> Result<(), Error> {
+    let mut buffer = vec![0; 128 << 10];
+    loop {
+        let len = match reader.read(&mut buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read.map_err(Error::Read)?,
+        };
+        if len == 0 {
+            return Ok(());
+        }
+        output.write_all(&buffer[..len]).map_err(Error::Write)?;
     }
 }

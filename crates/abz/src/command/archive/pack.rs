@@ -165,6 +165,11 @@ impl<'a> Pack<'a> {
         header.set_gid(group.into());
         // Without contents: of these it gets the size, and they follow from elsewhere.
         let mut builder = Builder::new(Vec::new());
+        if self.archiving.mtime.is_none()
+            && let Some(time) = exact_time(metadata)
+        {
+            builder.append_pax_extensions([("mtime", time.as_bytes())])?;
+        }
         match link {
             Some(link) => builder.append_link(&mut header, name, link),
             None => builder.append_data(&mut header, name, io::empty()),
@@ -216,6 +221,23 @@ impl<'a> Pack<'a> {
         }
         read
     }
+}
+
+/// The time of a file where it has a fraction or is before 1970, for which a header has no room: as POSIX has it in
+/// extended headers.
+fn exact_time(metadata: &Metadata) -> Option<String> {
+    // The system counts nanoseconds from the second before.
+    let (seconds, nanoseconds) = (metadata.mtime(), metadata.mtime_nsec());
+    if seconds >= 0 && nanoseconds == 0 {
+        return None;
+    }
+    let (sign, seconds, nanoseconds) = match (seconds < 0, nanoseconds) {
+        (false, _) => ("", seconds, nanoseconds),
+        (true, 0) => ("-", -seconds, 0),
+        (true, _) => ("-", -(seconds + 1), 1_000_000_000 - nanoseconds),
+    };
+    let time = format!("{sign}{seconds}.{nanoseconds:09}");
+    Some(time.trim_end_matches('0').trim_end_matches('.').to_owned())
 }
 
 fn identity(metadata: &Metadata) -> (u64, u64) {

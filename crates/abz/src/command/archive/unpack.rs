@@ -2,23 +2,24 @@
 //!
 //! Whatever the archive says, nothing is made outside of the folder: no name leads out of it, and no link in it is ever
 //! followed, whether the archive made it or it was there before. Each file is written under another name and gets its own
-//! when it is whole. Devices and pipes are refused; owners, and rights to run as one, are not taken over.
+//! when it is whole. Of several members with one name the last one counts. Devices and pipes are refused; owners, and rights to run as one, are not taken over.
 
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes, Permissions};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-use tar::{Archive, Entry, EntryType};
+use std::time::SystemTime;
 
 use super::super::console::Told;
 use super::super::options::Options;
 use super::super::output::{Attributes, Output, exists};
 use super::super::problem::Problem;
+use super::super::quote::quoted;
 use super::super::target::Target;
+use super::entries::{Entries, Entry, Kind, Piece};
 use super::names;
 
 /// Makes files in a folder.
@@ -27,7 +28,9 @@ pub(super) struct Unpack<'a> {
     folder: &'a Path,
     told: &'a mut Told,
     /// Folders that were made, with the rights and the times that they get when all is in them.
-    folders: Vec<(PathBuf, u32, SystemTime)>,
+    folders: BTreeMap<PathBuf, (u32, SystemTime)>,
+    /// All else that was made: a later member of the same name takes its place.
+    made: HashSet<PathBuf>,
 }
 
 /// Why an entry was not made.
@@ -45,7 +48,7 @@ impl From<Problem> for Refused {
 
 impl<'a> Unpack<'a> {
     pub(super) fn new(options: &'a Options, folder: &'a Path, told: &'a mut Told) -> Self {
-        Unpack { options, folder, told, folders: Vec::new() }
+        Unpack { options, folder, told, folders: BTreeMap::new(), made: HashSet::new() }
     }
 
     /// Makes all files of an archive. Of what is refused it is told, and the others are made.
@@ -56,7 +59,7 @@ impl<'a> Unpack<'a> {
     pub(super) fn run(mut self, archive: impl Read) -> io::Result<()> {
         let result = self.entries(archive);
         // What is in a folder changes its time, and may need its rights: the innermost come first.
-        for (path, mode, time) in self.folders.into_iter().rev() {
+        for (path, (mode, time)) in self.folders.into_iter().rev() {
             let done = File::open(&path).and_then(|folder| {
                 // It was made with all rights that are allowed.
                 folder.set_permissions(Permissions::from_mode(mode & folder.metadata()?.mode()))?;
@@ -64,15 +67,16 @@ impl<'a> Unpack<'a> {
             });
             if let Err(error) = done {
                 let message = format_args!("could not get its rights and its time: {error}");
-                self.told.add(Err(Problem::warning(path.display(), message).afterwards()));
+                self.told.add(Err(Problem::warning(quoted(&path), message).afterwards()));
             }
         }
         result
     }
 
     fn entries(&mut self, archive: impl Read) -> io::Result<()> {
-        for entry in Archive::new(archive).entries()? {
-            match self.entry(&mut entry?) {
+        let mut entries = Entries::new(archive);
+        while let Some(entry) = entries.next()? {
+            match self.entry(&entry, &mut entries) {
                 Ok(()) => {}
                 Err(Refused::Entry(problem)) => self.told.add(Err(problem.afterwards())),
                 Err(Refused::Archive(error)) => return Err(error),
@@ -81,42 +85,50 @@ impl<'a> Unpack<'a> {
         Ok(())
     }
 
-    fn entry(&mut self, entry: &mut Entry<impl Read>) -> Result<(), Refused> {
-        let name = entry.path_bytes().into_owned();
-        let shown = String::from_utf8_lossy(&name).into_owned();
+    fn entry(&mut self, entry: &Entry, entries: &mut Entries<impl Read>) -> Result<(), Refused> {
+        let shown = quoted(OsStr::from_bytes(&entry.name));
         let refused = |message: &str| Problem::error(&shown, format_args!("{message} -- refused"));
-        let path = names::inside(&name).ok_or_else(|| refused(names::LEADS_OUT))?;
-        let header = entry.header();
-        let mode = header.mode().map_err(Refused::Archive)? & 0o777;
-        let time =
-            UNIX_EPOCH.checked_add(Duration::from_secs(header.mtime().unwrap_or(0))).unwrap_or(UNIX_EPOCH);
-        let kind = header.entry_type();
+        if let Some(problem) = &entry.problem {
+            return Err(refused(problem).into());
+        }
+        if entry.kind == Kind::Label {
+            return Ok(());
+        }
+        let path = names::inside(&entry.name).ok_or_else(|| refused(names::LEADS_OUT))?;
         if path == Path::new("") {
-            return match kind {
-                EntryType::Directory => Ok(()),
+            return match entry.kind {
+                Kind::Folder => Ok(()),
                 _ => Err(refused("has no name").into()),
             };
         }
         let target = self.folder.join(&path);
-        match kind {
-            EntryType::Directory => {
-                if self.make_folders(&path)? {
-                    self.folders.push((target, mode, time));
+        match entry.kind {
+            Kind::Folder => {
+                if self.made.remove(&target) {
+                    let cannot = |error| Problem::of_file(quoted(&target), "cannot be replaced", &error);
+                    fs::remove_file(&target).map_err(cannot)?;
+                }
+                if self.make_folders(&path)? || self.folders.contains_key(&target) {
+                    self.folders.insert(target, (entry.mode, entry.modified));
                 }
             }
-            EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {
+            Kind::File => {
                 self.make_parents(&path)?;
-                self.make_file(entry, target, mode, time)?;
+                self.make_file(entries, &target, entry)?;
+                self.made.insert(target);
             }
-            EntryType::Symlink | EntryType::Link => {
-                let link = entry.link_name_bytes().ok_or_else(|| refused("is a link to nothing"))?;
+            Kind::Symlink | Kind::HardLink => {
+                if entry.link.is_empty() {
+                    return Err(refused("is a link to nothing").into());
+                }
+                let link = Path::new(OsStr::from_bytes(&entry.link));
                 self.make_parents(&path)?;
-                self.make_room(&target)?;
-                let cannot = |error| Problem::of_file(target.display(), "cannot be made", &error);
-                if kind == EntryType::Symlink {
-                    symlink(OsStr::from_bytes(&link), &target).map_err(cannot)?;
+                let cannot = |error| Problem::of_file(quoted(&target), "cannot be made", &error);
+                if entry.kind == Kind::Symlink {
+                    self.make_room(&target)?;
+                    symlink(link, &target).map_err(cannot)?;
                 } else {
-                    let other = names::inside(&link)
+                    let other = names::inside(&entry.link)
                         .ok_or_else(|| refused("is a link that leads out of the folder"))?;
                     self.check_folders(other.parent().unwrap_or(Path::new("")))?;
                     let other = self.folder.join(other);
@@ -124,47 +136,43 @@ impl<'a> Unpack<'a> {
                     if !is_file {
                         return Err(refused("is a link to what is no file").into());
                     }
+                    // A link to itself is there already.
+                    if other == target {
+                        return Ok(());
+                    }
+                    self.make_room(&target)?;
                     fs::hard_link(other, &target).map_err(cannot)?;
                 }
+                self.made.insert(target);
             }
-            EntryType::XGlobalHeader => {}
-            EntryType::Char | EntryType::Block => return Err(refused("is a device").into()),
-            EntryType::Fifo => return Err(refused("is a pipe").into()),
-            _ => return Err(refused("is of no kind that is known").into()),
+            Kind::Label => {}
+            Kind::Device => return Err(refused("is a device").into()),
+            Kind::Pipe => return Err(refused("is a pipe").into()),
+            Kind::Unknown => return Err(refused("is of no kind that is known").into()),
         }
         Ok(())
     }
 
     fn make_file(
         &mut self,
-        entry: &mut Entry<impl Read>,
-        target: PathBuf,
-        mode: u32,
-        time: SystemTime,
+        entries: &mut Entries<impl Read>,
+        target: &Path,
+        entry: &Entry,
     ) -> Result<(), Refused> {
         // Nothing is written to a device or through a link that is there.
-        if fs::symlink_metadata(&target).is_ok_and(|found| !found.is_file()) {
-            self.make_room(&target)?;
+        if fs::symlink_metadata(target).is_ok_and(|found| !found.is_file()) {
+            self.make_room(target)?;
         }
-        let mut output = Output::open(Target::File(target), self.options, false)?;
-        let mut left = entry.size();
-        let mut buffer = vec![0; 128 << 10];
-        loop {
-            let read = match entry.read(&mut buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                read => read.map_err(Refused::Archive)?,
+        let overwrite = self.options.force || self.made.contains(target);
+        let mut output = Output::open_over(Target::File(target.to_owned()), self.options, false, overwrite)?;
+        while let Some(piece) = entries.next_piece().map_err(Refused::Archive)? {
+            let written = match piece {
+                Piece::Data(bytes) => output.write_all(bytes),
+                Piece::Hole(len) => output.write_zeros(len),
             };
-            if read == 0 {
-                break;
-            }
-            left = left.saturating_sub(read as u64);
-            let written = io::Write::write_all(&mut output, &buffer[..read]);
-            written.map_err(|error| Problem::of_file(&output, "writing failed", &error))?;
+            written.map_err(|error| Problem::of_file(quoted(target), "writing failed", &error))?;
         }
-        if left > 0 {
-            return Err(Refused::Archive(io::ErrorKind::UnexpectedEof.into()));
-        }
-        output.commit(Attributes::Given { mode, modified: time }, self.options)?;
+        output.commit(Attributes::Given { mode: entry.mode, modified: entry.modified }, self.options)?;
         Ok(())
     }
 
@@ -188,10 +196,10 @@ impl<'a> Unpack<'a> {
                 Ok(_) => return Err(no_folder(&folder)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     fs::create_dir(&folder)
-                        .map_err(|error| Problem::of_file(folder.display(), "cannot be made", &error))?;
+                        .map_err(|error| Problem::of_file(quoted(&folder), "cannot be made", &error))?;
                     is_new = true;
                 }
-                Err(error) => return Err(Problem::of_file(folder.display(), "cannot be made", &error)),
+                Err(error) => return Err(Problem::of_file(quoted(&folder), "cannot be made", &error)),
             }
         }
         Ok(is_new)
@@ -209,18 +217,24 @@ impl<'a> Unpack<'a> {
         Ok(())
     }
 
-    /// Sees to it that nothing has the name of a link, or takes it away with force.
-    fn make_room(&self, target: &Path) -> Result<(), Problem> {
-        match fs::symlink_metadata(target) {
-            Err(_) => Ok(()),
-            Ok(found) if self.options.force && !found.is_dir() => fs::remove_file(target)
-                .map_err(|error| Problem::of_file(target.display(), "cannot be replaced", &error)),
-            Ok(_) => Err(exists(target, self.options)),
+    /// Sees to it that nothing has the name of a link, or takes it away: with force, or if an earlier member made it.
+    fn make_room(&mut self, target: &Path) -> Result<(), Problem> {
+        let Ok(found) = fs::symlink_metadata(target) else { return Ok(()) };
+        let cannot = |error| Problem::of_file(quoted(target), "cannot be replaced", &error);
+        if found.is_dir() && self.folders.contains_key(target) {
+            // If there is something in it, it stays.
+            fs::remove_dir(target).map_err(cannot)?;
+            self.folders.remove(target);
+            return Ok(());
         }
+        if !found.is_dir() && (self.options.force || self.made.contains(target)) {
+            return fs::remove_file(target).map_err(cannot);
+        }
+        Err(exists(target, self.options))
     }
 }
 
 /// A link is not followed, whoever made it.
 fn no_folder(path: &Path) -> Problem {
-    Problem::error(path.display(), "is no folder, and something in the archive should be in it -- refused")
+    Problem::error(quoted(path), "is no folder, and something in the archive should be in it -- refused")
 }

@@ -10,8 +10,8 @@ use clap::{Args, ValueHint};
 pub struct Archive {
     /// Put files and folders into the archive OUT (- for standard output)
     ///
-    /// It is a tar archive, compressed to the format that the end of OUT says (.tar.gz, .tgz, .tar.bz2 and so on) or -F.
-    /// Its order depends on the names alone. All FILEs stay. Hard links stay links; pipes, sockets and devices are left out.
+    /// It is a tar archive, compressed to the format that the end of OUT says (.tar.gz, .tgz, .tar.bz2 and so on) or -F;
+    /// with .tar it is not compressed. Its order depends on the names alone. All FILEs stay. Hard links stay links; pipes, sockets and devices are left out.
     #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     #[arg(conflicts_with_all = ["decompress", "test", "list", "stdout", "output", "explain", "report", "trace", "verify", "checksum"])]
     pub archive: Option<PathBuf>,
@@ -26,9 +26,10 @@ pub struct Archive {
 
     /// Take archives apart; FILE stays
     ///
-    /// Whatever an archive says, nothing is made outside of the folder: names that lead out of it, and names through links,
-    /// are refused, as are devices and pipes. Files that exist stay as they are without -f. Rights and times are taken over,
-    /// owners are not.
+    /// FILE is a tar archive, compressed or not. Whatever it says, nothing is made outside of the folder: names that lead out
+    /// of it, and names through links, are refused, as are devices and pipes. Files that exist stay as they are without -f;
+    /// of several members with one name the last one counts. Sparse files are made as GNU tar makes them. Rights and times
+    /// are taken over, owners are not.
     #[arg(long, conflicts_with_all = ["archive", "test", "list", "stdout", "output", "explain", "report", "trace", "checksum"])]
     pub extract: bool,
 

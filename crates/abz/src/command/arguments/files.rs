@@ -17,8 +17,18 @@ pub struct Files {
     pub stdout: bool,
 
     /// Write to OUT (- for standard output), keep FILE
+    ///
+    /// The outputs of several files come one after another, in the order of the command line. A FILE that is not there is
+    /// passed over; where one fails after it was opened, there is no OUT.
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+
+    /// Write to the folder DIR, each under a name made of that of FILE, keep FILE
+    ///
+    /// Of several files with one name the first is written; with -f the last one.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, hide_short_help = true)]
+    #[arg(conflicts_with_all = ["stdout", "output", "index", "recover", "archive", "extract"])]
+    pub output_dir_flat: Option<PathBuf>,
 
     /// Keep FILE
     #[arg(short, long)]
@@ -34,6 +44,10 @@ pub struct Files {
     /// Take the files in folders; links in them are not followed
     #[arg(short, long)]
     pub recursive: bool,
+
+    /// Compress no files whose names say that they are compressed already, such as .zip, .jpg, .mp4 and .zst
+    #[arg(long, hide_short_help = true)]
+    pub exclude_compressed: bool,
 
     /// Let compressed files end with SUFFIX instead of .gz, .bz2, .lz, .xz or .zst
     ///

@@ -59,10 +59,16 @@ pub struct How {
 
     /// Take no more than SIZE bytes of memory, about, with fewer threads if need be
     ///
-    /// Where not even one thread has room (lzip and xz need twelve times the dictionary to compress, and once the
-    /// dictionary to decompress), nothing is done.
+    /// That is for all files together. lzip and xz need about eleven times the dictionary for each thread to compress, and
+    /// once the dictionary to decompress. Where not even one thread has room to compress, blocks and then the dictionary
+    /// become smaller, which is told, and which changes the output; if -s names its size, or to decompress, nothing is done
+    /// then.
     #[arg(long, value_name = "SIZE", value_parser = parse_memory, hide_short_help = true)]
     pub memlimit: Option<u64>,
+
+    /// With --memlimit, take no smaller dictionary: if there is no room for this one, do nothing
+    #[arg(long, hide_short_help = true)]
+    pub no_adjust: bool,
 
     /// Look so far back for what repeats: 4K to 512M, for lzip and xz [default: -6: 8M]
     ///

@@ -1,17 +1,78 @@
 //! The level, which has many spellings.
 
+use std::ffi::OsString;
+use std::ops::RangeInclusive;
+
 use abz::Compression;
 use clap::builder::RangedU64ValueParser;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, CommandFactory, FromArgMatches, value_parser};
 
+use super::Arguments;
 use super::how::HOW;
 
-/// How hard to compress, if it is said: `-0` to `-9`, `--level` or `--fast`, of which the last one given counts. Below 0 it
-/// is so many levels of zstd below 0.
+/// How hard to compress, if it is said: `-0` to `-9`, `-10` and so on, `--level` or `--fast`, of which the last one given
+/// counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Level(pub(in crate::command) Option<i64>);
+pub struct Level(Option<Said>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Said {
+    /// A level; below 0 it is so many levels of zstd below 0.
+    Level(i64),
+    /// Several digits that follow each other: a level if the format has such a one, otherwise as many levels, of which the
+    /// last one counts.
+    Digits(u32),
+}
+
+/// How the parser is told of several digits.
+const DIGITS: &str = "digits";
+
+/// The arguments, with an option of its own for each two or three digits that follow each other in one: `-k19f` becomes `-k`,
+/// `--digits=19` and `-f`. To the parser they would be as many options.
+pub(in crate::command) fn with_long_levels(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let command = Arguments::command();
+    let takes_value = |letter: char| {
+        let option = command.get_arguments().find(|option| option.get_short() == Some(letter));
+        option.is_some_and(|option| option.get_action().takes_values())
+    };
+    let (mut split, mut is_over) = (Vec::new(), false);
+    for argument in arguments {
+        is_over |= argument == "--";
+        let letters = argument.to_str().and_then(|argument| argument.strip_prefix('-'));
+        let letters = letters.filter(|letters| !is_over && !letters.starts_with('-'));
+        let Some(letters) = letters else {
+            split.push(argument);
+            continue;
+        };
+        // What follows such an option is its value.
+        let end = letters.find(takes_value).unwrap_or(letters.len());
+        let is_digit = |letter: char| letter.is_ascii_digit();
+        let start = letters[..end].find(is_digit).unwrap_or(end);
+        let len = letters[start..end].find(|letter| !is_digit(letter)).unwrap_or(end - start);
+        let (before, rest) = letters.split_at(start);
+        let (digits, after) = rest.split_at(len);
+        if !(2..=3).contains(&len) {
+            split.push(argument);
+            continue;
+        }
+        let as_option = |letters: &str| (!letters.is_empty()).then(|| format!("-{letters}").into());
+        split.extend(as_option(before));
+        split.push(format!("--{DIGITS}={digits}").into());
+        split.extend(as_option(after));
+    }
+    split
+}
 
 impl Level {
+    /// The level, of those that a format has; below 0 it is so many levels of zstd below 0.
+    pub(in crate::command) fn of(self, levels: RangeInclusive<u32>) -> Option<i64> {
+        self.0.map(|said| match said {
+            Said::Level(level) => level,
+            Said::Digits(level) if levels.contains(&level) => level.into(),
+            Said::Digits(levels) => i64::from(levels % 10),
+        })
+    }
+
     /// The names by which clap knows the flags.
     const IDS: [(&'static str, char); 10] = [
         ("0", '0'),
@@ -47,7 +108,8 @@ impl Args for Level {
             .help_heading(HOW)
             .hide_short_help(true)
             .help("As -1; with N, from 1 on, faster than that by so many levels below 0, for zstd only");
-        command.args(flags).arg(fast).arg(
+        let digits = Arg::new(DIGITS).long(DIGITS).hide(true).value_parser(value_parser!(u32));
+        command.args(flags).arg(fast).arg(digits).arg(
             Arg::new("level")
                 .long("level")
                 .value_name("N")
@@ -65,12 +127,15 @@ impl Args for Level {
 impl FromArgMatches for Level {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let flags = Level::IDS.iter().filter(|(id, _)| matches.get_flag(id));
-        let flags = flags.map(|(id, digit)| (matches.index_of(id), digit.to_digit(10).map(i64::from)));
-        let number = |id| matches.get_one(id).map(|&number: &u32| (matches.index_of(id), i64::from(number)));
-        let level = number("level").map(|(place, level)| (place, Some(level)));
-        let fast = number("fast").map(|(place, fast)| (place, Some(if fast == 0 { 1 } else { -fast })));
-        let last = flags.chain(level).chain(fast).max_by_key(|(place, _)| *place);
-        Ok(Level(last.and_then(|(_, level)| level)))
+        let flags = flags
+            .map(|(id, digit)| (matches.index_of(id), Said::Level(digit.to_digit(10).map_or(0, i64::from))));
+        let number = |id| matches.get_one(id).map(|&number: &u32| (matches.index_of(id), number));
+        let level = number("level").map(|(place, level)| (place, Said::Level(level.into())));
+        let digits = number(DIGITS).map(|(place, digits)| (place, Said::Digits(digits)));
+        let fast = number("fast")
+            .map(|(place, fast)| (place, Said::Level(if fast == 0 { 1 } else { -i64::from(fast) })));
+        let last = flags.chain(level).chain(digits).chain(fast).max_by_key(|(place, _)| *place);
+        Ok(Level(last.map(|(_, said)| said)))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

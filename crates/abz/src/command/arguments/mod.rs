@@ -17,6 +17,7 @@ pub(super) use access::Access;
 pub(super) use archive::Archive;
 pub(super) use files::Files;
 pub(super) use how::{How, InputWay, OutputWay, parse_block_size, parse_dictionary_size};
+pub(super) use level::with_long_levels;
 pub(super) use told::{Generated, Reported, Told};
 pub(super) use what::{Explained, Gaps, What};
 pub(super) use zstd::Zstd;
@@ -87,6 +88,8 @@ Exit status: 0 if all is well, 1 after an error, 2 after a warning.";
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use super::*;
 
     #[test]
@@ -97,12 +100,23 @@ mod tests {
 
     #[test]
     fn the_last_level_counts() {
-        let level = |line: &str| Arguments::parse_from(line.split(' ')).how.level.0;
+        let level = |line: &str| {
+            let words = with_long_levels(line.split(' ').map(OsString::from));
+            Arguments::parse_from(words).how.level.of(0..=12)
+        };
         assert_eq!(level("abz x"), None);
         assert_eq!(level("abz -1 -9 x"), Some(9));
         assert_eq!(level("abz -9 -1 x"), Some(1));
         assert_eq!(level("abz -9 -1 --best x"), Some(9));
         assert_eq!(level("abz -3kf4 x"), Some(4));
+        assert_eq!(level("abz -12 x"), Some(12));
+        assert_eq!(level("abz -k12f x"), Some(12));
+        assert_eq!(level("abz -19 x"), Some(9));
+        assert_eq!(level("abz -12 -3 x"), Some(3));
+        assert_eq!(level("abz -3 -12 x"), Some(12));
+        assert_eq!(level("abz -S12 -p10 x"), None);
+        assert_eq!(level("abz -kp10 -2 x"), Some(2));
+        assert_eq!(level("abz -- -12"), None);
         assert_eq!(level("abz -1 --level 12 x"), Some(12));
         assert_eq!(level("abz -9 --fast x"), Some(1));
         assert_eq!(level("abz -9 --fast=7 x"), Some(-7));

@@ -43,7 +43,7 @@ pub struct Told {
     /// Make links to abz in DIR under the names of other tools, and say which
     ///
     /// Called by such a name (gzip, gunzip, zcat, pigz, bzip2, lbzip2 and so on), abz takes the options of that tool and
-    /// behaves as it does. What exists in DIR and is no such link stays.
+    /// behaves as it does. DIR is made if it is not there; what exists in it and is no such link stays.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, hide_short_help = true)]
     pub install_links: Option<PathBuf>,
 

@@ -14,6 +14,7 @@ pub(super) static BZIP2: Tool = Tool {
     flags: &[FLAGS],
     one_operation: false,
     keeps: false,
+    asks_to_join: false,
     variables: &["BZIP2", "BZIP"],
     numbers: &[],
     allows: |_| true,

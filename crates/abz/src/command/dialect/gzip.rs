@@ -14,6 +14,7 @@ pub(super) static GZIP: Tool = Tool {
     flags: &[FLAGS, GZIP_FLAGS],
     one_operation: false,
     keeps: false,
+    asks_to_join: false,
     variables: &["GZIP"],
     numbers: &[],
     // gzip takes those only that do not change what is done.
@@ -30,6 +31,7 @@ pub(super) static PIGZ: Tool = Tool {
     flags: &[FLAGS, PIGZ_FLAGS],
     one_operation: false,
     keeps: false,
+    asks_to_join: false,
     variables: &["GZIP", "PIGZ"],
     numbers: &[],
     allows: |_| true,

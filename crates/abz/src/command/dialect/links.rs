@@ -9,13 +9,16 @@ use super::super::list::print;
 use super::super::problem::Problem;
 use super::TOOLS;
 
-/// Makes a link to this program in `folder` for each name that it knows, and says which. What is there already and is
+/// Makes a link to this program in `folder`, which is made if it is not there, for each name that it knows, and says which. What is there already and is
 /// not such a link stays.
 pub(in super::super) fn install(folder: &Path) -> Vec<Problem> {
     let program = match std::env::current_exe().and_then(|program| program.canonicalize()) {
         Ok(program) => program,
         Err(error) => return vec![Problem::of_file("abz", "cannot be found", &error)],
     };
+    if let Err(error) = fs::create_dir_all(folder) {
+        return vec![Problem::of_file(folder.display(), "cannot be made", &error)];
+    }
     let names = TOOLS.iter().flat_map(|tool| tool.names.iter().map(|(name, _)| *name));
     names.filter_map(|name| link(&program, &folder.join(name)).err()).collect()
 }

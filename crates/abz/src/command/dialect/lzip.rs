@@ -34,6 +34,7 @@ pub(super) static LZIP: Tool = Tool {
     // It is a mistake to say two.
     one_operation: true,
     keeps: false,
+    asks_to_join: false,
 };
 
 const FLAGS: &[Flag] = &[

@@ -49,6 +49,8 @@ struct Tool {
     one_operation: bool,
     /// Inputs stay if nobody says otherwise.
     keeps: bool,
+    /// Several inputs are joined in one output only with force.
+    asks_to_join: bool,
 }
 
 /// What a tool does if it is not told.
@@ -69,6 +71,8 @@ enum Means {
     List,
     Stdout,
     Output,
+    OutputFolder,
+    ExcludeCompressed,
     Keep,
     Force,
     Recursive,
@@ -87,6 +91,8 @@ enum Means {
         compressing: bool,
         decompressing: bool,
     },
+    /// The limit makes no dictionary smaller.
+    NoAdjust,
     /// A size in KiB.
     Block,
     // What only zstd has.
@@ -195,8 +201,8 @@ impl Tool {
         if self.one_operation && said.count() > 1 {
             return Err(Stop::Mistake("only one operation can be specified".to_owned()));
         }
-        let (mut files, mut output) = (Vec::new(), None);
-        let (mut most_to_compress, mut most_to_decompress) = (None, None);
+        let (mut files, mut output, mut folder) = (Vec::new(), None, None);
+        let (mut most_to_compress, mut most_to_decompress, mut adjusts) = (None, None, true);
         for word in words {
             match word {
                 Word::File(file) if file == "-" => files.push(Source::Stdin),
@@ -206,6 +212,8 @@ impl Tool {
                     return Err(Stop::Mistake("the name of the output is empty".to_owned()));
                 }
                 Word::Flag(Means::Output, file) => output = Some(file),
+                Word::Flag(Means::NoAdjust, _) => adjusts = false,
+                Word::Flag(Means::OutputFolder, name) => folder = Some(name),
                 Word::Flag(Means::Help, _) => return self.help(name),
                 Word::Flag(Means::Version, _) => return tell(&version(name)),
                 Word::Flag(Means::License, _) => return tell(&format!("{}\n{LICENSE}", version(name))),
@@ -221,16 +229,18 @@ impl Tool {
             options.sources = files;
         }
         match options.action {
-            Action::Compress => options.limit_compression(most_to_compress).map_err(Stop::Refused)?,
+            Action::Compress => {
+                options.limit_compression(most_to_compress, adjusts).map_err(Stop::Refused)?;
+            }
             _ => options.memory_limit = most_to_decompress,
         }
         options.destination = match (options.action, output) {
             (Action::Test | Action::List, _) => Destination::Nowhere,
             (_, Some(file)) if stdout || file == "-" => Destination::Stdout,
-            (_, Some(_)) if options.sources.len() > 1 => {
-                return Err(Stop::Refused(
-                    "--output: abz writes one input to it, and not several".to_owned(),
-                ));
+            (_, Some(_)) if options.sources.len() > 1 && self.asks_to_join && !options.force => {
+                let message =
+                    "-o: all inputs would be joined in one output, without their names: allow it with -f";
+                return Err(Stop::Refused(message.to_owned()));
             }
             // As lzip: what comes from standard input has no name that says what it is.
             (Action::Compress, Some(mut file)) if options.sources == [Source::Stdin] => {
@@ -242,9 +252,9 @@ impl Tool {
             }
             (_, Some(file)) => Destination::File(file.into()),
             (_, None) if stdout => Destination::Stdout,
-            (_, None) => Destination::Beside,
+            (_, None) => folder.map_or(Destination::Beside, |folder| Destination::Folder(folder.into())),
         };
-        options.keep |= options.destination != Destination::Beside;
+        options.keep |= !matches!(options.destination, Destination::Beside | Destination::Folder(_));
         Ok(options)
     }
 
@@ -374,6 +384,7 @@ fn apply(means: Means, value: OsString, options: &mut Options) -> Result<(), Str
             let check = check.ok_or_else(|| format!("there is no check {text}"))?;
             options.compression.lzma.check = check;
         }
+        Means::ExcludeCompressed => options.exclude_compressed = true,
         Means::Extreme => options.compression.lzma.extreme = true,
         Means::Quieter if options.loudness == Loudness::Quiet => options.loudness = Loudness::Silent,
         Means::Quieter => options.loudness = Loudness::Quiet,
@@ -390,6 +401,8 @@ fn apply(means: Means, value: OsString, options: &mut Options) -> Result<(), Str
         Means::Stdout
         | Means::Output
         | Means::MemoryLimit { .. }
+        | Means::NoAdjust
+        | Means::OutputFolder
         | Means::Help
         | Means::Version
         | Means::License => {

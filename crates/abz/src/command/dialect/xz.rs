@@ -37,6 +37,7 @@ pub(super) static XZ: Tool = Tool {
     allows: |_| true,
     one_operation: false,
     keeps: false,
+    asks_to_join: false,
 };
 
 const FLAGS: &[Flag] = &[
@@ -77,7 +78,7 @@ const FLAGS: &[Flag] = &[
         .takes(Takes::Value),
     // Of that there is one limit, for one thread and for many.
     Flag::new("", "memlimit-mt-decompress", Means::Nothing).takes(Takes::Value),
-    Flag::new("", "no-adjust", Means::Nothing),
+    Flag::new("", "no-adjust", Means::NoAdjust).help("let no limit of memory make the dictionary smaller"),
     Flag::new("", "flush-timeout", Means::Nothing).takes(Takes::Value),
     Flag::new("", "robot", Means::Refused("--robot: abz lists as JSON, with abz --list --json")),
     Flag::new("", "info-memory", Means::Refused("--info-memory: abz has no limits of its own")),

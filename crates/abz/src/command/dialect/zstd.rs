@@ -46,10 +46,11 @@ pub(super) static ZSTD: Tool = Tool {
     allows: |_| true,
     one_operation: false,
     keeps: true,
+    asks_to_join: true,
 };
 
 const LIMIT: Means = Means::MemoryLimit { compressing: false, decompressing: true };
-const NO_FOLDERS: Means = Means::Refused("--output-dir-flat: abz writes beside its inputs, or to -o");
+const NO_MIRROR: Means = Means::Refused("--output-dir-mirror: abz has --output-dir-flat");
 
 const FLAGS: &[Flag] = &[
     Flag::new("z", "compress", Means::Compress).help("compress"),
@@ -96,13 +97,10 @@ const FLAGS: &[Flag] = &[
     Flag::new("", "size-hint", Means::Nothing).takes(Takes::Value),
     Flag::new("", "adapt", Means::Refused("--adapt: abz keeps to its level")).takes(Takes::Attached),
     Flag::new("", "no-content-size", Means::Refused("--no-content-size: abz always stores sizes")),
-    Flag::new(
-        "",
-        "exclude-compressed",
-        Means::Refused("--exclude-compressed: name the files that are meant"),
-    ),
-    Flag::new("", "output-dir-flat", NO_FOLDERS).takes(Takes::Value),
-    Flag::new("", "output-dir-mirror", NO_FOLDERS).takes(Takes::Value),
+    Flag::new("", "exclude-compressed", Means::ExcludeCompressed)
+        .help("compress no files whose names say that they are"),
+    Flag::new("", "output-dir-flat", Means::OutputFolder).takes(Takes::Value).help("write to the folder X"),
+    Flag::new("", "output-dir-mirror", NO_MIRROR).takes(Takes::Value),
     Flag::new("", "filelist", Means::Refused("--filelist: use xargs")).takes(Takes::Value),
     Flag::new("", "patch-from", Means::Refused("--patch-from: abz makes no patches")).takes(Takes::Value),
     Flag::new("", "zstd", Means::Refused("--zstd: abz has levels and --long only")).takes(Takes::Value),

@@ -17,7 +17,7 @@ pub(crate) use meter::{Reading, Tally};
 pub(crate) use series::Series;
 pub(crate) use stride::Stride;
 pub(crate) use track::{Event, OnTrack, Track, What};
-pub(crate) use transit::{Latencies, Mark, Transit};
+pub(crate) use transit::{Crossing, Latencies, Mark, Transit};
 
 use super::clock::Moment;
 
@@ -31,9 +31,9 @@ pub(crate) struct Measures {
     began: Moment,
     nodes: usize,
     /// By the node that opens a domain: how long indices are in it. Made when the first one enters.
-    transits: Vec<OnceLock<Transit>>,
+    transits: Vec<OnceLock<Arc<Transit>>>,
     window: u64,
-    /// For each node how many items wait before it, over time; behind the nodes, how often one looked.
+    /// How many items wait before each node, over time.
     waiting: Mutex<Waiting>,
     tracks: Mutex<Vec<Arc<Mutex<Track>>>>,
     /// How many events a thread keeps.
@@ -44,12 +44,16 @@ pub(crate) struct Measures {
     clock: u64,
 }
 
-/// Items that wait, over time.
+/// Items that wait, over time: for each node the number of items times the nanoseconds that they waited, and behind the
+/// nodes the nanoseconds.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     pub(crate) series: Series,
     /// The most that were seen before each node.
     pub(crate) fullest: Vec<u64>,
+    /// What was seen last before each node, and when.
+    last: Vec<u64>,
+    at: u64,
 }
 
 impl Measures {
@@ -62,12 +66,17 @@ impl Measures {
             nodes,
             transits: std::iter::repeat_with(OnceLock::new).take(nodes).collect(),
             window: window as u64,
-            waiting: Mutex::new(Waiting { series: Series::new(nodes + 1), fullest: vec![0; nodes] }),
+            waiting: Mutex::new(Waiting::new(nodes)),
             tracks: Mutex::default(),
             events,
             weight: AtomicU64::new(1),
             clock: (0..8).map(|_| Moment::now().elapsed()).min().unwrap_or(0),
         }
+    }
+
+    /// When the run began.
+    pub(crate) fn began(&self) -> Moment {
+        self.began
     }
 
     /// Nanoseconds since the run began.
@@ -95,6 +104,23 @@ impl Measures {
     #[inline]
     pub(crate) fn set_weight(&self, weight: u64) {
         self.weight.store(weight, Ordering::Relaxed);
+    }
+
+    /// The inline executor takes up the next item that a source or a spreading stage gives, of one that stands for `outer`.
+    /// Gives for how many items it stands: 0 if it is not measured.
+    pub(crate) fn take_up(&self, outer: u64, stride: &mut Stride) -> u64 {
+        let weight = if outer == 0 { 0 } else { outer * stride.next() };
+        self.set_weight(weight);
+        weight
+    }
+
+    /// The item that was taken up has come to its end in the domain that node `id` opens.
+    pub(crate) fn put_down(&self, id: usize, weight: u64, began: Moment, stride: &mut Stride) {
+        let nanos = began.elapsed();
+        stride.took(nanos);
+        if let Some(transit) = self.transit(id) {
+            transit.count(nanos, weight);
+        }
     }
 
     /// As [`end`](Self::end), for one item of the inline executor, which is measured and stands for others; `tally` is
@@ -129,13 +155,13 @@ impl Measures {
     }
 
     /// How long indices are in the domain that node `id` opens.
-    pub(crate) fn transit(&self, id: usize) -> Option<&Transit> {
-        Some(self.transits.get(id)?.get_or_init(|| Transit::new(self.window)))
+    pub(crate) fn transit(&self, id: usize) -> Option<&Arc<Transit>> {
+        Some(self.transits.get(id)?.get_or_init(|| Arc::new(Transit::new(self.window))))
     }
 
     /// The transits, by the nodes that open their domains.
     pub(crate) fn transits(&self) -> impl Iterator<Item = (usize, &Transit)> {
-        self.transits.iter().enumerate().filter_map(|(id, transit)| Some((id, transit.get()?)))
+        self.transits.iter().enumerate().filter_map(|(id, transit)| Some((id, &**transit.get()?)))
     }
 
     /// The items that wait, to be looked at.
@@ -179,15 +205,37 @@ impl Measures {
 }
 
 impl Waiting {
+    fn new(nodes: usize) -> Self {
+        Self { series: Series::new(nodes + 1), fullest: vec![0; nodes], last: vec![0; nodes], at: 0 }
+    }
+
+    /// Adds the time until `now`, in which as many items waited as were seen last.
+    fn pass(&mut self, now: u64) {
+        let nanos = now.saturating_sub(self.at);
+        self.series.add_time(self.at, nanos, self.last.len());
+        for (id, &items) in self.last.iter().enumerate().filter(|(_, items)| **items > 0) {
+            self.series.add_product(self.at, nanos, id, items);
+        }
+        self.at = self.at.max(now);
+    }
+
     /// Notes at time `now` how many items wait before each of the nodes: pairs of an id and a number.
     pub(crate) fn note(&mut self, now: u64, items: impl Iterator<Item = (usize, u64)>) {
-        let looks = self.fullest.len();
-        self.series.add(now, looks, 1);
+        self.pass(now);
         for (id, items) in items {
             if let Some(fullest) = self.fullest.get_mut(id) {
                 *fullest = (*fullest).max(items);
-                self.series.add(now, id, items);
+                self.last[id] = items;
             }
+        }
+    }
+
+    /// As [`note`](Self::note), where the thread that notes is about to take one item before the first node at which any
+    /// wait.
+    pub(crate) fn note_and_take(&mut self, now: u64, items: impl Iterator<Item = (usize, u64)>) {
+        self.note(now, items);
+        if let Some(items) = self.last.iter_mut().rfind(|items| **items > 0) {
+            *items -= 1;
         }
     }
 }

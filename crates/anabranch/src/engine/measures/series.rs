@@ -28,13 +28,19 @@ impl Series {
 
     /// Adds the time from `at` to `at + nanos` to a column: to each stretch its part.
     pub(crate) fn add_time(&mut self, at: u64, nanos: u64, column: usize) {
+        self.add_product(at, nanos, column, 1);
+    }
+
+    /// As [`add_time`](Self::add_time), times `value`: what the column stood at meanwhile.
+    pub(crate) fn add_product(&mut self, at: u64, nanos: u64, column: usize, value: u64) {
         let end = at.saturating_add(nanos);
         self.reach(end);
         let mut from = at;
         while from < end {
             let stretch = (from >> self.bits) as usize;
             let to = end.min((stretch as u64 + 1) << self.bits);
-            self.sums[stretch * self.columns + column] += to - from;
+            let sum = &mut self.sums[stretch * self.columns + column];
+            *sum = sum.saturating_add((to - from).saturating_mul(value));
             from = to;
         }
     }
@@ -57,7 +63,8 @@ impl Series {
         for row in 0..rows.div_ceil(2) {
             for column in 0..columns {
                 let second = self.sums.get((2 * row + 1) * columns + column).copied().unwrap_or(0);
-                self.sums[row * columns + column] = self.sums[2 * row * columns + column] + second;
+                self.sums[row * columns + column] =
+                    self.sums[2 * row * columns + column].saturating_add(second);
             }
         }
         self.sums.truncate(rows.div_ceil(2) * columns);
@@ -65,6 +72,7 @@ impl Series {
     }
 
     /// The length of a stretch in nanoseconds.
+    #[cfg(any(feature = "json", feature = "html"))]
     pub(crate) fn width(&self) -> u64 {
         1 << self.bits
     }
@@ -84,8 +92,8 @@ mod tests {
         let mut series = Series::new(3);
         let mut at = 0;
         for step in 0..5_000u64 {
-            series.add(at, 0, 1);
-            series.add(at, 1, step);
+            series.add_time(at, 1, 0);
+            series.add_product(at, 1, 1, step);
             at += 7_919 * (1 + step % 5);
         }
         series.add_time(1_000, at, 2);
@@ -100,8 +108,8 @@ mod tests {
     #[test]
     fn a_long_pause_is_a_stretch_of_nothing() {
         let mut series = Series::new(1);
-        series.add(0, 0, 1);
-        series.add(3_600_000_000_000, 0, 2);
+        series.add_time(0, 1, 0);
+        series.add_product(3_600_000_000_000, 1, 0, 2);
         let rows: Vec<u64> = series.rows().map(|row| row[0]).collect();
         assert_eq!((rows[0], rows[rows.len() - 1]), (1, 2));
         assert!(rows.len() <= STRETCHES && rows[1..rows.len() - 1].iter().all(|&sum| sum == 0));

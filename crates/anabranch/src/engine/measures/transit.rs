@@ -1,8 +1,10 @@
 //! How long indices are in a domain: from the moment at which they enter it to the moment at which they have left.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Measures;
+use crate::engine::clock::Moment;
 
 /// So many births are kept at once. As many of a window's indices are measured, at most.
 const BIRTHS: u64 = 64;
@@ -108,20 +110,27 @@ fn middle(class: usize) -> u64 {
     low + (1u64 << (high - FINE)) / 2
 }
 
-/// Finds the next index to measure among those that pass: `u64::MAX` where nothing is.
-#[derive(Clone, Copy)]
-pub(crate) struct Mark<'r> {
-    of: Option<(&'r Measures, &'r Transit)>,
+/// Finds the next index to measure among those that pass: `u64::MAX` where nothing is measured.
+#[derive(Debug, Clone)]
+pub(crate) struct Mark {
+    of: Option<(Moment, Arc<Transit>)>,
     next: u64,
 }
 
-impl<'r> Mark<'r> {
+impl Mark {
     /// From `index` on, of the domain that node `opened_by` opens.
     #[inline]
-    pub(crate) fn new(measures: Option<&'r Measures>, opened_by: usize, index: u64) -> Self {
-        let Some(measures) = measures else { return Self { of: None, next: u64::MAX } };
-        let of = measures.transit(opened_by).map(|transit| (measures, transit));
-        let next = of.map_or(u64::MAX, |(_, transit)| transit.next(index));
+    pub(crate) fn new(measures: Option<&Measures>, opened_by: usize, index: u64) -> Self {
+        match measures {
+            None => Self { of: None, next: u64::MAX },
+            Some(measures) => Self::measured(measures, opened_by, index),
+        }
+    }
+
+    #[cold]
+    fn measured(measures: &Measures, opened_by: usize, index: u64) -> Self {
+        let of = measures.transit(opened_by).map(|transit| (measures.began(), Arc::clone(transit)));
+        let next = of.as_ref().map_or(u64::MAX, |(_, transit)| transit.next(index));
         Self { of, next }
     }
 
@@ -143,10 +152,44 @@ impl<'r> Mark<'r> {
 
     #[cold]
     fn note(&mut self, note: impl Fn(&Transit, u64, u64)) {
-        if let Some((measures, transit)) = self.of {
-            note(transit, self.next, measures.now());
+        if let Some((began, transit)) = &self.of {
+            note(transit, self.next, began.elapsed());
             self.next = transit.next(self.next + 1);
         }
+    }
+}
+
+/// Watches the indices that leave one domain as they enter the next.
+#[derive(Debug)]
+pub(crate) struct Crossing {
+    leaves: Mark,
+    enters: Mark,
+    /// How many have left.
+    left: u64,
+}
+
+impl Crossing {
+    /// From the domain that node `ends` opens to the one that node `opens` opens, if the run is reported.
+    pub(crate) fn new(measures: Option<&Measures>, ends: usize, opens: usize) -> Option<Self> {
+        let mark = |opened_by| Mark::new(measures, opened_by, 0);
+        measures.is_some().then(|| Self { leaves: mark(ends), enters: mark(opens), left: 0 })
+    }
+
+    /// One has left, and enters with `index`.
+    pub(crate) fn next(&mut self, index: u64) {
+        self.has_left();
+        self.enters.enters(index);
+    }
+
+    /// One has left.
+    pub(crate) fn has_left(&mut self) {
+        self.leaves.has_left(self.left);
+        self.left += 1;
+    }
+
+    /// One enters with `index`.
+    pub(crate) fn enters(&mut self, index: u64) {
+        self.enters.enters(index);
     }
 }
 

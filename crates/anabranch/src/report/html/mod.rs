@@ -32,6 +32,8 @@ impl Report {
     ///
     /// The page loads nothing, runs no script, and follows the reader's choice of a light or a dark theme.
     ///
+    /// Needs the feature `html`.
+    ///
     /// ```
     /// let (_, report) = anabranch::Stream::from_iter(0..100).workers(2).map(|n| n + 1).report().for_each(drop);
     /// assert!(report.to_html().starts_with("<!DOCTYPE html>"));

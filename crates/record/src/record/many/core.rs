@@ -97,10 +97,24 @@ pub(super) struct Core<T> {
     pub(super) items: EventCount,
     /// Writers wait here.
     pub(super) room: EventCount,
+    /// The span is the widest horizon of any view, not the sum of the widest of each side.
+    is_bounded: bool,
 }
 
 impl<T> Core<T> {
     pub(super) fn new(writers: Side, readers: Side) -> Self {
+        Self::on(writers, readers, EventCount::new(), EventCount::new(), false)
+    }
+
+    /// The core of a record that waits on these event counts. If it `is_bounded`, its span is the widest horizon
+    /// and not a sum.
+    pub(super) fn on(
+        writers: Side,
+        readers: Side,
+        items: EventCount,
+        room: EventCount,
+        is_bounded: bool,
+    ) -> Self {
         let register = |side: &Side| Register {
             states: side.seats.iter().map(|_| State::Vacant).collect(),
             left: Vec::new(),
@@ -122,8 +136,9 @@ impl<T> Core<T> {
             limit: Padded(AtomicU64::new(0)),
             span: AtomicU64::new(0),
             control: Mutex::new(control),
-            items: EventCount::new(),
-            room: EventCount::new(),
+            items,
+            room,
+            is_bounded,
         }
     }
 
@@ -168,7 +183,9 @@ impl<T> Core<T> {
         }
         // This look takes no lock, so a waiting thread takes none. A `span` of 0 is never enough.
         if self.low().saturating_add(self.span()) < end {
-            return None;
+            // A writer behind the end of the stream would wait for ever.
+            let is_over = self.is_bounded && self.writers.low_and_final().1;
+            return is_over.then_some(Err(Closed));
         }
         let limit = self.raise();
         (end <= limit).then_some(Ok(limit))
@@ -176,7 +193,7 @@ impl<T> Core<T> {
 
     /// Every index below this one is released and was committed. Both must be checked: the release index of a
     /// reader may be above indices that belong to other views and are not committed yet.
-    fn low(&self) -> u64 {
+    pub(super) fn low(&self) -> u64 {
         self.readers.low().min(self.writers.low())
     }
 
@@ -199,7 +216,8 @@ impl<T> Core<T> {
 
     /// Opens the record, or makes it grow, if every view has registered and it is too small.
     fn fit(&self, control: &mut Control<T>) {
-        let span = control.writers.widest + control.readers.widest;
+        let (write, read) = (control.writers.widest, control.readers.widest);
+        let span = if self.is_bounded { write.max(read) } else { write + read };
         if control.vacant > 0 || span <= self.span() {
             return;
         }

@@ -142,6 +142,15 @@ impl<T> Generation<T> {
         unsafe { self.store.get(index) }
     }
 
+    /// # Safety
+    /// The slot of `index` holds an item, and no other access to the slot overlaps the life of the reference.
+    #[inline]
+    #[expect(clippy::mut_from_ref, reason = "the caller has the slot for itself")]
+    pub(super) unsafe fn get_mut(&self, index: u64) -> &mut T {
+        // SAFETY: passed on to the caller.
+        unsafe { self.store.get_mut(index) }
+    }
+
     /// The contiguous run of slots that begins at `index`. It ends at `end`, at the end of the ring, or where
     /// this generation ends.
     #[cfg(not(loom))]

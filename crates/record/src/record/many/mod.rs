@@ -4,12 +4,14 @@ mod core;
 mod deal;
 mod generation;
 mod observer;
+mod outside;
 mod reader;
 mod side;
 mod writer;
 
 pub use deal::{All, Deal, Dealt, Owning, ReadDeal, Tickets, WriteDeal};
 pub use observer::Observer;
+pub use outside::Revoker;
 pub use reader::{ReadView, ViewItems};
 pub use writer::{ViewSlots, WriteView};
 

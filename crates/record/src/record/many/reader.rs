@@ -4,6 +4,7 @@ use super::{
     core::{Core, Cursor, Which},
     deal::{All, Deal, Owning},
     generation::Generation,
+    outside::Lease,
     side::IDLE,
 };
 use crate::{
@@ -14,24 +15,26 @@ use std::{fmt, marker::PhantomData, ops::Range};
 
 /// A registered reader of a [`Record`](crate::Record).
 pub struct ReadView<T, R: Deal> {
-    core: Arc<Core<T>>,
-    deal: R,
+    pub(super) core: Arc<Core<T>>,
+    pub(super) deal: R,
     /// The id, which is also the index of the view's seat. No other view writes to this seat (but see
     /// [`Cursor::cell`]).
-    seat: usize,
+    pub(super) seat: usize,
     /// `next` is the first index of this view that it has not taken or released.
-    cursor: Cursor,
+    pub(super) cursor: Cursor,
     /// The value of the cell. It is at most `cursor.next`, and lower only within a burst, or after a burst
     /// was forgotten.
     released: u64,
     /// The generation that serves `cursor.next`, or an earlier one.
     generation: Arc<Generation<T>>,
     /// Every item below this index was committed when the view last looked.
-    committed: u64,
+    pub(super) committed: u64,
     horizon: u64,
-    patience: Patience,
+    pub(super) patience: Patience,
     /// Whether dropping the view ends its part of the stream.
     connected: bool,
+    /// If the view can be ended from elsewhere.
+    pub(super) lease: Option<Arc<Lease>>,
     /// A shared view shows its items by reference, so it is `Sync` only if `T` is.
     shows: PhantomData<T>,
 }
@@ -56,6 +59,7 @@ impl<T, R: Deal> ReadView<T, R> {
             horizon,
             patience: Patience::default(),
             connected: true,
+            lease: None,
             shows: PhantomData,
         }
     }
@@ -131,22 +135,55 @@ impl<T, R: Deal> ReadView<T, R> {
     /// Items are kept until the successor has registered. If no handle of the record is left, no successor
     /// can register, and this view ends.
     pub fn leave(mut self) {
-        self.publish();
+        if !self.is_over() {
+            self.publish();
+        }
         self.connected = false;
+        if self.lease.as_ref().is_some_and(|lease| !lease.finish()) {
+            return;
+        }
         self.core.disconnect(Which::Readers, self.seat, self.cursor, true);
     }
 
-    fn items(&mut self, end: u64) -> ViewItems<'_, T, R> {
+    /// Whether the view was ended from elsewhere: it must not touch its cell any more.
+    fn is_over(&self) -> bool {
+        self.lease.as_ref().is_some_and(|lease| lease.is_revoked())
+    }
+
+    pub(super) fn items(&mut self, end: u64) -> ViewItems<'_, T, R> {
         while let Some(newer) = self.generation.after(self.cursor.next) {
             self.generation = Arc::clone(newer);
         }
         ViewItems { end, view: self }
     }
 
+    /// Begins a burst; false if the view was ended from elsewhere.
+    pub(super) fn begin(&self) -> bool {
+        self.lease.as_ref().is_none_or(|lease| lease.begin())
+    }
+
+    /// Ends a burst.
+    fn finish(&self) {
+        if self.lease.as_ref().is_some_and(|lease| lease.end()) {
+            self.core.disconnect(Which::Readers, self.seat, self.cursor, false);
+        }
+    }
+
+    /// As [`find_items`](Self::find_items), for a view that may be ended from elsewhere.
+    pub(super) fn await_items(&mut self, n: usize, wait: bool) -> Option<u64> {
+        assert!(n > 0 && n as u64 <= self.horizon, "a burst has 1 to {} items, not {n}", self.horizon);
+        if !self.begin() {
+            return Some(self.cursor.next);
+        }
+        let end = self.find_items(n as u64, wait);
+        if end.is_none() {
+            self.finish();
+        }
+        end
+    }
+
     /// The end of the next burst, or `None` if the view would have to wait and `wait` is false.
-    fn await_items(&mut self, n: usize, wait: bool) -> Option<u64> {
-        let n = n as u64;
-        assert!(n > 0 && n <= self.horizon, "a burst has 1 to {} items, not {n}", self.horizon);
+    fn find_items(&mut self, n: u64, wait: bool) -> Option<u64> {
         // A burst that was forgotten may have left the view at the end of its range.
         self.publish();
         if R::TICKETS {
@@ -254,6 +291,10 @@ impl<T> ReadView<T, All> {
             self.cursor.next
         );
         assert!(range.start < range.end, "a range must have at least 1 index");
+        if self.is_over() {
+            let end = self.cursor.next;
+            return self.items(end);
+        }
         // The release index may pass the commit index: `Core::low` uses the lower of the two.
         self.cursor.next = range.start;
         self.publish();
@@ -263,7 +304,7 @@ impl<T> ReadView<T, All> {
 
 impl<T, R: Deal> Drop for ReadView<T, R> {
     fn drop(&mut self) {
-        if self.connected {
+        if self.connected && self.lease.as_ref().is_none_or(|lease| lease.finish()) {
             self.publish();
             self.core.disconnect(Which::Readers, self.seat, self.cursor, false);
         }
@@ -409,7 +450,9 @@ impl<T, R: Owning> ViewItems<'_, T, R> {
 
 impl<T, R: Deal> Drop for ViewItems<'_, T, R> {
     fn drop(&mut self) {
+        // A burst of a view that was ended before is empty and has taken nothing: nothing is published then.
         self.view.publish();
+        self.view.finish();
     }
 }
 

@@ -4,6 +4,7 @@ use super::{
     core::{Core, Cursor, Which},
     deal::WriteDeal,
     generation::Generation,
+    outside::Lease,
     side::IDLE,
 };
 use crate::leftovers::Leftovers;
@@ -15,21 +16,23 @@ use std::fmt;
 
 /// A registered writer of a [`Record`](crate::Record).
 pub struct WriteView<T, W: WriteDeal> {
-    core: Arc<Core<T>>,
-    deal: W,
+    pub(super) core: Arc<Core<T>>,
+    pub(super) deal: W,
     /// The id, which is also the index of the view's seat. No other view writes to this seat (but see
     /// [`Cursor::cell`]).
-    seat: usize,
+    pub(super) seat: usize,
     /// `next` is the first index of this view that is not committed.
-    cursor: Cursor,
+    pub(super) cursor: Cursor,
     /// The generation that serves `cursor.next`, or an earlier one.
     generation: Arc<Generation<T>>,
     /// Slots below this index may be written, as far as the view knows. At most `core.limit`.
-    limit: u64,
+    pub(super) limit: u64,
     horizon: u64,
-    patience: Patience,
+    pub(super) patience: Patience,
     /// Whether dropping the view ends its part of the stream.
     connected: bool,
+    /// If the view can be ended from elsewhere.
+    pub(super) lease: Option<Arc<Lease>>,
 }
 
 impl<T, W: WriteDeal> WriteView<T, W> {
@@ -42,7 +45,18 @@ impl<T, W: WriteDeal> WriteView<T, W> {
         horizon: u64,
     ) -> Self {
         let patience = Patience::default();
-        Self { core, deal, seat, cursor, generation, limit: 0, horizon, patience, connected: true }
+        Self {
+            core,
+            deal,
+            seat,
+            cursor,
+            generation,
+            limit: 0,
+            horizon,
+            patience,
+            connected: true,
+            lease: None,
+        }
     }
 
     /// The index of the next item that the view will commit. With tickets, this is within its last claim.
@@ -107,10 +121,13 @@ impl<T, W: WriteDeal> WriteView<T, W> {
     /// register, and the part of this view ends.
     pub fn leave(mut self) {
         self.connected = false;
+        if self.lease.as_ref().is_some_and(|lease| !lease.finish()) {
+            return;
+        }
         self.core.disconnect(Which::Writers, self.seat, self.cursor, true);
     }
 
-    fn slots(&mut self, end: u64) -> ViewSlots<'_, T, W> {
+    pub(super) fn slots(&mut self, end: u64) -> ViewSlots<'_, T, W> {
         let next = self.cursor.next;
         while let Some(newer) = self.generation.after(next) {
             self.generation = Arc::clone(newer);
@@ -126,10 +143,10 @@ impl<T, W: WriteDeal> WriteView<T, W> {
     }
 
     #[inline]
-    fn reserve(&mut self, n: usize, wait: bool) -> Result<u64, TryStallError> {
+    pub(super) fn reserve(&mut self, n: usize, wait: bool) -> Result<u64, TryStallError> {
         let n = n as u64;
         assert!(n > 0 && n <= self.horizon, "a burst has 1 to {} slots, not {n}", self.horizon);
-        if self.core.is_closed() {
+        if self.core.is_closed() || self.lease.as_ref().is_some_and(|lease| lease.is_revoked()) {
             return Err(TryStallError::Closed);
         }
         if W::TICKETS {
@@ -211,7 +228,7 @@ impl<T, W: WriteDeal> WriteView<T, W> {
 
 impl<T, W: WriteDeal> Drop for WriteView<T, W> {
     fn drop(&mut self) {
-        if self.connected {
+        if self.connected && self.lease.as_ref().is_none_or(|lease| lease.finish()) {
             self.core.disconnect(Which::Writers, self.seat, self.cursor, false);
         }
     }
@@ -267,6 +284,18 @@ impl<T, W: WriteDeal> ViewSlots<'_, T, W> {
         // limit. They were cleared when they were reserved.
         unsafe { self.view.generation.serving(self.written).put(self.written, item) };
         self.written += 1;
+    }
+
+    /// The item at `position` of those written and not yet committed, to be changed in place.
+    #[inline]
+    pub fn get_mut(&mut self, position: usize) -> Option<&mut T> {
+        let index = self.view.cursor.next.checked_add(position as u64)?;
+        if index >= self.written {
+            return None;
+        }
+        // SAFETY: the slots `next..written` hold items that only this view reaches, and the reference borrows the
+        // burst mutably, so no other one exists and the item is not committed while it lives.
+        Some(unsafe { self.view.generation.serving(index).get_mut(index) })
     }
 
     /// Writes items until the burst is full or the iterator ends. Returns how many items it wrote.

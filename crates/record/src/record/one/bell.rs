@@ -18,7 +18,7 @@
 
 use crate::{
     EventCount,
-    record::wait::Patience,
+    record::{sleep::Sleep, wait::Patience},
     sync::{AtomicBool, Ordering, Padded},
 };
 use std::sync::atomic::compiler_fence;
@@ -30,11 +30,45 @@ pub(super) struct Bell {
     /// clears the flag and then makes every thread pass a fence. The flag is never set where the system has
     /// no such fence.
     light: Padded<AtomicBool>,
+    /// Whether one thread is on both sides, so that no fence is needed at all.
+    is_alone: AtomicBool,
 }
 
 impl Bell {
     pub(super) fn new() -> Self {
-        Self { event: EventCount::new(), light: Padded(AtomicBool::new(false)) }
+        Self::on(EventCount::new())
+    }
+
+    /// A bell that calls `hook` instead of waking its listener.
+    pub(super) fn with_hook(hook: Box<dyn Fn() + Send + Sync>) -> Self {
+        Self::on(EventCount::with_hook(hook))
+    }
+
+    fn on(event: EventCount) -> Self {
+        Self { event, light: Padded(AtomicBool::new(false)), is_alone: AtomicBool::new(false) }
+    }
+
+    /// Says that from now on one thread both rings and listens: in program order nothing is lost.
+    pub(super) fn set_alone(&self) {
+        self.is_alone.store(true, Ordering::Relaxed);
+        self.light.store(true, Ordering::Relaxed);
+    }
+
+    /// The listener announces that it is about to wait for the hook. It must look once more afterwards.
+    #[inline]
+    pub(super) fn announce(&self) {
+        let is_alone = self.is_alone.load(Ordering::Relaxed);
+        self.event.announce_alone(!is_alone);
+        if !is_alone && self.light.load(Ordering::Relaxed) {
+            self.light.store(false, Ordering::Relaxed);
+            everybody::fence();
+        }
+    }
+
+    /// The listener no longer waits.
+    #[inline]
+    pub(super) fn withdraw(&self) {
+        self.event.withdraw_alone();
     }
 
     /// Wakes the listener if it sleeps. The caller must have stored before what the listener is to find.
@@ -78,15 +112,9 @@ impl Listener {
     /// Calls `look` until it returns a value. A thread that makes `look` succeed must ring `bell` afterwards.
     #[cold]
     pub(super) fn until<R>(&mut self, bell: &Bell, mut look: impl FnMut() -> Option<R>) -> R {
-        let found = look().or_else(|| self.patience.poll(&mut look));
-        if let Some(found) = found {
-            if self.calm < CALM_WAITS {
-                self.calm += 1;
-                bell.light.store(self.calm == CALM_WAITS && everybody::can_be_fenced(), Ordering::Relaxed);
-            }
+        if let Some(found) = self.poll(bell, &mut look) {
             return found;
         }
-        self.calm = 0;
         loop {
             let key = bell.event.prepare();
             if bell.light.load(Ordering::Relaxed) {
@@ -99,6 +127,51 @@ impl Listener {
                     return found;
                 }
                 None => bell.event.wait(key),
+            }
+        }
+    }
+}
+
+impl Listener {
+    /// Looks and polls, and remembers whether that was enough.
+    fn poll<R>(&mut self, bell: &Bell, look: &mut impl FnMut() -> Option<R>) -> Option<R> {
+        let found = look().or_else(|| self.patience.poll(look));
+        if found.is_none() {
+            self.calm = 0;
+        } else if self.calm < CALM_WAITS {
+            self.calm += 1;
+            let light = self.calm == CALM_WAITS && everybody::can_be_fenced();
+            bell.light.store(light || bell.is_alone.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+        found
+    }
+
+    /// Calls `look` until it returns a value, and sleeps as `how` says. `None` if `how` gives up.
+    #[cold]
+    pub(super) fn until_by<R>(
+        &mut self,
+        bell: &Bell,
+        how: &impl Sleep,
+        mut look: impl FnMut() -> Option<R>,
+    ) -> Option<R> {
+        if let Some(found) = self.poll(bell, &mut look) {
+            return Some(found);
+        }
+        loop {
+            how.prepare();
+            bell.announce();
+            if let Some(found) = look() {
+                bell.withdraw();
+                how.cancel();
+                return Some(found);
+            }
+            let goes_on = how.sleep();
+            bell.withdraw();
+            if !goes_on {
+                return look();
+            }
+            if let Some(found) = look() {
+                return Some(found);
             }
         }
     }

@@ -11,9 +11,11 @@
 //! fence and, now and then, one transfer of a cache line.
 
 mod bell;
+mod outside;
 mod reader;
 mod writer;
 
+pub use outside::Closer;
 pub use reader::{Items, Reader};
 pub use writer::{Slots, Writer};
 
@@ -96,13 +98,39 @@ pub fn one_to_one<T: Send>(write_horizon: usize, read_horizon: usize) -> (Writer
 /// Creates a record whose first index is `first`, to test what happens at [`INDEX_LIMIT`].
 fn starting_at<T: Send>(first: u64, write_horizon: usize, read_horizon: usize) -> (Writer<T>, Reader<T>) {
     assert!(write_horizon > 0 && read_horizon > 0, "a horizon must be at least 1, not 0");
+    let bound = (write_horizon as u64).saturating_add(read_horizon as u64);
+    with_bells(first, (write_horizon, read_horizon), bound, (Bell::new(), Bell::new()))
+}
+
+/// Creates a record with one writer and one reader that holds at most `horizon` items, all of which each side
+/// may use at once. Nobody waits inside of it: [`Writer::stall_by`] and [`Reader::receive_by`] sleep as their
+/// caller says, and `on_items` and `on_room` are called when a reader (a writer) that has announced itself may
+/// go on. They are called on the thread that made the change and should only wake somebody.
+///
+/// # Panics
+/// If `horizon` is 0 or above 2^48.
+pub fn bounded<T: Send>(
+    horizon: usize,
+    on_items: impl Fn() + Send + Sync + 'static,
+    on_room: impl Fn() + Send + Sync + 'static,
+) -> (Writer<T>, Reader<T>) {
+    assert!(horizon > 0, "a horizon must be at least 1, not 0");
+    let bells = (Bell::with_hook(Box::new(on_items)), Bell::with_hook(Box::new(on_room)));
+    with_bells(0, (horizon, horizon), horizon as u64, bells)
+}
+
+fn with_bells<T: Send>(
+    first: u64,
+    (write_horizon, read_horizon): (usize, usize),
+    bound: u64,
+    (items, room): (Bell, Bell),
+) -> (Writer<T>, Reader<T>) {
     let (write_horizon, read_horizon) = (write_horizon as u64, read_horizon as u64);
-    let bound = write_horizon.saturating_add(read_horizon);
     let shared = Arc::new(Shared {
         committed: Padded(AtomicU64::new(first)),
         released: Padded(AtomicU64::new(first)),
-        items: Bell::new(),
-        room: Bell::new(),
+        items,
+        room,
         writer_gone: AtomicBool::new(false),
         reader_gone: AtomicBool::new(false),
         store: Store::new(bound),

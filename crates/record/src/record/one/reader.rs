@@ -1,20 +1,21 @@
 //! The reading side: receive, read or take, release.
 
 use super::{Shared, bell::Listener};
+use crate::record::sleep::Sleep;
 use crate::sync::{Arc, Ordering};
 use std::{fmt, marker::PhantomData, mem::ManuallyDrop, ops::Range};
 
 /// The reading end of a [one-to-one record](super::one_to_one()). Dropping it closes the record for its
 /// writer.
 pub struct Reader<T> {
-    shared: Arc<Shared<T>>,
+    pub(super) shared: Arc<Shared<T>>,
     /// The first item that was not taken. Slots from here on, up to `committed`, hold items.
     next: u64,
     /// The value of `shared.released`. It is at most `next`, and lower only within a burst, or after a burst
     /// was forgotten.
     released: u64,
     /// Every item below this index was committed when the reader last looked.
-    committed: u64,
+    pub(super) committed: u64,
     /// The most items in one burst, at least 1.
     horizon: u64,
     listener: Listener,
@@ -142,7 +143,7 @@ impl<T> Reader<T> {
     }
 
     #[inline]
-    fn end_of(&self, n: usize) -> u64 {
+    pub(super) fn end_of(&self, n: usize) -> u64 {
         let n = n as u64;
         assert!(n > 0 && n <= self.horizon, "a burst has 1 to {} items, not {n}", self.horizon);
         self.next + n
@@ -153,6 +154,13 @@ impl<T> Reader<T> {
         let shared = &*self.shared;
         self.committed = self.listener.until(&shared.items, || look_for_items(shared, end));
         end.min(self.committed)
+    }
+
+    /// The new commit index, or nothing if `how` gives up.
+    #[cold]
+    pub(super) fn wait_for_items_by(&mut self, end: u64, how: &impl Sleep) -> Option<u64> {
+        let shared = &*self.shared;
+        self.listener.until_by(&shared.items, how, || look_for_items(shared, end))
     }
 
     /// Gives back the slots of the items that were taken so far.
@@ -225,9 +233,9 @@ impl<T> fmt::Debug for Reader<T> {
 #[must_use = "items that are not released will be received again"]
 pub struct Items<'a, T> {
     /// Its `next` is the first item of the burst, and moves as items are taken.
-    reader: &'a mut Reader<T>,
+    pub(super) reader: &'a mut Reader<T>,
     /// The burst ends before this index, which is at most `reader.committed`.
-    end: u64,
+    pub(super) end: u64,
 }
 
 impl<T> Items<'_, T> {

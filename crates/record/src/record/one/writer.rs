@@ -3,19 +3,19 @@
 use super::{Shared, bell::Listener};
 use crate::leftovers::Leftovers;
 use crate::{
-    record::{Closed, INDEX_LIMIT, TryStallError},
+    record::{Closed, INDEX_LIMIT, TryStallError, sleep::Sleep},
     sync::{Arc, Ordering},
 };
 use std::fmt;
 
 /// The writing end of a [one-to-one record](super::one_to_one()). Dropping it ends the stream.
 pub struct Writer<T> {
-    shared: Arc<Shared<T>>,
+    pub(super) shared: Arc<Shared<T>>,
     /// The first index that is not committed, which is the value of `shared.committed`.
-    next: u64,
+    pub(super) next: u64,
     /// Every slot below this index was free when the writer last looked. At most `released + bound` and
     /// [`INDEX_LIMIT`].
-    limit: u64,
+    pub(super) limit: u64,
     /// The most slots that one stall may reserve, at least 1.
     horizon: u64,
     /// The most items in the record: the sum of both horizons.
@@ -95,7 +95,7 @@ impl<T> Writer<T> {
     }
 
     #[inline]
-    fn end_of(&self, n: usize) -> u64 {
+    pub(super) fn end_of(&self, n: usize) -> u64 {
         let n = n as u64;
         assert!(n > 0 && n <= self.horizon, "a burst has 1 to {} slots, not {n}", self.horizon);
         self.next + n
@@ -110,18 +110,16 @@ impl<T> Writer<T> {
 
     #[cold]
     fn wait_for_room(&mut self, end: u64) -> Result<(), Closed> {
-        assert!(end <= INDEX_LIMIT, "the index limit of 2^63 items is reached");
-        let shared = &*self.shared;
-        let least = end - self.bound;
-        let released = self.listener.until(&shared.room, || {
-            if shared.reader_gone.load(Ordering::Acquire) {
-                return Some(Err(Closed));
-            }
-            let released = shared.released.load(Ordering::Acquire);
-            (released >= least).then_some(Ok(released))
-        })?;
-        self.limit = INDEX_LIMIT.min(released + self.bound);
+        let (shared, bound) = (&*self.shared, self.bound);
+        self.limit = self.listener.until(&shared.room, || look_for_room(shared, end, bound))?;
         Ok(())
+    }
+
+    /// The new limit, or nothing if `how` gives up.
+    #[cold]
+    pub(super) fn wait_for_room_by(&mut self, end: u64, how: &impl Sleep) -> Option<Result<u64, Closed>> {
+        let (shared, bound) = (&*self.shared, self.bound);
+        self.listener.until_by(&shared.room, how, || look_for_room(shared, end, bound))
     }
 
     /// Hands over the items below `index`.
@@ -132,6 +130,16 @@ impl<T> Writer<T> {
         self.shared.committed.store(index, order);
         self.shared.items.ring();
     }
+}
+
+/// The limit, if the slots below `end` are free, or that the reader has gone.
+fn look_for_room<T>(shared: &Shared<T>, end: u64, bound: u64) -> Option<Result<u64, Closed>> {
+    assert!(end <= INDEX_LIMIT, "the index limit of 2^63 items is reached");
+    if shared.reader_gone.load(Ordering::Acquire) {
+        return Some(Err(Closed));
+    }
+    let released = shared.released.load(Ordering::Acquire);
+    (released >= end - bound).then(|| Ok(INDEX_LIMIT.min(released + bound)))
 }
 
 impl<T> Drop for Writer<T> {
@@ -216,6 +224,18 @@ impl<T> Slots<'_, T> {
         // It holds no item, since `written` counts the items.
         unsafe { self.writer.shared.store.put(self.written, item) };
         self.written += 1;
+    }
+
+    /// The item at `position` of those written and not yet committed, to be changed in place.
+    #[inline]
+    pub fn get_mut(&mut self, position: usize) -> Option<&mut T> {
+        let index = self.writer.next.checked_add(position as u64)?;
+        if index >= self.written {
+            return None;
+        }
+        // SAFETY: the slots `next..written` hold items that only this writer reaches, and the reference borrows
+        // the burst mutably, so no other one exists and the item is not committed while it lives.
+        Some(unsafe { self.writer.shared.store.get_mut(index) })
     }
 
     /// Writes items until the burst is full or the iterator ends. Returns how many items it wrote.

@@ -1,0 +1,12 @@
+//! What this crate promises, checked from outside: all tests are one program, which is linked once.
+
+mod bzip2;
+mod damage;
+mod interop;
+mod lzip;
+mod lzw;
+mod mutation;
+mod round_trip;
+mod support;
+mod xz;
+mod zstd;

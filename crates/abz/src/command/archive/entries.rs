@@ -1,0 +1,425 @@
+//! The members of a tar archive, one after another, with their contents: sparse files too, in all forms of GNU tar (its
+//! manual, *Storing Sparse Files*): the old one, and 0.0, 0.1 and 1.0 in POSIX archives.
+
+use std::io::{self, Read};
+use std::mem;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::vec;
+
+use super::extended::{Records, Sparse, number};
+use super::header::{BLOCK, Form, Header, more_pieces};
+
+/// The most bytes of an extended header, which may have the map of a sparse file.
+const MAX_EXTENDED: u64 = 64 << 20;
+
+/// The most bytes of a name that is a member of its own.
+const MAX_NAME: u64 = 1 << 20;
+
+/// The most pieces of a sparse file.
+const MAX_PIECES: usize = 4 << 20;
+
+/// How much of a file is given out at once, in bytes.
+const BUFFER: usize = 128 << 10;
+
+/// A member.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) name: Vec<u8>,
+    /// Of a link: what it leads to.
+    pub(super) link: Vec<u8>,
+    pub(super) kind: Kind,
+    pub(super) mode: u32,
+    pub(super) modified: SystemTime,
+    /// Why it cannot be made, if something about it is not understood.
+    pub(super) problem: Option<String>,
+}
+
+/// What a member is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Folder,
+    Symlink,
+    HardLink,
+    Device,
+    Pipe,
+    /// The name of the archive, which is no file.
+    Label,
+    Unknown,
+}
+
+/// What comes next of a file.
+pub(super) enum Piece<'a> {
+    Data(&'a [u8]),
+    /// So many zeros.
+    Hole(u64),
+}
+
+/// Reads an archive.
+pub(super) struct Entries<R> {
+    archive: R,
+    /// How many bytes were read of it.
+    at: u64,
+    /// How much is left of the member, and of the padding behind it, in bytes.
+    left: u64,
+    padding: u64,
+    /// What is said of all members that follow.
+    global: Records,
+    body: Body,
+    buffer: Vec<u8>,
+}
+
+/// The file that a member stands for.
+#[derive(Default)]
+struct Body {
+    /// Pieces that are to come, in order, each with its place and its length.
+    pieces: vec::IntoIter<(u64, u64)>,
+    /// How many bytes of the file came, of how many, and how much is left of this piece.
+    at: u64,
+    len: u64,
+    piece: u64,
+}
+
+impl<R: Read> Entries<R> {
+    pub(super) fn new(archive: R) -> Self {
+        Entries {
+            archive,
+            at: 0,
+            left: 0,
+            padding: 0,
+            global: Records::default(),
+            body: Body::default(),
+            buffer: vec![0; BUFFER],
+        }
+    }
+
+    /// The next member. What is left of the one before is passed over.
+    ///
+    /// # Errors
+    ///
+    /// If the archive cannot be read, or is none.
+    pub(super) fn next(&mut self) -> io::Result<Option<Entry>> {
+        let mut records = self.global.clone();
+        let (mut long_name, mut long_link, mut problem) = (None, None, None);
+        loop {
+            self.pass_over()?;
+            let mut block = [0; BLOCK];
+            let header_at = self.at;
+            if !self.read_block(&mut block)? || block == [0; BLOCK] {
+                return match problem {
+                    Some(problem) => Err(other(format_args!("a member {problem}"))),
+                    None => Ok(None),
+                };
+            }
+            let Some(header) = Header::of(&block) else {
+                return Err(other(format_args!("at byte {header_at} of it is no header of a member")));
+            };
+            let kind = header.kind();
+            let size = header.size().ok_or_else(|| other("the header of a member has no size"))?;
+            let is_extension = matches!(kind, b'x' | b'X' | b'g' | b'L' | b'K');
+            // A link has no contents, whatever its header says.
+            self.left = if kind == b'1' { 0 } else { size };
+            if let Some(size) = records.size.filter(|_| !is_extension) {
+                self.left = size;
+            }
+            self.padding = self.left.next_multiple_of(BLOCK as u64).wrapping_sub(self.left) % BLOCK as u64;
+            match kind {
+                b'x' | b'X' => {
+                    let bytes = self.read_whole(MAX_EXTENDED)?;
+                    problem = problem.or(records.read(&bytes).err());
+                }
+                b'g' => {
+                    let bytes = self.read_whole(MAX_EXTENDED)?;
+                    let mut global = mem::take(&mut self.global);
+                    let done = global.read(&bytes).and_then(|()| match global.sparse.is_some() {
+                        true => Err("has the map of a sparse file for all members".to_owned()),
+                        false => Ok(()),
+                    });
+                    done.map_err(|problem| other(format_args!("the archive {problem}")))?;
+                    records = global.clone();
+                    self.global = global;
+                }
+                b'L' => long_name = Some(self.read_name()?),
+                b'K' => long_link = Some(self.read_name()?),
+                _ => {
+                    let real = self.open_body(&header, records.sparse.as_ref());
+                    let real = match real {
+                        Ok(()) => Ok(()),
+                        Err(Obstacle::Archive(error)) => return Err(error),
+                        Err(Obstacle::Member(problem)) => Err(problem),
+                    };
+                    let sparse_name = records.sparse.and_then(|sparse| sparse.name);
+                    let name = sparse_name.or(records.name).or(long_name).unwrap_or_else(|| header.name());
+                    let link = records.link.or(long_link).unwrap_or_else(|| header.link());
+                    let mode = header.mode();
+                    let modified = records.modified.or_else(|| since_1970(header.time()?));
+                    problem = problem.or(real.err());
+                    if mode.is_none() || modified.is_none() {
+                        problem = problem.or(Some("has a header in which something is no number".into()));
+                    }
+                    return Ok(Some(Entry {
+                        kind: kind_of(kind, &name),
+                        name,
+                        link,
+                        mode: mode.unwrap_or_default() & 0o777,
+                        modified: modified.unwrap_or(UNIX_EPOCH),
+                        problem,
+                    }));
+                }
+            }
+        }
+    }
+
+    /// What comes next of the file that the member stands for; `None` at its end.
+    ///
+    /// # Errors
+    ///
+    /// If the archive cannot be read, or ends before.
+    pub(super) fn next_piece(&mut self) -> io::Result<Option<Piece<'_>>> {
+        let body = &mut self.body;
+        if body.piece == 0 {
+            // An empty piece is none.
+            let next = body.pieces.find(|(_, len)| *len > 0);
+            let (start, len) = next.unwrap_or((body.len, 0));
+            let hole = start - body.at;
+            body.piece = len;
+            body.at = start;
+            if hole > 0 {
+                return Ok(Some(Piece::Hole(hole)));
+            }
+        }
+        let wanted = usize::try_from(body.piece).unwrap_or(usize::MAX).min(BUFFER);
+        if wanted == 0 {
+            return Ok(None);
+        }
+        let read = read_some(&mut self.archive, &mut self.buffer[..wanted])?;
+        if read == 0 {
+            return Err(ends_early());
+        }
+        self.at += read as u64;
+        self.left -= read as u64;
+        body.piece -= read as u64;
+        body.at += read as u64;
+        Ok(Some(Piece::Data(&self.buffer[..read])))
+    }
+
+    /// Finds out of which pieces the file is made.
+    fn open_body(&mut self, header: &Header<'_>, sparse: Option<&Sparse>) -> Result<(), Obstacle> {
+        self.body = Body::default();
+        let unknown = |what: &str| Err(Obstacle::Member(format!("is a sparse file {what}")));
+        let (map, len) = match (header.kind(), sparse) {
+            (b'S', None) if header.form() == Form::Gnu => {
+                let map = self.read_old_map(header)?;
+                let Some(len) = header.real_size() else { return unknown("whose size is no number") };
+                (map, len)
+            }
+            (b'S', _) => return unknown("of a form that abz does not understand"),
+            (b'0' | b'\0' | b'7', Some(sparse)) => {
+                let map = match sparse.version {
+                    (None | Some(0), None | Some(0 | 1)) => {
+                        if sparse.map.len() / 2 > MAX_PIECES {
+                            return unknown("of more pieces than abz takes");
+                        }
+                        let (pairs, rest) = sparse.map.as_chunks::<2>();
+                        let count = pairs.len() as u64;
+                        if !rest.is_empty() || sparse.count.is_some_and(|said| said != count) {
+                            return unknown("whose map does not have the pieces that it should have");
+                        }
+                        pairs.iter().map(|&[at, len]| (at, len)).collect()
+                    }
+                    (Some(1), Some(0)) => self.read_map()?,
+                    _ => return unknown("of a form that abz does not understand"),
+                };
+                let Some(len) = sparse.size else { return unknown("whose size is not told") };
+                (map, len)
+            }
+            (_, Some(_)) => return unknown("and no file"),
+            (_, None) => (vec![(0, self.left)], self.left),
+        };
+        let mut end = 0;
+        let mut stored = 0u64;
+        for &(at, piece) in &map {
+            let next = at.checked_add(piece).filter(|&next| at >= end && next <= len);
+            let Some(next) = next else {
+                return unknown("whose pieces lie one over another, or behind its end");
+            };
+            end = next;
+            stored += piece;
+        }
+        if stored != self.left {
+            let left = self.left;
+            return unknown(&format!("of whose pieces {left} bytes are there, and {stored} should be"));
+        }
+        self.body = Body { pieces: map.into_iter(), at: 0, len, piece: 0 };
+        Ok(())
+    }
+
+    /// Reads the map of the old form: it stands in the header, and in blocks behind that.
+    fn read_old_map(&mut self, header: &Header<'_>) -> Result<Vec<(u64, u64)>, Obstacle> {
+        let wrong = || Obstacle::Member("is a sparse file in whose map something is no number".to_owned());
+        let mut pieces = header.pieces().ok_or_else(wrong)?;
+        let mut map = mem::take(&mut pieces.found);
+        while pieces.more {
+            let mut block = [0; BLOCK];
+            if !self.read_block(&mut block).map_err(Obstacle::Archive)? {
+                return Err(Obstacle::Archive(ends_early()));
+            }
+            pieces = more_pieces(&block).ok_or_else(wrong)?;
+            map.append(&mut pieces.found);
+            if map.len() > MAX_PIECES {
+                return Err(Obstacle::Member("is a sparse file of more pieces than abz takes".to_owned()));
+            }
+        }
+        Ok(map)
+    }
+
+    /// Reads the map of form 1.0, which stands before the contents: numbers in lines, and zeros up to the end of a block.
+    fn read_map(&mut self) -> Result<Vec<(u64, u64)>, Obstacle> {
+        let wrong = |what: &str| Obstacle::Member(format!("is a sparse file {what}"));
+        let mut map = Vec::new();
+        let (mut digits, mut first, mut wanted) = (Vec::new(), None, None);
+        loop {
+            let mut block = [0; BLOCK];
+            if self.left < BLOCK as u64 {
+                return Err(wrong("whose map is not whole"));
+            }
+            if !self.read_block(&mut block).map_err(Obstacle::Archive)? {
+                return Err(Obstacle::Archive(ends_early()));
+            }
+            self.left -= BLOCK as u64;
+            for byte in block {
+                if byte != b'\n' {
+                    digits.push(byte);
+                    if digits.len() > 20 {
+                        return Err(wrong("in whose map something is no number"));
+                    }
+                    continue;
+                }
+                let found = number(&mem::take(&mut digits));
+                let found = found.ok_or_else(|| wrong("in whose map something is no number"))?;
+                match (wanted, first) {
+                    (None, _) if found > MAX_PIECES as u64 => {
+                        return Err(wrong("of more pieces than abz takes"));
+                    }
+                    (None, _) => wanted = Some(found as usize),
+                    (_, None) => first = Some(found),
+                    (_, Some(at)) => {
+                        map.push((at, found));
+                        first = None;
+                    }
+                }
+                if wanted == Some(map.len()) && first.is_none() {
+                    return Ok(map);
+                }
+            }
+        }
+    }
+
+    /// A name that is a member of its own, up to its first zero.
+    fn read_name(&mut self) -> io::Result<Vec<u8>> {
+        let mut name = self.read_whole(MAX_NAME)?;
+        name.truncate(name.iter().position(|&byte| byte == 0).unwrap_or(name.len()));
+        Ok(name)
+    }
+
+    /// All of the member, which may be no larger than this.
+    fn read_whole(&mut self, most: u64) -> io::Result<Vec<u8>> {
+        if self.left > most {
+            let left = self.left;
+            return Err(other(format_args!("an extended header has {left} bytes, and may have {most}")));
+        }
+        let mut bytes = Vec::new();
+        self.archive.by_ref().take(self.left).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 != self.left {
+            return Err(ends_early());
+        }
+        self.at += self.left;
+        self.left = 0;
+        Ok(bytes)
+    }
+
+    /// Goes to the end of the member.
+    fn pass_over(&mut self) -> io::Result<()> {
+        let mut left = self
+            .left
+            .checked_add(self.padding)
+            .ok_or_else(|| other("the header of a member has a size that no file has"))?;
+        while left > 0 {
+            let wanted = left.min(BUFFER as u64) as usize;
+            let read = read_some(&mut self.archive, &mut self.buffer[..wanted])?;
+            if read == 0 {
+                return Err(ends_early());
+            }
+            left -= read as u64;
+            self.at += read as u64;
+        }
+        (self.left, self.padding) = (0, 0);
+        self.body = Body::default();
+        Ok(())
+    }
+
+    /// Reads a block; false at the end of the archive.
+    fn read_block(&mut self, block: &mut [u8; BLOCK]) -> io::Result<bool> {
+        let mut filled = 0;
+        while filled < BLOCK {
+            match read_some(&mut self.archive, &mut block[filled..])? {
+                0 if filled == 0 => return Ok(false),
+                0 => return Err(ends_early()),
+                read => filled += read,
+            }
+        }
+        self.at += BLOCK as u64;
+        Ok(true)
+    }
+}
+
+/// Why it is not known how a file is made.
+enum Obstacle {
+    /// What is wrong with the member.
+    Member(String),
+    /// The archive cannot be read on.
+    Archive(io::Error),
+}
+
+/// True of the start of an archive that is not compressed.
+pub(super) fn begins(start: &[u8]) -> bool {
+    start.first_chunk::<BLOCK>().is_some_and(|block| *block == [0; BLOCK] || Header::of(block).is_some())
+}
+
+fn kind_of(letter: u8, name: &[u8]) -> Kind {
+    match letter {
+        // Before there was a letter for it, the name said it.
+        b'0' | b'\0' | b'7' if name.ends_with(b"/") => Kind::Folder,
+        b'0' | b'\0' | b'7' | b'S' => Kind::File,
+        b'1' => Kind::HardLink,
+        b'2' => Kind::Symlink,
+        b'3' | b'4' => Kind::Device,
+        // D is that of GNU's incremental archives, which has a list of names behind it.
+        b'5' | b'D' => Kind::Folder,
+        b'6' => Kind::Pipe,
+        b'V' => Kind::Label,
+        _ => Kind::Unknown,
+    }
+}
+
+fn since_1970(seconds: i64) -> Option<SystemTime> {
+    let distance = Duration::from_secs(seconds.unsigned_abs());
+    if seconds < 0 { UNIX_EPOCH.checked_sub(distance) } else { UNIX_EPOCH.checked_add(distance) }
+}
+
+fn read_some(mut archive: impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match archive.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            read => return read,
+        }
+    }
+}
+
+fn other(message: impl std::fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, message.to_string())
+}
+
+fn ends_early() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "it ends in the middle of a member")
+}

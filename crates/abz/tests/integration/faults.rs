@@ -1,0 +1,149 @@
+//! Readers and writers that fail at every byte, for every format: what came out before is right, the error is the one
+//! that the reader or writer gave, and nothing hangs.
+
+use std::io::{self, Read, Write};
+
+use crate::support::prose;
+use abz::{Compression, Decompression, Error, Format};
+
+const WORKERS: usize = 2;
+
+/// Gives so many bytes of the data, then an error.
+struct Failing<'a> {
+    data: &'a [u8],
+    left: usize,
+}
+
+impl Read for Failing<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // In pieces, so that the failure comes while work is under way.
+        let len = buffer.len().min(self.left).min(700);
+        if len == 0 {
+            return Err(io::Error::other("the disk is gone"));
+        }
+        self.left -= len;
+        self.data.read(&mut buffer[..len])
+    }
+}
+
+/// Takes so many bytes, then gives an error.
+struct Full {
+    taken: Vec<u8>,
+    room: usize,
+}
+
+impl Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let len = bytes.len().min(self.room - self.taken.len());
+        if len == 0 && !bytes.is_empty() {
+            return Err(io::Error::other("the disk is full"));
+        }
+        self.taken.extend_from_slice(&bytes[..len]);
+        Ok(len)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn compression(format: Format) -> Compression {
+    // Blocks of bzip2 are larger than the data whatever is asked for.
+    let block_size = (format != Format::Bzip2).then_some(4096);
+    Compression { format, level: 1, block_size, workers: WORKERS, ..Compression::default() }
+}
+
+fn decompression() -> Decompression {
+    Decompression { workers: WORKERS, ..Decompression::default() }
+}
+
+fn compressed(format: Format, data: &[u8]) -> Vec<u8> {
+    let mut file = Vec::new();
+    compression(format).run(data, &mut file).unwrap();
+    file
+}
+
+/// The places at which to fail: every one at both ends, and some between.
+fn places(len: usize) -> impl Iterator<Item = usize> {
+    (0..len).filter(move |&at| at < 300 || at + 300 >= len || at % 7 == 0)
+}
+
+#[test]
+fn a_writer_that_fails_while_compressing_has_what_comes_before() {
+    let data = prose(9_000);
+    for format in Format::WRITTEN {
+        let file = compressed(format, &data);
+        for room in places(file.len()) {
+            let mut output = Full { taken: Vec::new(), room };
+            let result = compression(format).run(&data[..], &mut output);
+            let Err(Error::Write(error)) = result else { panic!("{format}, {room}: {result:?}") };
+            assert_eq!(error.to_string(), "the disk is full");
+            assert!(output.taken == file[..room], "{format}, {room}");
+        }
+    }
+}
+
+#[test]
+fn a_writer_that_fails_while_decompressing_has_what_comes_before() {
+    let data = prose(9_000);
+    for format in Format::WRITTEN {
+        let file = compressed(format, &data);
+        for room in places(data.len()) {
+            let mut output = Full { taken: Vec::new(), room };
+            let result = decompression().run(&file[..], &mut output);
+            let Err(Error::Write(error)) = result else { panic!("{format}, {room}: {result:?}") };
+            assert_eq!(error.to_string(), "the disk is full");
+            assert!(output.taken == data[..room], "{format}, {room}");
+        }
+    }
+}
+
+#[test]
+fn a_reader_that_fails_while_compressing_is_told() {
+    let data = prose(9_000);
+    for format in Format::WRITTEN {
+        let file = compressed(format, &data);
+        for left in places(data.len()) {
+            let mut output = Vec::new();
+            let result = compression(format).run(Failing { data: &data, left }, &mut output);
+            let Err(Error::Read(error)) = result else { panic!("{format}, {left}: {result:?}") };
+            assert_eq!(error.to_string(), "the disk is gone");
+            assert!(file.starts_with(&output), "{format}, {left}");
+        }
+    }
+}
+
+#[test]
+fn a_reader_that_fails_while_decompressing_is_told() {
+    let data = prose(9_000);
+    for format in Format::WRITTEN {
+        let file = compressed(format, &data);
+        for left in places(file.len()) {
+            let mut output = Vec::new();
+            let result = decompression().run(Failing { data: &file, left }, &mut output);
+            let Err(Error::Read(error)) = result else { panic!("{format}, {left}: {result:?}") };
+            assert_eq!(error.to_string(), "the disk is gone");
+            assert!(data.starts_with(&output), "{format}, {left}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_is_an_error_and_what_comes_before_is_right() {
+    let data = prose(9_000);
+    for format in Format::WRITTEN {
+        let file = compressed(format, &data);
+        for len in places(file.len()) {
+            let mut output = Vec::new();
+            let result = decompression().run(&file[..len], &mut output);
+            // Without an index at the end, a file that is cut between two members is another file.
+            let is_another = match format {
+                Format::Lzip => output.len() % 4096 == 0,
+                Format::Zstd => output.len() % 4096 == 0 || output == data,
+                _ => false,
+            };
+            assert!(result.is_err() || is_another, "{format}, {len} of {}", file.len());
+            assert!(data.starts_with(&output), "{format}, {len}");
+        }
+    }
+}

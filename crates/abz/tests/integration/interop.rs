@@ -1,0 +1,142 @@
+//! Both ways with the other programs of the format, and the same bytes from any number of threads.
+
+use std::process::Command;
+
+use crate::support::{Folder, have, noise, prose, through};
+
+/// Readers of gzip files: program, and what makes it read standard input and write standard output.
+const READERS: [(&str, &[&str]); 8] = [
+    ("gzip", &["-dc"]),
+    ("pigz", &["-dc", "-p2"]),
+    ("bgzip", &["-dc"]),
+    ("crabz", &["-Q", "-d", "-p2"]),
+    ("libdeflate-gzip", &["-dc"]),
+    ("igzip", &["-dc"]),
+    ("zcat", &[]),
+    ("python3", &["-c", "import gzip, sys; sys.stdout.buffer.write(gzip.open(sys.stdin.buffer).read())"]),
+];
+
+/// Writers of gzip files.
+const WRITERS: [(&str, &[&str]); 12] = [
+    ("gzip", &["-1"]),
+    ("gzip", &["-9", "-n"]),
+    ("pigz", &["-c", "-p2", "-b", "128"]),
+    ("pigz", &["-c", "-11", "-I", "1"]),
+    ("pigz", &["-c", "-i", "-p2"]),
+    ("bgzip", &["-c"]),
+    ("bgzip", &["-c", "-@2", "-l9"]),
+    ("crabz", &["-Q", "-p2", "-l6"]),
+    ("crabz", &["-Q", "-p2", "-fbgzf"]),
+    ("libdeflate-gzip", &["-c", "-12"]),
+    ("igzip", &["-c", "-0"]),
+    (
+        "python3",
+        &["-c", "import gzip, sys; sys.stdout.buffer.write(gzip.compress(sys.stdin.buffer.read(), 5))"],
+    ),
+];
+
+fn inputs() -> Vec<Vec<u8>> {
+    vec![vec![], vec![b'x'], prose(70_001), noise(300_000, 3), [prose(600_000), noise(600_000, 4)].concat()]
+}
+
+#[test]
+fn other_programs_read_what_abz_writes() {
+    let folder = Folder::new();
+    let files: Vec<(Vec<u8>, Vec<u8>)> = inputs()
+        .into_iter()
+        .flat_map(|data| {
+            let of = |arguments: &[&str]| folder.abz_fed(arguments, &data).exits(0).stdout();
+            let files = [of(&["-1"]), of(&["-6", "-b64K"]), of(&["-9", "-b4K", "-p3"])];
+            files.map(|file| (data.clone(), file))
+        })
+        .collect();
+    for (program, arguments) in READERS {
+        if !have(program) {
+            continue;
+        }
+        for (data, file) in &files {
+            let back = through(program, arguments, file).expect("it is there");
+            assert!(back == *data, "{program} read {} bytes of {}", back.len(), data.len());
+        }
+    }
+}
+
+#[test]
+fn abz_reads_what_other_programs_write() {
+    let folder = Folder::new();
+    for (program, arguments) in WRITERS {
+        if !have(program) {
+            continue;
+        }
+        for data in inputs() {
+            let file = through(program, arguments, &data).expect("it is there");
+            for processes in ["-p1", "-p2"] {
+                let back = folder.abz_fed(&["-dc", processes], &file).exits(0).says("").stdout();
+                assert!(back == data, "of {program} {arguments:?} abz read {} bytes", back.len());
+            }
+            let twice = [&file[..], &file, &[0; 100]].concat();
+            let back = folder.abz_fed(&["-dc"], &twice).exits(0).says("").stdout();
+            assert!(back == [&data[..], &data].concat(), "two files of {program} {arguments:?}");
+        }
+    }
+}
+
+#[test]
+fn abz_reads_what_compress_writes_and_says_where_it_is_damaged() {
+    if !have("compress") {
+        return;
+    }
+    let folder = Folder::new();
+    for data in inputs() {
+        let file = through("compress", &["-c", "-f"], &data).expect("it is there");
+        folder.write("x.Z", &file);
+        for processes in ["-p1", "-p2"] {
+            folder.abz(&["-dkf", processes, "x.Z"]).exits(0).says("");
+            assert!(folder.read("x") == data);
+            // In company it is done on one thread.
+            folder.abz(&["-dkfq", processes, "x.Z", "."]).exits(2).says("");
+            assert!(folder.read("x") == data);
+        }
+    }
+    let mut file = folder.read("x.Z");
+    file[2] = 0x9f;
+    folder.write("x.Z", &file);
+    folder.abz(&["-t", "x.Z"]).exits(1).says(
+        "abz: x.Z: at byte 2: expected codes of at most 9 to 16 bits, found 31; the file is damaged there: get another \
+         copy (-dc gives what comes before)",
+    );
+}
+
+#[test]
+fn output_depends_on_nothing_but_input_level_and_block_size() {
+    let folder = Folder::new();
+    for data in inputs() {
+        folder.write("x", &data);
+        for level in 1..=9 {
+            let level = format!("-{level}");
+            for block_size in ["-b64K", "-b1M"] {
+                let one = folder.abz(&["-cn", &level, block_size, "-p1", "x"]).exits(0).stdout();
+                let piped = folder.abz_fed(&["-n", &level, block_size, "-p2"], &data).exits(0).stdout();
+                // In company the small ones are done on one thread.
+                folder.abz(&["-kn", &level, block_size, "-p4", "x", "/dev/null"]).exits(2);
+                let many = folder.read("x.gz");
+                std::fs::remove_file(folder.path("x.gz")).unwrap();
+                assert!(one == piped && one == many, "{level} {block_size} of {} bytes", data.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn gzip_takes_the_name_and_the_time_that_are_stored() {
+    if !have("gzip") {
+        return;
+    }
+    let folder = Folder::new();
+    folder.write("river.txt", &prose(1_000));
+    folder.abz(&["river.txt"]).exits(0);
+    std::fs::rename(folder.path("river.txt.gz"), folder.path("y.gz")).unwrap();
+    let gzip = Command::new("gzip").args(["-dN", "y.gz"]).current_dir(folder.path("")).status().unwrap();
+    assert!(gzip.success());
+    assert_eq!(folder.names(), ["river.txt"]);
+}

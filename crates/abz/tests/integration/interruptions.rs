@@ -1,0 +1,203 @@
+//! Files are whole or untouched, whatever ends or disturbs the real binary.
+//!
+//! `ABZ_SOAK=100 cargo test --release -p abz --test integration interruptions` does a hundred times as many rounds.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::{Folder, Ran, Random, fed, prose, rounds, send};
+
+/// Each file of `names` is whole under its name, or under its name with the suffix, or both; and nothing else is there,
+/// but for what `SIGKILL` left, which has the name of no file.
+#[track_caller]
+fn all_is_whole(folder: &Folder, files: &[(&str, &[u8])], suffix: &str, was_killed: bool) {
+    for (name, data) in files {
+        let plain = fs::read(folder.path(name)).ok();
+        let compressed = fs::read(folder.path(&format!("{name}{suffix}"))).ok();
+        assert!(plain.is_some() || compressed.is_some(), "{name} is lost: {:?}", folder.names());
+        assert!(plain.is_none_or(|plain| plain == *data), "{name} is not whole");
+        if let Some(compressed) = compressed {
+            let back = folder.abz_fed(&["-dc"], &compressed).exits(0).stdout();
+            assert!(back == *data, "{name}{suffix} is not whole");
+        }
+    }
+    let is_known = |name: &str| {
+        let plain = name.strip_suffix(suffix).unwrap_or(name);
+        let is_left_over = was_killed && name.starts_with(".abz-") && name.ends_with(".tmp");
+        is_left_over || files.iter().any(|(file, _)| *file == plain)
+    };
+    assert!(folder.names().iter().all(|name| is_known(name)), "{:?}", folder.names());
+}
+
+fn end_of(mut child: Child) -> Option<i32> {
+    child.wait().unwrap().code()
+}
+
+#[test]
+fn killed_at_any_moment_it_leaves_each_file_whole_or_untouched() {
+    let large = prose(6_000_000);
+    let small: Vec<(String, Vec<u8>)> = (0..40).map(|n| (format!("s{n:02}"), prose(n * 500))).collect();
+    let mut files: Vec<(&str, &[u8])> = small.iter().map(|(name, data)| (&name[..], &data[..])).collect();
+    files.push(("large", &large));
+    let mut random = Random(11);
+    let mut ended_early = 0;
+    for signal in ["INT", "TERM", "KILL"] {
+        for round in 0..rounds(12) {
+            let folder = Folder::new();
+            for (name, data) in &files {
+                folder.write(name, data);
+            }
+            let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
+            let decompresses = round % 2 == 1;
+            let format = abz::Format::WRITTEN[(round / 2) as usize % abz::Format::WRITTEN.len()];
+            let mut arguments = vec!["-p2", "-1", "-F", format.name()];
+            if decompresses {
+                folder.abz(&[&["-q"], &arguments[..], &names[..]].concat()).exits(0);
+                arguments.push("-d");
+            }
+            arguments.extend(&names);
+            let child = folder.command(&arguments).stdin(Stdio::null()).spawn().unwrap();
+            std::thread::sleep(Duration::from_micros(random.below(if decompresses {
+                40_000
+            } else {
+                250_000
+            })));
+            send(signal, child.id());
+            ended_early += u64::from(end_of(child).is_none());
+            all_is_whole(&folder, &files, format.suffix(), signal == "KILL");
+        }
+    }
+    assert!(ended_early > 0, "no run was hit while it ran");
+}
+
+/// Starts `abz` on the file `x` and stops it while it works, with its output begun; `None` if it was too quick.
+fn stopped(folder: &Folder, arguments: &[&str]) -> Option<Child> {
+    let mut child = folder.command(arguments).stderr(Stdio::piped()).spawn().unwrap();
+    let began = Instant::now();
+    let is_begun = |folder: &Folder| folder.names().iter().any(|name| name.starts_with(".abz-"));
+    while !is_begun(folder) {
+        if child.try_wait().unwrap().is_some() {
+            return None;
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "no output was begun");
+    }
+    send("STOP", child.id());
+    // The signal takes effect at once, or after it is over.
+    if child.try_wait().unwrap().is_none() && is_begun(folder) {
+        return Some(child);
+    }
+    send("CONT", child.id());
+    child.wait().unwrap();
+    None
+}
+
+fn continued(child: Child) -> Ran {
+    send("CONT", child.id());
+    Ran(child.wait_with_output().unwrap())
+}
+
+type Change = fn(&Path);
+
+#[test]
+fn an_input_that_changes_while_it_is_read_is_kept_with_a_warning() {
+    let data = prose(20_000_000);
+    let changes: [(&str, Change); 3] = [
+        ("grows", |path| {
+            fs::File::options().append(true).open(path).unwrap().write_all(b"more").unwrap();
+        }),
+        ("shrinks", |path| {
+            fs::File::options().write(true).open(path).unwrap().set_len(1_000).unwrap();
+        }),
+        ("is replaced", |path| {
+            fs::write(path.with_extension("new"), "another file").unwrap();
+            fs::rename(path.with_extension("new"), path).unwrap();
+        }),
+    ];
+    for (what, change) in changes {
+        let mut was_hit = false;
+        for _ in 0..5 {
+            let folder = Folder::new();
+            folder.write("x", &data);
+            let Some(child) = stopped(&folder, &["-p2", "x"]) else { continue };
+            change(&folder.path("x"));
+            let changed = folder.read("x");
+            let ran = continued(child);
+            let said = ran.stderr();
+            ran.exits(2);
+            assert!(said.starts_with("abz: x: was changed while it was read: it is kept"), "{what}: {said}");
+            assert_eq!(folder.names(), ["x", "x.gz"], "{what}");
+            assert!(folder.read("x") == changed, "{what}");
+            // What was read is in there, and it is a whole file.
+            let back = folder.abz(&["-dc", "x.gz"]).exits(0).stdout();
+            let common = back.len().min(data.len()) - 4;
+            assert!(back[..common] == data[..common], "{what}");
+            was_hit = true;
+            break;
+        }
+        assert!(was_hit, "no run was stopped in time");
+    }
+}
+
+#[test]
+fn an_output_that_somebody_else_makes_meanwhile_is_not_overwritten() {
+    let data = prose(20_000_000);
+    for _ in 0..5 {
+        let folder = Folder::new();
+        folder.write("x", &data);
+        let Some(child) = stopped(&folder, &["x"]) else { continue };
+        folder.write("x.gz", b"precious");
+        continued(child)
+            .exits(2)
+            .says("abz: x.gz: already exists -- not overwritten (use -f to overwrite it)");
+        assert_eq!(folder.names(), ["x", "x.gz"]);
+        assert_eq!(folder.read("x.gz"), b"precious");
+        assert!(folder.read("x") == data);
+        return;
+    }
+    panic!("no run was stopped in time");
+}
+
+#[test]
+fn a_full_file_system_keeps_the_input_and_leaves_nothing() {
+    let script = r#"
+mount -t tmpfs -o size=5m none "$1" 2> /dev/null || exit 77
+cd "$1" || exit 77
+head -c 2000000 /dev/urandom > x
+cp x copy
+"$2" x 2> said && exit 10
+grep -q 'No space left on device.*make room there' said || exit 11
+cmp x copy || exit 12
+[ "$(ls -A | tr '\n' ' ')" = "copy said x " ] || exit 13
+"#;
+    let folder = Folder::new();
+    let mut command = Command::new("unshare");
+    command.args(["-rm", "sh", "-c", script, "sh"]).arg(folder.path("")).arg(env!("CARGO_BIN_EXE_abz"));
+    if Command::new("unshare").arg("--version").output().is_err() {
+        println!("unshare: not installed, passed over");
+        return;
+    }
+    let output = fed(command, b"");
+    let said = String::from_utf8_lossy(&output.stderr);
+    match output.status.code() {
+        Some(77) => println!("a file system cannot be mounted here, passed over"),
+        Some(1) if said.starts_with("unshare:") => println!("{said}: passed over"),
+        status => assert_eq!(status, Some(0), "{said}"),
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_it_with_the_input_whole() {
+    let folder = Folder::new();
+    let data = prose(3_000_000);
+    folder.write("x", &data);
+    folder.abz(&["-k", "x"]).exits(0);
+    for arguments in [&["-c", "x"][..], &["-dc", "x.gz"], &["-dc", "x.gz", "x.gz", "x.gz"]] {
+        let mut child = folder.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        assert_eq!(end_of(child), None, "ended by SIGPIPE");
+        all_is_whole(&folder, &[("x", &data)], ".gz", false);
+    }
+}

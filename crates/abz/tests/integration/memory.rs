@@ -1,0 +1,106 @@
+//! How much memory is taken, and what happens where there is none.
+#![cfg(target_os = "linux")]
+
+use std::fs::File;
+use std::process::Command;
+
+use crate::support::{Folder, Ran, fed, noise, prose};
+
+/// Runs `abz` with no more than so many KiB of memory to be had.
+fn with_little(folder: &Folder, kib: u64, arguments: &[&str]) -> Ran {
+    let mut command = Command::new("sh");
+    command.current_dir(folder.path(""));
+    command.args(["-c", &format!("ulimit -v {kib} && exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_abz")]);
+    // Each thread would set some of it aside for itself.
+    command.args(arguments).env("MALLOC_ARENA_MAX", "1");
+    Ran(fed(command, b""))
+}
+
+/// A frame of zstd whose window has 2^`log` bytes, and whose contents are one byte again and again.
+fn frame_with_window(log: u8, len: u32) -> Vec<u8> {
+    let block = len << 3 | 0b11;
+    let mut frame = b"\x28\xb5\x2f\xfd\0".to_vec();
+    frame.push((log - 10) << 3);
+    frame.extend(&block.to_le_bytes()[..3]);
+    frame.push(b'x');
+    frame
+}
+
+#[test]
+fn a_window_that_cannot_be_had_is_an_error() {
+    let folder = Folder::new();
+    folder.write("x.zst", &frame_with_window(27, 1000));
+    assert_eq!(folder.abz(&["-dc", "x.zst"]).exits(0).stdout(), [b'x'; 1000]);
+    for processes in ["-p1", "-p2"] {
+        let ran = with_little(&folder, 125_000, &["-t", processes, "x.zst"]).exits(1);
+        let said = ran.stderr();
+        assert!(said.contains("expected 134217728 bytes of memory"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+}
+
+#[test]
+fn blocks_and_members_for_which_there_is_no_memory_are_errors() {
+    let folder = Folder::new();
+    File::create(folder.path("x")).unwrap().set_len(150 << 20).unwrap();
+    folder.abz(&["-k", "-F", "xz", "-0", "-s50M", "-b150M", "x"]).exits(0);
+    let said = with_little(&folder, 150_000, &["-t", "x.xz"]).exits(1).stderr();
+    assert!(said.contains("expected 157286400 bytes of memory"), "{said}");
+
+    folder.abz(&["-k", "-F", "lzip", "-0", "-s30M", "-b60M", "x"]).exits(0);
+    let ran = with_little(&folder, 120_000, &["-t", "-p2", "x.lz"]);
+    let (status, said) = (ran.status(), ran.stderr());
+    assert!(matches!(status, Some(0 | 1)) && !said.contains("panicked"), "{status:?}: {said}");
+}
+
+#[test]
+fn a_limit_of_memory_is_one_for_all_files() {
+    let folder = Folder::new();
+    // 136 MiB of contents, so that all of the window is used.
+    let mut frame = frame_with_window(27, 128 << 10);
+    let block = frame.split_off(6);
+    frame.extend([block[0] & !1, block[1], block[2], block[3]].repeat(1087));
+    frame.extend(&block);
+    let names = ["a.zst", "b.zst", "c.zst", "d.zst"];
+    names.iter().for_each(|name| folder.write(name, &frame));
+    let arguments = [&["-t", "--memlimit", "130M", "-p4"][..], &names].concat();
+    with_little(&folder, 400_000, &arguments).exits(0).says("");
+    // Without the limit they are tested side by side.
+    let said = folder.abz(&[&["-t", "--memlimit", "100M"][..], &names].concat()).exits(1).stderr();
+    assert_eq!(
+        said.matches("if there is memory for that, allow it with --memlimit=129M").count(),
+        4,
+        "{said}"
+    );
+}
+
+#[test]
+fn a_limit_of_memory_makes_dictionaries_smaller_and_says_so() {
+    let folder = Folder::new();
+    folder.write("x", &[prose(500_000), noise(500_000, 5)].concat());
+    let note = |from, to| {
+        format!(
+            "abz: the dictionary: {from} MiB are more than the limit of memory allows: {to} MiB are taken"
+        )
+    };
+    let ran = folder.abz(&["-kf", "--memlimit", "500M", "-F", "xz", "-9", "x"]).exits(0);
+    assert_eq!(ran.stderr().trim_end(), note(64, 37));
+    folder.abz(&["-t", "x.xz"]).exits(0);
+    let ran = folder.abz(&["-kf", "--memlimit", "200M", "-F", "lzip", "-9", "x"]).exits(0);
+    assert_eq!(ran.stderr().trim_end(), note(32, 14));
+    folder.abz(&["-t", "x.lz"]).exits(0);
+    // A smaller block may be enough; and who names a dictionary, or wants no other one, gets that or none.
+    folder.abz(&["-kf", "--memlimit", "850M", "-F", "xz", "-9", "x"]).exits(0).says("");
+    for more in [&["--no-adjust", "-9"][..], &["-s64M"]] {
+        let arguments = [&["-kf", "--memlimit", "500M", "-F", "xz", "x"], more].concat();
+        let said = folder.abz(&arguments).exits(1).stderr();
+        assert!(said.contains("of memory with one thread"), "{said}");
+    }
+    let said = folder.abz(&["-kf", "--memlimit", "5M", "-F", "xz", "-9", "x"]).exits(1).stderr();
+    assert!(said.contains("of memory with one thread"), "{said}");
+    folder.abz(&["-kfq", "--memlimit", "500M", "-F", "xz", "-9", "x"]).exits(0).says("");
+
+    // It holds where the dictionary is used.
+    File::create(folder.path("zeros")).unwrap().set_len(70 << 20).unwrap();
+    with_little(&folder, 600_000, &["-k", "--memlimit", "500M", "-F", "xz", "-9", "zeros"]).exits(0);
+}

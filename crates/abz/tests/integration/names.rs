@@ -1,0 +1,440 @@
+//! Called by the name of another tool, `abz` does what that tool does with the same words.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::UNIX_EPOCH;
+
+use crate::support::{Folder, Ran, fed, have, noise, prose};
+use abz::Decompression;
+use tempfile::TempDir;
+
+/// A folder with links to abz under all names that it knows.
+struct Links(TempDir);
+
+impl Links {
+    fn new() -> Self {
+        let links = Links(TempDir::new().unwrap());
+        let made = Command::new(env!("CARGO_BIN_EXE_abz"))
+            .arg("--install-links")
+            .arg(links.0.path())
+            .output()
+            .unwrap();
+        assert!(made.status.success() && made.stderr.is_empty());
+        links
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+}
+
+/// Runs a tool, or abz under its name, in `folder`.
+fn run(
+    program: impl AsRef<Path>,
+    folder: &Folder,
+    words: &[&str],
+    input: &[u8],
+    variables: &[(&str, &str)],
+) -> Output {
+    let mut command = Command::new(program.as_ref());
+    command.args(words).current_dir(folder.path("")).envs(variables.iter().copied());
+    fed(command, input)
+}
+
+/// The contents of a file that may be compressed.
+fn contents(file: &[u8]) -> Vec<u8> {
+    let mut contents = Vec::new();
+    match Decompression::default().run(file, &mut contents) {
+        Ok(_) => contents,
+        Err(_) => file.to_vec(),
+    }
+}
+
+/// All files in a folder, with their contents; folders and links without.
+fn state(folder: &Folder) -> BTreeMap<String, Vec<u8>> {
+    let of = |name: &String| match fs::symlink_metadata(folder.path(name)).unwrap().is_file() {
+        true => contents(&folder.read(name)),
+        false => b"no file".to_vec(),
+    };
+    folder.names().into_iter().map(|name| (name.clone(), of(&name))).collect()
+}
+
+/// What makes files with the suffix.
+fn maker(suffix: &str) -> &'static str {
+    match suffix {
+        ".bz2" => "bzip2",
+        ".lz" => "lzip",
+        ".xz" => "xz",
+        ".zst" => "zstd",
+        _ => "gzip",
+    }
+}
+
+/// A folder with a file of each kind that a tool meets; `suffix` is the tool's.
+fn furnished(suffix: &str) -> Folder {
+    let folder = Folder::new();
+    folder.write("x", &prose(30_000));
+    folder.write("y", b"");
+    let file = |data: &[u8]| run(maker(suffix), &folder, &["-c"], data, &[]).stdout;
+    let (whole, cut, other) = (file(&prose(20_000)), file(&noise(5_000, 1)), file(b"other"));
+    folder.write(&format!("c{suffix}"), &whole);
+    folder.write("unknown", &whole);
+    folder.write(&format!("taken{suffix}"), &other);
+    folder.write("taken", b"taken");
+    folder.write(&format!("cut{suffix}"), &cut[..cut.len() - 30]);
+    let mut damaged = cut.clone();
+    damaged[cut.len() / 2] ^= 0x55;
+    folder.write(&format!("damaged{suffix}"), &damaged);
+    folder.write(&format!("garbage{suffix}"), &[&whole[..], b"garbage"].concat());
+    folder.write(&format!("twice{suffix}"), &[&whole[..], &other].concat());
+    folder.write(&format!("wrong{suffix}"), b"this was never compressed");
+    folder.write(&format!("none{suffix}"), b"");
+    fs::create_dir(folder.path("folder")).unwrap();
+    symlink("x", folder.path("link")).unwrap();
+    folder.write("hard", b"hard");
+    fs::hard_link(folder.path("hard"), folder.path("harder")).unwrap();
+    folder
+}
+
+/// Runs each command line with the tool and with abz, each in a folder of its own, and compares the exit status, the
+/// files that are there afterwards, and what was written to standard output. `#` stands for the suffix.
+fn compare(tool: &str, suffix: &str, lines: &[&str]) {
+    compare_with(tool, suffix, &[], lines);
+}
+
+fn compare_with(tool: &str, suffix: &str, variables: &[(&str, &str)], lines: &[&str]) {
+    if !have(tool) || !have(maker(suffix)) {
+        return;
+    }
+    let links = Links::new();
+    let file = run(maker(suffix), &Folder::new(), &["-c"], &prose(1_000), &[]).stdout;
+    let mut differences = Vec::new();
+    for line in lines {
+        let words = line.replace('#', suffix);
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let input = if line.contains('d') || tool.contains("cat") || tool.starts_with("un") {
+            &file[..]
+        } else {
+            b"input"
+        };
+        let (theirs, ours) = (furnished(suffix), furnished(suffix));
+        let expected = run(tool, &theirs, &words, input, variables);
+        let found = run(links.path(tool), &ours, &words, input, variables);
+        let mut differ = |what: &str, ours: &dyn Debug, theirs: &dyn Debug| {
+            let said = String::from_utf8_lossy(&found.stderr);
+            differences.push(format!("{tool} {line}: {what}: {ours:?}, expected {theirs:?}; {said}"));
+        };
+        if found.status != expected.status {
+            differ("status", &found.status.code(), &expected.status.code());
+        }
+        if ours.names() != theirs.names() {
+            differ("files", &ours.names(), &theirs.names());
+        } else if state(&ours) != state(&theirs) {
+            differ("contents", &"others", &"the same");
+        }
+        // Of a damaged member one may give out more than the other.
+        let is_comparable = !line.contains("cut") && !line.contains("damaged") && !line.contains("-l");
+        let (written, wanted) = (contents(&found.stdout), contents(&expected.stdout));
+        if is_comparable && written != wanted {
+            differ("bytes on standard output", &written.len(), &wanted.len());
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// Words that all tools take.
+const SAME: &[&str] = &[
+    "",
+    "-",
+    "x",
+    "x y",
+    "-k x",
+    "-9k x",
+    "-1 -- x",
+    "-c x y",
+    "-c",
+    "missing x",
+    "x missing",
+    "c#",
+    "-d c#",
+    "-dk c#",
+    "-d",
+    "-d -",
+    "-dc c# twice#",
+    "-d twice#",
+    "-d unknown",
+    "-d taken#",
+    "-df taken#",
+    "-d cut#",
+    "-dc cut#",
+    "-d damaged#",
+    "-d garbage#",
+    "-dc garbage#",
+    "-d wrong#",
+    "-t wrong# c#",
+    "-d none#",
+    "-dcf wrong#",
+    "-dcf x wrong# c#",
+    "-t c#",
+    "-t garbage#",
+    "-t cut# c#",
+    "-tv c#",
+    "folder",
+    "link",
+    "-c link",
+    "-f link",
+    "hard",
+    "-f hard",
+    "-c hard",
+    "-kf taken",
+    "-k taken",
+    "--keep --fast x",
+    "--best --stdout x",
+    "--decompress --force taken#",
+    "--no-such-option x",
+    "x -k",
+    "-q folder",
+];
+
+#[test]
+fn gzip_and_abz_do_the_same() {
+    compare("gzip", ".gz", SAME);
+    compare(
+        "gzip",
+        ".gz",
+        &["-r folder", "-S .foo x", "-S.foo -k x", "-nk x", "-dN c#", "-l c#", "-S x", "--decomp c#"],
+    );
+    compare("gzip", ".gz", &["-dcf garbage# c#", "--presume x", "---presume-input-tty -k x"]);
+    compare("gunzip", ".gz", &["c#", "-c c#", "c", "-k c#", "x", "-t c#", "-", ""]);
+    compare("zcat", ".gz", &["c#", "c", "twice# c#", "-f x", "x", "wrong#", "-"]);
+    compare(
+        "pigz",
+        ".gz",
+        &["x", "-k x", "-p2 -c x", "-11 -k y", "-b 256 -c x", "-d c#", "-dc c#", "-t c#", "-p 4 -9k x y"],
+    );
+}
+
+#[test]
+fn bzip2_and_abz_do_the_same() {
+    compare("bzip2", ".bz2", SAME);
+    compare("bzip2", ".bz2", &["-z x", "-dz x", "-sk x", "-ds c#", "--repetitive-fast -k x", "-vk x"]);
+    compare("bunzip2", ".bz2", &["c#", "-c c#", "-k c#", "unknown", "-t c#", "", "-z x"]);
+    compare("bzcat", ".bz2", &["c#", "twice# c#", "-f x", "x", "wrong#", "-"]);
+    compare(
+        "lbzip2",
+        ".bz2",
+        &["-n 2 x", "-n2 -k x", "-dk c#", "-d unknown", "-u -c x", "-t c#", "-k taken", "folder x"],
+    );
+    compare("lbzcat", ".bz2", &["c#", "c# twice#"]);
+}
+
+#[test]
+fn lzip_and_abz_do_the_same() {
+    // Under Debian the name may lead to plzip, which knows fewer options.
+    let lines = &[
+        "",
+        "-",
+        "x",
+        "x y",
+        "-k x",
+        "-9k x",
+        "-0 -- x",
+        "-c x y",
+        "-c",
+        "missing x",
+        "c#",
+        "-d c#",
+        "-dk c#",
+        "-d",
+        "-dc c# twice#",
+        "-d unknown",
+        "-d taken#",
+        "-df taken#",
+        "-d cut#",
+        "-d damaged#",
+        "-d garbage#",
+        "-dc garbage#",
+        "-d wrong#",
+        "-t wrong# c#",
+        "-d none#",
+        "-t c#",
+        "-t garbage#",
+        "-at garbage#",
+        "-adk garbage#",
+        "-t cut# c#",
+        "folder",
+        "-c link",
+        "-kf taken",
+        "-k taken",
+        "--keep --fast x",
+        "-s 4Ki -m 20 -k x",
+        "-b 100k -k x",
+        "-s 10KB x",
+        "-s 1G x",
+        "-m 4 x",
+        "-o out x",
+        "-o out -k c# -d",
+        "-dt c#",
+        "-lt c#",
+        "--output= x",
+        "-Fk c#",
+        "-q missing",
+        "--no-such-option x",
+    ];
+    compare("lzip", ".lz", lines);
+}
+
+#[test]
+fn zstd_and_abz_do_the_same() {
+    let lines = &[
+        "-k x",
+        "x",
+        "--rm x",
+        "-19 x",
+        "--fast x",
+        "--fast=5 x",
+        "-T0 x",
+        "--long x",
+        "-o out x",
+        "-c x",
+        "-f x",
+        "x y",
+        "-d c#",
+        "-d --rm c#",
+        "-d -o out c#",
+        "-dc c# twice#",
+        "-t c#",
+        "-t cut#",
+        "-d unknown",
+        "-d taken#",
+        "-df taken#",
+        "-d damaged#",
+        "-d wrong#",
+        "-d garbage#",
+        "hard",
+        "-",
+        "-d -",
+    ];
+    compare("zstd", ".zst", lines);
+    compare("unzstd", ".zst", &["c#", "-c c#"]);
+    compare("zstdcat", ".zst", &["c#", "twice# c#"]);
+    compare_with("zstd", ".zst", &[("ZSTD_CLEVEL", "19"), ("ZSTD_NBTHREADS", "2")], &["x"]);
+}
+
+#[test]
+fn xz_and_abz_do_the_same() {
+    compare("xz", ".xz", SAME);
+    let lines = &[
+        "-T0 -k x",
+        "-T 2 -9e -c y",
+        "-C sha256 -k x",
+        "--check=none -k x",
+        "-qq missing",
+        "-Q folder",
+        "-z -k x",
+        "-F xz -k x",
+    ];
+    compare("xz", ".xz", lines);
+    compare("unxz", ".xz", &["c#", "-k c#", "-c c#"]);
+    compare("xzcat", ".xz", &["c#", "twice# c#", "-f x", "wrong#", "-"]);
+}
+
+#[test]
+fn a_time_that_cannot_be_stored_is_a_warning_of_gzip() {
+    let (links, folder) = (Links::new(), Folder::new());
+    folder.write("x", b"data");
+    fs::File::options().write(true).open(folder.path("x")).unwrap().set_modified(UNIX_EPOCH).unwrap();
+    let text = "gzip: x: the time cannot be stored: gzip has those from 1970 to 2106";
+    Ran(run(links.path("gzip"), &folder, &["-k", "x"], b"", &[])).exits(2).says(text);
+    Ran(run(links.path("bzip2"), &folder, &["-k", "x"], b"", &[])).exits(0).says("");
+    folder.abz(&["-kf", "x"]).exits(0).says("");
+}
+
+#[test]
+fn variables_of_the_environment_have_options() {
+    compare_with("gzip", ".gz", &[("GZIP", "-1 --best")], &["-k x"]);
+    compare_with("gzip", ".gz", &[("GZIP", "-d")], &["-k x", "-d c#"]);
+    compare_with("bzip2", ".bz2", &[("BZIP2", "-k"), ("BZIP", "-f")], &["x", "taken"]);
+    compare_with("bzip2", ".bz2", &[("BZIP2", "-d")], &["c#"]);
+}
+
+#[test]
+fn what_cannot_be_done_is_refused() {
+    let (links, folder) = (Links::new(), Folder::new());
+    for (tool, words, message) in [
+        ("pigz", "--zip x", "pigz: --zip: abz does not write zip files"),
+        ("lzip", "-S 100k x", "lzip: --volume-size: abz does not write volumes; use split"),
+        ("pigz", "-p0x x", "pigz: invalid number of threads '0x': expected 1 to 1024"),
+        ("bzip2", "-Z x", "bzip2: invalid option -- 'Z'"),
+    ] {
+        folder.write("x", b"data");
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let ran = Ran(run(links.path(tool), &folder, &words, b"", &[])).exits(1);
+        assert_eq!(ran.stderr().lines().next(), Some(message));
+        assert_eq!(folder.names(), ["x"]);
+    }
+}
+
+#[test]
+fn help_and_version_say_that_it_is_abz() {
+    let (links, folder) = (Links::new(), Folder::new());
+    for entry in fs::read_dir(links.path("")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let said = |word| {
+            String::from_utf8(Ran(run(links.path(&name), &folder, &[word], b"", &[])).exits(0).stdout())
+        };
+        let (help, version) = (said("--help").unwrap(), said("--version").unwrap());
+        assert!(
+            help.starts_with(&format!("Usage: {name} [OPTION]... [FILE]...\n"))
+                && help.contains("This is abz")
+        );
+        assert!(help.lines().count() < 50 && help.lines().all(|line| line.len() <= 100), "{help}");
+        assert_eq!(version.lines().next().unwrap(), format!("{name} (abz) {}", env!("CARGO_PKG_VERSION")));
+    }
+}
+
+#[test]
+fn links_are_made_once_and_overwrite_nothing_else() {
+    let folder = Folder::new();
+    folder.write("gzip", b"not ours");
+    symlink("/somewhere/else/abz", folder.path("pigz")).unwrap();
+    symlink("/somewhere/else/bzip2", folder.path("bzip2")).unwrap();
+    let ran = folder.abz(&["--install-links", "."]).exits(1);
+    let text = "exists, and is no link to abz -- not overwritten (remove it, or name another folder)";
+    assert_eq!(ran.stderr(), format!("abz: ./gzip: {text}\nabz: ./bzip2: {text}\n"));
+    let said = String::from_utf8(ran.stdout()).unwrap();
+    let program = fs::canonicalize(env!("CARGO_BIN_EXE_abz")).unwrap();
+    assert!(said.contains(&format!("./gunzip -> {}\n", program.display())), "{said}");
+    assert_eq!(folder.read("gzip"), b"not ours");
+    assert_eq!(fs::read_link(folder.path("pigz")).unwrap(), program);
+    assert_eq!(fs::read_link(folder.path("bzip2")).unwrap(), Path::new("/somewhere/else/bzip2"));
+    for name in ["gzip", "bzip2"] {
+        fs::remove_file(folder.path(name)).unwrap();
+    }
+    folder.abz(&["--install-links", "."]).exits(0).says("");
+    let again = String::from_utf8(folder.abz(&["--install-links", "."]).exits(0).stdout()).unwrap();
+    assert!(again.lines().all(|line| line.ends_with(" is there already")), "{again}");
+}
+
+#[test]
+fn scripts_around_gzip_and_tar_work_with_the_links() {
+    let (links, folder) = (Links::new(), Folder::new());
+    fs::create_dir(folder.path("d")).unwrap();
+    folder.write("d/x", &prose(50_000));
+    let path = format!("{}:{}", links.path("").display(), std::env::var("PATH").unwrap());
+    let script = "set -e
+        for tool in gzip bzip2 'pigz -9' lbzip2; do
+            tar -I \"$tool\" -cf t d; mkdir out; tar -C out -I \"$tool\" -xf t; cmp out/d/x d/x; rm -r t out
+        done
+        tar -czf t.tar.gz d; tar -tzf t.tar.gz > /dev/null; tar -cjf t.tar.bz2 d; tar -tjf t.tar.bz2 > /dev/null
+        cp d/x a; gzip -k a; zdiff a a.gz; zcmp a.gz a; test $(zgrep -c river a.gz) -gt 0
+        zforce a.gz; bzip2 -k a; bzdiff a a.bz2; test $(bzgrep -c river a.bz2) -gt 0
+        test \"$(gzip < a | gzip -d | cksum)\" = \"$(cksum < a)\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).current_dir(folder.path("")).env("PATH", path);
+    Ran(fed(command, b"")).exits(0).says("");
+}

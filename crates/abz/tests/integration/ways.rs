@@ -1,0 +1,178 @@
+//! Files read and written in parts, by all threads: the same bytes in every way, and nothing left behind.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::{Folder, prose, send};
+use abz::mapped;
+use signal_hook::consts::SIGBUS;
+use signal_hook::iterator::Signals;
+
+const BLOCK: usize = 64 << 10;
+const INPUT_WAYS: [&str; 4] = ["auto", "stream", "pread", "mmap"];
+const OUTPUT_WAYS: [&str; 4] = ["auto", "stream", "pwrite", "mmap"];
+
+/// Says to a process of [`lose_memory`] which file to take, and its status if it was told of the loss.
+const LOSES: &str = "ABZ_TEST_LOSES_MEMORY";
+const TOLD: i32 = 7;
+
+/// Calls `f` with the options for each way of reading with each way of writing.
+fn each_way(f: impl Fn(&[&str])) {
+    for input in INPUT_WAYS {
+        for output in OUTPUT_WAYS {
+            f(&["-p3", "--input-io", input, "--output-io", output]);
+        }
+    }
+}
+
+#[test]
+fn every_way_compresses_to_the_same_bytes() {
+    for len in [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK, 40 * BLOCK + 7] {
+        let folder = Folder::new();
+        folder.write("x", &prose(len));
+        for format in [
+            &["-b64K"][..],
+            &["-F", "bzip2", "-1"],
+            &["-F", "lzip", "-1", "-b64K"],
+            &["--bgzf"],
+            &["--rsyncable"],
+        ] {
+            let expected = folder.abz(&[&["-p1", "-c"], format, &["x"]].concat()).exits(0).stdout();
+            each_way(|ways| {
+                folder.abz(&[ways, format, &["-kf", "-o", "out", "x"]].concat()).exits(0).says("");
+                assert!(folder.read("out") == expected, "{len} {format:?} {ways:?}");
+            });
+        }
+        assert_eq!(folder.names(), ["out", "x"]);
+    }
+}
+
+#[test]
+fn every_way_decompresses_to_the_same_bytes_also_into_a_file_with_holes() {
+    let zeros = vec![0; 5 * BLOCK + 100];
+    for data in
+        [prose(40 * BLOCK + 7), prose(BLOCK), [prose(9_000), zeros.clone(), prose(70_000), zeros].concat()]
+    {
+        let folder = Folder::new();
+        folder.write("x", &data);
+        folder.abz(&["-b64K", "-k", "x"]).exits(0);
+        // Another file behind it: its end tells nothing of the first.
+        folder.write("two.gz", &[folder.read("x.gz"), folder.read("x.gz")].concat());
+        each_way(|ways| {
+            for sparse in [&[][..], &["--no-sparse"]] {
+                folder.abz(&[ways, sparse, &["-dkf", "-o", "out", "x.gz"]].concat()).exits(0).says("");
+                assert!(folder.read("out") == data, "{ways:?}");
+            }
+            folder.abz(&[ways, &["-dkf", "-o", "out", "two.gz"]].concat()).exits(0).says("");
+            assert!(folder.read("out") == [&data[..], &data].concat(), "{ways:?}");
+        });
+    }
+}
+
+#[test]
+fn a_damaged_file_is_told_of_as_in_a_stream_and_leaves_nothing() {
+    let folder = Folder::new();
+    folder.write("x", &prose(20 * BLOCK));
+    folder.abz(&["-b64K", "x"]).exits(0);
+    let whole = folder.read("x.gz");
+    for at in [5, 200, whole.len() / 2, whole.len() - 30, whole.len() - 150] {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x10;
+        folder.write("x.gz", &damaged);
+        let expected = folder.abz(&["-dk", "--input-io", "stream", "--output-io", "stream", "x.gz"]);
+        let was_written = folder.names().contains(&"x".to_owned());
+        each_way(|ways| {
+            let _ = fs::remove_file(folder.path("x"));
+            let ran = folder.abz(&[ways, &["-dk", "x.gz"]].concat());
+            assert_eq!((ran.status(), ran.stderr()), (expected.status(), expected.stderr()), "{at} {ways:?}");
+            assert_eq!(folder.names().contains(&"x".to_owned()), was_written);
+        });
+        let _ = fs::remove_file(folder.path("x"));
+    }
+    assert_eq!(folder.names(), ["x.gz"]);
+}
+
+/// Starts a compression and stops it when its output is begun.
+fn stopped(folder: &Folder, way: &str) -> std::process::Child {
+    let arguments = ["-p2", "-9", "-b64K", "--input-io", way, "x"];
+    let child = folder.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
+    let began = Instant::now();
+    while folder.names().len() < 2 {
+        assert!(began.elapsed() < Duration::from_secs(20), "no output was begun");
+        std::thread::yield_now();
+    }
+    send("STOP", child.id());
+    child
+}
+
+#[test]
+fn a_file_that_becomes_shorter_is_an_error_and_there_is_no_output() {
+    for way in ["pread", "mmap"] {
+        let folder = Folder::new();
+        folder.write("x", &prose(60_000_000));
+        let child = stopped(&folder, way);
+        fs::File::options().write(true).open(folder.path("x")).unwrap().set_len(1_000).unwrap();
+        send("CONT", child.id());
+        let ended = child.wait_with_output().unwrap();
+        let said = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(1), "{said}");
+        assert!(said.contains("became shorter while it was read"), "{said}");
+        assert_eq!(folder.names(), ["x"]);
+    }
+}
+
+/// Reads mapped memory that is taken away again and again, until a handler is told of it.
+fn lose_memory(path: &Path) -> ! {
+    mapped::unhandle_loss();
+    let mut signals = Signals::new([SIGBUS]).unwrap();
+    std::thread::spawn(move || {
+        signals.forever().next();
+        std::process::exit(TOLD);
+    });
+    let file = fs::File::options().read(true).write(true).open(path).unwrap();
+    let other = file.try_clone().unwrap();
+    std::thread::spawn(move || {
+        loop {
+            other.set_len(0).unwrap();
+            other.set_len(8_000_000).unwrap();
+        }
+    });
+    let began = Instant::now();
+    let mut bytes = vec![0; 8_000_000];
+    while began.elapsed() < Duration::from_secs(60) {
+        let _ = mapped::read_exact_at(&file, &mut bytes, 0);
+    }
+    std::process::exit(0)
+}
+
+#[test]
+fn a_handler_is_told_when_mapped_memory_is_lost() {
+    if let Some(path) = std::env::var_os(LOSES) {
+        lose_memory(Path::new(&path));
+    }
+    let folder = Folder::new();
+    folder.write("x", b"");
+    let ended = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "ways::a_handler_is_told_when_mapped_memory_is_lost"])
+        .env(LOSES, folder.path("x"))
+        .output()
+        .unwrap();
+    assert_eq!(ended.status.code(), Some(TOLD), "{ended:?}");
+}
+
+#[test]
+fn mapped_memory_that_is_gone_ends_the_run_with_a_message_and_without_an_output() {
+    let folder = Folder::new();
+    folder.write("x", &prose(60_000_000));
+    let child = stopped(&folder, "mmap");
+    // What the system sends to who touches it.
+    send("BUS", child.id());
+    send("CONT", child.id());
+    let ended = child.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(said.starts_with("abz: a mapped file became shorter"), "{said}");
+    assert_eq!(folder.names(), ["x"]);
+}

@@ -1,0 +1,67 @@
+//! A run of a plan, by the executor that the plan names.
+
+use anabranch_plan::{Executor, Plan};
+use anabranch_record::sync::Arc;
+use anabranch_record::{Crew, EventCount};
+
+use super::assembly::Assembly;
+use super::line::Line;
+use super::measures::Measures;
+use super::run::Run;
+use super::threads;
+use super::worker::Terms;
+use crate::affinity::Processors;
+
+/// What a run has beside its plan and its code.
+pub(crate) struct Means<'m> {
+    /// Whose threads help, if the plan says that a pool's do.
+    pub(crate) crew: Option<&'m Crew>,
+    /// For each node, where the thread of its own waits: of [`own_events`](super::own_events).
+    pub(crate) own: Vec<Option<Arc<EventCount>>>,
+    /// The source gives at most so many items.
+    pub(crate) most: Option<usize>,
+    /// Called with the line and what runs it, to be there while it runs.
+    pub(crate) watch: Option<&'m Watch<'m>>,
+}
+
+/// Sees a line while the function that it is given runs.
+pub(crate) type Watch<'m> = dyn Fn(&Line<'_>, &dyn Fn()) + 'm;
+
+/// Makes a line of `plan` and of what `code` connects, and runs it until its sink closes. Gives the plan back, and how many
+/// items were asked of the source.
+pub(crate) fn execute<'run>(
+    run: &Arc<Run>,
+    plan: Plan,
+    means: Means<'_>,
+    code: impl FnOnce(&mut Assembly<'run>),
+) -> (Plan, u64) {
+    let Means { crew, own, most, watch } = means;
+    let mut assembly = Assembly::new(Arc::clone(run), plan, own, most);
+    code(&mut assembly);
+    let _entered = run.spans().enter_run();
+    if assembly.is_inline() {
+        let (mut source, plan) = assembly.finish_inline();
+        let _track = run.measures().map(Measures::on_track);
+        let pulled = source.drive();
+        run.note_leftovers(source);
+        return (plan, pulled);
+    }
+    let (line, plan) = assembly.finish();
+    let window = plan.domains.iter().map(|domain| domain.window).max().unwrap_or(1) as u64;
+    let name = plan.name.as_deref().unwrap_or("anabranch");
+    let terms = Terms { run, window, name };
+    let work = || match crew.filter(|_| plan.settings.executor == Executor::Pool) {
+        Some(crew) => threads::run_on_crew(&line, terms, plan.settings.workers, crew),
+        None => {
+            let processors = plan.settings.pinned.then(Processors::of_this_thread);
+            threads::run(&line, terms, plan.settings.workers, processors.as_ref());
+        }
+    };
+    match watch {
+        Some(watch) => watch(&line, &work),
+        None => work(),
+    }
+    let pulled = line.pulled();
+    run.note_leftovers(line);
+    (plan, pulled)
+}

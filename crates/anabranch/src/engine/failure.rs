@@ -1,0 +1,99 @@
+//! What stopped a stream, and which of several failures counts.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+/// What stopped a stream at an index.
+pub(crate) enum Cause {
+    /// A stage or the sink had enough.
+    Break,
+    /// A fallible call failed; the error is in the [`ErrorSlot`].
+    Error,
+    /// User code panicked with this payload.
+    Panic(Box<dyn Any + Send>),
+}
+
+impl fmt::Debug for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Cause::Break => "Break",
+            Cause::Error => "Error",
+            Cause::Panic(_) => "Panic",
+        })
+    }
+}
+
+/// Where in the order of the loop something happened.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Position {
+    /// The number of the domain; the source's is 0.
+    pub(crate) domain: usize,
+    /// The index within the domain.
+    pub(crate) index: u64,
+    /// Order was given up before this place, so of several failures the first in time counts.
+    pub(crate) in_time: bool,
+}
+
+impl Position {
+    /// Behind everything that happens while the stream runs.
+    pub(crate) const END: Self = Self { domain: 0, index: u64::MAX, in_time: false };
+
+    /// Whether what happened here comes before what happened at `old`, which was noted before.
+    ///
+    /// In the order of the loop a place in a later domain comes first, because the item that is worked on there left the
+    /// earlier domain before. At one place, what was found further down the line comes first, and that is found later.
+    fn precedes(self, old: Position) -> bool {
+        if cfg!(mutant = "last_failure_wins") {
+            return true;
+        }
+        let is_ordered = !self.in_time && !old.in_time;
+        is_ordered && (self.domain > old.domain || (self.domain == old.domain && self.index <= old.index))
+    }
+}
+
+/// Keeps what happened first in the order of the loop.
+#[derive(Debug)]
+pub(super) struct First<T> {
+    held: Mutex<Option<(Position, T)>>,
+}
+
+impl<T> First<T> {
+    pub(super) fn new() -> Self {
+        Self { held: Mutex::new(None) }
+    }
+
+    pub(super) fn offer(&self, position: Position, value: T) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        // The value that loses is the user's, and its drop may do anything: it is dropped when the lock is free.
+        let _loser = match &*held {
+            Some((old, _)) if !position.precedes(*old) => Some((position, value)),
+            _ => held.replace((position, value)),
+        };
+        drop(held);
+    }
+
+    pub(super) fn take(&self) -> Option<T> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).take().map(|(_, value)| value)
+    }
+}
+
+/// The place for a run's error: the first in the order of the loop stays.
+#[derive(Debug)]
+pub struct ErrorSlot<E>(First<E>);
+
+impl<E> Default for ErrorSlot<E> {
+    fn default() -> Self {
+        Self(First::new())
+    }
+}
+
+impl<E> ErrorSlot<E> {
+    pub(crate) fn take(&self) -> Option<E> {
+        self.0.take()
+    }
+
+    pub(super) fn offer(&self, position: Position, error: E) {
+        self.0.offer(position, error);
+    }
+}

@@ -1,0 +1,127 @@
+//! The head of a serial unit: reads a lane in order, one thread at a time (rules 6 and 7).
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use anabranch_record::lane::{Cell, Stop};
+use anabranch_record::sync::{Arc, Ordering, fence};
+use anabranch_record::{Baton, Word};
+
+use super::failure::Cause;
+use super::input::{Input, InputWatch};
+use super::line::{Poked, SerialNode};
+use super::push::{Demand, Push};
+use super::quantum::{Quantum, Served};
+use super::site::Site;
+
+struct State<'run, S: Send> {
+    input: Input<S>,
+    unit: Box<dyn Push<S> + 'run>,
+}
+
+/// The head of a serial unit.
+pub(super) struct Head<'run, S: Send> {
+    site: Site,
+    baton: Baton<State<'run, S>>,
+    watch: InputWatch<S>,
+    /// Taking a cell needs room in a window that others give back.
+    needs_room: bool,
+    /// The unit ends the stream.
+    is_sink: bool,
+}
+
+impl<'run, S: Send> Head<'run, S> {
+    /// `word` is that of a baton which was promised to others, if it was.
+    pub(super) fn new(
+        site: Site,
+        input: Input<S>,
+        unit: Box<dyn Push<S> + 'run>,
+        word: Option<Arc<Word>>,
+        is_sink: bool,
+    ) -> Self {
+        let (watch, needs_room) = (input.watch(), input.needs_room());
+        let state = State { input, unit };
+        let baton = match word {
+            Some(word) => Baton::with_word(word, state),
+            None => Baton::new(state),
+        };
+        Self { site, baton, watch, needs_room, is_sink }
+    }
+
+    fn serve(&self, state: &mut State<'run, S>, quantum: &mut Quantum) -> Served {
+        let State { input, unit } = state;
+        let run = &*self.site.run;
+        let served = catch_unwind(AssertUnwindSafe(|| unit.serve(input, quantum, run)));
+        let served = served.unwrap_or_else(|payload| {
+            let turn = input.turn();
+            self.site.halt(turn.index(), Cause::Panic(payload));
+            let stopped = catch_unwind(AssertUnwindSafe(|| unit.push(turn, Cell::Stop(None, Stop::Fail))));
+            debug_assert!(matches!(stopped, Ok(Demand::Nothing)), "a stop runs no code of the user");
+            Served::Closed
+        });
+        input.show();
+        if run.measures().is_some() {
+            quantum.tally.add(unit.take_tally());
+        }
+        served
+    }
+}
+
+impl<S: Send> SerialNode for Head<'_, S> {
+    fn poke(&self, _: &dyn Fn() -> bool) -> Poked {
+        let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
+        let _entered = self.site.enter();
+        let mut quantum = Quantum::begin(&self.site);
+        loop {
+            match self.serve(held.state(), &mut quantum) {
+                Served::Drained => match held.release() {
+                    Some(again) => held = again,
+                    None => break,
+                },
+                Served::Quantum => {
+                    held.let_go();
+                    #[cfg(not(mutant = "no_look_after_serve"))]
+                    if self.is_ready() {
+                        self.site.run.event.notify();
+                    }
+                    break;
+                }
+                Served::Closed => {
+                    quantum.closed = true;
+                    held.close();
+                    return quantum.end(&self.site);
+                }
+            }
+        }
+        if self.needs_room {
+            // A thread that made room while this one held the baton has left it to this one to see (rule 7).
+            fence(Ordering::SeqCst);
+            if self.is_ready() {
+                self.site.run.event.notify();
+            }
+        }
+        quantum.end(&self.site)
+    }
+
+    fn is_ready(&self) -> bool {
+        self.baton.word().is_free() && self.watch.is_ready()
+    }
+
+    fn is_held(&self) -> bool {
+        let word = self.baton.word();
+        !word.is_free() && !word.is_closed()
+    }
+
+    fn taken(&self) -> u64 {
+        // The cell that closed the node is no item, unless a stage before had enough with it.
+        let is_last = self.is_sink && self.site.run.ended_on_item.load(Ordering::Relaxed);
+        self.watch.taken() - u64::from(self.baton.word().is_closed() && !is_last)
+    }
+
+    fn given(&self) -> u64 {
+        self.taken()
+    }
+
+    fn mean_ns(&self) -> u64 {
+        0
+    }
+}

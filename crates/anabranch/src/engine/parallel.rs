@@ -1,0 +1,160 @@
+//! Parallel units: the stages that are composed in one type, and how they become part of a line.
+
+use std::ops::{ControlFlow, Range};
+
+use anabranch_plan::Schedule;
+use anabranch_record::ThreadBound;
+use anabranch_record::lane::{Cell, Turn};
+use anabranch_record::sync::Arc;
+
+use super::assembly::{Assembly, Read, Taker, Upstream};
+use super::cell::{items_in, through};
+use super::counter::Counter;
+use super::failure::ErrorSlot;
+use super::hop::HopNode;
+use super::input::{Input, Lane};
+use super::measures::Tally;
+use super::push::{self, Demand, Out, Push};
+use super::quantum::{Quantum, Served};
+use super::run::Run;
+use super::shards::{ShardOf, ShardedNode};
+use super::site::Spot;
+use crate::shape::Shape;
+use crate::unit::{Apply, Identity, Unit};
+
+/// What a unit takes at one index, and what it gives.
+pub(super) type Taken<U> = <<U as Unit>::From as Shape>::Slot<<U as Unit>::In>;
+pub(super) type Given<U> = <<U as Unit>::To as Shape>::Slot<<U as Unit>::Out>;
+
+/// The code of a stream that is still open: everything up to the last serial node, and the parallel unit behind it.
+pub(crate) struct Tail<'env, U: Unit, E> {
+    pub(crate) upstream: Box<dyn Upstream<Taken<U>> + 'env>,
+    pub(crate) unit: U,
+    pub(crate) errors: Arc<ErrorSlot<E>>,
+    /// The nodes of the unit in the plan; empty if it does nothing.
+    pub(crate) ids: Range<usize>,
+    /// Which shard an item goes to, if items are dealt to replicas.
+    pub(crate) shard: Option<ShardOf<Taken<U>>>,
+}
+
+impl<'env, T: Send, S: Shape, E> Tail<'env, Identity<T, S>, E> {
+    /// Behind a serial node: a unit that does nothing.
+    pub(crate) fn open(upstream: Box<dyn Upstream<S::Slot<T>> + 'env>, errors: Arc<ErrorSlot<E>>) -> Self {
+        Self { upstream, unit: Identity::new(), errors, ids: 0..0, shard: None }
+    }
+}
+
+impl<U, E> Tail<'_, U, E>
+where
+    U: Apply<E> + Send,
+    E: Send,
+{
+    /// Makes the unit and everything before it part of a line, in front of `taker`.
+    pub(crate) fn connect<'run>(self, assembly: &mut Assembly<'run>, taker: Taker<'run, Given<U>>)
+    where
+        Self: 'run,
+    {
+        let Self { upstream, unit, errors, ids, shard } = self;
+        let taker = match U::bypass(taker) {
+            Ok(taker) => return upstream.connect(assembly, taker),
+            Err(taker) => taker,
+        };
+        let id = ids.start;
+        if assembly.is_inline() {
+            let spot = assembly.spot(id, &errors);
+            let counter = assembly.counter(id);
+            let out = assembly.after_unit_inline(ids.end - 1, taker);
+            upstream.connect(assembly, Taker::push(id, UnitCall { spot, counter, unit, local: None, out }));
+        } else {
+            let reading = UnitRead { unit, errors, ids, shard, taker };
+            upstream.connect(assembly, Taker::read(id, reading));
+        }
+    }
+}
+
+/// A parallel unit that reads a lane: workers claim ranges of it.
+struct UnitRead<'run, U: Unit, E> {
+    unit: U,
+    errors: Arc<ErrorSlot<E>>,
+    ids: Range<usize>,
+    shard: Option<ShardOf<Taken<U>>>,
+    taker: Taker<'run, Given<U>>,
+}
+
+impl<U, E> Read<Taken<U>> for UnitRead<'_, U, E>
+where
+    U: Apply<E> + Send,
+    E: Send,
+{
+    fn read<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, lane: Lane<Taken<U>>)
+    where
+        Self: 'run,
+    {
+        let Self { unit, errors, ids, shard, taker } = *self;
+        let Lane::Committed(lane) = lane else {
+            unreachable!("the giver of a parallel unit is serial: parallel stages are composed")
+        };
+        let spot = assembly.spot(ids.start, &errors);
+        let (hop, lane) = if spot.gives_arrivals {
+            let (hop, lane) = lane.unordered_hop();
+            (hop, Lane::Arrived(lane))
+        } else {
+            let (hop, lane) = lane.hop();
+            (hop, Lane::Stamped(lane))
+        };
+        let node = &assembly.plan.nodes[ids.start];
+        match shard {
+            Some(shard_of) if node.schedule != Schedule::OnDemand => {
+                let shards = node.replicas.unwrap_or(1);
+                assembly.parallel(ids.start, ShardedNode::new(spot, hop, unit, shard_of, shards));
+            }
+            _ => {
+                let claims = assembly.claims(ids.clone());
+                assembly.parallel(ids.start, HopNode::new(spot, hop, unit, claims));
+            }
+        }
+        assembly.after_parallel(ids.start, taker, lane);
+    }
+}
+
+/// What the inline executor does with a cell that comes to a parallel unit.
+struct UnitCall<'run, U: Unit, E> {
+    spot: Spot<E>,
+    counter: Counter,
+    unit: U,
+    local: Option<ThreadBound<U::Local>>,
+    out: Out<'run, Given<U>>,
+}
+
+impl<U, E> Push<Taken<U>> for UnitCall<'_, U, E>
+where
+    U: Apply<E> + Send,
+    E: Send,
+{
+    fn push(&mut self, turn: &mut Turn, cell: Cell<Taken<U>>) -> Demand {
+        let Self { spot, counter, unit, local, out } = self;
+        let began = counter.begin();
+        let items = if counter.is_on() { items_in::<U::From, U::In>(&cell) } else { 0 };
+        let entered = counter.enter(&spot.site);
+        let local = local.get_or_insert_with(|| ThreadBound::new(unit.local())).get_mut();
+        let cell = through::<U::From, U::To, U::In, U::Out, E>(spot, turn.index(), cell, |item, gather| {
+            unit.apply(local, item, &mut |item| {
+                U::To::push(gather, item);
+                ControlFlow::Continue(())
+            })
+        });
+        drop(entered);
+        if counter.is_on() {
+            counter.add(began, Tally { cells: 1, items, given: items_in::<U::To, U::Out>(&cell) });
+        }
+        out.push(turn, cell)
+    }
+
+    fn serve(&mut self, input: &mut Input<Taken<U>>, quantum: &mut Quantum, run: &Run) -> Served {
+        push::serve(self, input, quantum, run)
+    }
+
+    fn take_tally(&mut self) -> Tally {
+        self.counter.take()
+    }
+}

@@ -1,0 +1,414 @@
+//! A serial node that makes any number of items of one: the items behind it have indices and a window of their own.
+
+use std::marker::PhantomData;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use anabranch_record::lane::{Cell, Domain, Exit, Indices, Stop, Turn};
+use anabranch_record::sync::{Arc, AtomicBool, Ordering, fence};
+use anabranch_record::{Baton, Word};
+
+use super::assembly::{Assembly, Read, Taker, Upstream};
+use super::cell::items_in;
+use super::clock::Moment;
+use super::counter::Counter;
+use super::failure::{Cause, ErrorSlot};
+use super::input::{Drain, DrainWatch, Input, Lane};
+use super::line::{Poked, SerialNode};
+use super::measures::{Crossing, Measures, Stride, Tally};
+use super::parallel::Tail;
+use super::push::{self, Demand, Out, Push};
+use super::quantum::{Quantum, Served};
+use super::run::Run;
+use super::site::Spot;
+use crate::serial::{Pulled, Spread};
+use crate::shape::Shape;
+use crate::unit::{Apply, Unit};
+
+/// A spreading stage and everything before it.
+pub(crate) struct SpreadUpstream<'env, U: Unit, E, Op> {
+    pub(crate) tail: Tail<'env, U, E>,
+    pub(crate) op: Op,
+    pub(crate) id: usize,
+}
+
+impl<U, E, Op> Upstream<Op::Out> for SpreadUpstream<'_, U, E, Op>
+where
+    U: Apply<E> + Send,
+    E: Send,
+    Op: Spread<U::Out, E>,
+{
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, Op::Out>)
+    where
+        Self: 'run,
+    {
+        let Self { tail, op, id } = *self;
+        let errors = Arc::clone(&tail.errors);
+        let out = assembly.after_serial(id, taker);
+        if assembly.is_inline() {
+            let call = SpreadCall::<U::To, U::Out, E, Op> {
+                spot: assembly.spot(id, &errors),
+                counter: assembly.counter(id),
+                op,
+                exit: assembly.exit_before(id),
+                indices: assembly.indices_of(id),
+                out,
+                takes: PhantomData,
+            };
+            tail.connect(assembly, Taker::push(id, call));
+        } else {
+            let read = SpreadRead::<U::To, U::Out, E, Op> { id, errors, op, out, takes: PhantomData };
+            tail.connect(assembly, Taker::read(id, read));
+        }
+    }
+}
+
+/// A spreading stage that reads a lane.
+struct SpreadRead<'run, S, T, E, Op: Spread<T, E>> {
+    id: usize,
+    errors: Arc<ErrorSlot<E>>,
+    op: Op,
+    out: Out<'run, Op::Out>,
+    takes: PhantomData<fn(T) -> S>,
+}
+
+impl<S, T, E, Op> Read<S::Slot<T>> for SpreadRead<'_, S, T, E, Op>
+where
+    S: Shape,
+    T: Send,
+    E: Send,
+    Op: Spread<T, E>,
+{
+    fn read<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, lane: Lane<S::Slot<T>>)
+    where
+        Self: 'run,
+    {
+        let Self { id, errors, op, out, .. } = *self;
+        let drain = assembly.drain_before(id, lane);
+        let crossing = assembly.crossing(id);
+        let spot = assembly.spot(id, &errors);
+        let word = assembly.word_of(id);
+        let indices = assembly.indices_of(id);
+        let node = SpreadNode::<S, T, Op, E>::new(spot, drain, indices, op, out, crossing, word);
+        assembly.serial(id, node);
+    }
+}
+
+struct State<'run, S: Shape, T: Send, Op: Spread<T, E>, E> {
+    drain: Drain<S::Slot<T>>,
+    indices: Indices,
+    op: Op,
+    out: Out<'run, Op::Out>,
+    /// The items of the cell that was taken last, which are not yet opened; the last one first.
+    waiting: Vec<T>,
+    /// An item is open: the operation has more to give of it.
+    is_open: bool,
+    /// The cell that was taken last stops the stream, once its items are through.
+    stop: Option<Stop>,
+    crossing: Option<Crossing>,
+    fails: PhantomData<fn(E)>,
+}
+
+/// The node of a spreading stage.
+struct SpreadNode<'run, S: Shape, T: Send, Op: Spread<T, E>, E> {
+    /// The node stands in the domain that it opens.
+    spot: Spot<E>,
+    baton: Baton<State<'run, S, T, Op, E>>,
+    watch: DrainWatch<S::Slot<T>>,
+    domain: Arc<Domain>,
+    /// Something is half-read: there is work even if the lane before is empty.
+    is_open: AtomicBool,
+}
+
+impl<'run, S, T, Op, E> SpreadNode<'run, S, T, Op, E>
+where
+    S: Shape,
+    T: Send,
+    Op: Spread<T, E>,
+{
+    fn new(
+        spot: Spot<E>,
+        drain: Drain<S::Slot<T>>,
+        indices: Indices,
+        op: Op,
+        out: Out<'run, Op::Out>,
+        crossing: Option<Crossing>,
+        word: Arc<Word>,
+    ) -> Self {
+        let (watch, domain) = (drain.watch(), Arc::clone(indices.domain()));
+        let state = State {
+            drain,
+            indices,
+            op,
+            out,
+            waiting: Vec::new(),
+            is_open: false,
+            stop: None,
+            crossing,
+            fails: PhantomData,
+        };
+        Self { spot, baton: Baton::with_word(word, state), watch, domain, is_open: AtomicBool::new(false) }
+    }
+
+    fn serve(&self, state: &mut State<'run, S, T, Op, E>, quantum: &mut Quantum) -> Served {
+        let served = catch_unwind(AssertUnwindSafe(|| {
+            loop {
+                // Room first: what is called below may fail, and the failure needs an index.
+                if state.indices.room() == 0 || self.domain.is_stopped() {
+                    return Served::Drained;
+                }
+                if let Some(served) = self.advance(state, quantum) {
+                    return served;
+                }
+                if quantum.count() || self.spot.is_alone() || self.spot.run.is_ending() {
+                    return Served::Quantum;
+                }
+            }
+        }));
+        let served = served.unwrap_or_else(|payload| {
+            let index = match state.indices.turn() {
+                turn if turn.is_open() => turn.index(),
+                _ => state.indices.next(),
+            };
+            self.spot.halt(index, Cause::Panic(payload));
+            let turn =
+                if state.indices.turn().is_open() { state.indices.turn() } else { state.indices.open() };
+            state.out.push(turn, Cell::Stop(None, Stop::Fail));
+            Served::Closed
+        });
+        state.indices.show();
+        let is_open = state.is_open || !state.waiting.is_empty() || state.stop.is_some();
+        self.is_open.store(is_open, Ordering::Relaxed);
+        served
+    }
+
+    /// Takes one step: gives an item, opens one, or takes a cell. Says how the serving ends, if it does.
+    fn advance(&self, state: &mut State<'run, S, T, Op, E>, quantum: &mut Quantum) -> Option<Served> {
+        if state.is_open {
+            match state.op.next() {
+                Pulled::Item(item) => {
+                    quantum.tally.given += 1;
+                    return Self::put(state, Cell::Value(item));
+                }
+                Pulled::End => {
+                    state.is_open = false;
+                    Self::pass(state);
+                }
+                Pulled::Fail(error) => {
+                    self.spot.fail(state.indices.next(), error);
+                    Self::put(state, Cell::Stop(None, Stop::Fail));
+                    return Some(Served::Closed);
+                }
+            }
+        } else if let Some(item) = state.waiting.pop() {
+            // Open before it is: if opening panics, the item is not given back.
+            state.op.open(item);
+            state.is_open = true;
+        } else if let Some(stop) = state.stop {
+            Self::put(state, Cell::Stop(None, stop));
+            return Some(Served::Closed);
+        } else {
+            let Some(cell) = state.drain.take() else { return Some(Served::Drained) };
+            quantum.tally.cells += 1;
+            quantum.tally.items += items_in::<S, T>(&cell);
+            let (slot, stop) = match cell {
+                Cell::Value(slot) => (Some(slot), None),
+                Cell::Empty => (None, None),
+                Cell::Stop(slot, stop) => (slot, Some(stop)),
+            };
+            state.stop = stop;
+            if let Some(slot) = slot {
+                let waiting = &mut state.waiting;
+                let _: ControlFlow<()> = S::each(slot, |item| {
+                    waiting.push(item);
+                    ControlFlow::Continue(())
+                });
+                waiting.reverse();
+            }
+            Self::pass(state);
+        }
+        None
+    }
+
+    /// Gives the index of the last cell back, once everything of it has been given on.
+    fn pass(state: &mut State<'run, S, T, Op, E>) {
+        if !state.is_open && state.waiting.is_empty() && state.stop.is_none() {
+            state.drain.release();
+            if let Some(crossing) = &mut state.crossing {
+                crossing.has_left();
+            }
+        }
+    }
+
+    fn put(state: &mut State<'run, S, T, Op, E>, cell: Cell<Op::Out>) -> Option<Served> {
+        if let Some(crossing) = &mut state.crossing {
+            crossing.enters(state.indices.next());
+        }
+        let demand = state.out.push(state.indices.open(), cell);
+        (demand == Demand::Nothing).then_some(Served::Closed)
+    }
+}
+
+impl<S, T, Op, E> SerialNode for SpreadNode<'_, S, T, Op, E>
+where
+    S: Shape,
+    T: Send,
+    E: Send,
+    Op: Spread<T, E>,
+{
+    fn poke(&self, elsewhere: &dyn Fn() -> bool) -> Poked {
+        let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
+        let _entered = self.spot.enter();
+        // As in the source: what it opens may block.
+        fence(Ordering::SeqCst);
+        let gives_way = self.spot.is_alone() && elsewhere();
+        let mut quantum = Quantum::begin(&self.spot);
+        loop {
+            let served = if gives_way { Served::Quantum } else { self.serve(held.state(), &mut quantum) };
+            match served {
+                Served::Drained => match held.release() {
+                    Some(again) => held = again,
+                    None => break,
+                },
+                Served::Quantum => {
+                    held.let_go();
+                    break;
+                }
+                Served::Closed => {
+                    quantum.closed = true;
+                    held.close();
+                    return quantum.end_counted(&self.spot);
+                }
+            }
+        }
+        // As a source: a thread that made room while this one held the baton left it to this one to see (rule 7).
+        fence(Ordering::SeqCst);
+        if self.is_ready() {
+            self.spot.run.event.notify();
+        }
+        quantum.end_counted(&self.spot)
+    }
+
+    fn is_ready(&self) -> bool {
+        self.baton.word().is_free()
+            && self.domain.has_room()
+            && (self.watch.is_ready() || self.is_open.load(Ordering::Relaxed))
+            && !self.domain.is_stopped()
+    }
+
+    fn is_held(&self) -> bool {
+        let word = self.baton.word();
+        !word.is_free() && !word.is_closed()
+    }
+
+    fn taken(&self) -> u64 {
+        // The cell that closed the node is no item.
+        self.watch.taken().saturating_sub(u64::from(self.baton.word().is_closed()))
+    }
+
+    fn given(&self) -> u64 {
+        self.domain.made()
+    }
+
+    fn mean_ns(&self) -> u64 {
+        0
+    }
+}
+
+/// What the inline executor does with a cell that comes to a spreading stage.
+struct SpreadCall<'run, S, T, E, Op: Spread<T, E>> {
+    spot: Spot<E>,
+    counter: Counter,
+    op: Op,
+    /// Gives indices of the domain before back.
+    exit: Exit,
+    indices: Indices,
+    out: Out<'run, Op::Out>,
+    takes: PhantomData<fn(T) -> S>,
+}
+
+impl<S, T, E, Op> SpreadCall<'_, S, T, E, Op>
+where
+    S: Shape,
+    T: Send,
+    E: Send,
+    Op: Spread<T, E>,
+{
+    /// Gives what is in one item. Breaks when the stream has stopped.
+    fn spread(&mut self, item: T) -> ControlFlow<()> {
+        let began = self.counter.begin();
+        let entered = self.counter.enter(&self.spot.site);
+        self.op.open(item);
+        drop(entered);
+        self.counter.add(began, Tally { cells: 1, items: 1, given: 0 });
+        let outer = self.spot.run.measures().map_or(0, Measures::weight);
+        let mut stride = Stride::new();
+        loop {
+            if self.spot.run.is_ending() {
+                return ControlFlow::Break(());
+            }
+            let measures = self.spot.run.measures();
+            let weight = measures.map_or(0, |measures| measures.take_up(outer, &mut stride));
+            let began = self.counter.begin();
+            let entered = self.counter.enter(&self.spot.site);
+            let pulled = self.op.next();
+            drop(entered);
+            let given = u64::from(matches!(pulled, Pulled::Item(_)));
+            self.counter.add(began, Tally { given, ..Tally::default() });
+            let cell = match pulled {
+                Pulled::Item(item) => Cell::Value(item),
+                Pulled::End => {
+                    if let Some(measures) = self.spot.run.measures() {
+                        measures.set_weight(outer);
+                    }
+                    return ControlFlow::Continue(());
+                }
+                Pulled::Fail(error) => {
+                    self.spot.fail(self.indices.next(), error);
+                    Cell::Stop(None, Stop::Fail)
+                }
+            };
+            let began = (weight > 0).then(Moment::now);
+            if self.out.push(self.indices.open(), cell) == Demand::Nothing {
+                return ControlFlow::Break(());
+            }
+            if let (Some(began), Some(measures)) = (began, self.spot.run.measures()) {
+                measures.put_down(self.spot.id, weight, began, &mut stride);
+            }
+        }
+    }
+}
+
+impl<S, T, E, Op> Push<S::Slot<T>> for SpreadCall<'_, S, T, E, Op>
+where
+    S: Shape,
+    T: Send,
+    E: Send,
+    Op: Spread<T, E>,
+{
+    fn push(&mut self, turn: &mut Turn, cell: Cell<S::Slot<T>>) -> Demand {
+        let (slot, stop) = match cell {
+            Cell::Value(slot) => (Some(slot), None),
+            Cell::Empty => (None, None),
+            Cell::Stop(slot, stop) => (slot, Some(stop)),
+        };
+        if slot.is_some_and(|slot| S::each(slot, |item| self.spread(item)).is_break()) {
+            return Demand::Nothing;
+        }
+        match stop {
+            Some(stop) => self.out.push(self.indices.open(), Cell::Stop(None, stop)),
+            None => {
+                self.exit.release(turn);
+                Demand::More
+            }
+        }
+    }
+
+    fn serve(&mut self, input: &mut Input<S::Slot<T>>, quantum: &mut Quantum, run: &Run) -> Served {
+        push::serve(self, input, quantum, run)
+    }
+
+    fn take_tally(&mut self) -> Tally {
+        self.counter.take()
+    }
+}

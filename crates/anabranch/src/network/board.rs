@@ -1,0 +1,352 @@
+//! What a network has that depends on types: how to close its views, its rules, and how its processes failed.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use anabranch_record::sync::{Arc, Mutex, lock};
+use anabranch_record::{Baton, Closer, Dealt, Held, ReadDeal, Record, RegisterError, Revoker, bounded};
+
+use super::{
+    Horizon,
+    grip::Grip,
+    hub::Hub,
+    process::{Process, Role},
+    reader::{ReadPort, Reader},
+    records::{Closing, Door, RecordInfo, Side, ViewInfo},
+    rule::{Fire, RuleLink},
+    writer::{WritePort, Writer},
+};
+
+/// Closes a view, whatever its type and whoever holds it.
+pub(super) trait Face: Send + Sync {
+    fn close(&self);
+    /// For a writer: how many items the record would have to hold for `n` more slots to be free now.
+    fn span_for(&self, n: usize) -> usize;
+    /// Lets the record hold so many items.
+    fn grow(&self, items: usize);
+}
+
+impl<T: Send> Face for Closer<T> {
+    fn close(&self) {
+        self.close();
+    }
+
+    fn span_for(&self, n: usize) -> usize {
+        self.span_for(n)
+    }
+
+    fn grow(&self, _: usize) {}
+}
+
+impl<T: Send> Face for Revoker<T> {
+    fn close(&self) {
+        self.revoke();
+    }
+
+    fn span_for(&self, n: usize) -> usize {
+        self.span_for(n)
+    }
+
+    fn grow(&self, items: usize) {
+        self.widen(items);
+    }
+}
+
+/// A view and how it is closed.
+pub(super) struct Entry<'env> {
+    pub(super) info: Arc<ViewInfo>,
+    pub(super) face: Box<dyn Face + 'env>,
+}
+
+/// A rule.
+pub(super) struct RuleCell<'env, E> {
+    pub(super) process: Arc<Process>,
+    pub(super) link: Arc<RuleLink>,
+    /// Its ports and code, until it ends.
+    pub(super) baton: Baton<Option<Box<dyn Fire<E> + 'env>>>,
+}
+
+/// How a process failed.
+pub(super) enum Outcome<E> {
+    Error(E),
+    Panic(Box<dyn Any + Send>),
+}
+
+/// A process that failed.
+pub(super) struct Failure<E> {
+    pub(super) process: Arc<Process>,
+    pub(super) outcome: Outcome<E>,
+}
+
+pub(super) struct Board<'env, E> {
+    pub(super) hub: Arc<Hub>,
+    pub(super) views: Mutex<Views<'env>>,
+    /// In the order in which they became known.
+    pub(super) failures: Mutex<Vec<Failure<E>>>,
+    rules: OnceLock<Vec<RuleCell<'env, E>>>,
+}
+
+/// The views of a network by their indices: all that are open, and perhaps some that are closed.
+#[derive(Default)]
+pub(super) struct Views<'env> {
+    pub(super) entries: BTreeMap<usize, Entry<'env>>,
+    next: usize,
+    /// The closed ones are thrown out when there are so many.
+    limit: usize,
+}
+
+impl<'env> Views<'env> {
+    /// Adds a view on `side` of which `face` is made.
+    pub(super) fn add(&mut self, side: Side, face: impl Face + 'env) -> Arc<ViewInfo> {
+        if self.entries.len() >= self.limit {
+            self.entries.retain(|_, entry| entry.info.is_open());
+            self.limit = 64.max(2 * self.entries.len());
+        }
+        let info = ViewInfo::new(self.next, side);
+        self.next += 1;
+        let entry = Entry { info: Arc::clone(&info), face: Box::new(face) };
+        self.entries.insert(info.index, entry);
+        info
+    }
+}
+
+impl<'env, E: Send> Board<'env, E> {
+    pub(super) fn new() -> Self {
+        Self {
+            hub: Hub::new(),
+            views: Mutex::default(),
+            failures: Mutex::new(Vec::new()),
+            rules: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn rules(&self) -> &[RuleCell<'env, E>] {
+        self.rules.get().map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn set_rules(&self, rules: Vec<RuleCell<'env, E>>) {
+        let _ = self.rules.set(rules);
+    }
+
+    /// A new process or rule, counted as live.
+    pub(super) fn new_process(&self, name: &str, is_rule: bool) -> Arc<Process> {
+        let mut processes = lock(&self.hub.processes);
+        let process = Process::new(processes.len(), name, is_rule);
+        processes.push(Arc::clone(&process));
+        self.hub.add_live();
+        process
+    }
+
+    /// What is known of a new record. A horizon that cannot be ends the network.
+    pub(super) fn new_record<T>(&self, horizon: &mut Horizon, initial: usize) -> Arc<RecordInfo> {
+        let mut records = lock(&self.hub.records);
+        let asked = horizon.items;
+        horizon.items = asked.clamp(1, 1 << 32);
+        horizon.most = horizon.most.clamp(horizon.items, 1 << 32);
+        let info = RecordInfo::new::<T>(records.len(), horizon, initial);
+        records.push(Arc::clone(&info));
+        drop(records);
+        let title = info.title();
+        if asked != horizon.items {
+            self.hub.misuse(format!(
+                "{title} is made with a horizon of {asked} items: a horizon is 1 to 2^32, so that its writer can \
+                 commit an item and its reader receive it"
+            ));
+        } else if initial > horizon.items {
+            self.hub.misuse(format!(
+                "{title} is made with {initial} items, but with a horizon of {asked}: make it with a horizon of \
+                 {initial} or more"
+            ));
+        }
+        info
+    }
+
+    /// A record with one writer and one reader.
+    pub(super) fn record<T: Send + 'env>(
+        &self,
+        mut horizon: Horizon,
+        items: Vec<T>,
+    ) -> (Writer<T>, Reader<T>) {
+        let info = self.new_record::<T>(&mut horizon, items.len());
+        let doors = Doors::new(&self.hub);
+        let items = items.into_iter().take(horizon.items);
+        let (writer, reader);
+        if horizon.items < horizon.most {
+            let (mut writers, mut readers) = self.many(&info, &horizon, Dealt::one(), Dealt::one(), &doors);
+            let mut one = writers.remove(0);
+            if let WritePort::Many(view) = &mut one.port
+                && items.len() > 0
+                && let Ok(mut slots) = view.try_stall(items.len())
+            {
+                slots.fill(items);
+                slots.commit();
+            }
+            (writer, reader) = (one, readers.remove(0));
+        } else {
+            let (on_items, on_room) = doors.hooks();
+            let (mut write, read) = bounded(horizon.items, on_items, on_room);
+            if items.len() > 0
+                && let Ok(mut slots) = write.try_stall(items.len())
+            {
+                slots.fill(items);
+                slots.commit();
+            }
+            let mut views = lock(&self.views);
+            let write_info = views.add(Side::Writers, write.closer());
+            let read_info = views.add(Side::Readers, read.closer());
+            writer = Writer {
+                grip: Grip::new(write_info, &info, &self.hub, &doors.room, None),
+                port: WritePort::One(write),
+            };
+            reader = Reader {
+                grip: Grip::new(read_info, &info, &self.hub, &doors.items, None),
+                port: ReadPort::One(read),
+            };
+        }
+        (writer, reader)
+    }
+
+    /// A record with several views on a side.
+    pub(super) fn shared<T: Send + 'env, R: ReadDeal<T>>(
+        &self,
+        mut horizon: Horizon,
+        writers: Dealt,
+        readers: R,
+    ) -> (Vec<Writer<T>>, Vec<Reader<T, R>>) {
+        let info = self.new_record::<T>(&mut horizon, 0);
+        self.many(&info, &horizon, writers, readers, &Doors::new(&self.hub))
+    }
+
+    fn many<T: Send + 'env, R: ReadDeal<T>>(
+        &self,
+        info: &Arc<RecordInfo>,
+        horizon: &Horizon,
+        writers: Dealt,
+        readers: R,
+        doors: &Doors,
+    ) -> (Vec<Writer<T>>, Vec<Reader<T, R>>) {
+        let (on_items, on_room) = doors.hooks();
+        let record = Record::<T, Dealt, R>::bounded(writers, readers, on_items, on_room);
+        let (write_ids, read_ids) = record.ids();
+        // Every id is vacant and exists, so registering fails nowhere.
+        let writers = (0..write_ids)
+            .filter_map(|id| self.writer(&record, id, horizon.items, info, doors).ok())
+            .collect();
+        let readers = (0..read_ids)
+            .filter_map(|id| self.reader(&record, id, horizon.items, info, doors).ok())
+            .collect();
+        (writers, readers)
+    }
+
+    /// Registers a writer of a record with many views.
+    pub(super) fn writer<T: Send + 'env, R: ReadDeal<T>>(
+        &self,
+        record: &Record<T, Dealt, R>,
+        id: usize,
+        horizon: usize,
+        info: &Arc<RecordInfo>,
+        doors: &Doors,
+    ) -> Result<Writer<T>, RegisterError> {
+        let mut view = record.writer(id, horizon)?;
+        let view_info = lock(&self.views).add(Side::Writers, view.revoker());
+        let grip = Grip::new(view_info, info, &self.hub, &doors.room, record.write_range());
+        Ok(Writer { grip, port: WritePort::Many(view) })
+    }
+
+    /// Registers a reader of a record with many views.
+    pub(super) fn reader<T: Send + 'env, R: ReadDeal<T>>(
+        &self,
+        record: &Record<T, Dealt, R>,
+        id: usize,
+        horizon: usize,
+        info: &Arc<RecordInfo>,
+        doors: &Doors,
+    ) -> Result<Reader<T, R>, RegisterError> {
+        let mut view = record.reader(id, horizon)?;
+        let view_info = lock(&self.views).add(Side::Readers, view.revoker());
+        let grip = Grip::new(view_info, info, &self.hub, &doors.items, record.read_range());
+        Ok(Reader { grip, port: ReadPort::Many(view) })
+    }
+
+    /// A process has ended: its failure is put down, and what it owns is closed.
+    pub(super) fn end_process(&self, process: &Arc<Process>, outcome: Option<Outcome<E>>) {
+        let failed = outcome.is_some();
+        if let Some(outcome) = outcome {
+            lock(&self.failures).push(Failure { process: Arc::clone(process), outcome });
+        }
+        for index in std::mem::take(&mut *lock(&process.views)) {
+            self.close(index, Closing::Process(process.index));
+        }
+        if failed {
+            self.hub.end();
+        }
+        self.hub.remove_live();
+    }
+
+    /// A rule has ended, or is not to fire any more.
+    pub(super) fn retire(
+        &self,
+        mut held: Held<'_, Option<Box<dyn Fire<E> + 'env>>>,
+        cell: &RuleCell<'env, E>,
+        outcome: Option<Outcome<E>>,
+    ) {
+        let body = held.state().take();
+        held.close();
+        Role::act(&cell.process, &self.hub);
+        if let Some(body) = &body {
+            body.notice(&cell.process);
+        }
+        // What the rule has captured is the user's, and may panic when it is dropped.
+        let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(body)));
+        let outcome = outcome.or(dropped.err().map(Outcome::Panic));
+        self.end_process(&cell.process, outcome);
+    }
+
+    fn close(&self, index: usize, by: Closing) {
+        // The entry is taken out, and closed without the lock: hooks may do much.
+        let entry = lock(&self.views).entries.remove(&index);
+        if let Some(entry) = entry
+            && entry.info.close(by)
+        {
+            entry.face.close();
+        }
+    }
+
+    /// Closes every view: the network ends.
+    pub(super) fn close_all(&self) {
+        let entries = std::mem::take(&mut lock(&self.views).entries);
+        for entry in entries.values() {
+            if entry.info.close(Closing::Ending) {
+                entry.face.close();
+            }
+        }
+        for cell in self.rules() {
+            cell.link.poke_last();
+        }
+    }
+}
+
+/// The doors at both sides of a record.
+#[derive(Clone)]
+pub(super) struct Doors {
+    hub: Arc<Hub>,
+    items: Arc<Door>,
+    room: Arc<Door>,
+}
+
+impl Doors {
+    pub(super) fn new(hub: &Arc<Hub>) -> Self {
+        Self { hub: Arc::clone(hub), items: Arc::default(), room: Arc::default() }
+    }
+
+    /// What the record calls when readers may go on, and writers.
+    #[allow(clippy::type_complexity)]
+    pub(super) fn hooks(&self) -> (impl Fn() + Send + Sync + 'static, impl Fn() + Send + Sync + 'static) {
+        let knock = |door: &Arc<Door>| {
+            let (door, hub) = (Arc::clone(door), Arc::clone(&self.hub));
+            move || door.knock(&hub)
+        };
+        (knock(&self.items), knock(&self.room))
+    }
+}

@@ -1,0 +1,316 @@
+//! What a network is made of, as plain data; and what can be seen to be wrong with it before it runs.
+
+use std::fmt::Write;
+
+use anabranch_record::sync::lock;
+
+use super::{net::Parts, ports::PortInfo, records::Side};
+
+/// A network as plain data: what [`Network::graph`](super::Network::graph) gives, and what a Plan is made of.
+///
+/// Processes and records are named by their positions. Which views a process with a thread uses is not known before
+/// it runs; the ports of rules are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Graph {
+    /// In the order of creation.
+    pub processes: Vec<ProcessNode>,
+    /// In the order of creation.
+    pub records: Vec<RecordEdge>,
+}
+
+/// A process or firing rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessNode {
+    /// Its name.
+    pub name: String,
+    /// It is a firing rule; else it has a thread.
+    pub is_rule: bool,
+}
+
+/// A record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordEdge {
+    /// Its name, or number, with the type of its items, as messages have it.
+    pub title: String,
+    /// The size of an item in bytes.
+    pub item_bytes: usize,
+    /// How many items it may hold.
+    pub horizon: usize,
+    /// How many items it may hold if the network would stand still otherwise.
+    pub grows_to: usize,
+    /// How many items are in it from the start.
+    pub initial: usize,
+    /// The ports of rules that write it.
+    pub writers: Vec<Port>,
+    /// The ports of rules that read it.
+    pub readers: Vec<Port>,
+    /// How many writers there are, those of no rule among them.
+    pub writer_count: usize,
+    /// How many readers there are, those of no rule among them.
+    pub reader_count: usize,
+    /// Writers that were dropped without having been used.
+    pub dropped_writers: usize,
+    /// Readers that were dropped without having been used.
+    pub dropped_readers: usize,
+}
+
+/// A rule's port on a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Port {
+    /// The position of the rule.
+    pub process: usize,
+    /// How many items it consumes or produces in each firing.
+    pub rate: usize,
+    /// How many items must be there, or slots.
+    pub needs: usize,
+    /// If indices are dealt in turn to several ports: how many in a row to this one.
+    pub range: Option<usize>,
+}
+
+impl Graph {
+    pub(super) fn of<E>(parts: &Parts<'_, E>) -> Self {
+        let hub = &parts.board.hub;
+        let processes = lock(&hub.processes)
+            .iter()
+            .map(|process| ProcessNode { name: process.name.clone(), is_rule: process.is_rule })
+            .collect();
+        let mut records: Vec<RecordEdge> = lock(&hub.records)
+            .iter()
+            .map(|record| {
+                let (writers, readers) = (lock(&record.writers), lock(&record.readers));
+                RecordEdge {
+                    title: record.title(),
+                    item_bytes: record.item_bytes,
+                    horizon: record.horizon(),
+                    grows_to: record.most,
+                    initial: record.initial,
+                    writers: Vec::new(),
+                    readers: Vec::new(),
+                    writer_count: writers.len(),
+                    reader_count: readers.len(),
+                    dropped_writers: writers.iter().filter(|view| !view.is_open()).count(),
+                    dropped_readers: readers.iter().filter(|view| !view.is_open()).count(),
+                }
+            })
+            .collect();
+        for cell in &parts.rules {
+            let Some(mut held) = cell.baton.poke() else { continue };
+            let ports = held.state().as_ref().map_or(Vec::new(), |body| body.describe());
+            held.let_go();
+            for PortInfo { record, side, rate, needs, range } in ports {
+                let Some(edge) = records.get_mut(record.index) else { continue };
+                let port = Port { process: cell.process.index, rate, needs, range };
+                match side {
+                    Side::Writers => edge.writers.push(port),
+                    Side::Readers => edge.readers.push(port),
+                }
+            }
+        }
+        Self { processes, records }
+    }
+
+    /// Whether rules hold both ends of the record.
+    pub(super) fn is_between_rules(&self, record: usize) -> bool {
+        let edge = &self.records[record];
+        edge.writers.len() == edge.writer_count && edge.readers.len() == edge.reader_count
+    }
+
+    fn name(&self, process: usize) -> &str {
+        self.processes.get(process).map_or("?", |process| &process.name)
+    }
+
+    /// The first thing that is wrong, with what to do.
+    pub(super) fn defect(&self) -> Option<String> {
+        self.records
+            .iter()
+            .find_map(|edge| self.missing(edge).or_else(|| self.port_defect(edge)))
+            .or_else(|| self.inconsistency())
+    }
+
+    /// A side of the record has nobody while the other has.
+    fn missing(&self, edge: &RecordEdge) -> Option<String> {
+        let gone = |count, dropped| count > 0 && dropped == count;
+        let no_writer = gone(edge.writer_count, edge.dropped_writers);
+        let no_reader = gone(edge.reader_count, edge.dropped_readers);
+        if no_writer == no_reader {
+            return None;
+        }
+        let (side, others, what, verb) = if no_writer {
+            ("writer", &edge.readers, "written", "read by")
+        } else {
+            ("reader", &edge.writers, "read", "written by")
+        };
+        let names: Vec<String> =
+            others.iter().map(|port| format!("\"{}\"", self.name(port.process))).collect();
+        let others =
+            if names.is_empty() { String::new() } else { format!(" It is {verb} {}.", names.join(", ")) };
+        Some(format!(
+            "{} has no {side}: it was dropped before the run, so nothing will be {what}.{others} Move the {side} into \
+             the process that is to use it",
+            edge.title
+        ))
+    }
+
+    /// A port that its record can never serve.
+    fn port_defect(&self, edge: &RecordEdge) -> Option<String> {
+        let ports = edge.readers.iter().map(|port| (port, true));
+        for (port, reads) in ports.chain(edge.writers.iter().map(|port| (port, false))) {
+            let (name, title) = (self.name(port.process), &edge.title);
+            if port.rate == 0 {
+                let verb = if reads { "consumes" } else { "produces" };
+                return Some(format!(
+                    "rule \"{name}\" {verb} 0 items of {title} in each firing: the rate of a port is 1 or more"
+                ));
+            }
+            if port.needs > edge.grows_to {
+                let verb = if reads { "peeks at" } else { "produces" };
+                return Some(format!(
+                    "rule \"{name}\" {verb} {} items of {title} in each firing, which has a horizon of {}: make the \
+                     record with a horizon of {} or more",
+                    port.needs, edge.grows_to, port.needs
+                ));
+            }
+            if let Some(range) = port.range
+                && (range % port.rate != 0 || port.needs > port.rate)
+            {
+                return Some(format!(
+                    "rule \"{name}\" has {} items of {title} in each firing and sees {}, but they are dealt in ranges \
+                     of {range}: with ranges the rate must divide {range}, and the rule sees no more than that",
+                    port.rate, port.needs
+                ));
+            }
+        }
+        None
+    }
+
+    /// A record whose rules write and read it at rates that no numbers of firings balance (E. Lee and D.
+    /// Messerschmitt, *Static Scheduling of Synchronous Data Flow Programs*, 1987, section III).
+    fn inconsistency(&self) -> Option<String> {
+        // How often each rule fires, relative to the first of its part of the graph.
+        let mut firings: Vec<Option<Ratio>> = vec![None; self.processes.len()];
+        let edges = self.balances();
+        let mut of: Vec<Vec<usize>> = vec![Vec::new(); self.processes.len()];
+        for (at, balance) in edges.iter().enumerate() {
+            of[balance.from].push(at);
+            of[balance.to].push(at);
+        }
+        for start in 0..self.processes.len() {
+            if firings[start].is_some() || of[start].is_empty() {
+                continue;
+            }
+            firings[start] = Some(Ratio::ONE);
+            let mut todo = vec![start];
+            while let Some(process) = todo.pop() {
+                let Some(known) = firings[process] else { continue };
+                for balance in of[process].iter().map(|&at| &edges[at]) {
+                    let forth = balance.from == process;
+                    let (other, gives, takes) = if forth {
+                        (balance.to, balance.written, balance.read)
+                    } else {
+                        (balance.from, balance.read, balance.written)
+                    };
+                    // Ratios beyond 128 bits are not looked at.
+                    let Some(wanted) = known.times(gives, takes) else { continue };
+                    match firings[other] {
+                        None => {
+                            firings[other] = Some(wanted);
+                            todo.push(other);
+                        }
+                        Some(found) if found != wanted => return Some(self.tell(balance)),
+                        Some(_) => {}
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn tell(&self, balance: &Balance) -> String {
+        let title = &self.records[balance.record].title;
+        let (from, to) = (self.name(balance.from), self.name(balance.to));
+        format!(
+            "the rates are inconsistent at {title}: rule \"{from}\" writes {} and rule \"{to}\" reads {} items in each \
+             firing, but by the other records between them they do not fire as often as that takes, so that items would \
+             pile up or run out; change one of the rates",
+            balance.written, balance.read
+        )
+    }
+
+    /// The pairs of rules that share a record.
+    fn balances(&self) -> Vec<Balance> {
+        let mut balances = Vec::new();
+        for (record, edge) in self.records.iter().enumerate() {
+            // With dealt indices each view has one of so many ranges.
+            let share =
+                |port: &Port, count: usize| port.rate as u128 * port.range.map_or(1, |_| count as u128);
+            for from in &edge.writers {
+                for to in &edge.readers {
+                    balances.push(Balance {
+                        record,
+                        from: from.process,
+                        to: to.process,
+                        written: share(from, edge.writer_count),
+                        read: share(to, edge.reader_count),
+                    });
+                }
+            }
+        }
+        balances
+    }
+
+    /// The network in Graphviz's language: rules and processes as boxes, records between them as edges, those that are
+    /// not known to be used by rules on both sides as nodes of their own.
+    pub fn dot(&self) -> String {
+        let quote = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
+        let mut text = String::from("digraph network {\n    rankdir=LR;\n    node [shape=box];\n");
+        for (index, process) in self.processes.iter().enumerate() {
+            let style = if process.is_rule { "" } else { ", style=rounded" };
+            let _ = writeln!(text, "    p{index} [label=\"{}\"{style}];", quote(&process.name));
+        }
+        for (index, edge) in self.records.iter().enumerate() {
+            let initial =
+                if edge.initial > 0 { format!(", {} at first", edge.initial) } else { String::new() };
+            let label = format!("{}\\nhorizon {}{initial}", quote(&edge.title), edge.horizon);
+            let _ = writeln!(text, "    r{index} [label=\"{label}\", shape=plaintext];");
+            for port in &edge.writers {
+                let _ = writeln!(text, "    p{} -> r{index} [taillabel=\"{}\"];", port.process, port.rate);
+            }
+            for port in &edge.readers {
+                let peeks =
+                    if port.needs > port.rate { format!(" of {}", port.needs) } else { String::new() };
+                let _ =
+                    writeln!(text, "    r{index} -> p{} [headlabel=\"{}{peeks}\"];", port.process, port.rate);
+            }
+        }
+        text.push_str("}\n");
+        text
+    }
+}
+
+/// A record between two rules, with what each of them writes or reads in a firing.
+struct Balance {
+    record: usize,
+    from: usize,
+    to: usize,
+    written: u128,
+    read: u128,
+}
+
+/// A fraction in its lowest terms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Ratio(u128, u128);
+
+impl Ratio {
+    const ONE: Self = Self(1, 1);
+
+    /// Itself times `by / of`, if that is no number of more than 128 bits.
+    fn times(self, by: u128, of: u128) -> Option<Self> {
+        let (up, down) = (self.0.checked_mul(by)?, self.1.checked_mul(of)?);
+        let divisor = gcd(up, down).max(1);
+        Some(Self(up / divisor, down / divisor))
+    }
+}
+
+fn gcd(a: u128, b: u128) -> u128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

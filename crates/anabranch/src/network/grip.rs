@@ -1,0 +1,177 @@
+//! What a writer and a reader have in common: to which process it belongs, and whether it is closed.
+
+use anabranch_record::Closed;
+use anabranch_record::sync::{Arc, lock};
+
+use super::{
+    hub::Hub,
+    process::{self, Process, Sleeper, Wait},
+    records::{Closing, Door, RecordInfo, Side, ViewInfo, Waiter},
+};
+
+/// The id of no process.
+const NOBODY: u64 = u64::MAX;
+
+pub(super) struct Grip {
+    /// The id of the process that uses it without being asked again.
+    owner: u64,
+    /// The id of the process that was last put on the door's list.
+    enlisted: u64,
+    pub(super) info: Arc<ViewInfo>,
+    pub(super) record: Arc<RecordInfo>,
+    pub(super) hub: Arc<Hub>,
+    /// Where it waits.
+    pub(super) door: Arc<Door>,
+    /// The length of the ranges that are dealt to it, if there are others on its side.
+    pub(super) range: Option<usize>,
+}
+
+impl Grip {
+    pub(super) fn new(
+        info: Arc<ViewInfo>,
+        record: &Arc<RecordInfo>,
+        hub: &Arc<Hub>,
+        door: &Arc<Door>,
+        range: Option<usize>,
+    ) -> Self {
+        lock(record.views(info.side)).push(Arc::clone(&info));
+        Self {
+            owner: NOBODY,
+            enlisted: NOBODY,
+            info,
+            record: Arc::clone(record),
+            hub: Arc::clone(hub),
+            door: Arc::clone(door),
+            range,
+        }
+    }
+
+    fn side(&self) -> Side {
+        self.info.side
+    }
+
+    /// To be called before each use: makes the view the current process's, if it is nobody's.
+    #[inline]
+    pub(super) fn enter(&mut self) -> Result<(), Closed> {
+        if process::current() == self.owner { Ok(()) } else { self.enter_slowly() }
+    }
+
+    #[cold]
+    fn enter_slowly(&mut self) -> Result<(), Closed> {
+        let current = process::current_process();
+        if let Some((process, hub)) = &current {
+            assert!(
+                Arc::ptr_eq(hub, &self.hub),
+                "process \"{}\" uses {}, which belongs to another network: make the record in the network \
+                 whose processes use it",
+                process.name,
+                self.record.title(),
+            );
+        }
+        if let Some(closing) = self.info.closing() {
+            if let Some((process, hub)) = &current {
+                if closing == Closing::Forgotten {
+                    hub.is_deadlock_after_all();
+                }
+                process.notice_own(closing);
+            }
+            return Err(Closed);
+        }
+        if self.hub.is_over() {
+            return Err(Closed);
+        }
+        if let Some((process, _)) = &current
+            && self.info.owner().is_none()
+        {
+            self.give_to(process);
+            self.owner = process.id;
+        }
+        Ok(())
+    }
+
+    /// Makes the process close it in the end.
+    pub(super) fn give_to(&self, process: &Process) {
+        self.info.set_owner(Some(process.index));
+        lock(&process.views).push(self.info.index);
+    }
+
+    /// Gives the view up: it belongs to the process that uses it next.
+    pub(super) fn hand_over(&mut self) {
+        if let Some(owner) = self.info.owner()
+            && let Some(process) = lock(&self.hub.processes).get(owner).cloned()
+        {
+            let mut views = lock(&process.views);
+            if let Some(at) = views.iter().position(|&view| view == self.info.index) {
+                views.swap_remove(at);
+                self.info.set_owner(None);
+            }
+        }
+        self.owner = NOBODY;
+    }
+
+    /// The current process is about to wait for `count` items (slots).
+    ///
+    /// # Panics
+    /// If no process runs here.
+    #[cold]
+    pub(super) fn sleeper(&mut self, count: usize) -> Sleeper {
+        let Some((process, hub)) = process::current_process() else {
+            let what = match self.side() {
+                Side::Writers => "room",
+                Side::Readers => "items",
+            };
+            panic!(
+                "{} is waited on for {what} outside of a process, where nobody may wait: use the view in a \
+                 process of its network, and give a firing rule its views as ports",
+                self.record.title(),
+            );
+        };
+        if self.enlisted != process.id {
+            self.door.enlist(Waiter::Actor(Arc::clone(process.actor())));
+            self.enlisted = process.id;
+        }
+        let wait = Wait { record: Arc::clone(&self.record), view: self.info.index, side: self.side(), count };
+        Sleeper { process, hub, wait }
+    }
+
+    /// The current process has found the other side closed.
+    #[cold]
+    pub(super) fn notice(&self) {
+        if let Some((process, hub)) = process::current_process() {
+            process.notice(&hub, &self.record, self.side().other());
+        }
+    }
+
+    /// The current process asks for more than the record will ever hold.
+    #[cold]
+    pub(super) fn too_wide(&self, count: usize) {
+        let process = process::current_process();
+        let name = process.as_ref().map_or("a caller outside of the network", |(process, _)| &process.name);
+        let what = match self.side() {
+            Side::Writers => "room for",
+            Side::Readers => "a view of",
+        };
+        self.hub.misuse(format!(
+            "process \"{name}\" asks for {what} {count} items at once, but {} has a horizon of {}: make the \
+             record with a horizon of {count} or more",
+            self.record.title(),
+            self.record.most,
+        ));
+        if let Some((process, _)) = &process {
+            process.notice_own(Closing::Ending);
+        }
+    }
+}
+
+impl Drop for Grip {
+    fn drop(&mut self) {
+        if self.info.closing() == Some(Closing::Forgotten) {
+            // A process that was there when the network stood still has had it all the time.
+            if matches!(process::closing_by(&self.hub), Closing::Process(_)) {
+                self.hub.is_deadlock_after_all();
+            }
+        } else {
+            self.info.close(process::closing_by(&self.hub));
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What a process may do while it runs, beside using its views: create records and processes.
+
+use std::fmt;
+
+use anabranch_record::sync::{Arc, Mutex, thread};
+use anabranch_record::{All, Dealt, ReadDeal, RegisterError};
+
+use super::{
+    Horizon, board::Board, process::Process, reader::Reader, registry::Registry, run, writer::Writer,
+};
+
+/// The code of a process.
+pub(super) type Code<'env, E> =
+    Box<dyn for<'a, 's> FnOnce(&'a Here<'s, 'env, E>) -> Result<(), E> + Send + 'env>;
+
+/// The network from inside of a process.
+pub struct Here<'s, 'env: 's, E> {
+    pub(super) scope: &'s thread::Scope<'s, 'env>,
+    pub(super) board: Arc<Board<'env, E>>,
+    pub(super) threads: Handles<'s>,
+    pub(super) process: Arc<Process>,
+}
+
+/// The threads of a run's processes.
+pub(super) type Handles<'s> = Arc<Mutex<Vec<thread::ScopedJoinHandle<'s, ()>>>>;
+
+impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
+    /// The name of the process.
+    pub fn name(&self) -> &str {
+        &self.process.name
+    }
+
+    /// Creates a process, which runs at once. See [`Network::process`](super::Network::process).
+    ///
+    /// Views of this process that it has not used itself, or [handed over](Writer::hand_over), may be moved into it.
+    pub fn process<F>(&self, name: &str, code: F)
+    where
+        F: for<'a, 't> FnOnce(&'a Here<'t, 'env, E>) -> Result<(), E> + Send + 'env,
+    {
+        let process = self.board.new_process(name, false);
+        run::spawn(self.scope, &self.board, &self.threads, process, Box::new(code));
+    }
+
+    /// As [`Network::record`](super::Network::record).
+    pub fn record<T: Send + 'env>(&self, horizon: impl Into<Horizon>) -> (Writer<T>, Reader<T>) {
+        self.board.record(horizon.into(), Vec::new())
+    }
+
+    /// As [`Network::record_with`](super::Network::record_with).
+    pub fn record_with<T: Send + 'env>(
+        &self,
+        horizon: impl Into<Horizon>,
+        items: impl IntoIterator<Item = T>,
+    ) -> (Writer<T>, Reader<T>) {
+        self.board.record(horizon.into(), items.into_iter().collect())
+    }
+
+    /// As [`Network::broadcast`](super::Network::broadcast).
+    ///
+    /// # Panics
+    /// If `readers` is 0.
+    pub fn broadcast<T: Send + Sync + 'env>(
+        &self,
+        horizon: impl Into<Horizon>,
+        readers: usize,
+    ) -> (Writer<T>, Vec<Reader<T, All>>) {
+        let (mut writers, readers) = self.shared(horizon, Dealt::one(), All::of(readers));
+        (writers.remove(0), readers)
+    }
+
+    /// As [`Network::shared`](super::Network::shared).
+    pub fn shared<T: Send + 'env, R: ReadDeal<T>>(
+        &self,
+        horizon: impl Into<Horizon>,
+        writers: Dealt,
+        readers: R,
+    ) -> (Vec<Writer<T>>, Vec<Reader<T, R>>) {
+        self.board.shared(horizon.into(), writers, readers)
+    }
+
+    /// As [`Network::registry`](super::Network::registry).
+    pub fn registry<T: Send + 'env, R: ReadDeal<T>>(
+        &self,
+        horizon: impl Into<Horizon>,
+        writers: Dealt,
+        readers: R,
+    ) -> Registry<T, R> {
+        self.board.registry(horizon.into(), writers, readers)
+    }
+
+    /// Registers a writer of the record, with an id below the number of its writers, that reserves up to `horizon`
+    /// slots at a time.
+    ///
+    /// # Errors
+    /// There is no such id, or it has a view, or it has ended.
+    pub fn writer<T: Send + 'env, R: ReadDeal<T>>(
+        &self,
+        registry: &Registry<T, R>,
+        id: usize,
+        horizon: usize,
+    ) -> Result<Writer<T>, RegisterError> {
+        self.board.register_writer(registry, id, horizon)
+    }
+
+    /// Registers a reader of the record, with an id below the number of its readers, that receives up to `horizon`
+    /// items at a time.
+    ///
+    /// # Errors
+    /// There is no such id, or it has a view, or it has ended.
+    pub fn reader<T: Send + 'env, R: ReadDeal<T>>(
+        &self,
+        registry: &Registry<T, R>,
+        id: usize,
+        horizon: usize,
+    ) -> Result<Reader<T, R>, RegisterError> {
+        self.board.register_reader(registry, id, horizon)
+    }
+}
+
+impl<E> fmt::Debug for Here<'_, '_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Here").field("name", &self.process.name).finish_non_exhaustive()
+    }
+}

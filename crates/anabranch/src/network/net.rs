@@ -1,0 +1,240 @@
+//! A network, as it is put together and run.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+
+use anabranch_record::sync::Arc;
+use anabranch_record::{All, Baton, Dealt, ReadDeal};
+
+use crate::Pool;
+
+use super::{
+    Error, Horizon,
+    board::{Board, RuleCell},
+    graph::Graph,
+    here::{Code, Here},
+    hub::Unrun,
+    ports::Ports,
+    process::Process,
+    reader::Reader,
+    registry::Registry,
+    rule::{Body, Fire, RuleLink, Verdict},
+    run::{self, Threads},
+    writer::Writer,
+};
+
+/// Processes that talk through records: built, then [run](Self::run).
+///
+/// `'env` is what processes may borrow from the caller, `E` the error that they may fail with.
+#[must_use = "a network does nothing until it is run"]
+pub struct Network<'env, E> {
+    /// Not dropped with the network, but by `run`: what processes borrow may be gone when a network is dropped, since
+    /// it may have been declared after it. So a network that is not run leaks what its processes have captured.
+    parts: ManuallyDrop<Parts<'env, E>>,
+    threads: Threads<'env>,
+    _unrun: Unrun,
+    borrows: PhantomData<&'env ()>,
+}
+
+/// What a network is made of.
+pub(super) struct Parts<'env, E> {
+    pub(super) board: Arc<Board<'env, E>>,
+    pub(super) processes: Vec<(Arc<Process>, Code<'env, E>)>,
+    pub(super) rules: Vec<RuleCell<'env, E>>,
+}
+
+impl<'env, E: Send + 'env> Network<'env, E> {
+    /// A network without processes, whose rules are fired by as many workers as there are processors.
+    pub fn new() -> Self {
+        let board = Arc::new(Board::new());
+        let unrun = Unrun(Arc::clone(&board.hub));
+        let parts = Parts { board, processes: Vec::new(), rules: Vec::new() };
+        Self {
+            parts: ManuallyDrop::new(parts),
+            threads: Threads::Workers(crate::default_workers()),
+            _unrun: unrun,
+            borrows: PhantomData,
+        }
+    }
+
+    /// Fires rules on `n` threads, the one that calls [`run`](Self::run) among them. Processes have threads of their
+    /// own, which do not count.
+    ///
+    /// # Panics
+    /// If `n` is 0.
+    #[track_caller]
+    pub fn workers(mut self, n: usize) -> Self {
+        assert!(n > 0, "a network has 1 worker or more, not 0");
+        self.threads = Threads::Workers(n);
+        self
+    }
+
+    /// Fires rules on the threads of `pool`, which several networks and streams may share. Processes have threads of
+    /// their own, which do not count.
+    pub fn pool(mut self, pool: &'env Pool) -> Self {
+        self.threads = Threads::Pool(pool);
+        self
+    }
+
+    /// A record with one writer and one reader.
+    pub fn record<T: Send + 'env>(&mut self, horizon: impl Into<Horizon>) -> (Writer<T>, Reader<T>) {
+        self.parts.board.record(horizon.into(), Vec::new())
+    }
+
+    /// A record with one writer and one reader, in which `items` are from the start, as if they had been written. A
+    /// circle of processes that each read before they write needs some in one of its records.
+    pub fn record_with<T: Send + 'env>(
+        &mut self,
+        horizon: impl Into<Horizon>,
+        items: impl IntoIterator<Item = T>,
+    ) -> (Writer<T>, Reader<T>) {
+        self.parts.board.record(horizon.into(), items.into_iter().collect())
+    }
+
+    /// A record with one writer and `readers` readers that see every item, in place.
+    ///
+    /// # Panics
+    /// If `readers` is 0.
+    pub fn broadcast<T: Send + Sync + 'env>(
+        &mut self,
+        horizon: impl Into<Horizon>,
+        readers: usize,
+    ) -> (Writer<T>, Vec<Reader<T, All>>) {
+        let (mut writers, readers) = self.shared(horizon, Dealt::one(), All::of(readers));
+        (writers.remove(0), readers)
+    }
+
+    /// A record with one writer and `readers` readers that take turns of `burst` items: with
+    /// [`merge`](Self::merge) behind them, copies of a process share its work, and the order stays.
+    ///
+    /// # Panics
+    /// If one of them is 0.
+    pub fn deal<T: Send + 'env>(
+        &mut self,
+        horizon: impl Into<Horizon>,
+        readers: usize,
+        burst: usize,
+    ) -> (Writer<T>, Vec<Reader<T>>) {
+        let (mut writers, readers) = self.shared(horizon, Dealt::one(), Dealt::of(readers, burst));
+        (writers.remove(0), readers)
+    }
+
+    /// A record with `writers` writers that take turns of `burst` items, and one reader.
+    ///
+    /// # Panics
+    /// If one of them is 0.
+    pub fn merge<T: Send + 'env>(
+        &mut self,
+        horizon: impl Into<Horizon>,
+        writers: usize,
+        burst: usize,
+    ) -> (Vec<Writer<T>>, Reader<T>) {
+        let (writers, mut readers) = self.shared(horizon, Dealt::of(writers, burst), Dealt::one());
+        (writers, readers.remove(0))
+    }
+
+    /// A record with several writers, which take turns, and several readers, which take turns or see
+    /// [all](All) items. The stream ends at the first index that its writer will not write.
+    pub fn shared<T: Send + 'env, R: ReadDeal<T>>(
+        &mut self,
+        horizon: impl Into<Horizon>,
+        writers: Dealt,
+        readers: R,
+    ) -> (Vec<Writer<T>>, Vec<Reader<T, R>>) {
+        self.parts.board.shared(horizon.into(), writers, readers)
+    }
+
+    /// A record with which processes register views as they run: as many on each side as `writers` and `readers` say.
+    pub fn registry<T: Send + 'env, R: ReadDeal<T>>(
+        &mut self,
+        horizon: impl Into<Horizon>,
+        writers: Dealt,
+        readers: R,
+    ) -> Registry<T, R> {
+        self.parts.board.registry(horizon.into(), writers, readers)
+    }
+
+    /// Adds a process: plain code that runs on a thread of its own, waits in its views and may create other processes.
+    /// Names may repeat.
+    pub fn process<F>(&mut self, name: &str, code: F)
+    where
+        F: for<'a, 's> FnOnce(&'a Here<'s, 'env, E>) -> Result<(), E> + Send + 'env,
+    {
+        let process = self.parts.board.new_process(name, false);
+        self.parts.processes.push((process, Box::new(code)));
+    }
+
+    /// Adds a firing rule: a process without a thread, whose `code` is called each time that all its inputs and the
+    /// room for all its outputs are there. Its rates are fixed: see [`Reader::consumes`] and [`Writer::produces`].
+    ///
+    /// `inputs` and `outputs` are one port, or a tuple or vector of ports. The rule ends when an input has ended or an
+    /// output has no reader left, or when `code` returns [`Break`](std::ops::ControlFlow::Break). It must not wait.
+    ///
+    /// ```
+    /// use anabranch::network::Network;
+    /// use std::ops::ControlFlow::{Break, Continue};
+    ///
+    /// let mut net = Network::<String>::new().workers(1);
+    /// let (numbers, signal) = net.record::<f32>(16);
+    /// let (averages, smooth) = net.record::<f32>(16);
+    /// let (mut input, mut output) = ((1..=6).map(|n| n as f32), Vec::new());
+    /// net.rule("numbers", (), numbers.produces(1), move |(), numbers| match input.next() {
+    ///     Some(n) => Ok(Continue(numbers.push(n))),
+    ///     None => Ok(Break(())),
+    /// });
+    /// // sees three items each time, and goes on by one
+    /// net.rule("average", signal.consumes(1).peeks(3), averages.produces(1), |signal, averages| {
+    ///     averages.push(signal.iter().sum::<f32>() / 3.0);
+    ///     Ok(())
+    /// });
+    /// net.rule("print", smooth.consumes(1), (), |smooth, ()| Ok(output.push(smooth[0])));
+    /// net.run().unwrap();
+    /// assert_eq!(output, [2.0, 3.0, 4.0, 5.0]);
+    /// ```
+    pub fn rule<I, O, V, F>(&mut self, name: &str, inputs: I, outputs: O, code: F)
+    where
+        I: Ports + Send + 'env,
+        O: Ports + Send + 'env,
+        V: Verdict,
+        F: for<'a> FnMut(&mut I::Bursts<'a>, &mut O::Bursts<'a>) -> Result<V, E> + Send + 'env,
+    {
+        let process = self.parts.board.new_process(name, true);
+        let link = RuleLink::new(self.parts.rules.len(), &self.parts.board.hub);
+        let body: Box<dyn Fire<E> + 'env> = Box::new(Body::new(inputs, outputs, code, &process, &link));
+        self.parts.rules.push(RuleCell { process, link, baton: Baton::new(Some(body)) });
+    }
+
+    /// What the network is made of, as plain data: processes, records, who writes and reads which, horizons and rates.
+    pub fn graph(&self) -> Graph {
+        Graph::of(&self.parts)
+    }
+
+    /// Runs the network until every process has ended. The calling thread waits, or is one of the workers.
+    ///
+    /// # Errors
+    /// If a process has failed: the one that was created first of those that failed for a reason of their own. If the
+    /// network stood still. If it was put together or used wrongly: the message says what to do.
+    ///
+    /// # Panics
+    /// If a process has panicked, with what it has panicked with.
+    pub fn run(self) -> Result<(), Error<E>> {
+        let Self { parts, threads, _unrun, .. } = self;
+        run::run(ManuallyDrop::into_inner(parts), &threads)
+    }
+}
+
+impl<'env, E: Send + 'env> Default for Network<'env, E> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<E> fmt::Debug for Network<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Network")
+            .field("processes", &self.parts.processes.len())
+            .field("rules", &self.parts.rules.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,122 @@
+//! Records whose views come and go while the network runs.
+
+use std::fmt;
+use std::sync::{Arc, Weak};
+
+use anabranch_record::sync::{Mutex, lock};
+use anabranch_record::{Dealt, Observer, ReadDeal, Record, RegisterError};
+
+use super::{
+    Horizon,
+    board::{Board, Doors, Face},
+    reader::Reader,
+    records::{RecordInfo, Side},
+    writer::Writer,
+};
+
+/// A record with which processes register views of their own as they run: made by
+/// [`Network::registry`](super::Network::registry), used through [`Here::writer`](super::Here::writer) and
+/// [`Here::reader`](super::Here::reader). Clones are of the same record.
+///
+/// Items flow once every id of either side has been registered, so that no reader is too late. A view that
+/// [leaves](Reader::leave) hands its id to the next process that asks for it, which goes on where it stopped; one that
+/// is dropped, or closes with its process, ends its id for good. A view with a wider horizon makes the record grow.
+/// When the last clone of the registry is dropped, or the network stands still, ids that have no view end, too.
+pub struct Registry<T: Send, R: ReadDeal<T>> {
+    shared: Arc<Shared<T, R>>,
+}
+
+struct Shared<T: Send, R: ReadDeal<T>> {
+    /// Locked so that the registry can be shared where items cannot.
+    record: Mutex<Record<T, Dealt, R>>,
+    info: anabranch_record::sync::Arc<RecordInfo>,
+    doors: Doors,
+}
+
+/// Ends the ids that have no view.
+struct Vacant<T: Send, R: ReadDeal<T>>(Weak<Shared<T, R>>);
+
+impl<T: Send, R: ReadDeal<T>> Face for Vacant<T, R> {
+    fn close(&self) {
+        let Some(shared) = self.0.upgrade() else { return };
+        let record = lock(&shared.record);
+        let (writers, readers) = record.ids();
+        // A view that is registered and dropped ends its id; those that are taken or have ended are left alone.
+        (0..writers).for_each(|id| drop(record.writer(id, 1)));
+        (0..readers).for_each(|id| drop(record.reader(id, 1)));
+    }
+
+    fn span_for(&self, _: usize) -> usize {
+        0
+    }
+
+    fn grow(&self, _: usize) {}
+}
+
+impl<'env, E: Send> Board<'env, E> {
+    pub(super) fn registry<T: Send + 'env, R: ReadDeal<T>>(
+        &self,
+        mut horizon: Horizon,
+        writers: Dealt,
+        readers: R,
+    ) -> Registry<T, R> {
+        let info = self.new_record::<T>(&mut horizon, 0);
+        let doors = Doors::new(&self.hub);
+        let (on_items, on_room) = doors.hooks();
+        let record = Mutex::new(Record::bounded(writers, readers, on_items, on_room));
+        let shared = Arc::new(Shared { record, info, doors });
+        lock(&self.views).add(Side::Writers, Vacant(Arc::downgrade(&shared)));
+        Registry { shared }
+    }
+
+    pub(super) fn register_writer<T: Send + 'env, R: ReadDeal<T>>(
+        &self,
+        registry: &Registry<T, R>,
+        id: usize,
+        horizon: usize,
+    ) -> Result<Writer<T>, RegisterError> {
+        let Shared { record, info, doors } = &*registry.shared;
+        let writer = self.writer(&lock(record), id, horizon.max(1), info, doors)?;
+        info.set_horizon(info.horizon().max(horizon));
+        Ok(writer)
+    }
+
+    pub(super) fn register_reader<T: Send + 'env, R: ReadDeal<T>>(
+        &self,
+        registry: &Registry<T, R>,
+        id: usize,
+        horizon: usize,
+    ) -> Result<Reader<T, R>, RegisterError> {
+        let Shared { record, info, doors } = &*registry.shared;
+        let reader = self.reader(&lock(record), id, horizon.max(1), info, doors)?;
+        info.set_horizon(info.horizon().max(horizon));
+        Ok(reader)
+    }
+}
+
+impl<T: Copy + Send + Sync, R: ReadDeal<T>> Registry<T, R> {
+    /// A reader that is not registered: it holds nobody up, sees what is there when it looks, and misses the rest. What
+    /// it sees depends on the schedule, so it is for instruments and displays.
+    pub fn observer(&self) -> Observer<T> {
+        lock(&self.shared.record).observer()
+    }
+}
+
+impl<T: Send, R: ReadDeal<T>> Registry<T, R> {
+    /// How many items the record may hold: those of the widest view, or none until every id has been registered.
+    pub fn span(&self) -> usize {
+        lock(&self.shared.record).span()
+    }
+}
+
+impl<T: Send, R: ReadDeal<T>> Clone for Registry<T, R> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<T: Send, R: ReadDeal<T>> fmt::Debug for Registry<T, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registry").field("record", &self.shared.info.title()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,239 @@
+//! A run of a network: its threads, and what comes of it.
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use anabranch_record::crew::Stay;
+use anabranch_record::sync::{Arc, Mutex, lock, thread};
+
+use crate::Pool;
+
+use super::{
+    Error,
+    board::{Board, Failure, Outcome},
+    graph::Graph,
+    here::{Code, Handles, Here},
+    net::Parts,
+    process::{Process, Role},
+    worker,
+};
+
+/// Who fires the rules.
+pub(super) enum Threads<'env> {
+    Workers(usize),
+    Pool(&'env Pool),
+}
+
+pub(super) fn run<'env, E: Send + 'env>(
+    parts: Parts<'env, E>,
+    threads: &Threads<'env>,
+) -> Result<(), Error<E>> {
+    let graph = Graph::of(&parts);
+    let Parts { board, processes, rules } = parts;
+    let hub = Arc::clone(&board.hub);
+    if let Some(message) = graph.defect() {
+        hub.misuse(message);
+    }
+    if let Some(message) = lock(&hub.wrong).misuse.take() {
+        hub.finish();
+        return Err(Error::misused(message));
+    }
+    hub.start();
+    let is_alone = matches!(threads, Threads::Workers(1));
+    for cell in &rules {
+        if let Some(mut held) = cell.baton.poke() {
+            if let Some(body) = held.state().as_mut().filter(|_| is_alone) {
+                body.set_alone(&|record| graph.is_between_rules(record.index));
+            }
+            held.let_go();
+        }
+    }
+    let count = rules.len();
+    board.set_rules(rules);
+    for cell in board.rules() {
+        cell.link.poke();
+    }
+    // This thread is awake, and every process from before it starts.
+    hub.rouse();
+    match threads {
+        // A worker more than there are rules would find none.
+        Threads::Workers(workers) => {
+            live(&board, processes, workers.saturating_sub(1).min(count), |board| worker::lead(board));
+        }
+        Threads::Pool(pool) => {
+            let board_of_helpers = &board;
+            let job = move |_: &anabranch_record::crew::Guest<'_>| {
+                board_of_helpers.hub.rouse();
+                worker::help(board_of_helpers);
+                Stay::Done
+            };
+            let helpers = (pool.threads() - 1).min(count.saturating_sub(1));
+            pool.crew.lend(helpers, &job, &|| (), |offer| {
+                if helpers > 0 {
+                    offer.call();
+                }
+                live(&board, processes, 0, |board| worker::lead(board));
+            });
+        }
+    }
+    hub.finish();
+    judge(&board)
+}
+
+/// Runs the processes, `helpers` workers and `lead` until all have ended.
+fn live<'env, E: Send + 'env>(
+    board: &Arc<Board<'env, E>>,
+    processes: Vec<(Arc<Process>, Code<'env, E>)>,
+    helpers: usize,
+    lead: impl FnOnce(&Board<'env, E>),
+) {
+    thread::scope(|scope| {
+        let threads: Handles<'_> = Arc::new(Mutex::new(Vec::new()));
+        for _ in 0..helpers {
+            let board_of_helper = Arc::clone(board);
+            board.hub.rouse();
+            let helper = move || worker::help(&board_of_helper);
+            match start(scope, "anabranch-worker", helper) {
+                Some(handle) => lock(&threads).push(handle),
+                // Fewer workers do it, too.
+                None => board.hub.rest(),
+            }
+        }
+        for (process, code) in processes {
+            spawn(scope, board, &threads, process, code);
+        }
+        lead(board);
+        // Nobody creates a process any more. The joins return when the threads are really gone.
+        loop {
+            let handles = std::mem::take(&mut *lock(&threads));
+            if handles.is_empty() {
+                break;
+            }
+            for handle in handles {
+                let _ = handle.join();
+            }
+        }
+    });
+}
+
+/// Starts the thread of a process.
+pub(super) fn spawn<'s, 'env: 's, E: Send + 'env>(
+    scope: &'s thread::Scope<'s, 'env>,
+    board: &Arc<Board<'env, E>>,
+    threads: &Handles<'s>,
+    process: Arc<Process>,
+    code: Code<'env, E>,
+) {
+    let hub = Arc::clone(&board.hub);
+    hub.rouse();
+    let here =
+        Here { scope, board: Arc::clone(board), threads: Arc::clone(threads), process: Arc::clone(&process) };
+    match start(scope, &process.name, move || live_as(&here, code)) {
+        Some(handle) => lock(threads).push(handle),
+        None => {
+            let (name, count) = (&process.name, lock(threads).len());
+            hub.misuse(format!(
+                "the system gives no thread for process \"{name}\"; there are {count}: make some of the \
+                 processes firing rules, which need none"
+            ));
+            board.end_process(&process, None);
+            hub.rest();
+        }
+    }
+}
+
+/// A thread with this name, if the system gives one.
+fn start<'s, 'env: 's>(
+    scope: &'s thread::Scope<'s, 'env>,
+    name: &str,
+    code: impl FnOnce() + Send + 's,
+) -> Option<thread::ScopedJoinHandle<'s, ()>> {
+    #[cfg(not(shuttle))]
+    {
+        // A thread's name must not contain a zero.
+        let builder = thread::Builder::new().name(name.replace('\0', " "));
+        builder.spawn_scoped(scope, code).ok()
+    }
+    #[cfg(shuttle)]
+    {
+        let _ = name;
+        Some(scope.spawn(code))
+    }
+}
+
+/// The life of a process.
+fn live_as<'env, E: Send + 'env>(here: &Here<'_, 'env, E>, code: Code<'env, E>) {
+    let (board, process) = (&here.board, &here.process);
+    let outcome = {
+        let _role = Role::play(process, &board.hub);
+        match catch_unwind(AssertUnwindSafe(|| code(here))) {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(Outcome::Error(error)),
+            Err(payload) => Some(Outcome::Panic(payload)),
+        }
+    };
+    board.end_process(process, outcome);
+    board.hub.rest();
+}
+
+/// What the run returns, once everybody has ended.
+fn judge<E: Send>(board: &Board<'_, E>) -> Result<(), Error<E>> {
+    let failures = std::mem::take(&mut *lock(&board.failures));
+    let wrong = std::mem::take(&mut *lock(&board.hub.wrong));
+    let is_deadlock = wrong.deadlock.is_some();
+    let is_networks = is_deadlock || wrong.misuse.is_some();
+    if let Some(failure) = first_of_its_own(board, failures, is_deadlock, is_networks) {
+        return match failure.outcome {
+            Outcome::Error(error) => Err(Error::failed(&failure.process.name, error)),
+            Outcome::Panic(payload) => resume_unwind(payload),
+        };
+    }
+    if let Some(message) = wrong.misuse {
+        return Err(Error::misused(message));
+    }
+    wrong.deadlock.map_or(Ok(()), |deadlock| Err(Error::deadlocked(deadlock)))
+}
+
+/// The failure that counts: of those that do not follow from another process's end, the one of the process that was
+/// created first.
+///
+/// A failure follows if the process has noticed that a view was closed by the end of the network; or by a process
+/// that has failed itself, or that has noticed in turn. Where two failures would follow from one another, the one
+/// that was known first is its own.
+fn first_of_its_own<E>(
+    board: &Board<'_, E>,
+    failures: Vec<Failure<E>>,
+    is_deadlock: bool,
+    is_networks: bool,
+) -> Option<Failure<E>> {
+    let processes = lock(&board.hub.processes);
+    let failed: BTreeSet<usize> = failures.iter().map(|failure| failure.process.index).collect();
+    // Whether a failure of `start` follows from others; each process is looked at once.
+    let follows = |start: &Process| {
+        let mut seen = BTreeSet::from([start.index]);
+        let mut todo = vec![start.index];
+        while let Some(index) = todo.pop() {
+            let Some(process) = processes.get(index) else { continue };
+            if index != start.index && failed.contains(&index) {
+                return true;
+            }
+            let saw = process.saw();
+            if saw.ending || saw.forgotten && is_deadlock {
+                return true;
+            }
+            todo.extend(saw.processes.into_iter().filter(|&next| seen.insert(next)));
+        }
+        false
+    };
+    let own = |failure: &Failure<E>| !follows(&failure.process);
+    let of_their_own: Vec<bool> = failures.iter().map(own).collect();
+    let some = of_their_own.contains(&true);
+    failures
+        .into_iter()
+        .zip(of_their_own)
+        .enumerate()
+        // Without any, somebody began nevertheless, if it was not the network.
+        .filter(|(at, (_, own))| *own || !some && !is_networks && *at == 0)
+        .map(|(_, (failure, _))| failure)
+        .min_by_key(|failure| failure.process.index)
+}

@@ -1,0 +1,144 @@
+//! What is done when nobody in a network is awake: a record grows, forgotten views are closed, or it is a deadlock.
+//!
+//! The calls here have the network for themselves (see [`hub`](super::hub)): no index moves, no view is used.
+
+use anabranch_record::sync::{Arc, lock};
+
+use super::{
+    board::Board,
+    deadlock::{Deadlock, WaitOn},
+    process::{Process, Wait},
+    records::{Closing, RecordInfo, Side},
+    worker,
+};
+
+impl<E: Send> Board<'_, E> {
+    /// Makes somebody go on, or ends the network.
+    pub(super) fn stands_still(&self) {
+        let waits = self.waits();
+        if self.grow(&waits) {
+            return;
+        }
+        // Views that no process has used are taken for forgotten. If one of the processes that stand still uses one
+        // later, or drops it, it was none, and this was a deadlock: then that is what the run returns.
+        let deadlock =
+            Deadlock { waits: waits.iter().map(|(process, wait)| self.tell(process, wait)).collect() };
+        lock(&self.hub.wrong).suspect.get_or_insert_with(|| deadlock.clone());
+        let before = self.hub.rousings();
+        self.close_forgotten();
+        if self.hub.rousings() != before || worker::has_rules() || self.hub.has_rules() {
+            return;
+        }
+        lock(&self.hub.wrong).deadlock.get_or_insert(deadlock);
+        self.hub.end();
+        self.close_all();
+    }
+
+    /// The processes and rules that wait, in the order of their creation.
+    fn waits(&self) -> Vec<(Arc<Process>, Wait)> {
+        let mut waits: Vec<(Arc<Process>, Wait)> = Vec::new();
+        for cell in self.rules() {
+            let Some(mut held) = cell.baton.poke() else { continue };
+            let Some(body) = held.state() else {
+                held.close();
+                continue;
+            };
+            if let Some(wait) = body.wait() {
+                waits.push((Arc::clone(&cell.process), wait));
+            }
+            held.let_go();
+        }
+        for process in lock(&self.hub.processes).iter() {
+            if let Some(wait) = process.actor().wait() {
+                waits.push((Arc::clone(process), wait));
+            }
+        }
+        waits.sort_by_key(|(process, _)| process.index);
+        waits
+    }
+
+    /// Makes the smallest full record on which somebody waits for room larger, if one may grow.
+    fn grow(&self, waits: &[(Arc<Process>, Wait)]) -> bool {
+        let full = waits.iter().filter(|(_, wait)| wait.side == Side::Writers);
+        let asks = full
+            .map(|(_, wait)| (wait, self.asks(wait)))
+            .filter(|(wait, asks)| *asks > wait.record.horizon() && *asks <= wait.record.most);
+        let Some((wait, asks)) = asks.min_by_key(|(wait, _)| (wait.record.horizon(), wait.record.index))
+        else {
+            return false;
+        };
+        // By as much again, so that a record that grows often does not stop the network each time.
+        let items = asks.max(wait.record.horizon().saturating_mul(2)).min(wait.record.most);
+        let views = lock(&self.views);
+        let Some(entry) = views.entries.get(&wait.view) else { return false };
+        wait.record.set_horizon(items);
+        entry.face.grow(items);
+        true
+    }
+
+    /// For a horizon of how many items a waiting call asks.
+    fn asks(&self, wait: &Wait) -> usize {
+        match wait.side {
+            Side::Readers => wait.count,
+            Side::Writers => {
+                lock(&self.views).entries.get(&wait.view).map_or(0, |entry| entry.face.span_for(wait.count))
+            }
+        }
+    }
+
+    /// Closes the views that no process owns.
+    fn close_forgotten(&self) {
+        let mut forgotten = Vec::new();
+        lock(&self.views).entries.retain(|_, entry| {
+            let is_forgotten = entry.info.is_open() && entry.info.owner().is_none();
+            if is_forgotten {
+                forgotten
+                    .push((Arc::clone(&entry.info), std::mem::replace(&mut entry.face, Box::new(Nothing))));
+            }
+            !is_forgotten
+        });
+        for (info, face) in forgotten {
+            if info.close(Closing::Forgotten) {
+                face.close();
+            }
+        }
+    }
+
+    /// A wait in words.
+    fn tell(&self, process: &Process, wait: &Wait) -> WaitOn {
+        let record: &RecordInfo = &wait.record;
+        let other_side = wait.side.other();
+        let views = lock(record.views(other_side));
+        let processes = lock(&self.hub.processes);
+        let mut others: Vec<(String, usize)> = Vec::new();
+        for view in views.iter().filter(|view| view.is_open()) {
+            if let Some(owner) = view.owner().and_then(|owner| processes.get(owner)) {
+                others.push((owner.name.clone(), owner.index));
+            }
+        }
+        WaitOn {
+            process: process.name.clone(),
+            process_index: process.index,
+            record: record.title(),
+            for_room: wait.side == Side::Writers,
+            count: wait.count,
+            horizon: record.horizon(),
+            asks: self.asks(wait),
+            others,
+            unused: views.iter().filter(|view| view.is_open() && view.owner().is_none()).count(),
+        }
+    }
+}
+
+/// The face of a view that is being closed.
+struct Nothing;
+
+impl super::board::Face for Nothing {
+    fn close(&self) {}
+
+    fn span_for(&self, _: usize) -> usize {
+        0
+    }
+
+    fn grow(&self, _: usize) {}
+}

@@ -1,0 +1,172 @@
+//! From a stream to a run.
+
+use std::convert::Infallible;
+use std::panic::resume_unwind;
+use std::time::{Duration, Instant};
+
+use anabranch_plan::{ItemType, Node, Plan};
+use anabranch_record::EventCount;
+use anabranch_record::sync::{Arc, Ordering};
+
+use super::Stream;
+use super::draft::Draft;
+use crate::cancel::{CancelToken, Stopped};
+use crate::engine::{self, Assembly, ErrorSlot, Line, Means, Measures, Outcome, Run, SinkCall, own_events};
+use crate::mode::Mode;
+use crate::monitor::{MonitorThread, watched};
+use crate::progress::Reporter;
+use crate::report::Report;
+use crate::serial::Serial;
+use crate::unit::{Apply, Unit};
+use crate::workers::Workers;
+
+/// What a run came to.
+pub(super) struct Ended<E> {
+    pub(super) result: Result<(), E>,
+    pub(super) report: Option<Report>,
+}
+
+impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
+    /// The plan of this stream, which would run if an end followed. Nothing runs.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let plan = Stream::from_iter(0..10).map(|n| n + 1).name("increment").plan();
+    /// println!("{plan}");
+    /// assert!(plan.to_dot().contains("increment"));
+    /// ```
+    pub fn plan(&self) -> Plan {
+        self.draft.planned(Node::sink("end"), ItemType::of::<U::Out>()).0
+    }
+}
+
+impl<'env, U, M> Stream<'env, U, M>
+where
+    U: Apply<M::Error> + Send + 'env,
+    M: Mode,
+    M::Error: Send + 'env,
+{
+    /// Runs the stream into `op`, the end called `sink`. A panic of user code is resumed here, after every
+    /// thread has left.
+    pub(super) fn run<E, Op>(self, sink: Node, op: Op, errors: &Arc<ErrorSlot<E>>) -> Ended<E>
+    where
+        E: Send,
+        Op: Serial<U::Out, E, Out = Infallible>,
+    {
+        let Self { tail, draft, .. } = self;
+        let mut code = Some((tail, op));
+        let mut connect = for_one_run(|assembly, reporter| {
+            let (tail, op) = code.take().expect("a stream is connected once");
+            let taker = SinkCall::<U::To, U::Out, E, Op>::taker(assembly, op, errors, reporter);
+            tail.connect(assembly, taker);
+        });
+        let end = (sink, ItemType::of::<U::Out>());
+        let (outcome, report) = run(draft, end, M::REPORTS, &mut connect);
+        let result = match outcome {
+            Outcome::Complete => Ok(()),
+            Outcome::Error => Err(errors.take().expect("an error that was noted")),
+            Outcome::Panic(payload) => resume_unwind(payload),
+        };
+        Ended { result, report }
+    }
+}
+
+/// Connects the code of a stream to an assembly, with what tells of progress.
+type Connect<'c, 'run> = dyn FnMut(&mut Assembly<'run>, Option<Reporter<'run>>) + 'c;
+
+/// The function itself, for assemblies of one lifetime: that of what the end borrows.
+fn for_one_run<'run, F>(connect: F) -> F
+where
+    F: FnMut(&mut Assembly<'run>, Option<Reporter<'run>>),
+{
+    connect
+}
+
+/// Runs what `connect` connects. The same for every stream, so that it is compiled once.
+fn run<'run>(
+    mut draft: Box<Draft<'run>>,
+    (end, item): (Node, ItemType),
+    reports: bool,
+    connect: &mut Connect<'_, 'run>,
+) -> (Outcome, Option<Report>) {
+    let draft = &mut *draft;
+    draft.outline.close(end, item, &draft.attached);
+    let attached = &mut draft.attached;
+    let plan = std::mem::replace(&mut draft.outline.plan, Plan::empty());
+    let is_watched = attached.is_watched();
+    let measures = (reports || is_watched).then(|| {
+        let window = plan.domains.iter().map(|domain| domain.window).max().unwrap_or(1);
+        Measures::new(plan.nodes.len(), window, plan.settings.workers, attached.traces && reports)
+    });
+    let own = own_events(&plan, attached.outside.as_ref());
+    let dedicated: Vec<Arc<EventCount>> = own.iter().flatten().cloned().collect();
+    let run = Arc::new(Run::new(&plan, dedicated, measures, attached.feed.take()));
+    if attached.takes_none {
+        run.drain();
+    }
+    let reporter = attached.progress.take().map(|call| Reporter::new(call, Arc::clone(&attached.bytes)));
+    let guard = Attachment::new(&attached.tokens, attached.handle.as_ref(), &run);
+    let began = Instant::now();
+    // Without a watch, nobody looks at the plan while the line runs.
+    let seen = is_watched.then(|| plan.clone());
+    let monitor = is_watched
+        .then(|| MonitorThread::new(attached.monitor.take().unwrap_or_default(), attached.stall.take()));
+    let monitor = std::cell::Cell::new(monitor);
+    let watch = |line: &Line<'_>, work: &dyn Fn()| {
+        let monitor = monitor.take().expect("a run is watched once");
+        watched(line, &run, seen.as_ref().expect("a plan that is seen"), monitor, work);
+    };
+    let crew = attached.pool.map(|pool| &pool.crew);
+    let most = attached.most;
+    let means = Means { crew, own, most, watch: is_watched.then_some(&watch) };
+    let (plan, pulled) = engine::execute(&run, plan, means, |assembly| connect(assembly, reporter));
+    guard.end(pulled);
+    let report = reports.then(|| finished(plan, began.elapsed(), &run));
+    (run.outcome(), report)
+}
+
+/// The report of a run that is over.
+fn finished(plan: Plan, wall: Duration, run: &Run) -> Report {
+    Report::new(plan, wall, run.measures().expect("a run that is reported is measured"))
+}
+
+/// Joins a run to what can steer it from outside, and takes it away again, also when user code panics through the inline
+/// executor.
+struct Attachment<'r> {
+    tokens: &'r [CancelToken],
+    handle: Option<&'r Workers>,
+    run: &'r Arc<Run>,
+    /// How many items were pulled.
+    pulled: u64,
+}
+
+impl<'r> Attachment<'r> {
+    fn new(tokens: &'r [CancelToken], handle: Option<&'r Workers>, run: &'r Arc<Run>) -> Self {
+        for token in tokens {
+            token.attach(run);
+        }
+        if let Some(handle) = handle {
+            handle.attach(run);
+        }
+        Self { tokens, handle, run, pulled: 0 }
+    }
+
+    /// The run is over, and has pulled so many items.
+    fn end(mut self, pulled: u64) {
+        self.pulled = pulled;
+    }
+}
+
+impl Drop for Attachment<'_> {
+    fn drop(&mut self) {
+        let delivered = self.run.delivered.load(Ordering::Relaxed);
+        let counts = Stopped { delivered, dropped: self.pulled.saturating_sub(delivered) };
+        for token in self.tokens {
+            token.detach(self.run, counts);
+        }
+        if let Some(handle) = self.handle {
+            handle.detach(self.run);
+        }
+    }
+}

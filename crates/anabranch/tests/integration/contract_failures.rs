@@ -1,0 +1,566 @@
+//! Failures at any place. The caller gets the failure that the loop would have met, unchanged, after exactly
+//! the items before it. No item is lost and no thread is left (C2, C6).
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::panic::panic_any;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::contract_support::watchdog::{Gate, hush, panic_of, within};
+use crate::contract_support::world::Planted;
+use anabranch::Stream;
+
+/// The payload of the panics in these tests.
+fn planted(origin: u64) -> Planted {
+    Planted { node: 7, origin, path: 3 }
+}
+
+/// Runs `body` for several numbers of workers and windows.
+fn for_settings(body: impl Fn(usize, usize) + Send + 'static) {
+    hush();
+    within(move || {
+        for workers in [1, 2, 3, 8] {
+            for window in [1, 2, 5, 64] {
+                body(workers, window);
+            }
+        }
+    });
+}
+
+/// Checks that `run` panics with `planted(at)` after exactly the items before it. `run` gets a vector for
+/// what the sink has seen.
+fn panics_at(at: u64, run: impl FnOnce(&mut Vec<u64>)) {
+    let mut got = Vec::new();
+    let payload = panic_of(|| run(&mut got));
+    assert_eq!(*payload.downcast::<Planted>().expect("its own payload"), planted(at));
+    assert_eq!(got, (0..at).collect::<Vec<_>>());
+}
+
+fn panic_if(n: u64, at: u64) -> u64 {
+    if n == at {
+        panic_any(planted(at));
+    }
+    n
+}
+
+#[test]
+fn a_panic_of_the_source_comes_back_whole() {
+    for_settings(|workers, window| {
+        for at in [0, 1, 17] {
+            panics_at(at, |got| {
+                let source = (0..100).map(|n| panic_if(n, at));
+                Stream::from_iter(source)
+                    .workers(workers)
+                    .window(window)
+                    .map(|n| n)
+                    .for_each(|n| got.push(n));
+            });
+        }
+    });
+}
+
+#[test]
+fn a_panic_of_each_kind_of_parallel_stage_comes_back_whole() {
+    for_settings(|workers, window| {
+        for at in [0, 1, 17, 99] {
+            macro_rules! check {
+                (|$stream:ident| $stages:expr) => {
+                    panics_at(at, |got| {
+                        let $stream = Stream::from_iter(0..100u64).workers(workers).window(window);
+                        $stages.for_each(|n| got.push(n));
+                    })
+                };
+            }
+            check!(|s| s.map(|n| panic_if(n, at)));
+            check!(|s| s.filter(|&n| panic_if(n, at) == n));
+            check!(|s| s.filter_map(|n| Some(panic_if(n, at))));
+            check!(|s| s.inspect(|&n| assert_eq!(panic_if(n, at), n)));
+            check!(|s| s.flat_map(|n| [panic_if(n, at)]));
+            check!(|s| s.flat_map(|n| std::iter::once(n).map(|n| panic_if(n, at))));
+            check!(|s| s.map_with(|| 0, |_, n| panic_if(n, at)));
+            check!(|s| s.map(|n| n).serial(|n| n).map(|n| panic_if(n, at)).serial(|n| n));
+        }
+    });
+}
+
+#[test]
+fn a_panic_of_each_kind_of_serial_stage_comes_back_whole() {
+    for_settings(|workers, window| {
+        for at in [0, 1, 17, 99] {
+            macro_rules! check {
+                (|$stream:ident| $stages:expr) => {
+                    panics_at(at, |got| {
+                        let $stream = Stream::from_iter(0..100u64).workers(workers).window(window);
+                        $stages.for_each(|n| got.push(n));
+                    })
+                };
+            }
+            check!(|s| s.serial(|n| panic_if(n, at)));
+            check!(|s| s.map(|n| n).serial(|n| panic_if(n, at)).map(|n| n));
+            check!(|s| s.serial_filter_map(|n| Some(panic_if(n, at))));
+            check!(|s| s.scan((), |(), n| Some(panic_if(n, at))));
+            check!(|s| s.take_while(|&n| panic_if(n, at) == n));
+            check!(|s| s.zip((0..100).map(|n| panic_if(n, at))).map(|(n, _)| n));
+            check!(|s| s.flat_map(|n| [n]).serial(|n| panic_if(n, at)).map(|n| n));
+        }
+    });
+}
+
+#[test]
+fn a_panic_of_the_sink_comes_back_whole() {
+    for_settings(|workers, window| {
+        for at in [0, 1, 17, 99] {
+            let stream = || Stream::from_iter(0..100u64).workers(workers).window(window).map(|n| n);
+            panics_at(at, |got| stream().for_each(|n| got.push(panic_if(n, at))));
+            panics_at(at, |got| {
+                stream().fold((), |(), n| got.push(panic_if(n, at)));
+            });
+            panics_at(at, |got| {
+                stream().find(|&n| {
+                    got.push(panic_if(n, at));
+                    false
+                });
+            });
+            let fallible = |got: &mut Vec<_>, n| {
+                got.push(panic_if(n, at));
+                Ok::<_, ()>(())
+            };
+            panics_at(at, |got| stream().try_for_each(|n| fallible(got, n)).unwrap());
+        }
+    });
+}
+
+#[test]
+fn a_panic_of_a_factory_comes_back_whole() {
+    for_settings(|workers, window| {
+        let stream = || Stream::from_iter(0..100u64).workers(workers).window(window);
+        panics_at(0, |got| {
+            stream().map_with(|| panic_any(planted(0)), |(), n| n).for_each(|n| got.push(n));
+        });
+        panics_at(0, |got| {
+            let stage = stream().serial(|n| n).map_with(|| panic_any(planted(0)), |(), n| n);
+            stage.serial(|n| n).for_each(|n| got.push(n));
+        });
+    });
+}
+
+#[test]
+fn a_panic_of_one_workers_factory_is_a_failure_at_the_item_that_needed_it() {
+    hush();
+    within(|| {
+        for workers in 2..6 {
+            let (made, mut got) = (AtomicUsize::new(0), Vec::new());
+            let factory = || {
+                // The factory makes the first state and panics for all others.
+                if made.fetch_add(1, Ordering::SeqCst) > 0 {
+                    panic_any(planted(1));
+                }
+            };
+            let run = || {
+                Stream::from_iter(0..2_000u64)
+                    .workers(workers)
+                    .window(16)
+                    .map_with(factory, |(), n| {
+                        thread::yield_now();
+                        n
+                    })
+                    .for_each(|n| got.push(n));
+            };
+            // A second worker may or may not have joined in time. What was delivered is in order in both
+            // cases.
+            match std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)) {
+                Ok(()) => assert_eq!(got.len(), 2_000),
+                Err(payload) => assert!(payload.is::<Planted>()),
+            }
+            assert_eq!(got, (0..got.len() as u64).collect::<Vec<_>>());
+        }
+    });
+}
+
+/// An item that is counted, and that panics when it is dropped if it is the chosen one.
+struct Touchy<'c> {
+    n: u64,
+    touchy: bool,
+    drops: &'c AtomicUsize,
+}
+
+impl Drop for Touchy<'_> {
+    fn drop(&mut self) {
+        self.drops.fetch_add(1, Ordering::SeqCst);
+        if self.touchy && !thread::panicking() {
+            panic_any(planted(self.n));
+        }
+    }
+}
+
+#[test]
+fn a_panic_of_an_items_drop_is_a_failure_at_that_item() {
+    for_settings(|workers, window| {
+        for at in [0, 1, 17] {
+            let drops = AtomicUsize::new(0);
+            let source = || {
+                let drops = &drops;
+                (0..100).map(move |n| Touchy { n, touchy: n == at, drops })
+            };
+            let stream = || Stream::from_iter(source()).workers(workers).window(window);
+            panics_at(at, |got| stream().map(|item| item.n).for_each(|n| got.push(n)));
+            panics_at(at, |got| stream().serial(|item| item.n).for_each(|n| got.push(n)));
+            panics_at(at, |got| {
+                // A filter drops the item.
+                let stage = stream().filter(|item| item.n != at).map(|item| item.n);
+                stage.for_each(|n| got.push(n));
+            });
+            panics_at(at, |got| {
+                // The sink has seen the item and drops it.
+                stream().map(|item| item).for_each(|item| {
+                    if item.n != at {
+                        got.push(item.n);
+                    }
+                });
+            });
+        }
+    });
+}
+
+#[test]
+fn a_panic_of_a_states_drop_reaches_the_caller() {
+    struct State;
+    impl Drop for State {
+        fn drop(&mut self) {
+            if !thread::panicking() {
+                panic_any(planted(5));
+            }
+        }
+    }
+    for_settings(|workers, window| {
+        let mut got = Vec::new();
+        let payload = panic_of(|| {
+            Stream::from_iter(0..5u64)
+                .workers(workers)
+                .window(window)
+                .map_with(|| State, |_, n| n)
+                .for_each(|n| got.push(n));
+        });
+        assert!(payload.is::<Planted>());
+        assert_eq!(got, (0..5).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn states_are_dropped_on_their_threads_before_the_call_returns() {
+    struct State<'c>(thread::ThreadId, &'c AtomicUsize, PhantomData<*const ()>);
+    impl Drop for State<'_> {
+        fn drop(&mut self) {
+            assert_eq!(self.0, thread::current().id());
+            self.1.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+    for_settings(|workers, window| {
+        let alive = AtomicUsize::new(0);
+        let make = || {
+            alive.fetch_add(1, Ordering::SeqCst);
+            State(thread::current().id(), &alive, PhantomData)
+        };
+        for at in [3, 1_000] {
+            let stream = Stream::from_iter(0..200u64).workers(workers).window(window);
+            let result = stream
+                .map_with(make, |state, n| {
+                    assert_eq!(state.0, thread::current().id());
+                    n
+                })
+                .try_for_each(|n| if n == at { Err(n) } else { Ok(()) });
+            assert_eq!(result.is_err(), at == 3);
+            assert_eq!(alive.load(Ordering::SeqCst), 0);
+        }
+    });
+}
+
+#[test]
+fn the_earlier_failure_wins_even_when_it_is_later_in_time() {
+    for_settings(|workers, window| {
+        if workers == 1 || window == 1 {
+            return;
+        }
+        // Item 20 fails only after item 21 has failed.
+        let (later, mut got) = (AtomicBool::new(false), Vec::new());
+        let result = Stream::from_iter(0..1_000u64)
+            .workers(workers)
+            .window(window)
+            .try_map(|n| match n {
+                20 => {
+                    // Item 21 may come after this one on the same worker, so the wait has a limit.
+                    crate::contract_support::watchdog::comes_true(Duration::from_millis(50), || {
+                        later.load(Ordering::SeqCst)
+                    });
+                    thread::sleep(Duration::from_millis(2));
+                    Err(n)
+                }
+                21.. => {
+                    later.store(true, Ordering::SeqCst);
+                    Err(n)
+                }
+                _ => Ok(n),
+            })
+            .for_each(|n| got.push(n));
+        assert_eq!(result, Err(20));
+        assert_eq!(got, (0..20).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn an_error_before_a_panic_wins_and_a_panic_before_an_error_too() {
+    for_settings(|workers, window| {
+        let run = |error: u64, panic: u64| {
+            let mut got = Vec::new();
+            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                Stream::from_iter(0..100u64)
+                    .workers(workers)
+                    .window(window)
+                    .map(|n| panic_if(n, panic))
+                    .serial(|n| n)
+                    .try_map(|n| if n == error { Err(n) } else { Ok(n) })
+                    .for_each(|n| got.push(n))
+            }));
+            (result.map_err(|payload| *payload.downcast::<Planted>().unwrap()), got)
+        };
+        assert_eq!(run(6, 7), (Ok(Err(6)), (0..6).collect()));
+        assert_eq!(run(7, 6), (Err(planted(6)), (0..6).collect()));
+    });
+}
+
+#[test]
+fn of_two_stages_that_fail_at_one_item_the_first_one_counts() {
+    for_settings(|workers, window| {
+        let mut got = Vec::new();
+        let fail = |at: u64, stage: &'static str| move |n| if n == at { Err((n, stage)) } else { Ok(n) };
+        let result = Stream::from_iter(0..100u64)
+            .workers(workers)
+            .window(window)
+            .try_map(fail(30, "first"))
+            .try_map(fail(30, "second"))
+            .try_serial(fail(30, "third"))
+            .try_map(fail(30, "fourth"))
+            .try_for_each(|n| {
+                got.push(n);
+                fail(30, "sink")(n).map(drop)
+            });
+        assert_eq!(result, Err((30, "first")));
+        assert_eq!(got, (0..30).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn what_a_batch_of_children_gave_before_its_failure_is_delivered() {
+    for_settings(|workers, window| {
+        let run = |panics: bool| {
+            let mut got = Vec::new();
+            let children = move |n: u64| {
+                (0..5).map(move |child| {
+                    if (n, child) == (7, 3) && panics {
+                        panic_any(planted(7));
+                    }
+                    (n, child)
+                })
+            };
+            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                Stream::from_iter(0..50)
+                    .workers(workers)
+                    .window(window)
+                    .flat_map(children)
+                    .try_map(|item| if item == (7, 3) { Err(item) } else { Ok(item) })
+                    .serial(|item| item)
+                    .map(|item| item)
+                    .for_each(|item| got.push(item))
+            }));
+            let before = (0..50).flat_map(|n| (0..5).map(move |child| (n, child)));
+            assert_eq!(got, before.take_while(|&item| item != (7, 3)).collect::<Vec<_>>());
+            result
+        };
+        assert_eq!(run(false).expect("an error"), Err((7, 3)));
+        assert_eq!(*run(true).unwrap_err().downcast::<Planted>().unwrap(), planted(7));
+    });
+}
+
+#[test]
+fn a_failure_behind_the_first_children_comes_before_one_among_the_last() {
+    for_settings(|workers, window| {
+        let mut got = Vec::new();
+        let fail = |at| move |child| if child == at { Err(child) } else { Ok(child) };
+        // Child 4 of item 2 fails where it is made, and child 1 after the next serial stage.
+        let result = Stream::from_iter(0..50u64)
+            .workers(workers)
+            .window(window)
+            .flat_map(|n| (0..5).map(move |child| 10 * n + child))
+            .try_map(fail(24))
+            .serial(|child| child)
+            .try_map(fail(21))
+            .for_each(|child| got.push(child));
+        assert_eq!(result, Err(21));
+        assert_eq!(got, [0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 20]);
+    });
+}
+
+#[test]
+fn who_has_enough_before_the_failure_hides_it() {
+    for_settings(|workers, window| {
+        let stream = || {
+            let stream = Stream::from_iter(0..1_000u64).workers(workers).window(window);
+            stream.flat_map(|n| [n, n]).try_map(|n| if n == 20 { Err(n) } else { Ok(n) }).serial(|n| n)
+        };
+        assert_eq!(stream().find(|&n| n == 19), Ok(Some(19)));
+        assert_eq!(stream().take(39).count(), Ok(39));
+        assert_eq!(stream().take(40).map(|n| n).batch(7).count(), Ok(6));
+        assert_eq!(stream().take(41).count(), Err(20));
+        assert_eq!(stream().find(|&n| n == 20), Err(20));
+        assert_eq!(stream().any(|n| n == 19), Ok(true));
+    });
+}
+
+#[test]
+fn a_stop_inside_a_batch_of_children_leaves_the_rest() {
+    for_settings(|workers, window| {
+        let stream = || {
+            let stream = Stream::from_iter(0..1_000u64).workers(workers).window(window);
+            stream.flat_map(|n| (0..10).map(move |child| 10 * n + child)).map(|n| n)
+        };
+        let taken = stream().take(25).map(|n| n).collect::<Vec<_>>();
+        assert_eq!(taken, (0..25).collect::<Vec<_>>());
+        assert_eq!(stream().find(|&n| n == 33), Some(33));
+        let mut seen = 0;
+        let result = stream().serial(|n| n).try_for_each(|n| {
+            seen += 1;
+            if n == 47 { Err(n) } else { Ok(()) }
+        });
+        assert_eq!((result, seen), (Err(47), 48));
+        // The stage after the stop gives what it has gathered, as at the end of a source.
+        let batches = stream().take(25).batch(10).map(|batch| batch.len()).collect::<Vec<_>>();
+        assert_eq!(batches, [10, 10, 5]);
+    });
+}
+
+#[test]
+fn a_sink_that_breaks_ends_an_endless_source() {
+    for_settings(|workers, window| {
+        let stream = || Stream::from_iter(0u64..).workers(workers).window(window).map(|n| n * 2);
+        assert_eq!(stream().find(|&n| n == 200), Some(200));
+        assert!(!stream().all(|n| n < 100));
+        assert_eq!(stream().take(10).count(), 10);
+        assert_eq!(stream().try_for_each(|n| if n == 80 { Err(n) } else { Ok(()) }), Err(80));
+    });
+}
+
+#[test]
+fn an_error_of_the_source_comes_after_all_that_it_gave() {
+    for_settings(|workers, window| {
+        for at in [0, 1, 30] {
+            let mut got = Vec::new();
+            let mut asked_again = false;
+            let source = (0u64..).map(|n| {
+                asked_again |= n > at;
+                if n < at { Ok(n) } else { Err(n) }
+            });
+            let stream = Stream::try_from_iter(source).workers(workers).window(window);
+            let result = stream.map(|n| n).serial(|n| n).for_each(|n| got.push(n));
+            assert_eq!(result, Err(at));
+            assert_eq!(got, (0..at).collect::<Vec<_>>());
+            assert!(!asked_again);
+        }
+    });
+}
+
+#[test]
+fn nothing_is_pulled_once_a_failure_is_known() {
+    hush();
+    within(|| {
+        for panics in [false, true] {
+            for workers in [2, 3, 8] {
+                let failed = Gate::default();
+                let mut asked = 0;
+                let source = (0u64..).inspect(|&n| {
+                    asked = n;
+                    if n == 10 {
+                        // The running call is waited for, and no other call follows.
+                        failed.pass();
+                        thread::sleep(Duration::from_millis(200));
+                    }
+                });
+                let run = || {
+                    Stream::from_iter(source)
+                        .workers(workers)
+                        .window(64)
+                        .try_map(|n| {
+                            if n == 5 {
+                                failed.open();
+                                if panics {
+                                    panic_any(planted(5));
+                                }
+                                return Err(n);
+                            }
+                            Ok(n)
+                        })
+                        .for_each(|_| {})
+                };
+                let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+                if panics {
+                    assert_eq!(*result.unwrap_err().downcast::<Planted>().unwrap(), planted(5));
+                } else {
+                    assert_eq!(result.unwrap(), Err(5));
+                }
+                assert_eq!(asked, 10, "{workers} workers");
+            }
+        }
+    });
+}
+
+#[test]
+fn stages_behind_a_failure_are_not_run_for_later_items() {
+    for_settings(|workers, window| {
+        let mut last = Vec::new();
+        let result = Stream::from_iter(0..500u64)
+            .workers(workers)
+            .window(window)
+            .map(|n| n)
+            .try_serial(|n| if n == 100 { Err(n) } else { Ok(n) })
+            .map(|n| assert!(n < 100))
+            .for_each(|()| last.push(()));
+        assert_eq!((result, last.len()), (Err(100), 100));
+    });
+}
+
+#[test]
+fn a_run_that_panicked_leaves_the_next_one_alone() {
+    hush();
+    within(|| {
+        for round in 0..100 {
+            panics_at(round % 7, |got| {
+                let stream = Stream::from_iter(0..20).workers(3).window(4);
+                stream.map(|n| panic_if(n, round % 7)).for_each(|n| got.push(n));
+            });
+            assert_eq!(Stream::from_iter(0..20).workers(3).map(|n| n).fold(0, |a, b| a + b), 190);
+        }
+    });
+}
+
+#[test]
+fn panics_with_texts_keep_their_texts() {
+    within(|| {
+        std::panic::set_hook(Box::new(|_| {}));
+        let payload = panic_of(|| {
+            Stream::from_iter(0..10).workers(2).map(|n| assert!(n != 3, "item {n} is bad")).for_each(|()| {});
+        });
+        let _ = std::panic::take_hook();
+        assert_eq!(crate::contract_support::watchdog::message(&*payload), "item 3 is bad");
+    });
+}
+
+#[test]
+fn a_value_that_is_not_sync_may_travel() {
+    for_settings(|workers, window| {
+        let stream = Stream::from_iter((0..100u64).map(Cell::new)).workers(workers).window(window);
+        let stream =
+            stream.inspect(|cell| cell.set(cell.get() + 1)).serial(|cell| cell).map(Cell::into_inner);
+        assert_eq!(stream.fold(0, |a, n| a + n), 5_050);
+    });
+}

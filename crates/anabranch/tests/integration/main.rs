@@ -1,0 +1,59 @@
+//! What this crate promises, checked from outside: all tests are one program, which is linked once.
+//!
+//! With `--cfg shuttle` it holds the models instead, which run in shuttle's threads and in no others.
+
+#[cfg(shuttle)]
+mod model;
+#[cfg(shuttle)]
+mod shuttle_failures;
+#[cfg(shuttle)]
+mod shuttle_networks;
+#[cfg(shuttle)]
+mod shuttle_pools;
+#[cfg(shuttle)]
+mod shuttle_rendezvous;
+#[cfg(shuttle)]
+mod shuttle_runs;
+#[cfg(shuttle)]
+mod shuttle_shards;
+#[cfg(shuttle)]
+mod shuttle_ssp;
+
+#[cfg(not(shuttle))]
+mod annotations;
+#[cfg(not(shuttle))]
+mod channel;
+#[cfg(not(shuttle))]
+mod contract_corners;
+#[cfg(not(shuttle))]
+mod contract_failures;
+#[cfg(not(shuttle))]
+mod contract_flow;
+#[cfg(not(shuttle))]
+mod contract_leftovers;
+#[cfg(not(shuttle))]
+mod contract_random;
+#[cfg(not(shuttle))]
+mod contract_shards;
+#[cfg(not(shuttle))]
+mod contract_stops;
+#[cfg(not(shuttle))]
+mod contract_support;
+#[cfg(not(shuttle))]
+mod contract_types;
+#[cfg(not(shuttle))]
+mod examples;
+#[cfg(not(shuttle))]
+mod futures;
+#[cfg(not(shuttle))]
+mod misuse;
+#[cfg(not(shuttle))]
+mod network;
+#[cfg(not(shuttle))]
+mod one_plan;
+#[cfg(not(shuttle))]
+mod passes;
+#[cfg(not(shuttle))]
+mod report;
+#[cfg(not(shuttle))]
+mod ssp;

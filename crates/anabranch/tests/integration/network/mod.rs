@@ -1,0 +1,10 @@
+//! What process networks promise, each promise with tests that try to break it.
+
+mod deadlocks;
+mod failures;
+mod lines;
+mod random;
+mod registration;
+mod rules;
+mod shapes;
+mod views;

@@ -1,0 +1,420 @@
+//! Random networks against a slow interpreter of the textbook's Kahn networks: unbounded queues, one step at a time.
+
+use std::collections::VecDeque;
+
+use anabranch::network::{Here, Horizon, Network, Reader, Writer};
+use proptest::prelude::*;
+
+/// What a process does: a little machine that the network and the interpreter both run.
+#[derive(Debug, Clone)]
+enum Kind {
+    /// Writes `count` numbers.
+    Source { count: u64, seed: u64 },
+    /// Reads one item of each input in turn, and writes a mixture to each output. Ends with the first input.
+    Zip,
+    /// Reads a header `h` of its first input, then `h % 4` items of the last one, and writes their sum to all outputs:
+    /// its mode changes with the input.
+    Modes,
+    /// Reads its inputs in turn, `rates` items of each before the next; writes each to the outputs in turn.
+    Turns { rates: Vec<u64> },
+    /// Lets a child of its own do what [`Kind::Zip`] does, through records of its own.
+    Parent,
+    /// Three copies of a process share the items of the one input by ranges of `burst`.
+    Copies { burst: usize },
+    /// A firing rule: consumes, peeks, produces; one input, one output.
+    Rule { consumes: usize, peeks: usize, produces: usize },
+}
+
+#[derive(Debug, Clone)]
+struct Node {
+    kind: Kind,
+    inputs: Vec<usize>,
+    outputs: Vec<usize>,
+}
+
+/// An edge has one writer and one reader.
+#[derive(Debug, Clone)]
+struct Edge {
+    horizon: usize,
+    initial: Vec<u64>,
+}
+
+#[derive(Debug, Clone)]
+struct Case {
+    nodes: Vec<Node>,
+    edges: Vec<Edge>,
+}
+
+fn mix(a: u64, b: u64) -> u64 {
+    (a ^ b.rotate_left(17)).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ a >> 7
+}
+
+/// How a process talks to whoever runs it.
+trait Streams {
+    fn read(&mut self, input: usize) -> Option<u64>;
+    /// False if nobody reads any more.
+    fn write(&mut self, output: usize, item: u64) -> bool;
+}
+
+/// Runs a machine on streams. `None`: it ends.
+fn zip(io: &mut impl Streams, inputs: usize, outputs: usize) -> Option<()> {
+    loop {
+        let mut mixture = 1;
+        for input in 0..inputs {
+            mixture = mix(mixture, io.read(input)?);
+        }
+        for output in 0..outputs {
+            io.write(output, mix(mixture, output as u64)).then_some(())?;
+        }
+    }
+}
+
+fn run_machine(kind: &Kind, io: &mut impl Streams, inputs: usize, outputs: usize) -> Option<()> {
+    match kind {
+        Kind::Source { count, seed } => {
+            for n in 0..*count {
+                for output in 0..outputs {
+                    io.write(output, mix(*seed, n)).then_some(())?;
+                }
+            }
+            None
+        }
+        Kind::Zip | Kind::Parent => zip(io, inputs, outputs),
+        Kind::Modes => loop {
+            let header = io.read(0)?;
+            let mut sum = header;
+            for _ in 0..header % 4 {
+                sum = mix(sum, io.read(inputs - 1)?);
+            }
+            for output in 0..outputs {
+                io.write(output, sum).then_some(())?;
+            }
+        },
+        Kind::Turns { rates } => {
+            let mut next = 0;
+            loop {
+                for input in 0..inputs {
+                    for _ in 0..rates[input % rates.len()] {
+                        let item = io.read(input)?;
+                        io.write(next % outputs, item).then_some(())?;
+                        next += 1;
+                    }
+                }
+            }
+        }
+        Kind::Copies { .. } => loop {
+            let item = io.read(0)?;
+            io.write(0, mix(item, 3)).then_some(())?;
+        },
+        Kind::Rule { consumes, peeks, produces } => {
+            let mut window = VecDeque::new();
+            loop {
+                while window.len() < *peeks {
+                    window.push_back(io.read(0)?);
+                }
+                let sum = window.iter().fold(0, |sum, &n| mix(sum, n));
+                for k in 0..*produces {
+                    io.write(0, mix(sum, k as u64)).then_some(())?;
+                }
+                window.drain(..*consumes);
+            }
+        }
+    }
+}
+
+/// The interpreter: every process in a thread of its own would do, but a textbook has no threads. So a process is run
+/// again from its beginning with what its inputs hold so far, which must give more of the same; until nothing changes.
+fn interpret(case: &Case) -> Vec<Vec<u64>> {
+    struct Replay<'a> {
+        inputs: Vec<&'a [u64]>,
+        outputs: Vec<Vec<u64>>,
+        at: Vec<usize>,
+    }
+    impl Streams for Replay<'_> {
+        fn read(&mut self, input: usize) -> Option<u64> {
+            let item = self.inputs[input].get(self.at[input]).copied()?;
+            self.at[input] += 1;
+            Some(item)
+        }
+
+        fn write(&mut self, output: usize, item: u64) -> bool {
+            self.outputs[output].push(item);
+            true
+        }
+    }
+    let mut streams: Vec<Vec<u64>> = case.edges.iter().map(|edge| edge.initial.clone()).collect();
+    loop {
+        let mut changed = false;
+        for node in &case.nodes {
+            let mut replay = Replay {
+                inputs: node.inputs.iter().map(|&edge| streams[edge].as_slice()).collect(),
+                outputs: vec![Vec::new(); node.outputs.len()],
+                at: vec![0; node.inputs.len()],
+            };
+            run_machine(&node.kind, &mut replay, node.inputs.len(), node.outputs.len());
+            let outputs = replay.outputs;
+            for (&edge, written) in node.outputs.iter().zip(outputs) {
+                let initial = case.edges[edge].initial.len();
+                if written.len() > streams[edge].len() - initial {
+                    assert!(written.starts_with(&streams[edge][initial..]), "streams only grow");
+                    streams[edge].truncate(initial);
+                    streams[edge].extend(written);
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            return streams;
+        }
+    }
+}
+
+/// A machine on the views of a network.
+struct Views<'a> {
+    readers: &'a mut [Reader<u64>],
+    writers: &'a mut [Writer<u64>],
+    /// What each input has given, for comparison.
+    seen: &'a mut [Vec<u64>],
+}
+
+impl Streams for Views<'_> {
+    fn read(&mut self, input: usize) -> Option<u64> {
+        let item = self.readers[input].next()?;
+        if let Some(seen) = self.seen.get_mut(input) {
+            seen.push(item);
+        }
+        Some(item)
+    }
+
+    fn write(&mut self, output: usize, item: u64) -> bool {
+        // Goes on for the other readers, as if this one read on: the textbook's queues take everything.
+        let _ = self.writers[output].push(item);
+        true
+    }
+}
+
+type Seen = Vec<Vec<u64>>;
+
+fn parent<'env>(
+    here: &Here<'_, 'env, String>,
+    mut readers: Vec<Reader<u64>>,
+    mut writers: Vec<Writer<u64>>,
+    seen: &'env mut Seen,
+) {
+    let (mut gives, mut takes) = (Vec::new(), Vec::new());
+    for _ in &readers {
+        let (give, take) = here.record::<u64>(Horizon::of(1).grow_to(1 << 20));
+        gives.push(give);
+        takes.push(take);
+    }
+    here.process("child", move |_| {
+        let outputs = writers.len();
+        let mut io = Views { readers: &mut takes, writers: &mut writers, seen: &mut [] };
+        let inputs = io.readers.len();
+        zip(&mut io, inputs, outputs);
+        Ok(())
+    });
+    // Hands on in the order in which the child reads, and so wants no item that it would not want.
+    'all: loop {
+        for (input, give) in gives.iter_mut().enumerate() {
+            let Some(item) = readers[input].next() else { break 'all };
+            seen[input].push(item);
+            if give.push(item).is_err() {
+                break 'all;
+            }
+        }
+    }
+}
+
+/// What the readers of each node's inputs have seen, with `workers` workers.
+fn run(case: &Case, workers: usize) -> Result<Vec<Seen>, String> {
+    let mut seen: Vec<Seen> = case.nodes.iter().map(|node| vec![Vec::new(); node.inputs.len()]).collect();
+    let mut net = Network::<String>::new().workers(workers);
+    let (mut writers, mut readers) = (Vec::new(), Vec::new());
+    for edge in &case.edges {
+        let horizon = Horizon::of(edge.horizon.max(edge.initial.len())).grow_to(1 << 24);
+        let (give, take) = net.record_with(horizon, edge.initial.clone());
+        writers.push(Some(give));
+        readers.push(Some(take));
+    }
+    for (node, seen) in case.nodes.iter().zip(&mut seen) {
+        let mut takes: Vec<_> = node.inputs.iter().map(|&edge| readers[edge].take().unwrap()).collect();
+        let mut gives: Vec<_> = node.outputs.iter().map(|&edge| writers[edge].take().unwrap()).collect();
+        match node.kind.clone() {
+            Kind::Parent => net.process("parent", move |here| {
+                parent(here, takes, gives, seen);
+                Ok(())
+            }),
+            Kind::Copies { burst } => {
+                let (mut deal, parts) = net.deal::<u64>(3 * burst, 3, burst);
+                let (merges, mut merged) = net.merge::<u64>(3 * burst, 3, burst);
+                let (mut take, mut give) = (takes.remove(0), gives.remove(0));
+                let seen = &mut seen[0];
+                net.process("deal", move |_| {
+                    for item in &mut take {
+                        seen.push(item);
+                        let _ = deal.push(item);
+                    }
+                    Ok(())
+                });
+                for (mut part, mut merge) in parts.into_iter().zip(merges) {
+                    net.process("copy", move |_| {
+                        for item in &mut part {
+                            let _ = merge.push(mix(item, 3));
+                        }
+                        Ok(())
+                    });
+                }
+                net.process("merge", move |_| {
+                    for item in &mut merged {
+                        let _ = give.push(item);
+                    }
+                    Ok(())
+                });
+            }
+            Kind::Rule { consumes, peeks, produces } => {
+                let (take, give) = (takes.remove(0), gives.remove(0));
+                // In front of the rule, to see what it reads.
+                let (mut pass, rule_take) = net.record::<u64>(peeks + 1);
+                let (mut take, seen) = (take, &mut seen[0]);
+                net.process("pass", move |_| {
+                    for item in &mut take {
+                        seen.push(item);
+                        let _ = pass.push(item);
+                    }
+                    Ok(())
+                });
+                let ports = (rule_take.consumes(consumes).peeks(peeks), give.produces(produces));
+                net.rule("rule", ports.0, ports.1, move |window, out| {
+                    let sum = window.iter().fold(0, |sum, &n| mix(sum, n));
+                    (0..produces as u64).for_each(|k| out.push(mix(sum, k)));
+                    Ok(())
+                });
+            }
+            kind => net.process("machine", move |_| {
+                let (inputs, outputs) = (takes.len(), gives.len());
+                let mut io = Views { readers: &mut takes, writers: &mut gives, seen };
+                run_machine(&kind, &mut io, inputs, outputs);
+                Ok(())
+            }),
+        }
+    }
+    let result = net.run();
+    match result {
+        // A circle without enough items stands still in the textbook, too.
+        Err(error) if error.is_deadlock() && !error.deadlock().unwrap().is_artificial() => Ok(seen),
+        Err(error) => Err(error.to_string()),
+        Ok(()) => Ok(seen),
+    }
+}
+
+fn kinds() -> impl Strategy<Value = Kind> {
+    prop_oneof![
+        3 => Just(Kind::Zip),
+        2 => Just(Kind::Modes),
+        2 => prop::collection::vec(1..4u64, 1..3).prop_map(|rates| Kind::Turns { rates }),
+        1 => Just(Kind::Parent),
+        1 => (1..4usize).prop_map(|burst| Kind::Copies { burst }),
+        2 => (1..4usize, 0..4usize, 1..4usize)
+            .prop_map(|(consumes, more, produces)| Kind::Rule { consumes, peeks: consumes + more, produces }),
+    ]
+}
+
+/// A line of nodes with further edges forth and, with items to begin with, back.
+fn cases() -> impl Strategy<Value = Case> {
+    let nodes = prop::collection::vec(kinds(), 1..7);
+    let edge = (1..5usize, prop::collection::vec(any::<u64>(), 1..4));
+    let more =
+        prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), edge), 0..5);
+    (nodes, more, 0..60u64, 0..40u64, any::<u64>(), 1..5usize).prop_map(
+        |(kinds, more, count, other, seed, horizon)| {
+            let mut nodes =
+                vec![Node { kind: Kind::Source { count, seed }, inputs: vec![], outputs: vec![] }];
+            nodes.extend(kinds.into_iter().map(|kind| Node { kind, inputs: vec![], outputs: vec![] }));
+            nodes.push(Node {
+                kind: Kind::Source { count: other, seed: !seed },
+                inputs: vec![],
+                outputs: vec![],
+            });
+            nodes.push(Node { kind: Kind::Zip, inputs: vec![], outputs: vec![] });
+            let mut edges: Vec<Edge> = Vec::new();
+            let sink = nodes.len() - 1;
+            let mut connect =
+                |nodes: &mut Vec<Node>, from: usize, to: usize, horizon: usize, initial: Vec<u64>| {
+                    nodes[from].outputs.push(edges.len());
+                    nodes[to].inputs.push(edges.len());
+                    edges.push(Edge { horizon, initial });
+                };
+            let last = sink - 2;
+            for from in 0..last {
+                connect(&mut nodes, from, from + 1, horizon, vec![]);
+            }
+            connect(&mut nodes, last, sink, horizon, vec![]);
+            // The second source goes to a node that may have several inputs.
+            let several = |node: &Node| {
+                matches!(node.kind, Kind::Zip | Kind::Modes | Kind::Turns { .. } | Kind::Parent)
+            };
+            let target = (1..=last).find(|&at| several(&nodes[at])).unwrap_or(sink);
+            connect(&mut nodes, sink - 1, target, horizon, vec![]);
+            for (from, to, (horizon, initial)) in more {
+                // Those that may have several inputs and outputs; where there are too few of them, no edge.
+                let from = (0..=last).filter(|&at| several(&nodes[at]) || at == 0).nth(from.index(3));
+                let to = (1..=sink).filter(|&at| several(&nodes[at])).nth(to.index(3));
+                let (Some(from), Some(to)) = (from, to) else { continue };
+                let initial = if to <= from { initial } else { vec![] };
+                connect(&mut nodes, from, to, horizon, initial);
+            }
+            Case { nodes, edges }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
+
+    /// Each process reads a prefix of what the textbook's queues hold, all of it where its machine reads on to the end.
+    #[test]
+    fn random_networks_give_what_the_textbook_gives(case in cases()) {
+        let streams = interpret(&case);
+        let first = run(&case, 1);
+        prop_assert!(first.is_ok(), "{:?}", first);
+        let first = first.unwrap();
+        for (node, seen) in case.nodes.iter().zip(&first) {
+            for (&edge, seen) in node.inputs.iter().zip(seen) {
+                prop_assert!(streams[edge].starts_with(seen), "edge {edge}: {seen:?} of {:?}", streams[edge]);
+            }
+        }
+        // What the sink reads, and how far everybody gets, is the same for every number of workers.
+        let sink = first.last().unwrap();
+        for (edge, seen) in case.nodes.last().unwrap().inputs.iter().zip(sink) {
+            let least = case.nodes.last().unwrap().inputs.iter().map(|&edge| streams[edge].len()).min().unwrap();
+            prop_assert!(seen.len() >= least, "edge {edge} gave {} items of {least}", seen.len());
+        }
+        for workers in 2..=9 {
+            let other = run(&case, workers);
+            prop_assert_eq!(other.as_ref(), Ok(&first), "{} workers", workers);
+        }
+    }
+}
+
+#[test]
+fn the_interpreter_knows_a_network_that_is_easily_worked_out() {
+    let case = Case {
+        nodes: vec![
+            Node { kind: Kind::Source { count: 3, seed: 5 }, inputs: vec![], outputs: vec![0] },
+            Node { kind: Kind::Turns { rates: vec![1] }, inputs: vec![0, 2], outputs: vec![1] },
+            Node { kind: Kind::Turns { rates: vec![1] }, inputs: vec![1], outputs: vec![2] },
+        ],
+        edges: vec![
+            Edge { horizon: 1, initial: vec![] },
+            Edge { horizon: 1, initial: vec![] },
+            Edge { horizon: 1, initial: vec![] },
+        ],
+    };
+    let source: Vec<u64> = (0..3).map(|n| mix(5, n)).collect();
+    // The first is read, goes round, and comes back before the next is read.
+    let streams = interpret(&case);
+    assert_eq!(streams[0], source);
+    assert_eq!(streams[1][..4], [source[0], source[0], source[1], source[0]]);
+    assert_eq!(run(&case, 2).unwrap()[2][0], streams[1]);
+}

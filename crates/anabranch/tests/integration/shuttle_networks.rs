@@ -1,0 +1,166 @@
+//! Process networks in random schedules: a wake-up that is lost, or a standstill that is not seen or wrongly seen,
+//! hangs the run or changes what it gives.
+//!
+//!     RUSTFLAGS="--cfg shuttle" cargo test -p anabranch --release --test integration shuttle_networks
+
+use crate::model::check;
+use anabranch::network::{Horizon, Network};
+use anabranch_record::sync::{Arc, Mutex, lock};
+use std::ops::ControlFlow::{Break, Continue};
+
+#[test]
+fn items_pass_between_two_processes_that_both_wait() {
+    check(1_000, || {
+        let mut sum = 0;
+        let mut net = Network::<String>::new().workers(1);
+        let (mut give, mut take) = net.record::<u64>(1);
+        let (mut back, mut early) = net.record_with(1, [0u64]);
+        net.process("forth", move |_| {
+            while let Some(n) = early.next() {
+                if n == 4 || give.push(n + 1).is_err() {
+                    break;
+                }
+            }
+            Ok(())
+        });
+        net.process("back", |_| {
+            for n in &mut take {
+                sum += n;
+                let _ = back.push(n);
+            }
+            Ok(())
+        });
+        net.run().unwrap();
+        assert_eq!(sum, 10);
+    });
+}
+
+#[test]
+fn rules_on_two_workers_between_processes() {
+    check(500, || {
+        let mut sum = 0;
+        let mut net = Network::<String>::new().workers(2);
+        let (mut give, take) = net.record::<u64>(1);
+        let (middle, middle_take) = net.record::<u64>(1);
+        let (out, mut end) = net.record::<u64>(1);
+        net.process("gives", move |_| {
+            (1..4).for_each(|n| give.push(n).unwrap());
+            Ok(())
+        });
+        net.rule("double", take.consumes(1), middle.produces(1), |n, out| {
+            out.push(2 * n[0]);
+            Ok(())
+        });
+        net.rule("add", middle_take.consumes(1), out.produces(1), |n, out| {
+            out.push(n[0] + 1);
+            Ok(())
+        });
+        net.process("sum", |_| {
+            sum = end.by_ref().sum();
+            Ok(())
+        });
+        net.run().unwrap();
+        assert_eq!(sum, 3 + 5 + 7);
+    });
+}
+
+#[test]
+fn rules_in_a_ring_on_two_workers() {
+    check(500, || {
+        let mut last = 0;
+        let mut net = Network::<String>::new().workers(2);
+        let (give, take) = net.record::<u64>(1);
+        let (back, early) = net.record_with(1, [0u64]);
+        net.rule("forth", early.consumes(1), give.produces(1), |n, out| {
+            out.push(n[0] + 1);
+            Ok(())
+        });
+        net.rule("back", take.consumes(1), back.produces(1), |n, out| {
+            last = n[0];
+            if last == 5 {
+                return Ok(Break(()));
+            }
+            out.push(last);
+            Ok(Continue(()))
+        });
+        net.run().unwrap();
+        assert_eq!(last, 5);
+    });
+}
+
+#[test]
+fn a_standstill_is_seen_whoever_sleeps_last() {
+    check(1_000, || {
+        let mut net = Network::<String>::new().workers(2);
+        let (mut give, mut take) = net.record::<u64>(1);
+        let (mut back, mut early) = net.record_with(1, [0u64]);
+        net.process("forth", move |_| {
+            give.push(early.next().unwrap()).unwrap();
+            assert!(early.receive(1).is_empty());
+            Ok(())
+        });
+        let (out, last) = net.record::<u64>(1);
+        net.process("keeps", move |_| {
+            take.next();
+            assert!(take.next().is_none());
+            let _ = &mut back;
+            Ok(())
+        });
+        net.rule("waits", last.consumes(1), out.produces(1), |n, out| {
+            out.push(n[0]);
+            Ok(())
+        });
+        assert!(net.run().unwrap_err().is_deadlock());
+    });
+}
+
+#[test]
+fn a_record_grows_whoever_sleeps_last() {
+    check(1_000, || {
+        let mut seen = Vec::new();
+        let mut net = Network::<String>::new().workers(1);
+        let (mut early, mut early_out) = net.record::<u64>(Horizon::of(1).grow_to(3));
+        let (mut late, mut late_out) = net.record::<u64>(1);
+        net.process("left", move |_| {
+            (0..3).for_each(|n| early.push(n).unwrap());
+            late.push(3).unwrap();
+            Ok(())
+        });
+        net.process("right", |_| {
+            seen.extend(late_out.next());
+            seen.extend(&mut early_out);
+            Ok(())
+        });
+        net.run().unwrap();
+        assert_eq!(seen, [3, 0, 1, 2]);
+    });
+}
+
+#[test]
+fn a_failure_ends_those_who_are_about_to_sleep() {
+    check(1_000, || {
+        let ended = Arc::new(Mutex::new(0));
+        let mut net = Network::new().workers(1);
+        let (mut give, mut take) = net.record::<u64>(1);
+        let (mut never, mut waits) = net.record::<u64>(1);
+        for take in [&mut take, &mut waits] {
+            let ended = Arc::clone(&ended);
+            net.process("waits", move |_| {
+                while take.next().is_some() {}
+                *lock(&ended) += 1;
+                Ok(())
+            });
+        }
+        net.process("keeps", move |_| {
+            while give.push(1).is_ok() {}
+            Ok(())
+        });
+        net.process("fails", move |_| {
+            let _ = never.push(1);
+            Err("boom".to_string())
+        });
+        let error = net.run().unwrap_err();
+        assert_eq!(error.failure().map(|(name, _)| name), Some("fails"));
+        assert_eq!(*lock(&ended), 2);
+    });
+}

@@ -1,0 +1,226 @@
+//! Whole runs whose items wait for one another: where a worker idles beside work, the run hangs.
+//!
+//!     RUSTFLAGS="--cfg shuttle" cargo test -p anabranch --release --test integration shuttle_
+//!
+//! Claims are of one item (`burst(1)`), since the items of one claim run one after the other.
+
+use crate::model::{Gate, check};
+use anabranch::Stream;
+use anabranch_record::sync::Arc;
+
+#[test]
+fn three_items_wait_for_one_another() {
+    for window in [3, 4] {
+        check(1_000, move || {
+            let started = Gate::new();
+            let stream = Stream::from_iter(0..3).workers(3).window(window).burst(1);
+            let meet = |n| {
+                started.pass();
+                started.wait_for(3);
+                n
+            };
+            assert_eq!(stream.map(meet).collect::<Vec<_>>(), [0, 1, 2]);
+        });
+    }
+}
+
+#[test]
+fn three_items_meet_behind_a_serial_stage() {
+    check(1_000, || {
+        let started = Gate::new();
+        let stream = Stream::from_iter(0..3).workers(3).window(3).burst(1).map(|n| n).serial(|n| n);
+        let meet = |n| {
+            started.pass();
+            started.wait_for(3);
+            n
+        };
+        assert_eq!(stream.map(meet).collect::<Vec<_>>(), [0, 1, 2]);
+    });
+}
+
+#[test]
+fn pairs_meet_again_and_again() {
+    check(1_000, || {
+        let started = Gate::new();
+        let stream = Stream::from_iter(0..6).workers(2).window(2).burst(1);
+        let meet = |n: u64| {
+            started.pass();
+            started.wait_for(n / 2 * 2 + 2);
+            n
+        };
+        assert_eq!(stream.map(meet).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+    });
+}
+
+#[test]
+fn a_source_that_waits_for_its_results() {
+    // C10: the source gives item k only once the sink has the k items before it.
+    for (workers, window) in [(2, 1), (2, 2), (2, 4), (3, 4)] {
+        check(500, move || {
+            let passed = Gate::new();
+            let items = (0..4).inspect(|&n| passed.wait_for(n));
+            Stream::from_iter(items)
+                .workers(workers)
+                .window(window)
+                .map(|n| n + 1)
+                .serial(|n| n)
+                .map(|n| n)
+                .for_each(|_| passed.pass());
+            assert_eq!(passed.count(), 4);
+        });
+    }
+}
+
+#[test]
+fn a_dedicated_source_that_waits_for_its_results() {
+    for workers in [1, 2] {
+        check(500, move || {
+            let passed = Gate::new();
+            let items = (0..4).inspect(|&n| passed.wait_for(n));
+            let stream = Stream::from_iter(items).dedicated().workers(workers).window(2);
+            stream.map(|n| n + 1).serial(|n| n).dedicated().for_each(|_| passed.pass());
+            assert_eq!(passed.count(), 4);
+        });
+    }
+}
+
+#[test]
+fn sink_and_stage_wait_for_an_item_that_has_yet_to_be_pulled() {
+    // Item 0 makes room for item 3. The sink is then busy with item 1 and a worker with item 2, until item 3
+    // has started. The thread that held the source's baton when the room was made must see the room, or wake
+    // the third thread.
+    check(4_000, || {
+        let third = Gate::new();
+        let stream = Stream::from_iter(0..4).workers(3).window(3).burst(1);
+        let meet = |n: u64| {
+            match n {
+                2 => third.wait_for(1),
+                3 => third.pass(),
+                _ => {}
+            }
+            n
+        };
+        let at_end = |n| {
+            if n == 1 {
+                third.wait_for(1);
+            }
+        };
+        stream.map(meet).for_each(at_end);
+    });
+}
+
+#[test]
+fn sink_and_stage_wait_for_a_later_item_to_start() {
+    check(4_000, || {
+        let last = Gate::new();
+        let stream = Stream::from_iter(0..3).workers(3).window(3).burst(1);
+        let meet = |n: u64| {
+            match n {
+                1 => last.wait_for(1),
+                2 => last.pass(),
+                _ => {}
+            }
+            n
+        };
+        let at_end = |n| {
+            if n == 0 {
+                last.wait_for(1);
+            }
+        };
+        stream.map(meet).for_each(at_end);
+    });
+}
+
+#[test]
+fn a_quantum_ends_before_an_item_that_others_wait_for() {
+    // Under shuttle a serving ends after two items. The thread that ends it carries item 1, which waits for
+    // item 2. Item 2 is before the serial stage, and the thread that brought it there sleeps.
+    check(4_000, || {
+        let (brought, last) = (Gate::new(), Gate::new());
+        let bring = |n: u64| {
+            if n == 2 {
+                brought.pass();
+            }
+            n
+        };
+        let serve = |n: u64| {
+            if n == 1 {
+                brought.wait_for(1);
+            }
+            n
+        };
+        let meet = |n: u64| {
+            match n {
+                1 => last.wait_for(1),
+                2 => last.pass(),
+                _ => {}
+            }
+            n
+        };
+        let stream = Stream::from_iter(0..3).workers(3).window(2).burst(1);
+        assert_eq!(stream.map(bring).serial(serve).map(meet).collect::<Vec<_>>(), [0, 1, 2]);
+    });
+}
+
+#[test]
+fn two_items_wait_for_a_third_at_a_serial_stage() {
+    // A thread that stamps item 2 while the stage is held leaves it to the holder, and both carry items that
+    // wait for it.
+    check(4_000, || {
+        let last = Gate::new();
+        let meet = |n: u64| {
+            match n {
+                2 => last.pass(),
+                _ => last.wait_for(1),
+            }
+            n
+        };
+        let stream = Stream::from_iter(0..3).workers(3).window(3).burst(1);
+        assert_eq!(stream.map(|n| n).serial(|n| n).map(meet).collect::<Vec<_>>(), [0, 1, 2]);
+    });
+}
+
+#[test]
+fn two_items_wait_for_a_third_between_serial_neighbours() {
+    check(4_000, || {
+        let last = Gate::new();
+        let meet = |n: u64| {
+            match n {
+                2 => last.pass(),
+                _ => last.wait_for(1),
+            }
+            n
+        };
+        let stream = Stream::from_iter(0..3).workers(3).window(3).burst(1);
+        assert_eq!(stream.serial(|n| n).serial(|n| n).map(meet).collect::<Vec<_>>(), [0, 1, 2]);
+    });
+}
+
+#[test]
+fn the_sink_waits_for_an_item_behind_a_limit_of_replicas() {
+    // The thread that looked while the only replica was busy sleeps. The thread that was busy is now the
+    // sink, and waits.
+    check(2_000, || {
+        let started = Gate::new();
+        let stream = Stream::from_iter(0..2).workers(2).window(2).burst(1);
+        let start = |n: u64| {
+            started.pass();
+            n
+        };
+        stream.map(start).replicate(1).for_each(|_| started.wait_for(2));
+    });
+}
+
+#[test]
+fn two_replicas_meet_and_a_third_worker_serves() {
+    check(1_000, || {
+        let started = Arc::new(Gate::new());
+        let meet = |n: u64| {
+            started.pass();
+            started.wait_for(n / 2 * 2 + 2);
+            n
+        };
+        let stream = Stream::from_iter(0..4).workers(3).window(4).burst(1);
+        assert_eq!(stream.map(meet).replicate(2).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    });
+}

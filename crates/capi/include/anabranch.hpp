@@ -1,0 +1,441 @@
+// Anabranch for C++17: runs a streaming loop on all cores and gives exactly what the loop would have given: the same
+// output, in the same order, with the same first exception, in bounded memory.
+//
+//     anabranch::from(blocks)
+//         .map([](Block block) { return compress(block); })       // for several blocks at once
+//         .for_each([&](const Block &block) { write(out, block); }); // one after the other, in order
+//
+// A stream is a source, stages and settings; its end runs it. Stages that say `serial` run for one item after the other,
+// in order, and may change what they capture; all others run for several items at once. Functions may capture by
+// reference: no thread of the stream outlives its end.
+//
+// Items are moved from stage to stage, so types that can only be moved are welcome. A function that takes its item by
+// value or by rvalue reference gets it; one that takes a const reference may look at it.
+//
+// The first exception in the order of the items ends the stream: its end has seen exactly the items before it, then the
+// exception is thrown to the caller, with its own type. A setting out of range throws std::invalid_argument.
+//
+// The library is linked with -lanabranch (pkg-config anabranch; CMake: find_package(anabranch), anabranch::anabranch).
+#ifndef ANABRANCH_HPP
+#define ANABRANCH_HPP
+
+#include "anabranch/observe.hpp"
+
+#include <iterator>
+#include <vector>
+
+namespace anabranch {
+
+// A stream that was started, to which items are sent. Its destructor ends it as `finish` does, and drops an exception.
+template <class T>
+class started {
+  public:
+    // Sends an item; waits while there is no room. False says that the stream has ended early: `finish` tells why.
+    bool send(T item) {
+        int status = anabranch_send(stream_.get(), detail::cell<T>::put(std::move(item)));
+        if (status == ANABRANCH_STOPPED) return false;
+        detail::check(status);
+        return true;
+    }
+    // Says that no more items come, waits until all are through, and throws the stream's exception, if there is one.
+    void finish() {
+        detail::handle stream = std::move(stream_);
+        void *error = nullptr;
+        int status = anabranch_finish(stream.get(), &error);
+        if (report_ != nullptr && status != ANABRANCH_INVALID) report_->read(stream.get());
+        detail::rethrow(status, error);
+    }
+
+  private:
+    template <class U, class Sent>
+    friend class stream;
+    started(detail::handle stream, report *report) : stream_(std::move(stream)), report_(report) {
+        detail::release_to(&detail::begins);
+        detail::check(anabranch_start(stream_.get(), detail::cell<T>::destroyer));
+    }
+    detail::handle stream_;
+    report *report_;
+};
+
+// A stream of items T in the making. `Sent` is the type of the items that it is sent; void for a stream with a source.
+template <class T, class Sent = void>
+class [[nodiscard]] stream {
+    using cell = detail::cell<T>;
+
+  public:
+    stream(stream &&) noexcept = default;
+    stream &operator=(stream &&) noexcept = default;
+
+    // ---- Parallel stages: they run for several items at once ----
+
+    // Turns each item into another.
+    template <class F>
+    auto map(F f) && {
+        using U = detail::result_t<const F &, T &&>;
+        static_assert(!std::is_void_v<U>, "map needs a function that gives the next item: inspect looks at items");
+        return std::move(*this).template parallel<U, detail::map_step>(std::move(f));
+    }
+
+    // Keeps the items for which `f` gives true.
+    template <class F>
+    auto filter(F f) && {
+        return std::move(*this).template parallel<T, detail::pass_step<ANABRANCH_DROP>>(std::move(f));
+    }
+
+    // Turns each item into another or, where `f` gives an empty std::optional, drops it.
+    template <class F>
+    auto filter_map(F f) && {
+        using O = detail::result_t<const F &, T &&>;
+        static_assert(detail::is_optional<O>::value, "filter_map needs a function that gives a std::optional");
+        return std::move(*this).template parallel<typename O::value_type, detail::filter_map_step>(std::move(f));
+    }
+
+    // Looks at each item on its way.
+    template <class F>
+    auto inspect(F f) && {
+        return std::move(*this).template parallel<T, detail::inspect_step>(std::move(f));
+    }
+
+    // As map, with a state for each worker that `make` makes, on the worker's thread: f(state, item).
+    template <class Make, class F>
+    auto map_with(Make make, F f) && {
+        using L = detail::result_t<const Make &>;
+        using U = detail::result_t<const F &, L &, T &&>;
+        struct both {
+            Make make;
+            F f;
+        };
+        struct local { // made at the first item, so that an exception of `make` is that item's
+            std::optional<L> state;
+        };
+        anabranch_stage_fn call = [](void *context, void *state, void **item) {
+            return detail::guarded(nullptr, item, [&] {
+                const both &b = *static_cast<const both *>(context);
+                auto &held = static_cast<local *>(state)->state;
+                return cell::take(*item, [&](T &value) {
+                    if (!held) held.emplace(b.make());
+                    detail::put<U>(item, b.f(*held, std::move(value)));
+                    return static_cast<int>(ANABRANCH_NEXT);
+                });
+            });
+        };
+        auto next = std::move(*this).template add<U>(anabranch_map, call,
+                                                           std::unique_ptr<both>(new both{std::move(make), std::move(f)}));
+        anabranch_state_fn create = [](void *) { return static_cast<void *>(new local()); };
+        detail::check(anabranch_state(next.stream_.get(), create, &detail::release<local>));
+        return next;
+    }
+
+    // ---- Serial stages: one item after the other, in order ----
+
+    // Turns each item into another. `f` may change what it captures.
+    template <class F>
+    auto serial(F f) && {
+        using U = detail::result_t<F &, T &&>;
+        static_assert(!std::is_void_v<U>, "serial needs a function that gives the next item: for_each ends a stream");
+        return std::move(*this).template one_by_one<U, detail::map_step>(std::move(f));
+    }
+
+    // As serial, and drops an item where `f` gives an empty std::optional.
+    template <class F>
+    auto serial_filter_map(F f) && {
+        using O = detail::result_t<F &, T &&>;
+        static_assert(detail::is_optional<O>::value, "serial_filter_map needs a function that gives a std::optional");
+        return std::move(*this).template one_by_one<typename O::value_type, detail::filter_map_step>(std::move(f));
+    }
+
+    // Lets items through up to the first for which `f` gives false, which ends the stream.
+    template <class F>
+    auto take_while(F f) && {
+        return std::move(*this).template one_by_one<T, detail::pass_step<ANABRANCH_END>>(std::move(f));
+    }
+
+    // From here on stages take items as they are done, in any order.
+    stream unordered() && {
+        detail::check(anabranch_unordered(stream_.get()));
+        return std::move(*this);
+    }
+
+    // ---- Settings: none changes what a stream gives ----
+
+    // How many threads work, the calling one among them: 1 to 65,536. The default is default_workers().
+    stream workers(std::int64_t count) && { return std::move(*this).set(ANABRANCH_WORKERS, count); }
+    // How many items may be between the source and the end at once: 1 to 2^31.
+    stream window(std::int64_t items) && { return std::move(*this).set(ANABRANCH_WINDOW, items); }
+    // How many items a worker claims at once: 1 to 2^31.
+    stream burst(std::int64_t items) && { return std::move(*this).set(ANABRANCH_BURST, items); }
+    // How many calls of the parallel stage before it may run at once: 1 to 65,536.
+    stream replicate(std::int64_t count) && { return std::move(*this).set(ANABRANCH_REPLICAS, count); }
+    // Waiting threads spin and never park.
+    stream spin() && { return std::move(*this).set(ANABRANCH_SPIN, 1); }
+    // Everything runs on the caller's thread, item by item: the reference.
+    stream run_inline() && { return std::move(*this).set(ANABRANCH_INLINE, 1); }
+    // The report has what each thread did and when.
+    stream trace() && { return std::move(*this).set(ANABRANCH_TRACE, 1); }
+    // Names the stage before it, for plans and reports.
+    stream name(const std::string &text) && {
+        detail::check(anabranch_name(stream_.get(), ANABRANCH_STAGE, text.c_str()));
+        return std::move(*this);
+    }
+    // Names the stream and its threads.
+    stream title(const std::string &text) && {
+        detail::check(anabranch_name(stream_.get(), ANABRANCH_TITLE, text.c_str()));
+        return std::move(*this);
+    }
+    // Lets a token stop the stream from outside.
+    stream cancel(const cancel_token &token) && {
+        detail::check(anabranch_cancel_with(stream_.get(), token.token_.get()));
+        return std::move(*this);
+    }
+    // The end fills `into`, which must live until then.
+    stream report(anabranch::report &into) && {
+        detail::check(anabranch_set(stream_.get(), ANABRANCH_REPORT, 1));
+        report_ = &into;
+        return std::move(*this);
+    }
+    // Calls `f` with a `progress` at most ten times a second, and once at the end. `f` may not throw.
+    template <class F>
+    stream on_progress(F f) && {
+        anabranch_progress_fn tell = [](void *context, std::uint64_t items, std::uint64_t nanoseconds) noexcept {
+            detail::calling here(context);
+            (*static_cast<F *>(context))(progress{items, std::chrono::nanoseconds(nanoseconds)});
+        };
+        auto context = std::make_unique<F>(std::move(f));
+        detail::check(anabranch_on_progress(stream_.get(), tell, context.release(), &detail::release<F>));
+        return std::move(*this);
+    }
+    // While the items in flight stand for `bytes` or more, by what f(item) said of each when the source gave it, the
+    // source is not asked. It follows the source. `f` may not throw.
+    template <class F>
+    stream window_bytes(std::uint64_t bytes, F f) && {
+        anabranch_weigh_fn weigh = [](void *context, void *item) noexcept -> std::uint64_t {
+            detail::calling here;
+            const F &f = *static_cast<const F *>(context);
+            return cell::look(item, [&](const T &value) -> std::uint64_t { return f(value); });
+        };
+        auto context = std::make_unique<F>(std::move(f));
+        detail::check(
+            anabranch_window_bytes(stream_.get(), bytes, weigh, context.release(), &detail::release<F>));
+        return std::move(*this);
+    }
+    // What will run.
+    std::string plan(format as = format::text) const {
+        return detail::take_text(anabranch_plan(stream_.get(), static_cast<int>(as)));
+    }
+
+    // ---- Ends: they run the stream ----
+
+    // Calls `f` with each item, in order.
+    template <class F>
+    void for_each(F f) && {
+        std::move(*this).end("for_each", [&f](T &item) -> int {
+            f(std::move(item));
+            return ANABRANCH_DROP;
+        });
+    }
+
+    // Folds the items, in order: state = f(std::move(state), item).
+    template <class A, class F>
+    A fold(A state, F f) && {
+        std::move(*this).end("fold", [&](T &item) -> int {
+            state = f(std::move(state), std::move(item));
+            return ANABRANCH_DROP;
+        });
+        return state;
+    }
+
+    // Adds the items, in order, to the end of a container.
+    template <class C = std::vector<T>>
+    C collect(C into = C()) && {
+        std::move(*this).end("collect", [&into](T &item) -> int {
+            into.insert(into.end(), std::move(item));
+            return ANABRANCH_DROP;
+        });
+        return into;
+    }
+
+    // How many items come out.
+    std::size_t count() && {
+        std::size_t count = 0;
+        std::move(*this).end("count", [&count](T &) -> int {
+            ++count;
+            return ANABRANCH_DROP;
+        });
+        return count;
+    }
+
+    // The first item for which `f` gives true; nothing behind it is looked at.
+    template <class F>
+    std::optional<T> find(F f) && {
+        std::optional<T> found;
+        std::move(*this).end("find", [&](T &item) -> int {
+            if (!f(std::as_const(item))) return ANABRANCH_DROP;
+            found.emplace(std::move(item));
+            return ANABRANCH_END;
+        });
+        return found;
+    }
+
+    // Starts a stream made by `sent` on threads of its own, with `f` as its end. What the stages capture has to outlive it.
+    template <class F>
+    started<Sent> start(F f) && {
+        static_assert(!std::is_void_v<Sent>, "a stream with a source is not sent items: its end runs it");
+        anabranch_stage_fn call = [](void *context, void *, void **item) {
+            return detail::guarded(context, item, [&] {
+                cell::take(*item, [&](T &value) { (*static_cast<F *>(context))(std::move(value)); });
+                return static_cast<int>(ANABRANCH_DROP);
+            });
+        };
+        auto owned = std::make_unique<F>(std::move(f));
+        detail::check(
+            anabranch_serial(stream_.get(), call, owned.release(), &detail::release<F>, nullptr));
+        return started<Sent>(std::move(stream_), report_);
+    }
+
+  private:
+    template <class U, class S>
+    friend class stream;
+    template <class Next>
+    friend auto from_fn(Next next);
+    template <class U>
+    friend auto sent();
+
+    explicit stream(detail::handle handle, anabranch::report *report = nullptr)
+        : stream_(std::move(handle)), report_(report) {}
+
+    stream set(int setting, std::int64_t value) && {
+        detail::check(anabranch_set(stream_.get(), setting, value));
+        return std::move(*this);
+    }
+
+    // Describes a stage with its context.
+    template <class U, class Describe, class Context>
+    stream<U, Sent> add(Describe describe, anabranch_stage_fn call, std::unique_ptr<Context> context) && {
+        detail::check(describe(stream_.get(), call, context.release(), &detail::release<Context>,
+                               detail::cell<U>::destroyer));
+        return stream<U, Sent>(std::move(stream_), report_);
+    }
+
+    template <class U, class Step, class F>
+    stream<U, Sent> parallel(F f) && {
+        anabranch_stage_fn call = [](void *context, void *, void **item) {
+            return detail::guarded(nullptr, item, [&] {
+                const F &f = *static_cast<const F *>(context);
+                return cell::take(*item, [&](T &value) { return Step::template call<U>(f, value, item); });
+            });
+        };
+        return std::move(*this).template add<U>(anabranch_map, call, std::make_unique<F>(std::move(f)));
+    }
+
+    template <class U, class Step, class F>
+    stream<U, Sent> one_by_one(F f) && {
+        anabranch_stage_fn call = [](void *context, void *, void **item) {
+            return detail::guarded(context, item, [&] {
+                F &f = *static_cast<F *>(context);
+                return cell::take(*item, [&](T &value) { return Step::template call<U>(f, value, item); });
+            });
+        };
+        return std::move(*this).template add<U>(anabranch_serial, call, std::make_unique<F>(std::move(f)));
+    }
+
+    // Runs the stream into `f`, which says what becomes of the stream at each item.
+    template <class F>
+    void end(const char *name, F f) && {
+        static_assert(std::is_void_v<Sent>, "a stream that is sent items is started: start(f)");
+        anabranch_stage_fn call = [](void *context, void *, void **item) {
+            return detail::guarded(context, item, [&]() -> int {
+                return cell::take(*item, [&](T &value) { return (*static_cast<F *>(context))(value); });
+            });
+        };
+        detail::handle stream = std::move(stream_);
+        detail::check(anabranch_serial(stream.get(), call, &f, nullptr, nullptr));
+        detail::check(anabranch_name(stream.get(), ANABRANCH_STAGE, name));
+        void *error = nullptr;
+        detail::release_to(&detail::begins);
+        int status = anabranch_run(stream.get(), &error);
+        if (report_ != nullptr && status != ANABRANCH_INVALID) report_->read(stream.get());
+        detail::rethrow(status, error);
+    }
+
+    detail::handle stream_;
+    anabranch::report *report_ = nullptr;
+};
+
+// A stream of what a function gives, until it gives an empty std::optional.
+template <class Next>
+auto from_fn(Next next) {
+    using O = detail::result_t<Next &>;
+    static_assert(detail::is_optional<O>::value, "from_fn needs a function that gives a std::optional");
+    using T = typename O::value_type;
+    anabranch_source_fn call = [](void *context, void **item) {
+        return detail::guarded(context, item, [&] {
+            O given = (*static_cast<Next *>(context))();
+            if (!given) return static_cast<int>(ANABRANCH_END);
+            detail::put<T>(item, *std::move(given));
+            return static_cast<int>(ANABRANCH_NEXT);
+        });
+    };
+    detail::handle stream = detail::new_stream();
+    auto owned = std::make_unique<Next>(std::move(next));
+    detail::check(anabranch_source(stream.get(), call, owned.release(), &detail::release<Next>,
+                                   detail::cell<T>::destroyer));
+    return anabranch::stream<T>(std::move(stream));
+}
+
+// A stream of what lies between two iterators, which are used by one thread at a time.
+template <class Iterator, class End>
+auto from(Iterator first, End last) {
+    using T = std::decay_t<decltype(*first)>;
+    return from_fn([first = std::move(first), last = std::move(last)]() mutable -> std::optional<T> {
+        if (!(first != last)) return std::nullopt;
+        std::optional<T> item(*first);
+        ++first;
+        return item;
+    });
+}
+
+// A stream of the elements of a range: copies of those of a range that is kept outside, which has to outlive the stream;
+// of a range that is given away the elements themselves.
+template <class Range>
+auto from(Range &&range) {
+    using std::begin;
+    using std::end;
+    if constexpr (std::is_lvalue_reference_v<Range>) {
+        return from(begin(range), end(range));
+    } else {
+        using Iterator = decltype(begin(range));
+        struct kept {
+            Range range;
+            Iterator next;
+        };
+        // On the heap, since moving a range may move its elements.
+        std::unique_ptr<kept> owner(new kept{std::move(range), Iterator()});
+        owner->next = begin(owner->range);
+        using T = std::decay_t<decltype(*owner->next)>;
+        return from_fn([owner = std::move(owner)]() -> std::optional<T> {
+            if (!(owner->next != end(owner->range))) return std::nullopt;
+            std::optional<T> item(std::move(*owner->next));
+            ++owner->next;
+            return item;
+        });
+    }
+}
+
+// The numbers from `first` up to, and without, `last`.
+template <class Number>
+auto iota(Number first, Number last) {
+    return from_fn([first, last]() mutable -> std::optional<Number> {
+        if (!(first < last)) return std::nullopt;
+        return first++;
+    });
+}
+
+// A stream whose items a loop of the caller's sends: `start` is its end.
+template <class T>
+auto sent() {
+    return stream<T, T>(detail::new_stream());
+}
+
+} // namespace anabranch
+
+#endif

@@ -1,0 +1,256 @@
+// What spar++ writes in the place of annotations. Programs do not call it themselves.
+#ifndef ANABRANCH_SPAR_HPP
+#define ANABRANCH_SPAR_HPP
+
+#include "detail.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <tuple>
+
+namespace anabranch {
+namespace spar {
+
+// How a region runs.
+struct options {
+    bool is_ordered;
+    unsigned on_demand; // so many items wait for each replica; 0 for as many as is good
+    int line;           // of the region
+};
+
+// How many calls of a stage run at once; 0 for a serial stage.
+struct replicas {
+    std::int64_t count;
+};
+
+inline replicas serial() { return {0}; }
+
+// `Replicate()`: SPAR_NUM_WORKERS, if it is 1 or more, else the number of processors.
+inline replicas replicate() {
+    const char *text = std::getenv("SPAR_NUM_WORKERS");
+    long long count = text == nullptr ? 0 : std::strtoll(text, nullptr, 10);
+    return {count > 0 ? static_cast<std::int64_t>(count) : static_cast<std::int64_t>(anabranch_default_workers())};
+}
+
+// `Replicate(n)`.
+template <class N>
+replicas replicate(N count, const char *file, int line) {
+    static_assert(std::is_integral_v<N>, "spar::Replicate takes a whole number");
+    if (count < 1 || static_cast<unsigned long long>(count) > 65536) {
+        throw std::invalid_argument(std::string(file) + ":" + std::to_string(line) +
+                                    ": spar::Replicate has to be 1 to 65536, and is " + std::to_string(count));
+    }
+    return {static_cast<std::int64_t>(count)};
+}
+
+// The place of a variable in an item: for references, of what they refer to.
+template <class T>
+class slot {
+    using value = std::remove_cv_t<std::remove_reference_t<T>>;
+    static_assert(!std::is_void_v<value>, "a stage needs a variable here");
+
+  public:
+    template <class From>
+    explicit slot(From &&from) : value_(std::forward<From>(from)) {}
+    // What was const stays so.
+    using seen = std::conditional_t<std::is_const_v<std::remove_reference_t<T>>, const value, value>;
+    seen &get() { return value_; }
+
+  private:
+    value value_;
+};
+
+// Arrays are copied and moved element by element.
+template <class E, std::size_t N>
+class slot<E[N]> {
+    using element = std::remove_cv_t<std::remove_all_extents_t<E>>;
+
+  public:
+    template <class From>
+    explicit slot(From &&from) {
+        assign<std::is_rvalue_reference_v<From &&>>(value_, from);
+    }
+    E (&get())[N] { return value_; }
+
+  private:
+    template <bool Moves, class To, class From>
+    static void assign(To &to, From &from) {
+        if constexpr (std::is_array_v<To>) {
+            for (std::size_t at = 0; at < std::extent_v<To>; at++) assign<Moves>(to[at], from[at]);
+        } else if constexpr (Moves) {
+            const_cast<element &>(to) = std::move(const_cast<element &>(from));
+        } else {
+            const_cast<element &>(to) = from;
+        }
+    }
+    std::remove_const_t<E> value_[N];
+};
+template <class E, std::size_t N>
+class slot<E (&)[N]> : public slot<E[N]> {
+    using slot<E[N]>::slot;
+};
+
+// An item of a region: the variables that travel.
+template <class... Ts>
+struct item {
+    std::tuple<slot<Ts>...> slots;
+    bool is_dropped = false;
+    template <class... From>
+    explicit item(std::in_place_t, From &&...from) : slots(std::forward<From>(from)...) {}
+    // Whether items may own memory, which nobody counts: then fewer are in flight.
+    static constexpr bool may_own = (... || !std::is_arithmetic_v<std::remove_all_extents_t<std::remove_reference_t<Ts>>>);
+};
+
+template <std::size_t At, class... Ts>
+decltype(auto) get(item<Ts...> &of) {
+    return (std::get<At>(of.slots).get());
+}
+
+// `continue` at the level of a stage: the item goes no further.
+template <class... Ts>
+void drop(item<Ts...> &of) {
+    of.is_dropped = true;
+}
+
+// A variable that others still need is copied into the item.
+template <class T, class V>
+const V &copy(const V &variable) {
+    using element = std::remove_all_extents_t<V>;
+    static_assert(std::is_copy_constructible_v<element>,
+                  "several items would have a part of this variable, and it cannot be copied: declare it in the loop's body");
+    return variable;
+}
+
+// A variable of the round gives its value to the item; what a reference refers to is copied.
+template <class T, class V>
+decltype(auto) give(V &variable) {
+    if constexpr (std::is_reference_v<T> || std::is_const_v<std::remove_all_extents_t<V>>) {
+        return copy<T>(variable);
+    } else {
+        return std::move(variable);
+    }
+}
+
+// A region: its stages run as a stream, to which the user's loop sends items.
+class region {
+  public:
+    explicit region(options with) : options_(with) {}
+    region(const region &) = delete;
+    region &operator=(const region &) = delete;
+
+    // Leaving the region in the midst of its loop, as by `return`, is an end as any other.
+    ~region() noexcept(false) {
+        if (stream_ && is_started_) {
+            if (std::uncaught_exceptions() == exceptions_) {
+                finish();
+            } else {
+                end(nullptr);
+            }
+        }
+    }
+
+    // Whether the stages have not been described yet: the first item does that, so that an empty loop starts no thread.
+    bool is_new() const { return !is_started_; }
+
+    // Describes a stage.
+    template <class Item, class F>
+    void stage(replicas count, F f) {
+        if (!stream_) {
+            stream_ = detail::new_stream();
+            set(anabranch_name(stream_.get(), ANABRANCH_TITLE, "spar"));
+            if (!options_.is_ordered) set(anabranch_unordered(stream_.get()));
+        }
+        stages_ += 1;
+        threads_ += count.count > 0 ? count.count : 1;
+        auto owned = std::make_unique<F>(std::move(f));
+        void *context = owned.release();
+        if (count.count == 0) {
+            set(anabranch_serial(stream_.get(), call<Item, F, true>, context, &detail::release<F>, &destroy<Item>));
+        } else {
+            set(anabranch_map(stream_.get(), call<Item, F, false>, context, &detail::release<F>, &destroy<Item>));
+            set(anabranch_set(stream_.get(), ANABRANCH_REPLICAS, count.count));
+        }
+        set(anabranch_name(stream_.get(), ANABRANCH_STAGE, ("stage " + std::to_string(stages_)).c_str()));
+    }
+
+    // Starts the stages that were described.
+    template <class Item>
+    void start() {
+        if (options_.on_demand > 0) {
+            // So many wait for each thread, and one more is being worked on.
+            set(anabranch_set(stream_.get(), ANABRANCH_WINDOW, threads_ * (1 + std::int64_t(options_.on_demand)) + 1));
+            set(anabranch_set(stream_.get(), ANABRANCH_BURST, 1));
+        } else if (Item::may_own) {
+            set(anabranch_set(stream_.get(), ANABRANCH_WINDOW, std::max<std::int64_t>(OWNERS, 16 * threads_)));
+        }
+        detail::release_to(&detail::begins);
+        set(anabranch_start(stream_.get(), &destroy<Item>));
+        is_started_ = true;
+        exceptions_ = std::uncaught_exceptions();
+    }
+
+    // Sends an item. Throws what a stage has thrown.
+    template <class Item, class... From>
+    void send(From &&...from) {
+        Item *sent = new Item(std::in_place, std::forward<From>(from)...);
+        detail::release_to(sent);
+        int status = anabranch_send(stream_.get(), sent);
+        if (status == ANABRANCH_STOPPED) return finish();
+        set(status);
+    }
+
+    // The source part has thrown: a stage may have failed at an earlier item.
+    [[noreturn]] void failed() {
+        if (stream_ && is_started_) finish();
+        throw;
+    }
+
+    // Waits until every item is through, and throws what a stage has thrown.
+    void finish() {
+        if (!stream_ || !is_started_) return;
+        void *error = nullptr;
+        int status = end(&error);
+        detail::rethrow(status, error);
+    }
+
+  private:
+    // At least so many items are in flight, if they may own memory.
+    static constexpr std::int64_t OWNERS = 64;
+
+    static void set(int status) { detail::check(status); }
+
+    int end(void **error) {
+        detail::handle stream = std::move(stream_);
+        return anabranch_finish(stream.get(), error);
+    }
+
+    template <class Item, class F, bool IsSerial>
+    static int call(void *context, void *, void **place) {
+        return detail::guarded(IsSerial ? context : nullptr, place, [&]() -> int {
+            detail::acquire(*place);
+            std::unique_ptr<Item> item(static_cast<Item *>(*place));
+            (*static_cast<const F *>(context))(*item);
+            if (item->is_dropped) return ANABRANCH_DROP;
+            detail::release_to(item.get());
+            *place = item.release();
+            return ANABRANCH_NEXT;
+        });
+    }
+
+    template <class Item>
+    static void destroy(void *item) noexcept {
+        detail::acquire(item);
+        delete static_cast<Item *>(item);
+    }
+
+    options options_;
+    detail::handle stream_;
+    bool is_started_ = false;
+    int exceptions_ = 0;
+    std::int64_t stages_ = 0, threads_ = 0;
+};
+
+} // namespace spar
+} // namespace anabranch
+
+#endif

@@ -1,0 +1,160 @@
+//! A stream as C described it.
+
+use std::sync::Mutex;
+
+use anabranch::{CancelToken, Report};
+
+use crate::border::{Code, Destroy, Failure, Given, Local, Owned, ProgressFn, Stage, WeighFn};
+
+/// How a stage is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// For several items at once.
+    Parallel,
+    /// For one item after the other, in order.
+    Serial,
+}
+
+/// A stage of the line.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) kind: Kind,
+    pub(crate) stage: Stage,
+    pub(crate) name: Option<String>,
+    /// At most so many calls at once.
+    pub(crate) replicas: Option<usize>,
+}
+
+/// What the user set.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    pub(crate) title: Option<String>,
+    pub(crate) source: Option<String>,
+    pub(crate) workers: Option<usize>,
+    pub(crate) window: Option<usize>,
+    pub(crate) burst: Option<usize>,
+    pub(crate) spin: bool,
+    pub(crate) inline: bool,
+    pub(crate) reports: bool,
+    pub(crate) traces: bool,
+    /// The first stage that takes items in any order.
+    pub(crate) unordered_from: Option<usize>,
+    /// Destroys errors.
+    pub(crate) error: Option<Destroy>,
+    pub(crate) tokens: Vec<CancelToken>,
+    pub(crate) progress: Option<Mutex<Code<ProgressFn>>>,
+    pub(crate) weigher: Option<(u64, Code<WeighFn>)>,
+}
+
+/// A stream as C described it.
+#[derive(Debug, Default)]
+pub(crate) struct Line {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) settings: Settings,
+}
+
+/// What a run came to.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// The first failure, in the order of the items.
+    pub(crate) result: Result<(), Failure>,
+    pub(crate) report: Option<Report>,
+}
+
+/// Parallel neighbours, which run as one unit.
+#[derive(Debug)]
+pub(crate) struct Group<'l> {
+    pub(crate) nodes: &'l [Node],
+    pub(crate) unordered: bool,
+    error: Option<Destroy>,
+}
+
+impl Group<'_> {
+    pub(crate) fn locals(&self) -> Vec<Local> {
+        self.nodes.iter().map(|node| node.stage.local()).collect()
+    }
+
+    pub(crate) fn call(&self, locals: &mut [Local], mut item: Owned) -> Given {
+        for (node, local) in self.nodes.iter().zip(locals) {
+            match node.stage.call(local, item, self.error)? {
+                Some(given) => item = given,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(item))
+    }
+
+    pub(crate) fn name(&self) -> String {
+        let names = self.nodes.iter().map(|node| node.name.as_deref().unwrap_or("map"));
+        names.collect::<Vec<_>>().join(" + ")
+    }
+
+    pub(crate) fn replicas(&self) -> Option<usize> {
+        self.nodes[0].replicas
+    }
+}
+
+/// A serial stage; between two groups of different bounds one that does nothing.
+#[derive(Debug)]
+pub(crate) struct Border<'l> {
+    node: Option<&'l Node>,
+    pub(crate) unordered: bool,
+    error: Option<Destroy>,
+}
+
+impl Border<'_> {
+    pub(crate) fn name(&self) -> &str {
+        self.node.map_or("hand over", |node| node.name.as_deref().unwrap_or("serial"))
+    }
+
+    pub(crate) fn call(&mut self, item: Owned) -> Given {
+        match self.node {
+            Some(node) => node.stage.call(&mut Local::none(), item, self.error),
+            None => Ok(Some(item)),
+        }
+    }
+}
+
+/// A group, where there is one, and the serial stage behind it. Only the last segment may have no serial stage.
+pub(crate) type Segment<'l> = (Option<Group<'l>>, Option<Border<'l>>);
+
+impl Line {
+    /// The stages as the builder can run them.
+    pub(crate) fn segments(&self) -> Vec<Segment<'_>> {
+        let error = self.settings.error;
+        let is_unordered = |at: usize| self.settings.unordered_from.is_some_and(|from| at >= from);
+        let is_one_group = |a: &Node, b: &Node| {
+            a.kind == Kind::Parallel && b.kind == Kind::Parallel && a.replicas == b.replicas
+        };
+        let mut segments: Vec<Segment<'_>> = Vec::new();
+        let mut at = 0;
+        for nodes in self.nodes.chunk_by(is_one_group) {
+            // A unit has one order: with its last stage the others give it up too.
+            let unordered = is_unordered(at + nodes.len() - 1);
+            let border = |node| Some(Border { node, unordered, error });
+            match (nodes[0].kind, segments.last_mut()) {
+                (Kind::Serial, Some((_, open @ None))) => *open = border(Some(&nodes[0])),
+                (Kind::Serial, _) => segments.push((None, border(Some(&nodes[0])))),
+                (Kind::Parallel, last) => {
+                    if let Some((_, open @ None)) = last {
+                        *open = border(None);
+                    }
+                    segments.push((Some(Group { nodes, unordered, error }), None));
+                }
+            }
+            at += nodes.len();
+        }
+        segments
+    }
+
+    /// How many threads can be at work in the stages at once.
+    pub(crate) fn useful_workers(&self, processors: usize) -> usize {
+        let replicas = |node: &Node| match node.kind {
+            Kind::Serial => 1,
+            Kind::Parallel => node.replicas.unwrap_or(processors),
+        };
+        let most = self.nodes.iter().map(replicas).max().unwrap_or(1);
+        let all = self.nodes.iter().map(replicas).fold(0, usize::saturating_add);
+        most.max(all.min(processors))
+    }
+}

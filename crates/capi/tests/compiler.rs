@@ -1,0 +1,107 @@
+//! Compilers of C and C++: those of `CC` and `CXX`, else `cc` and `c++`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use anabranch_c::install::Installation;
+
+/// What the library does is nothing that ThreadSanitizer sees: only what the program does counts.
+pub const TSAN_OPTIONS: &str = "ignore_noninstrumented_modules=1";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    C11,
+    Cpp17,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub enum Sanitizer {
+    Address,
+    Thread,
+}
+
+impl Language {
+    /// The compiler, if there is one; else says what is skipped.
+    pub fn compiler(self) -> Option<Command> {
+        let (variable, usual, package) = match self {
+            Self::C11 => ("CC", "cc", "gcc"),
+            Self::Cpp17 => ("CXX", "c++", "g++"),
+        };
+        let words = std::env::var(variable).unwrap_or_else(|_| usual.to_owned());
+        let mut words = words.split_whitespace();
+        let program = words.next().unwrap_or(usual);
+        if !Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success()) {
+            eprintln!("skipped: there is no compiler `{program}` (Debian's package {package})");
+            return None;
+        }
+        let mut command = Command::new(program);
+        command.args(words);
+        Some(command)
+    }
+}
+
+/// The folder of this package.
+pub fn here() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The folder with the libraries, which were built for this test.
+pub fn libraries() -> PathBuf {
+    let test = std::env::current_exe().expect("the path of the test");
+    let deps = test.parent().expect("a test has a folder");
+    let folders = [deps, deps.parent().expect("`deps` is in a folder")];
+    let found = folders.into_iter().find(|folder| folder.join("libanabranch_c.a").is_file());
+    found.expect("the static library is beside the test").to_owned()
+}
+
+/// Compiles a program of `tests`. Gives `false` if there is no compiler or sanitizer for it.
+pub fn compile(language: Language, source: &str, sanitizer: Option<Sanitizer>, program: &Path) -> bool {
+    let Some(mut command) = language.compiler() else { return false };
+    let libraries = libraries();
+    match language {
+        Language::C11 => command.arg("-std=c11"),
+        Language::Cpp17 => command.args(["-std=c++17", "-x", "c++"]),
+    };
+    match sanitizer {
+        Some(Sanitizer::Address) => command.arg("-fsanitize=address"),
+        Some(Sanitizer::Thread) => command.arg("-fsanitize=thread"),
+        None => &mut command,
+    };
+    command.args(["-O0", "-g1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]);
+    command.arg("-I").arg(here().join("include")).arg("-I").arg(here().join("tests/cpp"));
+    command.arg(here().join("tests").join(source)).args(["-x", "none", "-o"]).arg(program);
+    // ThreadSanitizer tells the library's own calls by its being a module of its own.
+    match sanitizer {
+        Some(Sanitizer::Thread) => {
+            let prefix = program.with_extension("installed");
+            let installation = Installation { built: libraries.clone(), prefix: prefix.clone() };
+            installation.install().expect("the library is installed");
+            let libraries = prefix.join("lib");
+            command.arg("-L").arg(&libraries).arg("-lanabranch");
+            command.arg(format!("-Wl,-rpath,{}", libraries.display()))
+        }
+        _ => command.arg(libraries.join("libanabranch_c.a")).args(["-Wl,--gc-sections", "-ldl", "-lm"]),
+    };
+    let output = command.arg("-pthread").output().expect("the compiler runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    if let (Some(sanitizer), false) = (sanitizer, output.status.success()) {
+        let library = ["cannot find -l", "cannot find lib", "unsupported option", "unrecognized argument"];
+        if library.iter().any(|words| said.contains(words)) {
+            eprintln!(
+                "skipped: the compiler has no {sanitizer:?}Sanitizer (Debian's packages libasan8 and libtsan2)"
+            );
+            return false;
+        }
+    }
+    assert!(output.status.success(), "{command:?} failed:\n{said}");
+    true
+}
+
+/// Runs a program, which must succeed.
+#[track_caller]
+pub fn run(command: &mut Command) -> Output {
+    let output = command.output().expect("the program runs");
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{command:?}: {}\n{out}{err}", output.status);
+    output
+}

@@ -1,0 +1,427 @@
+// The contract, from C++: random pipelines against the plain loop, and each promise by itself.
+#include "anabranch.hpp"
+#include "check.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <list>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <random>
+#include <thread>
+
+using namespace std::chrono_literals;
+
+// ---- Random pipelines against the plain loop ----
+
+struct failure {
+    long item;
+};
+
+enum class op { map, filter, filter_map, inspect, map_with, serial, serial_filter_map, take_while };
+
+struct step {
+    op what;
+    long number;
+    long fails_at; // the value for which it throws; no value is negative
+};
+
+struct outcome {
+    std::vector<long> seen;
+    long failed = -1;
+    bool operator==(const outcome &other) const { return seen == other.seen && failed == other.failed; }
+};
+
+static long spun(long value) {
+    volatile long turns = value % 37;
+    while (turns > 0) turns = turns - 1;
+    return value;
+}
+
+static long may_fail(const step &s, long value) {
+    if (value == s.fails_at) throw failure{value};
+    return spun(value);
+}
+
+static outcome plain_loop(const std::vector<step> &steps, long items) {
+    outcome result;
+    std::vector<long> states(steps.size(), 0);
+    try {
+        for (long item = 0; item < items; item++) {
+            long value = item;
+            bool is_dropped = false;
+            for (std::size_t at = 0; at < steps.size() && !is_dropped; at++) {
+                const step &s = steps[at];
+                may_fail(s, value);
+                switch (s.what) {
+                case op::map:
+                case op::map_with: value = (value * 3 + s.number) % 10007; break;
+                case op::inspect: break;
+                case op::filter:
+                case op::filter_map: is_dropped = value % (s.number + 2) == 0; break;
+                case op::serial: value = (states[at] += value) % 10007; break;
+                case op::serial_filter_map: is_dropped = (states[at] += 1) % (s.number + 2) == 0; break;
+                case op::take_while:
+                    if (++states[at] > 40 * (s.number + 1)) return result;
+                }
+            }
+            if (!is_dropped) result.seen.push_back(value);
+        }
+    } catch (const failure &thrown) {
+        result.failed = thrown.item;
+    }
+    return result;
+}
+
+template <class Sent>
+static anabranch::stream<long, Sent> add(anabranch::stream<long, Sent> stream, const step &s) {
+    auto next = [s](long value) { return (may_fail(s, value) * 3 + s.number) % 10007; };
+    auto stays = [s](long value) { return may_fail(s, value) % (s.number + 2) != 0; };
+    switch (s.what) {
+    case op::map: return std::move(stream).map(next);
+    case op::map_with:
+        return std::move(stream).map_with([] { return std::make_unique<int>(0); },
+                                          [next](std::unique_ptr<int> &calls, long value) { return ++*calls, next(value); });
+    case op::inspect: return std::move(stream).inspect([s](long value) { may_fail(s, value); });
+    case op::filter: return std::move(stream).filter(stays);
+    case op::filter_map:
+        return std::move(stream).filter_map([stays](long value) { return stays(value) ? std::optional(value) : std::nullopt; });
+    case op::serial:
+        return std::move(stream).serial(
+            [s, sum = 0L](long value) mutable { return (sum += may_fail(s, value)) % 10007; });
+    case op::serial_filter_map:
+        return std::move(stream).serial_filter_map([s, calls = 0L](long value) mutable {
+            may_fail(s, value);
+            return ++calls % (s.number + 2) == 0 ? std::nullopt : std::optional(value);
+        });
+    case op::take_while:
+        return std::move(stream).take_while(
+            [s, calls = 0L](long value) mutable { return may_fail(s, value), ++calls <= 40 * (s.number + 1); });
+    }
+    std::abort();
+}
+
+CASE(random_pipelines_give_what_the_plain_loop_gives) {
+    std::mt19937 random(20);
+    auto pick = [&](long first, long last) { return std::uniform_int_distribution<long>(first, last)(random); };
+    for (int round = 0; round < 200; round++) {
+        std::vector<step> steps(static_cast<std::size_t>(pick(0, 6)));
+        for (step &s : steps) s = {static_cast<op>(pick(0, 7)), pick(0, 9), pick(0, 3) == 0 ? pick(0, 400) : -1};
+        long items = pick(0, 400);
+        long workers = pick(1, 4), window = pick(1, 3) == 1 ? pick(1, 3) : pick(4, 200);
+        outcome expected = plain_loop(steps, items), given;
+        auto see = [&given](long value) { given.seen.push_back(value); };
+        auto with = [&](auto stream) {
+            stream = std::move(stream).workers(workers).window(window);
+            for (const step &s : steps) stream = add(std::move(stream), s);
+            return stream;
+        };
+        try {
+            if (pick(0, 2) == 0) {
+                auto started = with(anabranch::sent<long>()).start(see);
+                for (long item = 0; item < items && started.send(item); item++) {}
+                started.finish();
+            } else {
+                with(anabranch::iota(0L, items)).for_each(see);
+            }
+        } catch (const failure &thrown) {
+            given.failed = thrown.item;
+        }
+        CHECK(given == expected);
+    }
+}
+
+// ---- C1, C2: order and failures ----
+
+CASE(the_first_exception_in_order_is_thrown_and_exactly_the_items_before_it_were_delivered) {
+    for (int round = 0; round < 20; round++) {
+        std::vector<int> seen;
+        bool is_caught = false;
+        try {
+            anabranch::iota(0, 1000)
+                .workers(4)
+                .map([](int item) {
+                    if (item == 100) std::this_thread::sleep_for(2ms); // those behind it fail earlier in time
+                    if (item >= 100) throw std::out_of_range(std::to_string(item));
+                    return item;
+                })
+                .for_each([&](int item) { seen.push_back(item); });
+        } catch (const std::out_of_range &thrown) {
+            is_caught = thrown.what() == std::string("100");
+        }
+        std::vector<int> expected(100);
+        std::iota(expected.begin(), expected.end(), 0);
+        CHECK(is_caught && seen == expected);
+    }
+}
+
+CASE(exceptions_of_sources_serial_stages_states_and_ends_reach_the_caller) {
+    auto message = [](auto run) {
+        try {
+            run();
+        } catch (const char *thrown) {
+            return std::string(thrown);
+        }
+        return std::string("nothing");
+    };
+    int asked = 0;
+    auto source = [&]() -> std::optional<int> {
+        if (++asked == 50) throw "source";
+        return asked;
+    };
+    int sum = 0;
+    CHECK(message([&] { anabranch::from_fn(source).for_each([&](int item) { sum += item; }); }) == "source");
+    CHECK(sum == 49 * 50 / 2);
+    CHECK(message([] { anabranch::iota(0, 9).serial([](int item) { return item == 4 ? throw "serial" : item; }).count(); }) == "serial");
+    CHECK(message([] { anabranch::iota(0, 9).for_each([](int item) { if (item == 4) throw "end"; }); }) == "end");
+    CHECK(message([] {
+              anabranch::iota(0, 9).map_with([]() -> int { throw "state"; }, [](int &, int item) { return item; }).count();
+          }) == "state");
+    CHECK(message([] { anabranch::iota(0, 9).count(); }) == "nothing");
+}
+
+// ---- C3, C4: bounds ----
+
+CASE(no_more_than_a_window_of_items_is_in_flight) {
+    for (int window : {1, 2, 7, 64}) {
+        std::atomic<int> in_flight{0}, most{0};
+        auto source = [&, left = 500]() mutable -> std::optional<int> {
+            if (left-- == 0) return std::nullopt;
+            int now = ++in_flight, seen = most;
+            while (now > seen && !most.compare_exchange_weak(seen, now)) {}
+            return left;
+        };
+        anabranch::from_fn(source).workers(3).window(window).map([](int item) { return item; }).for_each([&](int item) {
+            if (item % 50 == 0) std::this_thread::sleep_for(200us);
+            --in_flight;
+        });
+        CHECK(most <= window);
+    }
+}
+
+CASE(a_loop_that_sends_waits_for_a_slow_end) {
+    std::atomic<int> in_flight{0}, most{0};
+    auto started = anabranch::sent<int>().workers(2).window(10).map([](int item) { return item; }).start([&](int item) {
+        if (item % 50 == 0) std::this_thread::sleep_for(200us);
+        --in_flight;
+    });
+    for (int item = 0; item < 500; item++) {
+        int now = ++in_flight, seen = most;
+        while (now > seen && !most.compare_exchange_weak(seen, now)) {}
+        CHECK(started.send(item));
+    }
+    started.finish();
+    CHECK(most <= 10 + 1); // the one that the loop holds while it waits
+}
+
+// ---- C6: stopping ----
+
+CASE(a_token_stops_an_endless_stream) {
+    anabranch::cancel_token token;
+    std::atomic<int> drained{0};
+    std::size_t count = anabranch::from_fn([n = 0L]() mutable { return std::optional(n++); })
+                            .cancel(token)
+                            .workers(2)
+                            .inspect([&](long item) { if (item == 1000) token.drain(); })
+                            .count();
+    auto stopped = token.stopped();
+    CHECK(stopped && stopped->delivered == count && stopped->dropped == 0);
+
+    anabranch::cancel_token other;
+    auto started = anabranch::sent<int>().cancel(other).start([&](int) { drained++; });
+    CHECK(started.send(1));
+    other.cancel();
+    while (started.send(2)) {}
+    started.finish();
+}
+
+CASE(every_item_is_destroyed_exactly_once_however_the_stream_ends) {
+    static std::atomic<int> alive{0};
+    struct counted {
+        int number;
+        std::unique_ptr<int> only_moves;
+        explicit counted(int number) : number(number), only_moves(new int(number)) { ++alive; }
+        counted(counted &&other) noexcept : number(other.number), only_moves(std::move(other.only_moves)) { ++alive; }
+        counted &operator=(counted &&) = default;
+        ~counted() { --alive; }
+    };
+    auto stream = [] {
+        return anabranch::iota(0, 2000).workers(3).map([](int item) { return counted(item); }).filter([](const counted &c) {
+            return c.number % 3 != 0;
+        });
+    };
+    CHECK(stream().serial([](counted c) { return c; }).count() == 1333);
+    CHECK(alive == 0);
+    CHECK(stream().find([](const counted &c) { return c.number == 700; })->number == 700);
+    CHECK(alive == 0);
+    try {
+        stream().for_each([](counted c) { if (c.number == 500) throw c.number; });
+    } catch (int number) {
+        CHECK(number == 500);
+    }
+    CHECK(alive == 0);
+    { // A stream that is dropped finishes what was sent.
+        auto started = anabranch::sent<counted>().map([](counted c) { return c; }).start([](counted) {});
+        for (int item = 0; item < 100; item++) started.send(counted(item));
+    }
+    CHECK(alive == 0);
+    { // One that is never run gives its functions back.
+        auto held = std::make_shared<int>(0);
+        std::weak_ptr<int> watch = held;
+        { auto unused = anabranch::iota(0, 3).map([held = std::move(held)](int item) { return item + *held; }); }
+        CHECK(watch.expired());
+    }
+}
+
+// ---- C9, C10: no deadlock, prompt ----
+
+CASE(streams_inside_stages_and_the_smallest_sizes_do_not_hang) {
+    for (int workers : {1, 2, 3}) {
+        long sum = anabranch::iota(0, 50).workers(workers).window(1).map([](int outer) {
+            return anabranch::iota(0, outer).workers(2).window(1).map([](int inner) { return 2L * inner; }).fold(0L, std::plus<>());
+        }).fold(0L, std::plus<>());
+        CHECK(sum == 50L * 49 * 48 / 3);
+        auto started = anabranch::sent<int>().workers(workers).window(1).map([](int item) { return item; }).start([&](int item) { sum -= item; });
+        for (int item = 0; item < 100; item++) started.send(item);
+        started.finish();
+    }
+}
+
+CASE(results_reach_the_end_while_the_source_waits) {
+    std::mutex mutex;
+    std::condition_variable changed;
+    int seen = 0;
+    auto wait_for = [&](int count) {
+        std::unique_lock<std::mutex> lock(mutex);
+        CHECK(changed.wait_for(lock, 60s, [&] { return seen >= count; }));
+    };
+    auto see = [&](int) {
+        std::lock_guard<std::mutex> lock(mutex);
+        seen++;
+        changed.notify_all();
+    };
+    auto source = [&, given = 0]() mutable -> std::optional<int> {
+        if (given == 5) {
+            wait_for(5);
+            return std::nullopt;
+        }
+        return given++;
+    };
+    anabranch::from_fn(source).workers(2).map([](int item) { return item; }).for_each(see);
+    seen = 0;
+    auto started = anabranch::sent<int>().workers(2).map([](int item) { return item; }).start(see);
+    for (int item = 1; item <= 5; item++) {
+        started.send(item);
+        wait_for(item);
+    }
+    started.finish();
+}
+
+// ---- What the builder takes and gives ----
+
+CASE(sources_take_ranges_of_every_kind) {
+    std::vector<std::string> words{"never", "odd", "or", "even"};
+    auto length = [](const std::string &word) { return word.size(); };
+    CHECK(anabranch::from(words).map(length).collect() == std::vector<std::size_t>{5, 3, 2, 4});
+    CHECK(words[0] == "never"); // copies
+    CHECK(anabranch::from(std::vector<std::string>(words)).map(length).fold(std::size_t(0), std::plus<>()) == 14);
+    std::list<std::unique_ptr<int>> owned;
+    owned.push_back(std::make_unique<int>(7));
+    CHECK(anabranch::from(std::move(owned)).map([](std::unique_ptr<int> item) { return *item; }).collect() == std::vector<int>{7});
+    int numbers[] = {1, 2, 3};
+    CHECK(anabranch::from(numbers).collect<std::list<int>>() == std::list<int>{1, 2, 3});
+    CHECK(anabranch::from(words.begin() + 1, words.begin() + 3).count() == 2);
+    CHECK(anabranch::from(std::map<int, char>{{1, 'a'}}).map([](std::pair<const int, char> p) { return p.second; }).collect<std::string>() == "a");
+}
+
+CASE(functions_may_be_anything_that_is_called) {
+    struct scale {
+        double by;
+        double operator()(int item) const { return by * item; }
+    };
+    double (*plain)(double) = [](double x) { return x + 1; };
+    CHECK(anabranch::iota(0, 3).map(scale{0.5}).map(plain).collect() == std::vector<double>{1, 1.5, 2});
+    struct wide {
+        alignas(64) char bytes[200];
+    };
+    CHECK(anabranch::iota(0, 3).map([](int i) { wide w{}; w.bytes[199] = char('a' + i); return w; }).map([](wide w) {
+        return w.bytes[199];
+    }).collect<std::string>() == "abc");
+}
+
+CASE(unordered_streams_give_the_same_items) {
+    auto seen = anabranch::iota(0, 500).workers(4).unordered().map([](int item) { return item; }).collect();
+    std::sort(seen.begin(), seen.end());
+    CHECK(seen.size() == 500 && seen.front() == 0 && seen.back() == 499);
+}
+
+CASE(at_most_the_replicas_of_a_stage_run_at_once) {
+    std::atomic<int> inside{0}, most{0};
+    auto enter = [&](int item) {
+        int now = ++inside, seen = most;
+        while (now > seen && !most.compare_exchange_weak(seen, now)) {}
+        std::this_thread::sleep_for(100us);
+        --inside;
+        return item;
+    };
+    anabranch::iota(0, 100).workers(4).map(enter).replicate(2).map([](int item) { return item; }).replicate(3).count();
+    CHECK(most <= 2);
+}
+
+CASE(plans_and_reports_name_the_stages) {
+    anabranch::report report;
+    auto stream = anabranch::iota(0, 100).name("numbers").title("squares").workers(2).map([](int i) { return i * i; }).name("square").report(report);
+    CHECK(stream.plan().find("square") != std::string::npos);
+    CHECK(stream.plan(anabranch::format::dot).find("digraph") != std::string::npos);
+    CHECK(stream.plan(anabranch::format::json).find("\"square") != std::string::npos);
+    CHECK(stream.plan(anabranch::format::svg).find("<svg") != std::string::npos);
+    std::uint64_t last = 0;
+    CHECK(std::move(stream).on_progress([&](anabranch::progress p) { last = p.items; }).count() == 100);
+    CHECK(last == 100);
+    CHECK(report.text().find("numbers") != std::string::npos && report.json().find("\"items\": 100") != std::string::npos);
+    CHECK(report.svg().find("<svg") != std::string::npos);
+}
+
+CASE(a_window_in_bytes_holds) {
+    std::atomic<long> bytes{0}, most{0};
+    auto source = [&, left = 100]() mutable -> std::optional<std::string> {
+        if (left-- == 0) return std::nullopt;
+        long now = bytes += 1000, seen = most;
+        while (now > seen && !most.compare_exchange_weak(seen, now)) {}
+        return std::string(1000, 'x');
+    };
+    anabranch::from_fn(source).window_bytes(5000, [](const std::string &s) { return s.size(); }).workers(2).map([](std::string s) {
+        return s;
+    }).for_each([&](std::string s) { bytes -= static_cast<long>(s.size()); });
+    CHECK(most <= 6000);
+}
+
+CASE(settings_out_of_range_are_refused) {
+    auto is_refused = [](auto run) {
+        try {
+            run();
+        } catch (const std::invalid_argument &refused) {
+            return std::string(refused.what()).size() > 10;
+        }
+        return false;
+    };
+    CHECK(is_refused([] { anabranch::iota(0, 3).workers(0).count(); }));
+    CHECK(is_refused([] { anabranch::iota(0, 3).window(-1).count(); }));
+    CHECK(is_refused([] { anabranch::iota(0, 3).replicate(2).count(); }));
+    CHECK(is_refused([] { anabranch::iota(0, 3).serial([](int i) { return i; }).replicate(2).count(); }));
+    CHECK(is_refused([] { anabranch::sent<int>().run_inline().start([](int) {}); }));
+}
+
+CASE(a_region_that_is_entered_again_and_again_starts_no_threads) {
+    long sum = 0;
+    for (int round = 0; round < 300; round++) {
+        auto started = anabranch::sent<int>().workers(2).map([](int item) { return item + 1; }).start([&](int item) { sum += item; });
+        for (int item = 0; item < 5; item++) started.send(item);
+        started.finish();
+    }
+    CHECK(sum == 300 * 15);
+}
+
+int main(int argc, char **argv) { return run_cases(argc, argv); }

@@ -1,0 +1,238 @@
+//! What is done to a record with many views from outside: waits that the caller arranges, and ending a view that
+//! somebody else holds.
+
+use super::{
+    Record, checked,
+    core::{Core, Cursor, Which},
+    deal::{Deal, ReadDeal, WriteDeal},
+    reader::{ReadView, ViewItems},
+    side::Side,
+    writer::{ViewSlots, WriteView},
+};
+use crate::{
+    EventCount,
+    record::{Closed, TryStallError, sleep::Sleep},
+    sync::{Arc, AtomicUsize, Ordering},
+};
+use std::{fmt, marker::PhantomData};
+
+impl<T: Send, W: WriteDeal, R: ReadDeal<T>> Record<T, W, R> {
+    /// Creates a record that holds at most as many items as its widest view is wide. Nobody waits inside of it:
+    /// [`WriteView::stall_by`] and [`ReadView::receive_by`] sleep as their caller says, and `on_items` and
+    /// `on_room` are called when readers (writers) that have announced themselves may go on. They are called on
+    /// the thread that made the change and should only wake somebody.
+    pub fn bounded(
+        writers: W,
+        readers: R,
+        on_items: impl Fn() + Send + Sync + 'static,
+        on_room: impl Fn() + Send + Sync + 'static,
+    ) -> Self {
+        let core = Core::on(
+            Side::new(W::TICKETS, (0..writers.views()).map(|seat| writers.own(seat, 0))),
+            Side::new(R::TICKETS, (0..readers.views()).map(|seat| readers.own(seat, 0))),
+            EventCount::with_hook(Box::new(on_items)),
+            EventCount::with_hook(Box::new(on_room)),
+            true,
+        );
+        Self { core: Arc::new(core), writers, readers, items: PhantomData }
+    }
+
+    /// How many ids each side has: of writers and of readers.
+    pub fn ids(&self) -> (usize, usize) {
+        (self.writers.views(), self.readers.views())
+    }
+
+    /// How many indices in a row each writer owns, if there are several and the indices are dealt by stride.
+    pub fn write_range(&self) -> Option<usize> {
+        range(&self.writers)
+    }
+
+    /// How many indices in a row each reader owns, if there are several and the indices are dealt by stride.
+    pub fn read_range(&self) -> Option<usize> {
+        range(&self.readers)
+    }
+}
+
+fn range(deal: &impl Deal) -> Option<usize> {
+    let end = if deal.views() > 1 { deal.run_end(0, 0) } else { u64::MAX };
+    (end < u64::MAX).then_some(end as usize)
+}
+
+impl<T, W: WriteDeal> WriteView<T, W> {
+    /// As [`stall`](Self::stall), for a [`bounded`](Record::bounded) record: sleeps as `how` says. `None` if `how`
+    /// has given up and there still is no room. Indices with [`Tickets`](crate::Tickets) are not waited for.
+    ///
+    /// # Panics
+    /// As [`stall`](Self::stall).
+    pub fn stall_by(&mut self, n: usize, how: &impl Sleep) -> Option<Result<ViewSlots<'_, T, W>, Closed>> {
+        match self.reserve(n, false) {
+            Ok(end) => return Some(Ok(self.slots(end))),
+            Err(TryStallError::Closed) => return Some(Err(Closed)),
+            Err(TryStallError::Full) => {}
+        }
+        let end = self.deal.run_end(self.seat, self.cursor.next).min(self.cursor.next + n as u64);
+        let core = &*self.core;
+        match self.patience.until_by(&core.room, how, || core.room(end))? {
+            Ok(limit) => self.limit = limit,
+            Err(closed) => return Some(Err(closed)),
+        }
+        Some(Ok(self.slots(end)))
+    }
+
+    /// Announces that the writer is about to wait for room without a thread that sleeps. It must look once more
+    /// afterwards. From then on every change calls the hook, until it [withdraws](Self::withdraw).
+    pub fn announce(&self) {
+        self.core.room.announce();
+    }
+
+    /// The writer no longer waits.
+    pub fn withdraw(&self) {
+        self.core.room.withdraw();
+    }
+
+    /// A handle that ends this view from elsewhere. To be asked for once.
+    pub fn revoker(&mut self) -> Revoker<T> {
+        let lease = self.lease.get_or_insert_with(|| Arc::new(Lease::new()));
+        Revoker {
+            core: Arc::clone(&self.core),
+            which: Which::Writers,
+            seat: self.seat,
+            lease: Arc::clone(lease),
+        }
+    }
+}
+
+impl<T, R: Deal> ReadView<T, R> {
+    /// As [`receive`](Self::receive), for a [`bounded`](Record::bounded) record: sleeps as `how` says. `None` if
+    /// `how` has given up and the items are not there. Indices with [`Tickets`](crate::Tickets) are not waited for.
+    ///
+    /// # Panics
+    /// As [`receive`](Self::receive).
+    pub fn receive_by(&mut self, n: usize, how: &impl Sleep) -> Option<ViewItems<'_, T, R>> {
+        let end = match self.await_items(n, false) {
+            Some(end) => end,
+            None => {
+                let end = self.deal.run_end(self.seat, self.cursor.next).min(self.cursor.next + n as u64);
+                let core = &*self.core;
+                let look = || {
+                    let (committed, is_final) = core.writers.low_and_final();
+                    (committed >= end || is_final).then_some(committed)
+                };
+                self.committed = self.patience.until_by(&core.items, how, look)?;
+                if self.begin() { end.min(self.committed).max(self.cursor.next) } else { self.cursor.next }
+            }
+        };
+        Some(self.items(end))
+    }
+
+    /// Announces that the reader is about to wait for items without a thread that sleeps. It must look once more
+    /// afterwards. From then on every change calls the hook, until it [withdraws](Self::withdraw).
+    pub fn announce(&self) {
+        self.core.items.announce();
+    }
+
+    /// The reader no longer waits.
+    pub fn withdraw(&self) {
+        self.core.items.withdraw();
+    }
+
+    /// A handle that ends this view from elsewhere. To be asked for once.
+    pub fn revoker(&mut self) -> Revoker<T> {
+        let lease = self.lease.get_or_insert_with(|| Arc::new(Lease::new()));
+        Revoker {
+            core: Arc::clone(&self.core),
+            which: Which::Readers,
+            seat: self.seat,
+            lease: Arc::clone(lease),
+        }
+    }
+}
+
+/// A burst of the view is in use.
+const BUSY: usize = 1;
+/// The view is to end, or has ended: the latter if it is not busy.
+const REVOKED: usize = 2;
+
+/// Whether a view may be used, for one that can be ended from elsewhere.
+///
+/// A reader's release index may pass its items only while no burst shows them. So the view is `BUSY` from a
+/// receive to the end of the burst, and of the two threads that may end the view the one that finds, or makes, it
+/// revoked and not busy does. A burst that was forgotten leaves the view busy until its next receive or its drop:
+/// both have the view for themselves, so no reference to an item is left.
+pub(super) struct Lease(AtomicUsize);
+
+impl Lease {
+    fn new() -> Self {
+        Self(AtomicUsize::new(0))
+    }
+
+    /// Begins a use of the view; false if it was revoked. To be called with the view borrowed mutably.
+    pub(super) fn begin(&self) -> bool {
+        if cfg!(mutant = "lease_is_not_asked") {
+            return true;
+        }
+        let begun = |state| (state & REVOKED == 0).then_some(state | BUSY);
+        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, begun).is_ok()
+    }
+
+    /// Ends the use. True if the view is to be ended now, by the caller.
+    pub(super) fn end(&self) -> bool {
+        self.0.fetch_and(!BUSY, Ordering::AcqRel) == BUSY | REVOKED
+    }
+
+    /// The view is dropped or leaves. True if it was not ended yet.
+    pub(super) fn finish(&self) -> bool {
+        self.0.swap(REVOKED, Ordering::AcqRel) != REVOKED
+    }
+
+    pub(super) fn is_revoked(&self) -> bool {
+        self.0.load(Ordering::Acquire) & REVOKED != 0
+    }
+
+    /// True if the caller is to end the view now.
+    fn revoke(&self) -> bool {
+        let before = self.0.fetch_or(REVOKED, Ordering::AcqRel);
+        before == 0 || cfg!(mutant = "revoked_while_busy") && before == BUSY
+    }
+}
+
+/// Ends one view of a [`Record`], as dropping the view would, while somebody else holds it.
+///
+/// A burst that the view has out stays valid; the view ends with it. Afterwards the view receives nothing and
+/// reserves nothing.
+pub struct Revoker<T> {
+    core: Arc<Core<T>>,
+    which: Which,
+    seat: usize,
+    lease: Arc<Lease>,
+}
+
+impl<T> Revoker<T> {
+    /// Ends the view, now or with its burst.
+    pub fn revoke(&self) {
+        if self.lease.revoke() {
+            let cursor = Cursor { next: 0, end: 0, cell: self.seat };
+            self.core.disconnect(self.which, self.seat, cursor, false);
+        }
+    }
+
+    /// For a writer: how many items the record would have to hold for `n` more slots of it to be free now.
+    pub fn span_for(&self, n: usize) -> usize {
+        let at = self.core.side(self.which).seats[self.seat].at.load(Ordering::Acquire);
+        at.saturating_add(n as u64).saturating_sub(self.core.low()) as usize
+    }
+
+    /// Lets the record hold `horizon` items, if it holds fewer.
+    ///
+    /// # Panics
+    /// If `horizon` is 0 or above 2^32.
+    pub fn widen(&self, horizon: usize) {
+        self.core.widen(self.which, checked(horizon));
+    }
+}
+
+impl<T> fmt::Debug for Revoker<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Revoker").field("id", &self.seat).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,41 @@
+//! What this crate promises, checked from outside: all tests are one program, which is linked once.
+//!
+//! With `--cfg loom` it holds the models instead, which run in loom's threads and in no others.
+
+#[cfg(loom)]
+mod loom_baton;
+#[cfg(loom)]
+mod loom_crew;
+#[cfg(loom)]
+mod loom_event;
+#[cfg(loom)]
+mod loom_inbox;
+#[cfg(loom)]
+mod loom_lanes;
+#[cfg(loom)]
+mod loom_outside;
+#[cfg(loom)]
+mod loom_record;
+#[cfg(loom)]
+mod loom_room;
+#[cfg(loom)]
+mod model;
+#[cfg(loom)]
+mod ports;
+
+#[cfg(not(any(loom, shuttle)))]
+mod inbox;
+#[cfg(all(target_arch = "x86_64", not(any(loom, shuttle))))]
+mod record_assembly;
+#[cfg(not(any(loom, shuttle)))]
+mod record_drops;
+#[cfg(not(any(loom, shuttle)))]
+mod record_model;
+#[cfg(not(any(loom, shuttle)))]
+mod record_one_to_one;
+#[cfg(not(any(loom, shuttle)))]
+mod record_outside;
+#[cfg(not(any(loom, shuttle)))]
+mod record_threads;
+#[cfg(not(any(loom, shuttle)))]
+mod record_views;

@@ -1,0 +1,74 @@
+//! The ports of a line as the engine joins them: what makes indices writes a lane, a stage reads one and writes one, and a
+//! sink reads one and gives indices back.
+#![cfg(loom)]
+
+use anabranch_record::lane::{Cell, Committed, Domain, Exit, Indices, Reader, Watch, Writer};
+use anabranch_record::sync::Arc;
+
+/// Opens a domain: its source, the lane behind it, and its exit.
+pub fn open<T: Send>(window: usize) -> (Source<T>, Committed<T>, Exit) {
+    let (indices, exit) = Domain::open(window);
+    let (writer, lane) = indices.domain().lane();
+    (Source { indices, writer }, lane, exit)
+}
+
+pub struct Source<T> {
+    indices: Indices,
+    writer: Writer<T>,
+}
+
+impl<T: Send> Source<T> {
+    pub fn domain(&self) -> &Arc<Domain> {
+        self.indices.domain()
+    }
+
+    pub fn fresh_room(&mut self) -> u64 {
+        self.indices.fresh_room()
+    }
+
+    pub fn put(&mut self, cell: Cell<T>) {
+        self.writer.put(self.indices.open(), cell);
+        self.indices.show();
+    }
+}
+
+pub struct Stage<T, U> {
+    pub reader: Reader<T>,
+    pub writer: Writer<U>,
+}
+
+impl<T, U> Stage<T, U> {
+    /// Takes the next cell, if it is there, and puts what `f` makes of it.
+    pub fn pass(&mut self, f: impl FnOnce(Cell<T>) -> Cell<U>) {
+        if let Some((turn, cell)) = self.reader.take() {
+            self.writer.put(turn, f(cell));
+        }
+    }
+}
+
+pub struct Sink<T> {
+    pub reader: Reader<T>,
+    pub exit: Exit,
+}
+
+impl<T> Sink<T> {
+    /// Takes the next cell. What was taken before is given back.
+    pub fn take(&mut self) -> Option<Cell<T>> {
+        self.release();
+        self.reader.take().map(|(_, cell)| cell)
+    }
+
+    pub fn release(&mut self) {
+        if self.reader.turn().is_open() {
+            self.exit.release(self.reader.turn());
+        }
+    }
+
+    pub fn is_ready(&mut self) -> bool {
+        self.reader.is_ready()
+    }
+
+    pub fn watch(&self) -> Watch<T> {
+        self.reader.watch()
+    }
+}

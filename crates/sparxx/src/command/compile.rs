@@ -1,0 +1,166 @@
+//! Translating files and calling the compiler on them.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Output, Stdio};
+
+use tempfile::TempDir;
+
+use super::arguments::{Arguments, Word};
+use super::dependencies;
+use super::folders::{Library, library};
+use crate::Analysis;
+use crate::rewrite::Guess;
+use crate::source::Source;
+
+/// A file of the user's that has annotations.
+struct Annotated {
+    path: PathBuf,
+    source: Source,
+    analysis: Analysis,
+    /// What the compiler gets.
+    translated: PathBuf,
+}
+
+/// Translates and compiles; gives the compiler's exit status.
+pub fn compile(arguments: &Arguments) -> Result<u8, String> {
+    let mut annotated = Vec::new();
+    let scratch = scratch()?;
+    for (number, path) in arguments.files.iter().enumerate() {
+        let is_marked = arguments.marked.contains(path);
+        // Only a marked file has to be readable: of others the compiler says what is wrong.
+        if !is_marked
+            && !std::fs::read(path).is_ok_and(|bytes| bytes.windows(4).any(|window| window == b"spar"))
+        {
+            continue;
+        }
+        let (source, Some(analysis)) = super::analysed(path)? else { return Ok(1) };
+        if analysis.regions.is_empty() {
+            if is_marked {
+                eprintln!("{}: warning: the file has no annotation of SPar", source.name);
+            }
+            continue;
+        }
+        let name = path.file_name().unwrap_or_default();
+        let translated = scratch.path().join(number.to_string()).join(name);
+        annotated.push(Annotated { path: path.clone(), source, analysis, translated });
+    }
+    let links = arguments.has_input() && !arguments.stops_early();
+    if annotated.is_empty() && !links {
+        return call(arguments, &annotated, None, Stdio::inherit()).map(|output| code(output.status));
+    }
+    let library = library(scratch.path())?;
+    let has_guesses = annotated.iter().any(|file| file.analysis.has_guesses());
+    write(&annotated, arguments, Guess::Method)?;
+    let said = if has_guesses { Stdio::piped() } else { Stdio::inherit() };
+    let mut output = call(arguments, &annotated, Some(&library), said)?;
+    if has_guesses {
+        if !output.status.success() {
+            // Its classes are elsewhere: perhaps what looks like methods are static ones.
+            write(&annotated, arguments, Guess::Function)?;
+            let second = call(arguments, &annotated, Some(&library), Stdio::piped())?;
+            if second.status.success() {
+                output = second;
+            }
+        }
+        eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    }
+    for file in &annotated {
+        for of in dependencies::files(arguments, &file.path) {
+            dependencies::correct(&of, &file.translated, &file.path, scratch.path())?;
+        }
+    }
+    Ok(code(output.status))
+}
+
+/// A folder for this run, which is gone when it ends, by a signal too.
+fn scratch() -> Result<TempDir, String> {
+    let scratch = tempfile::Builder::new().prefix("sparxx-").tempdir();
+    let scratch = scratch
+        .map_err(|error| format!("cannot make a folder in {}: {error}", std::env::temp_dir().display()))?;
+    let folder = scratch.path().to_owned();
+    // The compiler gets the signal too, and is gone when this runs.
+    let handled = ctrlc::set_handler(move || {
+        let _ = std::fs::remove_dir_all(&folder);
+        std::process::exit(130);
+    });
+    handled.map_err(|error| format!("cannot handle signals: {error}"))?;
+    Ok(scratch)
+}
+
+fn write(annotated: &[Annotated], arguments: &Arguments, guess: Guess) -> Result<(), String> {
+    for file in annotated {
+        let text = file.analysis.translate(&file.source, arguments.options, guess);
+        let folder = file.translated.parent().unwrap_or(Path::new("."));
+        let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file.translated, text));
+        written.map_err(|error| format!("cannot write {}: {error}", file.translated.display()))?;
+    }
+    Ok(())
+}
+
+/// The compiler's words: those of `CXX`, else `c++`.
+fn compiler() -> Vec<OsString> {
+    let named = std::env::var_os("CXX").filter(|named| !named.is_empty()).unwrap_or_else(|| "c++".into());
+    if Path::new(&named).exists() {
+        return vec![named];
+    }
+    named.to_string_lossy().split_whitespace().map(OsString::from).collect()
+}
+
+fn call(
+    arguments: &Arguments,
+    annotated: &[Annotated],
+    library: Option<&Library>,
+    said: Stdio,
+) -> Result<Output, String> {
+    let mut words = compiler().into_iter();
+    let program = words.next().unwrap_or_else(|| "c++".into());
+    let mut command = Command::new(&program);
+    command.args(words);
+    for word in &arguments.words {
+        match word {
+            Word::Option(word) | Word::Input(word) => command.arg(word),
+            Word::Source(path) => {
+                let file = annotated.iter().find(|file| file.path == *path);
+                if let Some(file) = file {
+                    // Headers beside the user's file are found first, as if the file were there.
+                    let beside = file.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+                    command.arg("-iquote").arg(beside.unwrap_or(Path::new(".")));
+                }
+                command.arg(file.map_or(path, |file| &file.translated))
+            }
+        };
+    }
+    if let Some(library) = library {
+        if !annotated.is_empty() {
+            command.arg("-isystem").arg(&library.headers);
+        }
+        let names_standard = arguments
+            .words
+            .iter()
+            .any(|word| matches!(word, Word::Option(word) if word.to_string_lossy().starts_with("-std=")));
+        if !names_standard && !annotated.is_empty() {
+            command.arg("-std=gnu++17");
+        }
+        if !arguments.stops_early() {
+            command.arg(&library.archive).args(["-pthread", "-ldl", "-lm", "-Wl,--gc-sections"]);
+        }
+    }
+    let output = command.stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(said).output();
+    output.map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => format!(
+            "there is no compiler `{}`: install one (Debian's package g++), or name one in CXX",
+            program.to_string_lossy()
+        ),
+        _ => format!("cannot run {}: {error}", program.to_string_lossy()),
+    })
+}
+
+/// The status that tells the compiler's.
+fn code(status: ExitStatus) -> u8 {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return 128u8.wrapping_add(u8::try_from(signal).unwrap_or(0));
+    }
+    status.code().map_or(1, |code| u8::try_from(code & 0xff).unwrap_or(1))
+}

@@ -1,0 +1,127 @@
+//! The program: from its arguments to its exit status.
+
+pub mod arguments;
+mod compile;
+mod dependencies;
+mod folders;
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::rewrite::Guess;
+use crate::source::{Severity, Source};
+use crate::{Analysis, analyse};
+use arguments::{Action, Arguments};
+
+/// Runs the program; gives its exit status.
+pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments = match arguments::parse(words) {
+        Ok(arguments) => arguments,
+        Err(wrong) => return complain(&wrong),
+    };
+    let done = match &arguments.action {
+        Action::Help => print(arguments::HELP),
+        Action::Version => print(&format!("spar++ {}\n", env!("CARGO_PKG_VERSION"))),
+        Action::Check => check(&arguments),
+        Action::Print => show(&arguments),
+        Action::Plan(format) => plan(&arguments, *format),
+        Action::InstallLinks(folder) => folders::install_links(folder).map(|()| 0),
+        Action::Compile => compile::compile(&arguments),
+    };
+    done.unwrap_or_else(|wrong| complain(&wrong))
+}
+
+fn complain(wrong: &str) -> u8 {
+    eprintln!("spar++: error: {wrong}");
+    1
+}
+
+fn print(text: &str) -> Result<u8, String> {
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(format!("cannot write to standard output: {error}"))
+        }
+        _ => Ok(0),
+    }
+}
+
+/// Reads a file.
+fn read(path: &Path) -> Result<Source, String> {
+    let bytes = std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
+            .iter()
+            .filter(|&&byte| byte == b'\n')
+            .count()
+            + 1;
+        format!(
+            "{}:{line}: the file is not UTF-8: convert it, as by `iconv -f LATIN1 -t UTF-8`",
+            path.display()
+        )
+    })?;
+    Ok(Source::new(path.display().to_string(), text))
+}
+
+/// Reads and analyses a file, and says what there is to say. `None` if it cannot be translated.
+fn analysed(path: &Path) -> Result<(Source, Option<Analysis>), String> {
+    let source = read(path)?;
+    let analysis = analyse(&source);
+    let mut shown = String::new();
+    for said in &analysis.said {
+        shown += &said.render(&source);
+    }
+    let errors = analysis.said.iter().filter(|said| said.severity == Severity::Error).count();
+    if errors > 0 {
+        shown += &format!(
+            "spar++: {errors} {} in {}\n",
+            if errors == 1 { "error" } else { "errors" },
+            source.name
+        );
+    }
+    eprint!("{shown}");
+    let is_sound = !analysis.has_failed();
+    Ok((source, is_sound.then_some(analysis)))
+}
+
+/// The files that a command names.
+fn files(arguments: &Arguments) -> Result<&[PathBuf], String> {
+    if arguments.files.is_empty() {
+        return Err("no C++ file was named: spar++ -spar_file FILE.cpp ...".to_owned());
+    }
+    Ok(&arguments.files)
+}
+
+fn check(arguments: &Arguments) -> Result<u8, String> {
+    let mut status = 0;
+    for path in files(arguments)? {
+        if analysed(path)?.1.is_none() {
+            status = 1;
+        }
+    }
+    Ok(status)
+}
+
+fn show(arguments: &Arguments) -> Result<u8, String> {
+    for path in files(arguments)? {
+        let (source, Some(analysis)) = analysed(path)? else { return Ok(1) };
+        print(&analysis.translate(&source, arguments.options, Guess::Method))?;
+    }
+    Ok(0)
+}
+
+fn plan(arguments: &Arguments, format: arguments::Format) -> Result<u8, String> {
+    for path in files(arguments)? {
+        let (source, Some(analysis)) = analysed(path)? else { return Ok(1) };
+        for (region, places) in &analysis.regions {
+            let plan = crate::plan::plan(&source, region, places, arguments.options);
+            let text = match format {
+                arguments::Format::Text => format!("{plan}\n"),
+                arguments::Format::Dot => plan.to_dot(),
+                arguments::Format::Svg => plan.to_svg(),
+            };
+            print(&text)?;
+        }
+    }
+    Ok(0)
+}

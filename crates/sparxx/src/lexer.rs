@@ -1,0 +1,177 @@
+//! Cuts C++ into tokens, as far as annotations and the extents of statements need it: comments, literals and lines of the
+//! preprocessor are told from code, and everything has its place.
+
+use crate::source::Span;
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// An identifier or a keyword.
+    Word,
+    /// A number.
+    Number,
+    /// A string or a character.
+    Literal,
+    /// A sign: brackets, operators, one byte each, but `::`.
+    Sign(u8),
+    /// `::`.
+    Scope,
+}
+
+/// A token and its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Token {
+    /// What it is.
+    pub kind: Kind,
+    /// Where it is.
+    pub span: Span,
+    /// Whether it is in a line of the preprocessor, such as the body of a macro.
+    pub in_directive: bool,
+}
+
+impl Token {
+    /// Whether it is this sign.
+    pub fn is(&self, sign: u8) -> bool {
+        self.kind == Kind::Sign(sign)
+    }
+}
+
+/// The tokens of a text.
+pub fn tokens(text: &str) -> Vec<Token> {
+    let mut lexer =
+        Lexer { text: text.as_bytes(), at: 0, in_directive: false, line_is_new: true, found: Vec::new() };
+    while lexer.at < lexer.text.len() {
+        lexer.step();
+    }
+    lexer.found
+}
+
+struct Lexer<'t> {
+    text: &'t [u8],
+    at: usize,
+    in_directive: bool,
+    /// Only blanks came since the line began.
+    line_is_new: bool,
+    found: Vec<Token>,
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
+}
+
+impl Lexer<'_> {
+    fn peek(&self, ahead: usize) -> u8 {
+        self.text.get(self.at + ahead).copied().unwrap_or(0)
+    }
+
+    fn step(&mut self) {
+        let (byte, next) = (self.peek(0), self.peek(1));
+        match byte {
+            b'\n' => {
+                self.at += 1;
+                (self.in_directive, self.line_is_new) = (false, true);
+            }
+            b'\\' if next == b'\n' => self.at += 2,
+            b'\\' if next == b'\r' && self.peek(2) == b'\n' => self.at += 3,
+            b' ' | b'\t' | b'\r' | 0x0b | 0x0c => self.at += 1,
+            b'/' if next == b'/' => self.line_comment(),
+            b'/' if next == b'*' => self.block_comment(),
+            b'#' if self.line_is_new => {
+                self.at += 1;
+                (self.in_directive, self.line_is_new) = (true, false);
+            }
+            b'"' => self.quoted(b'"'),
+            b'\'' => self.quoted(b'\''),
+            b'0'..=b'9' => self.number(),
+            b'.' if next.is_ascii_digit() => self.number(),
+            _ if is_word(byte) => self.word(),
+            b':' if next == b':' => self.push(Kind::Scope, 2),
+            _ => self.push(Kind::Sign(byte), 1),
+        }
+    }
+
+    fn push(&mut self, kind: Kind, bytes: usize) {
+        let end = (self.at + bytes).min(self.text.len());
+        self.found.push(Token { kind, span: self.at..end, in_directive: self.in_directive });
+        self.at = end;
+        self.line_is_new = false;
+    }
+
+    fn line_comment(&mut self) {
+        while self.at < self.text.len() && self.peek(0) != b'\n' {
+            // A line that ends with a backslash goes on.
+            let splice = if self.peek(0) != b'\\' {
+                1
+            } else if self.peek(1) == b'\r' && self.peek(2) == b'\n' {
+                3
+            } else {
+                2
+            };
+            self.at += splice;
+        }
+    }
+
+    fn block_comment(&mut self) {
+        let rest = &self.text[self.at + 2..];
+        let end = rest.windows(2).position(|pair| pair == b"*/");
+        self.at += end.map_or(rest.len() + 2, |end| end + 4);
+    }
+
+    fn quoted(&mut self, quote: u8) {
+        let mut end = self.at + 1;
+        while let Some(&byte) = self.text.get(end) {
+            match byte {
+                b'\\' => end += 2,
+                // It does not end on its line: no literal, but the file is not ours to reject.
+                b'\n' => break,
+                _ if byte == quote => {
+                    end += 1;
+                    break;
+                }
+                _ => end += 1,
+            }
+        }
+        self.push(Kind::Literal, end.min(self.text.len()) - self.at);
+    }
+
+    fn number(&mut self) {
+        let mut end = self.at + 1;
+        while let Some(&byte) = self.text.get(end) {
+            let is_sign = matches!(byte, b'+' | b'-') && matches!(self.text[end - 1] | 0x20, b'e' | b'p');
+            let separates = byte == b'\'' && self.text.get(end + 1).is_some_and(u8::is_ascii_alphanumeric);
+            if !is_word(byte) && byte != b'.' && !is_sign && !separates {
+                break;
+            }
+            end += 1;
+        }
+        self.push(Kind::Number, end - self.at);
+    }
+
+    fn word(&mut self) {
+        let length = self.text[self.at..].iter().take_while(|&&byte| is_word(byte)).count();
+        let word = &self.text[self.at..self.at + length];
+        match (word, self.peek(length)) {
+            (b"R" | b"LR" | b"uR" | b"UR" | b"u8R", b'"') => self.raw_string(length),
+            (b"L" | b"u" | b"U" | b"u8", quote @ (b'"' | b'\'')) => {
+                self.at += length;
+                self.quoted(quote);
+            }
+            _ => self.push(Kind::Word, length),
+        }
+    }
+
+    /// `R"delimiter(...)delimiter"`, after a prefix of so many bytes.
+    fn raw_string(&mut self, prefix: usize) {
+        let open = self.at + prefix + 1;
+        let name = self.text[open..].iter().take(17).position(|&byte| byte == b'(');
+        let Some(name) = name.map(|length| &self.text[open..open + length]) else {
+            self.at += prefix;
+            return self.quoted(b'"');
+        };
+        let closing = [b")", name, b"\""].concat();
+        let body = open + name.len() + 1;
+        let end = self.text[body..].windows(closing.len()).position(|window| window == closing);
+        let end = end.map_or(self.text.len(), |end| body + end + closing.len());
+        self.push(Kind::Literal, end - self.at);
+    }
+}

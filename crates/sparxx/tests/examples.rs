@@ -1,0 +1,88 @@
+//! The forms of each program in `examples/cpp` print the same.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::compiler::{compiler, run, sparxx};
+
+fn workspace() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the package is in `crates`")
+}
+
+/// Whether the compiler finds a header; else says what is skipped.
+fn has_header(header: &str, package: &str) -> bool {
+    let Some(mut compiler) = compiler() else { return false };
+    let check = compiler.args(["-E", "-x", "c++", "-include", header, "/dev/null"]).stdout(Stdio::null());
+    let found = check.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+    if !found {
+        eprintln!("skipped: there is no <{header}> ({package})");
+    }
+    found
+}
+
+/// Compiles the forms of a program that can be compiled here.
+fn forms(program: &str, folder: &Path, libraries: &[&str]) -> Vec<PathBuf> {
+    let source = |form: &str| workspace().join(format!("examples/cpp/{program}_{form}.cpp"));
+    let archive = Path::new(env!("CARGO_BIN_EXE_sparxx")).parent().expect("a program is in a folder");
+    let archive = [archive.join("libanabranch_c.a"), archive.join("deps/libanabranch_c.a")];
+    let archive = archive.into_iter().find(|archive| archive.is_file()).expect("the library was built");
+    let mut built = Vec::new();
+    for form in ["sequential", "annotated", "builder", "tbb", "fastflow"] {
+        let mut command = match form {
+            "annotated" => sparxx(folder),
+            "tbb" if !has_header("oneapi/tbb/parallel_pipeline.h", "Debian's package libtbb-dev") => continue,
+            "fastflow" if !has_header("ff/ff.hpp", "github.com/fastflow/fastflow") => continue,
+            _ => compiler().expect("there is a compiler"),
+        };
+        let path = folder.join(format!("{program}_{form}"));
+        command.args(["-std=c++17", "-O1"]);
+        match form {
+            "annotated" => command.arg("-spar_file").arg(source(form)),
+            "builder" => {
+                command.arg("-I").arg(workspace().join("crates/capi/include")).arg(source(form)).arg(&archive)
+            }
+            "tbb" => command.arg(source(form)).arg("-ltbb"),
+            _ => command.arg(source(form)),
+        };
+        command.args(libraries).args(["-pthread", "-ldl", "-lm", "-o"]).arg(&path);
+        run(&mut command);
+        built.push(path);
+    }
+    built
+}
+
+/// Runs the forms of a program on a file.
+fn check(program: &str, input: &[u8], libraries: &[&str]) {
+    if compiler().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("input");
+    std::fs::write(&file, input).expect("a file");
+    let outputs: Vec<Vec<u8>> = forms(program, folder.path(), libraries)
+        .iter()
+        .map(|form| run(Command::new(form).stdin(File::open(&file).expect("the input"))).stdout)
+        .collect();
+    assert!(!outputs[0].is_empty() && outputs.iter().all(|output| *output == outputs[0]), "{program}");
+}
+
+#[test]
+fn the_forms_of_the_log_filter_print_the_same() {
+    let line = |number: u32| format!("10.0.0.{number} - - \"GET /{number}\" {} 12\n", 200 + number % 4 * 100);
+    let log: String = (0..2_000).map(line).collect();
+    check("log", log.as_bytes(), &[]);
+}
+
+#[test]
+fn the_forms_of_the_frame_filter_print_the_same() {
+    check("frames", b"", &[]);
+}
+
+#[test]
+fn the_forms_of_the_compressor_write_the_same() {
+    if has_header("bzlib.h", "Debian's package libbz2-dev") {
+        let numbers = (0..300_000u32).flat_map(|number| number.wrapping_mul(2_654_435_761).to_le_bytes());
+        check("bzip2", &numbers.collect::<Vec<u8>>(), &["-lbz2"]);
+    }
+}

@@ -1,0 +1,146 @@
+//! What a translation keeps, whatever the file: its lines, and every annotation.
+
+use std::time::{Duration, Instant};
+
+use sparxx::options::Options;
+use sparxx::rewrite::Guess;
+use sparxx::source::Source;
+use sparxx::{analyse, lexer};
+
+const CONSTRUCTS: &str = include_str!("programs/constructs.cpp");
+const MISUSES: &str = include_str!("misuses.txt");
+
+/// A small generator of random numbers (Marsaglia's xorshift), so that a failure can be found again.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % bound as u64).expect("it is below a usize")
+    }
+}
+
+/// Translates, if nothing is wrong.
+fn translated(code: &str) -> Option<String> {
+    let source = Source::new("x.cpp", code);
+    let analysis = analyse(&source);
+    (!analysis.has_failed()).then(|| analysis.translate(&source, Options::default(), Guess::Method))
+}
+
+/// The annotations that a lexer sees, `[[` and a word `spar` and `::`, outside of comments and literals.
+fn annotations(code: &str) -> usize {
+    let tokens = lexer::tokens(code);
+    let word = |at: usize| tokens.get(at).and_then(|token| code.get(token.span.clone())).unwrap_or("");
+    (0..tokens.len())
+        .filter(|&at| {
+            word(at) == "[" && word(at + 1) == "[" && word(at + 2) == "spar" && word(at + 3) == "::"
+        })
+        .count()
+}
+
+/// No annotation is left, and no message is missing: each is translated or told of.
+fn is_no_silent_miss(code: &str) -> bool {
+    let source = Source::new("x.cpp", code);
+    let analysis = analyse(&source);
+    if annotations(code) > 0 && analysis.regions.is_empty() {
+        return analysis.has_failed();
+    }
+    let text = analysis.translate(&source, Options::default(), Guess::Function);
+    analysis.has_failed() || annotations(&text) == 0
+}
+
+#[test]
+fn every_statement_stays_on_its_line() {
+    let text = translated(CONSTRUCTS).expect("nothing is wrong");
+    let head = "#include <anabranch/spar.hpp>\n";
+    let at = text.find(head).expect("the header is included");
+    let rest = &text[at + head.len()..];
+    let (directive, below) = rest.split_once('\n').expect("a line is named");
+    let line: usize =
+        directive.split(' ').nth(1).and_then(|line| line.parse().ok()).expect("it has a number");
+    let users: Vec<&str> = CONSTRUCTS.lines().skip(line - 1).collect();
+    let ours: Vec<&str> = below.lines().collect();
+    assert_eq!(users.len(), ours.len());
+    // A user's line is there as it was, but for annotations and what drops an item.
+    let kept = users.iter().zip(&ours).filter(|(user, our)| our.contains(user.trim())).count();
+    let changed: Vec<&&str> = users
+        .iter()
+        .zip(&ours)
+        .filter(|(user, our)| !our.contains(user.trim()))
+        .map(|(user, _)| user)
+        .collect();
+    assert!(
+        changed.iter().all(|line| line.contains("spar") || line.contains("continue") || line.trim() == "]]"),
+        "{changed:?}"
+    );
+    assert!(kept > 250, "{kept}");
+    assert!(text.starts_with("#line 1 \"x.cpp\"\n"));
+}
+
+#[test]
+fn a_file_without_annotations_is_left_alone() {
+    let code = "int a[[1]]; // [[spar::Stage]]\nconst char *s = \"[[spar::Stage]]\"; /* [[spar::ToStream]] */\nint x = m[[spar]{ return 1; }()];\n";
+    let source = Source::new("x.cpp", code);
+    let analysis = analyse(&source);
+    assert!(analysis.regions.is_empty() && analysis.said.is_empty(), "{:?}", analysis.said);
+}
+
+#[test]
+fn every_annotation_is_translated_or_told_of() {
+    assert!(is_no_silent_miss(CONSTRUCTS));
+    let pieces: Vec<&str> =
+        MISUSES.split("=== ").filter_map(|case| case.split_once('\n')).map(|(_, rest)| rest).collect();
+    assert!(pieces.iter().all(|piece| is_no_silent_miss(piece)));
+}
+
+/// `SPARXX_FUZZ_SECONDS` says for how long; without it the test is over soon.
+#[test]
+fn mutated_files_neither_panic_nor_hang_nor_hide_an_annotation() {
+    let seconds = std::env::var("SPARXX_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2);
+    let (began, limit) = (Instant::now(), Duration::from_secs(seconds));
+    let snippets: Vec<&str> = "[[spar::Stage]] | [[spar::ToStream]] | { | } | ( | ) | ; | [[ | ]] | for (;;) | do | while (x) \
+        | R\"( | \" | ' | // | /* | */ | # | \\\n | else | switch (i) | lambda = [&](int i) { | spar:: | template <class T> | \u{e9}"
+        .split(" | ")
+        .collect();
+    let mut random = Random(0x5eed_5eed_5eed);
+    let functions: Vec<&str> = CONSTRUCTS.split("\n}\n").collect();
+    while began.elapsed() < limit {
+        let mut code = functions[random.below(functions.len())].to_owned() + "\n}\n";
+        for _ in 0..=random.below(4) {
+            let place = |random: &mut Random, code: &str| {
+                let at = random.below(code.len() + 1);
+                (at..=code.len()).find(|&at| code.is_char_boundary(at)).unwrap_or(code.len())
+            };
+            let (a, b) = (place(&mut random, &code), place(&mut random, &code));
+            let (first, last) = (a.min(b), a.max(b));
+            match random.below(4) {
+                0 => code.insert_str(a, snippets[random.below(snippets.len())]),
+                1 => code.replace_range(first..last.min(first + 40).max(first), ""),
+                2 => code.truncate(a),
+                _ => {
+                    let copied = code[first..last].to_owned();
+                    code.insert_str(a, &copied);
+                }
+            }
+            while !code.is_empty() && code.len() > 20_000 {
+                code.pop();
+            }
+        }
+        let started = Instant::now();
+        assert!(is_no_silent_miss(&code), "an annotation is neither translated nor told of:\n{code}");
+        assert!(started.elapsed() < Duration::from_secs(20), "it takes too long:\n{code}");
+    }
+}
+
+#[test]
+fn deep_and_huge_files_end() {
+    let region = "void f() { [[spar::ToStream]] for (;;) { [[spar::Stage]] { g(); } } }\n";
+    for deep in ["(", "{", "[", "[[", "if (x) ", "for (;;) ", "a.", "f(", "[[spar::Stage]] "] {
+        let code = format!("{region}void g() {{ {} }}\n", deep.repeat(5_000));
+        assert!(is_no_silent_miss(&code), "{deep}");
+    }
+    let code = format!("{region}{}", "int x = f(1, 2) + y; // words\n".repeat(5_000));
+    assert!(translated(&code).is_some());
+}
