@@ -52,11 +52,11 @@ pub struct EventCount {
     /// How many threads wait on the condition variable.
     waiting: Mutex<usize>,
     condvar: Condvar,
-    /// Called instead of waking a thread, if somebody else arranges the waiting.
+    /// Called instead of waking a thread, if the user of the event count arranges the waiting.
     hook: Option<Hook>,
 }
 
-/// What a notification calls if the waiting is arranged elsewhere.
+/// The function that a notification calls if the waiting is arranged elsewhere.
 struct Hook(Box<dyn Fn() + Send + Sync>);
 
 impl fmt::Debug for Hook {
@@ -91,14 +91,14 @@ impl EventCount {
         }
     }
 
-    /// Creates an event count that wakes no thread itself. While somebody has [announced](Self::announce) a
-    /// wait, every notification calls `hook`, which finds out whom to wake.
+    /// Creates an event count that wakes no thread itself. While a wait is [announced](Self::announce), every
+    /// notification calls `hook`, which finds out which thread to wake.
     pub(crate) fn with_hook(hook: Box<dyn Fn() + Send + Sync>) -> Self {
         Self { hook: Some(Hook(hook)), ..Self::new() }
     }
 
-    /// Announces a wait that the hook ends. The caller must look once more afterwards: either a notification
-    /// that comes meanwhile calls the hook, or that look sees what was published before the notification.
+    /// Announces a wait that the hook ends. The caller must look once more afterwards. Either a later
+    /// notification calls the hook, or this look sees what was published before the notification.
     pub(crate) fn announce(&self) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         #[cfg(not(mutant = "no_fence_in_announce"))]
@@ -110,8 +110,8 @@ impl EventCount {
         self.sleepers.fetch_sub(1, Ordering::Release);
     }
 
-    /// Like [`announce`](Self::announce), where only one thread at a time ever announces. Without the fence
-    /// the caller must see to the order itself.
+    /// Like [`announce`](Self::announce), for an event count on which only one thread at a time announces.
+    /// Without the fence the caller must ensure the order of memory accesses itself.
     #[inline]
     pub(crate) fn announce_alone(&self, with_fence: bool) {
         self.sleepers.store(1, Ordering::Release);
