@@ -2,6 +2,7 @@
 
 mod idle;
 mod middle;
+mod networks;
 mod one_worker;
 mod pipeline;
 mod record;
@@ -20,7 +21,7 @@ use crate::work::Work;
 /// Measures one group and returns its rows.
 type Group = fn(&Setup) -> Vec<Row>;
 
-const GROUPS: [(&str, Group); 9] = [
+const GROUPS: [(&str, Group); 10] = [
     ("record", record::rows),
     ("pipeline", pipeline::rows),
     ("middle", middle::rows),
@@ -30,6 +31,7 @@ const GROUPS: [(&str, Group); 9] = [
     ("small-runs", small_runs::rows),
     ("idle", idle::rows),
     ("report", report::rows),
+    ("networks", networks::rows),
 ];
 
 /// What all groups need.

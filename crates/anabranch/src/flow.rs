@@ -1,4 +1,4 @@
-//! What a call inside a stage says shall happen next.
+//! The answer of a call inside a stage: go on, or halt the stream.
 
 use std::ops::ControlFlow;
 

@@ -32,13 +32,15 @@
 //!
 //! # What it promises
 //!
+//! The [contract] has each promise in full.
+//!
 //! - **Same output**: the end sees results in source order, the same for any number of workers.
 //!   ([`unordered`](Stream::unordered) gives that up.)
 //! - **Same first failure**: when item *i* fails, by an error or a panic, the end has seen exactly the results
 //!   of the items before it, and the caller gets that error or that panic. The source is not asked again.
 //! - **Bounded**: at most [`window`](Stream::window) items are between source and end. A full window means that
 //!   the source is not asked.
-//! - **Idle is free**: who waits parks.
+//! - **Idle is free**: a worker that finds no work spins for at most 50 µs and then sleeps.
 //! - **Clean stops**: no thread outlives the call, however it ends; every item is dropped exactly once.
 //! - **No deadlock**: for any window and any number of workers of 1 or more, in runs inside runs too.
 //! - **Prompt**: a finished result reaches the end without waiting for the source.

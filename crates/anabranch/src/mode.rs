@@ -1,4 +1,4 @@
-//! What a stream's end returns.
+//! Modes: they decide the type that a stream's end returns.
 
 use std::convert::Infallible;
 use std::fmt::Debug;
@@ -8,12 +8,12 @@ use std::sync::Arc;
 use crate::engine::ErrorSlot;
 use crate::report::Report;
 
-/// What a stream's end returns: a plain value while nothing can fail ([`Sure`]), a `Result` from the first
+/// The type that a stream's end returns: a plain value while nothing can fail ([`Sure`]), a `Result` from the first
 /// fallible call on ([`May`]), and a [`Report`] beside it if one was asked for ([`Reported`]).
 pub trait Mode {
     /// The error of the stream's fallible calls.
     type Error: Send;
-    /// What an end that makes a `T` returns.
+    /// The return type of an end that makes a `T`.
     type Output<T>;
     /// Turns an outcome into what the end returns.
     #[doc(hidden)]

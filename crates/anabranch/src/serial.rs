@@ -1,4 +1,4 @@
-//! What runs in serial stages, in sources and in sinks.
+//! The code of serial stages, of sources and of sinks.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -20,7 +20,7 @@ pub trait Serial<T, E>: Send {
     }
 }
 
-/// What a source gives when it is asked.
+/// The answer of a source that is asked for its next item.
 #[derive(Debug)]
 pub enum Pulled<T, E> {
     /// The next item.
@@ -33,7 +33,7 @@ pub enum Pulled<T, E> {
 
 /// A source of items, asked from one thread at a time.
 pub trait Pull: Send {
-    /// What it gives.
+    /// The type of its items.
     type Item: Send;
     /// How it fails.
     type Error: Send;
@@ -219,7 +219,7 @@ impl<T: Send, E> Serial<T, E> for Batch<T> {
     }
 }
 
-/// What an end does with each item: a serial stage that gives nothing.
+/// The function of an end, as a serial stage that gives nothing.
 #[derive(Debug)]
 pub struct Last<F, E>(pub(crate) F, pub(crate) PhantomData<fn() -> E>);
 
@@ -232,7 +232,7 @@ impl<T, E, F: FnMut(T) -> Flow<E> + Send> Serial<T, E> for Last<F, E> {
     }
 }
 
-/// What a spreading stage does with each item: opens it, and gives what is in it.
+/// The code of a spreading stage. It opens an item, and then gives the items that are in it one by one.
 pub trait Spread<T, E>: Send {
     /// The items that it gives.
     type Out: Send;

@@ -1,4 +1,4 @@
-//! What a stream is told beside its plan, and what holds where nobody said anything.
+//! Settings that a plan cannot hold, and the defaults of those that it can.
 
 use std::sync::Arc as StdArc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::pool::Pool;
 use crate::progress::{Bytes, Callback};
 use crate::workers::Workers;
 
-/// What a run is given that is no data: a plan cannot say it.
+/// The parts of a run that are not plain data, so that a plan cannot hold them.
 #[derive(Default)]
 pub(crate) struct Attached<'env> {
     pub(crate) pool: Option<&'env Pool>,
@@ -28,7 +28,7 @@ pub(crate) struct Attached<'env> {
     pub(crate) bytes: Bytes,
     /// A stage lets no item through: the source need not be asked.
     pub(crate) takes_none: bool,
-    /// What the source gives comes from outside, and workers do not wait for it in the source.
+    /// Present if the items of the source come from outside. Workers do not wait in such a source.
     pub(crate) feed: Option<StdArc<dyn Feed>>,
     /// Where the source's own thread waits for what comes from outside.
     pub(crate) outside: Option<Arc<EventCount>>,
@@ -60,7 +60,7 @@ pub(crate) struct Unset {
     pub(crate) end_cost: Option<u64>,
     /// A plan whose costs are to be taken over.
     pub(crate) costs: Option<Box<Plan>>,
-    /// What may choose in the user's place.
+    /// The passes that may choose in the user's place.
     pub(crate) passes: Option<Passes>,
 }
 

@@ -1,12 +1,12 @@
-//! What one index of a lane carries: one item, or the batch of items that a `flat_map` made of it.
+//! Shapes of lanes: an index carries one item, or the batch of items that a `flat_map` made of one.
 
 use std::fmt::Debug;
 
 /// The shape of a lane's slots. Implemented by [`Single`] and [`Batched`] only.
 pub trait Shape: sealed::Sealed + Debug + Send + Sync + 'static {
-    /// What a slot holds of items `T`.
+    /// The type of the value in a slot, for items `T`.
     type Slot<T: Send>: Send;
-    /// What gathers the results of one index until they are put.
+    /// The type that gathers the results of one index until they are stored.
     type Gather<T: Send>;
     /// Whether an index may carry several items.
     const BATCHED: bool;
@@ -26,7 +26,7 @@ pub trait Shape: sealed::Sealed + Debug + Send + Sync + 'static {
     /// Adds an item to what was gathered.
     fn push<T: Send>(gather: &mut Self::Gather<T>, item: T);
 
-    /// What was gathered, as a slot; `None` if there was nothing.
+    /// Turns the gathered items into the value of a slot. `None` if there are none.
     fn slot<T: Send>(gather: Self::Gather<T>) -> Option<Self::Slot<T>>;
 }
 

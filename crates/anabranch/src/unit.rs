@@ -13,7 +13,7 @@ use crate::flow::{Flow, Halt};
 use crate::progress::Bytes;
 use crate::shape::{Batched, Shape};
 
-/// What a unit takes and gives.
+/// A parallel unit: the types that it takes and gives, and the state that a worker has for it.
 pub trait Unit: Sync {
     /// The items that it takes.
     type In: Send;

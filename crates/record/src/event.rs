@@ -91,14 +91,15 @@ impl EventCount {
         }
     }
 
-    /// Creates an event count that wakes no thread itself. While a wait is [announced](Self::announce), every
-    /// notification calls `hook`, which finds out which thread to wake.
+    /// Creates an event count that wakes no thread itself: [`notify_all`](Self::notify_all) calls `hook`, which
+    /// finds out which thread to wake. It must be called only after a fence, and only if there are
+    /// [sleepers](Self::sleepers).
     pub(crate) fn with_hook(hook: Box<dyn Fn() + Send + Sync>) -> Self {
         Self { hook: Some(Hook(hook)), ..Self::new() }
     }
 
-    /// Announces a wait that the hook ends. The caller must look once more afterwards. Either a later
-    /// notification calls the hook, or this look sees what was published before the notification.
+    /// Announces a wait that the hook ends. The caller must look once more afterwards: either the thread that
+    /// publishes something sees the sleeper, or this look sees what was published.
     pub(crate) fn announce(&self) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         #[cfg(not(mutant = "no_fence_in_announce"))]
@@ -108,24 +109,6 @@ impl EventCount {
     /// Takes one announcement back.
     pub(crate) fn withdraw(&self) {
         self.sleepers.fetch_sub(1, Ordering::Release);
-    }
-
-    /// Like [`announce`](Self::announce), for an event count on which only one thread at a time announces.
-    /// Without the fence the caller must ensure the order of memory accesses itself.
-    #[inline]
-    pub(crate) fn announce_alone(&self, with_fence: bool) {
-        self.sleepers.store(1, Ordering::Release);
-        #[cfg(not(mutant = "no_fence_in_announce_alone"))]
-        if with_fence {
-            fence(Ordering::SeqCst);
-        }
-        let _ = with_fence;
-    }
-
-    /// Takes back what [`announce_alone`](Self::announce_alone) announced.
-    #[inline]
-    pub(crate) fn withdraw_alone(&self) {
-        self.sleepers.store(0, Ordering::Release);
     }
 
     /// Announces that the calling thread is about to wait. The thread must look once more afterwards, and
@@ -201,9 +184,6 @@ impl EventCount {
 
     #[cold]
     fn wake_one(&self) {
-        if let Some(Hook(hook)) = &self.hook {
-            return hook();
-        }
         // The load keeps the cache line shared while a wake-up is under way. A thread that clears the flag
         // passes a fence and then looks. So either this thread sees the flag cleared, or that look sees what
         // this thread has published.
@@ -220,13 +200,9 @@ impl EventCount {
     /// thread can use.
     #[cold]
     pub fn notify_all(&self) {
+        // Whoever notifies an event count with a hook has passed a fence, and seen that somebody waits.
         if let Some(Hook(hook)) = &self.hook {
-            #[cfg(not(mutant = "no_fence_before_the_last_hook"))]
-            fence(Ordering::SeqCst);
-            if self.sleepers.load(Ordering::Relaxed) > 0 {
-                hook();
-            }
-            return;
+            return hook();
         }
         // No fence is needed: a thread that prepares sees the new epoch, at the latest when it takes the
         // lock.

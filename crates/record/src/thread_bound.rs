@@ -42,7 +42,7 @@ fn number_this_thread() -> u64 {
 ///
 /// let mut count = ThreadBound::new(Rc::new(1));
 /// assert_eq!(**count.get_mut(), 1);
-/// let elsewhere = std::thread::spawn(move || count.get_mut().clone());
+/// let elsewhere = std::thread::spawn(move || { count.get_mut(); });
 /// assert!(elsewhere.join().is_err());
 /// ```
 pub struct ThreadBound<T> {

@@ -6,8 +6,7 @@
 //! ABZ_FUZZ_SECONDS=600 cargo test --release -p abz-codec --test integration lzip
 //! ```
 
-use std::io::{Cursor, Write};
-use std::process::{Command, Stdio};
+use std::io::Cursor;
 use std::time::{Duration, Instant};
 
 use crate::support::parts::decode_pushed;
@@ -43,21 +42,12 @@ fn their_decode(file: &[u8]) -> (Vec<u8>, bool) {
 
 /// What lzip makes of a file, and its exit status; `None` where it is not installed.
 fn lzip(arguments: &[&str], input: &[u8]) -> Option<(Vec<u8>, i32)> {
-    let child = Command::new("lzip.lzip")
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn();
-    let Ok(mut child) = child else {
-        println!("lzip.lzip: not installed, passed over");
+    if !have("lzip.lzip") {
         return None;
-    };
-    let mut stdin = child.stdin.take().unwrap();
-    let output = std::thread::scope(|scope| {
-        scope.spawn(move || drop(stdin.write_all(input)));
-        child.wait_with_output().unwrap()
-    });
+    }
+    let mut lzip = command("lzip.lzip");
+    lzip.args(arguments);
+    let output = fed(lzip, input);
     Some((output.stdout, output.status.code().unwrap()))
 }
 

@@ -1,11 +1,10 @@
 //! Files of `compress`, held against GNU gzip and against an encoder in the plainest form.
 
 use std::collections::HashMap;
-use std::io::{Read, Write};
-use std::process::{Command, Stdio};
+use std::io::Read;
 use std::time::{Duration, Instant};
 
-use crate::support::{Noise, prose};
+use crate::support::{Noise, command, fed, have, prose};
 use abz_codec::lzw::{DecodeError, Decoder, Fault, Reader};
 
 /// What a file is made with.
@@ -122,18 +121,12 @@ fn decode_whole(file: &[u8]) -> (Vec<u8>, Option<DecodeError>) {
 
 /// What a program makes of a file, and whether it likes it; `None` where it is not installed.
 fn through(program: &str, arguments: &[&str], file: &[u8]) -> Option<(Vec<u8>, bool)> {
-    let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let Ok(mut child) = command.spawn() else {
-        println!("{program}: not installed, passed over");
+    if !have(program) {
         return None;
-    };
-    let mut stdin = child.stdin.take().unwrap();
-    let output = std::thread::scope(|scope| {
-        // It may have seen enough before the end.
-        scope.spawn(move || drop(stdin.write_all(file)));
-        child.wait_with_output().unwrap()
-    });
+    }
+    let mut command = command(program);
+    command.args(arguments);
+    let output = fed(command, file);
     Some((output.stdout, output.status.success()))
 }
 

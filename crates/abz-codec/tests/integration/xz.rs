@@ -6,8 +6,7 @@
 //! ABZ_FUZZ_SECONDS=600 cargo test --release -p abz-codec --test integration xz
 //! ```
 
-use std::io::{Cursor, Write};
-use std::process::{Command, Stdio};
+use std::io::Cursor;
 use std::time::{Duration, Instant};
 
 use crate::support::parts::decode_pushed;
@@ -63,18 +62,7 @@ fn their_decode(file: &[u8]) -> (Vec<u8>, bool) {
 
 /// What xz makes of `input`; `None` where it is not installed.
 fn xz(arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
-    let child = Command::new("xz").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    let Ok(mut child) = child else {
-        println!("xz: not installed, passed over");
-        return None;
-    };
-    let mut stdin = child.stdin.take().unwrap();
-    let output = std::thread::scope(|scope| {
-        scope.spawn(move || drop(stdin.write_all(input)));
-        child.wait_with_output().unwrap()
-    });
-    assert!(output.status.success(), "{arguments:?}");
-    Some(output.stdout)
+    through("xz", arguments, input)
 }
 
 fn inputs() -> Vec<Vec<u8>> {

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
-use crate::support::{Folder, Ran, fed, have, noise, prose};
+use crate::support::{Folder, Ran, fed, have, noise, program, prose};
 use tar::{EntryType, Header};
 
 /// A folder with a file of each kind.
@@ -58,7 +57,7 @@ fn tree(root: &Path) -> BTreeMap<String, String> {
 
 /// Runs GNU tar in a folder.
 fn tar(folder: &Folder, arguments: &[&str]) {
-    let mut command = Command::new("tar");
+    let mut command = program("tar");
     command.args(arguments).current_dir(folder.path(""));
     Ran(fed(command, b"")).exits(0);
 }
@@ -138,7 +137,7 @@ fn the_same_files_make_the_same_archive() {
 #[test]
 fn the_archive_is_not_in_itself_and_what_is_no_file_is_told() {
     let folder = furnished();
-    let made = Command::new("mkfifo").arg(folder.path("d/pipe")).status().unwrap();
+    let made = program("mkfifo").arg(folder.path("d/pipe")).status().unwrap();
     assert!(made.success());
     let text = "abz: d/pipe: is a pipe -- not in the archive";
     folder.abz(&["--archive", "d/a.tar.gz", "d", "missing"]).exits(1).says(&format!(

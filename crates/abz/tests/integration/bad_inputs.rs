@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-use crate::support::{Folder, Ran, have, noise, prose, through};
+use crate::support::{Folder, Ran, have, noise, program, prose, through};
 use abz::gzip::{Extent, Header, Index};
 
 /// `data` in members of `block_size` bytes, by abz.
@@ -94,7 +94,7 @@ for name in glob.glob('*.gz'):
     except Exception:
         pass
 ";
-    let python = Command::new("python3").args(["-c", script]).current_dir(folder.path("")).output().unwrap();
+    let python = program("python3").args(["-c", script]).current_dir(folder.path("")).output().unwrap();
     assert!(python.status.success(), "{}", String::from_utf8_lossy(&python.stderr));
     String::from_utf8(python.stdout).unwrap().lines().map(str::to_owned).collect()
 }

@@ -1,6 +1,6 @@
 //! bzip2 with the real binary, and with the other programs of the format.
 
-use crate::support::{Folder, fed, have, noise, prose, through};
+use crate::support::{Folder, fed, have, noise, program, prose, through};
 
 /// Readers of bzip2 files: program, and what makes it read standard input and write standard output.
 const READERS: [(&str, &[&str]); 4] = [
@@ -114,11 +114,11 @@ fn tar_and_bzip2_users_get_along_with_it() {
     }
     folder.write("x", &prose(100_000));
     let abz = env!("CARGO_BIN_EXE_abz");
-    let mut command = std::process::Command::new("tar");
+    let mut command = program("tar");
     command.current_dir(folder.path("")).args(["-I", &format!("{abz} -F bzip2"), "-cf", "x.tar.bz2", "x"]);
     assert!(fed(command, b"").status.success());
     assert!(folder.read("x.tar.bz2").starts_with(b"BZh"));
-    let mut command = std::process::Command::new("tar");
+    let mut command = program("tar");
     command.current_dir(folder.path("")).args(["-I", abz, "-xOf", "x.tar.bz2"]);
     assert!(fed(command, b"").stdout == prose(100_000));
 }
@@ -176,7 +176,7 @@ fn a_bomb_is_decompressed_in_bounded_memory() {
     let file = folder.abz_fed(&["-F", "bzip2"], &vec![0; 100_000_000]).exits(0).stdout();
     assert!(file.len() < 200);
     // In address space, of which each thread reserves some: unpacked, each block alone would take 46 MB.
-    let mut command = std::process::Command::new("sh");
+    let mut command = program("sh");
     let script = "ulimit -v 600000; \"$0\" -d -p2 | cksum";
     command.args(["-c", script, env!("CARGO_BIN_EXE_abz")]);
     let said = String::from_utf8(fed(command, &file.repeat(10)).stdout).unwrap();

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::MetadataExt;
 
-use crate::support::{Folder, have, prose, through};
+use crate::support::{Folder, have, leave_out, prose, through};
 use serde_json::Value;
 
 #[test]
@@ -85,6 +85,14 @@ fn lists_are_json_where_that_is_asked_for() {
     assert_eq!(folder.abz(&["-l", "--json", "missing"]).exits(1).stdout(), b"[]\n");
 }
 
+/// Whether the file system takes no room for what is skipped, and takes it for zeros that are written.
+fn has_holes(folder: &Folder) -> bool {
+    let room = |name: &str| folder.path(name).metadata().unwrap().blocks() * 512;
+    std::fs::File::create(folder.path("skipped")).unwrap().set_len(8 << 20).unwrap();
+    folder.write("written", &vec![0; 8 << 20]);
+    room("skipped") < 100_000 && room("written") >= 8 << 20
+}
+
 #[test]
 fn zeros_of_decompressed_files_take_no_room() {
     let folder = Folder::new();
@@ -98,6 +106,10 @@ fn zeros_of_decompressed_files_take_no_room() {
         folder.path("x").metadata().unwrap().blocks() * 512
     };
     let (with_holes, without) = (room(&["-dk", "x.gz"]), room(&["-dkf", "--no-sparse", "x.gz"]));
+    // Some file systems have no holes, and some leave out zeros by themselves.
+    if with_holes >= without && !has_holes(&folder) {
+        return leave_out("holes in files (the file system of the temporary folder has none)");
+    }
     assert!(with_holes < 100_000 && without >= 8 << 20, "{with_holes} and {without}");
 }
 

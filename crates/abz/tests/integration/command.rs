@@ -4,10 +4,10 @@ use std::fs::{self, File, Permissions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::support::{Folder, Ran, fed, have, prose};
+use crate::support::{Folder, Ran, fed, have, leave_out, program, prose, send};
 
 // Round trips
 
@@ -32,15 +32,14 @@ fn gzip_and_python_read_what_abz_writes_and_the_other_way_round() {
         folder.write("x", &data);
         folder.abz(&["-kf", "x"]).exits(0);
         if have("gzip") {
-            let read = Command::new("gzip").arg("-dc").arg(folder.path("x.gz")).output().unwrap();
+            let read = program("gzip").arg("-dc").arg(folder.path("x.gz")).output().unwrap();
             assert!(read.stdout == data);
-            let made = Command::new("gzip").arg("-c").arg(folder.path("x")).output().unwrap().stdout;
+            let made = program("gzip").arg("-c").arg(folder.path("x")).output().unwrap().stdout;
             assert!(folder.abz_fed(&["-d"], &made).exits(0).stdout() == data);
         }
         if have("python3") {
             let script = "import gzip, sys; sys.stdout.buffer.write(gzip.open(sys.argv[1]).read())";
-            let read =
-                Command::new("python3").args(["-c", script]).arg(folder.path("x.gz")).output().unwrap();
+            let read = program("python3").args(["-c", script]).arg(folder.path("x.gz")).output().unwrap();
             assert!(read.stdout == data);
         }
     }
@@ -428,13 +427,11 @@ fn an_interrupted_run_leaves_only_its_input() {
         input.write_all(&prose(5_000_000)).unwrap();
         let began = Instant::now();
         while folder.names().is_empty() {
-            assert!(began.elapsed() < Duration::from_secs(10), "no output was begun");
+            assert!(began.elapsed() < Duration::from_secs(60), "no output was begun");
             std::thread::sleep(Duration::from_millis(5));
         }
         assert_ne!(folder.names(), ["out.gz"]);
-        let sent =
-            Command::new("sh").arg("-c").arg(format!("kill -s {signal} {}", child.id())).status().unwrap();
-        assert!(sent.success());
+        send(signal, child.id());
         assert_eq!(child.wait().unwrap().signal(), Some(number));
         drop(input);
         assert!(folder.names().is_empty(), "SIG{signal} left {:?}", folder.names());
@@ -491,7 +488,7 @@ fn the_manual_and_the_completions_know_every_option_of_the_help() {
     }
     if have("bash") {
         folder.write("completions", said(&["--generate", "bash"]).as_bytes());
-        let checked = Command::new("bash").arg("-n").arg(folder.path("completions")).status().unwrap();
+        let checked = program("bash").arg("-n").arg(folder.path("completions")).status().unwrap();
         assert!(checked.success());
     }
 }
@@ -511,10 +508,13 @@ fn whoever_sits_at_the_terminal_is_asked_before_a_file_is_overwritten() {
         let folder = Folder::new();
         folder.write("x", b"new");
         folder.write("x.gz", b"old");
-        let mut command = Command::new("script");
+        let mut command = program("script");
         let line = format!("{} {arguments} x", env!("CARGO_BIN_EXE_abz"));
         command.args(["-qec", &line, "/dev/null"]).current_dir(folder.path(""));
         let ended = fed(command, answer.as_bytes());
+        if String::from_utf8_lossy(&ended.stderr).contains("failed to create pseudo-terminal") {
+            return leave_out("questions at a terminal (none can be made here)");
+        }
         let said = String::from_utf8_lossy(&ended.stdout);
         assert_eq!(ended.status.code(), Some(status), "{answer:?} {said}");
         assert_eq!(folder.read("x.gz") != b"old", is_overwritten, "{answer:?} {said}");

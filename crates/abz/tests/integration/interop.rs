@@ -1,8 +1,6 @@
 //! Both ways with the other programs of the format, and the same bytes from any number of threads.
 
-use std::process::Command;
-
-use crate::support::{Folder, have, noise, prose, through};
+use crate::support::{Folder, have, noise, program, prose, through};
 
 /// Readers of gzip files: program, and what makes it read standard input and write standard output.
 const READERS: [(&str, &[&str]); 8] = [
@@ -136,7 +134,7 @@ fn gzip_takes_the_name_and_the_time_that_are_stored() {
     folder.write("river.txt", &prose(1_000));
     folder.abz(&["river.txt"]).exits(0);
     std::fs::rename(folder.path("river.txt.gz"), folder.path("y.gz")).unwrap();
-    let gzip = Command::new("gzip").args(["-dN", "y.gz"]).current_dir(folder.path("")).status().unwrap();
+    let gzip = program("gzip").args(["-dN", "y.gz"]).current_dir(folder.path("")).status().unwrap();
     assert!(gzip.success());
     assert_eq!(folder.names(), ["river.txt"]);
 }

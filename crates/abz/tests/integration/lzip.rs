@@ -1,9 +1,8 @@
 //! lzip with the real binary, and with the other programs of the format.
 
 use std::os::unix::fs::symlink;
-use std::process::Command;
 
-use crate::support::{Folder, fed, have, noise, prose, through};
+use crate::support::{Folder, fed, have, noise, program, prose, through};
 
 /// Readers of lzip files: program, and what makes it read standard input and write standard output.
 const READERS: [(&str, &[&str]); 3] =
@@ -100,11 +99,11 @@ fn tar_users_get_along_with_it() {
     }
     folder.write("x", &prose(100_000));
     let abz = env!("CARGO_BIN_EXE_abz");
-    let mut command = std::process::Command::new("tar");
+    let mut command = program("tar");
     command.current_dir(folder.path("")).args(["-I", &format!("{abz} -F lzip"), "-cf", "x.tar.lz", "x"]);
     assert!(fed(command, b"").status.success());
     assert!(folder.read("x.tar.lz").starts_with(b"LZIP"));
-    let mut command = std::process::Command::new("tar");
+    let mut command = program("tar");
     command.current_dir(folder.path("")).args(["-I", abz, "-xOf", "x.tar.lz"]);
     assert!(fed(command, b"").stdout == prose(100_000));
 }
@@ -165,7 +164,7 @@ fn a_bomb_is_decompressed_in_bounded_memory() {
         folder.abz_fed(&["-F", "lzip", "-s4K", "-b1G", "-p1"], &vec![0; 100_000_000]).exits(0).stdout();
     assert!(file.len() < 20_000);
     // In address space, of which each thread reserves some.
-    let mut command = std::process::Command::new("sh");
+    let mut command = program("sh");
     let script = "ulimit -v 600000; \"$0\" -d -p2 | cksum";
     command.args(["-c", script, env!("CARGO_BIN_EXE_abz")]);
     let said = String::from_utf8(fed(command, &file.repeat(10)).stdout).unwrap();
@@ -192,8 +191,7 @@ fn under_its_name_what_can_be_decoded_of_a_damaged_member_is_put_out() {
             assert_eq!(by_its_own_name.len(), 200 << 10, "no byte of a damaged member");
         }
         for threads in ["-n1", "-n3"] {
-            let ran =
-                Command::new(folder.path("lzip")).args(["-cd", threads]).arg(folder.path("x.lz")).output();
+            let ran = program(folder.path("lzip")).args(["-cd", threads]).arg(folder.path("x.lz")).output();
             let ran = ran.unwrap();
             assert_eq!(ran.status.code(), Some(2));
             assert!((least..most).contains(&ran.stdout.len()), "{}", ran.stdout.len());

@@ -1,9 +1,8 @@
 //! `--recover`: what is whole in a damaged file comes out, nothing else does, and each gap is told.
 
 use std::ops::Range;
-use std::process::Command;
 
-use crate::support::{Folder, Random, damaged, have, noise, prose, rounds};
+use crate::support::{Folder, Random, damaged, have, noise, program, prose, rounds};
 use abz::bzip2;
 use serde_json::Value;
 
@@ -367,11 +366,11 @@ fn blocks_are_those_of_bzip2recover() {
     file[(parts[2].0.start / 8) as usize + 5000] ^= 4;
     folder.write("x.bz2", &file);
     let (output, _, _) = recovered(&folder, &[], "x.bz2");
-    let mut command = Command::new("bzip2recover");
+    let mut command = program("bzip2recover");
     command.current_dir(folder.path("")).arg("x.bz2").output().unwrap();
     let mut theirs = Vec::new();
     for name in folder.names().iter().filter(|name| name.starts_with("rec")) {
-        let decoded = Command::new("bzip2").arg("-dc").arg(folder.path(name)).output().unwrap();
+        let decoded = program("bzip2").arg("-dc").arg(folder.path(name)).output().unwrap();
         if decoded.status.success() {
             theirs.extend(decoded.stdout);
         }

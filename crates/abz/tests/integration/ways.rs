@@ -100,7 +100,7 @@ fn stopped(folder: &Folder, way: &str) -> std::process::Child {
     let child = folder.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
     let began = Instant::now();
     while folder.names().len() < 2 {
-        assert!(began.elapsed() < Duration::from_secs(20), "no output was begun");
+        assert!(began.elapsed() < Duration::from_secs(60), "no output was begun");
         std::thread::yield_now();
     }
     send("STOP", child.id());

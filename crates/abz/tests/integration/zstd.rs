@@ -1,6 +1,6 @@
 //! zstd with the real binary, and with the other programs of the format.
 
-use crate::support::{Folder, fed, have, noise, prose, through};
+use crate::support::{Folder, fed, have, noise, program, prose, through};
 
 fn inputs() -> Vec<Vec<u8>> {
     vec![vec![], vec![b'x'], vec![0; 10_000_000], [prose(5_000_000), noise(300_000, 4)].concat()]
@@ -143,10 +143,10 @@ fn tar_and_zstd_users_get_along_with_it() {
     }
     folder.write("x", &prose(100_000));
     let abz = env!("CARGO_BIN_EXE_abz");
-    let mut command = std::process::Command::new("tar");
+    let mut command = program("tar");
     command.current_dir(folder.path("")).args(["-I", &format!("{abz} -F zstd"), "-cf", "x.tar.zst", "x"]);
     assert!(fed(command, b"").status.success());
-    let mut command = std::process::Command::new("tar");
+    let mut command = program("tar");
     command.current_dir(folder.path("")).args(["-I", abz, "-xOf", "x.tar.zst"]);
     assert!(fed(command, b"").stdout == prose(100_000));
 }
@@ -212,7 +212,7 @@ fn a_bomb_is_decompressed_in_bounded_memory() {
     for bomb in bombs {
         assert!(bomb.len() < 200_000);
         // In address space, of which each thread reserves some.
-        let mut command = std::process::Command::new("sh");
+        let mut command = program("sh");
         let script = "ulimit -v 500000; \"$0\" -d -p2 | cksum";
         command.args(["-c", script, env!("CARGO_BIN_EXE_abz")]);
         let said = String::from_utf8(fed(command, &bomb).stdout).unwrap();

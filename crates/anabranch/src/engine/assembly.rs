@@ -168,7 +168,7 @@ impl<'run> Assembly<'run> {
         self.take_exit(self.domain_before(id))
     }
 
-    /// What makes the indices of the domain of node `id`, which begins it.
+    /// The port that makes the indices of the domain that node `id` begins.
     pub(super) fn indices_of(&mut self, id: usize) -> Indices {
         let number = self.domain_of(id);
         self.domains[number].indices.take().expect("a domain has one source")
@@ -179,7 +179,7 @@ impl<'run> Assembly<'run> {
         Arc::clone(&self.notice(self.domain_of(id)).word)
     }
 
-    /// What the source waits for beside room.
+    /// The conditions that the source waits for in addition to room.
     pub(super) fn gate_of(&self, id: usize) -> Option<Arc<Gate>> {
         self.notice(self.domain_of(id)).gate.clone()
     }
@@ -191,13 +191,13 @@ impl<'run> Assembly<'run> {
         Drain::new(lane, exit, self.notice(before).clone())
     }
 
-    /// What watches indices go from the domain before node `id` into its own, if the run is reported.
+    /// The measurement of indices that go from the domain before node `id` into its own, if the run is reported.
     pub(super) fn crossing(&self, id: usize) -> Option<Crossing> {
         let (ends, opens) = (&self.domains[self.domain_before(id)], &self.domains[self.domain_of(id)]);
         Crossing::new(self.run.measures(), ends.opened_by, opens.opened_by)
     }
 
-    /// What holds for the claims of the unit with these nodes.
+    /// The limits of the claims of the unit with these nodes.
     pub(super) fn claims(&self, ids: Range<usize>) -> Claims {
         let input = self.plan.inputs(NodeId(ids.start)).next().map(|edge| edge.kind);
         let burst = match input {
@@ -221,7 +221,7 @@ impl<'run> Assembly<'run> {
             taker => taker,
         };
         let event = self.event_of(taker.id);
-        let (writer, lane) = self.domains[self.domain_of(giver)].domain.lane();
+        let (writer, lane) = Domain::lane(&self.domains[self.domain_of(giver)].domain);
         self.read(taker, Lane::Committed(lane));
         Out::Lane(writer, event)
     }
@@ -326,8 +326,8 @@ impl<'run> Assembly<'run> {
     }
 }
 
-/// The node that takes what another one gives, while a line is built: from the sink to the source, because who gives must
-/// know who takes.
+/// The node that takes what another one gives, while a line is built: from the sink to the source, because a node
+/// that gives must know the node that takes.
 pub(crate) struct Taker<'run, S: Send> {
     /// Its id in the plan.
     pub(crate) id: usize,

@@ -54,7 +54,7 @@ where
             let mut gather = B::gather::<U>(A::count::<T>(&slot));
             let stop = match each::<A, B, T, U, E>(spot, index, slot, &mut gather, &mut call) {
                 ControlFlow::Continue(()) => stop,
-                // What failed here comes before what stopped the stream there.
+                // This failure comes before the one that stopped the stream further up.
                 ControlFlow::Break(earlier) => earlier,
             };
             Cell::Stop(B::slot(gather), stop)

@@ -1,4 +1,4 @@
-//! What a node counts of the cells that are pushed through it.
+//! Counts of the cells that are pushed through a node.
 
 use anabranch_record::sync::Arc;
 
@@ -7,11 +7,11 @@ use super::measures::{Measures, Tally};
 use super::run::Run;
 use super::site::Site;
 
-/// What a node counts of the cells that are pushed through it: nothing unless the run is reported or watched.
+/// Counts the cells that are pushed through a node. It counts nothing unless the run is reported or watched.
 pub(super) struct Counter {
     mode: Mode,
     is_inline: bool,
-    /// What was counted and not yet handed in.
+    /// The counts that were not yet handed in.
     tally: Tally,
 }
 
@@ -80,7 +80,7 @@ impl Counter {
         }
     }
 
-    /// What was counted since the last call.
+    /// Takes the counts since the last call.
     pub(super) fn take(&mut self) -> Tally {
         std::mem::take(&mut self.tally)
     }

@@ -12,7 +12,7 @@ use super::threads;
 use super::worker::Terms;
 use crate::affinity::Processors;
 
-/// What a run has beside its plan and its code.
+/// The parts of a run that are neither its plan nor its code.
 pub(crate) struct Means<'m> {
     /// Whose threads help, if the plan says that a pool's do.
     pub(crate) crew: Option<&'m Crew>,

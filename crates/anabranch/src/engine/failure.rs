@@ -1,10 +1,10 @@
-//! What stopped a stream, and which of several failures counts.
+//! Reasons why a stream stops, and which of several failures counts.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// What stopped a stream at an index.
+/// The reason why a stream stopped at an index.
 pub(crate) enum Cause {
     /// A stage or the sink had enough.
     Break,

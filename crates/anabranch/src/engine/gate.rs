@@ -1,4 +1,4 @@
-//! What a source waits for beside room in its window.
+//! The conditions that a source waits for in addition to room in its window.
 
 use std::fmt;
 use std::sync::Arc as StdArc;
@@ -7,7 +7,7 @@ use anabranch_record::lane::Domain;
 use anabranch_record::sync::{Arc, AtomicU64, Ordering};
 use anabranch_record::{EventCount, WaitKey};
 
-/// What a source gives comes from outside, one item now and then: nobody waits for it in the source.
+/// A supply of items from outside, which come one now and then. No worker waits for them in the source.
 pub(crate) trait Feed: Send + Sync {
     /// Whether the calling worker should ask the source: it has something to give, or has ended. Only looks.
     fn is_ready(&self) -> bool;
@@ -28,12 +28,12 @@ impl fmt::Debug for dyn Feed {
     }
 }
 
-/// What a source waits for beside room in its window.
+/// The conditions that a source waits for in addition to room in its window.
 #[derive(Debug)]
 pub(super) struct Gate {
     domain: Arc<Domain>,
-    /// So many indices must be given back: more than are while the window is full by weight. Written by who holds
-    /// the source's baton.
+    /// The number of indices that must be given back before the source is asked again. It is larger than the number that
+    /// were given back while the window is full by weight. The holder of the source's baton writes it.
     indices: AtomicU64,
     /// Items come from outside.
     feed: Option<StdArc<dyn Feed>>,

@@ -46,7 +46,7 @@ pub(crate) trait Carrier {
     fn carry(&mut self, before: &Station<'_>, window: u64, elsewhere: &dyn Fn() -> bool) -> bool;
 }
 
-/// What holds for the claims of a unit, and how many there are.
+/// The limits of a unit's claims, and how many claims there are now.
 #[derive(Debug)]
 pub(super) struct Claims {
     /// At most this many at once; `usize::MAX` is any number.

@@ -1,4 +1,4 @@
-//! What a serial node reads: a lane in the order of the indices, or what a parallel unit gives as it is done.
+//! Inputs of serial nodes: a lane in the order of the indices, or the results of a parallel unit as they are done.
 
 use anabranch_record::lane::{
     ArrivalSink, ArrivalWatch, Arrived, Cell, Committed, Domain, Exit, Indices, Reader, Stamped, Turn, Watch,
@@ -18,7 +18,7 @@ pub(crate) enum Lane<S> {
     Arrived(Arrived<S>),
 }
 
-/// What a serial node takes its cells from.
+/// The input of a serial node.
 pub(crate) enum Input<S> {
     /// A lane, in the order of the indices.
     Ordered(Reader<S>),

@@ -1,4 +1,4 @@
-//! What workers walk: the places of an assembled plan, in the order of the plan.
+//! The line that workers walk: the places of an assembled plan, in the order of the plan.
 
 use anabranch_record::EventCount;
 use anabranch_record::sync::Arc;
@@ -35,7 +35,7 @@ pub(crate) trait Drive {
     fn drive(&mut self) -> u64;
 }
 
-/// What became of a poke.
+/// The outcome of a poke.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Poked {
     /// Another thread holds the baton and will look again; or the node is closed.

@@ -22,7 +22,7 @@ use super::site::Spot;
 use crate::shape::Shape;
 use crate::unit::{Apply, Identity, Unit};
 
-/// What a unit takes at one index, and what it gives.
+/// The types of the slots that a unit takes from and gives to.
 pub(super) type Taken<U> = <<U as Unit>::From as Shape>::Slot<<U as Unit>::In>;
 pub(super) type Given<U> = <<U as Unit>::To as Shape>::Slot<<U as Unit>::Out>;
 
@@ -117,7 +117,7 @@ where
     }
 }
 
-/// What the inline executor does with a cell that comes to a parallel unit.
+/// A parallel unit in the inline executor.
 struct UnitCall<'run, U: Unit, E> {
     spot: Spot<E>,
     counter: Counter,

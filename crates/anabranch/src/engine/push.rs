@@ -21,7 +21,7 @@ pub(crate) enum Demand {
     Nothing,
 }
 
-/// What takes the cells of one edge, in the order of the indices: a serial stage, the sink, or a whole line of the inline
+/// A taker of the cells of one edge, in the order of the indices: a serial stage, the sink, or a whole line of the inline
 /// executor.
 pub(crate) trait Push<S: Send>: Send {
     /// Takes the cell of one turn to the end of the unit.
@@ -32,8 +32,8 @@ pub(crate) trait Push<S: Send>: Send {
     /// Takes what `input` has, until the quantum is used up or the run is over.
     fn serve(&mut self, input: &mut Input<S>, quantum: &mut Quantum, run: &Run) -> Served;
 
-    /// What has passed since the last call, if that is counted: the items that the first node took, and those that the last
-    /// node of the unit gave.
+    /// Takes the counts since the last call, if there are any: the items that the first node of the unit took, and the items
+    /// that the last one gave.
     fn take_tally(&mut self) -> Tally;
 }
 
@@ -85,7 +85,7 @@ impl<S: Send> Out<'_, S> {
         }
     }
 
-    /// What the nodes behind it in the unit gave, if there are any and that is counted.
+    /// The number of items that the last node of the unit gave since the last call, if there is a node behind this one.
     pub(crate) fn given(&mut self) -> Option<u64> {
         match self {
             Out::Lane(..) => None,

@@ -31,7 +31,7 @@ pub(crate) struct Quantum {
     /// The stream has stopped here.
     pub(super) closed: bool,
     began: Option<Moment>,
-    /// What has passed.
+    /// The items that have passed.
     pub(super) tally: Tally,
 }
 

@@ -12,7 +12,7 @@ pub(super) struct RoomNotice {
     pub(super) word: Arc<Word>,
     /// Where a thread that would pull it waits.
     pub(super) event: Arc<EventCount>,
-    /// What else the source waits for.
+    /// The other conditions that the source waits for.
     pub(super) gate: Option<Arc<Gate>>,
 }
 

@@ -1,4 +1,4 @@
-//! What all threads of one run share: how it stands, and what stopped it.
+//! The state that all threads of one run share.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,7 +24,7 @@ pub(crate) enum Outcome {
     Panic(Box<dyn Any + Send>),
 }
 
-/// What all threads of one run share.
+/// The state that all threads of one run share.
 #[derive(Debug)]
 pub(crate) struct Run {
     /// Workers wait here.
@@ -53,11 +53,11 @@ pub(crate) struct Run {
     pub(crate) spinning: Padded<AtomicBool>,
     /// There are more threads than processors.
     pub(crate) is_crowded: bool,
-    /// What the source gives comes from outside.
+    /// Present if the items of the source come from outside.
     pub(crate) feed: Option<std::sync::Arc<dyn Feed>>,
     /// Workers never park.
     pub(crate) always_spins: bool,
-    /// What the run measures of itself, if it is reported or watched.
+    /// The measurements of the run, if it is reported or watched.
     measures: Option<Measures>,
     /// The spans of the run, for those who listen.
     spans: Spans,
@@ -198,7 +198,7 @@ impl Run {
         &self.spans
     }
 
-    /// What the run measures of itself, if it is reported or watched.
+    /// The measurements of the run, if it is reported or watched.
     #[inline]
     pub(crate) fn measures(&self) -> Option<&Measures> {
         self.measures.as_ref()

@@ -20,7 +20,7 @@ pub(super) struct Scales<'env, T> {
     released: u64,
     /// For each index in flight, one past it and the bytes that were given with it.
     ends: VecDeque<(u64, u64)>,
-    /// What `gate` gave last.
+    /// The last result of `gate`.
     gate: u64,
 }
 

@@ -26,7 +26,7 @@ const SERVING_NS: u64 = 20_000;
 /// Says which shard a slot goes to: less than the number of shards.
 pub(crate) type ShardOf<S> = fn(&S) -> usize;
 
-/// What was dealt to one replica, and the right to run it.
+/// One shard: the cells that were dealt to it, and the right to run them.
 struct Shard<S> {
     /// Whoever holds it takes from the queue: so items of one shard run one after the other, in order.
     baton: Baton<()>,
@@ -178,7 +178,7 @@ impl<U: Unit, E> ShardedNode<U, E> {
                 self.spot.halt(index, Cause::Panic(payload));
                 self.hop.put(permit, Cell::Stop(None, Stop::Fail));
                 let broken = local.take();
-                // What this drop may panic with comes after the panic that is already noted.
+                // A panic of this drop comes after the panic that is already noted.
                 let _ = catch_unwind(AssertUnwindSafe(move || drop(broken)));
             }
         }

@@ -22,7 +22,7 @@ use crate::progress::Reporter;
 use crate::serial::Serial;
 use crate::shape::{Shape, Single};
 
-/// What the sink does with a cell.
+/// The sink as a taker of cells.
 pub(crate) struct SinkCall<'run, S: Shape, T, E, Op> {
     spot: Spot<E>,
     counter: Counter,

@@ -91,7 +91,7 @@ struct SourceNode<'run, P: Pull> {
 enum End<E> {
     /// There is more to pull, later.
     Open,
-    /// What follows the source in its unit has stopped the stream.
+    /// A stage that is fused to the source has stopped the stream.
     Closed,
     /// The source is exhausted or has failed.
     Stopped(Option<E>),

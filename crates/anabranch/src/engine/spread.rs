@@ -315,7 +315,7 @@ where
     }
 }
 
-/// What the inline executor does with a cell that comes to a spreading stage.
+/// A spreading stage in the inline executor.
 struct SpreadCall<'run, S, T, E, Op: Spread<T, E>> {
     spot: Spot<E>,
     counter: Counter,

@@ -47,7 +47,7 @@ where
     }
 }
 
-/// What a serial stage does with a cell.
+/// A serial stage as a taker of cells.
 struct StageCall<'run, S: Shape, T, E, Op: Serial<T, E>> {
     spot: Spot<E>,
     counter: Counter,

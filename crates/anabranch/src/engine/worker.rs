@@ -27,7 +27,7 @@ const CALL_HELPERS_NS: u64 = 5_000;
 /// The caller reads the clock for that every so many steps.
 const CALL_HELPERS_STEPS: u32 = 4;
 
-/// What the threads of a run need to know beside the line.
+/// The facts that the threads of a run need in addition to the line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terms<'r> {
     pub(crate) run: &'r Run,
@@ -137,7 +137,7 @@ impl<'l, 'env> Worker<'l, 'env> {
                 self.idle();
             }
         };
-        // Who leaves may be the one that a notice has woken: it passes on what it leaves behind (rule 9).
+        // This worker may be the one that a notice has woken. If it leaves work behind, it wakes another (rule 9).
         if left == Left::Away && self.look() {
             self.run.event.notify();
         }
@@ -292,7 +292,7 @@ impl<'l, 'env> Worker<'l, 'env> {
     /// Waits until there may be something to do.
     fn idle(&mut self) {
         let began = Moment::now();
-        // What waits while a worker has nothing to do is noted where it begins and where it ends: in between nobody looks.
+        // While a worker idles nobody looks at the lanes, so it notes what waits when it begins and when it ends.
         if let Some(measures) = self.run.measures() {
             self.note(measures, measures.now());
         }

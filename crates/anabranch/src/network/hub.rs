@@ -24,7 +24,7 @@ const OVER: usize = 2;
 pub(super) struct Hub {
     /// Processes and workers that are awake.
     awake: AtomicUsize,
-    /// How often somebody was counted as awake.
+    /// How often a process was woken.
     rousings: AtomicUsize,
     /// Processes and rules that have not ended.
     live: AtomicUsize,
@@ -144,13 +144,23 @@ impl Hub {
         self.live.load(Ordering::Acquire)
     }
 
-    /// Counts one more as awake: a new one, or one that is being woken.
+    /// Counts one more as awake, before it runs: a new one, or one that is to be woken.
     pub(super) fn rouse(&self) {
-        self.rousings.fetch_add(1, Ordering::Relaxed);
         self.awake.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// How often somebody was counted as awake. Read by the one who has the network for itself, before and after it
+    /// Takes back a [`rouse`](Self::rouse) of one that was awake before. The caller is awake itself, or has the network
+    /// for itself.
+    pub(super) fn rouse_nobody(&self) {
+        self.awake.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// One that slept was woken.
+    pub(super) fn count_rousing(&self) {
+        self.rousings.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often somebody was woken. Read by the one who has the network for itself, before and after it
     /// has done something: who was woken may sleep again by then.
     pub(super) fn rousings(&self) -> usize {
         self.rousings.load(Ordering::Relaxed)
@@ -232,6 +242,7 @@ impl Hub {
                 desk.called += 1;
                 self.idle.fetch_sub(1, Ordering::Relaxed);
                 self.rouse();
+                self.count_rousing();
                 self.helpers.notify_one();
             } else {
                 self.call_caller(&mut desk);

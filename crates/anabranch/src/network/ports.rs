@@ -380,6 +380,7 @@ impl<T, R: Deal> fmt::Debug for Window<'_, T, R> {
 
 /// The slots that a firing fills of an [`Output`]: all of them, or the network ends with an error.
 pub struct Fill<'a, T> {
+    /// `None` if the last reader has closed since the rule was found ready: items that are written then are dropped.
     slots: Option<Slots<'a, T>>,
     record: &'a RecordInfo,
     left: usize,
@@ -390,12 +391,13 @@ impl<T> Fill<'_, T> {
     /// Writes the next item.
     #[inline]
     pub fn push(&mut self, item: T) {
-        match &mut self.slots {
-            Some(slots) if self.left > 0 => {
-                slots.push(item);
-                self.left -= 1;
-            }
-            _ => self.surplus += 1,
+        if self.left == 0 {
+            self.surplus += 1;
+            return;
+        }
+        self.left -= 1;
+        if let Some(slots) = &mut self.slots {
+            slots.push(item);
         }
     }
 

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 use anabranch_record::Sleep;
-use anabranch_record::sync::{Arc, AtomicUsize, Mutex, Ordering, fence, lock, thread};
+use anabranch_record::sync::{Arc, AtomicUsize, Mutex, Ordering, fence, lock};
 
 use super::{
     hub::Hub,
@@ -101,7 +101,7 @@ const WOKEN: usize = 3;
 #[derive(Debug)]
 pub struct Actor {
     word: AtomicUsize,
-    thread: Mutex<Option<thread::Thread>>,
+    bed: Bed,
     /// What it waits for, while it sleeps.
     wait: Mutex<Option<Wait>>,
 }
@@ -119,11 +119,14 @@ pub struct Wait {
 
 impl Actor {
     fn new() -> Self {
-        Self { word: AtomicUsize::new(AWAKE), thread: Mutex::new(None), wait: Mutex::new(None) }
+        Self { word: AtomicUsize::new(AWAKE), bed: Bed::default(), wait: Mutex::new(None) }
     }
 
     /// Wakes the thread if it sleeps, and counts it as awake; if it is about to sleep, it does not.
     pub(super) fn wake(&self, hub: &Hub) {
+        // Counted before it can run: it may sleep again, and be counted off, before this thread goes on.
+        #[cfg(not(mutant = "counts_after_waking"))]
+        hub.rouse();
         #[cfg(not(mutant = "wakes_nobody_who_is_about_to_sleep"))]
         let before = self.word.swap(WOKEN, Ordering::AcqRel);
         #[cfg(mutant = "wakes_nobody_who_is_about_to_sleep")]
@@ -132,16 +135,67 @@ impl Actor {
             .compare_exchange(ASLEEP, WOKEN, Ordering::AcqRel, Ordering::Acquire)
             .unwrap_or_else(|before| before);
         if before == ASLEEP {
-            #[cfg(not(mutant = "wakes_without_a_count"))]
+            #[cfg(mutant = "counts_after_waking")]
             hub.rouse();
-            if let Some(thread) = lock(&self.thread).as_ref() {
-                thread.unpark();
-            }
+            hub.count_rousing();
+            self.bed.wake();
+        } else {
+            #[cfg(not(mutant = "counts_after_waking"))]
+            hub.rouse_nobody();
         }
     }
 
     pub(super) fn wait(&self) -> Option<Wait> {
         lock(&self.wait).clone()
+    }
+}
+
+/// Where a thread sleeps: parked.
+#[cfg(not(shuttle))]
+#[derive(Debug, Default)]
+struct Bed(Mutex<Option<anabranch_record::sync::thread::Thread>>);
+
+#[cfg(not(shuttle))]
+impl Bed {
+    /// The calling thread will sleep here.
+    fn make(&self) {
+        *lock(&self.0) = Some(anabranch_record::sync::thread::current());
+    }
+
+    fn sleep_while(&self, is_asleep: impl Fn() -> bool) {
+        while is_asleep() {
+            anabranch_record::sync::thread::park();
+        }
+    }
+
+    /// To be called once it is no longer asleep.
+    fn wake(&self) {
+        if let Some(thread) = lock(&self.0).as_ref() {
+            thread.unpark();
+        }
+    }
+}
+
+/// The model's parked threads wake for no reason as often as they like, so that a run may have no end: there a thread
+/// waits on a condition variable.
+#[cfg(shuttle)]
+#[derive(Debug, Default)]
+struct Bed(Mutex<()>, anabranch_record::sync::Condvar);
+
+#[cfg(shuttle)]
+impl Bed {
+    fn make(&self) {}
+
+    fn sleep_while(&self, is_asleep: impl Fn() -> bool) {
+        let mut guard = lock(&self.0);
+        while is_asleep() {
+            guard = self.1.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+    }
+
+    fn wake(&self) {
+        drop(lock(&self.0));
+        self.1.notify_all();
     }
 }
 
@@ -173,9 +227,7 @@ impl Sleep for Sleeper {
         let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
         if actor.word.compare_exchange(ARMED, ASLEEP, success, failure).is_ok() {
             self.hub.rest();
-            while actor.word.load(Ordering::Acquire) == ASLEEP {
-                thread::park();
-            }
+            actor.bed.sleep_while(|| actor.word.load(Ordering::Acquire) == ASLEEP);
         }
         *lock(&actor.wait) = None;
         self.cancel();
@@ -234,7 +286,7 @@ pub(super) struct Role {
 impl Role {
     /// The thread is that of the process until the role is dropped.
     pub(super) fn play(process: &Arc<Process>, hub: &Arc<Hub>) -> Self {
-        *lock(&process.actor.thread) = Some(thread::current());
+        process.actor.bed.make();
         let handle = Handle { process: Arc::clone(process), hub: Arc::clone(hub) };
         Self::set(process.id, Some(handle), (Arc::as_ptr(hub).addr(), process.index))
     }

@@ -94,7 +94,7 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     }
 }
 
-/// What the stream's thread and its reader share.
+/// The state that the stream's thread and its reader share.
 struct Shared<T> {
     state: Mutex<State<T>>,
     /// There is room, or nobody reads.
@@ -151,7 +151,7 @@ impl<T> Drop for Ending<T> {
     }
 }
 
-/// What a stream gives, as an asynchronous stream: made by `into_async`.
+/// The results of a stream, as an asynchronous stream. `into_async` makes it.
 ///
 /// The stream runs on threads of its own, also while nobody polls, until its window is full. Dropping it stops the
 /// stream, and does not wait: the threads end when what they are at is done. A panic of the stream is resumed by the poll

@@ -1,4 +1,4 @@
-//! What passes choose for the user, and what the executors choose by themselves.
+//! Choices: those that passes make for the user, and those that the executors make by themselves.
 
 use std::time::Duration;
 
@@ -88,7 +88,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         text
     }
 
-    /// What holds where a pass has done nothing.
+    /// Says what the executor does where a pass has changed nothing.
     fn otherwise(&self, pass: Pass, plan: &Plan) -> String {
         let is_inline = plan.settings.executor == Executor::Inline || plan.settings.workers == 1;
         let executor = match pass {
@@ -124,7 +124,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     }
 }
 
-/// What becomes of serial neighbours that are not fused.
+/// Says how serial neighbours that are not fused are run.
 fn neighbours(plan: &Plan) -> String {
     let is_serial = |id: NodeId| plan.node(id).is_some_and(|node| !node.role.is_parallel());
     let pair = plan.edges.iter().find(|edge| {

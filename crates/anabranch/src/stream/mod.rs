@@ -48,7 +48,7 @@ use draft::Draft;
 pub struct Stream<'env, U: Unit, M: Mode = Sure> {
     /// The code of the stages, beside the plan.
     tail: Tail<'env, U, M::Error>,
-    /// What runs. Apart, because a stream is moved at each call.
+    /// The plan, and what is attached to it. It is boxed because every call of the builder moves the stream.
     draft: Box<Draft<'env>>,
     mode: PhantomData<fn() -> M>,
 }

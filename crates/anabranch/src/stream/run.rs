@@ -20,7 +20,7 @@ use crate::serial::Serial;
 use crate::unit::{Apply, Unit};
 use crate::workers::Workers;
 
-/// What a run came to.
+/// The outcome of a run.
 pub(super) struct Ended<E> {
     pub(super) result: Result<(), E>,
     pub(super) report: Option<Report>,

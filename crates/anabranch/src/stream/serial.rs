@@ -15,7 +15,7 @@ use crate::serial::{
 use crate::shape::Single;
 use crate::unit::{Apply, Identity, Unit};
 
-/// What a serial stage leaves open behind it.
+/// The stream behind a serial stage.
 type After<'env, U, M, V> = Stream<'env, Identity<V, <U as Unit>::To>, M>;
 
 impl<'env, U, M> Stream<'env, U, M>
@@ -51,7 +51,7 @@ where
     /// Turns each item into any number of items, one after the other, in order; they are handed on one by one
     /// and may run in parallel behind it: a file gives blocks.
     ///
-    /// What comes out has indices and a window of its own. While that window is full, the half-read iterator
+    /// The results have indices and a window of their own. While that window is full, the half-read iterator
     /// waits.
     ///
     /// ```

@@ -175,7 +175,7 @@ impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Batched>, M> {
 }
 
 impl<'env, T: Send + 'env, S: Shape, M: Mode> Stream<'env, Identity<T, S>, M> {
-    /// What the source gives comes from outside: workers do not wait in the source.
+    /// Says that the items of the source come from outside. Workers do not wait in such a source.
     pub(crate) fn fed(mut self, feed: std::sync::Arc<dyn Feed>) -> Self {
         self.draft.attached.feed = Some(feed);
         self

@@ -2,12 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
-use std::time::Duration;
 
-use crate::contract_support::watchdog::{comes_true, message, panic_of, within};
+use crate::contract_support::watchdog::{LIMIT, comes_true, message, panic_of, stays_true, within};
 use anabranch::{CancelToken, Closed, Pool, Stream, TryPostError};
-
-const SOON: Duration = Duration::from_secs(30);
 
 #[test]
 fn items_of_many_posts_all_arrive_each_ones_in_its_order() {
@@ -53,7 +50,7 @@ fn without_room_an_item_is_taken_before_its_post_returns_or_comes_back() {
             thread::spawn(move || post.post(1))
         };
         // The item waits in the queue, and the source does not take it.
-        assert!(!comes_true(Duration::from_millis(20), || waits.is_finished()));
+        assert!(stays_true(|| !waits.is_finished()));
         drop(stream);
         assert_eq!(waits.join().unwrap(), Err(Closed(1)));
 
@@ -62,7 +59,7 @@ fn without_room_an_item_is_taken_before_its_post_returns_or_comes_back() {
         assert_eq!(post.post(1), Ok(()));
         assert_eq!(items.next(), Some(2));
         // The source asks for the next item after a while.
-        assert!(comes_true(SOON, || post.try_post(2) == Ok(())));
+        assert!(comes_true(LIMIT / 2, || post.try_post(2) == Ok(())));
         assert_eq!(items.next(), Some(3));
     });
 }
@@ -118,10 +115,7 @@ fn a_token_ends_the_stream_while_nothing_is_posted() {
             let token = CancelToken::new();
             let canceller = {
                 let token = token.clone();
-                thread::spawn(move || {
-                    thread::sleep(Duration::from_millis(20));
-                    token.cancel();
-                })
+                thread::spawn(move || token.cancel())
             };
             let stream = stream.cancel(&token).map(|n: u32| n);
             assert_eq!(if is_inline { stream.inline() } else { stream }.count(), 0);

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::contract_support::process;
-use crate::contract_support::watchdog::{comes_true, message, panic_of, within};
+use crate::contract_support::watchdog::{LIMIT, comes_true, message, panic_of, within};
 use anabranch::{Pool, Stream};
 
 /// The result of a pipeline with stages of every kind, as one number.
@@ -66,7 +66,7 @@ fn more_workers_than_cores_than_items_and_than_the_window() {
 #[test]
 fn the_calling_thread_is_one_of_the_workers() {
     within(|| {
-        let threads = Mutex::new(HashSet::new());
+        let (threads, caller) = (Mutex::new(HashSet::new()), thread::current().id());
         Stream::from_iter(0..64).workers(4).for_each(|_: u32| {});
         Stream::from_iter(0..64)
             .workers(4)
@@ -79,11 +79,11 @@ fn the_calling_thread_is_one_of_the_workers() {
             .workers(4)
             .map(|_| {
                 threads.lock().unwrap().insert(thread::current().id());
-                thread::sleep(Duration::from_millis(1));
+                // Nobody goes on before the caller has come to an item.
+                assert!(comes_true(LIMIT / 2, || threads.lock().unwrap().contains(&caller)));
             })
             .count();
         assert!(threads.lock().unwrap().len() <= 7, "the caller and three helpers a run");
-        assert!(threads.lock().unwrap().contains(&thread::current().id()));
     });
 }
 
@@ -304,7 +304,7 @@ fn a_sink_that_waits_for_the_next_item_to_be_worked_on_gets_it() {
                 .for_each(|n| {
                     if n == 0 {
                         let both = || worked.load(Ordering::SeqCst) == 2;
-                        assert!(comes_true(Duration::from_secs(30), both), "nobody works on item 1");
+                        assert!(comes_true(LIMIT / 2, both), "nobody works on item 1");
                     }
                 });
         }
@@ -383,7 +383,7 @@ fn no_thread_outlives_the_call() {
             assert_eq!(count, 50);
             // The system may need a moment until a thread that has ended is gone.
             let gone = || process::threads_named(&format!("{title}-")) == 0;
-            assert!(comes_true(Duration::from_secs(5), gone));
+            assert!(comes_true(LIMIT / 2, gone));
         }
     });
 }

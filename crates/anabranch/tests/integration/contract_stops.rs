@@ -1,32 +1,34 @@
 //! Streams that are stopped from outside, and what their ends return (C6, C7, C9).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::contract_support::watchdog::{comes_true, message, panic_of, within};
+use crate::contract_support::watchdog::{Gate, LIMIT, comes_true, message, others_rest, panic_of, within};
 use anabranch::{CancelToken, Monitor, Stream, Workers};
 
 /// Counts the calls that begin after a token has cancelled their run. Each call takes long.
 #[derive(Clone)]
 struct Late {
     token: CancelToken,
+    is_cancelled: Arc<AtomicBool>,
     calls: Arc<AtomicUsize>,
 }
 
 impl Late {
     fn new() -> Self {
-        Self { token: CancelToken::new(), calls: Arc::default() }
+        Self { token: CancelToken::new(), is_cancelled: Arc::default(), calls: Arc::default() }
     }
 
     /// Cancels at item 100.
     fn call(&self, n: u64) -> u64 {
-        if self.token.is_stopping() {
+        if self.is_cancelled.load(Ordering::SeqCst) {
             self.calls.fetch_add(1, Ordering::SeqCst);
             sleep(Duration::from_millis(1));
         } else if n == 100 {
             self.token.cancel();
+            self.is_cancelled.store(true, Ordering::SeqCst);
         }
         n
     }
@@ -159,28 +161,37 @@ fn nothing_is_asked_of_the_source_if_nothing_is_taken() {
 #[test]
 fn of_several_failures_of_an_unordered_stream_the_first_in_time_is_returned() {
     within(|| {
-        let pause = |ms| sleep(Duration::from_millis(ms));
-        let stream = || Stream::from_iter(0..1_000u64).workers(2).unordered();
-        let late_sink = stream()
+        let (failed, monitor) = (Gate::default(), Monitor::new());
+        let late_sink = Stream::from_iter(0..1_000u64)
+            .workers(2)
+            .monitor(&monitor)
+            .unordered()
             .try_map(|n| {
                 if n == 8 {
-                    pause(5);
+                    failed.open();
                     return Err("stage");
                 }
                 Ok(n)
             })
             .try_for_each(|n| {
                 if n == 0 {
-                    pause(100);
+                    failed.pass();
+                    others_rest(&monitor);
                     return Err("sink");
                 }
                 Ok(())
             });
         assert_eq!(late_sink, Err("stage"));
-        let items = (0..9).map(Ok).chain([Err("source")]);
-        let late_stage = Stream::try_from_iter(items).workers(2).burst(1).unordered().try_map(|n| {
+        let failed = Gate::default();
+        let items = (0..9).map(Ok).chain(std::iter::from_fn(|| {
+            failed.open();
+            Some(Err("source"))
+        }));
+        let stream = Stream::try_from_iter(items).workers(2).burst(1).monitor(&monitor).unordered();
+        let late_stage = stream.try_map(|n| {
             if n == 8 {
-                pause(100);
+                failed.pass();
+                others_rest(&monitor);
                 return Err("stage");
             }
             Ok(n)
@@ -193,15 +204,18 @@ fn of_several_failures_of_an_unordered_stream_the_first_in_time_is_returned() {
 fn a_watchdog_that_panics_ends_the_run_with_its_panic() {
     within(|| {
         for workers in 1..3 {
-            let monitor = Monitor::new();
+            let (monitor, seen) = (Monitor::new(), Gate::default());
             let payload = panic_of(|| {
                 Stream::from_iter(0..3)
                     .monitor(&monitor)
-                    .watchdog(Duration::from_millis(5), |_| panic!("mine"))
+                    .watchdog(Duration::from_millis(5), |_| {
+                        seen.open();
+                        panic!("mine")
+                    })
                     .workers(workers)
                     .for_each(|n| {
                         if n == 1 {
-                            sleep(Duration::from_millis(100));
+                            seen.pass();
                             assert_eq!(monitor.snapshots().len(), 1);
                         }
                     });
@@ -214,19 +228,18 @@ fn a_watchdog_that_panics_ends_the_run_with_its_panic() {
 #[test]
 fn a_stall_is_seen_while_a_monitor_asks() {
     within(|| {
-        let monitor = Monitor::new();
-        let mut stalls = 0;
+        let (monitor, seen) = (Monitor::new(), Gate::default());
         Stream::from_iter(0..2)
             .monitor(&monitor)
-            .watchdog(Duration::from_millis(20), |_| stalls += 1)
+            .watchdog(Duration::from_millis(20), |_| seen.open())
             .workers(2)
             .for_each(|n| {
-                for _ in 0..40 * n {
+                let asks = || {
                     monitor.snapshots();
-                    sleep(Duration::from_millis(5));
-                }
+                    n == 0 || seen.is_open()
+                };
+                assert!(comes_true(LIMIT / 2, asks));
             });
-        assert!(stalls > 0);
     });
 }
 
@@ -251,7 +264,7 @@ fn a_window_in_bytes_holds_for_those_that_wait_for_an_iterator_too() {
             }));
             let items = items.window_bytes(limit, |_| 1).workers(2).map(|item| item);
             let mut items = items.into_iter();
-            assert!(comes_true(Duration::from_secs(10), || live.load(Ordering::SeqCst) as u64 >= limit));
+            assert!(comes_true(LIMIT / 2, || live.load(Ordering::SeqCst) as u64 >= limit));
             for taken in 0..100 {
                 sleep(Duration::from_micros(100));
                 assert!(live.load(Ordering::SeqCst) as u64 <= limit + taken);
@@ -264,15 +277,13 @@ fn a_window_in_bytes_holds_for_those_that_wait_for_an_iterator_too() {
 #[test]
 fn one_worker_is_watched_too() {
     within(|| {
-        let mut stalls = 0;
-        Stream::from_iter(0..3).watchdog(Duration::from_millis(5), |_| stalls += 1).workers(1).for_each(
-            |n| {
-                if n == 1 {
-                    sleep(Duration::from_millis(100));
-                }
-            },
-        );
-        assert!(stalls > 0);
+        let seen = Gate::default();
+        let stream = Stream::from_iter(0..3).watchdog(Duration::from_millis(5), |_| seen.open()).workers(1);
+        stream.for_each(|n| {
+            if n == 1 {
+                seen.pass();
+            }
+        });
     });
 }
 

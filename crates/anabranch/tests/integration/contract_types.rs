@@ -4,50 +4,18 @@
 //! The programs are compiled against the library that this test was linked with, by the compiler that built it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
+use crate::compiler;
 use crate::contract_support::watchdog::within;
-
-/// Where cargo has put the libraries that this test was linked with.
-fn libraries() -> PathBuf {
-    std::env::current_exe().unwrap().parent().expect("a test lies in a folder").to_owned()
-}
-
-/// The newest build of the library: the one that cargo made for this test, or one as good.
-fn library() -> PathBuf {
-    let is_ours = |path: &Path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("libanabranch-") && name.ends_with(".rlib")
-    };
-    let built = |path: &PathBuf| fs::metadata(path).and_then(|data| data.modified()).ok();
-    let entries = fs::read_dir(libraries()).unwrap().flatten().map(|entry| entry.path());
-    entries.filter(|path| is_ours(path)).max_by_key(built).expect("the library was built for this test")
-}
 
 /// Compiles a program whose `main` is `body`, as far as its types.
 fn compile(name: &str, body: &str) -> Output {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("contract-types");
-    fs::create_dir_all(&folder).unwrap();
+    let folder = compiler::folder("contract-types");
     let source = folder.join(format!("{name}.rs"));
-    let uses =
-        "#![allow(unused)]\nuse anabranch::Stream;\nuse std::cell::{Cell, RefCell};\nuse std::rc::Rc;\n";
+    let uses = "use anabranch::Stream;\nuse std::cell::{Cell, RefCell};\nuse std::rc::Rc;\n";
     fs::write(&source, format!("{uses}fn main() {{\n{body}\n}}\n")).unwrap();
-    let mut library_argument = std::ffi::OsString::from("anabranch=");
-    library_argument.push(library());
-    let mut folder_argument = std::ffi::OsString::from("dependency=");
-    folder_argument.push(libraries());
-    let output = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
-        .args(["--edition", "2024", "--crate-type", "bin", "--emit", "metadata", "--color", "never"])
-        .arg("--extern")
-        .arg(library_argument)
-        .arg("-L")
-        .arg(folder_argument)
-        .arg("-o")
-        .arg(folder.join(format!("{name}.rmeta")))
-        .arg(&source)
-        .output()
-        .expect("the compiler that built this test");
+    let output = compiler::compile(&source, &folder);
     let _ = fs::remove_file(&source);
     output
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
-use crate::contract_support::watchdog::within;
+use crate::contract_support::watchdog::{Gate, within};
 use anabranch::{CancelToken, Stream};
 use futures::StreamExt;
 use futures::executor::block_on_stream;
@@ -93,9 +93,19 @@ fn a_panic_comes_behind_the_items_before_it() {
 /// The numbers below `count`, and then it is pending for ever. The token tells whether the stream still
 /// exists.
 fn silent(count: u32, token: &Arc<()>) -> impl futures::Stream<Item = u32> + Send + use<> {
-    let held = Arc::clone(token);
+    falls_silent(count, token, &Gate::default())
+}
+
+/// As [`silent`]; the gate opens when it is pending.
+fn falls_silent(
+    count: u32,
+    token: &Arc<()>,
+    is_pending: &Gate,
+) -> impl futures::Stream<Item = u32> + Send + use<> {
+    let (held, is_pending) = (Arc::clone(token), is_pending.clone());
     let pending = poll_fn(move |_| {
         let _ = &held;
+        is_pending.open();
         Poll::Pending
     });
     futures::stream::iter(0..count).chain(pending)
@@ -129,11 +139,11 @@ fn a_token_ends_the_stream_while_the_source_is_pending() {
             assert_eq!(if is_inline { stream.inline() } else { stream }.count(), 3);
         });
         within(move || {
-            let token = CancelToken::new();
+            let (token, is_pending) = (CancelToken::new(), Gate::default());
             let canceller = token.clone();
-            let stream = Stream::from_async(silent(0, &Arc::default())).cancel(&token);
+            let stream = Stream::from_async(falls_silent(0, &Arc::default(), &is_pending)).cancel(&token);
             let thread = std::thread::spawn(move || {
-                std::thread::sleep(std::time::Duration::from_millis(20));
+                is_pending.pass();
                 canceller.cancel();
             });
             assert_eq!(if is_inline { stream.inline() } else { stream }.count(), 0);

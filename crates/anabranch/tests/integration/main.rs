@@ -24,6 +24,8 @@ mod annotations;
 #[cfg(not(shuttle))]
 mod channel;
 #[cfg(not(shuttle))]
+mod compiler;
+#[cfg(not(shuttle))]
 mod contract_corners;
 #[cfg(not(shuttle))]
 mod contract_failures;
@@ -55,5 +57,7 @@ mod one_plan;
 mod passes;
 #[cfg(not(shuttle))]
 mod report;
+#[cfg(not(shuttle))]
+mod soak;
 #[cfg(not(shuttle))]
 mod ssp;

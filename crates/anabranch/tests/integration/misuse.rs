@@ -1,8 +1,73 @@
 //! What is wrong with an annotation is said at the user's own word, with what to write instead.
 //!
-//! After a change of the messages: `TRYBUILD=overwrite cargo test -p anabranch --test integration misuse`, and read the difference.
+//! After a change of the messages: `MISUSE=overwrite cargo test -p anabranch --test integration misuse`, and read the
+//! difference.
+
+use std::io::Write;
+use std::path::Path;
+use std::{env, fs};
+
+use crate::compiler;
+
+/// The compiler whose output the files beside the programs hold. Others may lay out our messages differently, and word
+/// their own differently.
+const RUSTC: &str = "1.95";
+
+/// What the compiler says, without the lines that only count the errors.
+fn errors(stderr: &str) -> String {
+    let is_count = |block: &&str| {
+        ["error: aborting due to", "For more information", "Some errors have detailed"]
+            .iter()
+            .any(|start| block.starts_with(start))
+    };
+    let blocks: Vec<&str> = stderr.split("\n\n").map(str::trim_end).collect();
+    blocks.into_iter().filter(|block| !block.is_empty() && !is_count(block)).collect::<Vec<_>>().join("\n\n")
+        + "\n"
+}
+
+/// Our own errors in what the compiler says: what is wrong, and where.
+fn our_errors(errors: &str) -> Vec<(&str, &str)> {
+    let ours = errors.split("\n\n").filter(|block| block.starts_with("error: "));
+    ours.map(|block| {
+        let place = block.lines().find_map(|line| line.trim_start().strip_prefix("--> "));
+        (block.lines().next().unwrap_or_default(), place.unwrap_or_default())
+    })
+    .collect()
+}
 
 #[test]
 fn each_misuse_has_a_message_that_leads_back() {
-    trybuild::TestCases::new().compile_fail("tests/misuse/*.rs");
+    let overwrites = env::var_os("MISUSE").is_some_and(|value| value == "overwrite");
+    let is_known = compiler::version() == RUSTC;
+    let (programs, folder) = (Path::new("tests/misuse"), compiler::folder("misuse"));
+    let mut differences = String::new();
+    let mut count = 0;
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(programs)).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        count += 1;
+        let program = programs.join(path.file_name().expect("a file"));
+        let output = compiler::compile(&program, &folder);
+        let said = errors(&String::from_utf8(output.stderr).expect("the compiler writes UTF-8"));
+        assert!(!output.status.success(), "{} compiles", program.display());
+        let expectation = path.with_extension("stderr");
+        if overwrites {
+            fs::write(&expectation, &said).unwrap();
+        }
+        let expected = fs::read_to_string(&expectation).unwrap_or_default();
+        let is_same = if is_known { said == expected } else { our_errors(&said) == our_errors(&expected) };
+        if !is_same {
+            differences += &format!("{}:\n{said}\ninstead of\n{expected}\n", program.display());
+        }
+    }
+    assert!(count > 0, "there are programs");
+    assert!(differences.is_empty(), "{differences}");
+    if !is_known {
+        // Past the capture of a test's output, which is shown of failed tests only.
+        let said =
+            format!("misuse: checked without the layout of messages, which is that of rustc {RUSTC}\n");
+        std::io::stdout().write_all(said.as_bytes()).unwrap();
+    }
 }

@@ -1,7 +1,10 @@
 //! What a report tells: counts that are exact, times that are no less than they can be, and pages and traces that
 //! other programs can read.
 
-use std::time::Duration;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::contract_support::watchdog::{LIMIT, comes_true};
 
 use anabranch::plan::Rate;
 use anabranch::{CancelToken, Monitor, Report, ReportFormat, ReportWriter, Shards, Stream};
@@ -72,11 +75,15 @@ fn items_are_counted_through_domains_and_shards() {
 fn a_stage_that_sleeps_takes_its_time_and_no_core() {
     let nap = Duration::from_millis(2);
     for workers in WORKERS {
-        // There are so many naps that a helper that comes late hardly matters.
         let naps = 40 * workers as u32;
+        // The first items wait for each other, so that no helper comes late.
+        let all = std::sync::Barrier::new(workers);
         let (_, report) = Stream::from_iter(0..naps)
             .workers(workers)
             .map(|n: u32| {
+                if n < workers as u32 {
+                    all.wait();
+                }
                 std::thread::sleep(nap);
                 n
             })
@@ -99,12 +106,19 @@ fn a_stage_that_sleeps_takes_its_time_and_no_core() {
 
 #[test]
 fn a_slow_sink_is_named_and_the_window_before_it_is_full() {
-    let (_, report) = Stream::from_iter(0..60u32)
+    let given = AtomicU32::new(0);
+    let (_, report) = Stream::from_iter((0..60u32).inspect(|n| given.store(n + 1, Ordering::SeqCst)))
         .workers(3)
         .window(16)
         .map(|n| n)
         .report()
-        .for_each(|_| std::thread::sleep(Duration::from_millis(1)));
+        .for_each(|n| {
+            // However late the helpers come, for most of the time the window is full.
+            let began = Instant::now();
+            let is_full = || given.load(Ordering::SeqCst) >= (n + 16).min(60);
+            assert!(comes_true(LIMIT / 2, is_full));
+            std::thread::sleep(4 * began.elapsed() + Duration::from_millis(1));
+        });
     let sink = report.nodes().last().unwrap();
     assert_eq!(report.bottleneck().unwrap().name, "for_each");
     assert!(sink.fullest <= 16 && sink.occupancy > 4.0, "{sink:?}");

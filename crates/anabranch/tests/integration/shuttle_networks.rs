@@ -143,6 +143,7 @@ fn a_failure_ends_those_who_are_about_to_sleep() {
         let mut net = Network::new().workers(1);
         let (mut give, mut take) = net.record::<u64>(1);
         let (mut never, mut waits) = net.record::<u64>(1);
+        let (mut hold, mut held) = net.record::<u64>(1);
         for take in [&mut take, &mut waits] {
             let ended = Arc::clone(&ended);
             net.process("waits", move |_| {
@@ -152,11 +153,12 @@ fn a_failure_ends_those_who_are_about_to_sleep() {
             });
         }
         net.process("keeps", move |_| {
-            while give.push(1).is_ok() {}
+            let _ = give.push(1);
+            while held.next().is_some() {}
             Ok(())
         });
         net.process("fails", move |_| {
-            let _ = never.push(1);
+            let _ = (never.push(1), hold.push(1));
             Err("boom".to_string())
         });
         let error = net.run().unwrap_err();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier, Mutex};
 
-use crate::contract_support::watchdog::within;
+use crate::contract_support::watchdog::{stays_true, within};
 use anabranch::ssp::*;
 
 /// With at most 4 workers, this many items are in the stages or wait before the first one.
@@ -399,9 +399,7 @@ fn what_waits_before_the_stages_is_bounded_by_what_they_make_of_it() {
                     posted.fetch_add(1, Ordering::SeqCst);
                 }
             });
-            std::thread::sleep(std::time::Duration::from_millis(50));
-            assert!(!posting.is_finished());
-            assert!(posted.load(Ordering::SeqCst) <= BOUND + 1);
+            assert!(stays_true(|| !posting.is_finished() && posted.load(Ordering::SeqCst) <= BOUND + 1));
             is_open.store(true, Ordering::SeqCst);
         });
         pipeline.end_and_wait();

@@ -1,3 +1,5 @@
+use std::io::BufRead;
+
 use anabranch::stream;
 
 #[stream]
@@ -16,7 +18,7 @@ fn a_readers_caller(input: &mut (impl Iterator<Item = u64> + Send)) -> u64 {
 }
 
 #[stream]
-fn lines_of_a_reader(input: &mut (impl std::io::BufRead + Send)) -> usize {
+fn lines_of_a_reader(input: &mut (impl BufRead + Send)) -> usize {
     let mut lines = input.by_ref().lines();
     let mut sum = 0;
     #[to_stream]

@@ -47,9 +47,9 @@ impl Domain {
     }
 
     /// Creates a lane whose writer is serial. Returns its writing end and its reading end.
-    pub fn lane<T: Send>(self: &Arc<Self>) -> (Writer<T>, Committed<T>) {
-        let slots = Arc::new(Slots::new(self.window as usize));
-        (Writer::new(self.id, Arc::clone(&slots)), Committed::new(Arc::clone(self), slots))
+    pub fn lane<T: Send>(domain: &Arc<Self>) -> (Writer<T>, Committed<T>) {
+        let slots = Arc::new(Slots::new(domain.window as usize));
+        (Writer::new(domain.id, Arc::clone(&slots)), Committed::new(Arc::clone(domain), slots))
     }
 
     /// How many indices may be between the source and the exit.

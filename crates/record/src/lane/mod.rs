@@ -24,7 +24,7 @@
 //! use anabranch_record::lane::{Cell, Domain};
 //!
 //! let (mut indices, mut exit) = Domain::open(4);
-//! let (mut writer, lane) = indices.domain().lane::<u32>();
+//! let (mut writer, lane) = Domain::lane::<u32>(indices.domain());
 //! let (hop, lane) = lane.hop::<String>();
 //! let mut reader = lane.reader();
 //!

@@ -5,7 +5,7 @@
 
 use crate::model::check;
 use crate::ports::{Sink, Source, Stage, open};
-use anabranch_record::lane::{Cell, Hop, Stop};
+use anabranch_record::lane::{Cell, Domain, Hop, Stop};
 use anabranch_record::sync::{Arc, AtomicU64, Ordering};
 use loom::thread;
 
@@ -129,7 +129,7 @@ fn a_slot_is_written_again_only_after_three_lanes_have_let_go_of_it() {
     check(3, || {
         let (mut source, lane, exit) = open::<Box<u64>>(1);
         let (hop, lane) = lane.hop::<Box<u64>>();
-        let (writer, after) = source.domain().lane::<Box<u64>>();
+        let (writer, after) = Domain::lane::<Box<u64>>(source.domain());
         let mut stage = Stage { reader: lane.reader(), writer };
         let mut sink = Sink { reader: after.reader(), exit };
         let hop = Arc::new(hop);

@@ -19,8 +19,8 @@ impl Nap {
         Arc::new(Self { woken: Mutex::new(false), changed: Condvar::new() })
     }
 
-    fn hook(self: &Arc<Self>) -> impl Fn() + Send + Sync + 'static {
-        let nap = Arc::clone(self);
+    fn hook(nap: &Arc<Self>) -> impl Fn() + Send + Sync + 'static {
+        let nap = Arc::clone(nap);
         move || {
             *nap.woken.lock().unwrap() = true;
             nap.changed.notify_all();
@@ -47,7 +47,7 @@ impl Sleep for Nap {
 fn a_commit_against_a_reader_that_announces_itself() {
     check(3, || {
         let nap = Nap::new();
-        let (mut writer, mut reader) = bounded::<u64>(1, nap.hook(), || ());
+        let (mut writer, mut reader) = bounded::<u64>(1, Nap::hook(&nap), || ());
         let writes = thread::spawn(move || {
             let mut slots = writer.try_stall(1).unwrap();
             slots.push(7);
@@ -63,7 +63,7 @@ fn a_commit_against_a_reader_that_announces_itself() {
 fn a_release_against_a_writer_that_announces_itself() {
     check(3, || {
         let nap = Nap::new();
-        let (mut writer, mut reader) = bounded::<u64>(1, || (), nap.hook());
+        let (mut writer, mut reader) = bounded::<u64>(1, || (), Nap::hook(&nap));
         let mut slots = writer.try_stall(1).unwrap();
         slots.push(1);
         slots.commit();
@@ -82,7 +82,7 @@ fn a_release_against_a_writer_that_announces_itself() {
 fn a_closing_from_elsewhere_against_a_reader_that_announces_itself() {
     check(3, || {
         let nap = Nap::new();
-        let (writer, mut reader) = bounded::<u64>(1, nap.hook(), || ());
+        let (writer, mut reader) = bounded::<u64>(1, Nap::hook(&nap), || ());
         let closer = writer.closer();
         let closes = thread::spawn(move || closer.close());
         assert!(reader.receive_by(1, &*nap).unwrap().is_empty());
@@ -95,7 +95,7 @@ fn a_closing_from_elsewhere_against_a_reader_that_announces_itself() {
 fn a_commit_against_one_of_two_readers_that_announces_itself() {
     check(2, || {
         let nap = Nap::new();
-        let record = Record::<u64, _, _>::bounded(Dealt::one(), All::of(2), nap.hook(), || ());
+        let record = Record::<u64, _, _>::bounded(Dealt::one(), All::of(2), Nap::hook(&nap), || ());
         let mut writer = record.writer(0, 1).unwrap();
         let (mut reader, other) = (record.reader(0, 1).unwrap(), record.reader(1, 1).unwrap());
         let writes = thread::spawn(move || {
@@ -114,7 +114,7 @@ fn a_commit_against_one_of_two_readers_that_announces_itself() {
 fn a_revocation_against_a_burst() {
     check(3, || {
         let nap = Nap::new();
-        let record = Record::<u64, _, _>::bounded(Dealt::one(), All::of(2), || (), nap.hook());
+        let record = Record::<u64, _, _>::bounded(Dealt::one(), All::of(2), || (), Nap::hook(&nap));
         let mut writer = record.writer(0, 1).unwrap();
         let (mut reader, mut other) = (record.reader(0, 1).unwrap(), record.reader(1, 1).unwrap());
         let mut slots = writer.try_stall(1).unwrap();

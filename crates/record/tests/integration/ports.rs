@@ -8,7 +8,7 @@ use anabranch_record::sync::Arc;
 /// Opens a domain: its source, the lane behind it, and its exit.
 pub fn open<T: Send>(window: usize) -> (Source<T>, Committed<T>, Exit) {
     let (indices, exit) = Domain::open(window);
-    let (writer, lane) = indices.domain().lane();
+    let (writer, lane) = Domain::lane(indices.domain());
     (Source { indices, writer }, lane, exit)
 }
 
@@ -62,10 +62,6 @@ impl<T> Sink<T> {
         if self.reader.turn().is_open() {
             self.exit.release(self.reader.turn());
         }
-    }
-
-    pub fn is_ready(&mut self) -> bool {
-        self.reader.is_ready()
     }
 
     pub fn watch(&self) -> Watch<T> {

@@ -4,7 +4,8 @@
 pub mod parts;
 
 use std::io::{Read, Write};
-use std::process::{Command, Stdio};
+
+pub use abz_foreign::{command, fed, have, through};
 
 use abz_codec::Blocks;
 use abz_codec::gzip::{
@@ -92,32 +93,6 @@ pub fn foreign(data: &[u8]) -> Vec<u8> {
 pub fn oracle(file: &[u8]) -> std::io::Result<Vec<u8>> {
     let mut out = Vec::new();
     flate2::read::MultiGzDecoder::new(file).read_to_end(&mut out).map(|_| out)
-}
-
-/// What `program` makes of `input`; `None` if it is not there.
-pub fn through(program: &str, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
-    let child = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn();
-    let Ok(mut child) = child else {
-        println!("{program} is not installed: passed over");
-        return None;
-    };
-    let mut stdin = child.stdin.take().unwrap();
-    let output = std::thread::scope(|scope| {
-        scope.spawn(move || stdin.write_all(input).unwrap());
-        child.wait_with_output().unwrap()
-    });
-    let errors = String::from_utf8_lossy(&output.stderr);
-    if program == "python3" && errors.contains("ModuleNotFoundError") {
-        println!("python3 has no gzip module: passed over");
-        return None;
-    }
-    assert!(output.status.success(), "{program} {arguments:?}: {errors}");
-    Some(output.stdout)
 }
 
 /// Bytes that look random and are the same in each run.

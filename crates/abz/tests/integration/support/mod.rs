@@ -2,11 +2,11 @@
 #![allow(dead_code, reason = "each test file takes what it needs")]
 
 use std::fs;
-use std::io::Write;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+pub use abz_foreign::{command as program, fed, have, leave_out, through};
 use tempfile::TempDir;
 
 /// A folder of its own for a test, to run in.
@@ -39,7 +39,7 @@ impl Folder {
     }
 
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_abz"));
+        let mut command = program(env!("CARGO_BIN_EXE_abz"));
         command.current_dir(self.0.path()).args(arguments);
         command
     }
@@ -53,17 +53,6 @@ impl Folder {
     pub fn abz_fed(&self, arguments: &[&str], input: &[u8]) -> Ran {
         Ran(fed(self.command(arguments), input))
     }
-}
-
-pub fn fed(mut command: Command, input: &[u8]) -> Output {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    std::thread::scope(|scope| {
-        // A child that does not read all of it has its reasons.
-        scope.spawn(move || drop(stdin.write_all(input)));
-        child.wait_with_output().unwrap()
-    })
 }
 
 pub struct Ran(pub Output);
@@ -109,15 +98,6 @@ pub fn prose(len: usize) -> Vec<u8> {
     text
 }
 
-/// True if `program` is there; a test that needs it says so where it is not.
-pub fn have(program: &str) -> bool {
-    let there = Command::new(program).arg("--version").output().is_ok();
-    if !there {
-        println!("{program}: not installed, passed over");
-    }
-    there
-}
-
 /// Bytes that no compressor makes smaller, always the same for a seed.
 pub fn noise(len: usize, seed: u64) -> Vec<u8> {
     let mut random = Random(seed);
@@ -141,23 +121,12 @@ impl Random {
     }
 }
 
-/// What `program` makes of `input`, which it must accept; `None` where it is not installed.
-pub fn through(program: &str, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
-    if !have(program) {
-        return None;
-    }
-    let mut command = Command::new(program);
-    command.args(arguments);
-    let output = fed(command, input);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{program} {arguments:?}: {said}");
-    Some(output.stdout)
-}
-
 /// Sends a signal by its name.
 pub fn send(signal: &str, process: u32) {
-    // It may be gone already.
-    let _ = Command::new("kill").args(["-s", signal, &process.to_string()]).stderr(Stdio::null()).status();
+    // By the shell, which every system has. The process may be gone already.
+    let mut kill = program("sh");
+    kill.args(["-c", "kill -s \"$0\" \"$1\"", signal, &process.to_string()]).stderr(Stdio::null());
+    let _ = kill.status();
 }
 
 /// Damage: which bytes of the right file it touched, the file as it is then, and whether all is where it was.

@@ -1,6 +1,6 @@
 //! The counters of one node. Each thread has its own on its track; they are raised a few times a claim or a serving.
 
-/// What went through a node in one piece of work.
+/// The items that went through a node in one piece of work.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Tally {
     /// Indices that it took.
@@ -11,7 +11,7 @@ pub(crate) struct Tally {
     pub(crate) given: u64,
 }
 
-/// What was counted of one node.
+/// The counts of one node.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Reading {
     pub(crate) tally: Tally,

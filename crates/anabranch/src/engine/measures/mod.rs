@@ -1,4 +1,4 @@
-//! What a reported run measures of itself. Without a report there is nothing of this, and nothing is counted.
+//! Measurements of a run that is reported or watched. Other runs count nothing.
 //!
 //! Clocks are read and counters raised a few times a claim or a serving, never once an item. Everything is bounded,
 //! however long the run: counters ([`meter`]), series of a fixed number of stretches ([`series`]), a histogram
@@ -25,7 +25,7 @@ use super::clock::Moment;
 const EVENTS: usize = 1 << 18;
 const EVENTS_OF_ONE: std::ops::RangeInclusive<usize> = 1 << 11..=1 << 14;
 
-/// What a run measures. Nodes are known by their ids; a unit's is that of its first node.
+/// The measurements of a run. Nodes are known by their ids; a unit has the id of its first node.
 #[derive(Debug)]
 pub(crate) struct Measures {
     began: Moment,
@@ -40,7 +40,7 @@ pub(crate) struct Measures {
     events: usize,
     /// For how many items the one stands that the inline executor has in hand: 0 if it is not measured.
     weight: AtomicU64,
-    /// What a measurement that measures nothing comes to, in nanoseconds.
+    /// The length of a measurement of nothing, in nanoseconds.
     clock: u64,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Waiting {
     pub(crate) series: Series,
     /// The most that were seen before each node.
     pub(crate) fullest: Vec<u64>,
-    /// What was seen last before each node, and when.
+    /// The number of items that were seen last before each node, and when.
     last: Vec<u64>,
     at: u64,
 }
@@ -144,7 +144,7 @@ impl Measures {
         track::on_current(|track| track.idle(event));
     }
 
-    /// What was counted of node `id`.
+    /// The counts of node `id`.
     pub(crate) fn read(&self, id: usize) -> Reading {
         let mut sum = Reading::default();
         let tracks = self.tracks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -197,7 +197,7 @@ impl Measures {
         OnTrack::new(track)
     }
 
-    /// What each thread did, in the order in which they came.
+    /// The tracks of all threads, in the order in which the threads came.
     pub(crate) fn tracks(&self) -> Vec<Track> {
         let tracks = self.tracks.lock().unwrap_or_else(PoisonError::into_inner);
         tracks.iter().map(|track| track.lock().unwrap_or_else(PoisonError::into_inner).clone()).collect()

@@ -1,4 +1,4 @@
-//! What one thread did: where its time went, and, if asked for, each piece of work.
+//! Tracks: where the time of one thread went and, if that was asked for, each piece of its work.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,7 +29,7 @@ pub(crate) struct Event {
     pub(crate) items: u64,
 }
 
-/// What a thread did.
+/// The kind of a piece of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
     /// It worked in a node: pulled, carried a claim, or served.
@@ -38,7 +38,7 @@ pub(crate) enum What {
     Waiting,
 }
 
-/// What one thread did.
+/// The work of one thread.
 #[derive(Debug, Clone)]
 pub(crate) struct Track {
     pub(crate) thread: ThreadId,
@@ -111,7 +111,7 @@ impl Track {
         }
     }
 
-    /// What was counted of node `id`.
+    /// The counts of node `id`.
     pub(crate) fn read(&self, id: usize) -> Reading {
         self.nodes.get(id).copied().unwrap_or_default()
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::Measures;
 use crate::engine::clock::Moment;
 
-/// So many births are kept at once. As many of a window's indices are measured, at most.
+/// The number of births that are kept at once. At most as many indices of a window are measured.
 const BIRTHS: u64 = 64;
 /// Below this index all are measured, as far as the window allows; then one in two, from twice that on one in
 /// four, and so on.

@@ -1,7 +1,5 @@
 //! Checks one case against the contract.
 
-use std::time::Duration;
-
 use super::case::Case;
 use super::model::{Seen, plain_loop};
 use super::pipeline::{Executor, Observed, run};
@@ -26,7 +24,7 @@ pub fn hold(case: &Case) -> Result<(), String> {
     }
     // The system may need a moment until a thread that has ended is gone.
     let gone = || process::threads_named(&format!("{}-", threads.title)) == 0;
-    if !watchdog::comes_true(Duration::from_secs(5), gone) {
+    if !watchdog::comes_true(watchdog::LIMIT / 2, gone) {
         return Err("threads outlive the call".into());
     }
     Ok(())

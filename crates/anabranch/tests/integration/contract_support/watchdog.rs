@@ -7,6 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, Once};
 use std::time::{Duration, Instant};
 
 use super::world::Planted;
+use anabranch::Monitor;
 
 /// Long enough for any test here, even on a busy machine.
 pub const LIMIT: Duration = Duration::from_secs(60);
@@ -55,13 +56,17 @@ pub fn message(payload: &(dyn Any + Send)) -> String {
         .unwrap_or_else(|| "not a text".into())
 }
 
-/// Suppresses the messages of panics that the tests plant. Other panics are printed.
+/// How the message of a panic begins that a test plants.
+pub const PLANTED: &str = "planted: ";
+
+/// Suppresses the messages of panics that the tests plant: [`Planted`] values, and messages that begin with [`PLANTED`].
+/// Other panics are printed. The hook stays for the life of the process, which all tests share.
 pub fn hush() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            if !info.payload().is::<Planted>() {
+            if !info.payload().is::<Planted>() && !message(info.payload()).starts_with(PLANTED) {
                 before(info);
             }
         }));
@@ -96,6 +101,19 @@ impl Gate {
     pub fn pass(&self) {
         assert!(self.opens_within(LIMIT / 2), "a gate stayed shut");
     }
+}
+
+/// A worker of a watched run calls it to wait until every other worker has nothing to do. What they did until then, such as
+/// a failure that they noted, is known to the run.
+pub fn others_rest(monitor: &Monitor) {
+    let rest = || monitor.snapshots().iter().all(|run| run.waiting + 1 >= run.workers);
+    assert!(comes_true(LIMIT / 2, rest), "{}", monitor.snapshots()[0]);
+}
+
+/// Whether `condition` keeps holding for a moment. Code that breaks it needs time to show this. Code that keeps it passes,
+/// however slow the machine is.
+pub fn stays_true(mut condition: impl FnMut() -> bool) -> bool {
+    !comes_true(Duration::from_millis(20), || !condition())
 }
 
 /// Waits until `condition` holds. Returns whether it did in time.

@@ -19,48 +19,67 @@
 use crate::{
     EventCount,
     record::{sleep::Sleep, wait::Patience},
-    sync::{AtomicBool, Ordering, Padded},
+    sync::{AtomicBool, Ordering, Padded, fence},
 };
 use std::sync::atomic::compiler_fence;
 
 /// A bell with one listener: the other side rings, and the listener wakes up.
-pub(super) struct Bell {
-    event: EventCount,
+///
+/// All that a ring looks at while nobody listens is on one cache line.
+pub(super) struct Bell(Padded<Parts>);
+
+struct Parts {
     /// Whether a thread may ring without a fence. Only the listener writes it. Before the listener sleeps it
     /// clears the flag and then makes every thread pass a fence. The flag is never set where the system has
     /// no such fence.
-    light: Padded<AtomicBool>,
+    light: AtomicBool,
     /// Whether one thread is on both sides. No fence is needed then.
     is_alone: AtomicBool,
+    /// Whether the listener waits for the hook, if there is one.
+    announced: AtomicBool,
+    wakes: Wakes,
+}
+
+/// What a ring does for a listener that waits.
+enum Wakes {
+    /// It wakes the listener's thread.
+    Thread(Box<EventCount>),
+    /// It calls this, and somebody else has arranged the rest.
+    Hook(Box<dyn Fn() + Send + Sync>),
 }
 
 impl Bell {
     pub(super) fn new() -> Self {
-        Self::on(EventCount::new())
+        Self::that(Wakes::Thread(Box::default()))
     }
 
     /// A bell that calls `hook` instead of waking its listener.
     pub(super) fn with_hook(hook: Box<dyn Fn() + Send + Sync>) -> Self {
-        Self::on(EventCount::with_hook(hook))
+        Self::that(Wakes::Hook(hook))
     }
 
-    fn on(event: EventCount) -> Self {
-        Self { event, light: Padded(AtomicBool::new(false)), is_alone: AtomicBool::new(false) }
+    fn that(wakes: Wakes) -> Self {
+        let flag = || AtomicBool::new(false);
+        Self(Padded(Parts { light: flag(), is_alone: flag(), announced: flag(), wakes }))
     }
 
     /// From now on one thread both rings and listens, so the program order is enough and no fence is needed.
     pub(super) fn set_alone(&self) {
-        self.is_alone.store(true, Ordering::Relaxed);
-        self.light.store(true, Ordering::Relaxed);
+        self.0.is_alone.store(true, Ordering::Relaxed);
+        self.0.light.store(true, Ordering::Relaxed);
     }
 
     /// The listener announces that it is about to wait for the hook. It must look once more afterwards.
     #[inline]
     pub(super) fn announce(&self) {
-        let is_alone = self.is_alone.load(Ordering::Relaxed);
-        self.event.announce_alone(!is_alone);
-        if !is_alone && self.light.load(Ordering::Relaxed) {
-            self.light.store(false, Ordering::Relaxed);
+        self.0.announced.store(true, Ordering::Release);
+        if self.0.is_alone.load(Ordering::Relaxed) {
+            return;
+        }
+        #[cfg(not(mutant = "no_fence_in_announce_alone"))]
+        fence(Ordering::SeqCst);
+        if self.0.light.load(Ordering::Relaxed) {
+            self.0.light.store(false, Ordering::Relaxed);
             everybody::fence();
         }
     }
@@ -68,32 +87,51 @@ impl Bell {
     /// Takes back the announcement.
     #[inline]
     pub(super) fn withdraw(&self) {
-        self.event.withdraw_alone();
+        self.0.announced.store(false, Ordering::Release);
     }
 
     /// Wakes the listener if it sleeps. The caller must have stored before what the listener is to find.
     #[inline]
     pub(super) fn ring(&self) {
-        if self.light.load(Ordering::Relaxed) {
+        if self.0.light.load(Ordering::Relaxed) {
             compiler_fence(std::sync::atomic::Ordering::SeqCst);
-            if self.event.sleepers() > 0 {
-                self.ring_loudly();
-            }
         } else {
-            self.event.notify();
+            #[cfg(not(mutant = "no_fence_in_ring"))]
+            fence(Ordering::SeqCst);
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn ring_loudly(&self) {
-        self.event.notify();
+        match &self.0.wakes {
+            Wakes::Thread(event) => {
+                if event.sleepers() > 0 {
+                    ring_loudly(event);
+                }
+            }
+            Wakes::Hook(hook) => {
+                if self.0.announced.load(Ordering::Relaxed) {
+                    hook();
+                }
+            }
+        }
     }
 
     /// Wakes the listener for the last time, when the ringing side goes.
     pub(super) fn ring_out(&self) {
-        self.event.notify_all();
+        match &self.0.wakes {
+            Wakes::Thread(event) => event.notify_all(),
+            Wakes::Hook(hook) => {
+                #[cfg(not(mutant = "no_fence_before_the_last_hook"))]
+                fence(Ordering::SeqCst);
+                if self.0.announced.load(Ordering::Relaxed) {
+                    hook();
+                }
+            }
+        }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn ring_loudly(event: &EventCount) {
+    event.notify();
 }
 
 /// After this many waits without sleep the bell becomes light.
@@ -115,18 +153,21 @@ impl Listener {
         if let Some(found) = self.poll(bell, &mut look) {
             return found;
         }
+        let Wakes::Thread(event) = &bell.0.wakes else {
+            panic!("a record with hooks is waited for with `stall_by` and `receive_by`");
+        };
         loop {
-            let key = bell.event.prepare();
-            if bell.light.load(Ordering::Relaxed) {
-                bell.light.store(false, Ordering::Relaxed);
+            let key = event.prepare();
+            if bell.0.light.load(Ordering::Relaxed) {
+                bell.0.light.store(false, Ordering::Relaxed);
                 everybody::fence();
             }
             match look() {
                 Some(found) => {
-                    bell.event.leave();
+                    event.leave();
                     return found;
                 }
-                None => bell.event.wait(key),
+                None => event.wait(key),
             }
         }
     }
@@ -141,7 +182,7 @@ impl Listener {
         } else if self.calm < CALM_WAITS {
             self.calm += 1;
             let light = self.calm == CALM_WAITS && everybody::can_be_fenced();
-            bell.light.store(light || bell.is_alone.load(Ordering::Relaxed), Ordering::Relaxed);
+            bell.0.light.store(light || bell.0.is_alone.load(Ordering::Relaxed), Ordering::Relaxed);
         }
         found
     }

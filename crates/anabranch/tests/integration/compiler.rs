@@ -1,0 +1,63 @@
+//! The compiler, called as cargo calls it: on programs that use the library which these tests were linked with.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::{env, fs};
+
+/// Where cargo has put the libraries that this test was linked with.
+fn libraries() -> PathBuf {
+    env::current_exe().unwrap().parent().expect("a test lies in a folder").to_owned()
+}
+
+/// The newest build of the library: the one that cargo made for this test, or one as good.
+fn library() -> PathBuf {
+    let is_ours = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("libanabranch-") && name.ends_with(".rlib")
+    };
+    let built = |path: &PathBuf| fs::metadata(path).and_then(|data| data.modified()).ok();
+    let entries = fs::read_dir(libraries()).unwrap().flatten().map(|entry| entry.path());
+    entries.filter(|path| is_ours(path)).max_by_key(built).expect("the library was built for this test")
+}
+
+fn rustc() -> Command {
+    let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    // What the compiler says goes by nobody's language, colours or width of a terminal.
+    rustc.env_remove("RUST_BACKTRACE").env_remove("RUSTC_LOG").env("LC_ALL", "C");
+    rustc
+}
+
+/// The version of the compiler, as "1.95".
+pub fn version() -> String {
+    let said = rustc().arg("--version").output().expect("the compiler that built this test").stdout;
+    let said = String::from_utf8(said).expect("a version is a text");
+    let version = said.split_whitespace().nth(1).unwrap_or_default();
+    version.rsplit_once('.').map_or(version, |(version, _)| version).to_owned()
+}
+
+/// A folder for what the compiler writes.
+pub fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Compiles the program `source`, a path that is taken from the crate's folder, as far as its types.
+pub fn compile(source: &Path, folder: &Path) -> Output {
+    let mut library_argument = std::ffi::OsString::from("anabranch=");
+    library_argument.push(library());
+    let mut folder_argument = std::ffi::OsString::from("dependency=");
+    folder_argument.push(libraries());
+    rustc()
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["--edition", "2024", "--crate-type", "bin", "--emit", "metadata", "--color", "never"])
+        .args(["-A", "warnings", "--extern"])
+        .arg(library_argument)
+        .arg("-L")
+        .arg(folder_argument)
+        .arg("-o")
+        .arg(folder.join(source.file_name().expect("a file")).with_extension("rmeta"))
+        .arg(source)
+        .output()
+        .expect("the compiler that built this test")
+}

@@ -1,0 +1,213 @@
+//! Other programs that tests compare with: calling them, and telling which were missing.
+//!
+//! A test asks [`have`] for a program and leaves out what needs it where it is missing. That is noted, and the last test
+//! program of a crate calls [`tell`], which prints what was left out and which packages bring it, in one line.
+//!
+//! Where [`REQUIRED`] is set in the environment, a missing program that Debian has a package for fails the test that asks
+//! for it: so the tests of a machine on which the packages were installed cannot leave anything out.
+#![forbid(unsafe_code)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+/// The environment variable that makes a missing program a failure.
+pub const REQUIRED: &str = "FOREIGN_PROGRAMS_REQUIRED";
+
+/// Each program that a test may ask for, with Debian's package of it; Debian has none of the last one.
+const PACKAGES: [(&str, &str); 35] = [
+    ("bash", "bash"),
+    ("bgzip", "tabix"),
+    ("bunzip2", "bzip2"),
+    ("bzcat", "bzip2"),
+    ("bzgrep", "bzip2"),
+    ("bzip2", "bzip2"),
+    ("bzip2recover", "bzip2"),
+    ("clzip", "clzip"),
+    ("compress", "ncompress"),
+    ("gunzip", "gzip"),
+    ("gzip", "gzip"),
+    ("igzip", "isal"),
+    ("lbzcat", "lbzip2"),
+    ("lbzip2", "lbzip2"),
+    ("libdeflate-gzip", "libdeflate-tools"),
+    ("lzip", "lzip"),
+    ("lzip.lzip", "lzip"),
+    ("pbzip2", "pbzip2"),
+    ("pigz", "pigz"),
+    ("pixz", "pixz"),
+    ("plzip", "plzip"),
+    ("pzstd", "zstd"),
+    ("python3", "python3"),
+    ("script", "bsdutils"),
+    ("sha256sum", "coreutils"),
+    ("tar", "tar"),
+    ("unshare", "util-linux"),
+    ("unxz", "xz-utils"),
+    ("unzstd", "zstd"),
+    ("xz", "xz-utils"),
+    ("xzcat", "xz-utils"),
+    ("zcat", "gzip"),
+    ("zstd", "zstd"),
+    ("zstdcat", "zstd"),
+    ("crabz", ""),
+];
+
+/// The packages that have all programs but those that Debian does not have.
+pub fn packages() -> BTreeSet<&'static str> {
+    PACKAGES.iter().map(|(_, package)| *package).filter(|package| !package.is_empty()).collect()
+}
+
+/// A command in an environment that is the same on every machine: nobody's options for `gzip` or `xz`, no language, no
+/// width of a terminal. It keeps the paths by which programs are found.
+pub fn command(program: impl AsRef<OsStr>) -> Command {
+    const KEPT: [&str; 5] = ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "LLVM_PROFILE_FILE"];
+    let mut command = Command::new(program);
+    command.env_clear().env("LC_ALL", "C").env("SHELL", "/bin/sh");
+    command.envs(KEPT.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+    command
+}
+
+/// Runs a command with `input` on its standard input.
+///
+/// # Panics
+/// If it cannot be started.
+pub fn fed(mut command: Command, input: &[u8]) -> Output {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let mut stdin = child.stdin.take().expect("it was asked for");
+    std::thread::scope(|scope| {
+        // A child that does not read all of it has its reasons.
+        scope.spawn(move || drop(stdin.write_all(input)));
+        child.wait_with_output().expect("a child that was started")
+    })
+}
+
+/// Whether `program` is installed. A test that needs it leaves out what it needs it for where it is not.
+///
+/// # Panics
+/// If it is not installed, Debian has a package of it, and [`REQUIRED`] is set.
+pub fn have(program: &str) -> bool {
+    if is_installed(program) {
+        return true;
+    }
+    let package = package(program);
+    let is_required = std::env::var_os(REQUIRED).is_some();
+    assert!(!is_required || package.is_empty(), "{program} is not installed: apt-get install {package}");
+    note(program);
+    false
+}
+
+/// What `program` makes of `input`, which it must accept; `None` where it is not installed.
+///
+/// # Panics
+/// If it is installed and fails.
+pub fn through(program: &str, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
+    if !have(program) {
+        return None;
+    }
+    let mut command = command(program);
+    command.args(arguments);
+    let output = fed(command, input);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} {arguments:?}: {said}");
+    Some(output.stdout)
+}
+
+/// Notes something that was left out for another reason than a missing program, such as "a full file system (mounting is
+/// not permitted)".
+pub fn leave_out(what: &str) {
+    note(&format!(" {what}"));
+}
+
+/// Prints what was left out since this was called last, in a line, or nothing. To be called by the last test program of a
+/// crate, as the whole of its `main`.
+pub fn tell() {
+    let Ok(text) = fs::read_to_string(notes()) else { return };
+    let _ = fs::remove_file(notes());
+    if let Some(line) = told(text.lines().filter(|line| !is_installed(line))) {
+        println!("{line}");
+    }
+}
+
+fn told<'n>(notes: impl Iterator<Item = &'n str>) -> Option<String> {
+    let notes: BTreeSet<&str> = notes.collect();
+    let (others, programs): (Vec<&str>, Vec<&str>) = notes.iter().partition(|note| note.starts_with(' '));
+    let packages: BTreeSet<&str> = programs.iter().map(|program| package(program)).collect();
+    let packages: Vec<&str> = packages.into_iter().filter(|package| !package.is_empty()).collect();
+    let mut told = Vec::new();
+    if !programs.is_empty() {
+        let install = match &packages[..] {
+            [] => "which Debian does not have".to_owned(),
+            packages => format!("apt-get install {}", packages.join(" ")),
+        };
+        told.push(format!("comparisons with {} ({install})", programs.join(", ")));
+    }
+    told.extend(others.iter().map(|other| other.trim_start().to_owned()));
+    (!told.is_empty()).then(|| format!("not checked on this machine: {}", told.join("; ")))
+}
+
+/// Whether there is such a program. Those that busybox stands in for are other programs, and a Python without its
+/// compression modules is not the one that is meant.
+fn is_installed(program: &str) -> bool {
+    static FOUND: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
+    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    *found.entry(program.to_owned()).or_insert_with(|| {
+        let paths = std::env::var_os("PATH").unwrap_or_default();
+        let path =
+            std::env::split_paths(&paths).map(|folder| folder.join(program)).find(|path| path.is_file());
+        let stands_in = |path: PathBuf| path.canonicalize().is_ok_and(|path| path.ends_with("busybox"));
+        let has_modules = || {
+            let mut python = command(program);
+            python.args(["-c", "import bz2, gzip, lzma"]);
+            fed(python, b"").status.success()
+        };
+        path.is_some_and(|path| !stands_in(path)) && (program != "python3" || has_modules())
+    })
+}
+
+fn package(program: &str) -> &'static str {
+    let known = PACKAGES.iter().find(|(name, _)| *name == program);
+    known.unwrap_or_else(|| panic!("{program}: no package is known of it; add it to `PACKAGES`")).1
+}
+
+/// Where notes are kept between the test programs of a run: beside them.
+fn notes() -> PathBuf {
+    std::env::current_exe().expect("a running program").with_file_name("left-out-by-tests")
+}
+
+fn note(line: &str) {
+    let file = fs::File::options().create(true).append(true).open(notes());
+    let written = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
+    written.expect("the folder of the test program can be written to");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_left_out_is_told_in_one_line() {
+        assert_eq!(told([].into_iter()), None);
+        let told = told(["pzstd", "crabz", "zstd", "pigz", "zstd", " a full disk (no root)"].into_iter());
+        assert_eq!(
+            told.unwrap(),
+            "not checked on this machine: comparisons with crabz, pigz, pzstd, zstd (apt-get install pigz zstd); \
+             a full disk (no root)"
+        );
+    }
+
+    #[test]
+    fn programs_get_the_same_environment_everywhere() {
+        let mut env = command("env");
+        env.env("OWN", "1");
+        let said = String::from_utf8(fed(env, b"").stdout).unwrap();
+        let names: BTreeSet<&str> = said.lines().filter_map(|line| line.split('=').next()).collect();
+        assert!(names.contains("OWN") && names.contains("LC_ALL"), "{said}");
+        assert!(!names.contains("CARGO_PKG_NAME"), "{said}");
+    }
+}
