@@ -16,7 +16,7 @@ struct Listener(Arc<Mutex<Heard>>);
 
 #[derive(Default)]
 struct Heard {
-    /// Kind, fields and parent of each span.
+    /// The kind, the fields and the parent of each span.
     spans: HashMap<u64, (&'static str, String, Option<u64>)>,
     entered: HashMap<u64, usize>,
     left: HashMap<u64, usize>,
@@ -63,7 +63,7 @@ impl Subscriber for Listener {
 #[test]
 fn a_run_has_a_span_and_each_unit_has_one_in_it() {
     let listener = Listener::default();
-    // For all threads: helpers have no listener of their own.
+    // The listener is for all threads, since helpers have none of their own.
     tracing::subscriber::set_global_default(listener.clone()).unwrap();
     for workers in [1, 3] {
         *listener.0.lock().unwrap() = Heard::default();

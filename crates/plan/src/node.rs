@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// A node's place in [`Plan::nodes`](crate::Plan::nodes). Front ends keep closures beside a plan under this key.
+/// The index of a node in [`Plan::nodes`](crate::Plan::nodes). Front ends keep closures outside of the plan,
+/// under this key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
 pub struct NodeId(pub usize);
@@ -16,9 +17,9 @@ impl fmt::Display for NodeId {
 
 /// One operator of a plan.
 ///
-/// Made by [`Node::source`], [`Node::parallel`], [`Node::serial`] or [`Node::sink`], refined by the methods
-/// that follow, and put in place by [`Plan::push`](crate::Plan::push), [`Plan::then`](crate::Plan::then) or
-/// [`Plan::compose`](crate::Plan::compose), which fill in `id`, `domain` and `unit`.
+/// [`Node::source`], [`Node::parallel`], [`Node::serial`] and [`Node::sink`] create a node, and the other
+/// methods change it. [`Plan::push`](crate::Plan::push), [`Plan::then`](crate::Plan::then) and
+/// [`Plan::compose`](crate::Plan::compose) add it to a plan and set its `id`, `domain` and `unit`.
 ///
 /// ```
 /// use anabranch_plan::{Node, State};
@@ -32,39 +33,42 @@ impl fmt::Display for NodeId {
 pub struct Node {
     /// Its index in the plan.
     pub id: NodeId,
-    /// The name that the user gave to the stage, else the operator's.
+    /// The name that the user gave to the stage. Without one, the name of the operator.
     pub name: Cow<'static, str>,
-    /// What the front end calls it: `map`, `filter`, `serial`, `for_each`, ...
+    /// The name of the operator in the front end: `map`, `filter`, `serial`, `for_each` and so on.
     pub operator: Cow<'static, str>,
-    /// Where it stands and whether it may run for several items at once.
+    /// Its role: where it is in the plan, and whether it may run for several items at once.
     pub role: Role,
-    /// Whether it passes items on in the order of its domain's index (a sink: whether it sees them so).
+    /// Whether it hands on items in the order of its domain's index. For a sink, whether it takes them in
+    /// this order.
     pub ordered: bool,
-    /// The most simultaneous calls; `None` is as many as there are workers. At least 1; for a node that
-    /// is not parallel, 1 or `None`.
+    /// The most simultaneous calls, at least 1. `None` means as many as there are workers. For a node that is
+    /// not parallel, 1 or `None`.
     pub replicas: Option<usize>,
-    /// What it keeps from one item to the next.
+    /// The state that it keeps from one item to the next.
     pub state: State,
     /// Which threads may run it.
     pub placement: Placement,
     /// Which worker gets which item.
     pub schedule: Schedule,
-    /// Whether it may give an error that ends the run.
+    /// Whether it may return an error that ends the run.
     pub fallible: bool,
-    /// Mean time for an item that it takes (a source: that it gives), in nanoseconds, where it was given or
-    /// measured. Where a unit was measured as one, its first node has the cost and the others have 0.
+    /// The mean time for an item that it takes, in nanoseconds, if it was set or measured. For a source, for
+    /// an item that it gives. If a unit was measured as one, its first node has the cost and the others have
+    /// 0.
     pub cost: Option<u64>,
-    /// How much of `cost` its thread waits in (for a disk, a network, a timer) and needs no processor, in
-    /// nanoseconds; `None` is 0, and more than `cost` counts as `cost`.
+    /// The part of `cost` in which its thread waits (for a disk, a network or a timer) and needs no
+    /// processor, in nanoseconds. `None` is 0. A value above `cost` counts as `cost`.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
     pub waits: Option<u64>,
-    /// How many items it gives for those that it takes; `None` is one for one. A source's says nothing.
+    /// How many items it gives for those that it takes. `None` is one for one. For a source it has no
+    /// meaning.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
     pub rate: Option<Rate>,
-    /// Index into [`Plan::domains`](crate::Plan::domains): the stretch whose index and window it shares.
+    /// The index of its domain in [`Plan::domains`](crate::Plan::domains).
     pub domain: usize,
-    /// The unit it belongs to: a run of neighbouring nodes that are executed as one piece of code. Units
-    /// are numbered along the plan, from 0.
+    /// The unit that it belongs to. A unit is a run of neighbouring nodes that are executed as one piece of
+    /// code. Units are numbered along the plan, from 0.
     pub unit: usize,
 }
 
@@ -90,32 +94,32 @@ impl Node {
         }
     }
 
-    /// Where items come from: one caller at a time.
+    /// Creates a source, which gives the items. One call runs at a time.
     pub fn source(operator: impl Into<Cow<'static, str>>) -> Self {
         Node::new(Role::Source, operator, State::Serial)
     }
 
-    /// A stage that may run for several items at once.
+    /// Creates a stage that may run for several items at once.
     pub fn parallel(operator: impl Into<Cow<'static, str>>) -> Self {
         Node::new(Role::Parallel, operator, State::None)
     }
 
-    /// A stage that runs for one item at a time.
+    /// Creates a stage that runs for one item at a time.
     pub fn serial(operator: impl Into<Cow<'static, str>>) -> Self {
         Node::new(Role::Serial, operator, State::Serial)
     }
 
-    /// Where items end: one caller at a time.
+    /// Creates a sink, which consumes the items. One call runs at a time.
     pub fn sink(operator: impl Into<Cow<'static, str>>) -> Self {
         Node::new(Role::Sink, operator, State::Serial)
     }
 
-    /// Whether its results are taken as they are done: it is parallel and gives order up.
+    /// Whether its results are taken in the order in which they finish: it is parallel and gives up order.
     pub fn gives_arrivals(&self) -> bool {
         self.role.is_parallel() && !self.ordered
     }
 
-    /// The name of a unit: those of its nodes, joined by `+`.
+    /// The name of a unit: the names of its nodes, joined by `+`.
     pub fn unit_name(unit: &[Node]) -> String {
         unit.iter().map(|node| &*node.name).collect::<Vec<_>>().join(" + ")
     }
@@ -126,7 +130,7 @@ impl Node {
         self
     }
 
-    /// Gives order up at this node.
+    /// Gives up order at this node.
     pub fn unordered(mut self) -> Self {
         self.ordered = false;
         self
@@ -138,7 +142,7 @@ impl Node {
         self
     }
 
-    /// Sets what the node keeps from one item to the next.
+    /// Sets the state that the node keeps from one item to the next.
     pub fn state(mut self, state: State) -> Self {
         self.state = state;
         self
@@ -156,7 +160,7 @@ impl Node {
         self
     }
 
-    /// Says that the node may give an error that ends the run.
+    /// Marks the node as one that may return an error that ends the run.
     pub fn fallible(mut self) -> Self {
         self.fallible = true;
         self
@@ -168,7 +172,8 @@ impl Node {
         self
     }
 
-    /// Sets how much of the mean time for an item the thread waits and needs no processor, in nanoseconds.
+    /// Sets the part of the mean time for an item in which the thread waits and needs no processor, in
+    /// nanoseconds.
     ///
     /// ```
     /// let fetch = anabranch_plan::Node::parallel("map").named("fetch").cost(2_000_000).waits(1_990_000);
@@ -179,8 +184,9 @@ impl Node {
         self
     }
 
-    /// Sets how many items the node gives for so many taken, on the mean: a filter that passes one item in
-    /// four gives 1 for 4, a `flat_map` that makes ten of each gives 10 for 1. `taken` is at least 1.
+    /// Sets how many items the node gives for those that it takes, on average. A filter that passes one item
+    /// in four gives 1 for 4. A `flat_map` that makes ten items of each gives 10 for 1. `taken` must be at
+    /// least 1.
     ///
     /// ```
     /// use anabranch_plan::{Node, Rate};
@@ -194,18 +200,18 @@ impl Node {
     }
 }
 
-/// How many items a node gives for those that it takes, on the mean: the ratio of two counts, so that it can be
-/// taken from a run as it is.
+/// How many items a node gives for those that it takes, on average. It is a ratio of two counts, so the
+/// counts of a run can be used directly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Rate {
-    /// So many are given...
+    /// The number of items that are given.
     pub given: u64,
-    /// ... for so many taken. At least 1.
+    /// The number of items for which they are given. At least 1.
     pub taken: u64,
 }
 
-/// Where a node stands and whether it may run for several items at once.
+/// The role of a node: where it is in the plan, and whether it may run for several items at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Role {
@@ -226,16 +232,17 @@ impl Role {
     }
 }
 
-/// What a node keeps from one item to the next.
+/// The state that a node keeps from one item to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum State {
-    /// Nothing: a call depends on its item alone.
+    /// No state: a call depends only on its item.
     #[default]
     None,
-    /// A value per worker, made and dropped on the worker's thread.
+    /// A value for each worker, created and dropped on the worker's thread.
     PerWorker,
-    /// A value per replica, seen by one call at a time: items that share a replica share it, in their order.
+    /// A value for each replica, which one call at a time uses. Items of the same replica share it, in their
+    /// order.
     PerReplica,
     /// One value that only one call at a time can see.
     Serial,
@@ -256,13 +263,13 @@ pub enum Placement {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Schedule {
-    /// Whoever is free takes the next.
+    /// A worker takes the next item when it is free.
     #[default]
     OnDemand,
-    /// By index, in turn: the same worker gets the same items in every run.
+    /// In turn, by index. The same worker gets the same items in every run.
     Dealt,
-    /// Items of one key go to one worker.
+    /// Items with the same key go to the same worker.
     ByKey,
-    /// A function of the user's chooses.
+    /// A function of the user decides.
     Custom,
 }

@@ -1,49 +1,50 @@
-//! The plan itself, and how a front end builds one.
+//! The plan itself, and how a front end builds it.
 
 use crate::{Burst, Edge, EdgeKind, ItemType, Node, NodeId, Settings};
 
 /// What will run: the nodes of a streaming loop in the order of the loop, and what passes between them.
 ///
-/// A front end calls [`push`](Plan::push) for the source, then [`then`](Plan::then) or
-/// [`compose`](Plan::compose) for each stage and the sink. The fields are open: a pass that rewrites a plan
-/// changes them, and [`validate`](Plan::validate) says whether the outcome makes sense.
+/// A front end calls [`push`](Plan::push) for the source, and then [`then`](Plan::then) or
+/// [`compose`](Plan::compose) for each stage and for the sink. The fields are public: a pass changes them to
+/// rewrite a plan, and [`validate`](Plan::validate) checks the result.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Plan {
     /// The name that the user gave to the pipeline.
     pub name: Option<String>,
-    /// What holds for the whole run.
+    /// The settings of the whole run.
     pub settings: Settings,
-    /// The stretches that share an index and a window, along the plan.
+    /// The domains, along the plan.
     pub domains: Vec<Domain>,
-    /// The nodes, along the plan; each one's `id` is its index here.
+    /// The nodes, along the plan. The `id` of a node is its index here.
     pub nodes: Vec<Node>,
-    /// What passes between them, in the order of `from`.
+    /// The edges between the nodes, in the order of `from`.
     pub edges: Vec<Edge>,
 }
 
-/// A stretch of a plan that shares one index and one window.
+/// A stretch of a plan that shares one sequence of indices and one window.
 ///
-/// A domain begins with the source, with a node that changes how many items there are (`serial_flat_map`, `spread`), or
-/// with the node behind a parallel unit that gives its results in the order in which they are done. That first node
-/// takes items of the domain before, and they get an index of its own domain.
+/// A domain begins with the source, with a node that changes the number of items (`serial_flat_map`,
+/// `spread`), or with the node after a parallel unit that gives its results in the order in which they
+/// finish. This first node takes items of the previous domain, which get an index of its own domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Domain {
     /// How many of its items may be in flight at once. At least 1.
     pub window: usize,
-    /// Whether its index is the order of the source (else the order of arrival).
+    /// Whether its index is the order of the source. Otherwise it is the order of arrival.
     pub ordered: bool,
 }
 
 impl Plan {
-    /// A plan without nodes and with one ordered domain that has the window of the settings.
+    /// Creates a plan without nodes, and with one ordered domain that has the window of the settings.
     pub fn new(settings: Settings) -> Self {
         let domain = Domain { window: settings.window, ordered: true };
         Plan { name: None, settings, domains: vec![domain], nodes: Vec::new(), edges: Vec::new() }
     }
 
-    /// A plan without nodes, domains or memory of its own: what is left where a plan was taken away.
+    /// Creates a plan without nodes and domains, which owns no memory. It is left in the place of a plan that
+    /// was taken out.
     pub fn empty() -> Self {
         let settings = Settings::new(1, 1);
         Plan { name: None, settings, domains: Vec::new(), nodes: Vec::new(), edges: Vec::new() }
@@ -55,18 +56,19 @@ impl Plan {
         self
     }
 
-    /// Adds a node in a unit of its own, in the last domain, with no edge; fills in its `id`, `domain` and
-    /// `unit`. This is how the source is added.
+    /// Adds a node in a unit of its own, in the last domain, without an edge. Sets its `id`, `domain` and
+    /// `unit`. A front end adds the source in this way.
     pub fn push(&mut self, node: Node) -> NodeId {
         let unit = self.nodes.last().map_or(0, |last| last.unit + 1);
         self.place(node, unit)
     }
 
-    /// Adds a node in a unit of its own, which takes items of type `item` from the node added before it
-    /// through a lane. As the first node it gets no edge.
+    /// Adds a node in a unit of its own. It takes items of type `item` from the previous node, through a
+    /// lane. The first node of a plan gets no edge.
     ///
-    /// If the node added before it is parallel and gives order up, the new node begins a domain whose index is the order
-    /// of arrival, with the window of the domain before, unless [`open_domain`](Self::open_domain) was called in between.
+    /// If the previous node is parallel and gives up order, the new node begins a domain, unless
+    /// [`open_domain`](Self::open_domain) was called in between. The index of this domain is the order of
+    /// arrival, and its window is that of the previous domain.
     pub fn then(&mut self, item: ItemType, node: Node) -> NodeId {
         let from = self.last_id();
         if let Some(before) = self.nodes.last()
@@ -81,8 +83,8 @@ impl Plan {
         to
     }
 
-    /// Adds a node to the unit of the node added before it, which takes items of type `item` by a plain
-    /// call (`map` after `map`). As the first node it gets no edge.
+    /// Adds a node to the unit of the previous node. It takes items of type `item` by a plain call, as with
+    /// `map` after `map`. The first node of a plan gets no edge.
     pub fn compose(&mut self, item: ItemType, node: Node) -> NodeId {
         let from = self.last_id();
         let unit = self.nodes.last().map_or(0, |last| last.unit);
@@ -91,14 +93,14 @@ impl Plan {
         to
     }
 
-    /// Opens a domain; the nodes that are added from now on belong to it. Returns its index.
+    /// Opens a domain, to which the next nodes belong. Returns its index.
     pub fn open_domain(&mut self, domain: Domain) -> usize {
         self.domains.push(domain);
         self.domains.len() - 1
     }
 
-    /// Adds an edge between two nodes: a plain call inside a unit, else a lane with the window of the giving
-    /// node's domain and the burst of the settings. For graphs that are not a line.
+    /// Adds an edge between two nodes, for graphs that are not a line. Inside a unit it is a plain call.
+    /// Between units it is a lane with the window of the giving node's domain and the burst of the settings.
     ///
     /// # Panics
     ///
@@ -123,12 +125,12 @@ impl Plan {
         self.nodes.get(id.0)
     }
 
-    /// The node with this id, to be changed: a setting that follows a stage (`.name(..)`, `.replicate(..)`).
+    /// The node with this id, mutably: for a setting that follows a stage (`.name(..)`, `.replicate(..)`).
     pub fn node_mut(&mut self, id: NodeId) -> Option<&mut Node> {
         self.nodes.get_mut(id.0)
     }
 
-    /// The units, along the plan: runs of nodes that are executed as one piece of code. None is empty.
+    /// The units, along the plan: runs of nodes that are executed as one piece of code. No unit is empty.
     pub fn units(&self) -> impl Iterator<Item = &[Node]> {
         self.nodes.chunk_by(|a, b| a.unit == b.unit)
     }
@@ -148,8 +150,9 @@ impl Plan {
         self.edges.iter().find(|edge| edge.from == from && edge.to == to)
     }
 
-    /// The node that gives items their index in a domain: the source, the node that changes how many there are, or the
-    /// first node of the parallel unit whose results get it as they are done. `None` for a domain without nodes.
+    /// The node that gives items their index in a domain: the source, the node that changes the number of
+    /// items, or the first node of the parallel unit whose results get an index when they finish. `None` for
+    /// a domain without nodes.
     pub fn opener(&self, domain: usize) -> Option<NodeId> {
         let first = self.nodes.iter().find(|node| node.domain == domain)?;
         let giver = self.inputs(first.id).next().and_then(|edge| self.node(edge.from));
@@ -161,8 +164,8 @@ impl Plan {
         }
     }
 
-    /// Gives order up from a node on: parallel units from there on give their results in the order in which they are done,
-    /// and each of them ends a domain.
+    /// Gives up order from a node on. Parallel units from there on give their results in the order in which
+    /// they finish, and each of them ends a domain.
     ///
     /// ```
     /// use anabranch_plan::{ItemType, Node, Plan, Settings};
@@ -203,7 +206,7 @@ impl Plan {
         }
     }
 
-    /// Sets the window of every domain, and of every lane, in items.
+    /// Sets the window of every domain and of every lane, in items.
     pub fn set_window(&mut self, window: usize) {
         self.settings.window = window;
         for domain in &mut self.domains {
@@ -212,8 +215,8 @@ impl Plan {
         self.fit_lanes();
     }
 
-    /// Gives each lane as many slots as the window of its domain has items, and each lane without a burst of its own the
-    /// burst of the settings.
+    /// Gives each lane as many slots as the window of its domain has items. A lane without a burst of its own
+    /// gets the burst of the settings.
     pub fn fit_lanes(&mut self) {
         let (nodes, domains, settings) = (&self.nodes, &self.domains, &self.settings);
         for edge in &mut self.edges {
@@ -226,9 +229,9 @@ impl Plan {
         }
     }
 
-    /// Makes a plan that somebody has changed consistent with itself, where that is what the change means: a window or a
-    /// burst of the settings that was changed alone is that of every domain and lane, a lane is as wide as its domain, and
-    /// behind a parallel node that gives order up a domain begins.
+    /// Makes a plan consistent that was changed from `before`, as far as the changes say what is meant. If
+    /// only the window or the burst of the settings was changed, every domain and lane gets it. A lane
+    /// becomes as wide as its domain. After a parallel node that gives up order, a domain begins.
     pub fn follow_changes(&mut self, before: &Plan) {
         if self.settings.window != before.settings.window && self.domains == before.domains {
             self.domains.iter_mut().for_each(|domain| domain.window = self.settings.window);
@@ -254,14 +257,14 @@ impl Plan {
         }
     }
 
-    /// How many workers it takes for each parallel node that serves on demand to have all its replicas at once, where
-    /// replicas were set; 0 where none were.
+    /// How many workers are needed so that each parallel node with the schedule `OnDemand` can have all its
+    /// replicas at once. 0 if no replicas were set.
     pub fn most_replicas(&self) -> usize {
         let asked = self.nodes.iter().filter(|node| node.schedule == crate::Schedule::OnDemand);
         asked.filter_map(|node| node.replicas).max().unwrap_or(0)
     }
 
-    /// Size of the largest item that passes between two nodes, in bytes.
+    /// The size of the largest item that passes between two nodes, in bytes.
     pub fn largest_item(&self) -> usize {
         self.edges.iter().map(|edge| edge.item.size).max().unwrap_or(0)
     }
@@ -273,7 +276,7 @@ impl Plan {
     fn place(&mut self, mut node: Node, unit: usize) -> NodeId {
         let id = NodeId(self.nodes.len());
         let domain = self.domains.len().saturating_sub(1);
-        // Nothing behind a node that gives order up can have it back.
+        // After a node that gives up order, no node can restore it.
         node.ordered &= self.domains.get(domain).is_none_or(|domain| domain.ordered);
         (node.id, node.domain, node.unit) = (id, domain, unit);
         self.nodes.push(node);

@@ -1,31 +1,32 @@
-//! The policies that hold for a whole run.
+//! The settings of a whole run.
 
-/// What holds for a whole run unless a node, an edge or a domain says otherwise.
+/// The settings of a whole run. A node, an edge or a domain may have settings of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Settings {
-    /// How many threads walk the plan, the calling thread included. At least 1. Threads of
-    /// [`Placement::Dedicated`](crate::Placement::Dedicated) nodes are not counted.
+    /// How many threads run the plan, including the calling thread. At least 1. The threads of
+    /// [`Placement::Dedicated`](crate::Placement::Dedicated) nodes do not count.
     pub workers: usize,
     /// How many items may be between the source and the sink of a domain. At least 1.
-    /// [`Plan::new`](crate::Plan::new) gives it to the first domain.
+    /// [`Plan::new`](crate::Plan::new) gives this window to the first domain.
     pub window: usize,
-    /// Above how many bytes of items between them the source is not asked; `None` if they are not weighed.
+    /// While the items between source and sink weigh at least this many bytes, the source is not asked.
+    /// `None` if they are not weighed.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
     pub window_bytes: Option<u64>,
     /// How many items one synchronisation hands over.
     pub burst: Burst,
-    /// What a worker does that finds nothing to do.
+    /// What a worker without work does.
     pub wait: Wait,
-    /// What runs the plan.
+    /// The executor of the plan.
     pub executor: Executor,
-    /// Whether the run's own threads are pinned to processors, one each, where the system can.
+    /// Whether the run pins each of its own threads to a processor, on systems that support it.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub pinned: bool,
 }
 
 impl Settings {
-    /// Threads of the pipeline's own, adaptive bursts, parking: the defaults of every front end.
+    /// The defaults of every front end: threads of the run's own, adaptive bursts, and parking.
     pub fn new(workers: usize, window: usize) -> Self {
         Settings {
             workers,
@@ -38,7 +39,7 @@ impl Settings {
         }
     }
 
-    /// One worker, the calling thread, and the reference executor.
+    /// One worker, which is the calling thread, and the reference executor.
     pub fn inline(window: usize) -> Self {
         Settings { executor: Executor::Inline, ..Settings::new(1, window) }
     }
@@ -51,30 +52,32 @@ pub enum Burst {
     /// The executor chooses while it runs, from the measured cost of the items.
     #[default]
     Adaptive,
-    /// Always at most this many. At least 1.
+    /// At most this many items. At least 1.
     Fixed(usize),
 }
 
-/// What a worker does that finds nothing to do.
+/// What a worker without work does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Wait {
-    /// Spins briefly while that has paid lately, then sleeps until it is woken: idle is free.
+    /// Polls for a short time if this has paid lately, then sleeps until it is woken. An idle run costs
+    /// nothing.
     #[default]
     Park,
-    /// Never sleeps: quicker to start again, and a whole core busy while idle.
+    /// Never sleeps. It starts again faster, but each idle worker keeps a core busy.
     Spin,
 }
 
-/// What runs a plan.
+/// The executor of a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Executor {
-    /// The calling thread alone, item by item: the reference that every other executor must equal.
+    /// The calling thread alone, item by item. This is the reference, and every other executor must give the
+    /// same results.
     Inline,
     /// Threads that the run starts and ends.
     #[default]
     Threads,
-    /// Threads of a pool that the caller made.
+    /// Threads of a pool that the caller has created.
     Pool,
 }

@@ -1,10 +1,10 @@
-//! Whether a plan makes sense: every rule that an executor relies on.
+//! Checks whether a plan makes sense: every rule that an executor relies on.
 
 use crate::{Burst, Edge, EdgeKind, Node, NodeId, Placement, Plan, Rate, Role, State};
 use std::collections::HashSet;
 use std::fmt;
 
-/// A node as an error names it: ``"`encode` (#2)"``.
+/// A node in an error message: ``"`encode` (#2)"``.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeName {
     /// Its index in the plan.
@@ -19,7 +19,7 @@ impl fmt::Display for NodeName {
     }
 }
 
-/// Why a plan makes no sense.
+/// Why a plan cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the message of a variant says what its fields are")]
@@ -27,28 +27,28 @@ pub enum PlanError {
     /// There is nothing to run.
     #[error("the plan has no nodes")]
     Empty,
-    /// Nobody would run it.
+    /// There is no worker to run it.
     #[error("the plan has 0 workers; at least 1 is needed")]
     NoWorkers,
-    /// Nothing could be in flight.
+    /// No item could be in flight.
     #[error("the plan's window is 0; at least 1 is needed")]
     NoWindow,
-    /// A hand-over would hand over nothing.
+    /// A burst would hand over nothing.
     #[error("the plan's bursts are of 0 items; at least 1 is needed")]
     NoBurst,
-    /// Nothing could be in flight in this domain.
+    /// No item could be in flight in this domain.
     #[error("domain {domain} has a window of 0; at least 1 is needed")]
     NoDomainWindow { domain: usize },
-    /// The plan has domains past its last node's.
+    /// The plan has domains after that of its last node.
     #[error("domain {domain} has no nodes")]
     EmptyDomain { domain: usize },
-    /// Closures are keyed by id, so an id must be the index.
+    /// Closures are kept by id, so an id must be the index.
     #[error("node {node} stands at index {index}; a node's id is its index")]
     IdOutOfOrder { node: NodeName, index: usize },
-    /// Nothing would give the items.
+    /// No node would give items.
     #[error("the plan begins with {node}, which is not a source")]
     FirstIsNotSource { node: NodeName },
-    /// Nothing would consume the items.
+    /// No node would consume the items.
     #[error("the plan ends with {node}, which is not a sink")]
     LastIsNotSink { node: NodeName },
     /// A plan has one source.
@@ -66,54 +66,54 @@ pub enum PlanError {
     /// A serial node runs for one item at a time.
     #[error("node {node} has {replicas} replicas, but only a parallel node may have more than 1")]
     SerialReplicated { node: NodeName, replicas: usize },
-    /// Simultaneous calls would race.
+    /// Simultaneous calls would be a data race.
     #[error("the parallel node {node} has serial state, which its simultaneous calls would share")]
     SharedState { node: NodeName },
     /// A thread of its own would make the node serial.
     #[error("the parallel node {node} has a thread of its own; only a source, a serial stage or a sink may")]
     DedicatedParallel { node: NodeName },
-    /// What arrives in any order has no place in the order of its domain.
+    /// Results that arrive in any order have no place in the order of the domain before.
     #[error(
         "{from} gives its results in the order in which they are done, so {to} must begin a domain (`give_order_up`)"
     )]
     ArrivalsInsideDomain { from: NodeName, to: NodeName },
-    /// The code beside the plan is of other nodes.
+    /// The code belongs to a plan with other nodes.
     #[error("the plan has {found} nodes, but there is code for {expected}")]
     OtherNodes { expected: usize, found: usize },
-    /// The code beside the plan does something else.
+    /// The code does something else.
     #[error("node {node} cannot be given another {what}: the code that runs is made for the one it had")]
     OtherCode { node: NodeName, what: &'static str },
-    /// The code beside the plan joins other nodes.
+    /// The code joins other nodes.
     #[error("the edges of the plan cannot be changed: the code that runs joins the nodes as they were")]
     OtherEdges,
     /// The node would have no index and no window.
     #[error("node {node} is in domain {domain}, which the plan does not have")]
     UnknownDomain { node: NodeName, domain: usize },
-    /// A domain is one stretch: it neither returns nor is skipped.
+    /// A domain is one stretch. It does not come back, and none is left out.
     #[error("node {node} is in domain {found} where {expected} or, to open one, the next was expected")]
     DomainOutOfOrder { node: NodeName, expected: usize, found: usize },
-    /// A unit is one stretch: it neither returns nor is skipped.
+    /// A unit is one stretch. It does not come back, and none is left out.
     #[error("node {node} is in unit {found} where {expected} or, to begin one, the next was expected")]
     UnitOutOfOrder { node: NodeName, expected: usize, found: usize },
-    /// A unit runs as one piece of code, so it is serial or parallel as a whole.
+    /// A unit runs as one piece of code, so all of it is serial or all of it is parallel.
     #[error("unit {unit} has both {before} and {node}, of which only one is parallel")]
     UnitMixesSerialAndParallel { unit: usize, before: NodeName, node: NodeName },
     /// A unit runs for one index, so it has one domain.
     #[error("unit {unit} has both {before} and {node}, which are in different domains")]
     UnitSpansDomains { unit: usize, before: NodeName, node: NodeName },
-    /// Order that was given up does not come back.
+    /// Order that was given up cannot come back.
     #[error("node {node} is ordered, but {before} before it in the same domain is not")]
     OrderedAfterUnordered { node: NodeName, before: NodeName },
     /// The domain's index is the order of arrival.
     #[error("node {node} is ordered, but its domain {domain} is not")]
     OrderedInUnorderedDomain { node: NodeName, domain: usize },
-    /// The edge's giver does not exist.
+    /// The node that gives the items does not exist.
     #[error("an edge goes from {from}, which is not in the plan, to {to}")]
     EdgeFromUnknown { from: NodeId, to: NodeId },
-    /// The edge's taker does not exist.
+    /// The node that takes the items does not exist.
     #[error("an edge goes from {from} to {to}, which is not in the plan")]
     EdgeToUnknown { from: NodeName, to: NodeId },
-    /// Items go forward along the plan; there is no feedback yet.
+    /// Items go forward along the plan. There is no feedback yet.
     #[error("an edge goes from {from} back to {to}")]
     EdgeBackwards { from: NodeName, to: NodeName },
     /// One edge carries everything that passes between two nodes.
@@ -122,24 +122,24 @@ pub enum PlanError {
     /// Between units, items are stored in slots.
     #[error("the edge from {from} to {to} is a plain call, but they are in different units")]
     CallBetweenUnits { from: NodeName, to: NodeName },
-    /// Inside a unit, nothing is stored.
+    /// Inside a unit, items are not stored.
     #[error("the edge from {from} to {to} is a lane, but they are in one unit")]
     LaneInsideUnit { from: NodeName, to: NodeName },
-    /// The lane could hold nothing.
+    /// The lane could hold no item.
     #[error("the lane from {from} to {to} has a window of 0; at least 1 is needed")]
     NoLaneWindow { from: NodeName, to: NodeName },
-    /// Only the source waits for room, so a lane with fewer slots would overwrite what is in flight.
+    /// Only the source waits for room, so a lane with fewer slots would overwrite items in flight.
     #[error(
         "the lane from {from} to {to} has a window of {window}, but {needed} of its domain may be in flight"
     )]
     LaneTooNarrow { from: NodeName, to: NodeName, window: usize, needed: usize },
-    /// A hand-over would hand over nothing.
+    /// A burst would hand over nothing.
     #[error("the lane from {from} to {to} has bursts of 0 items; at least 1 is needed")]
     NoLaneBurst { from: NodeName, to: NodeName },
     /// The node would never be called.
     #[error("no edge goes to {node}")]
     NoInput { node: NodeName },
-    /// What the node gives would be lost.
+    /// The items that the node gives would be lost.
     #[error("no edge goes from {node}")]
     NoOutput { node: NodeName },
 }
@@ -158,7 +158,8 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// The first rule that is broken: of the settings, then of the nodes along the plan, then of the edges.
+    /// The first rule that is broken: first those of the settings, then those of the nodes along the plan,
+    /// then those of the edges.
     pub fn validate(&self) -> Result<(), PlanError> {
         self.check_settings()?;
         self.check_nodes()?;
@@ -166,14 +167,15 @@ impl Plan {
         self.check_edges()
     }
 
-    /// Checks that this plan, made by changing `built`, can be run by the code that was written for `built`.
+    /// Checks that this plan, which was made by changing `built`, can be run by the code that was written for
+    /// `built`.
     ///
-    /// Windows, bursts, replicas, placement, order that is given up, names, costs and settings may differ, and serial
-    /// neighbours may be fused.
+    /// Windows, bursts, replicas, placement, names, costs and settings may differ. Order may be given up, and
+    /// serial neighbours may be fused.
     ///
     /// # Errors
     ///
-    /// As [`validate`](Self::validate), or what the code forbids.
+    /// As for [`validate`](Self::validate), and if the code does not allow a change.
     pub fn check_against(&self, built: &Plan) -> Result<(), PlanError> {
         self.validate()?;
         if self.nodes.len() != built.nodes.len() {
@@ -368,7 +370,7 @@ impl Plan {
             EdgeKind::Lane { .. } if giver.unit == taker.unit => Err(PlanError::LaneInsideUnit { from, to }),
             EdgeKind::Lane { window: 0, .. } => Err(PlanError::NoLaneWindow { from, to }),
             EdgeKind::Lane { burst: Burst::Fixed(0), .. } => Err(PlanError::NoLaneBurst { from, to }),
-            // Only the source waits for room, so a lane with fewer slots would overwrite what is in flight.
+            // Only the source waits for room, so a lane with fewer slots would overwrite items in flight.
             EdgeKind::Lane { window, .. } => match self.domains[giver.domain].window {
                 needed if window < needed => Err(PlanError::LaneTooNarrow { from, to, window, needed }),
                 _ => Ok(()),

@@ -59,7 +59,7 @@ pub struct Baton<S> {
 pub struct Word(Padded<AtomicU64>);
 
 impl Word {
-    /// The word of a baton that is made later, with [`Baton::with_word`].
+    /// Creates the word of a baton that is created later, with [`Baton::with_word`].
     #[allow(clippy::new_ret_no_self)]
     pub fn new() -> Arc<Self> {
         Arc::new(Self(Padded(AtomicU64::new(FREE))))
@@ -107,9 +107,9 @@ impl<S> Baton<S> {
         Self::with_word(Word::new(), state)
     }
 
-    /// A free baton over `state` with a word that was made before, so that others could be given the word first.
+    /// Creates a free baton that guards `state`, with a word that other threads may have got before.
     ///
-    /// Make one baton of a word only: of two, whoever holds one would be told of pokes that mean the other.
+    /// A word must have one baton only. With two, the holder of one would see the pokes of the other.
     pub fn with_word(word: Arc<Word>, state: S) -> Self {
         Self { word, state: Padded(RawCell::new(state)) }
     }

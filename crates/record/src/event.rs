@@ -52,11 +52,11 @@ pub struct EventCount {
     /// How many threads wait on the condition variable.
     waiting: Mutex<usize>,
     condvar: Condvar,
-    /// Called instead of waking a thread, if somebody else arranges the waiting.
+    /// Called instead of waking a thread, if the user of the event count arranges the waiting.
     hook: Option<Hook>,
 }
 
-/// What a notification calls if the waiting is arranged elsewhere.
+/// The function that a notification calls if the waiting is arranged elsewhere.
 struct Hook(Box<dyn Fn() + Send + Sync>);
 
 impl fmt::Debug for Hook {
@@ -92,13 +92,14 @@ impl EventCount {
     }
 
     /// Creates an event count that wakes no thread itself: [`notify_all`](Self::notify_all) calls `hook`, which
-    /// finds out whom to wake. It is to be called only after a fence, and if there are [sleepers](Self::sleepers).
+    /// finds out which thread to wake. It must be called only after a fence, and only if there are
+    /// [sleepers](Self::sleepers).
     pub(crate) fn with_hook(hook: Box<dyn Fn() + Send + Sync>) -> Self {
         Self { hook: Some(Hook(hook)), ..Self::new() }
     }
 
-    /// Announces a wait that the hook ends. The caller must look once more afterwards: either whoever publishes
-    /// something sees the sleeper, or that look sees what was published.
+    /// Announces a wait that the hook ends. The caller must look once more afterwards: either the thread that
+    /// publishes something sees the sleeper, or this look sees what was published.
     pub(crate) fn announce(&self) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         #[cfg(not(mutant = "no_fence_in_announce"))]

@@ -1,18 +1,18 @@
-//! A value that stays on the thread that made it, inside something that may move between threads.
+//! A value that stays on the thread that created it, inside something that may move between threads.
 
 use std::cell::Cell as StdCell;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU64 as StdAtomicU64, Ordering as StdOrdering};
 
-/// The number that the next thread gets. 0 stands for a thread without a number.
+/// The number that the next thread gets. 0 means that a thread has no number yet.
 static NEXT_THREAD: StdAtomicU64 = StdAtomicU64::new(1);
 
 std::thread_local! {
     static THREAD: StdCell<u64> = const { StdCell::new(0) };
 }
 
-/// The number of the calling thread, which no other thread of this process ever has.
+/// The number of the calling thread. No other thread of this process ever has it.
 #[inline]
 fn this_thread() -> u64 {
     match THREAD.get() {
@@ -28,11 +28,13 @@ fn number_this_thread() -> u64 {
     number
 }
 
-/// A value that need not be `Send`, in a box that is: whoever reaches for the value on another thread than the one that
-/// made it gets a panic, and a box that is dropped there leaks the value.
+/// A value that need not be `Send`, in a box that is `Send`.
 ///
-/// An executor that runs everything on one thread keeps the states of parallel stages in it, because the same types also
-/// describe lines whose parts move between threads.
+/// Accessing the value on another thread than the one that created it panics. Dropping the box on another
+/// thread leaks the value.
+///
+/// An executor that runs everything on one thread keeps the states of parallel stages in such boxes, because
+/// the same types also describe lines whose parts move between threads.
 ///
 /// ```
 /// use anabranch_record::ThreadBound;
@@ -48,9 +50,9 @@ pub struct ThreadBound<T> {
     value: ManuallyDrop<T>,
 }
 
-// SAFETY: `value` is reached in `get_mut` and `drop` only, and both compare the number of the calling thread with that of
-// the thread that made the value. Thread numbers are never used twice, so the value is used and dropped on its own thread
-// or not at all.
+// SAFETY: only `get_mut` and `drop` access `value`. Both compare the number of the calling thread with that
+// of the thread that created the value. Thread numbers are never reused, so the value is used and dropped on
+// its own thread, or not at all.
 unsafe impl<T> Send for ThreadBound<T> {}
 
 impl<T> fmt::Debug for ThreadBound<T> {
@@ -68,10 +70,13 @@ impl<T> ThreadBound<T> {
     /// The value.
     ///
     /// # Panics
-    /// If the calling thread is not the one that made the value.
+    /// If the calling thread is not the one that created the value.
     #[inline]
     pub fn get_mut(&mut self) -> &mut T {
-        assert!(self.thread == this_thread(), "the value belongs to another thread");
+        assert!(
+            self.thread == this_thread(),
+            "the value belongs to another thread, and may only be used there"
+        );
         &mut self.value
     }
 }

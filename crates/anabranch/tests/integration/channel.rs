@@ -1,4 +1,4 @@
-//! Items that are posted from outside.
+//! Items that are posted to a stream from outside.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
@@ -49,7 +49,7 @@ fn without_room_an_item_is_taken_before_its_post_returns_or_comes_back() {
             let post = post.clone();
             thread::spawn(move || post.post(1))
         };
-        // Once it is there it waits, and nobody takes it.
+        // The item waits in the queue, and the source does not take it.
         assert!(stays_true(|| !waits.is_finished()));
         drop(stream);
         assert_eq!(waits.join().unwrap(), Err(Closed(1)));
@@ -58,7 +58,7 @@ fn without_room_an_item_is_taken_before_its_post_returns_or_comes_back() {
         let mut items = stream.map(|n| n + 1).into_iter();
         assert_eq!(post.post(1), Ok(()));
         assert_eq!(items.next(), Some(2));
-        // The source looks for the next one by and by.
+        // The source asks for the next item after a while.
         assert!(comes_true(LIMIT / 2, || post.try_post(2) == Ok(())));
         assert_eq!(items.next(), Some(3));
     });

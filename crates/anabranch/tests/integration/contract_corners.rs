@@ -1,4 +1,4 @@
-//! The corner cases in which pipelines of this kind hang or lose items, each by its name (C1, C7, C9).
+//! The corner cases in which pipelines of this kind hang or lose items (C1, C7, C9).
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use crate::contract_support::process;
 use crate::contract_support::watchdog::{LIMIT, comes_true, message, panic_of, within};
 use anabranch::{Pool, Stream};
 
-/// A pipeline with a bit of everything, as a number.
+/// The result of a pipeline with stages of every kind, as one number.
 fn digest(items: u64, workers: usize, window: usize) -> u64 {
     let mut seen = 0;
     Stream::from_iter(0..items)
@@ -126,7 +126,7 @@ fn a_flat_map_that_gives_nothing_gives_nothing() {
     });
 }
 
-/// What asks for zero says that it needs 1, and does not hang.
+/// A setting of 0 panics with a message that asks for at least 1, and does not hang.
 fn refuses_zero(what: &str, ask: impl FnOnce()) {
     let text = message(&*panic_of(ask));
     assert!(text.contains('1') && text.contains("not 0"), "{what}: {text}");
@@ -186,7 +186,7 @@ fn replicas_of_one_are_one_at_a_time_and_finish() {
     });
 }
 
-/// Adds up `0..n` by halves, each half a stream inside a stage of the stream above.
+/// Adds up a range by halves. Each half is a stream inside a stage of the stream above it.
 fn sum_by_recursion(range: std::ops::Range<u64>, workers: usize) -> u64 {
     if range.end - range.start <= 2 {
         return range.sum();
@@ -292,7 +292,7 @@ fn stages_that_wait_for_each_other_meet() {
 #[test]
 fn a_sink_that_waits_for_the_next_item_to_be_worked_on_gets_it() {
     within(|| {
-        // The sink holds item 0 until item 1 has been worked on: another worker must do that.
+        // The sink holds item 0 until item 1 has been processed, which another worker must do.
         for _ in 0..50 {
             let worked = AtomicUsize::new(0);
             Stream::from_iter(0..2)
@@ -381,7 +381,7 @@ fn no_thread_outlives_the_call() {
             let title = format!("gone{round}");
             let count = Stream::from_iter(0..100).title(&title).workers(5).map(|n| n).take(50).count();
             assert_eq!(count, 50);
-            // The system may need a moment to forget a thread that has left.
+            // The system may need a moment until a thread that has ended is gone.
             let gone = || process::threads_named(&format!("{title}-")) == 0;
             assert!(comes_true(LIMIT / 2, gone));
         }
@@ -392,7 +392,7 @@ fn no_thread_outlives_the_call() {
 fn a_run_that_gets_no_helper_opens_its_items() {
     within(|| {
         let pool = Pool::new(2);
-        // Two callers for a pool of two: there is no helper for the inner run.
+        // There are two callers on a pool of two, so the inner run gets no helper.
         let sum = |n: u64| {
             let inner = Stream::from_iter(0..n).pool(&pool).window(4).serial_flat_map(|m| 0..m);
             inner.map(|m| m + 1).serial_flat_map(|m| [m, m]).fold(0, |sum, m| sum + m)

@@ -1,5 +1,5 @@
-//! Failures anywhere: the caller gets the one that the loop would have met, whole, after exactly the items
-//! before it, and nothing is lost or left (C2, C6).
+//! Failures at any place. The caller gets the failure that the loop would have met, unchanged, after exactly
+//! the items before it. No item is lost and no thread is left (C2, C6).
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -12,7 +12,7 @@ use crate::contract_support::watchdog::{Gate, PLANTED, comes_true, hush, message
 use crate::contract_support::world::Planted;
 use anabranch::Stream;
 
-/// What the tests here panic with.
+/// The payload of the panics in these tests.
 fn planted(origin: u64) -> Planted {
     Planted { node: 7, origin, path: 3 }
 }
@@ -29,8 +29,8 @@ fn for_settings(body: impl Fn(usize, usize) + Send + 'static) {
     });
 }
 
-/// Checks that `run`, which is given where to write what the sink gets, panics with `planted(at)` after
-/// exactly the items before it.
+/// Checks that `run` panics with `planted(at)` after exactly the items before it. `run` gets a vector for
+/// what the sink has seen.
 fn panics_at(at: u64, run: impl FnOnce(&mut Vec<u64>)) {
     let mut got = Vec::new();
     let payload = panic_of(|| run(&mut got));
@@ -153,7 +153,7 @@ fn a_panic_of_one_workers_factory_is_a_failure_at_the_item_that_needed_it() {
         for workers in 2..6 {
             let (made, mut got) = (AtomicUsize::new(0), Vec::new());
             let factory = || {
-                // The first state is made; all others are refused.
+                // The factory makes the first state and panics for all others.
                 if made.fetch_add(1, Ordering::SeqCst) > 0 {
                     panic_any(planted(1));
                 }
@@ -168,7 +168,8 @@ fn a_panic_of_one_workers_factory_is_a_failure_at_the_item_that_needed_it() {
                     })
                     .for_each(|n| got.push(n));
             };
-            // Whether a second worker came to it in time is open; what was delivered is in order in any case.
+            // A second worker may or may not have joined in time. What was delivered is in order in both
+            // cases.
             match std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)) {
                 Ok(()) => assert_eq!(got.len(), 2_000),
                 Err(payload) => assert!(payload.is::<Planted>()),
@@ -178,7 +179,7 @@ fn a_panic_of_one_workers_factory_is_a_failure_at_the_item_that_needed_it() {
     });
 }
 
-/// Panics when it is dropped, if it is the one, and counts.
+/// An item that is counted, and that panics when it is dropped if it is the chosen one.
 struct Touchy<'c> {
     n: u64,
     touchy: bool,
@@ -207,12 +208,12 @@ fn a_panic_of_an_items_drop_is_a_failure_at_that_item() {
             panics_at(at, |got| stream().map(|item| item.n).for_each(|n| got.push(n)));
             panics_at(at, |got| stream().serial(|item| item.n).for_each(|n| got.push(n)));
             panics_at(at, |got| {
-                // A filter drops it.
+                // A filter drops the item.
                 let stage = stream().filter(|item| item.n != at).map(|item| item.n);
                 stage.for_each(|n| got.push(n));
             });
             panics_at(at, |got| {
-                // The sink drops it, having seen it.
+                // The sink has seen the item and drops it.
                 stream().map(|item| item).for_each(|item| {
                     if item.n != at {
                         got.push(item.n);
@@ -282,14 +283,14 @@ fn the_earlier_failure_wins_even_when_it_is_later_in_time() {
         if workers == 1 || window == 1 {
             return;
         }
-        // Item 20 fails only after item 21 has.
+        // Item 20 fails only after item 21 has failed.
         let (later, mut got) = (AtomicBool::new(false), Vec::new());
         let result = Stream::from_iter(0..1_000u64)
             .workers(workers)
             .window(window)
             .try_map(|n| match n {
                 20 => {
-                    // Item 21 may lie behind this one on the same worker: then nobody waits for ever.
+                    // Item 21 may come after this one on the same worker, so the wait has a limit.
                     comes_true(Duration::from_millis(50), || later.load(Ordering::SeqCst));
                     thread::sleep(Duration::from_millis(2));
                     Err(n)
@@ -385,7 +386,7 @@ fn a_failure_behind_the_first_children_comes_before_one_among_the_last() {
     for_settings(|workers, window| {
         let mut got = Vec::new();
         let fail = |at| move |child| if child == at { Err(child) } else { Ok(child) };
-        // Child 4 of item 2 fails in the stretch that makes it, child 1 behind the next serial stage.
+        // Child 4 of item 2 fails where it is made, and child 1 after the next serial stage.
         let result = Stream::from_iter(0..50u64)
             .workers(workers)
             .window(window)
@@ -431,7 +432,7 @@ fn a_stop_inside_a_batch_of_children_leaves_the_rest() {
             if n == 47 { Err(n) } else { Ok(()) }
         });
         assert_eq!((result, seen), (Err(47), 48));
-        // The stage behind the stop gives what it has gathered, as at the end of a source.
+        // The stage after the stop gives what it has gathered, as at the end of a source.
         let batches = stream().take(25).batch(10).map(|batch| batch.len()).collect::<Vec<_>>();
         assert_eq!(batches, [10, 10, 5]);
     });
@@ -478,7 +479,7 @@ fn nothing_is_pulled_once_a_failure_is_known() {
                 let source = (0u64..).inspect(|&n| {
                     asked = n;
                     if n == 10 {
-                        // The call that is under way is waited for; there is no other after it.
+                        // The running call is waited for, and no other call follows.
                         pulls.open();
                         failed.pass();
                         // Time for the failure to be noted, on a machine that is busy with other things too.

@@ -1,5 +1,5 @@
-//! How items flow: the bound holds, the source feels it, results are prompt, and waiting is free (C3, C4, C5,
-//! C10).
+//! How items flow: the bound holds, a full window stops the source, results are prompt, and waiting is free
+//! (C3, C4, C5, C10).
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
@@ -9,7 +9,7 @@ use crate::contract_support::process;
 use crate::contract_support::watchdog::{Gate, LIMIT, comes_true, stays_true, within};
 use anabranch::{Pool, Stream};
 
-/// Counts what is between source and sink, and the most that ever was.
+/// Counts the items between source and sink, and the most that there ever were.
 #[derive(Default)]
 struct Between {
     now: AtomicUsize,
@@ -106,7 +106,8 @@ fn a_slow_serial_stage_in_the_middle_keeps_the_bound() {
 #[test]
 fn dropped_items_count_until_the_sink_has_passed_them() {
     within(|| {
-        // Nothing but the first item is ever delivered, and it is held: the source gives one window.
+        // Only the first item is ever delivered, and the sink holds it, so the source gives one window of
+        // items.
         let gate = Gate::default();
         let asked = AtomicUsize::new(0);
         thread::scope(|scope| {
@@ -162,7 +163,7 @@ fn a_source_that_pauses_after_each_item_holds_none_back() {
                 let all = || seen.load(Ordering::SeqCst) == n;
                 assert!(comes_true(LIMIT / 2, all), "{workers} workers: item {n} is not out");
             });
-            // Behind stages of every kind.
+            // The source is followed by stages of every kind.
             Stream::from_iter(source)
                 .workers(workers)
                 .window(64)
@@ -221,7 +222,7 @@ fn a_result_at_the_head_does_not_wait_for_those_behind_it() {
     });
 }
 
-/// How much of a core `body` uses, and what share it is of the time that passes.
+/// The share of a core that `body` uses. `None` if the system does not tell.
 fn share_of_a_core(body: impl FnOnce()) -> Option<f64> {
     let (before, began) = (process::processor_time()?, Instant::now());
     body();
@@ -244,11 +245,11 @@ fn a_slow_source_leaves_the_processor_alone() {
                     .for_each(|_| {});
             });
             println!("share of a core: {share:?}");
-            // The promise is 0.5 %, which bench/ measures. A tick of the clock is 1 % here, so a test can only
-            // tell waiting from spinning.
+            // The promise is 0.5 %, which bench/ measures. Here a tick of the clock is 1 %, so this test can
+            // only tell waiting from spinning.
             assert!(share.is_none_or(|share| share < 0.10), "{workers} workers use {share:?} of a core");
         }
-        // Two runs and a helper that has nothing to do in either.
+        // Two runs, and a helper that has nothing to do in either of them.
         let pool = Pool::new(3);
         let run = || {
             let stream = Stream::from_iter(items(Duration::from_millis(100))).pool(&pool);

@@ -1,4 +1,4 @@
-//! What is left over when a run has failed, and panics when it is dropped: the failure stays the caller's, and
+//! Leftover items of a failed run that panic when they are dropped. The caller still gets the failure, and
 //! nothing is leaked (C2, C6).
 
 use std::panic::panic_any;
@@ -10,12 +10,12 @@ use crate::contract_support::watchdog::{hush, within};
 use crate::contract_support::world::Planted;
 use anabranch::Stream;
 
-/// What the tests here panic with.
+/// The payload of the panics in these tests.
 fn planted(origin: u64) -> Planted {
     Planted { node: 7, origin, path: 3 }
 }
 
-/// Panics when it is dropped, if it is the one, and counts.
+/// An item that is counted, and that panics when it is dropped if it is the chosen one.
 struct Touchy<'c> {
     n: u64,
     touchy: bool,
@@ -54,7 +54,7 @@ fn a_panic_of_one_leftover_does_not_cost_the_others_their_drop() {
                         })
                         .try_for_each(|item| if item.n == 5 { Err(item.n) } else { Ok(()) })
                 };
-                // Which of the two comes back is open here; that all items are dropped is not.
+                // Either of the two panics may come back. In both cases all items are dropped.
                 let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
                 assert_eq!(drops.load(Ordering::SeqCst), asked.load(Ordering::SeqCst), "touchy: {at}");
             }

@@ -1,7 +1,7 @@
-//! Random pipelines keep the contract: whatever the shape, the settings, the failures and the delays, threads
-//! give what the plain loop gives.
+//! Random pipelines keep the contract. Whatever the shape, the settings, the failures and the delays are,
+//! threads give what the plain loop gives.
 //!
-//! `PROPTEST_CASES=10000 cargo test -p anabranch --test integration contract_random` looks further.
+//! `PROPTEST_CASES=10000 cargo test -p anabranch --test integration contract_random` runs more cases.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,7 +17,7 @@ fn for_all(usual: u32, strategy: impl Strategy<Value = Case>) {
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let hung = AtomicBool::new(false);
     let result = TestRunner::new(config).run(&strategy, |case| {
-        // What hangs is not worth the time to make it smaller.
+        // After a hang no smaller case is searched, because each attempt may take a minute.
         if hung.load(Ordering::Relaxed) {
             return Ok(());
         }
@@ -77,7 +77,7 @@ fn segments(list: &[(Chain, Serial)]) -> Vec<Segment> {
     list.iter().map(|&(chain, serial)| Segment { chain, serial }).collect()
 }
 
-/// Shapes that were hard on somebody, each with any settings.
+/// Shapes that have broken other implementations, each with any settings.
 fn shapes() -> Vec<(&'static str, Vec<Segment>, Chain)> {
     use Chain::*;
     use Serial::*;
@@ -139,7 +139,7 @@ fn a_failure_at_each_node_in_turn_is_the_one_that_comes_back() {
             };
             for node in case.nodes() {
                 for kind in [Kind::Error, Kind::Panic] {
-                    // The second fails sooner or later in time; the first in order must win.
+                    // The second fault may come earlier or later in time; the first one in order must win.
                     for origins in [[5, 6], [0, 1], [23, 3], [1, 22]] {
                         let fault = |origin, node| Fault { node, origin, child: None, kind };
                         let faults = vec![fault(origins[0], node), fault(origins[1], SINK)];

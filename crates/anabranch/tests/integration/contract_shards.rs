@@ -1,5 +1,5 @@
-//! Stages whose items are dealt to shards keep the contract too: each shard's state meets its items in their
-//! order, whoever runs them.
+//! Stages with shards keep the contract too: the state of each shard meets its items in their order,
+//! whichever thread runs them.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use crate::contract_support::watchdog::{hush, within};
 use anabranch::{Shards, Stream};
 use proptest::prelude::*;
 
-/// The loop: a running digest for each key, in the order of the items.
+/// The plain loop: a running digest for each key, in the order of the items.
 fn digests(items: &[(u8, u64)]) -> Vec<u64> {
     let mut states = HashMap::new();
     items.iter().map(|&(key, value)| digest(states.entry(key).or_default(), value)).collect()
@@ -22,7 +22,7 @@ fn digest(state: &mut u64, value: u64) -> u64 {
     *state
 }
 
-/// The shard's states: a shard may hold several keys.
+/// The states of a shard, which may hold several keys.
 fn by_key(states: &mut HashMap<u8, u64>, (key, value): (u8, u64)) -> u64 {
     if value.is_multiple_of(61) {
         thread::sleep(Duration::from_micros(value % 300));
@@ -93,7 +93,7 @@ fn in_turn_is_by_index() {
 
 #[test]
 fn a_function_may_choose_by_what_it_has_seen() {
-    // Three items to each shard before the next one has its turn.
+    // Each shard gets three items before the next shard has its turn.
     let mut asked = 0;
     let choose = |_: &u32| {
         asked += 1;
@@ -120,7 +120,7 @@ fn a_function_may_choose_by_what_it_has_seen() {
 #[test]
 fn shards_run_at_once() {
     within(|| {
-        // All three must be inside for any to go on.
+        // All three must be inside before any of them continues.
         let inside = Barrier::new(3);
         let stream = Stream::from_iter(0..30usize).workers(3).window(12);
         let met = stream.map_sharded(

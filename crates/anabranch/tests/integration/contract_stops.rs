@@ -1,4 +1,4 @@
-//! Streams that are stopped from outside, and what their ends say (C6, C7, C9).
+//! Streams that are stopped from outside, and what their ends return (C6, C7, C9).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::contract_support::watchdog::{Gate, LIMIT, comes_true, message, others_rest, panic_of, within};
 use anabranch::{CancelToken, Monitor, Stream, Workers};
 
-/// Counts calls that begin after a token has cancelled its run, which takes long.
+/// Counts the calls that begin after a token has cancelled their run. Each call takes long.
 #[derive(Clone)]
 struct Late {
     token: CancelToken,
@@ -34,13 +34,13 @@ impl Late {
     }
 }
 
-/// Runs streams with a number of workers that cancel themselves.
+/// Runs streams that cancel themselves, with several numbers of workers.
 macro_rules! each_stops {
     ($workers:ident, $late:ident: $($stream:ident => $run:expr;)*) => {$({
         let $late = &Late::new();
         let $stream = Stream::from_iter(0..100_000u64).workers($workers).burst(64).cancel(&$late.token);
         $run.for_each(drop);
-        // Each of the threads may have been about to call.
+        // Each thread may have been just before a call.
         let calls = $late.calls.load(Ordering::SeqCst);
         assert!(calls <= $workers, "{calls} calls with {} workers of {}", $workers, stringify!($run));
     })*};
@@ -310,7 +310,7 @@ fn helpers_that_come_later_have_processors_of_their_own() {
                 let name = std::thread::current().name().unwrap_or_default().to_owned();
                 seen.lock().unwrap().insert(name, mine());
             });
-        // One of them for each helper, in turn.
+        // There is one for each helper, in turn.
         let seen = seen.into_inner().unwrap();
         let helper = |number: usize| seen.get(&format!("anabranch-{number}"));
         let (first, last) = (helper(processors), helper(1));

@@ -1,4 +1,5 @@
-//! The examples: their forms give the same, and the annotated one is the sequential one plus a few lines.
+//! The examples: all forms of a loop give the same result, and the annotated form is the plain one plus a few
+//! lines.
 #![allow(dead_code)]
 
 #[path = "../../examples/bzip2.rs"]
@@ -24,7 +25,7 @@ use std::fs;
 use std::io::{self, Cursor};
 use std::path::Path;
 
-/// Each form of an example gives this.
+/// Checks that each form of an example gives the same result.
 macro_rules! forms {
     ($example:ident($($arg:expr),*)) => {{
         let expected = $example::sequential($($arg),*);
@@ -57,7 +58,7 @@ fn words_and_the_error_of_a_line() {
     assert_eq!(words::with_rayon(text).unwrap(), counts);
     assert_eq!(words::with_channels(text).unwrap(), counts);
     assert_eq!((counts["the"], counts["and"], counts["rain"]), (2, 2, 1));
-    // The second line is no text.
+    // The second line is not UTF-8.
     let broken = b"one\n\xff\xff\nthree".as_slice();
     let kind = |result: io::Result<words::Counts>| result.unwrap_err().kind();
     assert_eq!(kind(words::annotated(broken)), kind(words::sequential(broken)));
@@ -155,7 +156,7 @@ fn images_through_the_pipeline_of_the_listing() {
     let images: Vec<_> = expected.iter().map(|(_, path)| fs::read(path).unwrap()).collect();
     expected.iter().for_each(|(_, path)| fs::remove_file(path).unwrap());
     let saved = ssp_images::ssp(paths, 3);
-    // They come in any order, and are counted in it.
+    // The images come in any order, and are numbered in this order.
     assert!(saved.iter().map(|(number, _)| *number).eq(1..=12));
     let mut saved: Vec<_> = saved.into_iter().map(|(_, path)| path).collect();
     saved.sort();
@@ -163,7 +164,8 @@ fn images_through_the_pipeline_of_the_listing() {
     assert!(saved.iter().zip(images).all(|(path, image)| fs::read(path).unwrap() == image));
 }
 
-/// The lines of a function of an example, without its doc and its name; none if it has no such function.
+/// The lines of a function of an example, without its documentation and its name. `None` if the example has
+/// no such function.
 fn function(source: &str, name: &str) -> Option<Vec<String>> {
     let start = source.find(&format!("pub fn {name}("))?;
     let end = start + source[start..].find("\n}\n").expect("its end");
@@ -196,7 +198,7 @@ fn annotations_are_all_that_is_added_and_at_most_four_lines() {
     assert_eq!(longest, 4);
 }
 
-/// How many lines `new` has that `old` has not, and the other way round: by their longest common subsequence.
+/// How many lines are only in `new` and only in `old`, by their longest common subsequence.
 fn difference(old: &[String], new: &[String]) -> String {
     let mut common = vec![vec![0; new.len() + 1]; old.len() + 1];
     for (i, a) in old.iter().enumerate() {

@@ -52,7 +52,7 @@ fn work_goes_on_while_the_reader_is_busy_up_to_the_window() {
         });
         let mut items = block_on_stream(stream.into_async());
         assert_eq!(items.next(), Some(0));
-        // The reader is busy, and the window is filled beside it.
+        // The reader is busy, and meanwhile the stream fills the window.
         while done.load(Ordering::SeqCst) < 10 {
             std::thread::yield_now();
         }
@@ -70,7 +70,7 @@ fn dropping_the_reader_stops_the_stream() {
             block_on_stream(Stream::from_iter(0..).map(move |n| (n, Arc::clone(&held))).into_async());
         assert_eq!(items.next().map(|(n, _)| n), Some(0));
         drop(items);
-        // Everything in flight is dropped, and the stage with it.
+        // Everything in flight is dropped, and the stage as well.
         while Arc::strong_count(&token) > 1 {
             std::thread::yield_now();
         }
@@ -90,7 +90,8 @@ fn a_panic_comes_behind_the_items_before_it() {
     });
 }
 
-/// The numbers below `count`, and then nothing, for ever. Whoever has the token can tell whether it is still there.
+/// The numbers below `count`, and then it is pending for ever. The token tells whether the stream still
+/// exists.
 fn silent(count: u32, token: &Arc<()>) -> impl futures::Stream<Item = u32> + Send + use<> {
     falls_silent(count, token, &Gate::default())
 }
@@ -161,7 +162,7 @@ fn dropping_the_reader_stops_the_stream_while_the_source_is_pending() {
         while Arc::strong_count(&token) > 1 {
             std::thread::yield_now();
         }
-        // An iterator waits for that.
+        // Dropping an iterator waits for the threads.
         let mut items = Stream::from_async(silent(3, &token)).map(|n| n + 1).into_iter();
         assert_eq!(items.by_ref().take(3).collect::<Vec<_>>(), [1, 2, 3]);
         drop(items);

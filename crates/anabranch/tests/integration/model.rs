@@ -5,9 +5,9 @@ use anabranch_record::sync::{Condvar, Mutex, lock};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
 
-/// Runs `model` in `schedules` random schedules, and in as many with few preemptions at random places, which
-/// finds what needs a thread to stand still for long. Threads that all wait for one another are a failure, and
-/// so is a run without an end.
+/// Runs `model` in `schedules` random schedules, and in as many with few preemptions at random places. The
+/// latter find faults that need a thread to stand still for long. It is a failure if all threads wait for one
+/// another, or if a run does not end.
 pub fn check(schedules: usize, model: impl Fn() + Send + Sync + Clone + 'static) {
     let schedules = schedules * factor();
     run(RandomScheduler::new_from_seed(1, schedules), model.clone());
@@ -23,12 +23,12 @@ fn run(scheduler: impl Scheduler + 'static, model: impl Fn() + Send + Sync + 'st
     Runner::new(scheduler, config).run(model);
 }
 
-/// `SCHEDULES=10` runs ten times as many.
+/// The environment variable `SCHEDULES=10` runs ten times as many schedules.
 fn factor() -> usize {
     std::env::var("SCHEDULES").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
 }
 
-/// Counts, and lets threads wait for the count.
+/// A counter. Threads can wait for a count.
 pub struct Gate {
     count: Mutex<u64>,
     changed: Condvar,

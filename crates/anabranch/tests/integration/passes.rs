@@ -1,4 +1,4 @@
-//! Passes: they choose what was not set, say what they did, and change nothing but time.
+//! Passes choose what was not set, say what they did, and change nothing but time.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use anabranch::{Apply, May, Stream};
 
 const MICRO: Duration = Duration::from_micros(1);
 
-/// A stream of which all costs are given: two serial stages, a cheap parallel one and a dear one.
+/// A stream with known costs: two serial stages, a cheap parallel stage and a costly one.
 fn costed<'env>(workers: usize) -> Stream<'env, impl Apply<u64, Out = u64> + Send + 'env, May<u64>> {
     Stream::from_iter(0..5_000u64)
         .workers(workers)
@@ -79,7 +79,7 @@ fn each_pass_does_its_part_and_can_be_switched_off() {
     let without = plan(Passes::all().without(Pass::Burst));
     assert!(bursts(&without).iter().all(|burst| *burst == Burst::Adaptive));
     assert_eq!(plan(Passes::none()), costed(16).plan());
-    // What the user has set stays; a window gets no wider.
+    // What the user has set does not change, and a window becomes no wider.
     let set = costed(16).window(8).burst(3).passes(Passes::all()).plan();
     assert_eq!((set.domains[0].window, set.settings.burst), (8, Burst::Fixed(3)));
 }
@@ -125,7 +125,7 @@ fn costs_can_be_those_of_an_earlier_run() {
     assert_eq!(plan.nodes[1].rate, first.measured_plan().nodes[1].rate);
     let prediction = plan.predict(2).unwrap();
     assert_eq!(prediction.bottleneck.0, 2, "{prediction}");
-    // Another stream has other stages: only what is alike is taken over.
+    // Another stream has other stages, so only equal stages get their costs.
     let other = Stream::from_iter(0..10).map(|n| n + 1).costs_from(&first).plan();
     assert_eq!(other.nodes[1].cost, None);
     let (count, report) = stream().costs_from(&first).passes(Passes::all()).report().count();

@@ -10,7 +10,7 @@ use anabranch::plan::Rate;
 use anabranch::{CancelToken, Monitor, Report, ReportFormat, ReportWriter, Shards, Stream};
 use serde_json::Value;
 
-/// Runs of one worker, which are inline, and of several.
+/// With one worker a run is inline, with several it uses threads.
 const WORKERS: [usize; 3] = [1, 2, 4];
 
 fn counts(report: &Report) -> Vec<(&str, u64, u64)> {
@@ -96,7 +96,7 @@ fn a_stage_that_sleeps_takes_its_time_and_no_core() {
             assert!(node.off_processor > node.busy / 2, "{workers}: {node:?}");
         }
         let latency = &report.latencies()[0];
-        // Classes of the histogram are right to 3 %.
+        // The classes of the histogram are accurate to 3 %.
         assert!(latency.p50 >= nap.mul_f64(0.96) && latency.p50 <= latency.p95 && latency.p95 <= latency.p99);
         assert!(report.wall() >= 40 * nap);
         assert_eq!(report.bottleneck().map(|node| &*node.name), Some("nap"));
@@ -161,7 +161,7 @@ fn a_run_that_stops_early_is_reported_too() {
     assert!(report.to_string().contains("No item came"), "{report}");
 }
 
-/// A run with all that a report may have in it.
+/// A run whose report has everything that a report can have.
 fn rich(workers: usize) -> Report {
     let (_, report) = Stream::from_iter(0..3_000u64)
         .title("a <rich> & \"odd\" run")
@@ -178,7 +178,7 @@ fn rich(workers: usize) -> Report {
     report
 }
 
-/// Everything can be read by the programs that it is for.
+/// Checks that the programs for which a format is made can read it.
 fn well_formed(report: &Report) {
     roxmltree::Document::parse(&report.to_svg()).expect("an SVG is XML");
     let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
@@ -252,7 +252,7 @@ fn a_trace_has_a_track_for_each_thread_and_slices_that_do_not_overlap() {
                 other => panic!("a phase that no viewer was asked for: {other}"),
             }
         }
-        // The caller and its helpers; one that came too late has done nothing.
+        // The caller and its helpers. A helper that came too late has no track.
         assert!((1..=workers).contains(&named.len()), "{named:?}");
         for node in report.nodes() {
             assert_eq!(items[&node.name], node.items as f64, "all slices of {} are kept", node.name);

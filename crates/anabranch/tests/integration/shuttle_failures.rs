@@ -1,5 +1,5 @@
-//! Whole runs that stop early, in many schedules: the sink has exactly the items before the first failure, and
-//! every thread comes home.
+//! Whole runs that stop early, in many schedules. The sink has exactly the items before the first failure,
+//! and every thread ends.
 //!
 //!     RUSTFLAGS="--cfg shuttle" cargo test -p anabranch --release --test integration shuttle_
 
@@ -11,8 +11,8 @@ use anabranch_record::sync::{AtomicU64, Ordering};
 
 const ITEMS: u64 = 5;
 
-/// A line that fails at `node` (0 the source to 4 the sink) with item `at`; and in the first parallel stage with
-/// every later item too, which may come to light before.
+/// A line that fails at `node` (from 0, the source, to 4, the sink) with item `at`. The first parallel stage
+/// also fails with every later item, and such a failure may be known earlier.
 fn fails(node: u64, at: u64, workers: usize, window: usize) {
     let fail = move |here: u64, n: u64| if here == node && n == at { Err((here, n)) } else { Ok(n) };
     let mut seen = Vec::new();
@@ -41,11 +41,11 @@ fn the_first_failure_is_the_loops_wherever_it_is() {
     }
 }
 
-/// As [`fails`], with panics.
+/// Like [`fails`], with panics.
 fn panics(node: u64, at: u64, workers: usize, window: usize) {
     let fail = move |here: u64, n: u64| {
         if here == node && n == at {
-            // Not `panic!`: the hook would print each of many thousands.
+            // `panic!` would print a message for each of many thousands.
             resume_unwind(Box::new((here, n)));
         }
         n
@@ -132,7 +132,7 @@ fn a_failure_ends_a_run_with_dedicated_stages() {
     });
 }
 
-/// Counts what is alive.
+/// Counts the items that are alive.
 struct Counted<'c>(u64, &'c AtomicU64);
 
 impl Drop for Counted<'_> {
@@ -164,8 +164,8 @@ fn every_item_is_dropped_once_when_one_fails() {
 
 #[test]
 fn the_source_is_not_asked_once_a_failure_is_known() {
-    // Two items panic. The payload that loses is dropped after the failure is known: from then on no `next` may
-    // begin but one that was past its look already.
+    // Two items panic. The payload that loses is dropped after the failure is known. From then on no call of
+    // `next` may begin, except one that had passed its check already.
     struct Loser<'c>(&'c AtomicU64);
     impl Drop for Loser<'_> {
         fn drop(&mut self) {

@@ -16,7 +16,7 @@ fn gated(pool: &Pool, items: u64) {
     assert_eq!(passed.count(), items);
 }
 
-/// As [`gated`], with stages that open what they are given.
+/// Like [`gated`], with stages that open a new domain.
 fn gated_and_opened(pool: &Pool, items: u64) {
     let passed = Gate::new();
     let source = (0..items).inspect(|&n| passed.wait_for(2 * n));
@@ -25,8 +25,8 @@ fn gated_and_opened(pool: &Pool, items: u64) {
     assert_eq!(passed.count(), 2 * items);
 }
 
-/// Two such runs, in two threads. Not scoped ones: shuttle wakes who waits in a scope's body when a thread of the
-/// scope ends, whatever it waits for.
+/// Two such runs in two threads. They are not scoped threads, because shuttle wakes a thread that waits in
+/// the body of a scope when a thread of the scope ends, whatever it waits for.
 fn two_at_once(pool: Pool, run: fn(&Pool, u64), items: u64) {
     let pool = Arc::new(pool);
     let other = Arc::clone(&pool);
@@ -42,7 +42,7 @@ fn a_source_that_waits_for_its_results() {
 
 #[test]
 fn two_such_runs_on_a_pool_for_two() {
-    // There is no room for a helper while both run, or there is one that has to leave.
+    // While both runs work there is no room for a helper, or there is one that has to leave.
     check(1_000, || {
         two_at_once(Pool::new(2), gated, 3);
     });

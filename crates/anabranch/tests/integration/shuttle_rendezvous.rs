@@ -86,8 +86,9 @@ fn a_dedicated_source_that_waits_for_its_results() {
 
 #[test]
 fn sink_and_stage_wait_for_an_item_that_has_yet_to_be_pulled() {
-    // Item 0 makes the room for item 3; the sink is then busy with item 1 and a worker with item 2, until item 3
-    // has started. Who held the source's baton when the room was made must see it, or wake the third.
+    // Item 0 makes room for item 3. The sink is then busy with item 1 and a worker with item 2, until item 3
+    // has started. The thread that held the source's baton when the room was made must see the room, or wake
+    // the third thread.
     check(4_000, || {
         let third = Gate::new();
         let stream = Stream::from_iter(0..4).workers(3).window(3).burst(1);
@@ -132,8 +133,8 @@ fn sink_and_stage_wait_for_a_later_item_to_start() {
 
 #[test]
 fn a_quantum_ends_before_an_item_that_others_wait_for() {
-    // Under shuttle a serving ends after two items. Who ends it carries item 1, which waits for item 2: that lies
-    // before the serial stage, and whoever brought it there has gone to sleep.
+    // Under shuttle a serving ends after two items. The thread that ends it carries item 1, which waits for
+    // item 2. Item 2 is before the serial stage, and the thread that brought it there sleeps.
     check(4_000, || {
         let (brought, last) = (Gate::new(), Gate::new());
         let bring = |n: u64| {
@@ -163,7 +164,8 @@ fn a_quantum_ends_before_an_item_that_others_wait_for() {
 
 #[test]
 fn two_items_wait_for_a_third_at_a_serial_stage() {
-    // Whoever stamps item 2 while the stage is held leaves it to the holder, and both carry items that wait for it.
+    // A thread that stamps item 2 while the stage is held leaves it to the holder, and both carry items that
+    // wait for it.
     check(4_000, || {
         let last = Gate::new();
         let meet = |n: u64| {
@@ -196,7 +198,8 @@ fn two_items_wait_for_a_third_between_serial_neighbours() {
 
 #[test]
 fn the_sink_waits_for_an_item_behind_a_limit_of_replicas() {
-    // Who looked while the one replica was busy went to sleep; who was busy is now the sink, waiting.
+    // The thread that looked while the only replica was busy sleeps. The thread that was busy is now the
+    // sink, and waits.
     check(2_000, || {
         let started = Gate::new();
         let stream = Stream::from_iter(0..2).workers(2).window(2).burst(1);

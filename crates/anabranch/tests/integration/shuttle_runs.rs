@@ -8,7 +8,7 @@ use anabranch_record::sync::{AtomicU64, Ordering};
 
 const ITEMS: u64 = 5;
 
-/// Each number of workers with each window.
+/// Checks a model for each number of workers and each window.
 fn sizes(model: impl Fn(usize, usize) + Send + Sync + Copy + 'static) {
     for (workers, window) in [(2, 1), (2, 2), (2, 4), (3, 1), (3, 2), (3, 3)] {
         check(150, move || model(workers, window));

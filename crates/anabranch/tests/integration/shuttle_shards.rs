@@ -44,7 +44,7 @@ fn items_of_all_shards_meet() {
 
 #[test]
 fn an_item_waits_for_a_later_one_of_another_shard() {
-    // More items than a dealing or a serving has: who waits left the rest to others.
+    // There are more items than one dealing or serving processes, so the rest is left to other threads.
     check(2_000, || {
         let last = Gate::new();
         let stream = Stream::from_iter(0..6).workers(2).window(6);
@@ -83,7 +83,8 @@ fn the_first_failure_is_the_loops() {
 
 #[test]
 fn items_at_every_depth_of_a_line_meet() {
-    // A notice of one place may wake a worker that then serves another: it passes the notice on.
+    // The notification for one shard may wake a worker that then serves another shard. It must pass the
+    // notification on.
     check(2_000, || {
         let started = Gate::new();
         let meet = |n: u64| {

@@ -42,7 +42,7 @@ fn an_item_comes_through_before_the_next_is_posted() {
 #[test]
 fn a_full_pipeline_takes_items_again() {
     check(60, || {
-        // Room for 32 items that own memory before the first stage, and as many in the stages.
+        // There is room for 32 items that own memory before the first stage, and for as many in the stages.
         let pipeline = pipeline![parallel!(|n: Box<u64>| Some(*n), 2), sequential!(|_| {})];
         (0..200).for_each(|n| pipeline.post(Box::new(n)).unwrap());
         assert_eq!(pipeline.collect().len(), 200);

@@ -1,4 +1,4 @@
-//! Rust-SSP's language: what its programs rely on, and what a pipeline promises beyond that.
+//! The language of Rust-SSP: what its programs rely on, and what a pipeline guarantees beyond that.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,14 +9,14 @@ use std::sync::{Arc, Barrier, Mutex};
 use crate::contract_support::watchdog::{stays_true, within};
 use anabranch::ssp::*;
 
-/// At most so many items are under way or wait before the first stage, with 4 workers or fewer.
+/// With at most 4 workers, this many items are in the stages or wait before the first one.
 const BOUND: usize = 2 * 64;
 
 fn double(n: u64) -> Option<u64> {
     Some(2 * n)
 }
 
-/// Adds up what it sees: a stage with state that is `Send` and not `Sync`.
+/// Adds up what it sees. It is a stage whose state is `Send` and not `Sync`.
 struct Sum(Cell<u64>);
 
 impl InOut<u64, u64> for Sum {
@@ -34,7 +34,7 @@ impl In<u64, (u64, u64)> for Numbers {
     }
 }
 
-/// Items that know how many of them there are.
+/// Items that count how many of them exist.
 struct Live(Arc<AtomicUsize>);
 
 impl Live {
@@ -71,7 +71,8 @@ fn functions_closures_and_structs_are_stages() {
         for n in 0..6 {
             pipeline.post(n).unwrap();
         }
-        // 1, 3 and 5 are left: 6, 18 and 30, added up; numbered as they were posted.
+        // The numbers 1, 3 and 5 remain and become 6, 18 and 30. They are added up, and numbered as they were
+        // posted.
         assert_eq!(pipeline.collect(), [(1, 6), (3, 24), (5, 54)]);
     });
 }
@@ -146,7 +147,7 @@ fn a_slow_item_holds_nobody_up_before_an_unordered_stage() {
                     let has_seen = Arc::clone(&has_seen);
                     move |n: u32| {
                         if n == 0 {
-                            // Does not end before the last stage has seen another item.
+                            // It ends only after the last stage has seen another item.
                             has_seen.lock().unwrap().recv().unwrap();
                         }
                         Some(n)
@@ -192,7 +193,7 @@ fn the_expression_of_a_parallel_stage_is_evaluated_once_a_replica_where_it_stand
 fn a_stage_runs_as_often_at_once_as_it_has_replicas_and_never_more_often() {
     within(|| {
         let now = Arc::new([const { AtomicUsize::new(0) }; 2]);
-        // Nobody leaves before all replicas of the first stage are at work.
+        // No replica continues before all replicas of the first stage are busy.
         let all = Arc::new(Barrier::new(4));
         let count = |at: usize, most: usize| {
             let now = Arc::clone(&now);
@@ -207,7 +208,7 @@ fn a_stage_runs_as_often_at_once_as_it_has_replicas_and_never_more_often() {
                 Some(n)
             }
         };
-        // Of different numbers, so that workers have to wait for a replica of the second.
+        // The numbers of replicas differ, so workers have to wait for a replica of the second stage.
         let pipeline = pipeline![parallel!(count(0, 4), 4), parallel!(count(1, 2), 2), collect_ordered!()];
         (0..400).for_each(|n| pipeline.post(n).unwrap());
         assert_eq!(pipeline.collect().len(), 400);
@@ -253,7 +254,8 @@ fn an_item_that_is_slow_after_quick_ones_holds_up_no_other() {
                 {
                     let (sender, receiver, begun) = (sender.clone(), Arc::clone(&receiver), begun.clone());
                     move |n: u64| {
-                        // Quick ones teach the pipeline that one worker is enough; then one waits for the next.
+                        // Fast items teach the pipeline that one worker is enough. Then one item waits for
+                        // the next.
                         match n {
                             50_000 => {
                                 begun.send(()).unwrap();
@@ -270,7 +272,7 @@ fn an_item_that_is_slow_after_quick_ones_holds_up_no_other() {
             collect_ordered!()
         ];
         (0..=50_000).for_each(|n| pipeline.post(n).unwrap());
-        // Not together with the one that waits for it.
+        // This item must not be in the same batch as the one that waits for it.
         has_begun.recv().unwrap();
         pipeline.post(50_001).unwrap();
         assert_eq!(pipeline.collect(), (0..=50_001).collect::<Vec<_>>());
@@ -326,7 +328,7 @@ fn no_more_items_than_promised_are_in_a_pipeline() {
             let posting = scope.spawn(|| {
                 for _ in 0..100_000 {
                     pipeline.post(Live::new(&live)).unwrap();
-                    // One more may have come through as the first was taken.
+                    // One more item may have come through when the first was taken.
                     assert!(live.load(Ordering::SeqCst) <= BOUND + 1);
                 }
             });
@@ -338,7 +340,7 @@ fn no_more_items_than_promised_are_in_a_pipeline() {
         });
         pipeline.end_and_wait();
         assert_eq!(live.load(Ordering::SeqCst), 0);
-        // A hundred thousand results of no size.
+        // The results have no size, so there can be a hundred thousand of them.
         assert_eq!(pipeline.collect().len(), 100_000);
     });
 }
@@ -346,13 +348,13 @@ fn no_more_items_than_promised_are_in_a_pipeline() {
 #[test]
 fn no_more_items_than_promised_are_in_a_pipeline_of_quick_items_that_own_nothing() {
     within(|| {
-        // As many wait before the first stage as are in the stages.
+        // As many items may wait before the first stage as may be in the stages.
         const ROOM: usize = 4_096;
         let through = Arc::new(AtomicUsize::new(0));
         let count = || {
             let through = Arc::clone(&through);
             move |n: u64| {
-                // Now and then the pipeline fills up.
+                // At times the pipeline fills up.
                 if n.is_multiple_of(40_000) {
                     std::thread::sleep(std::time::Duration::from_millis(5));
                 }
@@ -360,7 +362,7 @@ fn no_more_items_than_promised_are_in_a_pipeline_of_quick_items_that_own_nothing
             }
         };
         let ordered = pipeline![parallel!(double, 2), sequential_ordered!(count())];
-        // As many again behind the parallel stage.
+        // As many items may be behind the parallel stage.
         let unordered = pipeline![parallel!(double, 2), sequential!(count())];
         for (mut pipeline, rooms) in [(ordered, 2), (unordered, 3)] {
             through.store(0, Ordering::SeqCst);
@@ -378,7 +380,7 @@ fn no_more_items_than_promised_are_in_a_pipeline_of_quick_items_that_own_nothing
 #[test]
 fn what_waits_before_the_stages_is_bounded_by_what_they_make_of_it() {
     within(|| {
-        // Numbers own nothing, the texts that are made of them do.
+        // Numbers own no memory, but the strings that are made of them do.
         let is_open = Arc::new(AtomicBool::new(false));
         let stage = Arc::clone(&is_open);
         let mut pipeline = pipeline![
@@ -457,7 +459,7 @@ fn a_dropped_pipeline_finishes_what_was_posted() {
         (0..100).for_each(|n| pipeline.post(n).unwrap());
         drop(pipeline);
         assert_eq!(seen.load(Ordering::SeqCst), 100);
-        // One that nothing was posted to.
+        // A pipeline to which nothing was posted.
         drop(pipeline![parallel!(double, 2), collect!()]);
     });
 }
@@ -483,7 +485,7 @@ fn panicking() -> (Pipeline<u64, ()>, Arc<Mutex<Vec<u64>>>) {
 fn a_panic_reaches_the_caller_once_with_its_payload_behind_the_items_before_it() {
     within(|| {
         let before: Vec<u64> = (0..20).collect();
-        // Through a post, also one that waits for room.
+        // The panic comes through a post, even one that waits for room.
         let (mut pipeline, seen) = panicking();
         let result = catch_unwind(AssertUnwindSafe(|| {
             for n in 0.. {
@@ -496,7 +498,7 @@ fn a_panic_reaches_the_caller_once_with_its_payload_behind_the_items_before_it()
         pipeline.end_and_wait();
         assert_eq!(pipeline.collect(), []);
 
-        // Through the ways to end it.
+        // The panic comes through each way to end the pipeline.
         for way in 0..3 {
             let (mut pipeline, seen) = panicking();
             (0..21).for_each(|n| drop(catch_unwind(AssertUnwindSafe(|| pipeline.post(n)))));
@@ -509,7 +511,7 @@ fn a_panic_reaches_the_caller_once_with_its_payload_behind_the_items_before_it()
             assert_eq!(*seen.lock().unwrap(), before, "{way}");
         }
 
-        // While the caller panics itself, its own panic is the one that counts.
+        // If the caller itself panics, it keeps its own panic.
         let result = catch_unwind(|| {
             let (pipeline, _) = panicking();
             (0..21).for_each(|n| pipeline.post(n).unwrap());
@@ -529,7 +531,7 @@ fn a_panic_ends_the_pipeline_without_another_post_and_the_next_one_has_it() {
                 sequential_ordered!(move |n: u64| sender.send(n).unwrap())
             ];
             (0..4).for_each(|n| pipeline.post(n).unwrap());
-            // Until the stages are gone.
+            // This receives until the stages are dropped.
             assert_eq!(receiver.iter().collect::<Vec<_>>(), [0, 1, 2]);
             let next = catch_unwind(AssertUnwindSafe(|| pipeline.post(4)));
             assert_eq!(payload(next), "item 3");
@@ -605,14 +607,15 @@ fn an_endless_stream_keeps_nothing() {
         let pipeline = pipeline![parallel!(Some::<Live>, 2), sequential!(|_: Live| {})];
         for _ in 0..200_000 {
             pipeline.post(Live::new(&live)).unwrap();
-            // As many again behind the parallel stage, whose results are taken as they are done; and one more, as above.
+            // As many items may be behind the parallel stage, whose results are taken as they finish, and one
+            // more, as above.
             let inside = live.load(Ordering::SeqCst);
             assert!(inside <= BOUND + BOUND / 2 + 1, "{inside}");
         }
     });
 }
 
-/// Each thread of a pipeline: whether it sleeps, and how often it has gone to sleep.
+/// For each thread of a pipeline, whether it sleeps, and how often it has gone to sleep.
 #[cfg(target_os = "linux")]
 fn threads() -> Vec<(bool, String)> {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
@@ -632,7 +635,7 @@ fn nobody_wakes_up_while_there_is_nothing_to_do() {
     within(|| {
         let pipeline = pipeline![parallel!(double, 3), sequential_ordered!(double), collect!()];
         pipeline.post(1).unwrap();
-        // Other tests may run pipelines beside this one: their threads come to rest or end.
+        // Other tests may run pipelines at the same time. Their threads come to rest or end.
         loop {
             let before = threads();
             std::thread::sleep(std::time::Duration::from_millis(30));

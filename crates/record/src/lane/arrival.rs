@@ -58,18 +58,18 @@ impl<T> Arrived<T> {
         (Self { domain, slots, arrivals: Arc::clone(&arrivals) }, arrivals)
     }
 
-    /// The domain that the lane is part of.
+    /// The domain of this lane.
     pub fn domain(&self) -> &Arc<Domain> {
         &self.domain
     }
 
-    /// Creates the last port of the domain, which reads the lane and gives indices back. It takes the place of the exit.
+    /// Creates the last port of the domain, which reads the lane and gives indices back. It replaces the exit.
     ///
     /// # Panics
-    /// If the exit is of another domain, or has given indices back.
+    /// If the exit belongs to another domain, or has given indices back.
     pub fn sink(self, exit: Exit) -> ArrivalSink<T> {
-        assert!(Arc::ptr_eq(exit.domain(), &self.domain), "a lane is read to the exit of its own domain");
-        assert_eq!(self.domain.released(), 0, "the exit is new");
+        assert!(Arc::ptr_eq(exit.domain(), &self.domain), "a lane needs the exit of its own domain");
+        assert_eq!(self.domain.released(), 0, "the exit must not have given indices back");
         let capacity = (self.domain.window() as usize).next_power_of_two();
         ArrivalSink {
             domain: self.domain,

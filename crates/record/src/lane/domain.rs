@@ -1,22 +1,23 @@
-//! A domain: one index, one window, the port that makes the indices and the port that takes them back.
+//! A domain: one sequence of indices, one window, the port that creates the indices and the port that takes
+//! them back.
 
 use super::serial::{Committed, Writer};
 use super::slots::Slots;
 use super::turn::{Turn, new_domain};
 use crate::sync::{Arc, AtomicU64, Ordering, Padded};
 
-/// What the ports of one stretch of a pipeline share.
+/// The state that all ports of one stretch of a pipeline share.
 #[derive(Debug)]
 pub struct Domain {
-    /// Tells the turns of this domain from those of others.
+    /// Distinguishes the turns of this domain from those of other domains.
     pub(super) id: u64,
-    /// How many indices may be between source and exit. At least 1.
+    /// How many indices may be between the source and the exit. At least 1.
     window: u64,
-    /// Indices below this were made, as far as was shown. Raised by [`Indices`] only.
+    /// Every index below this one was created, as far as it was shown. Only [`Indices`] raises it.
     made: Padded<AtomicU64>,
-    /// Indices below this were given back. Raised by the exit only.
+    /// Every index below this one was given back. Only the exit raises it.
     released: Padded<AtomicU64>,
-    /// The least index at which something failed; `u64::MAX` while nothing has.
+    /// The lowest index at which something has failed; `u64::MAX` while nothing has.
     stop: Padded<AtomicU64>,
 }
 
@@ -24,8 +25,10 @@ pub struct Domain {
 pub const WINDOW_LIMIT: usize = 1 << 48;
 
 impl Domain {
-    /// Opens a domain with room for `window` indices between the port that makes them and the exit. Lanes have the next
-    /// power of two as capacity; the bound is not rounded.
+    /// Opens a domain with room for `window` indices between the port that creates them and the exit.
+    ///
+    /// The capacity of its lanes is `window` rounded up to a power of two. The bound on the items is not
+    /// rounded.
     ///
     /// # Panics
     /// If `window` is 0 or above [`WINDOW_LIMIT`].
@@ -43,48 +46,49 @@ impl Domain {
         (indices, Exit { domain, next: 0 })
     }
 
-    /// Makes a lane whose writer is serial: the end that writes, and the end that reads.
+    /// Creates a lane whose writer is serial. Returns its writing end and its reading end.
     pub fn lane<T: Send>(domain: &Arc<Self>) -> (Writer<T>, Committed<T>) {
         let slots = Arc::new(Slots::new(domain.window as usize));
         (Writer::new(domain.id, Arc::clone(&slots)), Committed::new(Arc::clone(domain), slots))
     }
 
-    /// How many indices may be between source and exit.
+    /// How many indices may be between the source and the exit.
     pub fn window(&self) -> u64 {
         self.window
     }
 
-    /// How many indices were made, as far as [`Indices::show`] has told: all below this one.
+    /// How many indices were created, as far as [`Indices::show`] has told: every index below this one.
     #[inline]
     pub fn made(&self) -> u64 {
         self.made.load(Ordering::Relaxed)
     }
 
-    /// How many indices the exit has given back: all below this one.
+    /// How many indices the exit has given back: every index below this one.
     #[inline]
     pub fn released(&self) -> u64 {
         self.released.load(Ordering::Acquire)
     }
 
-    /// Whether the window has room for one more index. May say yes a moment too long, while indices are made.
+    /// Whether the window has room for one more index. The answer may be outdated: the room may have been
+    /// used already.
     #[inline]
     pub fn has_room(&self) -> bool {
         self.made() < self.released() + self.window
     }
 
-    /// The least index at which something has failed, `u64::MAX` while nothing has. It only ever falls.
+    /// The lowest index at which something has failed, or `u64::MAX` if nothing has. It never rises.
     #[inline]
     pub fn stop(&self) -> u64 {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Whether something has failed in the domain, so that its source is not to be asked again.
+    /// Whether something has failed in the domain. The source must not be asked for more items then.
     #[inline]
     pub fn is_stopped(&self) -> bool {
         self.stop() != u64::MAX
     }
 
-    /// Says that the stream stops at `index`: what comes after it need not be run any more.
+    /// Stops the stream at `index`: later items need not be processed. The lowest index of all calls counts.
     pub fn stop_at(&self, index: u64) {
         #[cfg(not(mutant = "stop_by_a_store"))]
         self.stop.fetch_min(index, Ordering::AcqRel);
@@ -92,7 +96,7 @@ impl Domain {
         self.stop.store(index, Ordering::Release);
     }
 
-    /// Gives back all indices below `next`.
+    /// Gives back every index below `next`.
     #[inline]
     pub(super) fn release(&self, next: u64) {
         let order = if cfg!(mutant = "relaxed_released") { Ordering::Relaxed } else { Ordering::Release };
@@ -100,24 +104,24 @@ impl Domain {
     }
 }
 
-/// The port that makes the indices of a domain, while its window has room.
+/// The port that creates the indices of a domain, while its window has room.
 #[derive(Debug)]
 pub struct Indices {
     domain: Arc<Domain>,
-    /// The index that is made next. Ours alone.
+    /// The index that is created next. Only this port has it.
     next: u64,
-    /// The `released + window` that was last read: `next` never passes it.
+    /// The value of `released + window` when it was last read. `next` never passes it.
     limit: u64,
     turn: Turn,
 }
 
 impl Indices {
-    /// The domain whose indices these are.
+    /// The domain of these indices.
     pub fn domain(&self) -> &Arc<Domain> {
         &self.domain
     }
 
-    /// For how many more indices room is known: 0 only if the window is full just now.
+    /// How many more indices surely have room. The result is 0 only if the window is full at this moment.
     #[inline]
     pub fn room(&mut self) -> u64 {
         if self.limit <= self.next {
@@ -126,7 +130,7 @@ impl Indices {
         self.limit - self.next
     }
 
-    /// How many more indices the window has room for, counted anew.
+    /// How many more indices have room, computed from a fresh read of what the exit has given back.
     pub fn fresh_room(&mut self) -> u64 {
         self.refresh();
         self.limit - self.next
@@ -136,41 +140,45 @@ impl Indices {
         self.limit = self.domain.released() + self.domain.window;
     }
 
-    /// The index that is made next.
+    /// The index that is created next.
     #[inline]
     pub fn next(&self) -> u64 {
         self.next
     }
 
-    /// Makes the next index and opens a turn for it.
+    /// Creates the next index and opens a turn for it.
     ///
     /// # Panics
-    /// If the window has no room, or the turn that was opened last was not used up.
+    /// If the window has no room, or if the previous turn was not used up.
     #[inline]
     pub fn open(&mut self) -> &mut Turn {
-        assert!(!self.turn.is_open() && self.room() > 0, "the window is full, or a turn is open");
-        // Indices are made here and only here, each once. The acquire load of `released` in `refresh` orders everything
-        // that was done for index `next - window` before what is done for this one.
+        assert!(
+            !self.turn.is_open() && self.room() > 0,
+            "an index needs room in the window, and the previous turn must be used up"
+        );
+        // Only this port creates indices, each of them once. The acquire load of `released` in `refresh`
+        // orders everything that was done for index `next - window` before what is done for this one.
         self.turn.open(self.next);
         self.next += 1;
         &mut self.turn
     }
 
-    /// Shows to [`Domain::made`] and [`Domain::has_room`] how many indices were made. They lag behind until this is called,
-    /// so that a port which makes many indices does not write a shared counter for each.
+    /// Shows to [`Domain::made`] and [`Domain::has_room`] how many indices were created. They lag behind
+    /// until this is called, so a port that creates many indices does not write a shared counter for each of
+    /// them.
     #[inline]
     pub fn show(&self) {
         self.domain.made.store(self.next, Ordering::Relaxed);
     }
 
-    /// The turn that was opened last.
+    /// The turn that was last opened.
     #[inline]
     pub fn turn(&mut self) -> &mut Turn {
         &mut self.turn
     }
 }
 
-/// The last port of a domain: gives indices back to the port that makes them.
+/// The last port of a domain. It gives indices back to the port that creates them.
 #[derive(Debug)]
 pub struct Exit {
     domain: Arc<Domain>,
@@ -179,7 +187,7 @@ pub struct Exit {
 }
 
 impl Exit {
-    /// The domain that this is the exit of.
+    /// The domain of this exit.
     pub fn domain(&self) -> &Arc<Domain> {
         &self.domain
     }
@@ -189,10 +197,12 @@ impl Exit {
         self.next
     }
 
-    /// Gives back the index of a turn. Whoever may have waited for the room is the caller's affair.
+    /// Gives back the index of a turn. The caller must wake the port that creates indices if it waits for
+    /// room.
     ///
     /// # Panics
-    /// If the turn is used up, is of another domain, or is not for the index after the one that was given back last.
+    /// If the turn is used up, belongs to another domain, or is not for the index after the last one that was
+    /// given back.
     #[inline]
     pub fn release(&mut self, turn: &mut Turn) {
         turn.close(self.domain.id, self.next);

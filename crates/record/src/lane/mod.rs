@@ -1,23 +1,24 @@
 //! Lanes: how the items of one pipeline pass between its stages.
 //!
-//! A [`Domain`] is a stretch of a pipeline whose stages share one index and one window. Item *i* uses slot
-//! *i* (modulo the capacity) of every lane on its way, so an ordered stage only reads slots in index order:
-//! there is no reorder buffer and no tag, and only the port that makes indices ever waits for room.
+//! A [`Domain`] is a stretch of a pipeline whose stages share one sequence of indices and one window. Item
+//! *i* uses slot *i* (modulo the capacity) of every lane on its way. An ordered stage therefore reads slots
+//! in index order. It needs no reorder buffer and no sequence tags, and only the port that creates indices
+//! ever waits for room.
 //!
-//! The ends of lanes are *ports*. Each lane has one port that writes it and one that reads it.
+//! The ends of a lane are called *ports*. Each lane has one port that writes it and one that reads it.
 //!
 //! | port | what it does | who may use it |
 //! |---|---|---|
-//! | [`Indices`] | makes indices, while the window has room | one thread at a time (`&mut`) |
+//! | [`Indices`] | creates indices, while the window has room | one thread at a time (`&mut`) |
 //! | [`Writer`] | stores cells in a lane, in index order | one thread at a time |
 //! | [`Hop`] | carries cells through a parallel stage, in claimed ranges | any number of threads (`&`) |
 //! | [`Reader`] | takes cells out of a lane, in index order | one thread at a time |
-//! | [`Exit`] | gives indices back to the port that makes them | one thread at a time |
-//! | [`ArrivalSink`] | takes cells as they arrive, and gives their indices back | one thread at a time |
+//! | [`Exit`] | gives indices back to the port that creates them | one thread at a time |
+//! | [`ArrivalSink`] | takes cells in the order of arrival, and gives their indices back | one thread at a time |
 //!
-//! A port that has an index in hand lends a [`Turn`] for it, and the next port uses that turn up. So ports can be joined
-//! in any way that has one place for each index: a source that writes a lane is `Indices` and `Writer`, a serial stage
-//! is `Reader` and `Writer`, a sink is `Reader` and `Exit`.
+//! A port that has an index lends a [`Turn`] for it, and the next port uses up this turn. Ports can be joined
+//! in any way that leaves each index in one place. A source that writes a lane is an `Indices` and a
+//! `Writer`, a serial stage is a `Reader` and a `Writer`, and a sink is a `Reader` and an `Exit`.
 //!
 //! ```
 //! use anabranch_record::lane::{Cell, Domain};
@@ -30,7 +31,7 @@
 //! writer.put(indices.open(), Cell::Value(20));
 //! writer.put(indices.open(), Cell::Value(22));
 //!
-//! let mut claim = hop.claim(2).unwrap(); // any thread, any number of ranges at once
+//! let mut claim = hop.claim(2).unwrap(); // any thread may claim; several claims may be open at once
 //! while let Some(cell) = claim.take() {
 //!     claim.put(cell.map(|number| number.to_string()));
 //! }
@@ -43,9 +44,9 @@
 //! assert_eq!(indices.fresh_room(), 3);
 //! ```
 //!
-//! Lanes promise memory safety under any use, that each value is dropped exactly once, and that ranges never
-//! overlap. They do not wait: [`EventCount`](crate::EventCount) does, and [`Baton`](crate::Baton) says who
-//! holds the serial ports.
+//! Lanes guarantee memory safety under any use. Each value is dropped exactly once, and claimed ranges never
+//! overlap. Lanes do not wait: a thread that must wait uses an [`EventCount`](crate::EventCount). Lanes do
+//! not lock either: a [`Baton`](crate::Baton) decides which thread uses a serial port.
 
 mod arrival;
 mod cell;

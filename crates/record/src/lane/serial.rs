@@ -1,4 +1,4 @@
-//! The ports of serial stages: one that writes a lane in the order of the indices, and one that reads it so.
+//! The ports of serial stages: one writes a lane in index order, and one reads a lane in index order.
 
 use super::arrival::Arrived;
 use super::cell::Cell;
@@ -8,13 +8,13 @@ use super::slots::Slots;
 use super::turn::Turn;
 use crate::sync::{Arc, Ordering};
 
-/// The writing end of a lane that one serial stage fills in the order of the indices.
+/// The writing end of a lane that one serial stage fills in index order.
 #[derive(Debug)]
 pub struct Writer<T> {
     /// The number of the lane's domain.
     domain: u64,
     slots: Arc<Slots<T>>,
-    /// Indices below this were put: the same as `slots.commit`, which readers look at.
+    /// Every index below this one was put. `slots.commit` has the same value, for readers.
     put: u64,
 }
 
@@ -23,16 +23,18 @@ impl<T> Writer<T> {
         Self { domain, slots, put: 0 }
     }
 
-    /// Stores a cell at the index of a turn, uses the turn up, and shows the cell to the reader.
+    /// Stores a cell at the index of a turn, uses up the turn, and publishes the cell.
     ///
     /// # Panics
-    /// If the turn is used up, is of another domain, or is not for the index after the one that was put last.
+    /// If the turn is used up, belongs to another domain, or is not for the index after the last one that was
+    /// put.
     #[inline]
     pub fn put(&mut self, turn: &mut Turn, cell: Cell<T>) {
         turn.close(self.domain, self.put);
-        // SAFETY: the turn was the only place of index `put`, and there is one writer, so nobody else writes the slot
-        // for this index. The index that used the slot before was released (the invariant of `Turn`), so its reader has
-        // taken it; that came before this index was made, which came before this turn was opened.
+        // SAFETY: the turn was the only place of index `put`, and the lane has one writer, so no other thread
+        // writes the slot for this index. The slot's previous index was released (the invariant of `Turn`),
+        // so its reader has taken the cell. That happened before this index was created, and so before this
+        // turn was opened.
         unsafe { self.slots.write(self.put, cell, Ordering::Relaxed) };
         self.put += 1;
         #[cfg(not(mutant = "relaxed_commit"))]
@@ -43,7 +45,7 @@ impl<T> Writer<T> {
     }
 }
 
-/// The reading end of a lane whose reader is not chosen yet, and whose writer is serial.
+/// The reading end of a lane whose reader is not chosen yet. The lane's writer is serial.
 #[derive(Debug)]
 pub struct Committed<T> {
     domain: Arc<Domain>,
@@ -62,19 +64,20 @@ impl<T> Committed<T> {
         Self { domain, slots }
     }
 
-    /// The domain that the lane is part of.
+    /// The domain of this lane.
     pub fn domain(&self) -> &Arc<Domain> {
         &self.domain
     }
 
-    /// Makes the port of a parallel stage that turns `T` into `U`, and the reading end of the lane behind it.
+    /// Creates the port of a parallel stage that turns `T` into `U`, and the reading end of the lane after
+    /// it.
     pub fn hop<U: Send>(self) -> (Hop<T, U>, Stamped<U>) {
         let output = Arc::new(Slots::new(self.domain.window() as usize));
         let hop = Hop::new(Arc::clone(&self.domain), self.slots, Arc::clone(&output), None);
         (hop, Stamped { domain: self.domain, slots: output })
     }
 
-    /// As [`hop`](Self::hop), with a lane behind it that is read in the order of arrival.
+    /// Like [`hop`](Self::hop), but the lane after it is read in the order of arrival.
     pub fn unordered_hop<U: Send>(self) -> (Hop<T, U>, Arrived<U>) {
         let output = Arc::new(Slots::new(self.domain.window() as usize));
         let (lane, arrivals) = Arrived::new(Arc::clone(&self.domain), Arc::clone(&output));
@@ -82,36 +85,36 @@ impl<T> Committed<T> {
         (hop, lane)
     }
 
-    /// Makes the port of a serial stage, which reads the lane.
+    /// Creates the port of a serial stage that reads the lane.
     pub fn reader(self) -> Reader<T> {
         Reader::new(self.domain.id, self.slots, Signal::Commit)
     }
 }
 
 impl<T> Stamped<T> {
-    /// The domain that the lane is part of.
+    /// The domain of this lane.
     pub fn domain(&self) -> &Arc<Domain> {
         &self.domain
     }
 
-    /// Makes the port of a serial stage, which reads the lane.
+    /// Creates the port of a serial stage that reads the lane.
     pub fn reader(self) -> Reader<T> {
         Reader::new(self.domain.id, self.slots, Signal::Stamp)
     }
 }
 
-/// How a reader sees that an index was put.
+/// How a reader learns that an index was put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Signal {
-    /// By the writer's counter: the writer is serial.
+    /// By the writer's counter, because the writer is serial.
     Commit,
-    /// By the stamp of each slot: the writer is a hop.
+    /// By the stamp of each slot, because the writer is a hop.
     Stamp,
 }
 
 impl Signal {
-    /// One more than the greatest index that is known to be put, given that `next` is not known to be: `next` if it
-    /// is not, more if it is.
+    /// The end of what is known to be put: `next` if index `next` is not put yet, and a higher index if it
+    /// is. Every index below `next` was put before.
     #[inline]
     fn put<T>(self, slots: &Slots<T>, next: u64) -> u64 {
         match self {
@@ -121,14 +124,14 @@ impl Signal {
     }
 }
 
-/// The reading end of a lane: takes its cells in the order of the indices.
+/// The reading end of a lane. It takes the lane's cells in index order.
 #[derive(Debug)]
 pub struct Reader<T> {
     slots: Arc<Slots<T>>,
     signal: Signal,
-    /// Indices below this were taken: the same as `slots.taken`, which others may read.
+    /// Every index below this one was taken. `slots.taken` has the same value, for other threads to read.
     taken: u64,
-    /// Indices below this are known to be put. `taken <= put`.
+    /// Every index below this one is known to be put. `taken <= put`.
     put: u64,
     /// Open for index `taken - 1` until that is used up.
     turn: Turn,
@@ -139,18 +142,18 @@ impl<T> Reader<T> {
         Self { slots, signal, taken: 0, put: 0, turn: Turn::closed(domain) }
     }
 
-    /// The index of the cell that the next [`take`](Self::take) gives.
+    /// The index of the cell that the next [`take`](Self::take) returns.
     #[inline]
     pub fn next(&self) -> u64 {
         self.taken
     }
 
-    /// A view on the reader's head for threads that do not hold the reader.
+    /// Returns a view of the reader's next cell, for threads that do not hold the reader.
     pub fn watch(&self) -> Watch<T> {
         Watch { slots: Arc::clone(&self.slots), signal: self.signal }
     }
 
-    /// Whether the next cell is there.
+    /// Whether the next cell can be taken.
     #[inline]
     pub fn is_ready(&mut self) -> bool {
         if self.put == self.taken {
@@ -159,8 +162,8 @@ impl<T> Reader<T> {
         self.put > self.taken
     }
 
-    /// Takes the next cell, and opens a turn for its index. `None` if the cell is not there yet, or while the turn that
-    /// was opened last is not used up.
+    /// Takes the next cell, and opens a turn for its index. Returns `None` if the cell is not put yet, or if
+    /// the previous turn is not used up.
     #[inline]
     pub fn take(&mut self) -> Option<(&mut Turn, Cell<T>)> {
         if self.turn.is_open() || !self.is_ready() {
@@ -169,21 +172,21 @@ impl<T> Reader<T> {
         let index = self.taken;
         self.taken += 1;
         self.slots.taken.store(self.taken, Ordering::Relaxed);
-        // SAFETY: there is one reader, `taken` passes each index once, and the counter or the stamp that says that it was
-        // put was read with acquire.
+        // SAFETY: the lane has one reader, `taken` passes each index once, and the counter or the stamp that
+        // says that the index was put was loaded with acquire.
         let cell = unsafe { self.slots.take(index) };
         self.turn.open(index);
         Some((&mut self.turn, cell))
     }
 
-    /// The turn that was opened last.
+    /// The turn that was last opened.
     #[inline]
     pub fn turn(&mut self) -> &mut Turn {
         &mut self.turn
     }
 }
 
-/// Looks at the head of a lane from outside: whether its serial reader would find something.
+/// A view of a lane's next cell from outside. It tells whether the serial reader would find a cell.
 #[derive(Debug)]
 pub struct Watch<T> {
     slots: Arc<Slots<T>>,
@@ -197,7 +200,8 @@ impl<T> Watch<T> {
         self.slots.taken.load(Ordering::Relaxed)
     }
 
-    /// Whether the reader's next cell is there. May say yes a moment too long, while the reader moves on.
+    /// Whether the reader's next cell can be taken. The answer may be outdated: the reader may have taken it
+    /// already.
     #[inline]
     pub fn is_ready(&self) -> bool {
         let next = self.slots.taken.load(Ordering::Relaxed);

@@ -1,10 +1,11 @@
-//! The right to act for one index of a domain.
+//! Turns: the right to act for one index of a domain.
 
 use std::sync::atomic::AtomicU64 as StdAtomicU64;
 
 use crate::sync::Ordering;
 
-/// How many domains were made in this process. No two have the same number: 2^64 are out of reach.
+/// How many domains this process has created. The number identifies a domain; it does not wrap in practice,
+/// since that takes 2^64 domains.
 static DOMAINS: StdAtomicU64 = StdAtomicU64::new(1);
 
 /// The number of a new domain, which no other domain of this process has.
@@ -14,19 +15,20 @@ pub(super) fn new_domain() -> u64 {
 
 /// The right to act for one index of a domain, on the thread that has it.
 ///
-/// A turn is *open* from the moment at which a port gives its index until that index is used up, by
-/// [`Writer::put`](super::Writer::put) or [`Exit::release`](super::Exit::release). A port lends its turn as `&mut` and
-/// gives no further index while the turn is open.
+/// A turn is *open* from the moment at which a port gives its index until the index is used up, by
+/// [`Writer::put`](super::Writer::put) or [`Exit::release`](super::Exit::release). A port lends its turn as
+/// `&mut`, and gives no further index while the turn is open.
 ///
-/// Invariant: at any time, an index of a domain that was made and not yet released is in exactly one place: in an
-/// open turn, in a claim, in a ticket, or stored in one lane. Turns cannot be copied or made, so no user of this module
-/// can break that. It is what makes slots safe to write again: index *i* + capacity is made only after index *i* was
-/// released, and whoever released *i* had taken it out of every lane that it was ever stored in.
+/// Invariant: an index of a domain that was created and not yet released is in exactly one place: in an open
+/// turn, in a claim, in a permit, or stored in one lane. Turns cannot be copied or created by users of this
+/// module, so they cannot break this. It is the reason why slots may be written again. Index *i* + capacity
+/// is created only after index *i* was released, and the thread that released *i* had taken it out of every
+/// lane in which it was ever stored.
 #[derive(Debug)]
 pub struct Turn {
     /// The number of the domain.
     domain: u64,
-    /// The index that the turn was opened for last.
+    /// The index for which the turn was last opened.
     index: u64,
     is_open: bool,
 }
@@ -36,7 +38,7 @@ impl Turn {
         Self { domain, index: 0, is_open: false }
     }
 
-    /// The index that the turn is for, or was for last.
+    /// The index that the turn is for, or was last for.
     #[inline]
     pub fn index(&self) -> u64 {
         self.index
@@ -56,14 +58,14 @@ impl Turn {
         self.is_open = true;
     }
 
-    /// Uses the turn up for a port of `domain` whose next index is `next`.
+    /// Uses up the turn, for a port of `domain` whose next index is `next`.
     ///
     /// # Panics
-    /// If the turn is used up, is of another domain, or is for another index.
+    /// If the turn is used up, belongs to another domain, or is for another index.
     #[inline]
     pub(super) fn close(&mut self, domain: u64, next: u64) {
         let is_right = self.is_open & (self.domain == domain) & (self.index == next);
-        assert!(is_right, "a turn is used once, in its own domain, in the order of the indices");
+        assert!(is_right, "a turn can be used once only, in its own domain, and in the order of the indices");
         self.is_open = false;
     }
 }

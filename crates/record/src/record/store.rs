@@ -71,14 +71,14 @@ impl<T> Store<T> {
         self.slot(index).with(|slot| unsafe { (*slot).assume_init_ref() })
     }
 
-    /// The item in the slot of `index`, to be changed in place.
+    /// A mutable reference to the item in the slot of `index`.
     ///
     /// # Safety
-    /// The slot holds an item, and no other access to the slot overlaps the life of the reference.
+    /// The slot holds an item, and no other access to the slot happens while the reference lives.
     #[inline]
     #[expect(clippy::mut_from_ref, reason = "the caller has the slot for itself")]
     pub(super) unsafe fn get_mut(&self, index: u64) -> &mut T {
-        // SAFETY: the pointer is valid as long as `self`, and the caller promises the rest.
+        // SAFETY: the pointer is valid as long as `self`, and the caller guarantees the rest.
         self.slot(index).with_mut(|slot| unsafe { (*slot).assume_init_mut() })
     }
 

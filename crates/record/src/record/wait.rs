@@ -43,8 +43,8 @@ impl Patience {
         }
     }
 
-    /// As [`until`](Self::until), with an event count that has a hook: sleeps as `how` says. `None` if `how`
-    /// gives up.
+    /// Like [`until`](Self::until), for an event count that has a hook. It sleeps by means of `how`, and returns
+    /// `None` if `how` gives up.
     #[cold]
     pub(super) fn until_by<R>(
         &mut self,

@@ -1,4 +1,4 @@
-//! The inbox: every item comes out once, in the order of its thread's posts, and nothing is lost or kept.
+//! The inbox: every item comes out once, in the order of its thread's posts, and no item is lost or leaked.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

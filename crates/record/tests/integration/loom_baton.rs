@@ -1,9 +1,9 @@
-//! The counting baton, in every interleaving and under every outcome that the memory model allows.
+//! The counting baton, with every interleaving and every outcome that the memory model allows.
 //!
 //!     RUSTFLAGS="--cfg loom" cargo test -p anabranch-record --release --test integration loom_
 //!
-//! What is checked is the baton's promise alone: whoever has made work and pokes may forget about it. So the
-//! threads of these models look at nothing again of their own accord, as workers would.
+//! The models check only the promise of the baton: a thread that has made work and pokes need not look again.
+//! So unlike workers, the threads of these models never look again by themselves.
 
 use crate::model::check;
 use crate::ports::{Sink, open};
@@ -12,7 +12,7 @@ use anabranch_record::sync::{Arc, AtomicU64, Ordering};
 use anabranch_record::{Baton, EventCount, Held};
 use loom::thread;
 
-/// A serial stage that looks for flags and counts each once.
+/// A serial stage that looks for flags and counts each of them once.
 struct Flags<const N: usize> {
     raised: [AtomicU64; N],
     stage: Baton<[bool; N]>,
@@ -24,7 +24,7 @@ impl<const N: usize> Flags<N> {
         Arc::new(Self { raised, stage: Baton::new([false; N]) })
     }
 
-    /// Relaxed on both sides: only the baton's word orders a flag before the look at it.
+    /// Both sides are relaxed: only the word of the baton orders a flag before the look at it.
     fn raise_and_poke(&self, which: usize) {
         self.raised[which].store(1, Ordering::Relaxed);
         let mut held = self.stage.poke();
@@ -40,7 +40,7 @@ impl<const N: usize> Flags<N> {
         }
     }
 
-    /// All threads are gone: the baton is free, and every flag was seen.
+    /// All threads have ended. The baton must be free, and every flag seen.
     fn assert_all_seen(&self) {
         assert!(self.stage.word().is_free(), "a baton that nobody holds is free");
         let mut held = self.stage.poke().expect("it is free");
@@ -79,7 +79,7 @@ fn a_poke_between_the_last_look_and_the_subtraction_with_three_pokers() {
 
 #[test]
 fn a_poke_against_letting_go_and_looking_again() {
-    // Rule 7 after a full quantum: what the poker left to the holder, the holder sees once it has let go.
+    // Rule 7 after a full quantum: the holder sees what the poking thread has left to it, once it has let go.
     check(3, || {
         let flags = Flags::<2>::new();
         let other = Arc::clone(&flags);
@@ -98,7 +98,7 @@ fn a_poke_against_letting_go_and_looking_again() {
 
 #[test]
 fn closing_while_pokes_are_counted() {
-    // The last item closes the stage. Whoever pokes meanwhile or later gets nothing, and no count of pokes
+    // The last item closes the stage. A thread that pokes then or later gets nothing, and no number of pokes
     // makes the closed word look free.
     check(3, || {
         let closed = Arc::new(Baton::new(0));
@@ -141,7 +141,7 @@ fn whoever_sees_a_stage_closed_sees_what_it_did() {
     });
 }
 
-/// A hop and the sink behind it, as a pipeline has them.
+/// A hop and the sink after it, as in a pipeline.
 struct Line {
     hop: Hop<u64, Box<u64>>,
     sink: Baton<(Sink<Box<u64>>, Vec<u64>)>,
@@ -208,8 +208,8 @@ fn stamp_and_poke_against_the_sinks_last_look() {
 
 #[test]
 fn stamp_and_poke_against_a_worker_that_looks_again_and_parks() {
-    // One goes on with a long item. The other one looks for work after it has served, as workers do, and parks:
-    // that alone does not make up for a poke that was left out.
+    // One thread continues with a long item. The other one looks for work after it has served, as workers do,
+    // and sleeps. That look alone does not make up for a poke that was left out.
     check(3, || {
         let line = Line::with_items(2);
         let other = Arc::clone(&line);

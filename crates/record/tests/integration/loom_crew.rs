@@ -1,19 +1,20 @@
-//! The crew that lends helpers to jobs, in every interleaving and under every outcome that the memory model allows.
+//! The crew that lends helpers to jobs, with every interleaving and every outcome that the memory model
+//! allows.
 //!
 //!     RUSTFLAGS="--cfg loom" cargo test -p anabranch-record --release --test integration loom_
 //!
-//! Every model drops its crew, so a helper that is lost shows as a deadlock. What a job borrows is a cell whose
-//! accesses loom checks: a helper that touches it after `lend` has returned is a race.
+//! Every model drops its crew, so a lost helper shows as a deadlock. A job borrows a cell whose accesses loom
+//! checks, so a helper that touches it after `lend` has returned shows as a race.
 
 use crate::model::check;
 use anabranch_record::crew::{Crew, Guest, Stay};
 use anabranch_record::sync::{Arc, AtomicUsize, Condvar, Mutex, Ordering, RawCell, lock};
 use loom::thread;
 
-/// What a caller lends: its own before and after, the helpers' meanwhile.
+/// What a caller lends. It is the caller's own before and after the job, and the helpers' during the job.
 struct Lent(RawCell<u64>);
 
-// SAFETY: what these models check, and loom with them: while the job is lent all threads only read.
+// SAFETY: the models check it, and loom with them: while the job is lent, all threads only read.
 unsafe impl Sync for Lent {}
 
 impl Lent {
@@ -22,17 +23,17 @@ impl Lent {
     }
 
     fn look(&self) {
-        // SAFETY: loom fails the model if somebody may write at the same time.
+        // SAFETY: loom fails the model if another thread may write at the same time.
         self.0.with(|value| assert_eq!(unsafe { *value }, 7, "a job was called that is over"));
     }
 
     fn take_back(&mut self) {
-        // SAFETY: loom fails the model if somebody may read at the same time.
+        // SAFETY: loom fails the model if another thread may read at the same time.
         self.0.with_mut(|value| unsafe { *value = 0 });
     }
 }
 
-/// Lets threads wait for a count.
+/// A counter on which threads can wait.
 struct Gate(Mutex<usize>, Condvar);
 
 impl Gate {
@@ -55,7 +56,7 @@ impl Gate {
 
 #[test]
 fn a_helper_that_comes_late_or_not_at_all() {
-    // The first job calls at once and its body ends at once; the second calls before its body ends.
+    // The first job calls at once and its body ends at once. The second calls before its body ends.
     check(3, || {
         let crew = Crew::new(2, "helper");
         for _ in 0..2 {
@@ -89,7 +90,8 @@ fn a_helper_that_gives_way_and_may_come_again() {
 
 #[test]
 fn a_helper_that_gives_way_is_not_waited_for_in_another_job() {
-    // It goes from the inner job back to the outer one, where it stays until the inner `lend` has returned.
+    // The helper goes from the inner job back to the outer one, and stays there until the inner `lend` has
+    // returned.
     check(3, || {
         let crew = Crew::new(2, "helper");
         let returned = Gate::new();
@@ -122,7 +124,7 @@ fn two_helpers_leave_one_job() {
         let visits = AtomicUsize::new(0);
         let job = |_: &Guest<'_>| {
             lent.look();
-            // A helper that gave way for ever would come for ever.
+            // A helper that always gave way would come back for ever.
             let again = visits.fetch_add(1, Ordering::Relaxed) == 0;
             if again { Stay::Away } else { Stay::Done }
         };
@@ -133,7 +135,7 @@ fn two_helpers_leave_one_job() {
 
 #[test]
 fn a_call_is_heard() {
-    // The first job's helper goes back to sleep while the second calls, and waits for it.
+    // The helper of the first job goes back to sleep while the second job calls, and waits for it.
     check(3, || {
         let crew = Crew::new(2, "helper");
         for _ in 0..2 {
@@ -152,7 +154,7 @@ fn a_call_is_heard() {
 
 #[test]
 fn a_helper_comes_once_a_caller_has_gone() {
-    // Two callers are as many as the crew has threads: the helper comes to one when the other has ended.
+    // Two callers are as many as the crew has threads. The helper comes to one when the other has ended.
     check(2, || {
         let crew = Arc::new(Crew::new(2, "helper"));
         let other = Arc::clone(&crew);
@@ -188,7 +190,7 @@ fn a_helper_that_waits_in_one_job_is_called_to_another() {
         crew.lend(1, &waits, &nudge, |offer| {
             offer.call();
             inner.wait_for(1);
-            // A job in a job: its caller is counted once, so the crew has room for its helper.
+            // A job inside a job: its caller is counted once, so the crew has room for its helper.
             let came = Gate::new();
             let job = |_: &Guest<'_>| {
                 came.pass();

@@ -1,9 +1,9 @@
-//! The event count, in every interleaving and under every outcome that the memory model allows.
+//! The event count, with every interleaving and every outcome that the memory model allows.
 //!
 //!     RUSTFLAGS="--cfg loom" cargo test -p anabranch-record --release --test integration loom_
 //!
-//! A lost wake-up shows as a deadlock. Where a thread leaves after its one item, it stands for a worker that
-//! is busy with it for ever: the others must not need it any more.
+//! A lost wake-up shows as a deadlock. A thread that ends after one item stands for a worker that is busy
+//! with this item for ever: the other threads must not need it any more.
 
 use crate::model::check;
 use crate::ports::{Source, open};
@@ -30,7 +30,7 @@ fn park_until<R>(event: &EventCount, mut look: impl FnMut() -> Option<R>) -> R {
     }
 }
 
-/// A source with a hop behind it, and the event on which who claims waits.
+/// A source with a hop after it, and the event on which claiming threads wait.
 struct Lane {
     hop: Hop<u64, u64>,
     event: EventCount,
@@ -51,7 +51,7 @@ impl Lane {
         }
     }
 
-    /// Claims one item, waiting for it; who leaves work behind notifies in turn (rule 10).
+    /// Claims one item, and waits for it. A thread that leaves work behind notifies another (rule 10).
     fn claim_one(&self) -> u64 {
         let mut claim = park_until(&self.event, || self.hop.claim(1));
         #[cfg(not(mutant = "no_notice_of_what_is_left"))]
@@ -106,7 +106,7 @@ fn two_items_wake_two_consumers_that_stay_with_their_first() {
 
 #[test]
 fn two_consumers_share_two_items_and_the_end() {
-    // One of them may have both, while the other goes in and out of the park: the end wakes it (rule 10).
+    // One of them may get both items while the other goes to sleep and wakes. The end wakes it (rule 10).
     check(2, || {
         let (mut source, lane) = Lane::open(2);
         let taken = Arc::new(AtomicU64::new(0));
@@ -139,7 +139,8 @@ fn two_consumers_share_two_items_and_the_end() {
 
 #[test]
 fn three_threads_on_the_wake_flag() {
-    // Two notifiers and one that waits for both: a wake-up that is under way covers the second notice or not.
+    // Two notifiers, and one thread that waits for both. A wake-up that is under way may or may not cover the
+    // second notification.
     check(3, || {
         let shared = Arc::new((EventCount::new(), AtomicU64::new(0), AtomicU64::new(0)));
         let first = Arc::clone(&shared);
@@ -198,8 +199,8 @@ fn the_end_of_a_run_against_a_notice_and_one_that_parks() {
 
 #[test]
 fn a_replica_that_is_given_back_against_a_put_and_one_that_parks() {
-    // One replica: who gives it back is busy for ever then, and so is who puts. The third was told of the item
-    // while the replica was taken, and may be about to park again.
+    // There is one replica. The thread that gives it back is busy for ever, and so is the thread that puts.
+    // The third thread was told of the item while the replica was taken, and may be about to sleep again.
     check(3, || {
         let (mut source, lane) = Lane::open(1);
         let replicas = Arc::new(AtomicUsize::new(1));

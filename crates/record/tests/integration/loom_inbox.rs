@@ -49,7 +49,7 @@ fn a_slot_is_used_again_by_another_thread() {
 
 #[test]
 fn a_post_against_the_end_of_the_taker() {
-    // Loom tells of an item that is dropped twice or never.
+    // Loom reports an item that is dropped twice or never.
     check(3, || {
         let (inbox, mut taker) = inbox(4);
         inbox.post(Box::new(1)).unwrap();
@@ -68,7 +68,8 @@ fn a_post_against_the_end_of_the_taker() {
 
 #[test]
 fn a_post_and_a_look_against_a_flag_and_a_look() {
-    // Who sleeps says so and looks at the inbox, who posts looks whether anybody sleeps: one of the two must see.
+    // A thread that sleeps first sets a flag and looks at the inbox. A thread that has posted looks at the
+    // flag. One of the two must see the other.
     check(3, || {
         let (inbox, _taker) = inbox(2);
         let sleeps = Arc::new(AtomicBool::new(false));

@@ -1,5 +1,5 @@
-//! Lanes, in every interleaving and under every outcome that the memory model allows: loom also checks that no
-//! two threads touch a slot without one having seen the other done with it.
+//! Lanes, with every interleaving and every outcome that the memory model allows. Loom also checks that a
+//! thread touches a slot only after it has seen that the other thread is done with it.
 //!
 //!     RUSTFLAGS="--cfg loom" cargo test -p anabranch-record --release --test integration loom_
 
@@ -11,14 +11,15 @@ use loom::thread;
 
 type Line = (Source<Box<u64>>, Arc<Hop<Box<u64>, Box<u64>>>, Sink<Box<u64>>);
 
-/// Source, parallel stage, sink. Boxes: a value that is moved twice, or lost, is a fault of memory.
+/// A source, a parallel stage and a sink. The values are boxes, so a value that is moved twice or lost is a
+/// memory fault.
 fn line(window: usize) -> Line {
     let (source, lane, exit) = open(window);
     let (hop, lane) = lane.hop();
     (source, Arc::new(hop), Sink { reader: lane.reader(), exit })
 }
 
-/// Claims up to `most` and carries them across. Says which items those were.
+/// Claims up to `most` items and carries them across. Returns which items those were.
 fn carry(hop: &Hop<Box<u64>, Box<u64>>, most: u64) -> Vec<u64> {
     let mut carried = Vec::new();
     let Some(mut claim) = hop.claim(most) else { return carried };
@@ -53,7 +54,7 @@ fn claim_against_claim_has_disjoint_ranges_and_moves_each_value_once() {
 
 #[test]
 fn claim_against_commit() {
-    // What is claimed was committed: the claimer sees it whole.
+    // What is claimed was committed, so the claiming thread sees it whole.
     check(3, || {
         let (mut source, hop, mut sink) = line(2);
         let other = Arc::clone(&hop);
@@ -74,7 +75,7 @@ fn claim_against_commit() {
 
 #[test]
 fn two_claimers_stamp_against_the_serial_reader() {
-    // The reader looks while they write: it gets a prefix, in order, each value whole.
+    // The reader looks while the others write. It gets a prefix, in order, with each value whole.
     check(3, || {
         let (mut source, hop, mut sink) = line(2);
         source.put(Cell::Value(Box::new(0)));
@@ -94,7 +95,8 @@ fn two_claimers_stamp_against_the_serial_reader() {
 
 #[test]
 fn a_slot_is_written_again_only_after_it_was_taken() {
-    // Window 1: index 1 uses the slots of index 0 in both lanes, while the sink has just taken from the second.
+    // With a window of 1, index 1 uses the slots of index 0 in both lanes, while the sink has just taken from
+    // the second.
     check(4, || {
         let (mut source, hop, mut sink) = line(1);
         source.put(Cell::Value(Box::new(0)));
@@ -122,8 +124,8 @@ fn a_slot_is_written_again_only_after_it_was_taken() {
 
 #[test]
 fn a_slot_is_written_again_only_after_three_lanes_have_let_go_of_it() {
-    // Source, parallel, serial, sink with one index in flight: the claimer is one thread, the serial stage and
-    // the sink another, and the source goes on from what the sink released.
+    // A source, a parallel stage, a serial stage and a sink, with one index in flight. One thread claims,
+    // another runs the serial stage and the sink, and the source continues after what the sink has released.
     check(3, || {
         let (mut source, lane, exit) = open::<Box<u64>>(1);
         let (hop, lane) = lane.hop::<Box<u64>>();
@@ -159,8 +161,8 @@ fn a_slot_is_written_again_only_after_three_lanes_have_let_go_of_it() {
 
 #[test]
 fn stop_against_pull() {
-    // Item 0 fails while the source goes on: whatever index the source has reached, the stop at 0 is the least,
-    // and the sink meets it where item 0 would have been.
+    // Item 0 fails while the source continues. Whatever index the source has reached, the stop at 0 is the
+    // lowest, and the sink meets it in the place of item 0.
     check(3, || {
         let (mut source, hop, mut sink) = line(2);
         source.put(Cell::Value(Box::new(0)));
@@ -184,8 +186,8 @@ fn stop_against_pull() {
 
 #[test]
 fn stop_against_stop_and_what_is_above_it() {
-    // Two claimers; both items fail. Above `stop` items are dropped without running, never below: so the sink
-    // meets the failure of item 0, even when that of item 1 came first.
+    // There are two claiming threads, and both items fail. Items above `stop` are dropped without running,
+    // and items below it never. So the sink meets the failure of item 0, even if that of item 1 came first.
     check(3, || {
         let (mut source, hop, mut sink) = line(2);
         source.put(Cell::Value(Box::new(0)));

@@ -1,4 +1,4 @@
-//! Every interleaving that the memory model allows of the record's synchronisation, in small shapes.
+//! The synchronisation of records, in small shapes, with every interleaving that the memory model allows.
 //!
 //!     RUSTFLAGS="--cfg loom" cargo test -p anabranch-record --release --test integration loom_record
 
@@ -9,7 +9,7 @@ fn check(model: impl Fn() + Sync + Send + 'static) {
     check_to(3, model);
 }
 
-/// With at most so many switches away from a thread that could have gone on.
+/// The bound on preemptions: switches away from a thread that could have continued.
 fn check_to(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
@@ -219,7 +219,8 @@ fn an_observer_against_a_writer_that_moves_on() {
     });
 }
 
-/// A writer that loses a claim has held its side down for a moment; a reader may have gone to sleep over it.
+/// A writer that loses a claim has held its side down for a moment, and a reader may have gone to sleep
+/// because of it.
 #[test]
 fn a_lost_claim_of_a_writer_against_a_waiting_reader() {
     check_to(2, || {
@@ -237,7 +238,7 @@ fn a_lost_claim_of_a_writer_against_a_waiting_reader() {
         let mut slots = b.stall(1).unwrap();
         let index = slots.index();
         slots.push(index);
-        // The item after the one that is waited for may be kept as long as one likes.
+        // The item after the one that is waited for may be kept for any time.
         let _reader = if index == 1 {
             reads.join().unwrap()
         } else {
@@ -248,7 +249,7 @@ fn a_lost_claim_of_a_writer_against_a_waiting_reader() {
     });
 }
 
-/// The same of readers, against a writer that waits for room.
+/// The same for readers, against a writer that waits for room.
 #[test]
 fn a_lost_claim_of_a_reader_against_a_waiting_writer() {
     check_to(2, || {
@@ -274,7 +275,7 @@ fn a_lost_claim_of_a_reader_against_a_waiting_writer() {
     });
 }
 
-/// A writer may go by a limit that another one raised: it has what the readers did before that.
+/// A writer may use a limit that another writer has raised. It then sees what the readers did before that.
 #[test]
 fn a_limit_that_another_writer_has_raised() {
     check_to(2, || {
@@ -300,7 +301,8 @@ fn a_limit_that_another_writer_has_raised() {
     });
 }
 
-/// The reader has skipped what is not committed yet: a writer then waits for another one's commit.
+/// The reader has skipped items that are not committed yet, so a writer waits for the commit of another
+/// writer.
 #[test]
 fn a_commit_against_another_writer_that_waits_for_it() {
     check_to(2, || {

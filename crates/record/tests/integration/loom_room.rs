@@ -1,5 +1,5 @@
-//! The window's room between the sink that gives it and the source that waits for it, in every interleaving
-//! and under every outcome that the memory model allows.
+//! The room of a window, between the sink that gives it and the source that waits for it, with every
+//! interleaving and every outcome that the memory model allows.
 //!
 //!     RUSTFLAGS="--cfg loom" cargo test -p anabranch-record --release --test integration loom_
 
@@ -10,7 +10,7 @@ use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Ordering, fence};
 use anabranch_record::{Baton, EventCount};
 use loom::thread;
 
-/// A source behind its baton and the event on which who would pull waits.
+/// A source with its baton, and the event on which threads wait that could pull.
 struct Front {
     source: Baton<Source<u64>>,
     room: Arc<Domain>,
@@ -25,7 +25,7 @@ fn open(window: usize) -> (Arc<Front>, Sink<u64>) {
 }
 
 impl Front {
-    /// Pulls while there is room, lets go and looks again (rules 3 and 7). Says what the look found.
+    /// Pulls while there is room, lets go and looks again (rules 3 and 7). Returns what the look found.
     fn pull(&self, next: &mut impl Iterator<Item = u64>) -> bool {
         let Some(mut held) = self.source.poke() else { return false };
         let source = held.state();
@@ -45,7 +45,8 @@ impl Front {
 
 #[test]
 fn released_fence_word_against_free_it_fence_look() {
-    // Whoever pulls finds the window full and lets go, while the sink makes room: one of them must know.
+    // The thread that pulls finds the window full and lets go, while the sink makes room. One of the two must
+    // know.
     check(4, || {
         let (front, mut sink) = open(1);
         front.pull(&mut [0].into_iter());
@@ -65,7 +66,7 @@ fn released_fence_word_against_free_it_fence_look() {
 
 #[test]
 fn released_against_pull_and_park_with_the_room_notice() {
-    // The sink gives room once and then is busy for ever: who pulls must not be asleep.
+    // The sink gives room once and is then busy for ever, so the thread that pulls must not be asleep.
     check(4, || {
         let (front, mut sink) = open(1);
         front.pull(&mut [0].into_iter());
@@ -95,7 +96,7 @@ fn released_against_pull_and_park_with_the_room_notice() {
 
 #[test]
 fn released_against_a_puller_that_lets_go_and_another_that_parks() {
-    // Who lets go has other business for ever, and so has the sink: the third must pull.
+    // The thread that lets go is then busy for ever, and so is the sink. The third thread must pull.
     check(2, || {
         let (front, mut sink) = open(1);
         front.pull(&mut [0].into_iter());
@@ -144,8 +145,9 @@ fn released_against_a_puller_that_lets_go_and_another_that_parks() {
 
 #[test]
 fn a_worker_that_leaves_against_one_that_takes_the_source() {
-    // Who leaves has put something and goes only if the source, which may block, is not held; who takes the source
-    // asks it only if somebody else is there or nothing else is to be done. What was put must not be left to nobody.
+    // The thread that leaves has put something, and leaves only if the source, which may block, is not held.
+    // A thread that takes the source asks it only if another thread is there or there is nothing else to do.
+    // The item must not be left to nobody.
     check(4, || {
         let (front, _sink) = open(1);
         let workers = Arc::new(AtomicUsize::new(2));

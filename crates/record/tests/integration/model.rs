@@ -1,7 +1,7 @@
 //! What the loom models share.
 
-/// Runs `model` in every interleaving with at most `preemptions` preemptions, under every outcome that the
-/// memory model allows. Threads that all wait for one another are a failure: loom reports a deadlock.
+/// Runs `model` in every interleaving with at most `preemptions` preemptions, and with every outcome that the
+/// memory model allows. It is a failure if all threads wait for one another: loom reports a deadlock.
 pub fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);

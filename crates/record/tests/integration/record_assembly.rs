@@ -1,4 +1,5 @@
-//! What a burst of 64 words compiles to on x86-64: no read-modify-write, one fence, vector instructions.
+//! The instructions of a burst of 64 words on x86-64: no read-modify-write, one fence, and vector
+//! instructions.
 
 use std::{
     fs,
@@ -64,7 +65,7 @@ fn instructions<'a>(assembly: &'a str, function: &str) -> Vec<&'a str> {
     body.lines().map(str::trim).filter(|line| !line.starts_with(['.', '#'])).collect()
 }
 
-/// A fence is `mfence` or, where that is quicker, a locked *or* of nothing into the thread's own stack.
+/// A fence is `mfence` or, where that is faster, a locked *or* of 0 into the thread's own stack.
 fn is_fence(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     matches!(words[..], ["mfence"] | ["lock", "orl", "$0,", "-64(%rsp)"])

@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-/// Counts how many of its items live and how many were made; a second drop of one item aborts the test.
+/// Counts how many of its items exist and how many were created. A second drop of an item aborts the test.
 #[derive(Default, Clone)]
 struct Census {
     live: Arc<AtomicIsize>,
@@ -152,7 +152,7 @@ fn a_forgotten_burst_gives_no_item_twice() {
     assert_eq!(census.live(), 0);
 }
 
-/// Fills a record, uses some of it, and drops its parts in the order that `order` says.
+/// Fills a record, uses a part of it, and drops its parts in the order that `order` gives.
 fn drop_views<W: WriteDeal, R: ReadDeal<Counted>>(writers: W, readers: R, order: [usize; 3]) {
     let census = Census::default();
     let record = Record::new(writers, readers);

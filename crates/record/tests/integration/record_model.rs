@@ -1,25 +1,25 @@
-//! Random operations on a record and on a plain model of it give the same answers.
+//! Random operations on a record and on a plain model of it give the same results.
 
 use anabranch_record::{All, Dealt, ReadView, Record, TryStallError, WriteView, one_to_one};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
 #[derive(Debug, Clone)]
-enum Step {
-    /// Stall this many slots, write so many of them, commit so many of those.
+enum Operation {
+    /// Stall this many slots, write this many of them, and commit this many of those.
     Write {
         view: usize,
         stall: usize,
         write: usize,
         commit: usize,
     },
-    /// Receive this many items, release so many of them.
+    /// Receive this many items, and release this many of them.
     Read {
         view: usize,
         receive: usize,
         release: usize,
     },
-    /// Hand the reader's place over to a successor, wider by this much.
+    /// Hand the reader's place over to a successor whose horizon is larger by this much.
     Succeed {
         view: usize,
         wider: usize,
@@ -27,27 +27,27 @@ enum Step {
     DropWriter,
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let step = prop_oneof![
+fn operations() -> impl Strategy<Value = Vec<Operation>> {
+    let operation = prop_oneof![
         10 => (0..3usize, 1..=4usize, 0..=4usize, 0..=4usize)
-            .prop_map(|(view, stall, write, commit)| Step::Write { view, stall, write, commit }),
+            .prop_map(|(view, stall, write, commit)| Operation::Write { view, stall, write, commit }),
         10 => (0..3usize, 1..=4usize, 0..=4usize)
-            .prop_map(|(view, receive, release)| Step::Read { view, receive, release }),
-        2 => (0..3usize, 0..=2usize).prop_map(|(view, wider)| Step::Succeed { view, wider }),
-        1 => Just(Step::DropWriter),
+            .prop_map(|(view, receive, release)| Operation::Read { view, receive, release }),
+        2 => (0..3usize, 0..=2usize).prop_map(|(view, wider)| Operation::Succeed { view, wider }),
+        1 => Just(Operation::DropWriter),
     ];
-    prop::collection::vec(step, 0..120)
+    prop::collection::vec(operation, 0..120)
 }
 
 proptest! {
     #[test]
-    fn one_to_one_is_a_bounded_queue(steps in steps(), horizons in (4..7usize, 4..7usize)) {
+    fn one_to_one_is_a_bounded_queue(operations in operations(), horizons in (4..7usize, 4..7usize)) {
         let (writer, mut reader) = one_to_one::<Box<u64>>(horizons.0, horizons.1);
         let (mut writer, bound) = (Some(writer), horizons.0 + horizons.1);
         let (mut queue, mut next) = (VecDeque::new(), 0);
-        for step in steps {
-            match step {
-                Step::Write { stall, write, commit, .. } => {
+        for operation in operations {
+            match operation {
+                Operation::Write { stall, write, commit, .. } => {
                     let Some(writer) = &mut writer else { continue };
                     match writer.try_stall(stall) {
                         Ok(mut slots) => {
@@ -67,7 +67,7 @@ proptest! {
                         }
                     }
                 }
-                Step::Read { receive, release, .. } => match reader.try_receive(receive) {
+                Operation::Read { receive, release, .. } => match reader.try_receive(receive) {
                     Some(mut items) => {
                         prop_assert!(items.len() == receive || writer.is_none());
                         prop_assert_eq!(items.len(), receive.min(queue.len()));
@@ -78,27 +78,27 @@ proptest! {
                     }
                     None => prop_assert!(writer.is_some() && queue.len() < receive),
                 },
-                Step::Succeed { .. } => prop_assert_eq!(reader.ready(), queue.len()),
-                Step::DropWriter => writer = None,
+                Operation::Succeed { .. } => prop_assert_eq!(reader.ready(), queue.len()),
+                Operation::DropWriter => writer = None,
             }
         }
     }
 
-    /// Two dealt writers to two readers that see all, with hand-over and growth, against the whole sequence and
-    /// each view's index.
+    /// Two dealt writers and two readers that see all items, with hand-over and growth, compared with the
+    /// whole sequence and with each view's index.
     #[test]
-    fn many_views_are_indices_into_one_sequence(steps in steps(), burst in 1..4usize) {
+    fn many_views_are_indices_into_one_sequence(operations in operations(), burst in 1..4usize) {
         let record = Record::<Box<u64>, _, _>::new(Dealt::of(2, burst), All::of(2));
         let mut writers: [WriteView<_, _>; 2] = [0, 1].map(|id| record.writer(id, 4).unwrap());
         let mut readers: [ReadView<_, _>; 2] = [0, 1].map(|id| record.reader(id, 4).unwrap());
-        // Each writer's and reader's next index; a writer owns the indices `dealt` says.
+        // The next index of each writer and reader. `dealt` says which indices a writer owns.
         let dealt = |seat: usize, index: u64| (index..).find(|index| *index as usize / burst % 2 == seat).unwrap();
         let (mut commits, mut releases) = ([dealt(0, 0), dealt(1, 0)], [0u64; 2]);
         let mut widest = 4;
-        for step in steps {
+        for operation in operations {
             let committed = commits[0].min(commits[1]);
-            match step {
-                Step::Write { view, stall, write, commit } => {
+            match operation {
+                Operation::Write { view, stall, write, commit } => {
                     let seat = view % 2;
                     let from = commits[seat];
                     let run = (from / burst as u64 + 1) * burst as u64;
@@ -120,7 +120,7 @@ proptest! {
                         }
                     }
                 }
-                Step::Read { view, receive, release } => {
+                Operation::Read { view, receive, release } => {
                     let seat = view % 2;
                     let from = releases[seat];
                     match readers[seat].try_receive(receive) {
@@ -135,7 +135,7 @@ proptest! {
                         None => prop_assert!(committed < from + receive as u64),
                     }
                 }
-                Step::Succeed { view, wider } => {
+                Operation::Succeed { view, wider } => {
                     let seat = view % 2;
                     let [first, second] = readers;
                     let (leaver, other) = if seat == 0 { (first, second) } else { (second, first) };
@@ -147,7 +147,7 @@ proptest! {
                     readers = if seat == 0 { [successor, other] } else { [other, successor] };
                     prop_assert_eq!(record.span() as u64, widest + 4);
                 }
-                Step::DropWriter => {}
+                Operation::DropWriter => {}
             }
         }
     }

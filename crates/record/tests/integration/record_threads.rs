@@ -1,11 +1,11 @@
-//! Records under threads: every item once, in order, whatever the form, the bursts and the ends.
+//! Records with threads: every item arrives once and in order, for all forms, bursts and ends.
 
 use anabranch_record::{Dealt, Owning, ReadDeal, Record, Tickets, WriteDeal};
 use std::thread;
 
 const ITEMS: u64 = 12_000;
 
-/// Writers write each index into its slot until `ITEMS` is passed; gives what each reader saw.
+/// The writers write each index into its slot until `ITEMS` is passed. Returns what each reader saw.
 fn run<W: WriteDeal, R: ReadDeal<Box<u64>> + Owning>(
     record: Record<Box<u64>, W, R>,
     views: (usize, usize),
@@ -15,7 +15,7 @@ fn run<W: WriteDeal, R: ReadDeal<Box<u64>> + Owning>(
         for id in 0..views.0 {
             let mut writer = record.writer(id, bursts.0).unwrap();
             scope.spawn(move || {
-                // Another writer may have ended the stream already, and the readers have gone.
+                // Another writer may have ended the stream already, and the readers are gone.
                 while let Ok(mut slots) = writer.stall(bursts.0) {
                     if slots.index() >= ITEMS {
                         break;
@@ -88,7 +88,7 @@ fn dealt_writers_and_ticket_readers() {
     }
 }
 
-/// Views leave and are succeeded in the middle of everything, now and then by a wider one.
+/// Views leave and are succeeded at any time, sometimes by a wider one.
 #[test]
 fn broadcast_with_hand_over_and_growth_loses_nothing() {
     let record = Record::<Box<u64>>::broadcast(2);
@@ -138,7 +138,7 @@ fn broadcast_with_hand_over_and_growth_loses_nothing() {
     });
 }
 
-/// Ticket views end at odd moments with claims in hand; the others take over.
+/// Views with tickets end at odd moments with claims in hand, and other views take these over.
 #[test]
 fn tickets_survive_views_that_end_early() {
     for seed in 0..20 {

@@ -5,7 +5,7 @@ use anabranch_record::{
 };
 use std::{sync::mpsc, thread, time::Duration};
 
-/// Writes the indices themselves, `n` of them as far as there is room; returns how many.
+/// Writes the indices themselves, at most `n` of them and as many as there is room for. Returns how many.
 fn write<W: WriteDeal>(writer: &mut WriteView<u64, W>, n: usize) -> usize {
     let Ok(mut slots) = writer.try_stall(n) else { return 0 };
     let written = slots.fill(slots.index()..);

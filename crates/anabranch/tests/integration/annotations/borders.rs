@@ -81,7 +81,7 @@ twice! {
     }
 
     fn collisions(items: u64, result: u64) -> (u64, u64) {
-        // Names that an expansion might use.
+        // These names might occur in an expansion.
         let value = 1;
         let item = 2;
         let mut report = 0u64;

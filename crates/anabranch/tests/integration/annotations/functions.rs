@@ -148,7 +148,7 @@ fn methods_of_traits() {
     assert_eq!(within(|| 3u64.sum(100)), 14_850);
 }
 
-/// Counts words: methods that change their `self` in a serial stage.
+/// Counts words with methods that change `self` in a serial stage.
 #[derive(Default)]
 struct Counter {
     counts: BTreeMap<String, usize>,
@@ -205,7 +205,7 @@ fn methods_with_self() {
 }
 
 mod renamed {
-    //! A crate that calls it by another name.
+    //! The crate under another name.
     use anabranch as ab;
 
     #[ab::stream(crate = self::ab)]

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use crate::contract_support::watchdog::within;
 use anabranch::stream;
 
-/// The same functions twice: annotated, and as plain loops.
+/// Compiles the same functions twice: with their annotations, and as plain loops.
 macro_rules! twice {
     ($($(#[$attr:meta])* fn $name:ident $([$($generics:tt)*])? ($($args:tt)*) $(-> $result:ty)? $body:block)*) => {
         mod annotated {
@@ -24,7 +24,7 @@ macro_rules! twice {
     };
 }
 
-/// Both forms, with these arguments each, give the same.
+/// Checks that both forms give the same result for these arguments.
 macro_rules! same {
     ($name:ident($($arg:expr),*)) => {{
         let plain = within(move || plain::$name($($arg),*));
@@ -42,7 +42,7 @@ mod moves;
 mod names;
 mod states;
 
-/// Work that takes a while, and not always the same.
+/// Work that takes some time, which differs from item to item.
 fn hash(n: u64) -> u64 {
     (0..n % 97).fold(n, |hash, k| hash.rotate_left(5) ^ (k.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
 }

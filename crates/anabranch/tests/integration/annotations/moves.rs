@@ -1,4 +1,4 @@
-//! Variables of the function that a part moves.
+//! Variables of the function that a stage or the source moves.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Names: which variable is meant, in macros, beside items, where a user has names of ours.
+//! Which variable a name means: in macros, next to items, and if the user has the names of the expansion.
 
 use super::moves::add;
 use super::*;

@@ -23,7 +23,7 @@ impl Op {
     }
 }
 
-/// A stretch of parallel operators, with no serial stage between them.
+/// A stretch of parallel operators without a serial stage between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Chain {
     Direct,
@@ -66,7 +66,7 @@ impl Chain {
     }
 }
 
-/// A serial stage. Limits are origins of items, so that all readings agree on them.
+/// A serial stage. Its limits are source indices, so that all readings agree on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Serial {
     Each,
@@ -86,7 +86,7 @@ pub struct Segment {
     pub serial: Serial,
 }
 
-/// How the pipeline ends. All but the first stand behind a serial stage (or the source) only.
+/// The end of the pipeline. All ends but the first can only follow a serial stage or the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     TryForEach,
@@ -102,7 +102,8 @@ pub enum Kind {
     Panic,
 }
 
-/// What goes wrong: at a node, at an item of the source or, with `child`, at some of what became of it.
+/// A fault: at a node, and at an item of the source or, with `child`, at some of the items that were made of
+/// it.
 #[derive(Debug, Clone, Copy)]
 pub struct Fault {
     pub node: usize,
@@ -111,7 +112,7 @@ pub struct Fault {
     pub kind: Kind,
 }
 
-/// What takes time. It changes what the threads do, and must not change what comes out.
+/// A delay. It changes the order in which threads act, and must not change the results.
 #[derive(Debug, Clone, Copy)]
 pub enum Delay {
     None,
@@ -135,7 +136,8 @@ pub struct Case {
     pub delay: Delay,
 }
 
-/// The number of the `at`th node of segment `segment`: operators come first, the serial stage is the fourth.
+/// The number of node `at` of segment `segment`. The operators come first, and the serial stage is the
+/// fourth.
 pub fn node(segment: usize, at: usize) -> usize {
     4 * (segment + 1) + at
 }
@@ -155,7 +157,8 @@ impl Case {
         nodes
     }
 
-    /// The fault that was planted for an item at a node. `child` says that the item is being made of another.
+    /// The fault that was planted for an item at a node. `child` says that the item is being made of another
+    /// one.
     pub fn fault(&self, node: usize, origin: u64, path: u64, child: bool) -> Option<&Fault> {
         self.faults.iter().find(|fault| {
             fault.node == node
@@ -167,8 +170,9 @@ impl Case {
         })
     }
 
-    /// Sources whose items may be in flight at once. What a batch keeps, and what waits as a batch, counts for
-    /// itself: of each batch stage a batch that fills, and a full one for each index of the window.
+    /// How many items of the source may be in flight at once. Items that a batch keeps, and those of a
+    /// finished batch, count in addition: for each batch stage a batch that is being filled, and a full one
+    /// for each index of the window.
     pub fn bound(&self) -> usize {
         let sizes = self.segments.iter().map(|segment| match segment.serial {
             Serial::Batch(size) => size,
@@ -246,10 +250,10 @@ fn faults() -> impl Strategy<Value = Vec<Fault>> {
 }
 
 impl Case {
-    /// The nearest case that the test has a pipeline for: not every stage stands behind every stretch there,
-    /// since every pair is code of its own.
+    /// The nearest case for which the tests have a pipeline. They do not have every stage after every
+    /// stretch, because every pair is code of its own.
     pub fn buildable(mut self) -> Self {
-        // Two flat stretches at most: three children of three children are enough.
+        // At most two flat stretches: three children of three children are enough.
         let mut flat = 0;
         for chain in self.segments.iter_mut().map(|segment| &mut segment.chain).chain([&mut self.tail]) {
             flat += chain.ops().iter().filter(|&&op| op == Op::FlatMap).count();
@@ -270,7 +274,7 @@ impl Case {
         if self.tail != Chain::Direct {
             self.end = End::TryForEach;
         }
-        // What was planted in a node that is gone is planted in another.
+        // Faults of nodes that were removed are planted in other nodes.
         let nodes = self.nodes();
         let place = |node: usize| if nodes.contains(&node) { node } else { nodes[node % nodes.len()] };
         self.faults.iter_mut().for_each(|fault| fault.node = place(fault.node));
@@ -281,7 +285,7 @@ impl Case {
     }
 }
 
-/// Any case. `window` and `workers` are those of the contract's tests: 1 to 64, 1 to 9.
+/// Any case. `window` is 1 to 64 and `workers` 1 to 9, as in the tests of the contract.
 pub fn cases() -> impl Strategy<Value = Case> {
     let segments = prop::collection::vec(
         (chain(), serial()).prop_map(|(chain, serial)| Segment { chain, serial }),

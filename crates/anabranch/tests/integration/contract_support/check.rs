@@ -1,11 +1,11 @@
-//! One case held against the contract.
+//! Checks one case against the contract.
 
 use super::case::Case;
 use super::model::{Seen, plain_loop};
 use super::pipeline::{Executor, Observed, run};
 use super::{process, watchdog};
 
-/// Runs a case as a loop, inline and by threads, and says where they part.
+/// Runs a case as a loop, inline and with threads, and reports how they differ.
 pub fn hold(case: &Case) -> Result<(), String> {
     watchdog::hush();
     let (plain, whole) = plain_loop(case);
@@ -22,7 +22,7 @@ pub fn hold(case: &Case) -> Result<(), String> {
     if threads.threads > case.workers {
         return Err(format!("{} threads ran for {} workers", threads.threads, case.workers));
     }
-    // The system may need a moment to forget a thread that has left.
+    // The system may need a moment until a thread that has ended is gone.
     let gone = || process::threads_named(&format!("{}-", threads.title)) == 0;
     if !watchdog::comes_true(watchdog::LIMIT / 2, gone) {
         return Err("threads outlive the call".into());
@@ -39,7 +39,7 @@ fn compare(who: &str, ours: &Observed, plain: &Seen, whole: bool) -> Result<(), 
         return Err(format!("{who}: {:?}\nthe loop: {:?}", seen.result(), plain.result()));
     }
     for (at, (ours, theirs)) in seen.serial.iter().zip(&plain.serial).enumerate() {
-        // It may have run ahead of what stopped the stream, never astray.
+        // A serial stage may have run ahead of what stopped the stream, but must have seen the right items.
         if !ours.starts_with(theirs) || (whole && ours.len() > theirs.len()) {
             return Err(format!("{who}: serial stage {at} saw {ours:?}\nin the loop {theirs:?}"));
         }
@@ -47,7 +47,7 @@ fn compare(who: &str, ours: &Observed, plain: &Seen, whole: bool) -> Result<(), 
     Ok(())
 }
 
-/// As [`hold`]; a hang is an error too.
+/// Like [`hold`]. A hang is an error too.
 pub fn hold_in_time(case: &Case) -> Result<(), String> {
     let ours = case.clone();
     watchdog::finishes_within(watchdog::LIMIT, move || hold(&ours))

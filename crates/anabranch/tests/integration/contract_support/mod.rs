@@ -1,7 +1,7 @@
-//! What the contract's tests share: items that are counted, random pipelines in three readings (a plain loop,
-//! the inline executor, threads), a watchdog, and a look at the process from outside.
+//! What the tests of the contract share: items that are counted, random pipelines in three readings (a plain
+//! loop, the inline executor, threads), a watchdog, and a look at the process from outside.
 //!
-//! Nothing here reaches into the crate: all is seen as a user sees it.
+//! Nothing here uses internals of the crate: everything is seen as a user sees it.
 
 #![allow(dead_code, missing_docs)] // each test file uses a part of it
 

@@ -1,4 +1,4 @@
-//! The plain loop: what a case means, said without the crate.
+//! The plain loop: the meaning of a case, written without the crate.
 
 use super::case::{Case, End, Fault, Kind, Op, Serial, node};
 use super::world::{Planted, SINK, SOURCE, mix};
@@ -6,27 +6,27 @@ use super::world::{Planted, SINK, SOURCE, mix};
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
-    /// With all items, or because something had enough.
+    /// After all items, or because a stage or the end needed no more.
     Complete,
-    /// With the item that was looked for.
+    /// With the item that was searched for.
     Found(u64),
     Error(Planted),
     Panic(Planted),
 }
 
-/// What is seen of a run: what the sink got, what it gave, and what its serial stages saw.
+/// What one can see of a run: what the sink got, what it returned, and what its serial stages saw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
     pub delivered: Vec<u64>,
     pub ended: Ended,
     pub serial: Vec<Vec<u64>>,
-    /// Items that the source was asked for and had.
+    /// How many items the source was asked for and had.
     pub asked: usize,
 }
 
 impl Seen {
-    /// What must be the same in every reading. Serial stages that are not the last may have run ahead of what
-    /// stopped the stream.
+    /// What must be the same in every reading. Earlier serial stages may have run ahead of what stopped the
+    /// stream, so they are not part of it.
     pub fn result(&self) -> (&[u64], &Ended) {
         (&self.delivered, &self.ended)
     }
@@ -40,23 +40,23 @@ struct Plain {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Step {
+enum PlainStage {
     Parallel(Op, usize),
-    /// The node, and the place among the serial stages.
+    /// The stage, its node, and its position among the serial stages.
     Serial(Serial, usize, usize),
 }
 
 /// Why the loop is left.
 enum Halt {
-    /// Step `at` had enough: the steps behind it may give their last.
+    /// Step `at` needs no more items. The steps after it may give their last results.
     Break(usize),
     End(Ended),
 }
 
 struct Loop<'c> {
     case: &'c Case,
-    steps: Vec<Step>,
-    /// For each step what it counts or sums up, and what it gathers.
+    steps: Vec<PlainStage>,
+    /// For each step, what it counts or sums up, and what it gathers.
     counts: Vec<u64>,
     gathered: Vec<Vec<Plain>>,
     delivered: Vec<u64>,
@@ -74,15 +74,17 @@ pub fn children(key: u64, node: usize) -> u64 {
     mix(key, node as u64) % 4
 }
 
-/// Runs a case as the loop that it stands for. Says also whether it came to the end of its source.
+/// Runs a case as the loop that it stands for. Also returns whether the loop reached the end of its source.
 pub fn plain_loop(case: &Case) -> (Seen, bool) {
     let mut steps = Vec::new();
     for (at, segment) in case.segments.iter().enumerate() {
-        steps.extend(segment.chain.ops().iter().enumerate().map(|(k, &op)| Step::Parallel(op, node(at, k))));
-        steps.push(Step::Serial(segment.serial, node(at, 3), at));
+        steps.extend(
+            segment.chain.ops().iter().enumerate().map(|(k, &op)| PlainStage::Parallel(op, node(at, k))),
+        );
+        steps.push(PlainStage::Serial(segment.serial, node(at, 3), at));
     }
     let tail = case.segments.len();
-    steps.extend(case.tail.ops().iter().enumerate().map(|(k, &op)| Step::Parallel(op, node(tail, k))));
+    steps.extend(case.tail.ops().iter().enumerate().map(|(k, &op)| PlainStage::Parallel(op, node(tail, k))));
     let mut this = Loop {
         case,
         counts: vec![0; steps.len()],
@@ -100,7 +102,7 @@ pub fn plain_loop(case: &Case) -> (Seen, bool) {
 
 impl Loop<'_> {
     fn run(&mut self, asked: &mut usize) -> Ended {
-        if self.steps.iter().any(|step| matches!(step, Step::Serial(Serial::Take(0), ..))) {
+        if self.steps.iter().any(|step| matches!(step, PlainStage::Serial(Serial::Take(0), ..))) {
             // Nothing comes through, whatever the source has.
             return Ended::Complete;
         }
@@ -118,10 +120,10 @@ impl Loop<'_> {
         self.flush(0)
     }
 
-    /// The end of the stream, from step `from` on.
+    /// Runs the end of the stream, from step `from` on.
     fn flush(&mut self, from: usize) -> Ended {
         for at in from..self.steps.len() {
-            if let Step::Serial(Serial::Batch(_), ..) = self.steps[at]
+            if let PlainStage::Serial(Serial::Batch(_), ..) = self.steps[at]
                 && !self.gathered[at].is_empty()
             {
                 match self.give_batch(at) {
@@ -137,7 +139,8 @@ impl Loop<'_> {
         Ended::Complete
     }
 
-    /// The planted fault of an item at a node. An error becomes a panic where a call cannot fail otherwise.
+    /// The planted fault of an item at a node. In a call that cannot return an error, an error becomes a
+    /// panic.
     fn visit(&self, node: usize, item: Plain, fallible: bool, child: bool) -> Result<(), Halt> {
         let planted = Planted { node, origin: item.origin, path: item.path };
         match self.case.fault(node, item.origin, item.path, child) {
@@ -148,7 +151,7 @@ impl Loop<'_> {
     }
 
     fn give_batch(&mut self, at: usize) -> Result<(), Halt> {
-        let Step::Serial(_, node, place) = self.steps[at] else { unreachable!("batches are serial") };
+        let PlainStage::Serial(_, node, place) = self.steps[at] else { unreachable!("batches are serial") };
         let batch = std::mem::take(&mut self.gathered[at]);
         let last = batch.last().expect("a batch is not empty");
         let key = batch.iter().fold(batch.len() as u64, |key, item| mix(key, item.key));
@@ -161,7 +164,7 @@ impl Loop<'_> {
     fn feed(&mut self, at: usize, item: Plain) -> Result<(), Halt> {
         let Some(&step) = self.steps.get(at) else { return self.sink(item) };
         match step {
-            Step::Parallel(op, node) => {
+            PlainStage::Parallel(op, node) => {
                 self.visit(node, item, op.is_fallible(), false)?;
                 let marked = Plain { key: mix(item.key, node as u64), ..item };
                 match op {
@@ -181,7 +184,7 @@ impl Loop<'_> {
                     }
                 }
             }
-            Step::Serial(serial, node, place) => self.serial(at, serial, node, place, item),
+            PlainStage::Serial(serial, node, place) => self.serial(at, serial, node, place, item),
         }
     }
 

@@ -1,7 +1,7 @@
 //! A case as a pipeline of the crate.
 //!
-//! Behind every serial stage the stream has the same type again, so one loop builds pipelines of any length; a
-//! flat stretch changes the type once, so there are two loops. The closures come from functions, so that all
+//! After every serial stage the stream has the same type, so one loop builds pipelines of any length. A flat
+//! stretch changes the type once, so there are two loops. The closures come from functions, so that all
 //! pipelines share their types.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
@@ -77,7 +77,7 @@ fn inspect<'w>(world: &'w World<'w>, node: usize) -> impl Fn(&Item<'w>) + Send +
     move |item| world.visit(node, item.origin, item.path)
 }
 
-/// The children of an item, made when they are asked for.
+/// The children of an item. Each is created when it is asked for.
 struct Children<'w> {
     world: &'w World<'w>,
     node: usize,
@@ -195,7 +195,7 @@ fn merged<'w>(world: &'w World<'w>, place: usize) -> impl FnMut(Vec<Item<'w>>) -
     }
 }
 
-/// A container that only writes down what it is given.
+/// A container that only records what it gets.
 struct Drain<'w>(&'w World<'w>, InOrder);
 
 impl<'w> Extend<Item<'w>> for Drain<'w> {
@@ -211,8 +211,8 @@ fn sink<'w>(world: &'w World<'w>, order: &mut InOrder, item: &Item<'w>) -> Resul
     world.deliver(item)
 }
 
-/// Appends the operators of a stretch, then what `$then` (or, behind the less usual stretches, `$plain`)
-/// appends to that. Every pair is compiled anew, so not every pair is there: see [`Case::is_built`].
+/// Appends the operators of a stretch, and then what `$then` appends (or `$plain`, after the less common
+/// stretches). Every pair is compiled separately, so not every pair exists; see [`Case::is_built`].
 macro_rules! stretch {
     (single $chain:expr, $stream:expr, $world:expr, $at:expr, $then:ident, $plain:ident) => {
         match $chain {
@@ -275,7 +275,7 @@ macro_rules! serial {
     }};
 }
 
-/// Appends the serial stage of segment `$at`, which is one that can follow any stretch.
+/// Appends the serial stage of segment `$at`, of a kind that can follow any stretch.
 macro_rules! plain_serial {
     ($stream:expr, $world:expr, $at:expr) => {{
         let (stream, at) = ($stream, $at);
@@ -340,14 +340,14 @@ macro_rules! finish {
     }};
 }
 
-/// Which executor runs a case.
+/// The executor that runs a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Executor {
     Inline,
     Threads,
 }
 
-/// What the threads of a run are called.
+/// The name of the threads of a run.
 pub fn title(world: &World<'_>) -> String {
     format!("c{:x}", std::ptr::from_ref(world).addr() & 0xFFFF_FFFF)
 }
@@ -384,19 +384,19 @@ fn build_and_run<'w>(world: &'w World<'w>, executor: Executor) -> Ended {
     finish!(stream, world)
 }
 
-/// What a run of the crate left behind.
+/// What was observed of a run.
 #[derive(Debug)]
 pub struct Observed {
     pub seen: Seen,
-    /// What was wrong on the way or is wrong after it.
+    /// Violations of the contract, during the run and after it.
     pub violations: Vec<String>,
     /// On how many threads user code ran.
     pub threads: usize,
-    /// How its threads were called.
+    /// The name of its threads.
     pub title: String,
 }
 
-/// Runs a case by the crate.
+/// Runs a case with the crate.
 ///
 /// # Panics
 /// If the run panics with anything but a planted panic.

@@ -1,4 +1,4 @@
-//! The process from outside: its processor time and its threads. Linux only; elsewhere nothing is known.
+//! The process from outside: its processor time and its threads. It works on Linux only.
 
 use std::fs;
 use std::time::Duration;
@@ -6,7 +6,8 @@ use std::time::Duration;
 /// The processor time of this process so far.
 pub fn processor_time() -> Option<Duration> {
     // Fields 14 and 15 of the line are user and system time in ticks, 100 a second on every Linux that has
-    // /proc. The name in field 2 may hold anything, so we count from the parenthesis that closes it.
+    // /proc. The name in field 2 may contain anything, so the fields are counted from the parenthesis that
+    // closes it.
     let line = fs::read_to_string("/proc/self/stat").ok()?;
     let mut fields = line.rsplit_once(')')?.1.split_whitespace().skip(11);
     let user: u64 = fields.next()?.parse().ok()?;
@@ -14,7 +15,7 @@ pub fn processor_time() -> Option<Duration> {
     Some(Duration::from_millis(10 * (user + system)))
 }
 
-/// How many threads of this process have a name that begins so. The system keeps 15 characters of a name.
+/// How many threads of this process have a name with this prefix. The system keeps 15 characters of a name.
 pub fn threads_named(prefix: &str) -> usize {
     let Ok(tasks) = fs::read_dir("/proc/self/task") else { return 0 };
     tasks

@@ -1,4 +1,4 @@
-//! A hang is a failure with a message, not a stuck test run.
+//! Turns a hang into a failure with a message.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -9,23 +9,23 @@ use std::time::{Duration, Instant};
 use super::world::Planted;
 use anabranch::Monitor;
 
-/// Long enough for any test here on a machine that is busy with something else.
+/// Long enough for any test here, even on a busy machine.
 pub const LIMIT: Duration = Duration::from_secs(60);
 
-/// Runs `body` on a thread of its own and gives what it gives, panics included; or says after [`LIMIT`] that
-/// it hangs.
+/// Runs `body` on a thread of its own and returns its result, or resumes its panic. After [`LIMIT`] it panics
+/// with the message that the body hangs.
 pub fn within<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
     finishes_within(LIMIT, body).unwrap_or_else(|| panic!("hangs: not finished after {LIMIT:?}"))
 }
 
-/// As [`within`], with a limit, and `None` for a hang. A body that hangs is left to its fate.
+/// Like [`within`], with another limit, and `None` for a hang. A body that hangs is left running.
 pub fn finishes_within<R: Send + 'static>(
     limit: Duration,
     body: impl FnOnce() -> R + Send + 'static,
 ) -> Option<R> {
     let (done, finished) = channel();
     let body = move || {
-        // The receiver may be gone already: then nobody waits for the answer.
+        // The receiver may have given up already.
         let _ = done.send(catch_unwind(AssertUnwindSafe(body)));
     };
     let thread = std::thread::Builder::new().name("body".into()).spawn(body).expect("a thread for the body");
@@ -39,7 +39,7 @@ pub fn finishes_within<R: Send + 'static>(
     }
 }
 
-/// The payload of the panic of `body`, which must panic.
+/// The payload of the panic of `body`. It fails if `body` does not panic.
 pub fn panic_of<R>(body: impl FnOnce() -> R) -> Box<dyn Any + Send> {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(_) => panic!("no panic came"),
@@ -47,7 +47,7 @@ pub fn panic_of<R>(body: impl FnOnce() -> R) -> Box<dyn Any + Send> {
     }
 }
 
-/// The message of a panic that has one.
+/// The message of a panic, if it has one.
 pub fn message(payload: &(dyn Any + Send)) -> String {
     payload
         .downcast_ref::<String>()
@@ -56,11 +56,11 @@ pub fn message(payload: &(dyn Any + Send)) -> String {
         .unwrap_or_else(|| "not a text".into())
 }
 
-/// How the text of a panic begins that a test plants.
+/// How the message of a panic begins that a test plants.
 pub const PLANTED: &str = "planted: ";
 
-/// Keeps panics that tests plant from being printed, [`Planted`] values and texts that begin with [`PLANTED`]; all
-/// others are printed. The hook stays for the life of the process, which all tests share.
+/// Suppresses the messages of panics that the tests plant: [`Planted`] values, and messages that begin with [`PLANTED`].
+/// Other panics are printed. The hook stays for the life of the process, which all tests share.
 pub fn hush() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -73,7 +73,7 @@ pub fn hush() {
     });
 }
 
-/// Something that happens once, and can be waited for.
+/// An event that happens once and can be waited for.
 #[derive(Debug, Clone, Default)]
 pub struct Gate(Arc<(Mutex<bool>, Condvar)>);
 
@@ -87,7 +87,7 @@ impl Gate {
         *self.0.0.lock().unwrap()
     }
 
-    /// Waits until the gate is open. Says whether it was in time.
+    /// Waits until the gate is open. Returns whether it opened in time.
     pub fn opens_within(&self, limit: Duration) -> bool {
         let open = self.0.0.lock().unwrap();
         let (open, _) = self.0.1.wait_timeout_while(open, limit, |open| !*open).unwrap();
@@ -97,26 +97,26 @@ impl Gate {
     /// Waits until the gate is open.
     ///
     /// # Panics
-    /// If it takes so long that it is a hang.
+    /// If the gate does not open within the limit for hangs.
     pub fn pass(&self) {
         assert!(self.opens_within(LIMIT / 2), "a gate stayed shut");
     }
 }
 
-/// Called by a worker of a watched run: waits until every other worker has nothing to do. What they did until then, such as
+/// A worker of a watched run calls it to wait until every other worker has nothing to do. What they did until then, such as
 /// a failure that they noted, is known to the run.
 pub fn others_rest(monitor: &Monitor) {
     let rest = || monitor.snapshots().iter().all(|run| run.waiting + 1 >= run.workers);
     assert!(comes_true(LIMIT / 2, rest), "{}", monitor.snapshots()[0]);
 }
 
-/// Whether `condition` goes on holding for a moment. What breaks it needs time to show; what keeps it passes however slow
-/// the machine is.
+/// Whether `condition` keeps holding for a moment. Code that breaks it needs time to show this. Code that keeps it passes,
+/// however slow the machine is.
 pub fn stays_true(mut condition: impl FnMut() -> bool) -> bool {
     !comes_true(Duration::from_millis(20), || !condition())
 }
 
-/// Waits until `condition` holds; says whether it did in time.
+/// Waits until `condition` holds. Returns whether it did in time.
 pub fn comes_true(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
     let began = Instant::now();
     while !condition() {

@@ -15,7 +15,7 @@ pub const SOURCE: usize = 0;
 /// The node number of the sink.
 pub const SINK: usize = usize::MAX;
 
-/// What a planted fault fails or panics with: the panic's payload must come back whole.
+/// The error or panic payload of a planted fault. The payload must come back unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planted {
     pub node: usize,
@@ -23,7 +23,7 @@ pub struct Planted {
     pub path: u64,
 }
 
-/// Mixes a number into another: every stage leaves its mark in the key of an item.
+/// Mixes a number into a key. Every stage leaves such a mark in the key of an item.
 pub fn mix(key: u64, mark: u64) -> u64 {
     let mut x = key ^ mark.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -31,18 +31,18 @@ pub fn mix(key: u64, mark: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// How many items there may be in one world.
+/// The most items in one world.
 const ITEMS: usize = 1 << 16;
 
-/// Who was made and who was dropped.
+/// Records which items were created and dropped.
 #[derive(Debug)]
 pub struct Ledger {
-    /// Times that each item was dropped.
+    /// How many times each item was dropped.
     drops: Vec<AtomicU8>,
     made: AtomicUsize,
     dropped: AtomicUsize,
     dropped_twice: AtomicUsize,
-    /// Items of the source of which some part is between source and sink.
+    /// How many items of the source have a part between source and sink.
     in_flight: AtomicUsize,
 }
 
@@ -67,7 +67,7 @@ impl Ledger {
         self.in_flight.load(Ordering::SeqCst)
     }
 
-    /// Each item that was made has been dropped once.
+    /// Checks that every item was dropped exactly once.
     pub fn check_dropped(&self) -> Result<(), String> {
         let (made, dropped) = (self.made(), self.dropped.load(Ordering::SeqCst));
         let twice = self.dropped_twice.load(Ordering::SeqCst);
@@ -78,7 +78,7 @@ impl Ledger {
     }
 }
 
-/// Counts a source's item as in flight for as long as a part of it lives.
+/// Counts an item of the source as in flight for as long as a part of it lives.
 #[derive(Debug)]
 struct Flight<'w>(&'w Ledger);
 
@@ -88,14 +88,14 @@ impl Drop for Flight<'_> {
     }
 }
 
-/// An item on its way. It borrows from the caller's stack, as items may (C7).
+/// An item of a run. It borrows from the caller's stack, as items may (C7).
 #[derive(Debug)]
 pub struct Item<'w> {
-    /// What became of it so far.
+    /// A digest of what the stages did to it.
     pub key: u64,
     /// The index that it, or the last of its parts, had in the source.
     pub origin: u64,
-    /// Which child of which child it is, two bits each.
+    /// Which child of which child it is, with two bits for each level.
     pub path: u64,
     number: usize,
     flights: Vec<Arc<Flight<'w>>>,
@@ -146,20 +146,20 @@ impl Drop for Item<'_> {
     }
 }
 
-/// One run of a case: what its closures meet and what they leave behind.
+/// One run of a case: what its closures use, and what they record.
 #[derive(Debug)]
 pub struct World<'c> {
     number: usize,
     pub case: &'c Case,
     pub ledger: Ledger,
     delays: bool,
-    /// At most so many items in flight when the source is asked; `None`: do not look.
+    /// The most items in flight when the source is asked. `None` if this is not checked.
     bound: Option<usize>,
     pub asked: AtomicUsize,
     source_over: AtomicBool,
     states: AtomicUsize,
     threads: Mutex<HashSet<ThreadId>>,
-    /// What each serial stage has seen, by its place among them.
+    /// What each serial stage has seen, by its position among them.
     pub serial: Vec<Mutex<Vec<u64>>>,
     pub delivered: Mutex<Vec<u64>>,
     violations: Mutex<Vec<String>>,
@@ -184,7 +184,7 @@ impl<'c> World<'c> {
         }
     }
 
-    /// The case goes on with what is wrong, so that a panic of ours is not taken for one that was planted.
+    /// Records a violation. It does not panic, since such a panic could be taken for a planted one.
     pub fn violation(&self, what: String) {
         self.violations.lock().unwrap().push(what);
     }
@@ -206,7 +206,7 @@ impl<'c> World<'c> {
         self.threads.lock().unwrap().len()
     }
 
-    /// A thread notes itself once a world, so that the note does not order all calls.
+    /// A thread records itself once in each world, so that the record does not order all calls.
     fn note_thread(&self) {
         thread_local!(static NOTED: Cell<usize> = const { Cell::new(usize::MAX) });
         if NOTED.replace(self.number) != self.number {
@@ -244,7 +244,7 @@ impl<'c> World<'c> {
         }
     }
 
-    /// A fallible call of `node` for an item: what was planted for it comes out.
+    /// A fallible call of `node` for an item. It returns or panics with the planted fault.
     pub fn try_visit(&self, node: usize, origin: u64, path: u64, child: bool) -> Result<(), Planted> {
         self.note_thread();
         self.linger(node, origin);
@@ -255,7 +255,7 @@ impl<'c> World<'c> {
         }
     }
 
-    /// A call of `node` that can fail by panicking only.
+    /// A call of `node` that can fail only by a panic.
     pub fn visit(&self, node: usize, origin: u64, path: u64) {
         if let Err(planted) = self.try_visit(node, origin, path, false) {
             panic_any(planted);
@@ -324,7 +324,7 @@ impl<'w> Iterator for Source<'w> {
     }
 }
 
-/// A worker's state: made, used and dropped on one thread, and not `Send` (C8).
+/// The state of a worker: created, used and dropped on one thread, and not `Send` (C8).
 #[derive(Debug)]
 pub struct Local<'w> {
     world: &'w World<'w>,

@@ -97,7 +97,7 @@ pub(super) struct Core<T> {
     pub(super) items: EventCount,
     /// Writers wait here.
     pub(super) room: EventCount,
-    /// The span is the widest horizon of any view, not the sum of the widest of each side.
+    /// Whether the span is the widest horizon of any view, and not the sum of the widest of each side.
     is_bounded: bool,
 }
 
@@ -106,8 +106,8 @@ impl<T> Core<T> {
         Self::on(writers, readers, EventCount::new(), EventCount::new(), false)
     }
 
-    /// The core of a record that waits on these event counts. If it `is_bounded`, its span is the widest horizon
-    /// and not a sum.
+    /// Creates the core of a record that waits on these event counts. If it `is_bounded`, its span is the widest
+    /// horizon of any view.
     pub(super) fn on(
         writers: Side,
         readers: Side,
@@ -183,7 +183,7 @@ impl<T> Core<T> {
         }
         // This look takes no lock, so a waiting thread takes none. A `span` of 0 is never enough.
         if self.low().saturating_add(self.span()) < end {
-            // A writer behind the end of the stream would wait for ever.
+            // A writer past the end of the stream would wait for ever.
             let is_over = self.is_bounded && self.writers.low_and_final().1;
             return is_over.then_some(Err(Closed));
         }

@@ -1,5 +1,5 @@
-//! What is done to a record with many views from outside: waits that the caller arranges, and ending a view that
-//! somebody else holds.
+//! Operations on a record with many views from outside: waits that the caller arranges, and ending a view
+//! that is elsewhere.
 
 use super::{
     Record, checked,
@@ -17,10 +17,12 @@ use crate::{
 use std::{fmt, marker::PhantomData};
 
 impl<T: Send, W: WriteDeal, R: ReadDeal<T>> Record<T, W, R> {
-    /// Creates a record that holds at most as many items as its widest view is wide. Nobody waits inside of it:
-    /// [`WriteView::stall_by`] and [`ReadView::receive_by`] sleep as their caller says, and `on_items` and
-    /// `on_room` are called when readers (writers) that have announced themselves may go on. They are called on
-    /// the thread that made the change and should only wake somebody.
+    /// Creates a record that holds at most as many items as its widest horizon.
+    ///
+    /// No thread waits inside of the record: [`WriteView::stall_by`] and [`ReadView::receive_by`] sleep as
+    /// their caller arranges. The record calls `on_items` when readers that have announced themselves may
+    /// continue, and `on_room` when writers may. It calls them on the thread that made the change. They
+    /// should do no more than wake a thread.
     pub fn bounded(
         writers: W,
         readers: R,
@@ -37,17 +39,19 @@ impl<T: Send, W: WriteDeal, R: ReadDeal<T>> Record<T, W, R> {
         Self { core: Arc::new(core), writers, readers, items: PhantomData }
     }
 
-    /// How many ids each side has: of writers and of readers.
+    /// How many ids there are for writers and for readers.
     pub fn ids(&self) -> (usize, usize) {
         (self.writers.views(), self.readers.views())
     }
 
-    /// How many indices in a row each writer owns, if there are several and the indices are dealt by stride.
+    /// How many consecutive indices each writer owns, if there are several writers and the indices are dealt
+    /// by stride.
     pub fn write_range(&self) -> Option<usize> {
         range(&self.writers)
     }
 
-    /// How many indices in a row each reader owns, if there are several and the indices are dealt by stride.
+    /// How many consecutive indices each reader owns, if there are several readers and the indices are dealt
+    /// by stride.
     pub fn read_range(&self) -> Option<usize> {
         range(&self.readers)
     }
@@ -59,11 +63,12 @@ fn range(deal: &impl Deal) -> Option<usize> {
 }
 
 impl<T, W: WriteDeal> WriteView<T, W> {
-    /// As [`stall`](Self::stall), for a [`bounded`](Record::bounded) record: sleeps as `how` says. `None` if `how`
-    /// has given up and there still is no room. Indices with [`Tickets`](crate::Tickets) are not waited for.
+    /// Like [`stall`](Self::stall), for a [`bounded`](Record::bounded) record. The writer sleeps by means of
+    /// `how`. Returns `None` if `how` has given up and there is still no room. It does not wait for indices
+    /// with [`Tickets`](crate::Tickets).
     ///
     /// # Panics
-    /// As [`stall`](Self::stall).
+    /// As for [`stall`](Self::stall).
     pub fn stall_by(&mut self, n: usize, how: &impl Sleep) -> Option<Result<ViewSlots<'_, T, W>, Closed>> {
         match self.reserve(n, false) {
             Ok(end) => return Some(Ok(self.slots(end))),
@@ -79,18 +84,19 @@ impl<T, W: WriteDeal> WriteView<T, W> {
         Some(Ok(self.slots(end)))
     }
 
-    /// Announces that the writer is about to wait for room without a thread that sleeps. It must look once more
-    /// afterwards. From then on every change calls the hook, until it [withdraws](Self::withdraw).
+    /// Announces that the writer is about to wait for room, although its thread does not sleep. The caller
+    /// must look once more afterwards. From then on every change calls the hook, until
+    /// [`withdraw`](Self::withdraw).
     pub fn announce(&self) {
         self.core.room.announce();
     }
 
-    /// The writer no longer waits.
+    /// Takes back the announcement.
     pub fn withdraw(&self) {
         self.core.room.withdraw();
     }
 
-    /// A handle that ends this view from elsewhere. To be asked for once.
+    /// Creates a handle that ends this view from elsewhere. A view may have only one such handle.
     pub fn revoker(&mut self) -> Revoker<T> {
         let lease = self.lease.get_or_insert_with(|| Arc::new(Lease::new()));
         Revoker {
@@ -103,11 +109,12 @@ impl<T, W: WriteDeal> WriteView<T, W> {
 }
 
 impl<T, R: Deal> ReadView<T, R> {
-    /// As [`receive`](Self::receive), for a [`bounded`](Record::bounded) record: sleeps as `how` says. `None` if
-    /// `how` has given up and the items are not there. Indices with [`Tickets`](crate::Tickets) are not waited for.
+    /// Like [`receive`](Self::receive), for a [`bounded`](Record::bounded) record. The reader sleeps by means
+    /// of `how`. Returns `None` if `how` has given up and the items are not there. It does not wait for
+    /// indices with [`Tickets`](crate::Tickets).
     ///
     /// # Panics
-    /// As [`receive`](Self::receive).
+    /// As for [`receive`](Self::receive).
     pub fn receive_by(&mut self, n: usize, how: &impl Sleep) -> Option<ViewItems<'_, T, R>> {
         let end = match self.await_items(n, false) {
             Some(end) => end,
@@ -125,18 +132,19 @@ impl<T, R: Deal> ReadView<T, R> {
         Some(self.items(end))
     }
 
-    /// Announces that the reader is about to wait for items without a thread that sleeps. It must look once more
-    /// afterwards. From then on every change calls the hook, until it [withdraws](Self::withdraw).
+    /// Announces that the reader is about to wait for items, although its thread does not sleep. The caller
+    /// must look once more afterwards. From then on every change calls the hook, until
+    /// [`withdraw`](Self::withdraw).
     pub fn announce(&self) {
         self.core.items.announce();
     }
 
-    /// The reader no longer waits.
+    /// Takes back the announcement.
     pub fn withdraw(&self) {
         self.core.items.withdraw();
     }
 
-    /// A handle that ends this view from elsewhere. To be asked for once.
+    /// Creates a handle that ends this view from elsewhere. A view may have only one such handle.
     pub fn revoker(&mut self) -> Revoker<T> {
         let lease = self.lease.get_or_insert_with(|| Arc::new(Lease::new()));
         Revoker {
@@ -150,15 +158,15 @@ impl<T, R: Deal> ReadView<T, R> {
 
 /// A burst of the view is in use.
 const BUSY: usize = 1;
-/// The view is to end, or has ended: the latter if it is not busy.
+/// The view should end. If it is not busy, it has ended.
 const REVOKED: usize = 2;
 
-/// Whether a view may be used, for one that can be ended from elsewhere.
+/// Whether a view may be used, for a view that can be ended from elsewhere.
 ///
-/// A reader's release index may pass its items only while no burst shows them. So the view is `BUSY` from a
-/// receive to the end of the burst, and of the two threads that may end the view the one that finds, or makes, it
-/// revoked and not busy does. A burst that was forgotten leaves the view busy until its next receive or its drop:
-/// both have the view for themselves, so no reference to an item is left.
+/// The release index of a reader may pass its items only while no burst shows them. A view is therefore
+/// `BUSY` from a receive to the end of its burst. Two threads may end the view: the one that finds it, or
+/// makes it, revoked and not busy ends it. A burst that was forgotten leaves the view busy until its next
+/// receive or its drop. Both have exclusive access to the view, so no reference to an item is left.
 pub(super) struct Lease(AtomicUsize);
 
 impl Lease {
@@ -166,7 +174,8 @@ impl Lease {
         Self(AtomicUsize::new(0))
     }
 
-    /// Begins a use of the view; false if it was revoked. To be called with the view borrowed mutably.
+    /// Begins a use of the view. Returns false if the view was revoked. The caller must hold the view
+    /// mutably.
     pub(super) fn begin(&self) -> bool {
         if cfg!(mutant = "lease_is_not_asked") {
             return true;
@@ -175,12 +184,12 @@ impl Lease {
         self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, begun).is_ok()
     }
 
-    /// Ends the use. True if the view is to be ended now, by the caller.
+    /// Ends the use. Returns true if the caller must end the view now.
     pub(super) fn end(&self) -> bool {
         self.0.fetch_and(!BUSY, Ordering::AcqRel) == BUSY | REVOKED
     }
 
-    /// The view is dropped or leaves. True if it was not ended yet.
+    /// The view is dropped or leaves. Returns true if it had not ended yet.
     pub(super) fn finish(&self) -> bool {
         self.0.swap(REVOKED, Ordering::AcqRel) != REVOKED
     }
@@ -189,17 +198,18 @@ impl Lease {
         self.0.load(Ordering::Acquire) & REVOKED != 0
     }
 
-    /// True if the caller is to end the view now.
+    /// Returns true if the caller must end the view now.
     fn revoke(&self) -> bool {
         let before = self.0.fetch_or(REVOKED, Ordering::AcqRel);
         before == 0 || cfg!(mutant = "revoked_while_busy") && before == BUSY
     }
 }
 
-/// Ends one view of a [`Record`], as dropping the view would, while somebody else holds it.
+/// Ends one view of a [`Record`] while the view is elsewhere. For the other views this is the same as
+/// dropping the view.
 ///
-/// A burst that the view has out stays valid; the view ends with it. Afterwards the view receives nothing and
-/// reserves nothing.
+/// A burst of the view that is in use stays valid, and the view ends with it. Afterwards the view receives
+/// nothing and reserves nothing.
 pub struct Revoker<T> {
     core: Arc<Core<T>>,
     which: Which,
@@ -208,7 +218,7 @@ pub struct Revoker<T> {
 }
 
 impl<T> Revoker<T> {
-    /// Ends the view, now or with its burst.
+    /// Ends the view: now, or with its current burst.
     pub fn revoke(&self) {
         if self.lease.revoke() {
             let cursor = Cursor { next: 0, end: 0, cell: self.seat };
@@ -216,7 +226,8 @@ impl<T> Revoker<T> {
         }
     }
 
-    /// For a writer: how many items the record would have to hold for `n` more slots of it to be free now.
+    /// For a writer: how many items the record would have to hold so that `n` more of its slots were free
+    /// now.
     pub fn span_for(&self, n: usize) -> usize {
         let at = self.core.side(self.which).seats[self.seat].at.load(Ordering::Acquire);
         at.saturating_add(n as u64).saturating_sub(self.core.low()) as usize

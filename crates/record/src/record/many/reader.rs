@@ -33,7 +33,7 @@ pub struct ReadView<T, R: Deal> {
     pub(super) patience: Patience,
     /// Whether dropping the view ends its part of the stream.
     connected: bool,
-    /// If the view can be ended from elsewhere.
+    /// `Some` if the view can be ended from elsewhere.
     pub(super) lease: Option<Arc<Lease>>,
     /// A shared view shows its items by reference, so it is `Sync` only if `T` is.
     shows: PhantomData<T>,
@@ -145,7 +145,7 @@ impl<T, R: Deal> ReadView<T, R> {
         self.core.disconnect(Which::Readers, self.seat, self.cursor, true);
     }
 
-    /// Whether the view was ended from elsewhere: it must not touch its cell any more.
+    /// Whether the view was ended from elsewhere. It must not touch its cell any more then.
     fn is_over(&self) -> bool {
         self.lease.as_ref().is_some_and(|lease| lease.is_revoked())
     }
@@ -157,7 +157,7 @@ impl<T, R: Deal> ReadView<T, R> {
         ViewItems { end, view: self }
     }
 
-    /// Begins a burst; false if the view was ended from elsewhere.
+    /// Begins a burst. Returns false if the view was ended from elsewhere.
     pub(super) fn begin(&self) -> bool {
         self.lease.as_ref().is_none_or(|lease| lease.begin())
     }
@@ -169,7 +169,7 @@ impl<T, R: Deal> ReadView<T, R> {
         }
     }
 
-    /// As [`find_items`](Self::find_items), for a view that may be ended from elsewhere.
+    /// Like [`find_items`](Self::find_items), for a view that may be ended from elsewhere.
     pub(super) fn await_items(&mut self, n: usize, wait: bool) -> Option<u64> {
         assert!(n > 0 && n as u64 <= self.horizon, "a burst has 1 to {} items, not {n}", self.horizon);
         if !self.begin() {
@@ -450,7 +450,7 @@ impl<T, R: Owning> ViewItems<'_, T, R> {
 
 impl<T, R: Deal> Drop for ViewItems<'_, T, R> {
     fn drop(&mut self) {
-        // A burst of a view that was ended before is empty and has taken nothing: nothing is published then.
+        // If the view was ended before, its burst is empty, and this publishes nothing.
         self.view.publish();
         self.view.finish();
     }

@@ -31,7 +31,7 @@ pub struct WriteView<T, W: WriteDeal> {
     pub(super) patience: Patience,
     /// Whether dropping the view ends its part of the stream.
     connected: bool,
-    /// If the view can be ended from elsewhere.
+    /// `Some` if the view can be ended from elsewhere.
     pub(super) lease: Option<Arc<Lease>>,
 }
 
@@ -286,7 +286,7 @@ impl<T, W: WriteDeal> ViewSlots<'_, T, W> {
         self.written += 1;
     }
 
-    /// The item at `position` of those written and not yet committed, to be changed in place.
+    /// A mutable reference to the item at `position` among those that are written and not committed.
     #[inline]
     pub fn get_mut(&mut self, position: usize) -> Option<&mut T> {
         let index = self.view.cursor.next.checked_add(position as u64)?;

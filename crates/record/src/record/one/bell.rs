@@ -33,7 +33,7 @@ struct Parts {
     /// clears the flag and then makes every thread pass a fence. The flag is never set where the system has
     /// no such fence.
     light: AtomicBool,
-    /// Whether one thread is on both sides, so that no fence is needed at all.
+    /// Whether one thread is on both sides. No fence is needed then.
     is_alone: AtomicBool,
     /// Whether the listener waits for the hook, if there is one.
     announced: AtomicBool,
@@ -63,7 +63,7 @@ impl Bell {
         Self(Padded(Parts { light: flag(), is_alone: flag(), announced: flag(), wakes }))
     }
 
-    /// Says that from now on one thread both rings and listens: in program order nothing is lost.
+    /// From now on one thread both rings and listens, so the program order is enough and no fence is needed.
     pub(super) fn set_alone(&self) {
         self.0.is_alone.store(true, Ordering::Relaxed);
         self.0.light.store(true, Ordering::Relaxed);
@@ -84,7 +84,7 @@ impl Bell {
         }
     }
 
-    /// The listener no longer waits.
+    /// Takes back the announcement.
     #[inline]
     pub(super) fn withdraw(&self) {
         self.0.announced.store(false, Ordering::Release);
@@ -174,7 +174,7 @@ impl Listener {
 }
 
 impl Listener {
-    /// Looks and polls, and remembers whether that was enough.
+    /// Looks and polls, and remembers whether this found something.
     fn poll<R>(&mut self, bell: &Bell, look: &mut impl FnMut() -> Option<R>) -> Option<R> {
         let found = look().or_else(|| self.patience.poll(look));
         if found.is_none() {
@@ -187,7 +187,7 @@ impl Listener {
         found
     }
 
-    /// Calls `look` until it returns a value, and sleeps as `how` says. `None` if `how` gives up.
+    /// Calls `look` until it returns a value, and sleeps by means of `how`. Returns `None` if `how` gives up.
     #[cold]
     pub(super) fn until_by<R>(
         &mut self,

@@ -102,10 +102,12 @@ fn starting_at<T: Send>(first: u64, write_horizon: usize, read_horizon: usize) -
     with_bells(first, (write_horizon, read_horizon), bound, (Bell::new(), Bell::new()))
 }
 
-/// Creates a record with one writer and one reader that holds at most `horizon` items, all of which each side
-/// may use at once. Nobody waits inside of it: [`Writer::stall_by`] and [`Reader::receive_by`] sleep as their
-/// caller says, and `on_items` and `on_room` are called when a reader (a writer) that has announced itself may
-/// go on. They are called on the thread that made the change and should only wake somebody.
+/// Creates a record with one writer and one reader that holds at most `horizon` items. Each side may use all of
+/// them at once.
+///
+/// No thread waits inside of the record: [`Writer::stall_by`] and [`Reader::receive_by`] sleep as their caller
+/// arranges. The record calls `on_items` when a reader that has announced itself may continue, and `on_room` when
+/// a writer may. It calls them on the thread that made the change. They should do no more than wake a thread.
 ///
 /// # Panics
 /// If `horizon` is 0 or above 2^48.

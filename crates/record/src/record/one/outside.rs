@@ -1,5 +1,5 @@
-//! What is done to a one-to-one record from outside: waits that the caller arranges, and closing a side whose
-//! view somebody else holds.
+//! Operations on a one-to-one record from outside: waits that the caller arranges, and closing a side whose
+//! view is elsewhere.
 
 use super::{Reader, Shared, Slots, Writer, reader::Items};
 use crate::{
@@ -9,11 +9,11 @@ use crate::{
 use std::fmt;
 
 impl<T> Writer<T> {
-    /// As [`stall`](Self::stall), for a [`bounded`](super::bounded) record: sleeps as `how` says. `None` if `how`
-    /// has given up and there still is no room.
+    /// Like [`stall`](Self::stall), for a [`bounded`](super::bounded) record. The writer sleeps by means of
+    /// `how`. Returns `None` if `how` has given up and there is still no room.
     ///
     /// # Panics
-    /// As [`stall`](Self::stall).
+    /// As for [`stall`](Self::stall).
     pub fn stall_by(&mut self, n: usize, how: &impl Sleep) -> Option<Result<Slots<'_, T>, Closed>> {
         let end = self.end_of(n);
         if end > self.limit {
@@ -25,38 +25,39 @@ impl<T> Writer<T> {
         Some(self.try_stall(n).map_err(|_| Closed))
     }
 
-    /// Announces that the writer is about to wait for room without a thread that sleeps. It must look once more
-    /// afterwards. From then on every release calls the hook, until [`withdraw`](Self::withdraw).
+    /// Announces that the writer is about to wait for room, although its thread does not sleep. The caller
+    /// must look once more afterwards. From then on every release calls the hook, until
+    /// [`withdraw`](Self::withdraw).
     #[inline]
     pub fn announce(&self) {
         self.shared.room.announce();
     }
 
-    /// The writer no longer waits.
+    /// Takes back the announcement.
     #[inline]
     pub fn withdraw(&self) {
         self.shared.room.withdraw();
     }
 
-    /// Says that from now on one thread alone writes, reads, announces and closes. It spares the fences. If it is
-    /// not so, hooks may not be called.
+    /// Promises that from now on one thread alone writes, reads, announces and closes. Fences are left out
+    /// then. If the promise is broken, hooks may not be called.
     pub fn set_alone(&self) {
         self.shared.items.set_alone();
         self.shared.room.set_alone();
     }
 
-    /// A handle that closes this side from elsewhere.
+    /// Creates a handle that closes this side from elsewhere.
     pub fn closer(&self) -> Closer<T> {
         Closer { shared: Arc::clone(&self.shared), is_writer: true }
     }
 }
 
 impl<T> Reader<T> {
-    /// As [`receive`](Self::receive), for a [`bounded`](super::bounded) record: sleeps as `how` says. `None` if
-    /// `how` has given up and the items are not there.
+    /// Like [`receive`](Self::receive), for a [`bounded`](super::bounded) record. The reader sleeps by means
+    /// of `how`. Returns `None` if `how` has given up and the items are not there.
     ///
     /// # Panics
-    /// As [`receive`](Self::receive).
+    /// As for [`receive`](Self::receive).
     pub fn receive_by(&mut self, n: usize, how: &impl Sleep) -> Option<Items<'_, T>> {
         let end = self.end_of(n);
         if end > self.committed {
@@ -66,39 +67,40 @@ impl<T> Reader<T> {
         Some(Items { end, reader: self })
     }
 
-    /// Announces that the reader is about to wait for items without a thread that sleeps. It must look once more
-    /// afterwards. From then on every commit calls the hook, until [`withdraw`](Self::withdraw).
+    /// Announces that the reader is about to wait for items, although its thread does not sleep. The caller
+    /// must look once more afterwards. From then on every commit calls the hook, until
+    /// [`withdraw`](Self::withdraw).
     #[inline]
     pub fn announce(&self) {
         self.shared.items.announce();
     }
 
-    /// The reader no longer waits.
+    /// Takes back the announcement.
     #[inline]
     pub fn withdraw(&self) {
         self.shared.items.withdraw();
     }
 
-    /// A handle that closes this side from elsewhere.
+    /// Creates a handle that closes this side from elsewhere.
     pub fn closer(&self) -> Closer<T> {
         Closer { shared: Arc::clone(&self.shared), is_writer: false }
     }
 }
 
-/// Closes one side of a one-to-one record, as dropping its view would, while somebody else holds the view.
+/// Closes one side of a one-to-one record while its view is elsewhere. For the other side this is the same as
+/// dropping the view.
 ///
-/// The other side learns it. The view itself goes on working, on a record where nobody listens any more: a
-/// release or commit of a closed view may or may not be seen.
+/// The closed view can still be used, but the other side may not see what it commits or releases.
 pub struct Closer<T> {
     shared: Arc<Shared<T>>,
     is_writer: bool,
 }
 
 impl<T> Closer<T> {
-    /// Closes the side. Items that were committed stay readable.
+    /// Closes the side. Items that were committed can still be read.
     pub fn close(&self) {
-        // No slot changes hands by these flags: the writer still stays below `released + bound`, and the reader
-        // below `committed`.
+        // These flags give no slot to another side: the writer still stays below `released + bound`, and the
+        // reader below `committed`.
         if self.is_writer {
             self.shared.writer_gone.store(true, Ordering::Release);
             self.shared.items.ring_out();
@@ -108,7 +110,7 @@ impl<T> Closer<T> {
         }
     }
 
-    /// For the writer: how many items the record would have to hold for `n` more slots to be free now.
+    /// For the writer: how many items the record would have to hold so that `n` more slots were free now.
     pub fn span_for(&self, n: usize) -> usize {
         let released = self.shared.released.load(Ordering::Acquire);
         (self.shared.committed.load(Ordering::Acquire) + n as u64 - released) as usize

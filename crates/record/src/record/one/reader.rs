@@ -156,7 +156,7 @@ impl<T> Reader<T> {
         end.min(self.committed)
     }
 
-    /// The new commit index, or nothing if `how` gives up.
+    /// The new commit index, or `None` if `how` gives up.
     #[cold]
     pub(super) fn wait_for_items_by(&mut self, end: u64, how: &impl Sleep) -> Option<u64> {
         let shared = &*self.shared;

@@ -115,7 +115,7 @@ impl<T> Writer<T> {
         Ok(())
     }
 
-    /// The new limit, or nothing if `how` gives up.
+    /// The new limit, or `None` if `how` gives up.
     #[cold]
     pub(super) fn wait_for_room_by(&mut self, end: u64, how: &impl Sleep) -> Option<Result<u64, Closed>> {
         let (shared, bound) = (&*self.shared, self.bound);
@@ -132,7 +132,7 @@ impl<T> Writer<T> {
     }
 }
 
-/// The limit, if the slots below `end` are free, or that the reader has gone.
+/// The limit if the slots below `end` are free, and an error if the reader has gone.
 fn look_for_room<T>(shared: &Shared<T>, end: u64, bound: u64) -> Option<Result<u64, Closed>> {
     assert!(end <= INDEX_LIMIT, "the index limit of 2^63 items is reached");
     if shared.reader_gone.load(Ordering::Acquire) {
@@ -226,7 +226,7 @@ impl<T> Slots<'_, T> {
         self.written += 1;
     }
 
-    /// The item at `position` of those written and not yet committed, to be changed in place.
+    /// A mutable reference to the item at `position` among those that are written and not committed.
     #[inline]
     pub fn get_mut(&mut self, position: usize) -> Option<&mut T> {
         let index = self.writer.next.checked_add(position as u64)?;
