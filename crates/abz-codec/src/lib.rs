@@ -2,7 +2,7 @@
 //!
 //! A compressed file that is made of independent members can be made and read by many threads at once. This
 //! crate has the parts for that, and no thread: cutting ([`Blocks`]), encoding a block ([`gzip::Encoder`], one
-//! for each worker), joining ([`gzip::MemberWriter`]); splitting ([`gzip::Splitter`]) and decoding a member
+//! for each worker), joining ([`gzip::Writer`]); splitting ([`gzip::Splitter`]) and decoding a member
 //! ([`gzip::Decoder`], one for each worker). [`gzip::Scanner`] and [`gzip::Verifier`] are the splitting in its parts, so
 //! that reading, inflating and verifying may overlap. Between them may stand a plain loop, as here, or a pipeline.
 //!
@@ -13,7 +13,7 @@
 //!
 //! // Compress: cut, encode, join. Only the middle line is slow, and it needs no other block.
 //! let mut encoder = gzip::Encoder::new(6);
-//! let mut file = gzip::MemberWriter::new(Vec::new());
+//! let mut file = gzip::Writer::new(Vec::new(), gzip::Layout::default());
 //! for block in Blocks::new(&text[..], 16 * 1024) {
 //!     let member = encoder.encode(&block?);
 //!     file.write(&member)?;

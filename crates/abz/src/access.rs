@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 
-use abz_codec::access::{Index, Kind, Part, parts_of, parts_with};
+use abz_codec::access::{Index, Kind, Part, parts_around, parts_of, parts_with};
 use anabranch::Recycled;
 
 use crate::conduct::Conduct;
@@ -67,6 +67,20 @@ impl Decompression {
     ) -> Result<Spanned, Error> {
         if span.is_empty() {
             return Ok(Spanned { written: 0, end: None, garbage_at: None });
+        }
+        if let (Reading::Places(places), None, Span::Bytes(_)) = (&input, index, span)
+            && let Some((parts, total)) =
+                parts_around(&mut Along::new(*places), &span.borders()).map_err(Error::Read)?
+            && let Some(first) = parts.first()
+        {
+            let touched = parts_with(&parts, &span.borders());
+            let mut cut =
+                Cut::new(span, touched.first().map_or(total, |_| first.contents.start), &mut *output);
+            if self.decode_parts(&conduct, *places, touched, &mut cut)? {
+                cut.flush().map_err(Error::Write)?;
+                let end = (!cut.is_done()).then(|| cut.passed());
+                return Ok(Spanned { written: cut.written, end, garbage_at: None });
+            }
         }
         if let Reading::Places(places) = &input {
             let found = match (index, span) {

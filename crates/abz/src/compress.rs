@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 
 use abz_codec::bzip2::{EncodedBlock, StreamWriter};
-use abz_codec::gzip::{BGZF_BLOCK, Encoded, Origin};
+use abz_codec::gzip::{BGZF_BLOCK, Encoded, Layout, Origin};
 use abz_codec::zstd::{Encoding, FrameWriter};
 use abz_codec::{Blocks, DEFAULT_BLOCK_SIZE, xz, zstd};
 use anabranch::Plan;
@@ -29,8 +29,9 @@ pub struct Compression {
     /// Cut blocks where their contents say so, and not after equal sizes: a change then changes the output around it, and
     /// no more ([`Blocks::by_content`]). bzip2 cannot do it.
     pub rsyncable: bool,
-    /// Make gzip for bioinformatics, BGZF: members of at most 64 KiB, which tell no name and no time.
-    pub bgzf: bool,
+    /// What files of gzip are made of. For bioinformatics it is BGZF: members of at most 64 KiB, which tell no name and no
+    /// time.
+    pub layout: Layout,
     /// What lzip and xz have beside their levels.
     pub lzma: Lzma,
     /// How frames of zstd are made.
@@ -75,7 +76,7 @@ impl Default for Compression {
             fast: None,
             block_size: None,
             rsyncable: false,
-            bgzf: false,
+            layout: Layout::default(),
             lzma: Lzma::default(),
             zstd: Encoding::default(),
             origin: Origin::default(),
@@ -267,7 +268,7 @@ impl Compression {
     /// If a setting is out of its range.
     pub fn block_len(&self) -> usize {
         match self.format {
-            Format::Gzip if self.bgzf => BGZF_BLOCK,
+            Format::Gzip if self.layout == Layout::Bgzf => BGZF_BLOCK,
             Format::Gzip => self.block_size.unwrap_or(DEFAULT_BLOCK_SIZE),
             Format::Bzip2 => pipes::bzip2::level(self).block_size(),
             Format::Zstd => self.block_size.unwrap_or_else(|| self.zstd.frame_size(pipes::zstd::level(self))),

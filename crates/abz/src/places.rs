@@ -191,7 +191,7 @@ impl Compression {
 }
 
 impl Decompression {
-    /// Decompresses a file of gzip whose end tells where each member lies, as that of each file of several blocks does
+    /// Decompresses a file of gzip that tells where each block or member lies, as each file of several blocks does
     /// that this crate makes: each worker reads, decodes and writes members where they belong. `None` if it is no such
     /// file, or is damaged: then the output is not what it should be, and [`conduct`](Decompression::conduct) gives what
     /// is right, and says what is wrong.
@@ -209,7 +209,12 @@ impl Decompression {
         input: &dyn ReadAt,
         output: &dyn WriteAt,
     ) -> Result<Option<Decompressed>, Error> {
-        let Ok(Some(index)) = Index::read(&mut Along::new(input)) else { return Ok(None) };
+        let mut file = Along::new(input);
+        let index = match Index::read(&mut file) {
+            Ok(None) => Index::of_marks(&mut file).map_err(Error::Read)?,
+            index => index.ok().flatten(),
+        };
+        let Some(index) = index else { return Ok(None) };
         // No size that a file claims is believed.
         let is_ours = |entry: &Entry| {
             entry.uncompressed as usize <= MAX_BLOCK && entry.compressed as usize <= MAX_BLOCK + (1 << 20)

@@ -30,8 +30,8 @@ use crate::{Compressed, Compression, Decompressed, Decompression, Error, Format}
 /// ```
 #[derive(Default)]
 pub struct Tools {
-    /// With its level, and whether it makes BGZF.
-    gzip_encoder: Option<((u32, bool), gzip::Encoder)>,
+    /// With its level, and what it makes files of.
+    gzip_encoder: Option<((u32, gzip::Layout), gzip::Encoder)>,
     gzip_decoder: Option<gzip::Decoder>,
     bzip2_encoder: Option<bzip2::Encoder>,
     /// With what it was made for.
@@ -75,7 +75,7 @@ impl Tools {
     }
 
     fn gzip<W: Write>(&mut self, compression: &Compression, input: impl Read, output: W) -> Result<W, Error> {
-        let kind = (compression.level, compression.bgzf);
+        let kind = (compression.level, compression.layout);
         if self.gzip_encoder.as_ref().is_none_or(|(of, _)| *of != kind) {
             self.gzip_encoder = Some((kind, pipes::gzip::encoder(compression)));
         }

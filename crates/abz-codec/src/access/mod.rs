@@ -10,7 +10,7 @@
 //! use std::io::Cursor;
 //!
 //! let mut encoder = gzip::Encoder::new(6);
-//! let mut file = gzip::MemberWriter::new(Vec::new());
+//! let mut file = gzip::Writer::new(Vec::new(), gzip::Layout::default());
 //! for block in Blocks::new(&b"abcdefgh"[..], 3) {
 //!     file.write(&encoder.encode(&block?))?;
 //! }
@@ -138,6 +138,24 @@ pub fn parts_of<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
         start if start.starts_with(b"LZIP") => lzip::parts(file),
         start if start.starts_with(&xz::MAGIC) => xz::parts(file),
         start if zstd::is_zstd(start) => zstd::parts(file),
+        _ => Ok(None),
+    }
+}
+
+/// Those of the parts of `file` in which there are any of these bytes of the contents, and the size of all contents, where that
+/// is found without looking at the others: in files of gzip whose blocks have [marks](gzip). `None` of any other file. It
+/// moves the file's position.
+///
+/// # Errors
+///
+/// If the file cannot be read.
+pub fn parts_around<F: Read + Seek>(
+    file: &mut F,
+    bytes: &Range<u64>,
+) -> io::Result<Option<(Vec<Part>, u64)>> {
+    let mut start = [0; 2];
+    match crate::salvage::glance(file, 0, &mut start)? {
+        [0x1f, 0x8b] => gzip::parts_around(file, bytes),
         _ => Ok(None),
     }
 }

@@ -7,7 +7,8 @@ use memchr::memmem;
 
 use super::error::{DecodeError, Fault, Part};
 use super::inflate::Inflater;
-use super::member::Member;
+use super::mark::{MARK_LEN, Mark};
+use super::member::{Member, SENTINEL};
 use super::sums::Sums;
 use super::{TRAILER_LEN, u32_at};
 
@@ -56,6 +57,12 @@ impl Decoder {
     ///
     /// As [`Decoder::decode`]; `data` is then empty.
     pub fn decode_into(&mut self, member: &Member, data: &mut Vec<u8>) -> Result<(), DecodeError> {
+        if let Some((mark, at)) = &member.block {
+            return self.block_into(member, mark, data).map_err(|(offset, fault)| {
+                data.clear();
+                DecodeError { member: member.number, start: member.start, offset: at + offset, fault }
+            });
+        }
         data.resize(member.uncompressed_len(), 0);
         if self.fast(member, data) {
             return Ok(());
@@ -64,6 +71,43 @@ impl Decoder {
             data.clear();
             DecodeError { member: member.number, start: member.start, offset: member.start + at, fault }
         })
+    }
+
+    /// Decodes a block, and holds it against its mark. What is wrong with it comes with its place behind the start of the mark.
+    fn block_into(&mut self, member: &Member, mark: &Mark, data: &mut Vec<u8>) -> Result<(), (u64, Fault)> {
+        let len = mark.len as usize;
+        data.resize(len + SENTINEL.len(), 0);
+        let found = self.fast.deflate_decompress(&member.bytes[MARK_LEN..], data);
+        // If the deflate data had another end, or none, what is behind it would not have come out.
+        let is_whole = found == Ok(data.len()) && data.ends_with(&SENTINEL);
+        data.truncate(len);
+        if is_whole && crc32(data) == mark.crc32 {
+            return Ok(());
+        }
+        let inflater = self.exact.get_or_insert_with(Inflater::new);
+        inflater.reset();
+        let mut input = &member.bytes()[MARK_LEN..];
+        let mut chunk = [0; 4096];
+        let mut sums = Sums::new();
+        loop {
+            let step = inflater.step(input, &mut chunk);
+            let step = step.map_err(|fault| (MARK_LEN as u64 + inflater.consumed(), fault))?;
+            sums.add(&chunk[..step.produced]);
+            input = &input[step.consumed..];
+            if step.ended || input.is_empty() && step.produced == 0 {
+                let expected = mark.compressed.into();
+                let found = inflater.consumed();
+                // A block has no end of its own: it goes on with the next one.
+                if step.ended || found != expected {
+                    return Err((MARK_LEN as u64 + found, Fault::BlockSize { expected, found }));
+                }
+                break;
+            }
+        }
+        sums.check_mark(mark).map_err(|fault| (0, fault))?;
+        // All bytes are right, and yet they do not end with a block.
+        let expected = mark.compressed.into();
+        Err((mark.size() as u64, Fault::BlockSize { expected, found: expected + 1 }))
     }
 
     /// Decodes with libdeflate; true if all is right without doubt.

@@ -4,6 +4,8 @@ use std::fmt;
 
 use libdeflater::{CompressionLvl, Compressor, crc32};
 
+use super::ends::{SLACK, Walker};
+use super::extent::push_marked_to;
 use super::store::Judge;
 use super::{Extent, Header, TRAILER_LEN};
 use crate::Block;
@@ -29,7 +31,7 @@ pub struct Origin {
     pub mtime: u32,
 }
 
-/// Makes gzip members, each from one block. It keeps the compressor's tables and a buffer, so a worker has one
+/// Makes gzip members, or parts of one, each from one block. It keeps the compressor's tables and a buffer, so a worker has one
 /// and uses it again and again; a worker of another kind than a thread needs nothing else.
 ///
 /// The same block gives the same bytes whatever the encoder was used for before. A block that is compressed already
@@ -52,22 +54,42 @@ pub struct Encoder {
     /// For blocks that are not worth compressing.
     storer: Compressor,
     judge: Judge,
+    /// Finds where the compressor's streams end.
+    walker: Walker,
     level: u32,
     origin: Origin,
-    is_bgzf: bool,
+    layout: Layout,
     /// Where the compressor writes: as large as its worst case, and initialised once.
     scratch: Vec<u8>,
 }
 
-/// A member, ready to be written.
+/// What files are made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// One member, whose blocks have [marks](super) if there are several.
+    #[default]
+    OneMember,
+    /// As many members as blocks, with an index at the end if there are several.
+    Members,
+    /// Members of BGZF. They tell no origin.
+    Bgzf,
+}
+
+/// A block, ready to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoded {
-    /// The bytes of the member.
+    /// The bytes of a member; or of a block in one, without its mark.
     pub bytes: Vec<u8>,
+    /// Of the first block in a member, the header of that, which comes before.
+    pub(super) header: Vec<u8>,
+    /// True of a block in a member.
+    pub(super) is_block: bool,
+    /// The CRC-32 of the contents.
+    pub(super) crc32: u32,
     /// The size of its contents in bytes.
     pub uncompressed: u32,
     /// True if it says that another member follows: then the file must end with an index, as
-    /// [`MemberWriter`](super::MemberWriter) sees to.
+    /// [`Writer`](super::Writer) sees to.
     pub more: bool,
 }
 
@@ -83,18 +105,18 @@ impl Encoder {
         let compressor = Compressor::new(CompressionLvl::new(level as i32).expect("it was just checked"));
         let storer = Compressor::new(CompressionLvl::new(0).expect("libdeflate has level 0"));
         let (judge, origin) = (Judge::new(), Origin::default());
-        Encoder { compressor, storer, judge, level, origin, is_bgzf: false, scratch: Vec::new() }
+        let (walker, layout) = (Walker::new(), Layout::default());
+        Encoder { compressor, storer, judge, walker, level, origin, layout, scratch: Vec::new() }
     }
 
-    /// The same encoder, making members of BGZF, for [`MemberWriter::bgzf`](super::MemberWriter::bgzf). They tell no
-    /// origin.
+    /// The same encoder for files of a layout, which a [`Writer`](super::Writer) of the same layout makes.
     ///
     /// ```
     /// use abz_codec::Blocks;
-    /// use abz_codec::gzip::{BGZF_BLOCK, Encoder, MemberWriter};
+    /// use abz_codec::gzip::{BGZF_BLOCK, Encoder, Layout, Writer};
     ///
-    /// let mut encoder = Encoder::new(6).bgzf();
-    /// let mut file = MemberWriter::bgzf(Vec::new());
+    /// let mut encoder = Encoder::new(6).layout(Layout::Bgzf);
+    /// let mut file = Writer::new(Vec::new(), Layout::Bgzf);
     /// for block in Blocks::new(&[b'A'; 100_000][..], BGZF_BLOCK) {
     ///     file.write(&encoder.encode(&block?))?;
     /// }
@@ -102,8 +124,8 @@ impl Encoder {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     #[must_use]
-    pub fn bgzf(self) -> Self {
-        Encoder { is_bgzf: true, ..self }
+    pub fn layout(self, layout: Layout) -> Self {
+        Encoder { layout, ..self }
     }
 
     /// The same encoder; the first member of a file tells `origin`.
@@ -118,58 +140,88 @@ impl Encoder {
         self.origin = origin;
     }
 
-    /// The member of one block. Members of an input's blocks, in order and followed by an index where they say
-    /// that more follows, are a gzip file: see [`MemberWriter`](super::MemberWriter).
+    /// The member, or the part of one, that stands for a block. Those of an input's blocks, in order, are a gzip file with what
+    /// a [`Writer`](super::Writer) puts between and behind them.
     ///
     /// # Panics
     ///
     /// If the block is longer than [`MAX_BLOCK`], or [`BGZF_BLOCK`].
     pub fn encode(&mut self, block: &Block) -> Encoded {
-        let most = if self.is_bgzf { BGZF_BLOCK } else { MAX_BLOCK };
+        let is_bgzf = self.layout == Layout::Bgzf;
+        let most = if is_bgzf { BGZF_BLOCK } else { MAX_BLOCK };
         assert!(block.data.len() <= most, "a block has at most {most} bytes");
-        let uncompressed = block.data.len() as u32;
-        let more = !block.whole && !self.is_bgzf;
-
-        let (compressor, storer) = (&mut self.compressor, &mut self.storer);
-        let bounds = [&mut *compressor, storer].map(|either| either.deflate_compress_bound(block.data.len()));
-        let bound = bounds[0].max(bounds[1]);
-        if self.scratch.len() < bound {
-            self.scratch.resize(bound, 0);
-        }
-        let compressor = match self.judge.is_incompressible(&block.data, &mut self.scratch) {
-            true => &mut self.storer,
-            false => &mut self.compressor,
+        let len = self.deflate(&block.data);
+        let (uncompressed, crc32) = (block.data.len() as u32, crc32(&block.data));
+        let extra_flags = match self.level {
+            1 => 4,
+            2..=8 => 0,
+            _ => 2,
         };
-        let len = compressor
-            .deflate_compress(&block.data, &mut self.scratch)
-            .expect("the buffer is as large as the worst case");
-
-        let tells_origin = block.number == 0 && !self.is_bgzf;
+        let tells_origin = block.number == 0 && !is_bgzf;
         let (name, mtime) = if tells_origin { self.stored_origin() } else { (None, 0) };
-        // The header holds the size of all, itself included; its own length does not depend on that number.
-        let header = |compressed: u32| {
-            let mut extra = Vec::new();
-            match self.is_bgzf {
-                true => Extent::push_bgzf_to(compressed.saturating_sub(1) as u16, &mut extra),
-                false => Extent { compressed, uncompressed: Some(uncompressed), more }.push_to(&mut extra),
-            }
-            let extra_flags = match self.level {
-                1 => 4,
-                2..=8 => 0,
-                _ => 2,
-            };
+        let header = |extra: Vec<u8>| {
             let mut bytes = Vec::new();
             Header { mtime, extra_flags, extra, name: name.clone(), ..Header::default() }.write(&mut bytes);
             bytes
+        };
+        if self.layout == Layout::OneMember && !block.whole {
+            let mut extra = Vec::new();
+            push_marked_to(&mut extra);
+            let header = if block.number == 0 { header(extra) } else { Vec::new() };
+            let bytes = if block.data.is_empty() { Vec::new() } else { self.as_block(len) };
+            return Encoded { bytes, header, is_block: true, crc32, uncompressed, more: false };
+        }
+
+        let more = !block.whole && !is_bgzf;
+        // The header holds the size of all, itself included; its own length does not depend on that number.
+        let header = |compressed: u32| {
+            let mut extra = Vec::new();
+            match is_bgzf {
+                true => Extent::push_bgzf_to(compressed.saturating_sub(1) as u16, &mut extra),
+                false => Extent { compressed, uncompressed: Some(uncompressed), more }.push_to(&mut extra),
+            }
+            header(extra)
         };
         let compressed = header(0).len() + len + TRAILER_LEN;
 
         let mut bytes = Vec::with_capacity(compressed);
         bytes.extend(header(compressed as u32));
         bytes.extend(&self.scratch[..len]);
-        bytes.extend(crc32(&block.data).to_le_bytes());
+        bytes.extend(crc32.to_le_bytes());
         bytes.extend(uncompressed.to_le_bytes());
-        Encoded { bytes, uncompressed, more }
+        Encoded { bytes, header: Vec::new(), is_block: false, crc32, uncompressed, more }
+    }
+
+    /// Compresses to the scratch buffer: how many bytes.
+    fn deflate(&mut self, data: &[u8]) -> usize {
+        let (compressor, storer) = (&mut self.compressor, &mut self.storer);
+        let bounds = [&mut *compressor, storer].map(|either| either.deflate_compress_bound(data.len()));
+        let bound = bounds[0].max(bounds[1]) + SLACK;
+        if self.scratch.len() < bound {
+            self.scratch.resize(bound, 0);
+        }
+        let compressor = match self.judge.is_incompressible(data, &mut self.scratch) {
+            true => &mut self.storer,
+            false => &mut self.compressor,
+        };
+        compressor
+            .deflate_compress(data, &mut self.scratch)
+            .expect("the buffer is as large as the worst case")
+    }
+
+    /// The stream in the scratch buffer as blocks in the middle of another stream, that end with a byte.
+    fn as_block(&mut self, len: usize) -> Vec<u8> {
+        let ends = self.walker.ends(&self.scratch[..len + SLACK]).expect("libdeflate makes streams");
+        let mut bytes = Vec::with_capacity(len + 5);
+        bytes.extend_from_slice(&self.scratch[..len]);
+        bytes[ends.last_block / 8] &= !(1 << (ends.last_block % 8));
+        // What is left of the last byte is zeros: the three bits with which a stored block begins, if there are so many.
+        match ends.end % 8 {
+            0 => {}
+            1..=5 => bytes.extend([0, 0, 0xff, 0xff]),
+            _ => bytes.extend([0, 0, 0, 0xff, 0xff]),
+        }
+        bytes
     }
 
     /// What the first member stores of the origin.

@@ -87,6 +87,19 @@ pub enum Fault {
         /// member, the least that it could be.
         found: u64,
     },
+    /// Behind a block there is neither the mark of the next one nor the end of the member.
+    #[error("expected the mark of another block or the end of the member, found other bytes")]
+    Mark,
+    /// A block ends elsewhere than its mark says.
+    #[error(
+        "expected a block of {expected} bytes by its mark, found one that ends elsewhere (after {found})"
+    )]
+    BlockSize {
+        /// What the mark says, in bytes.
+        expected: u64,
+        /// After how many bytes it ends, or was found to go on.
+        found: u64,
+    },
     /// After the last member there is something that is neither a member nor padding with zeros.
     /// All members before it are whole and right.
     #[error("expected a member or the end of the file, found other bytes")]

@@ -4,7 +4,7 @@ use super::header::{Header, push_subfield};
 use super::{MAX_BLOCK, u32_at};
 
 /// The most bytes of a compressed member that is taken as a whole: deflate makes no block larger by so much.
-const MAX_COMPRESSED: u64 = MAX_BLOCK as u64 + (1 << 20);
+pub(super) const MAX_COMPRESSED: u64 = MAX_BLOCK as u64 + (1 << 20);
 
 /// Our subfield's letters; see the format in the [module's documentation](super).
 const OURS: [u8; 2] = *b"AB";
@@ -63,4 +63,19 @@ impl Extent {
         data[8] = if self.more { MORE } else { 0 };
         push_subfield(extra, OURS, &data);
     }
+}
+
+/// The letters of the subfield of members whose blocks have marks.
+const MARKED: [u8; 2] = *b"AM";
+/// Its data: the form of the marks.
+const MARKED_DATA: [u8; 1] = [1];
+
+/// True of the header of a member that says that its blocks have [marks](super::mark).
+pub(super) fn is_marked(header: &Header) -> bool {
+    header.subfields().any(|(id, data)| id == MARKED && data == MARKED_DATA)
+}
+
+/// Appends the subfield that says so to an extra field.
+pub(super) fn push_marked_to(extra: &mut Vec<u8>) {
+    push_subfield(extra, MARKED, &MARKED_DATA);
 }

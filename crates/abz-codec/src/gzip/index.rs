@@ -7,7 +7,7 @@ use libdeflater::crc32;
 use super::encode::Encoded;
 use super::error::IndexError;
 use super::header::push_subfield;
-use super::survey::walk;
+use super::survey::{begins_marked, walk};
 use super::{EMPTY_DEFLATE, Extent, Header, TRAILER_LEN, u32_at, u64_at};
 
 /// The most members that one part of the index describes: as many as fit, rounded, for an extra field has at most
@@ -90,8 +90,8 @@ fn part(first: u64, sizes: &[(u32, u32)], more: bool) -> Vec<u8> {
 /// use abz_codec::{Blocks, gzip};
 /// use std::io::Cursor;
 ///
-/// let mut encoder = gzip::Encoder::new(6);
-/// let mut file = gzip::MemberWriter::new(Vec::new());
+/// let mut encoder = gzip::Encoder::new(6).layout(gzip::Layout::Members);
+/// let mut file = gzip::Writer::new(Vec::new(), gzip::Layout::Members);
 /// for block in Blocks::new(&b"abcdefgh"[..], 3) {
 ///     file.write(&encoder.encode(&block?))?;
 /// }
@@ -166,8 +166,21 @@ impl Index {
         Ok(Some(Index { entries }))
     }
 
-    /// Makes one of what the members of `file` say of themselves, wherever its end is: each says how long it is, those of
-    /// BGZF too. `None` if one does not, or something is not as it should be. It moves the file's position.
+    /// Makes one of what the marks of `file` say, if that is one member with marks, as those that an
+    /// [`Encoder`](super::Encoder) makes usually are, or several. It moves the file's position.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read.
+    pub fn of_marks<F: Read + Seek>(file: &mut F) -> io::Result<Option<Index>> {
+        match begins_marked(file)? {
+            true => Index::of_members(file),
+            false => Ok(None),
+        }
+    }
+
+    /// Makes one of what the members of `file` say of themselves, or the marks in them, wherever its end is: each says how
+    /// long it is, those of BGZF too. `None` if one does not, or something is not as it should be. It moves the file's position.
     ///
     /// # Errors
     ///

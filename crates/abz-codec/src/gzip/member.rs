@@ -1,8 +1,10 @@
 //! A member as it lies in the file.
 
+use super::mark::Mark;
 use super::{TRAILER_LEN, u32_at};
 
-/// A whole member, still compressed. [`Decoder::decode`](super::Decoder::decode) makes data of it.
+/// A whole member, or a whole block of one that has [marks](super), still compressed.
+/// [`Decoder::decode`](super::Decoder::decode) makes data of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
     /// Counted from 1.
@@ -11,9 +13,18 @@ pub struct Member {
     pub(super) start: u64,
     /// Where in `bytes` the deflate data begins. After it there are at least the bytes of a trailer.
     pub(super) header_len: usize,
-    /// Header, deflate data and trailer, if the header is right about where they end.
+    /// Header, deflate data and trailer, if the header is right about where they end. Of a block, its mark and its deflate data,
+    /// and [`TAIL`] behind them.
     pub(super) bytes: Vec<u8>,
+    /// Of a block, what its mark says, and where in the file that lies.
+    pub(super) block: Option<(Mark, u64)>,
 }
+
+/// What comes behind a block for a decoder: a last block, stored, whose contents show that it was decoded.
+pub(super) const TAIL: [u8; 9] = [1, 4, 0, 0xfb, 0xff, SENTINEL[0], SENTINEL[1], SENTINEL[2], SENTINEL[3]];
+
+/// The contents of that.
+pub(super) const SENTINEL: [u8; 4] = *b"abz\n";
 
 impl Member {
     /// The member's number in its file, counted from 1.
@@ -21,14 +32,14 @@ impl Member {
         self.number
     }
 
-    /// The offset of its first byte in the compressed file.
+    /// The offset of the first byte of the member in the compressed file.
     pub fn start(&self) -> u64 {
         self.start
     }
 
-    /// Its bytes: header, deflate data and trailer.
+    /// Its bytes: header, deflate data and trailer; or mark and deflate data.
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+        &self.bytes[..self.bytes.len() - self.block.map_or(0, |_| TAIL.len())]
     }
 
     /// Its bytes, to use their allocation again.
@@ -36,10 +47,10 @@ impl Member {
         self.bytes
     }
 
-    /// The size of the contents in bytes as the trailer says it (not yet verified), at most
+    /// The size of the contents in bytes as the trailer or the mark says it (not yet verified), at most
     /// [`MAX_BLOCK`](super::MAX_BLOCK).
     pub fn uncompressed_len(&self) -> usize {
-        u32_at(self.trailer(), 4) as usize
+        self.block.map_or_else(|| u32_at(self.trailer(), 4), |(mark, _)| mark.len) as usize
     }
 
     pub(super) fn trailer(&self) -> &[u8] {

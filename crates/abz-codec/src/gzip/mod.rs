@@ -1,14 +1,47 @@
-//! The gzip file format ([RFC 1952]), as members that can be made and read in parallel.
+//! The gzip file format ([RFC 1952]), as blocks that can be made and read in parallel.
 //!
 //! A gzip file is a series of members; its contents are theirs, one after another (section 2.2). A member is a
-//! header, deflate data ([RFC 1951]), and a trailer with a CRC-32 and the size of its contents. Nothing in it
-//! says where it ends: one finds out by decoding. So the members written here say it, in the place that the RFC
-//! has for such things, the *extra field* of the header (section 2.3.1.1). It is a series of subfields, each
-//! two letters, a 16-bit length, and data; a reader ignores those that it does not know.
+//! header, deflate data ([RFC 1951]), and a trailer with a CRC-32 and the size of its contents. Many readers give only
+//! the contents of the first member. So a file that is written here is one member, unless others are asked for.
+//!
+//! Numbers are little-endian, as everywhere in gzip.
+//!
+//! # Marks: blocks in one member
+//!
+//! A file of several blocks is one member whose header has a subfield `AM` in its extra field (section 2.3.1.1), with one
+//! byte, 1. Its deflate data is, for each block, a *mark* and deflate blocks that refer to nothing before them; then an
+//! empty last block (`03 00`). All of these begin with a byte: where the data of a block ends within one, an empty stored
+//! block follows (`00 00 ff ff`, after three bits).
+//!
+//! A mark is 50 empty stored blocks, of five bytes each: `xx 00 00 ff ff`. A decoder ignores the upper five bits of the
+//! first byte (RFC 1951, section 3.2.4). Those bits, the lowest first, are 31 bytes, and two bits of zeros:
+//!
+//! | at | bytes | |
+//! |--:|--:|---|
+//! | 0 | 1 | 1: the form of the mark |
+//! | 1 | 6 | where the contents of the block begin in those of the member; all bits set: that is not told |
+//! | 7 | 3 | the size of the contents |
+//! | 10 | 3 | the size of the deflate data, from the end of this mark to the start of the next one, or of the last block |
+//! | 13 | 4 | the CRC-32 of the contents |
+//! | 17 | 4 | the CRC-32 of the first block's contents, the same in all marks of a member; 0 if the place is not told |
+//! | 21 | 6 | where the mark begins, from the first byte of the member; all bits set: that is not told |
+//! | 27 | 4 | the CRC-32 of the bytes before |
+//!
+//! In a file that is one such member, the last mark says its own place. So a reader that can seek knows that the other
+//! places are those in the file, and finds a block by bisection.
+//!
+//! A reader that knows marks decodes each block by itself, holds it against what its mark says, and the marks together
+//! against the trailer. Where the mark of the first block is none, the member is decoded as any other.
+//!
+//! # Members that say where they end
+//!
+//! Nothing in a member says where it ends: one finds out by decoding. A file of one block says it, and so do members of a
+//! block each, where these are asked for: in the *extra field* of the header. It is a series of subfields, each two
+//! letters, a 16-bit length, and data; a reader ignores those that it does not know.
 //!
 //! # Subfield `AB`: the extent of a member
 //!
-//! In every member, before all other subfields. Numbers are little-endian, as everywhere in gzip.
+//! In every such member, before all other subfields.
 //!
 //! | at | bytes | |
 //! |--:|--:|---|
@@ -19,7 +52,7 @@
 //! Bit 0 is what makes a file that was cut between two members known as such: gzip alone takes it for whole.
 //! A reader that finds another length, or other bits set, must take the member for a foreign one.
 //!
-//! A file of one block is one member. Any other ends with an **index**:
+//! A file of one block is one such member. One of several members ends with an **index**:
 //!
 //! # Subfield `AI`: a part of the index
 //!
@@ -48,11 +81,13 @@
 
 mod decode;
 mod encode;
+mod ends;
 mod error;
 mod extent;
 mod header;
 mod index;
 mod inflate;
+mod mark;
 mod member;
 mod piece;
 mod points;
@@ -66,7 +101,7 @@ mod survey;
 mod write;
 
 pub use decode::Decoder;
-pub use encode::{BGZF_BLOCK, Encoded, Encoder, MAX_BLOCK, MAX_NAME, Origin};
+pub use encode::{BGZF_BLOCK, Encoded, Encoder, Layout, MAX_BLOCK, MAX_NAME, Origin};
 pub use error::{DecodeError, Fault, HeaderError, IndexError, Part};
 pub use extent::Extent;
 pub use header::{HEADER_LIMIT, Header, Subfields};
@@ -80,8 +115,8 @@ pub use scan::{Scanned, Scanner, Stretch};
 pub use split::{Piece, Splitter};
 pub use sums::Verifier;
 pub use survey::Survey;
-pub(crate) use survey::parts;
-pub use write::MemberWriter;
+pub(crate) use survey::{parts, parts_around};
+pub use write::Writer;
 
 /// The size of a member's trailer in bytes: CRC-32 and ISIZE (RFC 1952, section 2.3).
 const TRAILER_LEN: usize = 8;

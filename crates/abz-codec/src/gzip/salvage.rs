@@ -7,12 +7,15 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::error::{Fault, HeaderError, Part as Inside};
-use super::extent::Extent;
+use super::extent::{Extent, is_marked};
 use super::header::{EXTRA_AT, FEXTRA, HEADER_LIMIT, Header, MAGIC};
 use super::index::Index;
 use super::inflate::Inflater;
+use super::mark::{MARK_LEN, Mark, find_marks};
 use super::scan::{CHUNK, MAX_BGZF};
 use super::sums::Sums;
+use super::survey::{begins_marked, last_mark};
+use super::{EMPTY_DEFLATE, TRAILER_LEN, u32_at};
 use crate::salvage::{Part, Reason, Salvage, behind_zeros, glance, take};
 
 /// The empty member at the end of each file of BGZF (SAM specification, section 4.1.2).
@@ -45,6 +48,17 @@ pub enum Kind {
         /// Another one follows.
         more: bool,
     },
+    /// The header of a member with marks, which has no contents.
+    Marked,
+    /// A block in such a member.
+    Block {
+        /// Where its contents begin in those of the member, in bytes, if that is told.
+        start: Option<u64>,
+        /// Their size in bytes.
+        len: u32,
+        /// The number in all marks of the member.
+        member: u32,
+    },
     /// A block of BGZF.
     Bgzf {
         /// It has no contents: it should be the last one.
@@ -62,6 +76,9 @@ pub struct State {
     /// Another member must follow.
     expects_more: bool,
     index: Option<Index>,
+    /// In a member with marks: the number in them, if one was seen, and where the contents end so far, if that is known.
+    member: Option<u32>,
+    end: Option<u64>,
 }
 
 impl Salvage for Salvager {
@@ -70,7 +87,7 @@ impl Salvage for Salvager {
     type State = State;
 
     const EXPECTED: &'static str = "a member";
-    const LOOK: usize = 4;
+    const LOOK: usize = MARK_LEN;
     const LEAST: u64 = 20;
     const HOLD: usize = 16 << 20;
 
@@ -78,6 +95,11 @@ impl Salvage for Salvager {
         let magics = memmem::find_iter(bytes, &MAGIC);
         let headers = magics.filter(|&at| matches!(bytes[at..], [_, _, 8, flags, ..] if flags & 0xe0 == 0));
         found.extend(headers.map(|at| 8 * at as u64));
+        let before = found.len();
+        found.extend(find_marks(bytes).map(|at| 8 * at as u64));
+        if found.len() > before {
+            found.sort_unstable();
+        }
     }
 
     fn attempt(
@@ -102,7 +124,10 @@ impl Salvage for Salvager {
             (_, true) => Kind::Bgzf { is_empty: false },
             _ => Kind::Plain,
         };
-        Ok(State { next, expects_more: false, index: index.ok().flatten() })
+        let member = number_of_marks(file, size)?;
+        let next = if member.is_some() || begins_marked(file)? { Kind::Marked } else { next };
+        let index = index.ok().flatten();
+        Ok(State { next, expects_more: false, index, member, end: Some(0) })
     }
 
     fn admits(state: &State, start: u64, kind: &Kind) -> bool {
@@ -114,15 +139,32 @@ impl Salvage for Salvager {
             let ends = at > 0 && entries[at - 1].offset + u64::from(entries[at - 1].compressed) == start;
             return begins || ends;
         }
+        match (state.next, *kind) {
+            // In a member with marks, only blocks of that one, and of what lies behind.
+            (Kind::Marked | Kind::Block { .. }, Kind::Block { start, member, .. }) => {
+                let is_behind = start.zip(state.end).is_none_or(|(start, end)| start >= end);
+                return state.member.is_none_or(|number| number == member) && is_behind;
+            }
+            (Kind::Marked | Kind::Block { .. }, _) => return false,
+            _ => {}
+        }
         match state.next {
             Kind::Ours { .. } => matches!(kind, Kind::Ours { .. }),
             Kind::Bgzf { .. } => matches!(kind, Kind::Bgzf { .. }),
-            Kind::Plain => true,
+            Kind::Plain | Kind::Marked | Kind::Block { .. } => true,
         }
     }
 
     fn note(state: &mut State, kind: &Kind) {
-        state.expects_more = *kind == Kind::Ours { more: true };
+        match *kind {
+            Kind::Marked => state.end = Some(0),
+            Kind::Block { start, len, member } => {
+                state.member = Some(member);
+                state.end = start.or(state.end).map(|start| start + u64::from(len));
+            }
+            _ => {}
+        }
+        state.expects_more = matches!(kind, Kind::Ours { more: true } | Kind::Marked | Kind::Block { .. });
         state.next = match kind {
             Kind::Ours { more: false } | Kind::Bgzf { is_empty: true } => Kind::Plain,
             kind => *kind,
@@ -131,9 +173,25 @@ impl Salvage for Salvager {
 
     fn note_gap(state: &mut State) {
         state.expects_more = false;
+        // A block behind it says where it is, or nobody knows.
+        state.end = None;
     }
 
-    fn pass<F: Read + Seek>(_state: &mut State, file: &mut F, at: u64) -> io::Result<u64> {
+    fn pass<F: Read + Seek>(state: &mut State, file: &mut F, at: u64) -> io::Result<u64> {
+        let mut at = at;
+        if let Kind::Block { .. } = state.next {
+            // The end of the member: it has no contents.
+            let mut end = [0; EMPTY_DEFLATE.len() + TRAILER_LEN];
+            let found = glance(file, at / 8, &mut end)?;
+            let is_end = found.len() == EMPTY_DEFLATE.len() + TRAILER_LEN
+                && found.starts_with(&EMPTY_DEFLATE)
+                && state.end.is_none_or(|len| u32_at(found, 6) == len as u32);
+            if !is_end {
+                return Ok(at);
+            }
+            at += 8 * found.len() as u64;
+            (state.next, state.expects_more, state.member) = (Kind::Plain, false, None);
+        }
         Ok(if at == 0 { 0 } else { 8 * behind_zeros(file, at / 8)? })
     }
 
@@ -143,6 +201,13 @@ impl Salvage for Salvager {
 
     fn extent<F: Read + Seek>(file: &mut F, start: u64) -> io::Result<Option<u64>> {
         let size = file.seek(io::SeekFrom::End(0))?;
+        if let Some(mark) = mark_at(file, start / 8)? {
+            let end = start / 8 + mark.size() as u64;
+            let mut next = [0; EMPTY_DEFLATE.len()];
+            let is_confirmed = mark_at(file, end)?.is_some_and(|next| next.member == mark.member)
+                || glance(file, end, &mut next)? == EMPTY_DEFLATE;
+            return Ok(is_confirmed.then_some(8 * end));
+        }
         let Some(extent) = extent_at(file, start / 8)? else { return Ok(None) };
         let end = start / 8 + u64::from(extent.compressed);
         let follows = |next: Extent| next.uncompressed.is_some() == extent.uncompressed.is_some();
@@ -165,6 +230,27 @@ impl Salvage for Salvager {
             let missing = lost.iter().map(|entry| u64::from(entry.uncompressed)).sum();
             return Ok((begins && ends).then_some(missing));
         }
+        if let Kind::Marked | Kind::Block { .. } = state.next {
+            // The mark behind the gap says where it begins, and without one those in the gap say how large they are.
+            if let Some(next) = mark_at(file, gap.end)? {
+                return Ok(next.start.zip(state.end).and_then(|(start, end)| start.checked_sub(end)));
+            }
+            let (mut at, mut missing) = (gap.start, 0);
+            while let Some(mark) = mark_at(file, at)?.filter(|_| at < gap.end) {
+                missing += u64::from(mark.len);
+                at += mark.size() as u64;
+            }
+            const END: u64 = (EMPTY_DEFLATE.len() + TRAILER_LEN) as u64;
+            if missing > 0 && at + END >= gap.end {
+                return Ok(Some(missing));
+            }
+            // At the end of the file the trailer says how large all is, modulo 2^32.
+            let (mut end, size) = ([0; END as usize], file.seek(io::SeekFrom::End(0))?);
+            let found = glance(file, gap.end.saturating_sub(END), &mut end)?;
+            let says = gap.end == size && found.len() as u64 == END && found.starts_with(&EMPTY_DEFLATE);
+            let len = state.end.filter(|_| says).map(|end| u32_at(found, 6).wrapping_sub(end as u32));
+            return Ok(len.map(u64::from));
+        }
         let (mut at, mut missing) = (gap.start, 0);
         while at < gap.end {
             let Some(extent) = extent_at(file, at)? else { return Ok(None) };
@@ -185,6 +271,24 @@ impl Salvage for Salvager {
         }
         Ok(Some(missing))
     }
+}
+
+/// The number in the marks of a file that ends with a member with marks, or begins with one: of its last block, behind which
+/// is the end of the file, or of its first one. A mark elsewhere may be that of another file that is stored in this one.
+fn number_of_marks<F: Read + Seek>(file: &mut F, size: u64) -> io::Result<Option<u32>> {
+    if let Some((_, mark)) = last_mark(file, size)? {
+        return Ok(Some(mark.member));
+    }
+    let mut bytes = vec![0; HEADER_LIMIT + MARK_LEN];
+    let found = glance(file, 0, &mut bytes)?;
+    let first = find_marks(found).next().and_then(|at| Mark::parse(&found[at..]));
+    Ok(first.filter(|mark| mark.start == Some(0)).map(|mark| mark.member))
+}
+
+/// The mark at `offset`, if one is there.
+fn mark_at<F: Read + Seek>(file: &mut F, offset: u64) -> io::Result<Option<Mark>> {
+    let mut bytes = [0; MARK_LEN];
+    Ok(Mark::parse(glance(file, offset, &mut bytes)?))
 }
 
 /// What the header at `offset` says of its member's size, if one is there that does.
@@ -209,11 +313,18 @@ fn member(
     output: &mut dyn Write,
 ) -> io::Result<Result<(u64, Kind), Fault>> {
     let cut = |inside| Ok(Err(Fault::Truncated { inside }));
+    if input.fill_buf()?.first().is_some_and(|first| first & 7 == 0) {
+        return block(tool, input, output);
+    }
     let (header, header_len) = match header(input)? {
         Ok(Some(found)) => found,
         Ok(None) => return cut(Inside::Header),
         Err(error) => return Ok(Err(Fault::Header(error))),
     };
+    if is_marked(&header) && input.fill_buf()?.first().is_some_and(|first| first & 7 == 0) {
+        // Its blocks are parts of their own.
+        return Ok(Ok((header_len as u64, Kind::Marked)));
+    }
     let inflater = tool.inflater.get_or_insert_with(Inflater::new);
     inflater.reset();
     tool.chunk.resize(CHUNK, 0);
@@ -250,6 +361,52 @@ fn member(
         None => Kind::Plain,
     };
     Ok(Ok((found, kind)))
+}
+
+/// Reads a block with its mark.
+fn block(
+    tool: &mut Tool,
+    input: &mut dyn BufRead,
+    output: &mut dyn Write,
+) -> io::Result<Result<(u64, Kind), Fault>> {
+    let Some(bytes) = take::<MARK_LEN>(input)? else {
+        return Ok(Err(Fault::Truncated { inside: Inside::Data }));
+    };
+    let Some(mark) = Mark::parse(&bytes) else { return Ok(Err(Fault::Mark)) };
+    let inflater = tool.inflater.get_or_insert_with(Inflater::new);
+    inflater.reset();
+    tool.chunk.resize(CHUNK, 0);
+    let (mut sums, mut left) = (Sums::new(), mark.compressed as usize);
+    loop {
+        let given = input.fill_buf()?;
+        let given = &given[..given.len().min(left)];
+        let is_over = given.is_empty();
+        let step = match inflater.step(given, &mut tool.chunk) {
+            Ok(step) => step,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        left -= step.consumed;
+        let consumed = step.consumed;
+        let data = &tool.chunk[..step.produced];
+        sums.add(data);
+        output.write_all(data)?;
+        input.consume(consumed);
+        if step.ended {
+            let (expected, found) = (mark.compressed.into(), inflater.consumed());
+            return Ok(Err(Fault::BlockSize { expected, found }));
+        }
+        if is_over && data.is_empty() {
+            break;
+        }
+    }
+    if left > 0 {
+        return Ok(Err(Fault::Truncated { inside: Inside::Data }));
+    }
+    if let Err(fault) = sums.check_mark(&mark) {
+        return Ok(Err(fault));
+    }
+    let Mark { start, len, member, .. } = mark;
+    Ok(Ok((mark.size() as u64, Kind::Block { start, len, member })))
 }
 
 /// Reads a header, and gives its length too.

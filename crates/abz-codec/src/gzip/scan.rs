@@ -5,10 +5,14 @@ use std::fmt;
 use std::io;
 use std::mem;
 
+use crc32fast::Hasher;
+
 use super::error::{DecodeError, Fault, Part};
+use super::extent::is_marked;
 use super::header::MAGIC;
 use super::inflate::Inflater;
-use super::member::Member;
+use super::mark::{MARK_LEN, Mark};
+use super::member::{Member, TAIL};
 use super::{EMPTY_DEFLATE, Extent, Header, TRAILER_LEN, u32_at};
 
 /// How much data of a streamed member is given out at once, in bytes: small enough to stay in a core's cache.
@@ -78,9 +82,25 @@ pub struct Scanner {
     /// Bytes, from the given place on, that come again before any other input.
     again: (Vec<u8>, usize),
     inflater: Option<Inflater>,
+    /// What is known of the member with marks in which this is.
+    marked: Marked,
     /// Decoded data of the streamed member that was not yet given out, and how much there is of it.
     chunk: Vec<u8>,
     filled: usize,
+}
+
+/// What the marks of a member have said so far.
+#[derive(Clone, Debug, Default)]
+struct Marked {
+    /// Blocks that were found.
+    blocks: u64,
+    /// The CRC-32 of their contents, and their size in bytes.
+    sum: Hasher,
+    len: u64,
+    /// The number in all marks of the member.
+    number: u32,
+    /// The file is read from a mark on: what comes before it is not known.
+    is_part: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +117,12 @@ enum State {
     Data,
     /// In its trailer.
     Trailer,
+    /// In a member with marks, where a mark or the end of the deflate data is.
+    Mark,
+    /// There, in a block that is to be given out whole.
+    Block { mark: Mark },
+    /// There, in the trailer.
+    MarkedTrailer,
     /// After an error.
     Ended,
 }
@@ -122,14 +148,16 @@ impl Scanner {
             held: Vec::new(),
             again: (Vec::new(), 0),
             inflater: None,
+            marked: Marked::default(),
             chunk: Vec::new(),
             filled: 0,
         }
     }
 
-    /// A scanner behind so many members, of a file that goes on at the byte `offset`.
-    pub(crate) fn at(members: u64, offset: u64) -> Self {
-        Scanner { number: members, offset, expects_more: true, ..Scanner::new() }
+    /// A scanner behind so many members or blocks, of a file that goes on at the byte `offset` with another one.
+    pub fn at(members: u64, offset: u64) -> Self {
+        let marked = Marked { is_part: true, ..Marked::default() };
+        Scanner { number: members, offset, expects_more: true, marked, ..Scanner::new() }
     }
 
     /// Goes on through `input`, the next bytes of the file, from whose front it takes what it has done with. `None`:
@@ -185,15 +213,19 @@ impl Scanner {
                 return Err(self.fault(Fault::MissingMember));
             }
             State::Between if self.held.is_empty() && self.number > 0 => return Ok(()),
+            // A part of a file need not have more than it was asked for.
+            State::Mark if self.held.is_empty() && self.marked.is_part => {
+                return Err(self.fault(Fault::MissingMember));
+            }
             State::Padding { .. } | State::Ended => return Ok(()),
             State::Between => {
                 self.begin();
                 (end, Part::Header)
             }
             State::Header => (end, Part::Header),
-            State::Member { .. } => (end, Part::Data),
+            State::Member { .. } | State::Mark | State::Block { .. } => (end, Part::Data),
             State::Data => (self.offset, Part::Data),
-            State::Trailer => (end, Part::Trailer),
+            State::Trailer | State::MarkedTrailer => (end, Part::Trailer),
         };
         Err(self.fault_at(offset, Fault::Truncated { inside }))
     }
@@ -214,6 +246,9 @@ impl Scanner {
             }
             State::Data => self.data(input, data),
             State::Trailer => self.trailer(input, data),
+            State::Mark => self.mark(input),
+            State::Block { mark } => self.block(input, data, mark),
+            State::MarkedTrailer => self.marked_trailer(input),
             State::Ended => {
                 *input = &[];
                 Ok(Step::Starved)
@@ -237,6 +272,13 @@ impl Scanner {
             }
         } else if input.is_empty() {
             return Ok(Step::Starved);
+        }
+        if self.marked.is_part && self.marked.blocks == 0 && self.held.is_empty() && input[0] & 7 == 0 {
+            // No member begins so.
+            self.number += 1;
+            self.start = self.offset;
+            self.state = State::Mark;
+            return Ok(Step::On);
         }
         self.begin();
         Ok(Step::On)
@@ -281,6 +323,12 @@ impl Scanner {
         };
         let Some(extent) = whole else {
             *input = give_back(&mut self.held, header_len);
+            if is_marked(&header) {
+                self.release();
+                self.marked = Marked::default();
+                self.state = State::Mark;
+                return Ok(Step::On);
+            }
             self.stream();
             return Ok(Step::On);
         };
@@ -338,10 +386,99 @@ impl Scanner {
         }
         spare.clear();
         let bytes = mem::replace(&mut self.held, mem::take(spare));
-        let member = Member { number: self.number, start: self.start, header_len, bytes };
+        let member = Member { number: self.number, start: self.start, header_len, bytes, block: None };
         self.offset += len as u64;
         self.state = State::Between;
         Ok(Step::Found(Scanned::Member(member)))
+    }
+
+    /// Finds what follows in a member with marks.
+    fn mark(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
+        if !self.hold(input, EMPTY_DEFLATE.len()) {
+            return Ok(Step::Starved);
+        }
+        if self.held.starts_with(&EMPTY_DEFLATE) && self.marked.blocks > 0 {
+            self.release();
+            self.state = State::MarkedTrailer;
+            return Ok(Step::On);
+        }
+        if !self.hold(input, MARK_LEN) && Mark::may_begin(&self.held) {
+            return Ok(Step::Starved);
+        }
+        match Mark::parse(&self.held) {
+            Some(mark) if self.admits(&mark) => {
+                self.state = State::Block { mark };
+                Ok(Step::On)
+            }
+            // The subfield of the header was not ours: it is a member like any other.
+            _ if self.marked.blocks == 0 && !self.marked.is_part => {
+                let mut again = mem::take(&mut self.held);
+                again.extend_from_slice(input);
+                *input = &[];
+                self.again = (again, 0);
+                self.stream();
+                Ok(Step::On)
+            }
+            _ => Err(self.fault(Fault::Mark)),
+        }
+    }
+
+    /// True if a mark is right about what came before it.
+    fn admits(&mut self, mark: &Mark) -> bool {
+        if self.marked.blocks == 0 {
+            self.marked.number = mark.member;
+            if self.marked.is_part {
+                self.marked.len = mark.start.unwrap_or(0);
+                return true;
+            }
+        }
+        mark.follows(self.marked.len, self.marked.number)
+    }
+
+    /// Holds a block until it is whole.
+    fn block(&mut self, input: &mut &[u8], spare: &mut Vec<u8>, mark: Mark) -> Result<Step, DecodeError> {
+        let len = mark.size();
+        if self.held.capacity() < len + TAIL.len() {
+            spare.clear();
+            spare.reserve(len + TAIL.len());
+            spare.append(&mut self.held);
+            mem::swap(spare, &mut self.held);
+        }
+        if !self.hold(input, len) {
+            return Ok(Step::Starved);
+        }
+        self.marked.blocks += 1;
+        self.marked.len += u64::from(mark.len);
+        self.marked.sum.combine(&Hasher::new_with_initial_len(mark.crc32, mark.len.into()));
+        spare.clear();
+        let mut bytes = mem::replace(&mut self.held, mem::take(spare));
+        bytes.extend_from_slice(&TAIL);
+        let block = Some((mark, self.offset));
+        let member = Member { number: self.number, start: self.start, header_len: MARK_LEN, bytes, block };
+        self.offset += len as u64;
+        self.state = State::Mark;
+        Ok(Step::Found(Scanned::Member(member)))
+    }
+
+    /// Holds what the marks said against the trailer.
+    fn marked_trailer(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
+        if !self.hold(input, TRAILER_LEN) {
+            return Ok(Step::Starved);
+        }
+        let trailer_at = self.offset;
+        if !self.marked.is_part {
+            let (expected, found) = (u32_at(&self.held, 4), self.marked.len as u32);
+            if expected != found {
+                return Err(self.fault_at(trailer_at + 4, Fault::Length { expected, found }));
+            }
+            let (expected, found) = (u32_at(&self.held, 0), self.marked.sum.clone().finalize());
+            if expected != found {
+                return Err(self.fault_at(trailer_at, Fault::Checksum { expected, found }));
+            }
+        }
+        self.release();
+        self.state = State::Between;
+        Ok(Step::On)
     }
 
     /// Decodes until the chunk is full or the deflate data ends.

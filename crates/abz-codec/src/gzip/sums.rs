@@ -3,6 +3,7 @@
 use libdeflater::Crc;
 
 use super::error::{DecodeError, Fault};
+use super::mark::Mark;
 use super::scan::Stretch;
 use super::{TRAILER_LEN, u32_at};
 
@@ -20,6 +21,19 @@ impl Sums {
     pub(super) fn add(&mut self, data: &[u8]) {
         self.crc.update(data);
         self.len += data.len() as u64;
+    }
+
+    /// Holds the contents of a block against its mark.
+    pub(super) fn check_mark(&self, mark: &Mark) -> Result<(), Fault> {
+        let (expected, found) = (mark.len, self.len as u32);
+        if expected != found {
+            return Err(Fault::Length { expected, found });
+        }
+        let (expected, found) = (mark.crc32, self.crc.sum());
+        if expected != found {
+            return Err(Fault::Checksum { expected, found });
+        }
+        Ok(())
     }
 
     /// Holds the contents against their trailer: the fault, and where in the trailer it lies.

@@ -1,14 +1,20 @@
 //! The size of a file's contents, found without decoding them.
 
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 
+use crc32fast::Hasher;
+
+use super::extent::{MAX_COMPRESSED, is_marked};
+use super::mark::{MARK_LEN, Mark, find_marks};
 use super::{EMPTY_DEFLATE, Entry, HEADER_LIMIT, Header, Index, IndexError, TRAILER_LEN, u32_at};
 use crate::access::{Kind, Layout, Part};
+use crate::salvage::glance;
 
 /// What the members of a file say of themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
-    /// Members with contents.
+    /// Members, or blocks with marks, with contents.
     pub members: u64,
     /// The size of the contents in bytes, by headers and trailers.
     pub uncompressed: u64,
@@ -20,12 +26,12 @@ impl Survey {
     /// The index at the end of a file is not asked, so it cannot lie here. It moves the file's position.
     ///
     /// ```
-    /// use abz_codec::gzip::{Encoder, MemberWriter, Survey};
+    /// use abz_codec::gzip::{Encoder, Layout, Survey, Writer};
     /// use abz_codec::Blocks;
     /// use std::io::Cursor;
     ///
     /// let mut encoder = Encoder::new(6);
-    /// let mut file = MemberWriter::new(Vec::new());
+    /// let mut file = Writer::new(Vec::new(), Layout::default());
     /// for block in Blocks::new(&b"abcdefgh"[..], 3) {
     ///     file.write(&encoder.encode(&block?))?;
     /// }
@@ -47,13 +53,20 @@ impl Survey {
     }
 }
 
-/// Tells `each` of every member of a file, the empty ones too; false if a member does not say where it ends, or something
+/// Tells `each` of every member of a file, the empty ones too, or of every block of those with marks; false if a member does not say where it ends, or something
 /// is not as it should be.
 pub(super) fn walk<F: Read + Seek>(file: &mut F, mut each: impl FnMut(Entry)) -> io::Result<bool> {
     let end = file.seek(SeekFrom::End(0))?;
     let (mut offset, mut start, mut expects_more) = (0, 0, true);
     while offset < end {
         let Some((header, header_len)) = read_header(file, offset)? else { return Ok(false) };
+        if is_marked(&header) {
+            let Some((next, len)) = walk_marks(file, offset + header_len as u64, start, &mut each)? else {
+                return Ok(false);
+            };
+            (offset, start, expects_more) = (next, len, false);
+            continue;
+        }
         let Some(extent) = header.extent() else { return Ok(false) };
         let compressed = extent.compressed;
         let len = u64::from(compressed);
@@ -73,6 +86,38 @@ pub(super) fn walk<F: Read + Seek>(file: &mut F, mut each: impl FnMut(Entry)) ->
         start += u64::from(uncompressed);
     }
     Ok(!expects_more)
+}
+
+/// Tells `each` of every block of a member with marks, the first of which is at `at`; contents of so many bytes are before
+/// it. Gives where the next member begins, and where its contents do. `None` if something is not as it should be.
+fn walk_marks<F: Read + Seek>(
+    file: &mut F,
+    mut at: u64,
+    before: u64,
+    each: &mut impl FnMut(Entry),
+) -> io::Result<Option<(u64, u64)>> {
+    let (mut len, mut number, mut sum) = (0, None, Hasher::new());
+    let mut bytes = [0; MARK_LEN];
+    loop {
+        let found = glance(file, at, &mut bytes)?;
+        let Some(mark) = Mark::parse(found) else { break };
+        if !mark.follows(len, *number.get_or_insert(mark.member)) {
+            return Ok(None);
+        }
+        let (offset, start) = (at, before + len);
+        each(Entry { offset, compressed: mark.size() as u32, start, uncompressed: mark.len });
+        sum.combine(&Hasher::new_with_initial_len(mark.crc32, mark.len.into()));
+        len += u64::from(mark.len);
+        at += mark.size() as u64;
+    }
+    const END: usize = EMPTY_DEFLATE.len() + TRAILER_LEN;
+    let mut end = [0; END];
+    let found = glance(file, at, &mut end)?;
+    let is_right = found.len() == END
+        && found.starts_with(&EMPTY_DEFLATE)
+        && u32_at(found, 2) == sum.finalize()
+        && u32_at(found, 6) == len as u32;
+    Ok((is_right && number.is_some()).then_some((at + END as u64, before + len)))
 }
 
 /// The header at byte `at`, with its length.
@@ -105,4 +150,107 @@ pub(crate) fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>
         layout.push(Kind::GzipMembers, number, offset, compressed.into(), uncompressed.into());
     }
     Ok(layout.finish())
+}
+
+/// True of a file that begins with a member that says that its blocks have marks.
+pub(super) fn begins_marked<F: Read + Seek>(file: &mut F) -> io::Result<bool> {
+    Ok(read_header(file, 0)?.is_some_and(|(header, _)| is_marked(&header)))
+}
+
+/// The last mark of a file that ends with a member with marks, and where it lies: behind its block is the end of the file.
+pub(super) fn last_mark<F: Read + Seek>(file: &mut F, size: u64) -> io::Result<Option<(u64, Mark)>> {
+    const END: u64 = (EMPTY_DEFLATE.len() + TRAILER_LEN) as u64;
+    let largest = MARK_LEN as u64 + MAX_COMPRESSED + END;
+    // Most blocks are much smaller than the largest.
+    for look in [largest / 4, largest] {
+        let mut bytes = vec![0; look.min(size) as usize];
+        let from = size - bytes.len() as u64;
+        let found = glance(file, from, &mut bytes)?;
+        for at in find_marks(found) {
+            if let Some(mark) = Mark::parse(&found[at..])
+                && at as u64 + mark.size() as u64 + END == found.len() as u64
+            {
+                return Ok(Some((from + at as u64, mark)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Those blocks with marks in which there are any of these bytes of the contents, as parts that can be decoded each by itself,
+/// and the size of all contents: found by bisection, in a file that is one member whose marks tell their places. `None` of
+/// any other file, and where something is not as it should be.
+pub(crate) fn parts_around<F: Read + Seek>(
+    file: &mut F,
+    bytes: &Range<u64>,
+) -> io::Result<Option<(Vec<Part>, u64)>> {
+    let size = file.seek(SeekFrom::End(0))?;
+    let Some((last_at, last)) = last_mark(file, size)? else { return Ok(None) };
+    // Then the member begins with the file: places in the one are those in the other.
+    let Some(last_start) = last.start.filter(|_| last.offset == Some(last_at)) else { return Ok(None) };
+    let total = last_start + u64::from(last.len);
+    let is_right = |at: u64, mark: &Mark| {
+        let lies_before = mark.start.is_some_and(|start| start <= last_start);
+        mark.offset == Some(at) && mark.member == last.member && lies_before
+    };
+    let wanted = bytes.start.min(total.saturating_sub(1));
+    // The block that is wanted begins at or behind the one, and before the other.
+    let mut found = Some((last_at, last)).filter(|_| last_start <= wanted);
+    let (mut low, mut high) = (if found.is_some() { last_at } else { 0 }, last_at);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match next_mark(file, middle, high, is_right)? {
+            Some((at, mark)) if mark.start.is_some_and(|start| start <= wanted) => {
+                found = Some((at, mark));
+                low = at + mark.size() as u64;
+            }
+            _ => high = middle,
+        }
+        if found.is_some_and(|(_, mark)| mark.start.is_some_and(|at| wanted < at + u64::from(mark.len))) {
+            break;
+        }
+    }
+    let Some((mut at, mut mark)) = found else { return Ok(None) };
+    let mut parts = Vec::new();
+    loop {
+        let Some(start) = mark.start else { return Ok(None) };
+        let contents = start..start + u64::from(mark.len);
+        let bits = 8 * at..8 * (at + mark.size() as u64);
+        let end = contents.end;
+        // Its number is not known, and nobody needs it.
+        parts.push(Part { kind: Kind::GzipMembers, number: 1, bits, contents, known: None });
+        if end >= bytes.end || end >= total {
+            return Ok(Some((parts, total)));
+        }
+        at += mark.size() as u64;
+        let mut next = [0; MARK_LEN];
+        match Mark::parse(glance(file, at, &mut next)?) {
+            Some(next) if is_right(at, &next) && next.start == Some(end) => mark = next,
+            _ => return Ok(None),
+        }
+    }
+}
+
+/// The first mark in these bytes of the file, or beginning in them, that is as it should be.
+fn next_mark<F: Read + Seek>(
+    file: &mut F,
+    mut from: u64,
+    to: u64,
+    is_right: impl Fn(u64, &Mark) -> bool,
+) -> io::Result<Option<(u64, Mark)>> {
+    let mut look = 64 << 10;
+    let mut bytes = Vec::new();
+    while from < to {
+        bytes.resize(look + MARK_LEN, 0);
+        let found = glance(file, from, &mut bytes)?;
+        for at in find_marks(found) {
+            let place = from + at as u64;
+            if let Some(mark) = Mark::parse(&found[at..]).filter(|mark| is_right(place, mark)) {
+                return Ok(Some((place, mark)).filter(|(place, _)| *place < to));
+            }
+        }
+        from += look as u64;
+        look = (2 * look).min(1 << 20);
+    }
+    Ok(None)
 }

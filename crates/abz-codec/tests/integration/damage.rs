@@ -5,8 +5,8 @@ use std::io::Cursor;
 
 use crate::support::*;
 use abz_codec::gzip::{
-    DecodeError, Encoder, Extent, Fault, Header, HeaderError, Index, IndexError, MAX_BLOCK, Part, Piece,
-    Splitter,
+    DecodeError, Encoder, Extent, Fault, Header, HeaderError, Index, IndexError, Layout, MAX_BLOCK, Part,
+    Piece, Splitter,
 };
 use abz_codec::{Block, gzip};
 
@@ -136,7 +136,7 @@ fn padding_with_zeros_is_silent_and_other_padding_is_told_after_the_data() {
 #[test]
 fn garbage_after_a_member_that_promised_another_is_an_error() {
     let block = Block { number: 0, data: prose(300), whole: false };
-    let file = Encoder::new(6).encode(&block).bytes;
+    let file = Encoder::new(6).layout(Layout::Members).encode(&block).bytes;
     for garbage in [&b"xyz"[..], b"\0\0\0"] {
         let (out, error) = decode(&[&file[..], garbage].concat());
         assert_eq!(out, block.data);

@@ -5,6 +5,7 @@ mod damage;
 mod interop;
 mod lzip;
 mod lzw;
+mod marks;
 mod mutation;
 mod round_trip;
 mod support;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use abz::descriptors::{StandardStream, was_closed};
-use abz::gzip::MAX_BLOCK;
+use abz::gzip::{Layout, MAX_BLOCK};
 use abz::zstd::{DEFAULT_WINDOW_LIMIT, Decoding, Dictionary, Encoding};
 use abz::{Compression, Decompression, Format, Lzma, Span, lzip};
 use clap::Parser;
@@ -387,17 +387,24 @@ impl Options {
         if how.rsyncable && format == Format::Bzip2 {
             return Err(mistake("--rsyncable is not for bzip2: its blocks end where its format says"));
         }
-        if how.bgzf && format != Format::Gzip {
-            return Err(mistake(format!("--bgzf is for gzip, not for {format}")));
+        for (option, is_given) in [("--bgzf", how.bgzf), ("--members", how.members)] {
+            if is_given && format != Format::Gzip {
+                return Err(mistake(format!("{option} is for gzip, not for {format}")));
+            }
         }
-        let (block_size, rsyncable, bgzf) = (how.block_size, how.rsyncable, how.bgzf);
+        let (block_size, rsyncable) = (how.block_size, how.rsyncable);
+        let layout = match (how.bgzf, how.members) {
+            (true, _) => Layout::Bgzf,
+            (_, true) => Layout::Members,
+            _ => Layout::OneMember,
+        };
         let mut compression = Compression {
             format,
             level,
             fast,
             block_size,
             rsyncable,
-            bgzf,
+            layout,
             lzma,
             zstd,
             ..Compression::default()

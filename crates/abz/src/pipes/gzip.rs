@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use abz_codec::Block;
 use abz_codec::gzip::{
-    DecodeError, Decoder, Encoded, Encoder, Entry, Fault, Member, MemberWriter, Scanned, Scanner, Stretch,
-    Verifier,
+    DecodeError, Decoder, Encoded, Encoder, Entry, Fault, Member, Scanned, Scanner, Stretch, Verifier, Writer,
 };
 use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
 
@@ -30,12 +29,14 @@ pub(crate) fn compress<'a, R: Read + Send + 'a>(
 /// What makes members.
 pub(crate) fn encoder(compression: &Compression) -> Encoder {
     let encoder = Encoder::new(compression.level).origin(compression.origin.clone());
-    if compression.bgzf { encoder.bgzf() } else { encoder }
+    encoder.layout(compression.layout)
 }
 
 /// What makes a file of them.
-pub(crate) fn writer<W: Write>(compression: &Compression, output: W) -> MemberWriter<W> {
-    if compression.bgzf { MemberWriter::bgzf(output) } else { MemberWriter::new(output) }
+pub(crate) fn writer<W: Write>(compression: &Compression, output: W) -> Writer<W> {
+    let writer = Writer::new(output, compression.layout);
+    // Blocks that are cut by their contents shall not say where they are.
+    if compression.rsyncable { writer.without_places() } else { writer }
 }
 
 /// Compresses `input`, of which each worker reads its own blocks.
@@ -82,7 +83,7 @@ pub(crate) fn decompress_at<'a>(
                 bytes.resize(entry.compressed as usize, 0);
                 input.read_at(bytes, entry.offset).map_err(Error::Read)?;
                 let mut rest = &bytes[..];
-                let found = Scanner::new().next(&mut rest, home)?;
+                let found = Scanner::at(0, entry.offset).next(&mut rest, home)?;
                 let Some(Scanned::Member(member)) = found.filter(|_| rest.is_empty()) else {
                     return Err(is_not(entry, bytes.len() - rest.len()));
                 };

@@ -184,7 +184,7 @@ fn small_files_get_theirs_side_by_side_and_damaged_ones_get_none() {
     folder.write("cut.gz", &cut[..cut.len() - 20]);
     folder.write("none.gz", b"neither");
     // Cut between two members: gzip takes it for whole.
-    let ours = folder.abz_fed(&["-b64K"], &prose(200_000)).exits(0).stdout();
+    let ours = folder.abz_fed(&["--members", "-b64K"], &prose(200_000)).exits(0).stdout();
     let member = u32::from_le_bytes(ours[16..20].try_into().unwrap()) as usize;
     folder.write("half.gz", &ours[..member]);
     let ran = folder.abz(&["--index", "-r", "."]).exits(1);

@@ -16,6 +16,7 @@ mod memory;
 mod names;
 mod outputs;
 mod range;
+mod readers;
 mod recover;
 mod reports;
 mod support;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::support::{Folder, Random, damaged, have, noise, program, prose, rounds};
 use abz::bzip2;
+use abz::gzip::Layout;
 use serde_json::Value;
 
 /// A file of known parts.
@@ -74,12 +75,28 @@ fn cut_by_extents(file: Vec<u8>) -> Parts {
     Parts { suffix: "gz", file, parts, tells_sizes: true, has_index: false }
 }
 
-fn own_gzip(bgzf: bool) -> Parts {
+/// One member with marks.
+fn marked_gzip(rsyncable: bool) -> Parts {
+    let data = blocks(12, 4096).concat();
+    let mut file = Vec::new();
+    let compression = abz::Compression { block_size: Some(4096), rsyncable, ..Default::default() };
+    compression.run(&data[..], &mut file).unwrap();
+    let index = abz::gzip::Index::of_marks(&mut std::io::Cursor::new(&file)).unwrap().unwrap();
+    let part = |entry: &abz::gzip::Entry| {
+        let contents = &data[entry.start as usize..][..entry.uncompressed as usize];
+        (8 * entry.offset..8 * (entry.offset + u64::from(entry.compressed)), contents.to_vec())
+    };
+    let parts = index.entries().iter().map(part).collect();
+    Parts { suffix: "gz", file, parts, tells_sizes: !rsyncable, has_index: true }
+}
+
+fn own_gzip(layout: Layout) -> Parts {
+    let bgzf = layout == Layout::Bgzf;
     let size = if bgzf { 70_000 } else { 4096 };
     let data = blocks(if bgzf { 4 } else { 12 }, size).concat();
     let mut file = Vec::new();
     let block_size = (!bgzf).then_some(4096);
-    abz::Compression { bgzf, block_size, ..Default::default() }.run(&data[..], &mut file).unwrap();
+    abz::Compression { layout, block_size, ..Default::default() }.run(&data[..], &mut file).unwrap();
     let mut parts = Parts { has_index: !bgzf, ..cut_by_extents(file) };
     let mut rest = &data[..];
     for (bits, contents) in &mut parts.parts {
@@ -217,13 +234,23 @@ fn members_of_gzip_are_recovered() {
 }
 
 #[test]
-fn own_blocks_of_gzip_are_recovered() {
-    random_damage_costs_the_parts_that_it_touches(&own_gzip(false));
+fn own_members_of_gzip_are_recovered() {
+    random_damage_costs_the_parts_that_it_touches(&own_gzip(Layout::Members));
+}
+
+#[test]
+fn blocks_of_one_member_of_gzip_are_recovered() {
+    random_damage_costs_the_parts_that_it_touches(&marked_gzip(false));
+}
+
+#[test]
+fn blocks_of_one_member_that_are_cut_by_contents_are_recovered() {
+    random_damage_costs_the_parts_that_it_touches(&marked_gzip(true));
 }
 
 #[test]
 fn blocks_of_bgzf_are_recovered() {
-    random_damage_costs_the_parts_that_it_touches(&own_gzip(true));
+    random_damage_costs_the_parts_that_it_touches(&own_gzip(Layout::Bgzf));
 }
 
 #[test]
@@ -316,17 +343,37 @@ fn of_a_file_in_which_nothing_is_whole_no_output_is_made() {
 /// What does not compress is stored as it is, and that may be a compressed file.
 #[test]
 fn files_inside_of_a_damaged_part_are_not_taken_for_parts() {
+    for inner in [Layout::Members, Layout::OneMember] {
+        for outer in [Layout::Members, Layout::OneMember] {
+            files_inside_are_not_taken_for_parts(inner, outer);
+        }
+    }
+}
+
+fn files_inside_are_not_taken_for_parts(inner: Layout, outer: Layout) {
     let folder = Folder::new();
-    let mut inner = Vec::new();
-    let compression = abz::Compression { block_size: Some(4096), ..Default::default() };
-    compression.run(&noise(40_000, 3)[..], &mut inner).unwrap();
-    let data = [noise(3000, 1), inner, noise(60_000, 2)].concat();
-    folder.write("x", &data);
-    folder.abz(&["-1", "-b16K", "x"]).exits(0);
-    let file = folder.read("x.gz");
-    let borders = cut_by_extents(file.clone()).parts;
-    let stored = file.windows(4).filter(|bytes| bytes == b"\x1f\x8b\x08\x04").count();
-    assert!(stored > borders.len() + 5, "nothing is stored as it is: {stored}");
+    let compress = |layout, block_size, level, data: &[u8]| {
+        let mut file = Vec::new();
+        let block_size = Some(block_size);
+        let compression = abz::Compression { block_size, layout, level, ..Default::default() };
+        compression.run(data, &mut file).unwrap();
+        file
+    };
+    let stored = compress(inner, 4096, 6, &noise(40_000, 3));
+    let data = [noise(3000, 1), stored.clone(), noise(60_000, 2)].concat();
+    let file = compress(outer, 16 << 10, 1, &data);
+    let at = file.windows(1000).filter(|bytes| *bytes == &stored[stored.len() / 4..][..1000]).count();
+    assert!(at > 0, "nothing is stored as it is");
+    let borders = match outer {
+        Layout::OneMember => {
+            let index = abz::gzip::Index::of_marks(&mut std::io::Cursor::new(&file)).unwrap().unwrap();
+            let bits = |entry: &abz::gzip::Entry| {
+                (8 * entry.offset..8 * (entry.offset + u64::from(entry.compressed)), Vec::new())
+            };
+            index.entries().iter().map(bits).collect()
+        }
+        _ => cut_by_extents(file.clone()).parts,
+    };
     // In the data of each, and in its header.
     for (bits, _) in &borders {
         for at in [20, 2, 0, (bits.end - bits.start) / 16] {

@@ -9,22 +9,28 @@ pub use abz_foreign::{command, fed, have, through};
 
 use abz_codec::Blocks;
 use abz_codec::gzip::{
-    DecodeError, Decoder, Encoder, MemberWriter, Origin, Piece, Scanned, Scanner, Splitter, Verifier,
+    DecodeError, Decoder, Encoder, Layout, Origin, Piece, Scanned, Scanner, Splitter, Verifier, Writer,
 };
 
-/// A file of ours.
+/// A file of ours, of several members.
 pub fn compress(data: &[u8], level: u32, block_size: usize) -> Vec<u8> {
-    compress_with(Encoder::new(level), data, block_size)
+    compress_with(Encoder::new(level), Layout::Members, data, block_size)
+}
+
+/// A file of ours, of one member with marks if there are several blocks.
+pub fn compress_to_one(data: &[u8], level: u32, block_size: usize) -> Vec<u8> {
+    compress_with(Encoder::new(level), Layout::OneMember, data, block_size)
 }
 
 /// A file of ours that tells where it came from.
 pub fn compress_with_origin(data: &[u8], block_size: usize, name: &[u8], mtime: u32) -> Vec<u8> {
     let origin = Origin { name: Some(name.to_vec()), mtime };
-    compress_with(Encoder::new(6).origin(origin), data, block_size)
+    compress_with(Encoder::new(6).origin(origin), Layout::Members, data, block_size)
 }
 
-fn compress_with(mut encoder: Encoder, data: &[u8], block_size: usize) -> Vec<u8> {
-    let mut file = MemberWriter::new(Vec::new());
+fn compress_with(encoder: Encoder, layout: Layout, data: &[u8], block_size: usize) -> Vec<u8> {
+    let mut encoder = encoder.layout(layout);
+    let mut file = Writer::new(Vec::new(), layout);
     for block in Blocks::new(data, block_size) {
         file.write(&encoder.encode(&block.unwrap())).unwrap();
     }

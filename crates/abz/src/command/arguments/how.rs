@@ -53,6 +53,12 @@ pub struct How {
     #[arg(long, hide_short_help = true)]
     pub rsyncable: bool,
 
+    /// Make gzip in a member for each block, with an index at the end
+    ///
+    /// Some readers give only the first member: IO::Uncompress::Gunzip of Perl and curl, for example.
+    #[arg(long, conflicts_with = "bgzf", hide_short_help = true)]
+    pub members: bool,
+
     /// Make gzip in members of 64K at most, as bgzip does, for samtools and tabix
     #[arg(long, conflicts_with_all = ["rsyncable", "block_size"], hide_short_help = true)]
     pub bgzf: bool,

@@ -1,0 +1,403 @@
+//! Where a deflate stream ends, to the bit, and its last block begins: found by going from code to code, without making the
+//! contents. An encoder that writes whole streams does not say it, and what joins streams must know it.
+
+/// How many bits of codes for literals and lengths, and for distances, are looked up at once.
+const LITERAL_BITS: u32 = 11;
+const DISTANCE_BITS: u32 = 9;
+
+/// The longest code (RFC 1951, section 3.2.7).
+const LONGEST: usize = 15;
+
+/// So many bytes behind a stream may be read, and are not looked at.
+pub(super) const SLACK: usize = 16;
+
+/// Places in a stream, in bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ends {
+    /// The first bit of the last block: the one that says that it is the last.
+    pub(super) last_block: usize,
+    /// The first bit behind the stream.
+    pub(super) end: usize,
+}
+
+/// What a table says of some bits: how many of them make a code, or several for literals, with what belongs to them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Entry {
+    bits: u8,
+    what: What,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum What {
+    /// No code is so short.
+    #[default]
+    Long,
+    Literals,
+    /// A length, with its extra bits: a distance follows. Or a distance, with its own.
+    Extra,
+    End,
+}
+
+/// Goes through streams. It keeps its tables.
+pub(super) struct Walker {
+    literals: Box<[Entry; 1 << LITERAL_BITS]>,
+    distances: Box<[Entry; 1 << DISTANCE_BITS]>,
+    long_literals: Canonical,
+    long_distances: Canonical,
+}
+
+impl Walker {
+    pub(super) fn new() -> Self {
+        Walker {
+            literals: Box::new([Entry::default(); 1 << LITERAL_BITS]),
+            distances: Box::new([Entry::default(); 1 << DISTANCE_BITS]),
+            long_literals: Canonical::default(),
+            long_distances: Canonical::default(),
+        }
+    }
+
+    /// The ends of the stream at the start of `bytes`, behind which there are [`SLACK`] bytes more. `None` if it breaks the
+    /// rules of RFC 1951.
+    pub(super) fn ends(&mut self, bytes: &[u8]) -> Option<Ends> {
+        let mut bits = Bits { bytes, at: 0, held: 0, count: 0 };
+        loop {
+            let last_block = bits.position();
+            bits.refill()?;
+            let (is_last, kind) = (bits.take(1) == 1, bits.take(2));
+            match kind {
+                0 => bits.pass_stored()?,
+                1 => {
+                    self.fixed();
+                    self.block(&mut bits)?;
+                }
+                2 => {
+                    self.read_codes(&mut bits)?;
+                    self.block(&mut bits)?;
+                }
+                _ => return None,
+            }
+            if is_last {
+                return Some(Ends { last_block, end: bits.position() });
+            }
+        }
+    }
+
+    /// Goes through the codes of a block.
+    fn block(&self, bits: &mut Bits<'_>) -> Option<()> {
+        loop {
+            bits.refill()?;
+            let mut entry = self.literals[bits.peek(LITERAL_BITS)];
+            if entry.what == What::Literals {
+                bits.drop(entry.bits.into());
+                entry = self.literals[bits.peek(LITERAL_BITS)];
+                if entry.what == What::Literals {
+                    bits.drop(entry.bits.into());
+                    continue;
+                }
+            }
+            if entry.what == What::Long {
+                let (symbol, len) = self.long_literals.find(bits.held)?;
+                entry = of_literal(symbol, len)?;
+                if entry.what == What::Literals {
+                    bits.drop(entry.bits.into());
+                    continue;
+                }
+            }
+            bits.drop(entry.bits.into());
+            if entry.what == What::End {
+                return Some(());
+            }
+            bits.refill()?;
+            let mut entry = self.distances[bits.peek(DISTANCE_BITS)];
+            if entry.what == What::Long {
+                let (symbol, len) = self.long_distances.find(bits.held)?;
+                entry = of_distance(symbol, len)?;
+            }
+            bits.drop(entry.bits.into());
+        }
+    }
+
+    /// Reads the codes of a block that has its own (RFC 1951, section 3.2.7).
+    fn read_codes(&mut self, bits: &mut Bits<'_>) -> Option<()> {
+        const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
+        let literals = 257 + bits.take(5);
+        let distances = 1 + bits.take(5);
+        let count = 4 + bits.take(4);
+        let mut lengths = [0; 19];
+        for &symbol in &ORDER[..count] {
+            bits.refill()?;
+            lengths[symbol] = bits.take(3) as u8;
+        }
+        let codes = Canonical::new(&lengths);
+        let mut lengths = [0u8; 320];
+        let mut filled = 0;
+        while filled < literals + distances {
+            bits.refill()?;
+            let (symbol, len) = codes.find(bits.held)?;
+            bits.drop(len);
+            let (value, times) = match symbol {
+                16 => (*lengths.get(filled.checked_sub(1)?)?, 3 + bits.take(2)),
+                17 => (0, 3 + bits.take(3)),
+                18 => (0, 11 + bits.take(7)),
+                len => (len as u8, 1),
+            };
+            lengths.get_mut(filled..filled + times)?.fill(value);
+            filled += times;
+        }
+        if filled > literals + distances {
+            return None;
+        }
+        self.set(&lengths[..literals], &lengths[literals..filled]);
+        Some(())
+    }
+
+    /// The codes of a block that has the fixed ones (RFC 1951, section 3.2.6).
+    fn fixed(&mut self) {
+        let mut lengths = [8; 288];
+        lengths[144..256].fill(9);
+        lengths[256..280].fill(7);
+        self.set(&lengths, &[5; 30]);
+    }
+
+    fn set(&mut self, literals: &[u8], distances: &[u8]) {
+        self.long_literals = Canonical::new(literals);
+        self.long_distances = Canonical::new(distances);
+        fill(&mut self.literals[..], literals, of_literal);
+        fill(&mut self.distances[..], distances, of_distance);
+        // Where one literal leaves bits for another, both are one step.
+        for at in 0..self.literals.len() {
+            let Entry { what: What::Literals, bits } = self.literals[at] else { continue };
+            // What is shorter has been looked at already, and may be several.
+            let next = self.literals[at >> bits];
+            if next.what == What::Literals && u32::from(bits + next.bits) <= LITERAL_BITS {
+                self.literals[at].bits += next.bits;
+            }
+        }
+    }
+}
+
+/// A code for a literal, a length or the end, with its extra bits (RFC 1951, section 3.2.5).
+fn of_literal(symbol: usize, len: u32) -> Option<Entry> {
+    let (what, extra) = match symbol {
+        0..=255 => (What::Literals, 0),
+        256 => (What::End, 0),
+        257..=264 | 285 => (What::Extra, 0),
+        265..=284 => (What::Extra, (symbol - 261) / 4),
+        _ => return None,
+    };
+    Some(Entry { bits: len as u8 + extra as u8, what })
+}
+
+/// A code for a distance, with its extra bits.
+fn of_distance(symbol: usize, len: u32) -> Option<Entry> {
+    let extra = match symbol {
+        0..=3 => 0,
+        4..=29 => symbol / 2 - 1,
+        _ => return None,
+    };
+    Some(Entry { bits: len as u8 + extra as u8, what: What::Extra })
+}
+
+/// Fills a table with the codes that are short enough for it.
+fn fill(table: &mut [Entry], lengths: &[u8], entry: fn(usize, u32) -> Option<Entry>) {
+    table.fill(Entry::default());
+    let most = table.len().ilog2();
+    let mut next = first_codes(&counts(lengths));
+    for (symbol, &len) in lengths.iter().enumerate() {
+        if len == 0 {
+            continue;
+        }
+        let code = next[usize::from(len)];
+        next[usize::from(len)] += 1;
+        let len = u32::from(len);
+        if len > most {
+            continue;
+        }
+        let Some(entry) = entry(symbol, len) else { continue };
+        let reversed = (code.reverse_bits() >> (32 - len)) as usize;
+        // More codes than there can be would lie behind the end of the table.
+        for place in (reversed..table.len()).step_by(1 << len) {
+            table[place] = entry;
+        }
+    }
+}
+
+fn counts(lengths: &[u8]) -> [u32; LONGEST + 1] {
+    let mut counts = [0; LONGEST + 1];
+    lengths.iter().filter(|&&len| len > 0).for_each(|&len| counts[usize::from(len)] += 1);
+    counts
+}
+
+/// The first code of each length.
+fn first_codes(counts: &[u32; LONGEST + 1]) -> [u32; LONGEST + 1] {
+    let mut next = [0; LONGEST + 1];
+    for len in 1..=LONGEST {
+        next[len] = (next[len - 1] + if len > 1 { counts[len - 1] } else { 0 }) << 1;
+    }
+    next
+}
+
+/// A code, to be read bit by bit.
+#[derive(Default)]
+struct Canonical {
+    counts: [u32; LONGEST + 1],
+    /// By the length of the code, and then in order.
+    symbols: Vec<u16>,
+}
+
+impl Canonical {
+    fn new(lengths: &[u8]) -> Self {
+        let counts = counts(lengths);
+        let mut places = [0; LONGEST + 2];
+        for len in 1..=LONGEST {
+            places[len + 1] = places[len] + counts[len] as usize;
+        }
+        let mut symbols = vec![0; places[LONGEST + 1]];
+        for (symbol, &len) in lengths.iter().enumerate().filter(|(_, len)| **len > 0) {
+            symbols[places[usize::from(len)]] = symbol as u16;
+            places[usize::from(len)] += 1;
+        }
+        Canonical { counts, symbols }
+    }
+
+    /// The symbol whose code is at the start of `bits`, and how long that is.
+    fn find(&self, mut bits: u64) -> Option<(usize, u32)> {
+        let (mut code, mut first, mut index) = (0u32, 0u32, 0u32);
+        for len in 1..=LONGEST {
+            code |= (bits & 1) as u32;
+            bits >>= 1;
+            let count = self.counts[len];
+            if code < first + count {
+                return Some((self.symbols[(index + code - first) as usize].into(), len as u32));
+            }
+            index += count;
+            first = (first + count) << 1;
+            code <<= 1;
+        }
+        None
+    }
+}
+
+/// Bits, from the lowest of each byte on.
+struct Bits<'a> {
+    bytes: &'a [u8],
+    /// The first byte that is not held as a whole.
+    at: usize,
+    held: u64,
+    /// How many bits are held for certain.
+    count: u32,
+}
+
+impl Bits<'_> {
+    /// Holds at least 56 bits.
+    #[inline(always)]
+    fn refill(&mut self) -> Option<()> {
+        let word = u64::from_le_bytes(*self.bytes.get(self.at..)?.first_chunk()?);
+        self.held |= word << self.count;
+        self.at += ((63 - self.count) >> 3) as usize;
+        self.count |= 56;
+        Some(())
+    }
+
+    #[inline(always)]
+    fn peek(&self, count: u32) -> usize {
+        (self.held & ((1 << count) - 1)) as usize
+    }
+
+    #[inline(always)]
+    fn drop(&mut self, count: u32) {
+        self.held >>= count;
+        self.count -= count;
+    }
+
+    fn take(&mut self, count: u32) -> usize {
+        let taken = self.peek(count);
+        self.drop(count);
+        taken
+    }
+
+    fn position(&self) -> usize {
+        8 * self.at - self.count as usize
+    }
+
+    /// Goes behind a block that is stored (RFC 1951, section 3.2.4).
+    fn pass_stored(&mut self) -> Option<()> {
+        let at = self.position().div_ceil(8);
+        let &[low, high, not_low, not_high] = self.bytes.get(at..)?.first_chunk()?;
+        let len = u16::from_le_bytes([low, high]);
+        if len != !u16::from_le_bytes([not_low, not_high]) {
+            return None;
+        }
+        self.at = at + 4 + usize::from(len);
+        (self.held, self.count) = (0, 0);
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use libdeflater::{CompressionLvl, Compressor};
+
+    use super::super::inflate::Inflater;
+    use super::*;
+
+    fn noise(len: usize, mut state: u64) -> Vec<u8> {
+        let next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 24) as u8
+        };
+        std::iter::repeat_with(next).take(len).collect()
+    }
+
+    #[test]
+    fn streams_end_where_they_end_and_go_on_where_they_are_joined() {
+        let words: Vec<u8> = noise(300_000, 5).iter().flat_map(|n| [b'a' + n % 7, b' ']).collect();
+        let mixed = [&words[..200_000], &noise(100_000, 9), &[0; 300_000], &words[..100_000]].concat();
+        let skewed: Vec<u8> =
+            noise(200_000, 11).iter().map(|n| n.trailing_zeros() as u8 * 31 ^ (n & 1)).collect();
+        let few: Vec<u8> = noise(50_000, 3).iter().map(|n| n & n >> 3 & n >> 5).collect();
+        let mut walker = Walker::new();
+        for data in [&words[..], &mixed, &skewed, &few, b"", b"a", &[7; 1000], &noise(40_000, 1)] {
+            for level in 0..=12 {
+                let mut compressor = Compressor::new(CompressionLvl::new(level).unwrap());
+                let mut stream = vec![0; compressor.deflate_compress_bound(data.len()) + SLACK];
+                let len = compressor.deflate_compress(data, &mut stream).unwrap();
+                let ends = walker.ends(&stream[..len + SLACK]).unwrap();
+                assert_eq!(ends.end.div_ceil(8), len, "level {level}");
+                let (at, bit) = (ends.last_block / 8, ends.last_block % 8);
+                assert_eq!(stream[at] >> bit & 1, 1);
+                // As it would be in the middle of a stream, and then once more as its end.
+                let mut joined = stream[..len].to_vec();
+                joined[at] &= !(1 << bit);
+                if ends.end % 8 == 0 || ends.end % 8 > 5 {
+                    joined.push(0);
+                }
+                joined.extend([0, 0, 0xff, 0xff]);
+                joined.extend_from_slice(&stream[..len]);
+                let (mut inflater, mut out) = (Inflater::new(), vec![0; 2 * data.len() + 1]);
+                let (mut read, mut filled) = (0, 0);
+                loop {
+                    let step = inflater.step(&joined[read..], &mut out[filled..]).unwrap();
+                    read += step.consumed;
+                    filled += step.produced;
+                    if step.ended {
+                        break;
+                    }
+                }
+                assert!(read == joined.len() && out[..filled] == data.repeat(2), "level {level}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_stream_has_no_ends() {
+        let mut walker = Walker::new();
+        for seed in 0..300 {
+            let _ = walker.ends(&noise(500, seed * 7 + 1));
+        }
+        assert_eq!(walker.ends(&[7; 40]), None);
+        assert_eq!(walker.ends(&[]), None);
+    }
+}

@@ -1,0 +1,207 @@
+//! Files of one member whose blocks have marks.
+
+use std::io::{Cursor, Read};
+
+use abz_codec::access::{self, Kind, parts_of};
+use abz_codec::gzip::{Encoder, Fault, Index, Layout, Salvager, Survey, Writer};
+use abz_codec::salvage::Salvage;
+use abz_codec::{Block, Blocks};
+
+use crate::support::{Noise, compress, compress_to_one, decode, decode_pushed, prose};
+
+/// How many bytes a mark has.
+const MARK: usize = 250;
+
+/// What any other reader finds in a file, of which all must be one member.
+fn read_elsewhere(file: &[u8]) -> Vec<u8> {
+    let mut data = Vec::new();
+    let mut reader = flate2::bufread::GzDecoder::new(file);
+    reader.read_to_end(&mut data).unwrap();
+    assert!(reader.into_inner().is_empty(), "it is one member");
+    data
+}
+
+fn inputs() -> Vec<Vec<u8>> {
+    vec![
+        b"a".to_vec(),
+        prose(1000),
+        prose(100_000),
+        Noise(5).bytes(70_000),
+        [prose(30_000), Noise(7).bytes(50_000), vec![0; 40_000]].concat(),
+    ]
+}
+
+#[test]
+fn one_member_comes_out_for_any_blocks_and_levels() {
+    for data in inputs() {
+        for block_size in [1000, 17_000, 1 << 20] {
+            for level in [1, 6, 9, 12] {
+                let file = compress_to_one(&data, level, block_size);
+                assert!(read_elsewhere(&file) == data);
+                let (out, error) = decode(&file);
+                assert!(error.is_none() && out == data, "{error:?}");
+                for len in [1, 7, MARK - 1, MARK, 5000] {
+                    if data.len() / len > 2000 {
+                        continue;
+                    }
+                    let (out, error) = decode_pushed(&file, || len);
+                    assert!(error.is_none() && out == data, "{len}: {error:?}");
+                }
+            }
+        }
+    }
+    // A block that fills its size is not known to be the last one.
+    for len in [1000, 2000] {
+        let file = compress_to_one(&prose(len), 6, 1000);
+        assert!(read_elsewhere(&file) == prose(len) && decode(&file).0 == prose(len));
+    }
+    assert_eq!(compress_to_one(b"water", 6, 6), compress(b"water", 6, 6), "one block needs no marks");
+}
+
+#[test]
+fn files_that_are_joined_are_read_as_one() {
+    let (one, other) = (prose(50_000), Noise(3).bytes(20_000));
+    let files = [
+        compress_to_one(&one, 6, 7000),
+        compress(&other, 6, 7000),
+        compress_to_one(&other, 1, 3000),
+        compress_to_one(&one, 6, 7000),
+    ];
+    let (out, error) = decode(&[&files.concat()[..], &[0; 100]].concat());
+    assert!(error.is_none() && out == [&one[..], &other, &other, &one].concat(), "{error:?}");
+}
+
+#[test]
+fn a_file_says_where_its_blocks_are() {
+    let data = prose(100_000);
+    let file = compress_to_one(&data, 6, 7000);
+    let survey = Survey::of(&mut Cursor::new(&file)).unwrap();
+    assert_eq!(survey, Some(Survey { members: 15, uncompressed: 100_000 }));
+    assert!(Index::read(&mut Cursor::new(&file)).unwrap().is_none());
+    let index = Index::of_marks(&mut Cursor::new(&file)).unwrap().unwrap();
+    assert_eq!((index.uncompressed(), index.entries().len()), (100_000, 15));
+    assert!(Index::of_marks(&mut Cursor::new(compress(&data, 6, 7000))).unwrap().is_none());
+
+    let parts = parts_of(&mut Cursor::new(&file)).unwrap().unwrap();
+    let (mut decoder, mut out) = (access::Decoder::default(), Vec::new());
+    for part in &parts {
+        assert_eq!(part.kind, Kind::GzipMembers);
+        let (bytes, contents) = (part.bytes(), &part.contents);
+        decoder.decode_into(part, &file[bytes.start as usize..bytes.end as usize], &mut out).unwrap();
+        assert!(out == data[contents.start as usize..contents.end as usize]);
+    }
+    for span in
+        [0..1, 0..100_000, 99_999..100_000, 98_000..98_001, 97_999..98_001, 5..100_005, 100_000..100_001]
+    {
+        let (parts, len) = access::parts_around(&mut Cursor::new(&file), &span).unwrap().unwrap();
+        let contents = parts[0].contents.start..parts[parts.len() - 1].contents.end;
+        assert_eq!(len, 100_000);
+        let wanted = span.start.min(99_999)..span.end.min(100_000);
+        assert!(contents.start <= wanted.start && contents.end >= wanted.end, "{span:?}");
+        assert!(wanted.start - contents.start < 7000 && contents.end - wanted.end < 7000, "{span:?}");
+    }
+    // Of a file behind another one the places are not those in the file.
+    for joined in [[&file[..], &file].concat(), [&compress(&data, 6, 7000)[..], &file].concat()] {
+        assert!(access::parts_around(&mut Cursor::new(&joined), &(0..1)).unwrap().is_none());
+        assert_eq!(
+            parts_of(&mut Cursor::new(&joined)).unwrap().unwrap().last().unwrap().contents.end,
+            200_000
+        );
+    }
+    // What is said is held against the trailer.
+    for at in [file.len() - 1, file.len() - 5] {
+        let mut bad = file.clone();
+        bad[at] ^= 1;
+        assert!(Survey::of(&mut Cursor::new(&bad)).unwrap().is_none());
+        assert!(decode(&bad).1.is_some());
+    }
+}
+
+#[test]
+fn whatever_is_damaged_or_cut_is_told_and_nothing_of_that_block_comes_out() {
+    let data = prose(6000);
+    let file = compress_to_one(&data, 6, 1000);
+    for len in 0..file.len() {
+        let (out, error) = decode(&file[..len]);
+        assert!(error.is_some() && data.starts_with(&out), "cut at {len}");
+        assert!(matches!(error.unwrap().fault, Fault::Truncated { .. }), "cut at {len}");
+    }
+    let header = file.windows(4).position(|bytes| bytes == [0, 0, 0xff, 0xff]).unwrap() - 1;
+    for at in header..file.len() {
+        for bit in 0..8 {
+            let mut bad = file.clone();
+            bad[at] ^= 1 << bit;
+            let (out, error) = decode(&bad);
+            let first_mark = at < header + MARK;
+            match error {
+                // As of any other member, what is wrong may come out before that is known.
+                Some(_) if first_mark => {}
+                Some(_) => assert!(data.starts_with(&out) && out.len() % 1000 == 0, "byte {at}"),
+                // Bits that a decoder ignores. Without its first mark the member is like any other.
+                None => assert!(out == data, "byte {at}, bit {bit}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn marks_that_lie_are_not_believed() {
+    let data = prose(5000);
+    let blocks: Vec<_> = Blocks::new(&data[..], 1000).map(|block| block.unwrap()).collect();
+    let encode = |block: &Block| Encoder::new(6).encode(block);
+    let file = |blocks: &[Block]| {
+        let mut file = Writer::new(Vec::new(), Layout::OneMember);
+        blocks.iter().for_each(|block| file.write(&encode(block)).unwrap());
+        file.finish().unwrap()
+    };
+    let right = file(&blocks);
+    let marks: Vec<_> = (0..right.len()).filter(|&at| is_mark(&right[at..])).collect();
+    assert_eq!(marks.len(), 5);
+    // Blocks left out, twice there, or in another order.
+    let part = |n: usize| &right[marks[n]..marks.get(n + 1).copied().unwrap_or(right.len() - 10)];
+    let head = &right[..marks[0]];
+    let end = &right[right.len() - 10..];
+    for order in [&[0, 2, 3, 4][..], &[0, 1, 1, 2, 3, 4], &[0, 2, 1, 3, 4], &[0, 1, 2, 3], &[1, 0, 2, 3, 4]] {
+        let parts: Vec<u8> = order.iter().flat_map(|&n| part(n)).copied().collect();
+        let (out, error) = decode(&[head, &parts, end].concat());
+        assert!(error.is_some(), "{order:?}: {}", out.len());
+    }
+    // A block of another file, that fits.
+    let other = file(&Blocks::new(&Noise(9).bytes(5000)[..], 1000).map(|b| b.unwrap()).collect::<Vec<_>>());
+    let other_marks: Vec<_> = (0..other.len()).filter(|&at| is_mark(&other[at..])).collect();
+    let foreign = &other[other_marks[1]..other_marks[2]];
+    let mixed = [head, part(0), foreign, part(2), part(3), part(4), end].concat();
+    assert!(matches!(decode(&mixed).1.unwrap().fault, Fault::Mark));
+    // The subfield without marks is no promise.
+    let stream: Vec<u8> = {
+        let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::new(6));
+        std::io::Write::write_all(&mut encoder, &data).unwrap();
+        encoder.finish().unwrap()
+    };
+    let trailer = &compress(&data, 6, 10_000);
+    let plain = [head, &stream, &trailer[trailer.len() - 8..]].concat();
+    assert!(decode(&plain).1.is_none() && decode(&plain).0 == data);
+}
+
+fn is_mark(bytes: &[u8]) -> bool {
+    let mut found = Vec::new();
+    Salvager::candidates(&bytes[..bytes.len().min(MARK)], &mut found);
+    found.first() == Some(&0) && bytes[0] != 0x1f
+}
+
+#[test]
+fn what_is_cut_by_its_contents_changes_around_a_change_and_nowhere_else() {
+    let data = Noise(11).bytes(400_000);
+    let file = |data: &[u8]| {
+        let mut encoder = Encoder::new(6);
+        let mut file = Writer::new(Vec::new(), Layout::OneMember).without_places();
+        for block in Blocks::by_content(data, 64 << 10) {
+            file.write(&encoder.encode(&block.unwrap())).unwrap();
+        }
+        file.finish().unwrap()
+    };
+    let (before, after) = (file(&data), file(&[b"new", &data[..]].concat()));
+    assert!(read_elsewhere(&after) == [b"new", &data[..]].concat() && decode(&before).0 == data);
+    let same = before.iter().rev().skip(8).zip(after.iter().rev().skip(8)).take_while(|(a, b)| a == b);
+    assert!(same.count() > before.len() * 3 / 4);
+}

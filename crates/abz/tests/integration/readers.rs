@@ -1,0 +1,156 @@
+//! Readers of gzip files in other programs and languages: each gives all of what abz wrote. Some stop at the end of the first
+//! member, and say nothing. Where a reader is not installed, the test says which package has it.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
+use std::thread;
+
+use crate::support::{Folder, noise, prose};
+
+/// What a command makes of `x.gz` in the folder; `None` if it is not installed.
+fn read_by(folder: &Folder, package: &str, program: &str, arguments: &[&str]) -> Option<Vec<u8>> {
+    let mut command = Command::new(program);
+    // Tools for development keep what they make; here nothing shall be left.
+    command.current_dir(folder.path("")).args(arguments).stdin(Stdio::null());
+    for (variable, place) in [("GOCACHE", "cache"), ("GOPATH", "go"), ("GOFLAGS", "-mod=mod"), ("HOME", "")] {
+        let place = if place.starts_with('-') { place.into() } else { folder.path(place).into_os_string() };
+        command.env(variable, place);
+    }
+    match command.output() {
+        Ok(output) if output.status.success() => Some(output.stdout),
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            // A launcher that has nothing to launch.
+            assert!(output.status.code() == Some(127), "{program} cannot read it: {said}");
+            println!("SKIPPED: {program} cannot be run (package {package})");
+            None
+        }
+        Err(_) => {
+            println!("SKIPPED: {program} is not installed (package {package})");
+            None
+        }
+    }
+}
+
+fn input() -> Vec<u8> {
+    [prose(3_000_000), noise(400_000, 3), vec![0; 2_000_000], prose(100_000)].concat()
+}
+
+fn furnished() -> Folder {
+    let folder = Folder::new();
+    folder.write("x", &input());
+    folder.abz(&["-k", "x"]).exits(0);
+    folder
+}
+
+#[track_caller]
+fn reads_all(folder: &Folder, package: &str, program: &str, arguments: &[&str]) {
+    if let Some(data) = read_by(folder, package, program, arguments) {
+        assert!(data == input(), "{program} gave {} bytes", data.len());
+    }
+}
+
+#[test]
+fn gzip_and_its_kin_read_all() {
+    let folder = furnished();
+    reads_all(&folder, "gzip", "gzip", &["-dc", "x.gz"]);
+    reads_all(&folder, "pigz", "pigz", &["-dc", "x.gz"]);
+    reads_all(&folder, "isal", "igzip", &["-dc", "x.gz"]);
+    reads_all(&folder, "libdeflate-tools", "libdeflate-gunzip", &["-c", "x.gz"]);
+    reads_all(&folder, "busybox", "busybox", &["gzip", "-dc", "x.gz"]);
+    reads_all(&folder, "p7zip-full", "7z", &["x", "-so", "x.gz"]);
+}
+
+#[test]
+fn gzip_lists_the_right_size() {
+    let folder = furnished();
+    if let Some(listed) = read_by(&folder, "gzip", "gzip", &["-l", "x.gz"]) {
+        let listed = String::from_utf8(listed).unwrap();
+        assert!(listed.contains(&format!(" {} ", input().len())), "{listed}");
+    }
+}
+
+#[test]
+fn perl_reads_all() {
+    let script = "use IO::Uncompress::Gunzip qw(gunzip $GunzipError); binmode STDOUT; \
+                  gunzip('x.gz' => '-') or die $GunzipError;";
+    reads_all(&furnished(), "perl", "perl", &["-e", script]);
+}
+
+#[test]
+fn python_reads_all() {
+    let folder = furnished();
+    let whole = "import gzip, sys; sys.stdout.buffer.write(gzip.open('x.gz').read())";
+    // One stream of zlib, as most programs have it.
+    let stream = "import sys, zlib; d = zlib.decompressobj(31); data = open('x.gz', 'rb').read()\n\
+                  sys.stdout.buffer.write(d.decompress(data)); assert d.eof and not d.unused_data";
+    reads_all(&folder, "python3", "python3", &["-c", whole]);
+    reads_all(&folder, "python3", "python3", &["-c", stream]);
+}
+
+#[test]
+fn gzread_of_zlib_reads_all() {
+    let script = "import ctypes, ctypes.util, sys\n\
+        z = ctypes.CDLL(ctypes.util.find_library('z') or sys.exit(127)); z.gzopen.restype = ctypes.c_void_p\n\
+        f = ctypes.c_void_p(z.gzopen(b'x.gz', b'rb')); b = ctypes.create_string_buffer(1 << 16)\n\
+        while (n := z.gzread(f, b, 1 << 16)) > 0: sys.stdout.buffer.write(b.raw[:n])\n\
+        sys.exit(0 if n == 0 and z.gzclose(f) == 0 else 1)";
+    reads_all(&furnished(), "python3 and zlib1g", "python3", &["-c", script]);
+}
+
+#[test]
+fn node_reads_all() {
+    let folder = furnished();
+    let whole = "process.stdout.write(require('zlib').gunzipSync(require('fs').readFileSync('x.gz')))";
+    let stream =
+        "require('fs').createReadStream('x.gz').pipe(require('zlib').createGunzip()).pipe(process.stdout)";
+    reads_all(&folder, "nodejs", "node", &["-e", whole]);
+    reads_all(&folder, "nodejs", "node", &["-e", stream]);
+}
+
+#[test]
+fn java_reads_all() {
+    let folder = furnished();
+    let source = "import java.io.*; import java.util.zip.*;\n\
+        class Read { public static void main(String[] a) throws IOException {\n\
+        new GZIPInputStream(new FileInputStream(\"x.gz\")).transferTo(System.out); System.out.flush(); } }";
+    folder.write("Read.java", source.as_bytes());
+    reads_all(&folder, "default-jdk-headless", "java", &["Read.java"]);
+}
+
+#[test]
+fn go_reads_all() {
+    let folder = furnished();
+    let source = "package main\nimport (\"compress/gzip\"; \"io\"; \"os\")\n\
+        func main() { f, _ := os.Open(\"x.gz\"); r, e := gzip.NewReader(f); if e != nil { panic(e) }\n\
+        r.Multistream(false); if _, e = io.Copy(os.Stdout, r); e != nil { panic(e) } }\n";
+    folder.write("read.go", source.as_bytes());
+    reads_all(&folder, "golang-go", "go", &["run", "read.go"]);
+}
+
+#[test]
+fn curl_reads_all() {
+    let folder = furnished();
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/", server.local_addr().unwrap());
+    let file = fs::read(folder.path("x.gz")).unwrap();
+    let serving = thread::spawn(move || {
+        let Ok((stream, _)) = server.accept() else { return };
+        let mut lines = BufReader::new(&stream).lines();
+        while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            file.len()
+        );
+        let mut stream = &stream;
+        let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&file));
+    });
+    let arguments = ["-sS", "--noproxy", "*", "--compressed", &address];
+    let read = read_by(&folder, "curl", "curl", &arguments);
+    if let Some(data) = &read {
+        assert!(*data == input(), "curl gave {} bytes", data.len());
+        serving.join().unwrap();
+    }
+}
