@@ -8,7 +8,7 @@ use anabranch_record::EventCount;
 use anabranch_record::sync::Arc;
 
 use crate::cancel::CancelToken;
-use crate::engine::Feed;
+use crate::engine::{Feed, Supply};
 use crate::monitor::{Monitor, OnStall};
 use crate::pool::Pool;
 use crate::progress::{Bytes, Callback};
@@ -30,6 +30,8 @@ pub(crate) struct Attached<'env> {
     pub(crate) takes_none: bool,
     /// Present if the items of the source come from outside. Workers do not wait in such a source.
     pub(crate) feed: Option<StdArc<dyn Feed>>,
+    /// Present if the items of the source were accepted before it gives them.
+    pub(crate) supply: Option<StdArc<Supply>>,
     /// Where the source's own thread waits for what comes from outside.
     pub(crate) outside: Option<Arc<EventCount>>,
     /// The most items that the source gives, if it knows: a short stream needs no long window.

@@ -35,6 +35,7 @@ mod source;
 mod span;
 mod spread;
 mod stage;
+mod supply;
 mod threads;
 mod worker;
 
@@ -55,3 +56,4 @@ pub(crate) use sink::SinkCall;
 pub(crate) use source::SourceUpstream;
 pub(crate) use spread::SpreadUpstream;
 pub(crate) use stage::StageUpstream;
+pub(crate) use supply::Supply;

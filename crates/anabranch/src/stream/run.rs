@@ -101,9 +101,9 @@ fn run<'run>(
     });
     let own = own_events(&plan, attached.outside.as_ref());
     let dedicated: Vec<Arc<EventCount>> = own.iter().flatten().cloned().collect();
-    let run = Arc::new(Run::new(&plan, dedicated, measures, attached.feed.take()));
+    let run = Arc::new(Run::new(&plan, dedicated, measures, attached.feed.take(), attached.supply.take()));
     if attached.takes_none {
-        run.drain();
+        run.end_source();
     }
     let reporter = attached.progress.take().map(|call| Reporter::new(call, Arc::clone(&attached.bytes)));
     let guard = Attachment::new(&attached.tokens, attached.handle.as_ref(), &run);
@@ -161,7 +161,8 @@ impl<'r> Attachment<'r> {
 impl Drop for Attachment<'_> {
     fn drop(&mut self) {
         let delivered = self.run.delivered.load(Ordering::Relaxed);
-        let counts = Stopped { delivered, dropped: self.pulled.saturating_sub(delivered) };
+        let came = self.run.supply.as_ref().map_or(self.pulled, |supply| supply.accepted());
+        let counts = Stopped { delivered, dropped: came.saturating_sub(delivered) };
         for token in self.tokens {
             token.detach(self.run, counts);
         }

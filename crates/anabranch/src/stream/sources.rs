@@ -29,11 +29,13 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
         Self::pulled(FromIter(items.into_iter()), Node::source("from_iter"))
     }
 
-    /// A stream of what is posted from outside, from any thread. It ends when every [`Post`] is dropped.
+    /// A stream of what is posted from outside, from any thread. It ends when every [`Post`] is dropped, or when one of them
+    /// is [closed](Post::close).
     ///
-    /// Up to `capacity` items wait before the source; with 0, each is handed over in person. The source has a
-    /// thread of its own, so that workers do not wait for items. When the stream stops early, whether anything is posted or
-    /// not, posting fails.
+    /// Up to `capacity` items wait before the source; with 0, each is handed over in person. The items in the stream are
+    /// bounded by the [window](Self::window) and not by `capacity`. The source has a thread of its own, so that workers do
+    /// not wait for items. When the stream stops early, whether anything is posted or not, posting fails.
+    /// [`CancelToken`](crate::CancelToken) has a recipe for a graceful shutdown.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -54,8 +56,10 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     }
 
     pub(crate) fn posted(posted: Posted<T>) -> Self {
-        let bell = posted.bell().clone();
-        Self::pulled(posted, Node::source("channel")).rung_by(&bell)
+        let (bell, supply) = (posted.bell().clone(), std::sync::Arc::clone(posted.supply()));
+        let mut stream = Self::pulled(posted, Node::source("channel")).rung_by(&bell);
+        stream.draft.attached.supply = Some(supply);
+        stream
     }
 
     /// The source waits for what comes from outside on a thread of its own, until this bell rings.

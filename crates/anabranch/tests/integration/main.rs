@@ -58,6 +58,8 @@ mod passes;
 #[cfg(not(shuttle))]
 mod report;
 #[cfg(not(shuttle))]
+mod shutdown;
+#[cfg(not(shuttle))]
 mod soak;
 #[cfg(not(shuttle))]
 mod ssp;
