@@ -80,14 +80,14 @@ pub fn builder(
     from.seek(SeekFrom::Start(*done))?;
     to.seek(SeekFrom::Start(*done))?;
     let mut sums = Vec::new();
-    Stream::try_from_fn(|| read_block(&mut from)).try_map(|block| Ok((check(&block)?, block))).try_for_each(
-        |(sum, block)| -> io::Result<()> {
+    Stream::try_from_fn(|| read_block(&mut from))
+        .try_map(|block| check(&block).map(|sum| (sum, block)))
+        .try_for_each(|(sum, block)| -> io::Result<()> {
             to.write_all(&block)?;
             *done += block.len() as u64;
             sums.push(sum);
             Ok(())
-        },
-    )?;
+        })?;
     Ok(sums)
 }
 

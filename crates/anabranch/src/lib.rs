@@ -53,7 +53,8 @@
 //!
 //! # Where to look
 //!
-//! [`Stream`] for the sources, stages, ends and settings; [`Plan`] and [`Report`] for what will run and what
+//! [`Stream`] for the sources, stages, ends and settings; [`BoxStream`] and [`TryBoxStream`] for streams in fields and
+//! signatures; [`Plan`] and [`Report`] for what will run and what
 //! did; [`Shards`] for stages that keep a state by key; [`Pool`] for many short runs; [`Workers`] and
 //! [`CancelToken`] for steering a run; [`Monitor`] for looking into one; [`Offload`] for handing single tasks to a
 //! farm; [`Recycler`] for large buffers; [`ssp`] for programs written for Rust-SSP;
@@ -107,7 +108,7 @@ pub use cancel::{CancelToken, Stopped};
 pub use channel::{Closed, Post, TryPostError};
 pub use flow::{Flow, Halt};
 pub use iter::{Items, ScopedItems};
-pub use mode::{Admit, May, Mode, Reported, Sure};
+pub use mode::{Admit, ErrorAfter, Fallible, May, Mode, Reported, Sure};
 pub use monitor::{Monitor, NodeSnapshot, Snapshot};
 pub use offload::Offload;
 pub use pool::Pool;
@@ -120,6 +121,7 @@ pub use settings::default_workers;
 pub use shards::{ByKey, Chosen, Dealt, Route, Shards};
 #[cfg(feature = "futures")]
 pub use stream::AsyncItems;
-pub use stream::Stream;
+pub use stream::{BoxStream, Stream, TryBoxStream};
+#[doc(hidden)] // Streams are named by `BoxStream` and `TryBoxStream`.
 pub use unit::{Apply, Unit};
 pub use workers::Workers;

@@ -38,7 +38,12 @@ pub(crate) struct Attached<'env> {
     pub(crate) most: Option<usize>,
     /// The user's functions that change the plan before it runs.
     pub(crate) changes: Vec<Change<'env>>,
+    /// Hand errors over from each place where the type of the stream's error changes, once the run is over.
+    pub(crate) handovers: Vec<Handover<'env>>,
 }
+
+/// Hands the error of one part of a stream over to the next, once the run is over.
+pub(crate) type Handover<'env> = Box<dyn FnOnce() + Send + 'env>;
 
 /// The user's function that changes a plan before it runs.
 pub(crate) type Change<'env> = Box<dyn Fn(&mut Plan) + Send + 'env>;

@@ -60,7 +60,7 @@ pub(crate) fn compress_at<'a>(
                 (block.number, block.whole) = (number, size < block_size);
                 block.data.resize(len as usize, 0);
                 input.read_at(&mut block.data, start).map_err(Error::Read)?;
-                Ok(encoder.encode(block))
+                Ok::<_, Error>(encoder.encode(block))
             },
         )
         .name("read and encode")
@@ -123,7 +123,7 @@ pub(crate) fn decompress<'a, R: Read + Send + 'a>(
                 let mut data = buffers.take();
                 decoder.decode_into(&member, &mut data)?;
                 *home = member.into_bytes();
-                Ok((data, None))
+                Ok::<_, Error>((data, None))
             }
             Piece::Data(data, stretch) => Ok((data, Some(stretch))),
         })
@@ -132,7 +132,7 @@ pub(crate) fn decompress<'a, R: Read + Send + 'a>(
             if let Some(stretch) = stretch {
                 verifier.verify(&stretch, &data)?;
             }
-            Ok(data)
+            Ok::<_, Error>(data)
         })
         .name("verify")
 }

@@ -34,14 +34,14 @@ where
     let spares = Recycler::new(window, Vec::new);
     let buffers = Recycler::new(window, Vec::new);
     begin(Inputs::new(input, window), "abz decompress", workers, window, pool)
-        .try_serial_flat_map(move |input| Parts {
+        .try_serial_flat_map::<_, Error, _, _>(move |input| Parts {
             scanner: Arc::clone(&scanner),
             spares: spares.clone(),
             input,
             scanned: 0,
         })
         .name("split or decode")
-        .try_map_with(
+        .try_map_with::<_, _, Error, _, _>(
             move || lock(&of_decoders).decoder(),
             move |decoder, part| match part {
                 Part::Whole(whole, mut home) => {

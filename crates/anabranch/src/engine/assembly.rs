@@ -6,11 +6,12 @@
 
 use std::ops::Range;
 
-use anabranch_plan::{Burst, EdgeKind, Executor, NodeId, Placement, Plan, Role};
-use anabranch_record::lane::{Domain, Exit, Indices};
+use anabranch_plan::{Burst, EdgeKind, Executor, Node, NodeId, Placement, Plan, Role};
+use anabranch_record::lane::{Domain, Exit, Indices, Outlet};
 use anabranch_record::sync::Arc;
 use anabranch_record::{EventCount, Word};
 
+use super::behind::Behind;
 use super::counter::Counter;
 use super::end::LineEnd;
 use super::failure::ErrorSlot;
@@ -207,6 +208,19 @@ impl<'run> Assembly<'run> {
         Claims::new(self.plan.nodes[ids].iter().filter_map(|node| node.replicas).min(), burst)
     }
 
+    /// The id of the first node of the unit to which node `id` belongs.
+    pub(super) fn first_of_unit(&self, id: usize) -> usize {
+        self.unit_of(id).start
+    }
+
+    /// The nodes of the unit to which node `id` belongs.
+    pub(super) fn unit_of(&self, id: usize) -> Range<usize> {
+        let nodes = &self.plan.nodes;
+        let is_other = |node: &Node| node.unit != nodes[id].unit;
+        let start = nodes[..id].iter().rposition(is_other).map_or(0, |at| at + 1);
+        start..nodes[id..].iter().position(is_other).map_or(nodes.len(), |at| id + at)
+    }
+
     /// Where serial node `giver` puts what it gives to `taker`: into a call, or into a lane that the taker reads.
     pub(super) fn after_serial<S: Send + 'run>(
         &mut self,
@@ -245,8 +259,9 @@ impl<'run> Assembly<'run> {
         taker: Taker<'run, S>,
     ) -> Out<'run, S> {
         let (before, behind) = (self.domain_of(last), self.domain_of(taker.id));
+        let goes_on = self.plan.nodes[last].unit == self.plan.nodes[taker.id].unit;
         let out = self.after_serial(last, taker);
-        let begins_here = self.plan.nodes[last].gives_arrivals();
+        let begins_here = self.plan.nodes[last].gives_arrivals() && !goes_on;
         // A taker that makes the indices of the domain behind itself has them already.
         match self.domains[behind].indices.take_if(|_| begins_here) {
             Some(indices) => Out::Call(Box::new(Reindex::new(self.take_exit(before), indices, out))),
@@ -342,13 +357,30 @@ pub(crate) enum End<'run, S: Send> {
     Read(Box<dyn Read<S> + 'run>),
 }
 
-impl<'run, S: Send> Taker<'run, S> {
+impl<'run, S: Send + 'run> Taker<'run, S> {
     pub(crate) fn push(id: usize, push: impl Push<S> + 'run) -> Self {
         Self { id, end: End::Push(Box::new(push)) }
     }
 
     pub(crate) fn read(id: usize, read: impl Read<S> + 'run) -> Self {
         Self { id, end: End::Read(Box::new(read)) }
+    }
+
+    /// Puts a parallel unit behind another one, whose results go to `outlet`. Gives both back if it is none.
+    pub(super) fn behind(
+        self,
+        assembly: &mut Assembly<'run>,
+        outlet: Outlet,
+    ) -> Result<Box<dyn Behind<S> + 'run>, (Self, Outlet)> {
+        match self.end {
+            End::Read(read) if read.is_unit() => Ok(read.behind(assembly, outlet)),
+            end => Err((Self { id: self.id, end }, outlet)),
+        }
+    }
+
+    /// Whether it is a parallel unit.
+    pub(super) fn is_unit(&self) -> bool {
+        matches!(&self.end, End::Read(read) if read.is_unit())
     }
 }
 
@@ -358,6 +390,19 @@ pub(crate) trait Read<S: Send> {
     fn read<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, lane: Lane<S>)
     where
         Self: 'run;
+
+    /// Whether it is a parallel unit, which may also be put [behind](Self::behind) another one.
+    fn is_unit(&self) -> bool {
+        false
+    }
+
+    /// Becomes part of the line behind a parallel unit, whose results are put into a lane of `outlet` in the end.
+    fn behind<'run>(self: Box<Self>, _: &mut Assembly<'run>, _: Outlet) -> Box<dyn Behind<S> + 'run>
+    where
+        Self: 'run,
+    {
+        unreachable!("only parallel units are composed")
+    }
 }
 
 /// Everything up to a node whose results are `S`, erased. It is the code beside the plan, which says how it runs.

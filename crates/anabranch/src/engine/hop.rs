@@ -11,11 +11,10 @@ use super::clock::{Mean, Moment};
 use super::failure::Cause;
 use super::line::{Poked, Station};
 use super::measures::Tally;
-use super::parallel::{Given, Taken};
 use super::run::Run;
 use super::site::Spot;
 use crate::shape::Shape;
-use crate::unit::{Apply, Unit};
+use crate::unit::{Apply, Given, Taken, Unit};
 
 /// A claim holds at least what takes this many nanoseconds at the mean cost, but never more than this many items...
 const CLAIM_LEAST_NS: u64 = 4_000;
@@ -62,7 +61,7 @@ impl Claims {
     }
 
     /// Whether another claim may begin. Only looks.
-    fn is_free(&self) -> bool {
+    pub(super) fn is_free(&self) -> bool {
         self.now.load(Ordering::SeqCst) < self.replicas
     }
 
@@ -102,6 +101,25 @@ impl Claims {
         (mean.items_in(CLAIM_LEAST_NS).min(CLAIM_LEAST_ITEMS), mean.items_in(CLAIM_MOST_NS))
     }
 
+    /// Claims a fair share by `claim`, if something is `ready` and a replica is free. Says whether anything was carried.
+    #[inline]
+    pub(super) fn carry(
+        &self,
+        run: &Run,
+        mean: Mean,
+        ready: &dyn Fn() -> u64,
+        feeding: Feeding<'_>,
+        claim: impl FnOnce(u64) -> bool,
+    ) -> bool {
+        let size = self.size(run, mean, ready, feeding);
+        if size == 0 {
+            return false;
+        }
+        let carried = claim(size);
+        self.leave(run, ready);
+        carried
+    }
+
     /// Decides how many items to claim, having fed the lane from `before` if it runs low: 0 if none are ready, or no
     /// replica is free. Otherwise the caller has a replica, and must [`leave`](Self::leave) it.
     fn size(&self, run: &Run, mean: Mean, ready: &dyn Fn() -> u64, feeding: Feeding<'_>) -> u64 {
@@ -130,10 +148,10 @@ impl Claims {
 }
 
 /// Where a worker that is about to claim gets more items from.
-struct Feeding<'f> {
-    before: &'f Station<'f>,
-    window: u64,
-    elsewhere: &'f dyn Fn() -> bool,
+pub(super) struct Feeding<'f> {
+    pub(super) before: &'f Station<'f>,
+    pub(super) window: u64,
+    pub(super) elsewhere: &'f dyn Fn() -> bool,
 }
 
 /// Another thread feeds the lane: waits a moment until `enough` items are ready. Gives how many are ready then.
@@ -247,13 +265,7 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
 impl<U: Apply<E>, E: Send> Carrier for HopCarrier<'_, U, E> {
     fn carry(&mut self, before: &Station<'_>, window: u64, elsewhere: &dyn Fn() -> bool) -> bool {
         let HopNode { hop, claims, spot, .. } = self.node;
-        let ready = || hop.ready();
-        let size = claims.size(&spot.run, self.mean, &ready, Feeding { before, window, elsewhere });
-        if size == 0 {
-            return false;
-        }
-        let carried = self.claim(size);
-        claims.leave(&spot.run, ready);
-        carried
+        let feeding = Feeding { before, window, elsewhere };
+        claims.carry(&spot.run, self.mean, &|| hop.ready(), feeding, |size| self.claim(size))
     }
 }

@@ -9,6 +9,7 @@
 //! over its items is inside it.
 
 mod assembly;
+mod behind;
 mod cell;
 mod clock;
 mod counter;
@@ -19,6 +20,7 @@ mod gate;
 mod head;
 mod hop;
 mod input;
+mod joint;
 mod line;
 mod measures;
 mod parallel;
@@ -39,7 +41,7 @@ mod supply;
 mod threads;
 mod worker;
 
-pub(crate) use assembly::{Assembly, Taker, own_events};
+pub(crate) use assembly::{Assembly, Taker, Upstream, own_events};
 pub(crate) use clock::Moment;
 pub(crate) use execute::{Means, execute};
 pub use failure::ErrorSlot;

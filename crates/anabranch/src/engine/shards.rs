@@ -13,10 +13,9 @@ use super::failure::Cause;
 use super::hop::{Carrier, Parallel};
 use super::line::Station;
 use super::measures::Tally;
-use super::parallel::{Given, Taken};
 use super::site::Spot;
 use crate::shape::Shape;
-use crate::unit::{Apply, Unit};
+use crate::unit::{Apply, Given, Taken, Unit};
 
 /// A dealing or a serving ends after this many cells...
 const SERVING_ITEMS: usize = if cfg!(shuttle) { 2 } else { 64 };

@@ -54,7 +54,8 @@ where
         E: Send,
         Op: Serial<U::Out, E, Out = Infallible>,
     {
-        let Self { tail, draft, .. } = self;
+        let Self { tail, mut draft, .. } = self;
+        let handovers = std::mem::take(&mut draft.attached.handovers);
         let mut code = Some((tail, op));
         let mut connect = for_one_run(|assembly, reporter| {
             let (tail, op) = code.take().expect("a stream is connected once");
@@ -63,6 +64,7 @@ where
         });
         let end = (sink, ItemType::of::<U::Out>());
         let (outcome, report) = run(draft, end, M::REPORTS, &mut connect);
+        handovers.into_iter().for_each(|handover| handover());
         let result = match outcome {
             Outcome::Complete => Ok(()),
             Outcome::Error => Err(errors.take().expect("an error that was noted")),

@@ -86,7 +86,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
 
     /// Names the stage before it, for plans and reports.
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.last().name = name.into().into();
+        self.last_node().name = name.into().into();
         self
     }
 
@@ -109,7 +109,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     #[track_caller]
     pub fn replicate(mut self, replicas: usize) -> Self {
         assert!(replicas > 0, "a stage has 1 replica or more, not 0");
-        let last = self.last();
+        let last = self.last_node();
         assert!(
             last.role == Role::Parallel,
             "replicate({replicas}) follows `{}`, which is serial: only parallel stages have replicas",
@@ -134,7 +134,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// If the stage before it is parallel.
     #[track_caller]
     pub fn dedicated(mut self) -> Self {
-        let last = self.last();
+        let last = self.last_node();
         assert!(
             last.role != Role::Parallel,
             "dedicated() follows `{}`, which is parallel: only a source or a serial stage has a thread of its own",
@@ -261,7 +261,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     }
 
     /// The stage that was added last.
-    pub(super) fn last(&mut self) -> &mut Node {
+    pub(super) fn last_node(&mut self) -> &mut Node {
         self.draft.outline.last()
     }
 }

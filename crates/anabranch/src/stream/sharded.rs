@@ -94,7 +94,7 @@ where
         R: Route<U::Out> + 'env,
         L: Send + 'env,
         V: Send + 'env,
-        E: Send + 'env,
+        E: 'env,
         M: Admit<E>,
         N: Fn() -> L + Send + Sync + 'env,
         F: Fn(&mut L, U::Out) -> Result<V, E> + Send + Sync + 'env,

@@ -62,12 +62,6 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
         stream
     }
 
-    /// The source waits for what comes from outside on a thread of its own, until this bell rings.
-    pub(super) fn rung_by(mut self, bell: &Bell) -> Self {
-        self.draft.attached.outside = Some(Arc::clone(&bell.event));
-        self.cancel(&bell.run).dedicated()
-    }
-
     /// A stream of what a closure gives, until it gives `None`.
     ///
     /// ```
@@ -79,6 +73,21 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     /// ```
     pub fn from_fn<F: FnMut() -> Option<T> + Send + 'env>(next: F) -> Self {
         Self::pulled(FromIter(std::iter::from_fn(next)), Node::source("from_fn"))
+    }
+}
+
+impl<'env, V: Sync> Stream<'env, Identity<&'env V, Single>> {
+    /// A stream of references to the items of a slice.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let words = ["never", "odd", "or", "even"];
+    /// let total: usize = Stream::from_slice(&words).map(|word| word.len()).sum();
+    /// assert_eq!(total, 14);
+    /// ```
+    pub fn from_slice(items: &'env [V]) -> Self {
+        Self::pulled(FromIter(items.iter()), Node::source("from_slice"))
     }
 }
 
@@ -158,6 +167,12 @@ impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {
         let weigher = Weigher { limit, resume: limit, weigh: Box::new(weigh) };
         self.tail.upstream = self.tail.upstream.weighed(weigher);
         self
+    }
+
+    /// The source waits for what comes from outside on a thread of its own, until this bell rings.
+    pub(super) fn rung_by(mut self, bell: &Bell) -> Self {
+        self.draft.attached.outside = Some(Arc::clone(&bell.event));
+        self.cancel(&bell.run).dedicated()
     }
 
     pub(crate) fn pulled<P>(pull: P, node: Node) -> Self

@@ -22,6 +22,8 @@ mod shuttle_ssp;
 #[cfg(not(shuttle))]
 mod annotations;
 #[cfg(not(shuttle))]
+mod boxed;
+#[cfg(not(shuttle))]
 mod channel;
 #[cfg(not(shuttle))]
 mod compiler;
