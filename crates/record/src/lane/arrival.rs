@@ -63,7 +63,8 @@ impl<T> Arrived<T> {
         &self.domain
     }
 
-    /// Creates the last port of the domain, which reads the lane and gives indices back. It replaces the exit.
+    /// Creates the last port of the domain, which reads the lane and gives indices back. It replaces the
+    /// exit.
     ///
     /// # Panics
     /// If the exit belongs to another domain, or has given indices back.

@@ -106,8 +106,8 @@ impl<T> Core<T> {
         Self::on(writers, readers, EventCount::new(), EventCount::new(), false)
     }
 
-    /// Creates the core of a record that waits on these event counts. If it `is_bounded`, its span is the widest
-    /// horizon of any view.
+    /// Creates the core of a record that waits on these event counts. If it `is_bounded`, its span is the
+    /// widest horizon of any view.
     pub(super) fn on(
         writers: Side,
         readers: Side,
