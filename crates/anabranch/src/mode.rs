@@ -8,8 +8,9 @@ use std::sync::Arc;
 use crate::engine::ErrorSlot;
 use crate::report::Report;
 
-/// The type that a stream's end returns: a plain value while nothing can fail ([`Sure`]), a `Result` from the first
-/// fallible call on ([`May`]), and a [`Report`] beside it if one was asked for ([`Reported`]).
+/// The type that a stream's end returns. It is a plain value while no call can fail ([`Sure`]), a `Result`
+/// from the first fallible call on ([`May`]), and a pair of this and a [`Report`] if a report was asked for
+/// ([`Reported`]).
 pub trait Mode {
     /// The error of the stream's fallible calls.
     type Error: Send;
@@ -18,7 +19,7 @@ pub trait Mode {
     /// Turns an outcome into what the end returns.
     #[doc(hidden)]
     fn output<T>(outcome: Result<T, Self::Error>, report: Option<Report>) -> Self::Output<T>;
-    /// Whether a report is wanted.
+    /// Whether a report was asked for.
     #[doc(hidden)]
     const REPORTS: bool;
 }
@@ -36,7 +37,7 @@ pub trait Mode {
 pub trait Admit<E>: Mode {
     /// The mode from such a call on.
     type Then: Mode<Error: From<E>>;
-    /// The place for the error, given the place so far.
+    /// Returns the slot for errors of the new type, made from the slot so far.
     #[doc(hidden)]
     fn admit(errors: Arc<ErrorSlot<Self::Error>>) -> Arc<ErrorSlot<ErrorAfter<Self, E>>>;
 }
@@ -62,7 +63,7 @@ pub struct Sure;
 #[derive(Debug, Clone, Copy)]
 pub struct May<E>(PhantomData<fn() -> E>);
 
-/// The mode of a stream whose end returns a [`Report`] beside what it would return in mode `M`.
+/// The mode of a stream whose end returns a [`Report`] together with its result in mode `M`.
 #[derive(Debug, Clone, Copy)]
 pub struct Reported<M>(PhantomData<fn() -> M>);
 

@@ -6,15 +6,15 @@ use std::ops::ControlFlow;
 
 use crate::flow::{Flow, Halt};
 
-/// A serial stage: called with one item after the other, in order.
+/// The code of a serial stage. It is called with one item at a time, in order.
 pub trait Serial<T, E>: Send {
-    /// The items that it gives.
+    /// The type of the items that the stage gives.
     type Out: Send;
 
-    /// Takes one item and emits what becomes of it: at most one item.
+    /// Processes one item, and emits at most one result.
     fn call(&mut self, item: T, emit: &mut impl FnMut(Self::Out) -> Flow<E>) -> Flow<E>;
 
-    /// The stream has ended: emits the last item, if one was kept.
+    /// Called at the end of the stream. Emits the last item, if the stage has kept one.
     fn finish(&mut self, _emit: &mut impl FnMut(Self::Out) -> Flow<E>) -> Flow<E> {
         ControlFlow::Continue(())
     }
@@ -25,23 +25,24 @@ pub trait Serial<T, E>: Send {
 pub enum Pulled<T, E> {
     /// The next item.
     Item(T),
-    /// There is no more.
+    /// The source is exhausted.
     End,
     /// The item failed.
     Fail(E),
 }
 
-/// A source of items, asked from one thread at a time.
+/// The code of a source. One thread at a time asks it for items.
 pub trait Pull: Send {
-    /// The type of its items.
+    /// The type of the items.
     type Item: Send;
-    /// How it fails.
+    /// The type of the errors.
     type Error: Send;
 
-    /// Asks for the next item; may block.
+    /// Returns the next item. May block.
     fn pull(&mut self) -> Pulled<Self::Item, Self::Error>;
 
-    /// The most items that it will give, if known: a short stream needs no long window.
+    /// The largest number of items that the source will give, if it is known. A short stream gets a short
+    /// window.
     fn upper(&self) -> Option<usize>;
 }
 
@@ -88,7 +89,7 @@ impl<T: Send, E: Send, I: Iterator<Item = Result<T, E>> + Send> Pull for TryFrom
     }
 }
 
-/// A serial stage made of a function that gives one item for one.
+/// A serial stage made of a function that returns one item for each item.
 #[derive(Debug)]
 pub struct Each<F>(pub(crate) F);
 
@@ -168,7 +169,7 @@ impl<T, U: Send, X, E: From<X>, F: FnMut(T) -> Result<Option<U>, X> + Send> Seri
     }
 }
 
-/// A serial stage that lets the first items through and ends the stream with the last of them.
+/// A serial stage that passes on the first items, and ends the stream with the last of them.
 #[derive(Debug)]
 pub struct Take {
     pub(crate) left: usize,
@@ -188,7 +189,7 @@ impl<T: Send, E> Serial<T, E> for Take {
     }
 }
 
-/// A serial stage that gathers items into vectors of `size`; the last may be shorter.
+/// A serial stage that gathers items into vectors of `size` items. The last vector may be shorter.
 #[derive(Debug)]
 pub struct Batch<T> {
     pub(crate) size: usize,
@@ -201,7 +202,7 @@ impl<T: Send, E> Serial<T, E> for Batch<T> {
     #[inline]
     fn call(&mut self, item: T, emit: &mut impl FnMut(Vec<T>) -> Flow<E>) -> Flow<E> {
         if self.gathered.capacity() == 0 {
-            // A size that nobody will fill must not reserve memory for it.
+            // A very large `size` may never be reached, so the memory for it is not reserved at once.
             self.gathered.reserve(self.size.min(1024));
         }
         self.gathered.push(item);
@@ -239,14 +240,14 @@ pub trait Spread<T, E>: Send {
     /// The items that it gives.
     type Out: Send;
 
-    /// Opens an item; the one before is used up.
+    /// Opens an item. The item before is used up.
     fn open(&mut self, item: T);
 
-    /// The next of what is in the open item; may block.
+    /// Returns the next result of the open item. May block.
     fn next(&mut self) -> Pulled<Self::Out, E>;
 }
 
-/// A spreading stage made of a function that gives an iterator for an item.
+/// A spreading stage made of a function that returns an iterator for each item.
 #[derive(Debug)]
 pub struct SpreadEach<F, I> {
     pub(crate) call: F,
@@ -275,7 +276,7 @@ where
     }
 }
 
-/// A spreading stage made of a function that gives an iterator over results for an item.
+/// A spreading stage made of a function that returns an iterator over results for each item.
 #[derive(Debug)]
 pub struct TrySpreadEach<F, I> {
     pub(crate) call: F,
@@ -306,7 +307,8 @@ where
     }
 }
 
-/// A spreading stage with a state of its own: a function that is called with it and the open item until it gives nothing.
+/// A spreading stage with a state of its own. Its function is called with the state and the open item until
+/// it returns `None`.
 pub(crate) struct SpreadWith<L, T, F> {
     pub(crate) state: L,
     pub(crate) open: Option<T>,
@@ -337,7 +339,7 @@ where
     }
 }
 
-/// A spreading stage that gives each item on as it is.
+/// A spreading stage that passes on each item as it is.
 #[derive(Debug)]
 pub struct SpreadOnly<T>(pub(crate) Option<T>);
 

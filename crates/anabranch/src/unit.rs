@@ -1,8 +1,8 @@
-//! Parallel units: `map` after `map` composes in the type, so that a worker carries an item through all of
+//! Parallel units. A `map` after a `map` is composed in the type, so a worker takes an item through all of
 //! them in one call.
 //!
-//! Each operator is a struct around the unit before it. Results are *emitted*, which lets one mechanism serve
-//! operators that give none, one or many.
+//! Each operator is a struct that contains the unit before it. Operators *emit* their results by a call, so
+//! one mechanism serves operators with no, one or many results for an item.
 
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
@@ -15,21 +15,22 @@ use crate::shape::{Batched, Shape};
 
 /// A parallel unit: the types that it takes and gives, and the state that a worker has for it.
 pub trait Unit: Sync {
-    /// The items that it takes.
+    /// The type of the items that the unit takes.
     type In: Send;
-    /// The items that it gives.
+    /// The type of the items that the unit gives.
     type Out: Send;
-    /// The shape of the lane that it takes from.
+    /// The shape of the lane before the unit.
     type From: Shape;
-    /// The shape of the lane that it gives to.
+    /// The shape of the lane behind the unit.
     type To: Shape;
-    /// The state that each worker has for it.
+    /// The state that each worker has for the unit.
     type Local;
 
-    /// Makes a worker's state, on that worker's thread.
+    /// Creates the state of a worker, on that worker's thread.
     fn local(&self) -> Self::Local;
 
-    /// Puts what takes the unit's results in front of it instead, if the unit does nothing; else gives it back.
+    /// If the unit does nothing, returns `Ok` with `taker`, which then takes the items that come to the unit.
+    /// Otherwise returns `Err` with `taker`.
     #[doc(hidden)]
     #[allow(private_interfaces)]
     fn bypass<'run>(taker: TakerOf<'run, Self::To, Self::Out>) -> Bypassed<'run, Self> {
@@ -61,7 +62,7 @@ pub(crate) type Given<U> = <<U as Unit>::To as Shape>::Slot<<U as Unit>::Out>;
 
 /// A unit that runs in a stream whose error is `E`.
 pub trait Apply<E>: Unit {
-    /// Takes one item through the unit and emits what becomes of it.
+    /// Takes one item through the unit, and emits its results.
     fn apply(
         &self,
         local: &mut Self::Local,
@@ -70,7 +71,7 @@ pub trait Apply<E>: Unit {
     ) -> Flow<E>;
 }
 
-/// The unit that hands its items on.
+/// The unit that does nothing: it passes its items on.
 #[derive(Debug)]
 pub struct Identity<T, S>(PhantomData<fn(T) -> S>);
 
@@ -109,7 +110,8 @@ impl<E, T: Send, S: Shape> Apply<E> for Identity<T, S> {
     }
 }
 
-/// Writes the struct and the two impls of an operator: what differs is its output, its shape and its body.
+/// Writes the struct of an operator and its two `impl`s. Operators differ in their output, its shape, and
+/// their body.
 macro_rules! operator {
     (
         $(#[$doc:meta])*
@@ -229,8 +231,8 @@ operator! {
     }
 }
 
-/// Writes the struct and the two impls of an operator with a state for each worker: what differs is what its function
-/// gives, and what is made of that.
+/// Writes the struct of an operator with a state for each worker, and its two `impl`s. Operators differ in
+/// the return type of their function, and in how they emit its value.
 macro_rules! operator_with {
     (
         $(#[$doc:meta])*

@@ -109,7 +109,7 @@ fn erase_nudge(nudge: &NudgeFn<'_>) -> Erased<NudgeFn<'static>> {
 /// What a helper reports when it comes back from a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stay {
-    /// The helper gave way to a caller. There may be more to do, so helpers may enter again.
+    /// The helper left so that another thread may work. There may be more to do, so helpers may enter again.
     Away,
     /// Nothing is left to do, so no helper needs to enter again.
     Done,

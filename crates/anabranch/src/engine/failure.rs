@@ -1,4 +1,4 @@
-//! Reasons why a stream stops, and which of several failures counts.
+//! The reasons why a stream stops, and the choice of the failure that counts.
 
 use std::any::Any;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The reason why a stream stopped at an index.
 pub(crate) enum Cause {
-    /// A stage or the sink had enough.
+    /// A stage or the sink needs no more items.
     Break,
     /// A fallible call failed; the error is in the [`ErrorSlot`].
     Error,
@@ -32,18 +32,20 @@ pub(crate) struct Position {
     pub(crate) domain: usize,
     /// The index within the domain.
     pub(crate) index: u64,
-    /// Order was given up before this place, so of several failures the first in time counts.
+    /// The order of the items was given up before this node. Of several failures, the first in time counts.
     pub(crate) in_time: bool,
 }
 
 impl Position {
-    /// Behind everything that happens while the stream runs.
+    /// The position after everything that happens while the stream runs.
     pub(crate) const END: Self = Self { domain: 0, index: u64::MAX, in_time: false };
 
-    /// Whether what happened here comes before what happened at `old`, which was noted before.
+    /// Whether the loop would have met a failure at this position before the failure at `old`, which was
+    /// noted earlier.
     ///
-    /// In the order of the loop a place in a later domain comes first, because the item that is worked on there left the
-    /// earlier domain before. At one place, what was found further down the line comes first, and that is found later.
+    /// A position in a later domain comes first. The item there left the earlier domain before that domain's
+    /// later items were processed. Of two failures at one position, the one nearer to the sink comes first,
+    /// and it is noted later.
     fn precedes(self, old: Position) -> bool {
         if cfg!(mutant = "last_failure_wins") {
             return true;
@@ -76,7 +78,7 @@ impl<T> Event<T> {
     }
 }
 
-/// Keeps what happened first in the order of the loop.
+/// Keeps the value whose position comes first in the order of the loop.
 #[derive(Debug)]
 pub(super) struct First<T> {
     held: Mutex<Option<Event<T>>>,
@@ -97,7 +99,8 @@ impl<T> First<T> {
     }
 
     fn put(&self, mut held: MutexGuard<'_, Option<Event<T>>>, event: Event<T>) {
-        // The value that loses is the user's, and its drop may do anything: it is dropped when the lock is free.
+        // The value that is not kept belongs to the user, and its drop may run any code. So it is dropped
+        // after the lock was released.
         let _loser = match &*held {
             Some(old) if !event.precedes(old) => Some(event),
             _ => held.replace(event),
@@ -110,7 +113,7 @@ impl<T> First<T> {
     }
 }
 
-/// The place for a run's error: the first in the order of the loop stays.
+/// Stores the error of a run: the one that the loop would have met first.
 #[derive(Debug)]
 pub struct ErrorSlot<E>(First<E>);
 

@@ -1,4 +1,5 @@
-//! A parallel unit: workers claim ranges of what is ready and carry them across (rule 4).
+//! A parallel unit. Workers claim ranges of the items that are ready, and carry them across the unit (rule
+//! 4).
 
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,42 +17,51 @@ use super::site::Spot;
 use crate::shape::Shape;
 use crate::unit::{Apply, Given, Taken, Unit};
 
-/// A claim holds at least what takes this many nanoseconds at the mean cost, but never more than this many items...
+/// The smallest claim, in nanoseconds at the mean cost of an item: a claim is not split into less. It never
+/// means more than [`CLAIM_LEAST_ITEMS`].
 const CLAIM_LEAST_NS: u64 = 4_000;
+/// The upper limit of the smallest claim, in items.
 const CLAIM_LEAST_ITEMS: u64 = 256;
-/// ... and at most what takes this many nanoseconds, but always one item.
+/// The largest claim, in nanoseconds at the mean cost of an item. It always allows one item.
 const CLAIM_MOST_NS: u64 = 20_000;
-/// A worker that finds little pulls for itself from a source whose `next` takes less than this many nanoseconds.
-const QUICK_SOURCE_NS: u64 = 1_000;
-/// Where another thread holds the baton of the node before, a worker waits this many nanoseconds for more items.
+/// A worker that finds few items ready pokes the node before, if the mean cost of that node's calls is less
+/// than this many nanoseconds. Only a source reports a cost.
+pub(super) const QUICK_SOURCE_NS: u64 = 1_000;
+/// How long a worker waits for more items while another thread holds the baton of the node before, in
+/// nanoseconds.
 const HUNGRY_NS: u64 = 1_000;
 
-/// A parallel node of a line.
+/// A parallel unit of a line.
 pub(crate) trait Parallel: Sync {
-    /// Whether there is something to claim, and a claim is allowed now. Only looks.
+    /// Whether items are ready and a claim is allowed now. Only looks.
     fn is_ready(&self) -> bool;
 
     /// How many indices were claimed.
     fn taken(&self) -> u64;
 
-    /// Makes a worker's side of it.
+    /// Creates one worker's side of the unit.
     fn carrier(&self) -> Box<dyn Carrier + '_>;
 }
 
-/// One worker's side of a parallel node: its state and what it knows of the cost.
+/// One worker's side of a parallel unit: the worker's state of the stages, and its measurements of their
+/// cost.
 pub(crate) trait Carrier {
-    /// Claims a fair share and carries it across, having fed the lane from `before` if it runs low. Says whether anything
-    /// was carried.
+    /// Claims a fair share of the items that are ready and carries them across. If few are ready, it first
+    /// makes the node `before` give more. `elsewhere` says whether the line has other work, see
+    /// [`SerialNode::poke`]. Returns whether anything was carried.
+    ///
+    /// [`SerialNode::poke`]: super::line::SerialNode::poke
     fn carry(&mut self, before: &Station<'_>, window: u64, elsewhere: &dyn Fn() -> bool) -> bool;
 }
 
-/// The limits of a unit's claims, and how many claims there are now.
+/// The limits of a unit's claims, and the number of claims under way.
 #[derive(Debug)]
 pub(super) struct Claims {
-    /// At most this many at once; `usize::MAX` is any number.
+    /// How many claims may be under way at once. `usize::MAX` means any number.
     replicas: usize,
-    /// Each is of this many items; 0 is as many as their cost allows.
+    /// The number of items in each claim. 0 means that the cost of the items decides.
     burst: u64,
+    /// How many claims are under way. Not counted if any number may be.
     now: AtomicUsize,
 }
 
@@ -65,7 +75,7 @@ impl Claims {
         self.now.load(Ordering::SeqCst) < self.replicas
     }
 
-    /// Takes one of the replicas, if there is a limit and it is not reached.
+    /// Takes a replica, if one is free or any number may be. Returns whether it did.
     fn enter(&self, run: &Run, ready: impl Fn() -> u64) -> bool {
         if self.replicas == usize::MAX {
             return true;
@@ -77,11 +87,12 @@ impl Claims {
         false
     }
 
+    /// Gives a replica back, and wakes a worker if items are ready (rule 14).
     fn leave(&self, run: &Run, ready: impl Fn() -> u64) {
         if self.replicas != usize::MAX {
             self.now.fetch_sub(1, Ordering::SeqCst);
-            // Between the count and the look: a thread that is told of an item meanwhile sees the replica free, or its
-            // item is seen here.
+            // Orders the subtraction before the look. If another thread is told of an item at this time,
+            // either that thread sees the free replica, or this look sees the item.
             #[cfg(not(mutant = "no_fence_after_replica"))]
             fence(Ordering::SeqCst);
             if cfg!(not(mutant = "no_notice_after_replica")) && ready() > 0 {
@@ -90,7 +101,7 @@ impl Claims {
         }
     }
 
-    /// How many items a claim should hold at least, and at most.
+    /// The smallest and the largest number of items that a claim should have.
     fn share(&self, mean: Mean) -> (u64, u64) {
         if self.burst > 0 {
             return (self.burst, self.burst);
@@ -120,8 +131,10 @@ impl Claims {
         carried
     }
 
-    /// Decides how many items to claim, having fed the lane from `before` if it runs low: 0 if none are ready, or no
-    /// replica is free. Otherwise the caller has a replica, and must [`leave`](Self::leave) it.
+    /// Decides how many items to claim. If few are ready, it first makes the node before give more.
+    ///
+    /// Returns 0 if no items are ready or no replica is free. Otherwise the caller has a replica, and must
+    /// give it back with [`leave`](Self::leave).
     fn size(&self, run: &Run, mean: Mean, ready: &dyn Fn() -> u64, feeding: Feeding<'_>) -> u64 {
         let (least, most) = self.share(mean);
         let workers = run.workers.load(Ordering::Relaxed).max(1) as u64;
@@ -147,14 +160,15 @@ impl Claims {
     }
 }
 
-/// Where a worker that is about to claim gets more items from.
+/// The place from which a worker that is about to claim gets more items.
 pub(super) struct Feeding<'f> {
     pub(super) before: &'f Station<'f>,
     pub(super) window: u64,
     pub(super) elsewhere: &'f dyn Fn() -> bool,
 }
 
-/// Another thread feeds the lane: waits a moment until `enough` items are ready. Gives how many are ready then.
+/// Waits up to [`HUNGRY_NS`] until `enough` items are ready, while another thread feeds the lane. Returns how
+/// many items are ready afterwards.
 fn wait_hungrily(ready: &dyn Fn() -> u64, enough: u64) -> u64 {
     let began = Moment::now();
     loop {
@@ -168,7 +182,7 @@ fn wait_hungrily(ready: &dyn Fn() -> u64, enough: u64) -> u64 {
     }
 }
 
-/// The node of a unit whose items go to whoever is free.
+/// The node of a parallel unit whose items any worker may claim.
 pub(super) struct HopNode<U: Unit, E> {
     spot: Spot<E>,
     hop: Hop<Taken<U>, Given<U>>,
@@ -203,7 +217,7 @@ struct HopCarrier<'n, U: Unit, E> {
 }
 
 impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
-    /// Carries up to `size` items. Says whether there was any.
+    /// Claims up to `size` items and carries them across. Returns whether it claimed any.
     fn claim(&mut self, size: u64) -> bool {
         let Self { node, local, mean } = self;
         let spot = &node.spot;
@@ -242,14 +256,15 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
             spot.measure(tally, began, nanos);
         }
         if let Err(payload) = carried {
-            // The state may be half-changed: a lower index that still needs one gets a new one.
+            // The panic may have left the worker's state half-changed, so it is dropped. If an item at a
+            // lower index still needs a state, it gets a new one (rule 13).
             let broken = local.take();
             spot.halt(claim.index(), Cause::Panic(payload));
-            // The factory may have panicked before the item was taken.
+            // The panic may have come from the factory of the state, before the item was taken.
             let item = claim.take();
             #[cfg(not(mutant = "no_stop_after_panic"))]
             claim.put(Cell::Stop(None, Stop::Fail));
-            // A panic of these drops comes after the panic that is already noted.
+            // If these drops panic too, the panic that was noted first counts.
             let _ = catch_unwind(AssertUnwindSafe(move || drop((broken, item))));
         }
         if claim.remaining() > 0 {

@@ -1,4 +1,4 @@
-//! Parallel units: the stages that are composed in one type, and how they become part of a line.
+//! Parallel units: parallel stages that are composed in one type, and how a unit becomes part of a line.
 
 use std::ops::{ControlFlow, Range};
 
@@ -24,21 +24,22 @@ use super::site::Spot;
 use crate::shape::Shape;
 use crate::unit::{Apply, Given, Identity, Taken, Unit};
 
-/// The code of a stream that is still open: everything up to the last serial node, and the parallel unit behind it.
+/// The code of a stream to which stages can still be added: everything up to the last serial node, and the
+/// parallel unit behind it.
 pub(crate) struct Tail<'env, U: Unit, E> {
     pub(crate) upstream: Box<dyn Upstream<Taken<U>> + 'env>,
     pub(crate) unit: U,
     pub(crate) errors: Arc<ErrorSlot<E>>,
-    /// The nodes of the unit in the plan; empty if it does nothing.
+    /// The nodes of the unit in the plan. Empty if the unit does nothing.
     pub(crate) ids: Range<usize>,
     /// Nodes with smaller ids belong to `upstream`, also those that the plan composes with the unit.
     pub(crate) from: usize,
-    /// Which shard an item goes to, if items are dealt to replicas.
+    /// The function that chooses the shard of an item, if items are dealt to replicas.
     pub(crate) shard: Option<ShardOf<Taken<U>>>,
 }
 
 impl<'env, T: Send, S: Shape, E> Tail<'env, Identity<T, S>, E> {
-    /// Behind a serial node: a unit that does nothing.
+    /// The code of a stream that ends with a serial node: the unit behind it does nothing.
     pub(crate) fn open(upstream: Box<dyn Upstream<S::Slot<T>> + 'env>, errors: Arc<ErrorSlot<E>>) -> Self {
         Self::behind(upstream, errors, 0)
     }
@@ -58,7 +59,7 @@ where
     U: Apply<E> + Send,
     E: Send,
 {
-    /// Makes the unit and everything before it part of a line, in front of `taker`.
+    /// Adds the unit and everything before it to the line, in front of `taker`.
     pub(crate) fn connect<'run>(self, assembly: &mut Assembly<'run>, taker: Taker<'run, Given<U>>)
     where
         Self: 'run,
@@ -84,7 +85,7 @@ where
     }
 }
 
-/// A parallel unit that reads a lane: workers claim ranges of it.
+/// A parallel unit that reads a lane. Workers claim ranges of the lane.
 struct UnitRead<'run, U: Unit, E> {
     unit: U,
     errors: Arc<ErrorSlot<E>>,
@@ -104,7 +105,7 @@ where
     {
         let Self { unit, errors, ids, shard, taker } = *self;
         let Lane::Committed(lane) = lane else {
-            unreachable!("the giver of a parallel unit is serial: parallel stages are composed")
+            unreachable!("the node before a parallel unit is serial, because parallel stages are composed")
         };
         let spot = assembly.spot(ids.start, &errors);
         if taker.is_unit() {

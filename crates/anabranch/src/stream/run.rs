@@ -1,4 +1,4 @@
-//! From a stream to a run.
+//! Runs a stream: makes its plan, assembles its code, and returns its outcome.
 
 use std::convert::Infallible;
 use std::panic::resume_unwind;
@@ -27,7 +27,7 @@ pub(super) struct Ended<E> {
 }
 
 impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
-    /// The plan of this stream, which would run if an end followed. Nothing runs.
+    /// The plan that would run if an end were called now. Nothing runs.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -47,8 +47,8 @@ where
     M: Mode,
     M::Error: Send + 'env,
 {
-    /// Runs the stream into `op`, the end called `sink`. A panic of user code is resumed here, after every
-    /// thread has left.
+    /// Runs the stream with the end `op`, whose node in the plan is `sink`. A panic of user code is resumed
+    /// here, after every thread has left the run.
     pub(super) fn run<E, Op>(self, sink: Node, op: Op, errors: &Arc<ErrorSlot<E>>) -> Ended<E>
     where
         E: Send,
@@ -74,10 +74,11 @@ where
     }
 }
 
-/// Connects the code of a stream to an assembly, with what tells of progress.
+/// Connects the code of a stream to an assembly, with the reporter of its progress.
 type Connect<'c, 'run> = dyn FnMut(&mut Assembly<'run>, Option<Reporter<'run>>) + 'c;
 
-/// The function itself, for assemblies of one lifetime: that of what the end borrows.
+/// Returns `connect` unchanged. The bound makes the compiler infer a closure for one lifetime of the
+/// assembly, which is the lifetime of the data that the end borrows.
 fn for_one_run<'run, F>(connect: F) -> F
 where
     F: FnMut(&mut Assembly<'run>, Option<Reporter<'run>>),
@@ -85,7 +86,8 @@ where
     connect
 }
 
-/// Runs what `connect` connects. The same for every stream, so that it is compiled once.
+/// Runs the code that `connect` connects. The function has no type of a stream, so it is compiled once for
+/// all streams.
 fn run<'run>(
     mut draft: Box<Draft<'run>>,
     (end, item): (Node, ItemType),
@@ -110,7 +112,7 @@ fn run<'run>(
     let reporter = attached.progress.take().map(|call| Reporter::new(call, Arc::clone(&attached.bytes)));
     let guard = Attachment::new(&attached.tokens, attached.handle.as_ref(), &run);
     let began = Instant::now();
-    // Without a watch, nobody looks at the plan while the line runs.
+    // Only a monitoring thread needs a copy of the plan while the line runs.
     let seen = is_watched.then(|| plan.clone());
     let monitor = is_watched
         .then(|| MonitorThread::new(attached.monitor.take().unwrap_or_default(), attached.stall.take()));
@@ -128,13 +130,13 @@ fn run<'run>(
     (run.outcome(), report)
 }
 
-/// The report of a run that is over.
+/// Creates the report of a run that is over.
 fn finished(plan: Plan, wall: Duration, run: &Run) -> Report {
     Report::new(plan, wall, run.measures().expect("a run that is reported is measured"))
 }
 
-/// Joins a run to what can steer it from outside, and takes it away again, also when user code panics through the inline
-/// executor.
+/// Connects a run to its tokens and its handle of workers. Dropping it disconnects them, which happens too if
+/// user code panics through the inline executor.
 struct Attachment<'r> {
     tokens: &'r [CancelToken],
     handle: Option<&'r Workers>,
@@ -154,7 +156,7 @@ impl<'r> Attachment<'r> {
         Self { tokens, handle, run, pulled: 0 }
     }
 
-    /// The run is over, and has pulled so many items.
+    /// Disconnects the run, which is over and has pulled this many items.
     fn end(mut self, pulled: u64) {
         self.pulled = pulled;
     }

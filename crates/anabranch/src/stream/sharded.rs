@@ -1,4 +1,4 @@
-//! Parallel stages whose replicas keep a state: items are dealt to shards.
+//! Parallel stages whose replicas keep a state. Items are dealt to shards.
 
 use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
@@ -21,13 +21,15 @@ where
     M: Mode,
     M::Error: Send + 'env,
 {
-    /// Turns each item into another, with a state that all items of one shard share: one after the other and in
-    /// order within a shard, several shards at once.
+    /// Turns each item into another, with a state that all items of one shard share. The items of one shard
+    /// are processed one at a time, in order. Several shards are processed at once.
     ///
-    /// For what is serial by a key only: sessions of users, decoders of streams. What comes out has the order
-    /// of the items that came in. The state of a shard is made before its first item.
+    /// Use it for work that is serial for each key only, for example sessions of users or decoders of several
+    /// streams. The results have the order of the items. `make` creates the state of a shard before the first
+    /// item of the shard.
     ///
-    /// Behind [`flat_map`](Self::flat_map), put [`spread`](Self::spread) first: an index has one shard.
+    /// After a [`flat_map`](Self::flat_map), call [`spread`](Self::spread) first, because all items of an
+    /// index have the same shard.
     ///
     /// ```
     /// use anabranch::{Shards, Stream};
@@ -71,8 +73,8 @@ where
         self.deal(shards).extend(node.replicate(count), |before| Map { before, call, types: PhantomData })
     }
 
-    /// As [`map_sharded`](Self::map_sharded), of a function that may fail: the first failure in the order of the
-    /// items ends the stream.
+    /// Like [`map_sharded`](Self::map_sharded), with a function that may fail. The first failure in the order
+    /// of the items ends the stream.
     #[allow(clippy::type_complexity)]
     pub fn try_map_sharded<R, L, V, E, N, F>(
         self,
@@ -106,7 +108,7 @@ where
         self.deal(shards).compose(node.replicate(count), |before| TryMap { before, call, types: PhantomData })
     }
 
-    /// Gives each item its shard, one after the other, and has the unit behind it run by shards.
+    /// Adds a serial stage that chooses the shard of each item, and makes the unit behind it run by shards.
     fn deal<R>(self, shards: Shards<R>) -> Stream<'env, Identity<Sharded<U::Out>, Single>, M>
     where
         U::Out: 'env,
@@ -120,7 +122,8 @@ where
     }
 }
 
-/// `f` with the state of the item's shard. The lock is never waited for, as one item of a shard runs at a time.
+/// Returns a function that calls `f` with the state of the item's shard. No thread ever waits for the lock of
+/// a state, because one item of a shard runs at a time.
 fn with_states<T, L, V>(
     count: usize,
     make: impl Fn() -> L + Send + Sync,

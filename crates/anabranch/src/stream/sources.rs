@@ -1,4 +1,4 @@
-//! Sources: where items come from.
+//! Sources: the functions that create streams.
 
 use std::marker::PhantomData;
 
@@ -16,10 +16,10 @@ use crate::shape::{Batched, Shape, Single};
 use crate::unit::Identity;
 
 impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
-    /// A stream of what an iterator gives.
+    /// Creates a stream of the items of an iterator.
     ///
-    /// The iterator is asked from one thread at a time, not always the same, and never for more than the
-    /// window has room for.
+    /// Only one thread at a time asks the iterator, but not always the same thread. The iterator is never
+    /// asked for more items than the window has room for.
     #[allow(clippy::should_implement_trait)] // it needs a `Send` iterator, which the trait cannot ask for
     pub fn from_iter<I>(items: I) -> Self
     where
@@ -62,7 +62,7 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
         stream
     }
 
-    /// A stream of what a closure gives, until it gives `None`.
+    /// Creates a stream of the items that a closure returns, until it returns `None`.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -92,7 +92,7 @@ impl<'env, V: Sync> Stream<'env, Identity<&'env V, Single>> {
 }
 
 impl<'env, T: Send + 'env, E: Send + 'env> Stream<'env, Identity<T, Single>, May<E>> {
-    /// A stream of what an iterator over results gives: the first error ends it.
+    /// Creates a stream of the items of an iterator over results. The first error ends the stream.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -111,7 +111,7 @@ impl<'env, T: Send + 'env, E: Send + 'env> Stream<'env, Identity<T, Single>, May
         Self::pulled(TryFromIter(items.into_iter()), Node::source("try_from_iter").fallible())
     }
 
-    /// A stream of what a closure gives, until it gives `Ok(None)` or fails.
+    /// Creates a stream of the items that a closure returns, until it returns `Ok(None)` or an error.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -130,12 +130,17 @@ impl<'env, T: Send + 'env, E: Send + 'env> Stream<'env, Identity<T, Single>, May
 }
 
 impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {
-    /// Bounds what is in flight by weight too: while the items between source and end stand for `bytes` or more,
-    /// by what `weigh` said when the source gave them, the source is not asked. So they stand for less than
-    /// `bytes` and one item together, and an item of any weight passes. [`window`](Self::window) holds beside it.
-    /// Where a stage gives a window of its own to what comes out of it ([`unordered`](Self::unordered),
-    /// [`serial_flat_map`](Self::serial_flat_map), [`spread`](Self::spread)), this bound ends there. An iterator over the
-    /// results is handed one at a time, as those that wait would weigh something: for blocks, not for numbers.
+    /// Limits the number of bytes between the source and the end, in addition to the number of items that
+    /// [`window`](Self::window) limits.
+    ///
+    /// `weigh` is called when the source has given an item, and returns the number of bytes that the item
+    /// stands for. While the items in flight stand for `bytes` or more, the source is not asked. So all items
+    /// but the last one stand for less than `bytes` together, and a single item may be heavier than `bytes`.
+    ///
+    /// The limit ends at a stage whose results have a window of their own:
+    /// [`serial_flat_map`](Self::serial_flat_map), [`spread`](Self::spread), and parallel stages after
+    /// [`unordered`](Self::unordered). If the end is an iterator, the stream waits with each result until the
+    /// iterator takes it. This is too slow for small items such as numbers.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -184,7 +189,7 @@ impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {
 }
 
 impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Batched>, M> {
-    /// A stream whose items come in batches, which are weighed.
+    /// Creates a stream whose items come in batches, which are weighed.
     pub(crate) fn pulled_in_batches<P>(pull: P, node: Node, weigher: Weigher<'env, Vec<T>>) -> Self
     where
         P: Pull<Item = Vec<T>, Error = M::Error> + 'env,
@@ -194,7 +199,7 @@ impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Batched>, M> {
 }
 
 impl<'env, T: Send + 'env, S: Shape, M: Mode> Stream<'env, Identity<T, S>, M> {
-    /// Says that the items of the source come from outside. Workers do not wait in such a source.
+    /// Notes that other threads post the items of the source. Workers do not wait in such a source.
     pub(crate) fn fed(mut self, feed: std::sync::Arc<dyn Feed>) -> Self {
         self.draft.attached.feed = Some(feed);
         self

@@ -221,8 +221,8 @@ where
         U: Apply<ErrorAfter<M, E>>,
         F: FnMut(A, U::Out) -> Result<A, E> + Send,
     {
-        let mut held = Padded(Some(init));
-        let cell = &mut held.0;
+        let mut held = Padded::new(Some(init));
+        let cell = &mut *held;
         let ended = self.admit::<E>().run_into(Node::sink("try_fold").fallible(), move |item| {
             if let Some(value) = cell.take() {
                 match f(value, item) {
@@ -232,7 +232,7 @@ where
             }
             ControlFlow::Continue(())
         });
-        let held = held.0;
+        let held = held.into_inner();
         let result = ended.result.map(|()| held.expect("a fold that did not fail has its value"));
         <M::Then as Mode>::output(result, ended.report)
     }
@@ -331,15 +331,15 @@ where
     ) -> M::Output<A> {
         // Taken out and put back an item, since `f` wants it by value; a panic of `f` leaves nothing behind. Padded,
         // since what the stages captured may lie beside it on the caller's stack.
-        let mut held = Padded(Some(init));
-        let cell = &mut held.0;
+        let mut held = Padded::new(Some(init));
+        let cell = &mut *held;
         let ended = self.run_into(Node::sink(name), move |item| {
             if let Some(value) = cell.take() {
                 *cell = Some(f(value, item));
             }
             ControlFlow::Continue(())
         });
-        let value = held.0.expect("a fold that did not panic has its value");
+        let value = held.into_inner().expect("a fold that did not panic has its value");
         M::output(ended.result.map(|()| value), ended.report)
     }
 
@@ -349,15 +349,15 @@ where
         name: &'static str,
         mut f: impl FnMut(&U::Out, &U::Out) -> bool + Send,
     ) -> M::Output<Option<U::Out>> {
-        let mut held = Padded(None);
-        let best = &mut held.0;
+        let mut held = Padded::new(None);
+        let best = &mut *held;
         let ended = self.run_into(Node::sink(name), move |item| {
             if best.as_ref().is_none_or(|best| f(best, &item)) {
                 *best = Some(item);
             }
             ControlFlow::Continue(())
         });
-        M::output(ended.result.map(|()| held.0), ended.report)
+        M::output(ended.result.map(|()| held.into_inner()), ended.report)
     }
 
     /// Keeps one item by its key: `f` compares the keys of the one that is kept and of each that comes.
@@ -367,8 +367,8 @@ where
         mut key: impl FnMut(&U::Out) -> K + Send,
         mut f: impl FnMut(&K, &K) -> bool + Send,
     ) -> M::Output<Option<U::Out>> {
-        let mut held: Padded<Option<(K, U::Out)>> = Padded(None);
-        let best = &mut held.0;
+        let mut held: Padded<Option<(K, U::Out)>> = Padded::new(None);
+        let best = &mut *held;
         let ended = self.run_into(Node::sink(name), move |item| {
             let new = key(&item);
             if best.as_ref().is_none_or(|(old, _)| f(old, &new)) {
@@ -376,7 +376,7 @@ where
             }
             ControlFlow::Continue(())
         });
-        M::output(ended.result.map(|()| held.0.map(|(_, item)| item)), ended.report)
+        M::output(ended.result.map(|()| held.into_inner().map(|(_, item)| item)), ended.report)
     }
 
     /// Ends the stream at the first item for which `f` gives a value.
@@ -385,12 +385,12 @@ where
         name: &'static str,
         mut f: impl FnMut(U::Out) -> Option<V> + Send,
     ) -> M::Output<Option<V>> {
-        let mut found = Padded(None);
-        let place = &mut found.0;
+        let mut found = Padded::new(None);
+        let place = &mut *found;
         let ended = self.run_into(Node::sink(name), move |item| -> Flow<M::Error> {
             *place = f(item);
             if place.is_some() { ControlFlow::Break(Halt::Break) } else { ControlFlow::Continue(()) }
         });
-        M::output(ended.result.map(|()| found.0), ended.report)
+        M::output(ended.result.map(|()| found.into_inner()), ended.report)
     }
 }

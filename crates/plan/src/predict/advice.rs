@@ -1,4 +1,4 @@
-//! What limits a plan and what to do about it, in words.
+//! Sentences that say what limits a plan, and what to do about it.
 
 use super::bounds::{Bound, Bounds};
 use super::{Demands, Limit, Machine, Prediction};

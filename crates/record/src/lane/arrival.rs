@@ -26,8 +26,8 @@ impl Arrivals {
     fn new(window: usize) -> Self {
         Self {
             entries: Ring::new(window, |_| AtomicU64::new(0)),
-            tail: Padded(AtomicU64::new(0)),
-            head: Padded(AtomicU64::new(0)),
+            tail: Padded::new(AtomicU64::new(0)),
+            head: Padded::new(AtomicU64::new(0)),
             is_complete: AtomicBool::new(false),
         }
     }
@@ -63,7 +63,8 @@ impl<T> Arrived<T> {
         &self.domain
     }
 
-    /// Creates the last port of the domain, which reads the lane and gives indices back. It replaces the exit.
+    /// Creates the last port of the domain, which reads the lane and gives indices back. It replaces the
+    /// exit.
     ///
     /// # Panics
     /// If the exit belongs to another domain, or has given indices back.

@@ -1,11 +1,11 @@
-//! How a view waits: it polls for a short time if polling has paid lately, and then sleeps on an event count.
+//! The wait of a view. It polls for a short time if polling has paid lately, and then sleeps on an event
+//! count.
 
 use super::sleep::Sleep;
 use crate::{EventCount, sync};
 use std::time::Duration;
 
-/// How long a view polls before it sleeps. This is about what a wake-up of a sleeping thread costs both
-/// sides.
+/// How long a view polls before it sleeps. To wake a sleeping thread costs both sides together about as much.
 const POLL_TIME: Duration = Duration::from_micros(50);
 /// How long a view polls after its last polls were in vain.
 const POLL_TIME_AFTER_VAIN: Duration = Duration::from_micros(2);
@@ -43,8 +43,8 @@ impl Patience {
         }
     }
 
-    /// Like [`until`](Self::until), for an event count that has a hook. It sleeps by means of `how`, and returns
-    /// `None` if `how` gives up.
+    /// Like [`until`](Self::until), for an event count that has a hook. It sleeps by means of `how`, and
+    /// returns `None` if `how` gives up.
     #[cold]
     pub(super) fn until_by<R>(
         &mut self,

@@ -101,7 +101,7 @@ impl<T, W: WriteDeal> WriteView<T, W> {
     /// registered. [`TryStallError::Closed`] once all readers have gone.
     ///
     /// # Panics
-    /// As for [`stall`](Self::stall).
+    /// The same as for [`stall`](Self::stall).
     pub fn try_stall(&mut self, n: usize) -> Result<ViewSlots<'_, T, W>, TryStallError> {
         self.reserve(n, false).map(|end| self.slots(end))
     }

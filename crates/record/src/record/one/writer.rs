@@ -81,7 +81,7 @@ impl<T> Writer<T> {
     /// reader was dropped.
     ///
     /// # Panics
-    /// As for [`stall`](Self::stall).
+    /// The same as for [`stall`](Self::stall).
     #[inline]
     pub fn try_stall(&mut self, n: usize) -> Result<Slots<'_, T>, TryStallError> {
         let end = self.end_of(n);
