@@ -120,7 +120,7 @@ pub use iter::{Items, ScopedItems};
 pub use mode::{Admit, ErrorAfter, Fallible, May, Mode, Reported, Sure};
 pub use monitor::{Monitor, NodeSnapshot, Snapshot};
 pub use offload::Offload;
-pub use pool::Pool;
+pub use pool::{Pool, PoolShare};
 pub use progress::Progress;
 pub use recycler::{Recycled, Recycler};
 #[cfg(feature = "json")]

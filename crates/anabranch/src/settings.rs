@@ -10,14 +10,14 @@ use anabranch_record::sync::Arc;
 use crate::cancel::CancelToken;
 use crate::engine::{Feed, Supply};
 use crate::monitor::{Monitor, OnStall};
-use crate::pool::Pool;
+use crate::pool::PoolShare;
 use crate::progress::{Bytes, Callback};
 use crate::workers::Workers;
 
 /// The settings that are not plain data, which a plan cannot hold.
 #[derive(Default)]
 pub(crate) struct Attached<'env> {
-    pub(crate) pool: Option<&'env Pool>,
+    pub(crate) pool: Option<PoolShare<'env>>,
     pub(crate) handle: Option<Workers>,
     pub(crate) monitor: Option<Monitor>,
     pub(crate) stall: Option<(Duration, OnStall<'env>)>,
@@ -106,7 +106,7 @@ impl Unset {
         if let Some(handle) = &attached.handle {
             plan.settings.workers = handle.get();
         } else if self.workers {
-            let default = attached.pool.map_or_else(default_workers, Pool::threads);
+            let default = attached.pool.as_ref().map_or_else(default_workers, |pool| pool.threads());
             plan.settings.workers = default.max(plan.most_replicas());
         }
         let has_pool = attached.pool.is_some();

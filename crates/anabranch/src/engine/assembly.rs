@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use anabranch_plan::{Burst, EdgeKind, Executor, Node, NodeId, Placement, Plan, Role};
-use anabranch_record::lane::{Domain, Exit, Indices, Outlet};
+use anabranch_record::lane::{Domain, Exit, Indices, Outlet, WINDOW_LIMIT};
 use anabranch_record::sync::Arc;
 use anabranch_record::{EventCount, Word};
 
@@ -88,7 +88,7 @@ impl<'run> Assembly<'run> {
     fn open(&self, number: usize, most: Option<usize>) -> Ends {
         // One index more than there are items, because the end of the stream has an index too.
         let most = most.filter(|_| number == 0).map_or(usize::MAX, |items| items.saturating_add(1));
-        let (indices, exit) = Domain::open(self.plan.domains[number].window.min(most));
+        let (indices, exit) = Domain::open(self.plan.domains[number].window.min(most).min(WINDOW_LIMIT));
         let domain = Arc::clone(indices.domain());
         let opened_by = self.plan.opener(number).map_or(0, |id| id.0);
         if self.is_inline() {

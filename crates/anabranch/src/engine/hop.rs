@@ -138,7 +138,7 @@ impl Claims {
     fn size(&self, run: &Run, mean: Mean, ready: &dyn Fn() -> u64, feeding: Feeding<'_>) -> u64 {
         let (least, most) = self.share(mean);
         let workers = run.workers.load(Ordering::Relaxed).max(1) as u64;
-        let enough = (2 * workers * least).min(feeding.window.div_ceil(2));
+        let enough = (2 * workers).saturating_mul(least).min(feeding.window.div_ceil(2));
         let mut found = ready();
         let before = feeding.before;
         if !run.is_alone()

@@ -121,7 +121,7 @@ fn run<'run>(
         let monitor = monitor.take().expect("a run is watched once");
         watched(line, &run, seen.as_ref().expect("a plan that is seen"), monitor, work);
     };
-    let crew = attached.pool.map(|pool| &pool.crew);
+    let crew = attached.pool.as_ref().map(|pool| &pool.crew);
     let most = attached.most;
     let means = Means { crew, own, most, watch: is_watched.then_some(&watch) };
     let (plan, pulled) = engine::execute(&run, plan, means, |assembly| connect(assembly, reporter));

@@ -8,7 +8,7 @@ use super::Stream;
 use crate::cancel::CancelToken;
 use crate::mode::{Mode, Reported};
 use crate::monitor::{Monitor, Snapshot};
-use crate::pool::Pool;
+use crate::pool::PoolShare;
 use crate::progress::Progress;
 use crate::unit::Unit;
 use crate::workers::Workers;
@@ -33,10 +33,19 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self
     }
 
-    /// Takes the helping threads of the run from a pool. The default number of workers is then that of the
-    /// pool.
-    pub fn pool(mut self, pool: &'env Pool) -> Self {
-        self.draft.attached.pool = Some(pool);
+    /// Takes the helping threads of the run from a pool: a `&Pool`, or an `Arc<Pool>` for a stream that owns what it
+    /// uses, as [`into_iter`](Self::into_iter) needs. The default number of workers is then that of the pool.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use anabranch::{Pool, Stream};
+    ///
+    /// let pool = Arc::new(Pool::new(2));
+    /// let streams = (0..10u64).map(|n| Stream::from_iter(0..n).pool(&pool).map(|m| m * m).into_iter());
+    /// assert_eq!(streams.flatten().sum::<u64>(), 870);
+    /// ```
+    pub fn pool(mut self, pool: impl Into<PoolShare<'env>>) -> Self {
+        self.draft.attached.pool = Some(pool.into());
         self
     }
 

@@ -53,7 +53,7 @@ unsafe impl<T: Send> Send for Slots<T> {}
 impl<T> Slots<T> {
     pub(super) fn new(capacity: usize) -> Self {
         Self {
-            ring: Ring::new(capacity, |_| Slot {
+            ring: Ring::new(capacity, || Slot {
                 stamp: AtomicU64::new(0),
                 value: RawCell::new(MaybeUninit::uninit()),
             }),
@@ -207,8 +207,7 @@ impl<T> Drop for Slots<T> {
         let claimed = self.claim.load(Ordering::Relaxed);
         let gone = claimed.max(self.taken.load(Ordering::Relaxed));
         let mut leftovers = Leftovers::default();
-        for position in 0..self.ring.capacity() as u64 {
-            let slot = self.ring.slot(position);
+        for slot in self.ring.created() {
             let stamp = slot.stamp.load(Ordering::Relaxed);
             if stamp & HAS_VALUE != 0 && (stamp >> KIND_BITS) > gone {
                 leftovers.drop(|| {
