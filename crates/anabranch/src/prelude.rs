@@ -10,6 +10,9 @@
 //! assert_eq!(squares.find(|square| square % 10 == 6), Some(16));
 //! ```
 
+use std::iter::FusedIterator;
+use std::marker::PhantomData;
+
 use crate::iter::Items;
 use crate::shape::Single;
 use crate::unit::Identity;
@@ -34,15 +37,54 @@ pub trait IntoStream: IntoIterator + Sized {
     ///
     /// The iterator and `f` must be `'static`. If they borrow, use
     /// [`stream`](Self::stream)`().map(f).`[`with_iter`](Stream::with_iter) instead.
-    fn par_map_ordered<U, F>(self, f: F) -> Items<U>
+    ///
+    /// The iterator knows its length where this one does.
+    ///
+    /// ```
+    /// use anabranch::prelude::*;
+    ///
+    /// let mut squares = (0..100u32).par_map_ordered(|n| n * n);
+    /// assert_eq!(squares.next(), Some(0));
+    /// assert_eq!(squares.len(), 99);
+    /// ```
+    fn par_map_ordered<U, F>(self, f: F) -> ParMapOrdered<Self::IntoIter, U>
     where
         Self::Item: Send + 'static,
         Self::IntoIter: Send + 'static,
         U: Send + 'static,
         F: Fn(Self::Item) -> U + Send + Sync + 'static,
     {
-        Stream::from_iter(self).map(f).into_iter()
+        let items = self.into_iter();
+        let left = items.size_hint();
+        ParMapOrdered { items: Stream::from_iter(items).map(f).into_iter(), left, source: PhantomData }
     }
 }
+
+/// The results of [`par_map_ordered`](IntoStream::par_map_ordered) of an iterator `I`.
+#[derive(Debug)]
+pub struct ParMapOrdered<I, U> {
+    items: Items<U>,
+    /// How many items are left: the bounds that the source told at the beginning, less those that were given.
+    left: (usize, Option<usize>),
+    source: PhantomData<fn() -> I>,
+}
+
+impl<I, U> Iterator for ParMapOrdered<I, U> {
+    type Item = U;
+
+    fn next(&mut self) -> Option<U> {
+        let item = self.items.next()?;
+        self.left = (self.left.0.saturating_sub(1), self.left.1.map(|most| most.saturating_sub(1)));
+        Some(item)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.left
+    }
+}
+
+impl<I: ExactSizeIterator, U> ExactSizeIterator for ParMapOrdered<I, U> {}
+
+impl<I, U> FusedIterator for ParMapOrdered<I, U> {}
 
 impl<I: IntoIterator> IntoStream for I {}

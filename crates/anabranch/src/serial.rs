@@ -18,6 +18,12 @@ pub trait Serial<T, E>: Send {
     fn finish(&mut self, _emit: &mut impl FnMut(Self::Out) -> Flow<E>) -> Flow<E> {
         ControlFlow::Continue(())
     }
+
+    /// Makes one of two: what the stage gave with the last item of the stream, and what it gives at the end. A stage that
+    /// may give both is followed by one that takes them apart.
+    fn join(_: Self::Out, _: Self::Out) -> Self::Out {
+        unreachable!("a stage that gives something at the end gives nothing with the last item")
+    }
 }
 
 /// The answer of a source that is asked for its next item.

@@ -231,6 +231,32 @@ operator! {
     }
 }
 
+operator! {
+    /// See [`Stream::try_filter_map`](crate::Stream::try_filter_map).
+    TryFilterMap<F, U, E> where [U: Send, F: Fn(P::Out) -> Result<Option<U>, E>],
+    out U, to P::To, error from E,
+    |self, item, emit| match (self.call)(item) {
+        Ok(Some(item)) => emit(item),
+        Ok(None) => ControlFlow::Continue(()),
+        Err(error) => ControlFlow::Break(Halt::Error(error.into())),
+    }
+}
+
+operator! {
+    /// See [`Stream::try_flat_map`](crate::Stream::try_flat_map).
+    TryFlatMap<F, I, U, E> where [U: Send, I: IntoIterator<Item = Result<U, E>>, F: Fn(P::Out) -> I],
+    out U, to Batched, error from E,
+    |self, item, emit| {
+        for result in (self.call)(item) {
+            match result {
+                Ok(item) => emit(item)?,
+                Err(error) => return ControlFlow::Break(Halt::Error(error.into())),
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
 /// Writes the struct of an operator with a state for each worker, and its two `impl`s. Operators differ in
 /// the return type of their function, and in how they emit its value.
 macro_rules! operator_with {

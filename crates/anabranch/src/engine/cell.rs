@@ -152,16 +152,31 @@ where
     Op: Serial<T, E>,
 {
     let mut gather = S::gather::<Op::Out>(0);
+    let mut last = None;
     if let Some(slot) = slot {
         let _: ControlFlow<()> = S::each(slot, |item| {
-            S::push(&mut gather, item);
+            if let Some(before) = last.replace(item) {
+                S::push(&mut gather, before);
+            }
             ControlFlow::Continue(())
         });
     }
     let result = op.finish(&mut |item| {
+        if let Some(before) = last.take() {
+            if S::BATCHED {
+                S::push(&mut gather, before);
+            } else {
+                // The stage gave something with the last item, too: an index has one place.
+                last = Some(Op::join(before, item));
+                return ControlFlow::Continue(());
+            }
+        }
         S::push(&mut gather, item);
         ControlFlow::Continue(())
     });
+    if let Some(item) = last {
+        S::push(&mut gather, item);
+    }
     let stop = match result {
         ControlFlow::Continue(()) => Stop::End,
         ControlFlow::Break(halt) => note(spot, index, halt),

@@ -4,6 +4,7 @@
 pub use asynchronous::AsyncItems;
 pub use boxed::{BoxStream, TryBoxStream};
 
+mod adapters;
 #[cfg(feature = "futures")]
 mod asynchronous;
 mod boxed;
@@ -48,6 +49,32 @@ use draft::Draft;
 /// assert_eq!(seen, 1_000);
 /// assert_eq!(squares[..3], [4, 16, 36]);
 /// ```
+/// # Methods by what one wants to do
+///
+/// | to | methods |
+/// |---|---|
+/// | begin with an iterator, a slice, a closure | [`from_iter`](Self::from_iter), [`from_slice`](Self::from_slice), [`from_fn`](Self::from_fn), [`try_from_iter`](Self::try_from_iter), [`try_from_fn`](Self::try_from_fn) |
+/// | begin with what other threads or tasks send | [`channel`](Self::channel); with the feature `futures` `from_async` and `try_from_async` |
+/// | call a function for each item, at the end | [`for_each`](Self::for_each), [`try_for_each`](Self::try_for_each) |
+/// | collect | [`collect`](Self::collect), [`collect_into`](Self::collect_into), [`try_collect`](Self::try_collect), [`partition`](Self::partition), [`unzip`](Self::unzip), [`count_by_key`](Self::count_by_key) |
+/// | make one value of all items | [`fold`](Self::fold), [`try_fold`](Self::try_fold), [`reduce`](Self::reduce), [`sum`](Self::sum), [`product`](Self::product), [`count`](Self::count), [`min`](Self::min), [`max`](Self::max), [`min_by`](Self::min_by), [`max_by`](Self::max_by), [`min_by_key`](Self::min_by_key), [`max_by_key`](Self::max_by_key), [`last`](Self::last) |
+/// | search | [`find`](Self::find), [`find_map`](Self::find_map), [`position`](Self::position), [`nth`](Self::nth), [`any`](Self::any), [`all`](Self::all) |
+/// | go on with an iterator or an asynchronous stream | `into_iter`, [`with_iter`](Self::with_iter); with the feature `futures` `into_async` |
+/// | change items on all cores | [`map`](Self::map), [`try_map`](Self::try_map), [`inspect`](Self::inspect), [`cloned`](Self::cloned) |
+/// | drop items on all cores | [`filter`](Self::filter), [`filter_map`](Self::filter_map), [`try_filter_map`](Self::try_filter_map) |
+/// | make several items of one on all cores | [`flat_map`](Self::flat_map), [`try_flat_map`](Self::try_flat_map), [`flatten`](Self::flatten), [`spread`](Self::spread) |
+/// | keep a buffer or an encoder for each worker | [`map_with`](Self::map_with), [`filter_map_with`](Self::filter_map_with), [`try_map_with`](Self::try_map_with) |
+/// | keep a state for each key | [`map_sharded`](Self::map_sharded), [`try_map_sharded`](Self::try_map_sharded) |
+/// | keep one state, item by item in order | [`serial`](Self::serial), [`serial_filter_map`](Self::serial_filter_map), [`scan`](Self::scan), [`try_serial`](Self::try_serial), [`try_serial_filter_map`](Self::try_serial_filter_map), [`serial_flat_map`](Self::serial_flat_map), [`serial_spread`](Self::serial_spread), and those that begin with `try_` |
+/// | take a part | [`take`](Self::take), [`take_while`](Self::take_while), [`skip`](Self::skip), [`skip_while`](Self::skip_while), [`step_by`](Self::step_by), [`map_while`](Self::map_while), [`dedup`](Self::dedup), [`dedup_by_key`](Self::dedup_by_key) |
+/// | put items together | [`batch`](Self::batch), [`chunks`](Self::chunks), [`chunk_by`](Self::chunk_by) |
+/// | add other items | [`enumerate`](Self::enumerate), [`zip`](Self::zip), [`chain`](Self::chain), [`interleave`](Self::interleave) |
+/// | change the order | [`sorted_within`](Self::sorted_within), [`sorted_within_by_key`](Self::sorted_within_by_key), [`unordered`](Self::unordered), [`serial_unordered`](Self::serial_unordered) |
+/// | name the type, and change the error | [`boxed`](Self::boxed), [`map_err`](Self::map_err) |
+/// | set threads | [`workers`](Self::workers), [`workers_from`](Self::workers_from), [`pool`](Self::pool), [`replicate`](Self::replicate), [`dedicated`](Self::dedicated), [`affinity`](Self::affinity), [`inline`](Self::inline), [`spin`](Self::spin) |
+/// | set bounds | [`window`](Self::window), [`window_bytes`](Self::window_bytes), [`burst`](Self::burst) |
+/// | stop a run, and look into it | [`cancel`](Self::cancel), [`monitor`](Self::monitor), [`watchdog`](Self::watchdog), [`on_progress`](Self::on_progress), [`report`](Self::report) |
+/// | look at what will run, and change it | [`plan`](Self::plan), [`explain`](Self::explain), [`passes`](Self::passes), [`with_plan`](Self::with_plan) |
 #[must_use = "a stream does nothing before its end"]
 pub struct Stream<'env, U: Unit, M: Mode = Sure> {
     /// The code of the stages, beside the plan.

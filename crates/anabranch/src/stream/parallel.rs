@@ -9,7 +9,8 @@ use super::Stream;
 use crate::engine::Tail;
 use crate::mode::{Admit, Mode};
 use crate::unit::{
-    CountBytes, Filter, FilterMap, FilterMapWith, FlatMap, Inspect, Map, MapWith, TryMap, TryMapWith, Unit,
+    CountBytes, Filter, FilterMap, FilterMapWith, FlatMap, Inspect, Map, MapWith, TryFilterMap, TryFlatMap,
+    TryMap, TryMapWith, Unit,
 };
 
 impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
@@ -121,6 +122,46 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
             call: f,
             types: PhantomData,
         })
+    }
+
+    /// Turns each item into another, drops it, or fails. `f` runs for several items at once.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let parse = |line: &str| if line.is_empty() { Ok(None) } else { line.parse::<u32>().map(Some) };
+    /// assert_eq!(Stream::from_iter(["1", "", "2"]).try_filter_map(parse).sum::<u32>(), Ok(3));
+    /// assert!(Stream::from_iter(["1", "x"]).try_filter_map(parse).sum::<u32>().is_err());
+    /// ```
+    pub fn try_filter_map<V, E, F>(self, f: F) -> Stream<'env, TryFilterMap<U, F, V, E>, M::Then>
+    where
+        V: Send,
+        M: Admit<E>,
+        F: Fn(U::Out) -> Result<Option<V>, E> + Sync,
+    {
+        let node = Node::parallel("try_filter_map").fallible();
+        self.compose(node, |before| TryFilterMap { before, call: f, types: PhantomData })
+    }
+
+    /// Turns each item into any number of results, for several items at once. The first error ends the stream, behind
+    /// the results before it. The rest is as for [`flat_map`](Self::flat_map).
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let numbers = |line: &'static str| line.split(' ').map(str::parse::<u32>);
+    /// assert_eq!(Stream::from_iter(["1 2", "3"]).try_flat_map(numbers).sum::<u32>(), Ok(6));
+    /// assert!(Stream::from_iter(["1 x", "3"]).try_flat_map(numbers).sum::<u32>().is_err());
+    /// ```
+    pub fn try_flat_map<I, V, E, F>(self, f: F) -> Stream<'env, TryFlatMap<U, F, I, V, E>, M::Then>
+    where
+        V: Send,
+        I: IntoIterator<Item = Result<V, E>>,
+        M: Admit<E>,
+        F: Fn(U::Out) -> I + Sync,
+    {
+        let node = Node::parallel("try_flat_map").fallible();
+        self.compose(node, |before| TryFlatMap { before, call: f, types: PhantomData })
     }
 
     /// Like [`map`](Self::map), with a state that each worker creates for itself by calling `make`.

@@ -37,7 +37,7 @@ where
     }
 
     /// Closes the open unit, and adds a spreading stage behind it. A new domain begins there.
-    fn spreading<Op>(mut self, node: Node, op: Op) -> Stream<'env, Identity<Op::Out, Single>, M>
+    pub(super) fn spreading<Op>(mut self, node: Node, op: Op) -> Stream<'env, Identity<Op::Out, Single>, M>
     where
         Op: Spread<U::Out, M::Error> + 'env,
         Op::Out: 'env,

@@ -42,7 +42,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     ///
     /// let pool = Arc::new(Pool::new(2));
     /// let streams = (0..10u64).map(|n| Stream::from_iter(0..n).pool(&pool).map(|m| m * m).into_iter());
-    /// assert_eq!(streams.flatten().sum::<u64>(), 870);
+    /// assert_eq!(streams.flatten().sum::<u64>(), 540);
     /// ```
     pub fn pool(mut self, pool: impl Into<PoolShare<'env>>) -> Self {
         self.draft.attached.pool = Some(pool.into());

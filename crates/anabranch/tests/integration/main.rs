@@ -56,6 +56,8 @@ mod network;
 #[cfg(not(shuttle))]
 mod one_plan;
 #[cfg(not(shuttle))]
+mod operators;
+#[cfg(not(shuttle))]
 mod passes;
 #[cfg(not(shuttle))]
 mod report;

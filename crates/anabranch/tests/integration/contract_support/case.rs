@@ -15,11 +15,13 @@ pub enum Op {
     TryMapWith,
     Inspect,
     FlatMap,
+    TryFilterMap,
+    TryFlatMap,
 }
 
 impl Op {
     pub fn is_fallible(self) -> bool {
-        matches!(self, Op::TryMap | Op::TryMapWith)
+        matches!(self, Op::TryMap | Op::TryMapWith | Op::TryFilterMap | Op::TryFlatMap)
     }
 }
 
@@ -39,6 +41,8 @@ pub enum Chain {
     FlatTry,
     FilterFlatWith,
     FlatFlat,
+    TryFilterMap,
+    TryFlatMap,
     /// A box between two stages.
     Boxed,
     /// A box after each of three stages.
@@ -65,6 +69,8 @@ impl Chain {
             Chain::FlatTry => &[Op::FlatMap, Op::TryMap],
             Chain::FilterFlatWith => &[Op::Filter, Op::FlatMap, Op::TryMapWith],
             Chain::FlatFlat => &[Op::FlatMap, Op::FlatMap],
+            Chain::TryFilterMap => &[Op::TryFilterMap],
+            Chain::TryFlatMap => &[Op::TryFlatMap],
             Chain::Boxed => &[Op::Map, Op::TryMap],
             Chain::BoxedThrice => &[Op::FilterMap, Op::TryMapWith, Op::MapWith],
             Chain::NewError => &[Op::TryMap, Op::TryMapWith],
@@ -74,7 +80,7 @@ impl Chain {
 
     /// Whether one item may become several.
     pub fn is_flat(self) -> bool {
-        self.ops().contains(&Op::FlatMap)
+        self.ops().iter().any(|op| matches!(op, Op::FlatMap | Op::TryFlatMap))
     }
 }
 
@@ -90,6 +96,32 @@ pub enum Serial {
     Enumerate,
     Zip(u64),
     Batch(usize),
+    Skip(u64),
+    SkipWhile(u64),
+    StepBy(u64),
+    MapWhile(u64),
+    Dedup,
+    ChunkBy,
+    SortedWithin(usize),
+    Chained,
+}
+
+impl Serial {
+    /// Whether the items behind it have a window of their own.
+    pub fn opens_window(self) -> bool {
+        matches!(self, Serial::SortedWithin(_) | Serial::Chained | Serial::ChunkBy)
+    }
+
+    /// How many items it may hold back, for each that it gives.
+    pub fn holds(self) -> usize {
+        match self {
+            Serial::Batch(size) => size,
+            // There is no limit: all may have one key.
+            Serial::ChunkBy => 1_000,
+            Serial::SortedWithin(window) => 1 + window,
+            _ => 1,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -186,12 +218,12 @@ impl Case {
     /// finished batch, count in addition: for each batch stage a batch that is being filled, and a full one
     /// for each index of the window.
     pub fn bound(&self) -> usize {
-        let sizes = self.segments.iter().map(|segment| match segment.serial {
-            Serial::Batch(size) => size,
-            _ => 1,
-        });
-        let product: usize = sizes.clone().product();
-        if product == 1 { self.window } else { self.window + 2 * product * self.segments.len() }
+        let product: usize = self.segments.iter().map(|segment| segment.serial.holds()).product();
+        let windows = 1 + self.segments.iter().filter(|segment| segment.serial.opens_window()).count();
+        // What leaves one window for the next may be in neither, one at a time.
+        let between = windows - 1;
+        let held = if product == 1 { 0 } else { 2 * product * self.segments.len() };
+        windows * self.window + between + held
     }
 }
 
@@ -209,6 +241,8 @@ fn chain() -> impl Strategy<Value = Chain> {
         1 => Just(Chain::FlatTry),
         1 => Just(Chain::FilterFlatWith),
         1 => Just(Chain::FlatFlat),
+        1 => Just(Chain::TryFilterMap),
+        1 => Just(Chain::TryFlatMap),
         2 => Just(Chain::Boxed),
         1 => Just(Chain::BoxedThrice),
         1 => Just(Chain::NewError),
@@ -227,6 +261,14 @@ fn serial() -> impl Strategy<Value = Serial> {
         1 => Just(Serial::Enumerate),
         1 => (0..120u64).prop_map(Serial::Zip),
         1 => (1..6usize).prop_map(Serial::Batch),
+        1 => (0..20u64).prop_map(Serial::Skip),
+        1 => (0..60u64).prop_map(Serial::SkipWhile),
+        1 => (1..5u64).prop_map(Serial::StepBy),
+        1 => (0..120u64).prop_map(Serial::MapWhile),
+        1 => Just(Serial::Dedup),
+        1 => Just(Serial::ChunkBy),
+        1 => (0..6usize).prop_map(Serial::SortedWithin),
+        1 => Just(Serial::Chained),
     ]
 }
 
@@ -266,21 +308,21 @@ fn faults() -> impl Strategy<Value = Vec<Fault>> {
 }
 
 impl Case {
-    /// The nearest case for which the tests have a pipeline. They do not have every stage after every
-    /// stretch, because every pair is code of its own.
+    /// The nearest case for which the tests have a pipeline.
     pub fn buildable(mut self) -> Self {
         // At most two flat stretches: three children of three children are enough.
         let mut flat = 0;
         for chain in self.segments.iter_mut().map(|segment| &mut segment.chain).chain([&mut self.tail]) {
-            flat += chain.ops().iter().filter(|&&op| op == Op::FlatMap).count();
+            flat += chain.ops().iter().filter(|&&op| op == Op::FlatMap || op == Op::TryFlatMap).count();
             if flat > 2 && chain.is_flat() {
                 *chain = Chain::Map;
             }
         }
+        let mut is_flat = false;
         for segment in &mut self.segments {
-            let any = matches!(segment.chain, Chain::Direct | Chain::Map | Chain::FlatMap);
-            if !any && segment.serial != Serial::Each {
-                segment.serial = Serial::Try;
+            is_flat |= segment.chain.is_flat();
+            if is_flat && segment.serial.opens_window() {
+                segment.serial = Serial::Each;
             }
         }
         let tails = [Chain::Direct, Chain::Map, Chain::TryMap, Chain::TryMapWith, Chain::FlatMap];

@@ -16,7 +16,7 @@ pub fn hold(case: &Case) -> Result<(), String> {
     }
     let threads = run(case, Executor::Threads);
     compare("threads", &threads, &plain, whole)?;
-    if threads.seen.asked > plain.asked + case.window {
+    if threads.seen.asked > plain.asked + case.bound() {
         return Err(format!("the source gave {} items, the loop's {}", threads.seen.asked, plain.asked));
     }
     if threads.threads > case.workers {

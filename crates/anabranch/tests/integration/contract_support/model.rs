@@ -69,6 +69,11 @@ pub fn keeps(key: u64, node: usize) -> bool {
     !mix(key, node as u64).is_multiple_of(4)
 }
 
+/// The group of an item with this key, for stages that compare neighbours.
+pub fn group(key: u64) -> u64 {
+    key % 3
+}
+
 /// How many children an item has at `node`.
 pub fn children(key: u64, node: usize) -> u64 {
     mix(key, node as u64) % 4
@@ -123,10 +128,16 @@ impl Loop<'_> {
     /// Runs the end of the stream, from step `from` on.
     fn flush(&mut self, from: usize) -> Ended {
         for at in from..self.steps.len() {
-            if let PlainStage::Serial(Serial::Batch(_), ..) = self.steps[at]
-                && !self.gathered[at].is_empty()
-            {
-                match self.give_batch(at) {
+            let PlainStage::Serial(serial, node, place) = self.steps[at] else { continue };
+            while !self.gathered[at].is_empty() {
+                let given = match serial {
+                    Serial::SortedWithin(_) => {
+                        let item = self.gathered[at].remove(0);
+                        self.give(at, node, place, item)
+                    }
+                    _ => self.give_batch(at),
+                };
+                match given {
                     Ok(()) => {}
                     Err(Halt::Break(at)) => {
                         self.whole = false;
@@ -150,6 +161,13 @@ impl Loop<'_> {
         }
     }
 
+    /// The serial stage `node` gives an item that it has held back.
+    fn give(&mut self, at: usize, node: usize, place: usize, item: Plain) -> Result<(), Halt> {
+        self.serial[place].push(item.key);
+        self.visit(node, item, false, false)?;
+        self.feed(at + 1, Plain { key: mix(item.key, node as u64), ..item })
+    }
+
     fn give_batch(&mut self, at: usize) -> Result<(), Halt> {
         let PlainStage::Serial(_, node, place) = self.steps[at] else { unreachable!("batches are serial") };
         let batch = std::mem::take(&mut self.gathered[at]);
@@ -170,6 +188,27 @@ impl Loop<'_> {
                 match op {
                     Op::Map | Op::TryMap | Op::MapWith | Op::TryMapWith => self.feed(at + 1, marked),
                     Op::Inspect => self.feed(at + 1, item),
+                    Op::TryFilterMap if keeps(item.key, node) => self.feed(at + 1, marked),
+                    Op::TryFilterMap => Ok(()),
+                    Op::TryFlatMap => {
+                        // All children are made before the first is taken.
+                        let mut failure = Ok(());
+                        let mut made = Vec::new();
+                        for number in 0..children(item.key, node) {
+                            let path = item.path << 2 | number;
+                            let child = Plain { key: mix(item.key, number), path, ..item };
+                            failure = self.visit(node, child, true, true);
+                            if failure.is_err() {
+                                break;
+                            }
+                            made.push(child);
+                        }
+                        if matches!(failure, Err(Halt::End(Ended::Panic(_)))) {
+                            return failure;
+                        }
+                        made.into_iter().try_for_each(|child| self.feed(at + 1, child))?;
+                        failure
+                    }
                     Op::Filter if keeps(item.key, node) => self.feed(at + 1, item),
                     Op::FilterMap if keeps(item.key, node) => self.feed(at + 1, marked),
                     Op::Filter | Op::FilterMap => Ok(()),
@@ -207,6 +246,45 @@ impl Loop<'_> {
                 return if self.gathered[at].len() == size { self.give_batch(at) } else { Ok(()) };
             }
             Serial::Zip(most) if self.counts[at] == most => return Err(Halt::Break(at)),
+            Serial::ChunkBy => {
+                let is_new = self.gathered[at].last().is_some_and(|last| group(last.key) != group(item.key));
+                if is_new {
+                    self.give_batch(at)?;
+                }
+                self.gathered[at].push(item);
+                return Ok(());
+            }
+            Serial::SortedWithin(window) => {
+                self.gathered[at].push(item);
+                if self.gathered[at].len() <= window {
+                    return Ok(());
+                }
+                let item = self.gathered[at].remove(0);
+                return self.give(at, node, place, item);
+            }
+            Serial::Skip(count) if self.counts[at] < count => {
+                self.counts[at] += 1;
+                return Ok(());
+            }
+            Serial::SkipWhile(limit) if self.counts[at] == 0 => {
+                if item.origin < limit {
+                    return Ok(());
+                }
+                self.counts[at] = 1;
+            }
+            Serial::StepBy(step) => {
+                self.counts[at] += 1;
+                if !(self.counts[at] - 1).is_multiple_of(step) {
+                    return Ok(());
+                }
+            }
+            Serial::Dedup => {
+                // 0 stands for no key.
+                let key = 1 + group(item.key);
+                if std::mem::replace(&mut self.counts[at], key) == key {
+                    return Ok(());
+                }
+            }
             _ => {}
         }
         self.serial[place].push(item.key);
@@ -214,6 +292,11 @@ impl Loop<'_> {
         let marked = Plain { key: mix(item.key, node as u64), ..item };
         match serial {
             Serial::Each | Serial::Try => self.feed(at + 1, marked),
+            Serial::Skip(_) | Serial::SkipWhile(_) | Serial::StepBy(_) | Serial::Dedup => {
+                self.feed(at + 1, marked)
+            }
+            Serial::Chained => self.feed(at + 1, marked),
+            Serial::MapWhile(limit) if item.origin < limit => self.feed(at + 1, item),
             Serial::Option if keeps(item.key, node) => self.feed(at + 1, marked),
             Serial::Option => Ok(()),
             Serial::TakeWhile(limit) if item.origin < limit => self.feed(at + 1, item),
@@ -221,12 +304,14 @@ impl Loop<'_> {
                 self.counts[at] = mix(self.counts[at], item.key);
                 self.feed(at + 1, Plain { key: self.counts[at], ..item })
             }
-            Serial::TakeWhile(_) | Serial::Scan(_) => Err(Halt::Break(at)),
+            Serial::TakeWhile(_) | Serial::Scan(_) | Serial::MapWhile(_) => Err(Halt::Break(at)),
             Serial::Enumerate | Serial::Zip(_) => {
                 self.counts[at] += 1;
                 self.feed(at + 1, Plain { key: mix(item.key, self.counts[at] - 1), ..item })
             }
-            Serial::Take(_) | Serial::Batch(_) => unreachable!("done above"),
+            Serial::Take(_) | Serial::Batch(_) | Serial::ChunkBy | Serial::SortedWithin(_) => {
+                unreachable!("done above")
+            }
         }
     }
 

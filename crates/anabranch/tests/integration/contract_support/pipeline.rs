@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use anabranch::Stream;
 
 use super::case::{Case, Chain, End, Serial, node};
-use super::model::{Ended, Seen, children, keeps};
+use super::model::{Ended, Seen, children, group, keeps};
 use super::world::{InOrder, Item, Local, Planted, Source, World};
 
 /// A planted error under another name.
@@ -110,6 +110,28 @@ fn flat_map<'w>(world: &'w World<'w>, node: usize) -> impl Fn(Item<'w>) -> Child
     move |parent| {
         world.visit(node, parent.origin, parent.path);
         Children { world, node, numbers: 0..children(parent.key, node), parent }
+    }
+}
+
+/// The children of an item, or the failure of the item or of one of them.
+fn try_flat_map<'w>(
+    world: &'w World<'w>,
+    node: usize,
+) -> impl Fn(Item<'w>) -> Vec<Tried<'w>> + Send + Sync + 'w {
+    move |parent| {
+        if let Err(planted) = world.try_visit(node, parent.origin, parent.path, false) {
+            return vec![Err(planted)];
+        }
+        let mut tried = Vec::new();
+        for number in 0..children(parent.key, node) {
+            let child = parent.child(number);
+            let visited = world.try_visit(node, child.origin, child.path, true);
+            tried.push(visited.map(|()| child));
+            if tried.last().is_some_and(Result::is_err) {
+                break;
+            }
+        }
+        tried
     }
 }
 
@@ -227,97 +249,143 @@ macro_rules! boxed {
     };
 }
 
-/// Appends the operators of a stretch, and then what `$then` appends (or `$plain`, after the less common
-/// stretches). Every pair is compiled separately, so not every pair exists; see [`Case::is_built`].
+/// Appends a simple serial stage to a stretch whose type says all; before any other stage, the stretch is boxed. So every pair
+/// of a stretch and a stage exists, and few are compiled.
+macro_rules! step {
+    ($stream:expr, $world:expr, $at:expr) => {{
+        let (stream, at) = ($stream, $at);
+        match $world.case.segments[at].serial {
+            Serial::Each => stream.serial(each($world, at)),
+            Serial::Try => stream.try_serial(try_each($world, at)),
+            _ => boxed!(stream),
+        }
+    }};
+}
+
+/// Appends the operators of a stretch, and a simple serial stage.
 macro_rules! stretch {
-    (single $chain:expr, $stream:expr, $world:expr, $at:expr, $then:ident, $plain:ident) => {
+    (single $chain:expr, $stream:expr, $world:expr, $at:expr) => {
         match $chain {
-            Chain::Direct => $then!($stream, $world, $at),
-            Chain::Map => $then!($stream.map(map($world, node($at, 0))), $world, $at),
-            Chain::Filter => $plain!($stream.filter(filter($world, node($at, 0))), $world, $at),
-            Chain::FilterMap => $plain!($stream.filter_map(filter_map($world, node($at, 0))), $world, $at),
-            Chain::TryMap => $plain!($stream.try_map(try_map($world, node($at, 0))), $world, $at),
+            Chain::Direct => step!($stream, $world, $at),
+            Chain::Map => step!($stream.map(map($world, node($at, 0))), $world, $at),
+            Chain::Filter => step!($stream.filter(filter($world, node($at, 0))), $world, $at),
+            Chain::FilterMap => step!($stream.filter_map(filter_map($world, node($at, 0))), $world, $at),
+            Chain::TryMap => step!($stream.try_map(try_map($world, node($at, 0))), $world, $at),
             Chain::MapWith => {
-                $plain!($stream.map_with(local($world), map_with($world, node($at, 0))), $world, $at)
+                step!($stream.map_with(local($world), map_with($world, node($at, 0))), $world, $at)
             }
             Chain::TryThenWith => {
                 let stream = $stream.try_map(try_map($world, node($at, 0)));
-                $plain!(stream.map_with(local($world), map_with($world, node($at, 1))), $world, $at)
+                step!(stream.map_with(local($world), map_with($world, node($at, 1))), $world, $at)
             }
             Chain::InspectFilterTry => {
                 let stream = $stream.inspect(inspect($world, node($at, 0)));
                 let stream = stream.filter(filter($world, node($at, 1)));
-                $plain!(stream.try_map(try_map($world, node($at, 2))), $world, $at)
+                step!(stream.try_map(try_map($world, node($at, 2))), $world, $at)
+            }
+            Chain::TryFilterMap => {
+                let tries = try_map($world, node($at, 0));
+                let keeps = move |item: &Item<'w>| keeps(item.key, node($at, 0));
+                let tried = move |item: Item<'w>| {
+                    let is_kept = keeps(&item);
+                    tries(item).map(|item| is_kept.then_some(item))
+                };
+                step!($stream.try_filter_map(tried), $world, $at)
             }
             Chain::Boxed => {
                 let stream = boxed!($stream.map(map($world, node($at, 0))));
-                $plain!(stream.try_map(try_map($world, node($at, 1))), $world, $at)
+                step!(stream.try_map(try_map($world, node($at, 1))), $world, $at)
             }
             Chain::BoxedThrice => {
                 let stream = boxed!($stream.filter_map(filter_map($world, node($at, 0))));
                 let stream = stream.try_map_with(local($world), try_map_with($world, node($at, 1)));
                 let stream = boxed!(stream).map_with(local($world), map_with($world, node($at, 2)));
-                $plain!(boxed!(stream), $world, $at)
+                step!(boxed!(stream), $world, $at)
             }
             Chain::NewError => {
                 let stream = $stream.try_map(try_map($world, node($at, 0))).map_err(Renamed);
                 let stream = stream.try_map_with(local($world), try_map_with($world, node($at, 1)));
-                $plain!(stream.map_err(|Renamed(planted)| planted), $world, $at)
+                step!(stream.map_err(|Renamed(planted)| planted), $world, $at)
             }
             _ => unreachable!("flat stretches are appended elsewhere"),
         }
     };
-    (flat $chain:expr, $stream:expr, $world:expr, $at:expr, $then:ident, $plain:ident) => {
+    (flat $chain:expr, $stream:expr, $world:expr, $at:expr) => {
         match $chain {
-            Chain::FlatMap => $then!($stream.flat_map(flat_map($world, node($at, 0))), $world, $at),
+            Chain::FlatMap => step!($stream.flat_map(flat_map($world, node($at, 0))), $world, $at),
             Chain::FlatTry => {
                 let stream = $stream.flat_map(flat_map($world, node($at, 0)));
-                $plain!(stream.try_map(try_map($world, node($at, 1))), $world, $at)
+                step!(stream.try_map(try_map($world, node($at, 1))), $world, $at)
             }
             Chain::FilterFlatWith => {
                 let stream = $stream.filter(filter($world, node($at, 0)));
                 let stream = stream.flat_map(flat_map($world, node($at, 1)));
-                $plain!(stream.try_map_with(local($world), try_map_with($world, node($at, 2))), $world, $at)
+                step!(stream.try_map_with(local($world), try_map_with($world, node($at, 2))), $world, $at)
             }
             Chain::FlatFlat => {
                 let stream = $stream.flat_map(flat_map($world, node($at, 0)));
-                $plain!(stream.flat_map(flat_map($world, node($at, 1))), $world, $at)
+                step!(stream.flat_map(flat_map($world, node($at, 1))), $world, $at)
+            }
+            Chain::TryFlatMap => {
+                step!($stream.try_flat_map(try_flat_map($world, node($at, 0))), $world, $at)
             }
             Chain::FlatNewError => {
                 let stream = $stream.flat_map(flat_map($world, node($at, 0))).map_err(Renamed);
                 let stream = stream.try_map(try_map($world, node($at, 1)));
-                $plain!(stream.map_err(|Renamed(planted)| planted), $world, $at)
+                step!(stream.map_err(|Renamed(planted)| planted), $world, $at)
             }
             _ => unreachable!("stretches that are not flat are appended elsewhere"),
         }
     };
 }
 
-/// Appends the serial stage of segment `$at`.
+/// Appends the serial stage of segment `$at`, where no stretch so far is flat.
 macro_rules! serial {
     ($stream:expr, $world:expr, $at:expr) => {{
         let (stream, at) = ($stream, $at);
         match $world.case.segments[at].serial {
-            Serial::Each => stream.serial(each($world, at)),
+            // The items are in order: they come out as they came, but later.
+            Serial::SortedWithin(window) => {
+                let place = |item: &Item<'w>| (item.origin, item.path);
+                stream.sorted_within_by_key(window, place).serial(each($world, at))
+            }
+            Serial::ChunkBy => {
+                let mut merged = merged($world, at);
+                stream.chunk_by(|item| group(item.key)).serial(move |(_, items)| merged(items))
+            }
+            Serial::Chained => stream.chain(std::iter::empty()).serial(each($world, at)),
+            _ => flat_serial!(stream, $world, at),
+        }
+    }};
+}
+
+/// Appends the serial stage of segment `$at`.
+macro_rules! flat_serial {
+    ($stream:expr, $world:expr, $at:expr) => {{
+        let (stream, at) = ($stream, $at);
+        match $world.case.segments[at].serial {
+            Serial::Each | Serial::Try => stream, // done with the stretch
             Serial::Option => stream.serial_filter_map(each_option($world, at)),
-            Serial::Try => stream.try_serial(try_each($world, at)),
             Serial::Take(count) => stream.take(count),
             Serial::TakeWhile(limit) => stream.take_while(until($world, at, limit)),
             Serial::Scan(limit) => stream.scan(0, scan($world, at, limit)),
             Serial::Enumerate => stream.enumerate().serial(numbered($world, at)),
             Serial::Zip(count) => stream.zip(0..count).serial(paired($world, at)),
+            Serial::Batch(size) if size % 2 == 0 => stream.chunks(size).serial(merged($world, at)),
             Serial::Batch(size) => stream.batch(size).serial(merged($world, at)),
-        }
-    }};
-}
-
-/// Appends the serial stage of segment `$at`, of a kind that can follow any stretch.
-macro_rules! plain_serial {
-    ($stream:expr, $world:expr, $at:expr) => {{
-        let (stream, at) = ($stream, $at);
-        match $world.case.segments[at].serial {
-            Serial::Each => stream.serial(each($world, at)),
-            _ => stream.try_serial(try_each($world, at)),
+            Serial::Skip(count) => stream.skip(count as usize).serial(each($world, at)),
+            Serial::SkipWhile(limit) => {
+                stream.skip_while(move |item| item.origin < limit).serial(each($world, at))
+            }
+            Serial::StepBy(step) => stream.step_by(step as usize).serial(each($world, at)),
+            Serial::MapWhile(limit) => {
+                let mut until = until($world, at, limit);
+                stream.map_while(move |item| until(&item).then_some(item))
+            }
+            Serial::Dedup => stream.dedup_by_key(|item| group(item.key)).serial(each($world, at)),
+            Serial::SortedWithin(_) | Serial::Chained | Serial::ChunkBy => {
+                unreachable!("not behind flat stretches")
+            }
         }
     }};
 }
@@ -404,18 +472,21 @@ fn build_and_run<'w>(world: &'w World<'w>, executor: Executor) -> Ended {
     let mut stream = loop {
         let Some(segment) = case.segments.get(at) else { return finish!(stream, world) };
         if segment.chain.is_flat() {
-            break stretch!(flat segment.chain, stream, world, at, serial, plain_serial);
+            let stream = stretch!(flat segment.chain, stream, world, at);
+            break flat_serial!(stream, world, at);
         }
-        stream = stretch!(single segment.chain, stream, world, at, serial, plain_serial);
+        stream = stretch!(single segment.chain, stream, world, at);
+        stream = serial!(stream, world, at);
         at += 1;
     };
     for at in at + 1..case.segments.len() {
         let chain = case.segments[at].chain;
         stream = if chain.is_flat() {
-            stretch!(flat chain, stream, world, at, serial, plain_serial)
+            stretch!(flat chain, stream, world, at)
         } else {
-            stretch!(single chain, stream, world, at, serial, plain_serial)
+            stretch!(single chain, stream, world, at)
         };
+        stream = flat_serial!(stream, world, at);
     }
     finish!(stream, world)
 }

@@ -1,0 +1,297 @@
+//! Serial stages of `Iterator` and itertools.
+
+use std::marker::PhantomData;
+
+use anabranch_plan::Node;
+
+use super::Stream;
+use crate::mode::Mode;
+use crate::order::{ChunkBy, SortedWithin, With};
+use crate::serial::{Batch, EachOption, EachWhile, SpreadEach};
+use crate::shape::Single;
+use crate::unit::{Apply, FlatMap, Identity, Map, Unit};
+
+type After<'env, U, M, V> = Stream<'env, Identity<V, <U as Unit>::To>, M>;
+type Spread<'env, V, M> = Stream<'env, Identity<V, Single>, M>;
+
+impl<'env, U, M> Stream<'env, U, M>
+where
+    U: Apply<M::Error> + Send + 'env,
+    U::Out: 'env,
+    M: Mode,
+    M::Error: Send + 'env,
+{
+    /// Drops the first `count` items.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// assert_eq!(Stream::from_iter(0..5).skip(3).collect::<Vec<_>>(), [3, 4]);
+    /// ```
+    pub fn skip(self, count: usize) -> After<'env, U, M, U::Out> {
+        let mut left = count;
+        let passes = move |item| {
+            if left == 0 {
+                return Some(item);
+            }
+            left -= 1;
+            None
+        };
+        self.stage(Node::serial("skip"), EachOption(passes))
+    }
+
+    /// Drops the items before the first for which `f` returns `false`.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let words = Stream::from_iter(["", "", "down", "", "river"]).skip_while(|word| word.is_empty());
+    /// assert_eq!(words.collect::<Vec<_>>(), ["down", "", "river"]);
+    /// ```
+    pub fn skip_while<F>(self, mut f: F) -> After<'env, U, M, U::Out>
+    where
+        F: FnMut(&U::Out) -> bool + Send + 'env,
+    {
+        let mut skips = true;
+        let passes = move |item| {
+            skips = skips && f(&item);
+            (!skips).then_some(item)
+        };
+        self.stage(Node::serial("skip_while"), EachOption(passes))
+    }
+
+    /// Keeps the first item, and then every `step`th.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// assert_eq!(Stream::from_iter(0..10).step_by(4).collect::<Vec<_>>(), [0, 4, 8]);
+    /// ```
+    ///
+    /// # Panics
+    /// If `step` is 0.
+    #[track_caller]
+    pub fn step_by(self, step: usize) -> After<'env, U, M, U::Out> {
+        assert!(step > 0, "a step is 1 item or more, not 0");
+        let mut left = 0;
+        let passes = move |item| {
+            let is_kept = left == 0;
+            left = if is_kept { step - 1 } else { left - 1 };
+            is_kept.then_some(item)
+        };
+        self.stage(Node::serial("step_by"), EachOption(passes))
+    }
+
+    /// Turns each item into another, in order, until `f` returns `None`: that ends the stream.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let numbers = Stream::from_iter(["1", "2", "end", "3"]).map_while(|word| word.parse::<u32>().ok());
+    /// assert_eq!(numbers.collect::<Vec<_>>(), [1, 2]);
+    /// ```
+    pub fn map_while<V, F>(self, f: F) -> After<'env, U, M, V>
+    where
+        V: Send + 'env,
+        F: FnMut(U::Out) -> Option<V> + Send + 'env,
+    {
+        self.stage(Node::serial("map_while"), EachWhile(f))
+    }
+
+    /// Gathers `size` neighbours each into a vector; the last may be shorter. It is [`batch`](Self::batch) by the name
+    /// that it has in itertools.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let chunks = Stream::from_iter(1..=5).chunks(2);
+    /// assert_eq!(chunks.collect::<Vec<_>>(), [vec![1, 2], vec![3, 4], vec![5]]);
+    /// ```
+    ///
+    /// # Panics
+    /// If `size` is 0.
+    #[track_caller]
+    pub fn chunks(self, size: usize) -> After<'env, U, M, Vec<U::Out>> {
+        assert!(size > 0, "a chunk holds 1 item or more, not 0");
+        self.stage(Node::serial("chunks"), Batch { size, gathered: Vec::new() })
+    }
+
+    /// Gathers neighbours with the same key, and gives each group with its key once an item of another key has come.
+    ///
+    /// The items of the group that is open do not count in the window.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let groups = Stream::from_iter([1, 3, 2, 4, 5]).chunk_by(|n| n % 2);
+    /// assert_eq!(groups.collect::<Vec<_>>(), [(1, vec![1, 3]), (0, vec![2, 4]), (1, vec![5])]);
+    /// ```
+    #[doc(alias = "group_by")]
+    #[allow(clippy::type_complexity)]
+    pub fn chunk_by<K, F>(self, key: F) -> Spread<'env, (K, Vec<U::Out>), M>
+    where
+        K: PartialEq + Send + 'env,
+        F: FnMut(&U::Out) -> K + Send + 'env,
+    {
+        let groups = self.stage(Node::serial("chunk_by"), ChunkBy { key, open: None });
+        groups.spreading(Node::serial("chunk_by"), SpreadEach { call: |few| few, open: None })
+    }
+
+    /// Drops each item that is equal to the one before it.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// assert_eq!(Stream::from_iter([1, 1, 2, 2, 1]).dedup().collect::<Vec<_>>(), [1, 2, 1]);
+    /// ```
+    pub fn dedup(self) -> After<'env, U, M, U::Out>
+    where
+        U::Out: PartialEq + Clone,
+    {
+        let mut last: Option<U::Out> = None;
+        let passes = move |item: U::Out| {
+            let is_new = last.as_ref() != Some(&item);
+            is_new.then(|| {
+                last = Some(item.clone());
+                item
+            })
+        };
+        self.stage(Node::serial("dedup"), EachOption(passes))
+    }
+
+    /// Drops each item whose key is equal to that of the one before it.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let words = Stream::from_iter(["never", "night", "odd", "night"]).dedup_by_key(|word| word.len());
+    /// assert_eq!(words.collect::<Vec<_>>(), ["never", "odd", "night"]);
+    /// ```
+    pub fn dedup_by_key<K, F>(self, mut key: F) -> After<'env, U, M, U::Out>
+    where
+        K: PartialEq + Send + 'env,
+        F: FnMut(&U::Out) -> K + Send + 'env,
+    {
+        let mut last = None;
+        let passes = move |item| {
+            let key = Some(key(&item));
+            (last != key).then(|| {
+                last = key;
+                item
+            })
+        };
+        self.stage(Node::serial("dedup_by_key"), EachOption(passes))
+    }
+
+    /// Gives the items of an iterator behind those of the stream.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// assert_eq!(Stream::from_iter(0..2).map(|n| n + 1).chain([7, 8]).collect::<Vec<_>>(), [1, 2, 7, 8]);
+    /// ```
+    pub fn chain<I>(self, other: I) -> Spread<'env, U::Out, M>
+    where
+        I: IntoIterator<Item = U::Out, IntoIter: Send + 'env>,
+    {
+        self.with("chain", other.into_iter(), false)
+    }
+
+    /// Gives the items of the stream and of an iterator in turn, beginning with the stream; when one has ended, the rest
+    /// of the other.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let both = Stream::from_iter([1, 2, 3]).interleave([10, 20]);
+    /// assert_eq!(both.collect::<Vec<_>>(), [1, 10, 2, 20, 3]);
+    /// ```
+    pub fn interleave<I>(self, other: I) -> Spread<'env, U::Out, M>
+    where
+        I: IntoIterator<Item = U::Out, IntoIter: Send + 'env>,
+    {
+        self.with("interleave", other.into_iter(), true)
+    }
+
+    fn with<I>(self, name: &'static str, other: I, alternates: bool) -> Spread<'env, U::Out, M>
+    where
+        I: Iterator<Item = U::Out> + Send + 'env,
+    {
+        let strands = self.stage(Node::serial(name), With { other: Some(other), alternates });
+        strands.spreading(Node::serial(name), SpreadEach { call: |strand| strand, open: None })
+    }
+
+    /// Sorts items that are out of order by a little: an item may be at most `window` places before or behind where it
+    /// belongs. It holds `window` items back, which do not count in the stream's window. Equal items keep their order.
+    ///
+    /// An item that is further behind comes out as soon as it has come, and so out of order.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let sorted = Stream::from_iter([2, 1, 3, 5, 4]).sorted_within(1);
+    /// assert_eq!(sorted.collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+    /// ```
+    pub fn sorted_within(self, window: usize) -> Spread<'env, U::Out, M>
+    where
+        U::Out: Ord + Clone,
+    {
+        self.sorted_within_by_key(window, U::Out::clone)
+    }
+
+    /// As [`sorted_within`](Self::sorted_within), by a key: the time of an event, for example. `key` is called once for
+    /// each item.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let events = Stream::from_iter([(3, "c"), (1, "a"), (2, "b"), (4, "d")]);
+    /// let names = events.sorted_within_by_key(2, |event| event.0).map(|event| event.1);
+    /// assert_eq!(names.collect::<String>(), "abcd");
+    /// ```
+    pub fn sorted_within_by_key<K, F>(self, window: usize, key: F) -> Spread<'env, U::Out, M>
+    where
+        K: Ord + Send + 'env,
+        F: FnMut(&U::Out) -> K + Send + 'env,
+    {
+        let sorted = self.stage(Node::serial("sorted_within"), SortedWithin::new(window, key));
+        sorted.spreading(Node::serial("sorted_within"), SpreadEach { call: |few| few, open: None })
+    }
+}
+
+impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
+    /// Gives the items that are in each item, as [`flat_map`](Self::flat_map) does.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// assert_eq!(Stream::from_iter([vec![1, 2], vec![3]]).flatten().collect::<Vec<_>>(), [1, 2, 3]);
+    /// ```
+    #[allow(clippy::type_complexity)]
+    pub fn flatten(self) -> Stream<'env, FlatMap<U, fn(U::Out) -> U::Out, U::Out>, M>
+    where
+        U::Out: IntoIterator<Item: Send>,
+    {
+        let call: fn(U::Out) -> U::Out = |item| item;
+        self.extend(Node::parallel("flatten"), |before| FlatMap { before, call, types: PhantomData })
+    }
+
+    /// Clones what the items refer to.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let words = ["down".to_owned(), "river".to_owned()];
+    /// assert_eq!(Stream::from_slice(&words).cloned().collect::<Vec<String>>(), words);
+    /// ```
+    #[doc(alias = "copied")]
+    #[allow(clippy::type_complexity)]
+    pub fn cloned<'a, T>(self) -> Stream<'env, Map<U, fn(&'a T) -> T, T>, M>
+    where
+        T: Clone + Send + 'a,
+        U: Unit<Out = &'a T>,
+    {
+        let call: fn(&'a T) -> T = T::clone;
+        self.extend(Node::parallel("cloned"), |before| Map { before, call, types: PhantomData })
+    }
+}

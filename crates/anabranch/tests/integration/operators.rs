@@ -1,0 +1,180 @@
+//! The operators of `Iterator` and itertools give what those give, in streams that run on several threads (C1).
+
+use crate::contract_support::watchdog::within;
+use anabranch::Stream;
+use anabranch::prelude::*;
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+
+/// Runs `property` for random items, a number of workers and a window.
+fn for_all(property: impl Fn(Vec<i32>, usize, usize) -> Result<(), TestCaseError> + Send + 'static) {
+    within(move || {
+        let config = ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() };
+        let strategy = (prop::collection::vec(-50..50i32, 0..200), 1..4usize, 1..9usize);
+        let result = TestRunner::new(config)
+            .run(&strategy, |(items, workers, window)| property(items, workers, window));
+        if let Err(error) = result {
+            panic!("{error}");
+        }
+    });
+}
+
+#[test]
+fn summaries_are_those_of_the_iterator() {
+    for_all(|items, workers, window| {
+        let stream = || Stream::from_slice(&items).workers(workers).window(window).cloned();
+        let iter = || items.iter().copied();
+        prop_assert_eq!(stream().sum::<i32>(), iter().sum::<i32>());
+        prop_assert_eq!(
+            stream().map(i64::from).take(9).product::<i64>(),
+            iter().map(i64::from).take(9).product::<i64>()
+        );
+        prop_assert_eq!(
+            stream().map(f64::from).map(|x| x / 7.0).sum::<f64>().to_bits(),
+            iter().map(|x| f64::from(x) / 7.0).fold(0.0, |sum, x| sum + x).to_bits()
+        );
+        prop_assert_eq!((stream().min(), stream().max()), (iter().min(), iter().max()));
+        let numbered = || stream().enumerate();
+        let numbered_iter = || iter().enumerate();
+        prop_assert_eq!(numbered().min_by_key(|item| item.1), numbered_iter().min_by_key(|item| item.1));
+        prop_assert_eq!(numbered().max_by_key(|item| item.1), numbered_iter().max_by_key(|item| item.1));
+        prop_assert_eq!(
+            numbered().min_by(|a, b| a.1.cmp(&b.1)),
+            numbered_iter().min_by(|a, b| a.1.cmp(&b.1))
+        );
+        prop_assert_eq!(
+            numbered().max_by(|a, b| a.1.cmp(&b.1)),
+            numbered_iter().max_by(|a, b| a.1.cmp(&b.1))
+        );
+        prop_assert_eq!(stream().last(), iter().last());
+        prop_assert_eq!(stream().nth(7), iter().nth(7));
+        prop_assert_eq!(stream().position(|n| n > 40), iter().position(|n| n > 40));
+        let odd = |n: i32| (n % 2 != 0).then_some(n * 2);
+        prop_assert_eq!(stream().find_map(odd), iter().find_map(odd));
+        let add = |sum: i32, n: i32| if n == 49 { Err(sum) } else { Ok(sum + n) };
+        prop_assert_eq!(stream().try_fold(0, add), iter().try_fold(0, add));
+        let halves: (Vec<i32>, Vec<i32>) = stream().partition(|n| n % 3 == 0);
+        prop_assert_eq!(halves, iter().partition(|n| n % 3 == 0));
+        let pairs: (Vec<i32>, Vec<i64>) = stream().map(|n| (n, i64::from(n))).unzip();
+        prop_assert_eq!(pairs, iter().map(|n| (n, i64::from(n))).unzip());
+        let try_all = |n: i32| if n == -50 { Err("least") } else { Ok(n) };
+        let collected: Result<Vec<i32>, &str> = stream().map(try_all).try_collect();
+        prop_assert_eq!(collected, iter().map(try_all).collect());
+        let counts = stream().count_by_key(|n| n % 4);
+        prop_assert_eq!(counts.values().sum::<usize>(), items.len());
+        prop_assert!(counts.iter().all(|(key, &count)| iter().filter(|n| n % 4 == *key).count() == count));
+        Ok(())
+    });
+}
+
+#[test]
+fn adapters_are_those_of_the_iterator() {
+    for_all(|items, workers, window| {
+        let stream = || Stream::from_iter(items.clone()).workers(workers).window(window).map(|n| n);
+        let iter = || items.iter().copied();
+        prop_assert_eq!(stream().skip(5).collect::<Vec<_>>(), iter().skip(5).collect::<Vec<_>>());
+        let skipped: Vec<i32> = stream().skip_while(|&n| n < 20).collect();
+        prop_assert_eq!(skipped, iter().skip_while(|&n| n < 20).collect::<Vec<_>>());
+        prop_assert_eq!(stream().step_by(3).collect::<Vec<_>>(), iter().step_by(3).collect::<Vec<_>>());
+        let until = |n: i32| (n < 45).then_some(n + 1);
+        prop_assert_eq!(
+            stream().map_while(until).collect::<Vec<_>>(),
+            iter().map_while(until).collect::<Vec<_>>()
+        );
+        let chunks: Vec<Vec<i32>> = items.chunks(4).map(<[i32]>::to_vec).collect();
+        prop_assert_eq!(stream().chunks(4).collect::<Vec<_>>(), chunks);
+        let groups: Vec<(bool, Vec<i32>)> =
+            items.chunk_by(|a, b| (*a > 0) == (*b > 0)).map(|group| (group[0] > 0, group.to_vec())).collect();
+        prop_assert_eq!(stream().chunk_by(|&n| n > 0).collect::<Vec<_>>(), groups);
+        let mut dedup: Vec<i32> = iter().map(|n| n / 20).collect();
+        dedup.dedup();
+        prop_assert_eq!(stream().map(|n| n / 20).dedup().collect::<Vec<_>>(), dedup);
+        let chained: Vec<i32> = stream().take(3).chain([1, 2]).map(|n| n + 1).collect();
+        prop_assert_eq!(chained, iter().take(3).chain([1, 2]).map(|n| n + 1).collect::<Vec<_>>());
+        let mut lists = vec![items.clone()];
+        lists.push(items.iter().rev().copied().collect());
+        let flat: Vec<i32> = Stream::from_iter(lists.clone()).workers(workers).flatten().collect();
+        prop_assert_eq!(flat, lists.concat());
+        Ok(())
+    });
+}
+
+#[test]
+fn two_sources_are_interleaved_until_both_have_ended() {
+    for_all(|items, workers, window| {
+        for others in [0, 3, 500] {
+            let stream =
+                Stream::from_iter(items.clone()).workers(workers).window(window).interleave(0..others);
+            let mut expected = Vec::new();
+            let (mut own, mut other) = (items.iter().copied(), 0..others);
+            loop {
+                let pair = [own.next(), other.next()];
+                expected.extend(pair.into_iter().flatten());
+                if pair == [None, None] {
+                    break;
+                }
+            }
+            prop_assert_eq!(stream.collect::<Vec<_>>(), expected);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn what_is_out_of_order_within_a_window_is_sorted_and_equal_items_keep_their_order() {
+    for_all(|items, workers, window| {
+        for reach in [0, 1, 4, 30] {
+            // Blocks of so many items are shuffled by reversing them: nothing is further from its place.
+            let mut sorted: Vec<(i32, usize)> =
+                items.iter().copied().enumerate().map(|(at, n)| (n / 10, at)).collect();
+            sorted.sort();
+            let numbered: Vec<(i32, usize)> =
+                sorted.iter().enumerate().map(|(at, item)| (item.0, at)).collect();
+            let mut mixed = numbered.clone();
+            mixed.chunks_mut(reach + 1).for_each(<[(i32, usize)]>::reverse);
+            let stream = Stream::from_iter(mixed.clone()).workers(workers).window(window).map(|item| item);
+            prop_assert_eq!(stream.sorted_within(reach).collect::<Vec<_>>(), numbered.clone());
+            // By a key, equal ones keep the order in which they came.
+            let by_key: Vec<_> =
+                Stream::from_iter(mixed.clone()).sorted_within_by_key(reach, |item| item.0).collect();
+            let mut expected = mixed;
+            expected.sort_by_key(|item| item.0);
+            prop_assert_eq!(by_key, expected);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_failure_comes_behind_what_it_follows_and_what_is_held_back_is_dropped() {
+    within(|| {
+        for workers in 1..4 {
+            let numbers = Stream::from_iter(0..100u32).workers(workers);
+            let failing = numbers.try_map(|n| if n == 50 { Err("fifty") } else { Ok(n) });
+            let mut seen = Vec::new();
+            let result = failing.sorted_within(10).for_each(|n| seen.push(n));
+            assert_eq!((seen, result), ((0..40).collect(), Err("fifty")));
+            let pieces = Stream::from_iter([1u32, 2, 3]).workers(workers).try_flat_map(|n| {
+                (0..n).map(move |m| if (n, m) == (3, 1) { Err("three") } else { Ok(10 * n + m) })
+            });
+            let mut seen = Vec::new();
+            assert_eq!(pieces.for_each(|n| seen.push(n)), Err("three"));
+            assert_eq!(seen, [10, 20, 21, 30]);
+        }
+    });
+}
+
+#[test]
+fn a_parallel_map_knows_its_length_where_its_source_does() {
+    within(|| {
+        let mut squares = vec![1, 2, 3].par_map_ordered(|n: u64| n * n);
+        for left in (0..3).rev() {
+            assert!(squares.next().is_some());
+            assert_eq!((squares.len(), squares.size_hint()), (left, (left, Some(left))));
+        }
+        assert_eq!(squares.next(), None);
+        let some = (0..10).filter(|n| n % 2 == 0).par_map_ordered(|n| n);
+        assert_eq!(some.size_hint(), (0, Some(10)));
+        assert_eq!(some.count(), 5);
+    });
+}
