@@ -2,35 +2,28 @@
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-use abz::{Compression, Conduct, Decompression, Error, Format, Tools, lzip};
+use abz::{Compression, Conduct, Decompression, Error, Format, lzip};
 
 use super::arguments::Explained;
 use super::ask;
 use super::checksum::Checksum;
-use super::console::Told;
+use super::crew::Crew;
 use super::input::Input;
 use super::interrupt;
-use super::list::{print, saved};
+use super::list::saved;
 use super::options::{Action, Destination, Options};
 use super::output::{Attributes, Output};
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
+use super::stdout::print;
 use super::sums::Summed;
 use super::target::Target;
-use super::verify;
+use super::told::Told;
+use super::verify::{self, Failure};
 use super::ways;
 
 /// A compressed file of fewer bytes is not worth a second thread.
 const SMALL: u64 = 64 << 10;
-
-/// Who does the work.
-#[derive(Debug)]
-pub(super) enum Crew<'a> {
-    /// This thread.
-    Alone(&'a mut Tools),
-    /// As many as the options say.
-    Together(Conduct<'a>),
-}
 
 /// What is the same for all inputs.
 #[derive(Clone, Copy, Debug)]
@@ -260,20 +253,6 @@ struct Done {
     garbage_at: Option<u64>,
     /// Of the contents, if it was asked for.
     sha256: Option<String>,
-}
-
-/// Why there is no output.
-#[derive(Debug)]
-pub(super) enum Failure {
-    Run(Error),
-    /// What was written does not give back what was read: what was found out about it.
-    Check(String),
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Failure::Run(error)
-    }
 }
 
 /// What is told of a run that failed.

@@ -10,9 +10,10 @@ use anabranch::Stream;
 use super::archive;
 use super::ask;
 use super::bench;
-use super::console::{Console, Told};
+use super::console::Console;
+use super::crew::Crew;
 use super::input::Input;
-use super::job::{Crew, Setting};
+use super::job::Setting;
 use super::join;
 use super::list::Listing;
 use super::options::{Action, Destination, Options, Source};
@@ -22,6 +23,7 @@ use super::progress::Progress;
 use super::recover;
 use super::reports::Reports;
 use super::target::Target;
+use super::told::Told;
 use super::walk::{self, Walk};
 
 /// The most files that are open at once, for a window that would be wider.

@@ -9,16 +9,17 @@ use abz::{Conduct, Error, Format, Gap, ReadAt, Recovered, Recovery, Report};
 use serde_json::{Value, json};
 
 use super::arguments::Gaps;
-use super::console::{Console, Told};
+use super::console::Console;
 use super::input::Input;
 use super::interrupt;
-use super::list::print;
 use super::options::{Destination, Options, Source};
 use super::output::{Attributes, Output};
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
 use super::reports::Reports;
+use super::stdout::print;
 use super::target::Target;
+use super::told::Told;
 use super::walk::Walk;
 
 /// The most gaps of a file that are told one by one.

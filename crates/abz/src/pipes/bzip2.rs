@@ -2,12 +2,11 @@
 
 use std::io::Read;
 use std::iter;
-use std::sync::{Arc, Mutex, PoisonError};
 
-use abz_codec::bzip2::{Cutter, Decoded, Decoder, EncodedBlock, Encoder, Level, Scanner, Segment};
+use abz_codec::bzip2::{Cutter, Decoded, Decoder, EncodedBlock, Encoder, Level, Scanner};
 use anabranch::{Apply, May, Pool, Stream};
 
-use super::inputs::{Input, Inputs};
+use super::inputs::Inputs;
 use super::{begin, window};
 use crate::{Compression, Error};
 
@@ -39,34 +38,12 @@ pub(crate) fn decompress<'a, R: Read + Send + 'a>(
     input: R,
     pool: Option<&'a Pool>,
 ) -> Stream<'a, impl Apply<Error, Out = Decoded> + Send + use<'a, R>, May<Error>> {
-    let scanner = Arc::default();
     begin(Inputs::new(input, window(workers)), "abz decompress", workers, window(workers), pool)
-        .serial_flat_map(move |input| Segments { scanner: Arc::clone(&scanner), input, scanned: 0 })
+        .serial_spread(Scanner::default(), |scanner, input| match input.is_end() {
+            true => scanner.finish(),
+            false => input.scan(|bytes| scanner.next(bytes, &mut Vec::new())),
+        })
         .name("find blocks")
         .map_with(Decoder::new, |decoder, segment| decoder.decode_into(segment, Vec::new()))
         .name("decode")
-}
-
-/// The segments that an input completes.
-struct Segments {
-    /// Shared by the segments of one input after another; nobody ever waits for it.
-    scanner: Arc<Mutex<Scanner>>,
-    input: Input,
-    scanned: usize,
-}
-
-impl Iterator for Segments {
-    type Item = Segment;
-
-    fn next(&mut self) -> Option<Segment> {
-        let mut scanner = self.scanner.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes = self.input.bytes();
-        if bytes.is_empty() {
-            return scanner.finish();
-        }
-        let mut rest = &bytes[self.scanned..];
-        let segment = scanner.next(&mut rest, &mut Vec::new());
-        self.scanned = bytes.len() - rest.len();
-        segment
-    }
 }

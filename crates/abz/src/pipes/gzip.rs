@@ -1,7 +1,6 @@
 //! gzip: blocks in and members out, and back.
 
 use std::io::{Read, Write};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use abz_codec::Block;
 use abz_codec::gzip::{
@@ -9,7 +8,7 @@ use abz_codec::gzip::{
 };
 use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
 
-use super::inputs::{Input, Inputs};
+use super::inputs::Inputs;
 use super::{begin, window};
 use crate::{Compression, Error, ReadAt};
 
@@ -112,11 +111,21 @@ pub(crate) fn decompress<'a, R: Read + Send + 'a>(
     input: R,
     pool: Option<&'a Pool>,
 ) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a, R>, May<Error>> {
-    let scan = Scan { scanner: Arc::default(), buffers: Recycler::new(window(workers), Vec::new) };
+    let homes = Recycler::new(window(workers), Vec::new);
     let buffers = Recycler::new(window(workers), Vec::new);
     let mut verifier = Verifier::new();
     begin(Inputs::new(input, window(workers)), "abz decompress", workers, window(workers), pool)
-        .try_serial_flat_map(move |input| Pieces { scan: scan.clone(), input, scanned: 0 })
+        .try_serial_spread(Scanner::new(), move |scanner, input| {
+            if input.is_end() {
+                return scanner.finish().map(|()| None).map_err(Error::from);
+            }
+            let mut data = homes.take();
+            let found = input.scan(|bytes| scanner.next(bytes, &mut data))?;
+            Ok(found.map(|found| match found {
+                Scanned::Member(member) => Piece::Member(member, data),
+                Scanned::Data(stretch) => Piece::Data(data, stretch),
+            }))
+        })
         .name("split or inflate")
         .try_map_with(Decoder::new, move |decoder, piece| match piece {
             Piece::Member(member, mut home) => {
@@ -143,42 +152,4 @@ enum Piece {
     Member(Member, Recycled<Vec<u8>>),
     /// Decompressed, but not yet verified.
     Data(Recycled<Vec<u8>>, Stretch),
-}
-
-/// Cuts what is read into pieces.
-#[derive(Clone)]
-struct Scan {
-    /// Shared by the pieces of one input after another; nobody ever waits for it.
-    scanner: Arc<Mutex<Scanner>>,
-    /// For the pieces.
-    buffers: Recycler<Vec<u8>>,
-}
-
-/// The pieces that an input completes.
-struct Pieces {
-    scan: Scan,
-    input: Input,
-    scanned: usize,
-}
-
-impl Iterator for Pieces {
-    type Item = Result<Piece, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let mut scanner = self.scan.scanner.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes = self.input.bytes();
-        if bytes.is_empty() {
-            return scanner.finish().err().map(|error| Err(error.into()));
-        }
-        let mut rest = &bytes[self.scanned..];
-        let mut data = self.scan.buffers.take();
-        let found = scanner.next(&mut rest, &mut data);
-        self.scanned = bytes.len() - rest.len();
-        match found {
-            Ok(None) => None,
-            Ok(Some(Scanned::Member(member))) => Some(Ok(Piece::Member(member, data))),
-            Ok(Some(Scanned::Data(stretch))) => Some(Ok(Piece::Data(data, stretch))),
-            Err(error) => Some(Err(error.into())),
-        }
-    }
 }
