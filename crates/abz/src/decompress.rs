@@ -137,7 +137,7 @@ impl Decompression {
         input: impl Read + Send,
         mut output: impl Write + Send,
     ) -> Result<(), Error> {
-        let stream = pipes::gzip::decompress(self.workers_within(), input, conduct.pool);
+        let stream = pipes::gzip::decompress(self.workers_within(), input, *conduct);
         carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
     }
 
@@ -149,7 +149,7 @@ impl Decompression {
     ) -> Result<(), Error> {
         let mut assembler = Assembler::new();
         let mut write = |contents: bzip2::Contents| contents.write_to(&mut output).map_err(Error::Write);
-        let stream = pipes::bzip2::decompress(self.workers_within(), input, conduct.pool);
+        let stream = pipes::bzip2::decompress(self.workers_within(), input, *conduct);
         carry_out(stream, conduct, |decoded: Decoded| {
             assembler.next(decoded)?.map_or(Ok(0), &mut write).map(drop)
         })?;
@@ -165,7 +165,7 @@ impl Decompression {
         input: impl Read + Send,
         mut output: impl Write + Send,
     ) -> Result<(), Error> {
-        let stream = pipes::lzw::decompress(self.workers, input, conduct.pool);
+        let stream = pipes::lzw::decompress(self.workers, input, *conduct);
         carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
     }
 
@@ -212,7 +212,7 @@ impl Decompression {
         S: Scan + Send,
         Error: From<S::Error>,
     {
-        let stream = pipes::parts::decompress(scanner, self.crew(format), input, conduct.pool);
+        let stream = pipes::parts::decompress(scanner, self.crew(format), input, *conduct);
         carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
     }
 
@@ -234,16 +234,24 @@ impl Decompression {
     pub fn plan(&self, format: Format) -> Plan {
         let input: &mut (dyn Read + Send) = &mut io::empty();
         match format {
-            Format::Gzip => pipes::gzip::decompress(self.workers, input, None).plan(),
-            Format::Bzip2 => pipes::bzip2::decompress(self.workers, input, None).plan(),
-            Format::Compress => pipes::lzw::decompress(self.workers, input, None).plan(),
-            Format::Xz => pipes::parts::decompress(xz::Scanner::new(), self.crew(format), input, None).plan(),
+            Format::Gzip => pipes::gzip::decompress(self.workers, input, Conduct::default()).plan(),
+            Format::Bzip2 => pipes::bzip2::decompress(self.workers, input, Conduct::default()).plan(),
+            Format::Compress => pipes::lzw::decompress(self.workers, input, Conduct::default()).plan(),
+            Format::Xz => {
+                pipes::parts::decompress(xz::Scanner::new(), self.crew(format), input, Conduct::default())
+                    .plan()
+            }
             Format::Zstd => {
-                pipes::parts::decompress(self.zstd_scanner(), self.crew(format), input, None).plan()
+                pipes::parts::decompress(self.zstd_scanner(), self.crew(format), input, Conduct::default())
+                    .plan()
             }
-            Format::Lzip => {
-                pipes::parts::decompress(lzip::Scanner::new(self.lzip), self.crew(format), input, None).plan()
-            }
+            Format::Lzip => pipes::parts::decompress(
+                lzip::Scanner::new(self.lzip),
+                self.crew(format),
+                input,
+                Conduct::default(),
+            )
+            .plan(),
         }
     }
 }

@@ -167,7 +167,7 @@ impl Compression {
             (Format::Gzip, input) => {
                 let mut input = Counted::new(in_order(input));
                 let written =
-                    write_out!(pipes::gzip::compress(self, &mut input, pool), &conduct, output, |to| {
+                    write_out!(pipes::gzip::compress(self, &mut input, conduct), &conduct, output, |to| {
                         pipes::gzip::writer(self, to)
                     });
                 (input.bytes, written)
@@ -176,7 +176,7 @@ impl Compression {
                 let level = pipes::bzip2::level(self);
                 let mut input = Counted::new(in_order(input));
                 let written =
-                    write_out!(pipes::bzip2::compress(self, &mut input, pool), &conduct, output, |to| {
+                    write_out!(pipes::bzip2::compress(self, &mut input, conduct), &conduct, output, |to| {
                         StreamWriter::new(to, level)
                     });
                 (input.bytes, written)

@@ -157,12 +157,19 @@ impl Setting<'_> {
     /// Runs the pipeline from an open input to an open output. `None`: the input is of no format that is read.
     fn convert(&self, input: &Input, output: &mut Output, crew: Crew<'_>) -> Result<Option<Done>, Failure> {
         let options = self.options;
+        // Together they tell what is done themselves; of a small file it is as good as what is read.
+        let tell = |bytes| self.progress.advance(bytes);
+        let (crew, counts) = match crew {
+            Crew::Together(conduct) => (Crew::Together(Conduct { progress: Some(&tell), ..conduct }), false),
+            alone => (alone, true),
+        };
         if let Crew::Together(conduct) = crew
             && let Some(done) = self.convert_in_parts(input, output, conduct)?
         {
             return Ok(Some(done));
         }
-        let reader = self.progress.of(&input.file);
+        let hidden = Progress::hidden();
+        let reader = if counts { self.progress } else { &hidden }.of(&input.file);
         if options.action == Action::Compress {
             let compression = compression(input, options);
             let mut plain =
@@ -185,10 +192,10 @@ impl Setting<'_> {
         // Like `cat` for what is not compressed, as `zcat -f` has always been.
         let copies = options.force && options.destination == Destination::Stdout;
         let start = (&input.file).stream_position().ok();
-        let (format, mut reader) = Format::sniff(reader).map_err(Error::Read)?;
+        let (format, reader) = Format::sniff(reader).map_err(Error::Read)?;
         let format = format.filter(|format| options.manners.reads.contains(format));
         if copies && format.is_none() {
-            let copied = io::copy(&mut reader, &mut plain).map_err(Error::Write)?;
+            let copied = io::copy(&mut self.progress.of(reader), &mut plain).map_err(Error::Write)?;
             let sha256 = plain.sha256();
             return Ok(Some(Done { plain: copied, compressed: copied, garbage_at: None, sha256 }));
         }

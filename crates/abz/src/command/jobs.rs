@@ -93,7 +93,12 @@ impl Jobs<'_> {
         if join::is_asked_for(self.setting.options) {
             let tell = |report: &Report| self.reports.tell(report);
             let report = self.reports.is_wanted.then_some(&tell as &dyn Fn(&Report));
-            let conduct = Conduct { pool: Some(self.pool()), report, traces: self.reports.traces };
+            let conduct = Conduct {
+                pool: Some(self.pool()),
+                report,
+                traces: self.reports.traces,
+                ..Conduct::default()
+            };
             return join::run(self.setting, conduct, console);
         }
         let mut inputs = Walk::new(self.setting.options).peekable();
@@ -113,7 +118,7 @@ impl Jobs<'_> {
                     let pool = (!is_only_one).then(|| self.pool());
                     let tell = |report: &Report| self.reports.tell(report);
                     let report = self.reports.is_wanted.then_some(&tell as &dyn Fn(&Report));
-                    let conduct = Conduct { pool, report, traces: self.reports.traces };
+                    let conduct = Conduct { pool, report, traces: self.reports.traces, ..Conduct::default() };
                     self.setting.run(input, Crew::Together(conduct))
                 }
             };

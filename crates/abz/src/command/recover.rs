@@ -89,7 +89,7 @@ fn recover(
     let places = Places { input, size, progress, furthest: AtomicU64::new(0) };
     let tell_report = |report: &Report| reports.tell(report);
     let report = reports.is_wanted.then_some(&tell_report as &dyn Fn(&Report));
-    let conduct = Conduct { pool: None, report, traces: reports.traces };
+    let conduct = Conduct { pool: None, report, traces: reports.traces, ..Conduct::default() };
     let mut gaps = Vec::new();
     let note = |gap| {
         if gaps.len() < MOST_TOLD {

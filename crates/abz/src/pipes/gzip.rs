@@ -8,20 +8,29 @@ use abz_codec::gzip::{
 };
 use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
 
-use super::inputs::Inputs;
+use super::inputs::{Inputs, Telling};
 use super::{begin, window};
+use crate::conduct::Conduct;
 use crate::{Compression, Error, ReadAt};
 
 /// Compresses what `input` gives.
 pub(crate) fn compress<'a, R: Read + Send + 'a>(
     compression: &'a Compression,
     input: R,
-    pool: Option<&'a Pool>,
+    conduct: Conduct<'a>,
 ) -> Stream<'a, impl Apply<Error, Out = Encoded> + Send + use<'a, R>, May<Error>> {
     let workers = compression.workers;
     let blocks = compression.blocks(input).map(|block| block.map_err(Error::Read));
-    begin(blocks, "abz compress", workers, window(workers), pool)
-        .map_with(|| encoder(compression), |encoder, block| encoder.encode(&block))
+    let advance = conduct.advance();
+    begin(blocks, "abz compress", workers, window(workers), conduct.pool)
+        .map_with(
+            || encoder(compression),
+            move |encoder, block| {
+                let encoded = encoder.encode(&block);
+                advance.by(block.data.len());
+                encoded
+            },
+        )
         .name("encode")
 }
 
@@ -109,41 +118,47 @@ fn is_not(entry: &Entry, found: usize) -> Error {
 pub(crate) fn decompress<'a, R: Read + Send + 'a>(
     workers: usize,
     input: R,
-    pool: Option<&'a Pool>,
+    conduct: Conduct<'a>,
 ) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a, R>, May<Error>> {
     let homes = Recycler::new(window(workers), Vec::new);
     let buffers = Recycler::new(window(workers), Vec::new);
     let mut verifier = Verifier::new();
-    begin(Inputs::new(input, window(workers)), "abz decompress", workers, window(workers), pool)
-        .try_serial_spread(Scanner::new(), move |scanner, input| {
-            if input.is_end() {
-                return scanner.finish().map(|()| None).map_err(Error::from);
-            }
-            let mut data = homes.take();
-            let found = input.scan(|bytes| scanner.next(bytes, &mut data))?;
-            Ok(found.map(|found| match found {
-                Scanned::Member(member) => Piece::Member(member, data),
-                Scanned::Data(stretch) => Piece::Data(data, stretch),
-            }))
-        })
-        .name("split or inflate")
-        .try_map_with(Decoder::new, move |decoder, piece| match piece {
-            Piece::Member(member, mut home) => {
-                let mut data = buffers.take();
-                decoder.decode_into(&member, &mut data)?;
-                *home = member.into_bytes();
-                Ok((data, None))
-            }
-            Piece::Data(data, stretch) => Ok((data, Some(stretch))),
-        })
-        .name("decode")
-        .try_serial(move |(data, stretch)| {
-            if let Some(stretch) = stretch {
-                verifier.verify(&stretch, &data)?;
-            }
-            Ok(data)
-        })
-        .name("verify")
+    begin(
+        Inputs::new(Telling::new(input, conduct.advance()), window(workers)),
+        "abz decompress",
+        workers,
+        window(workers),
+        conduct.pool,
+    )
+    .try_serial_spread(Scanner::new(), move |scanner, input| {
+        if input.is_end() {
+            return scanner.finish().map(|()| None).map_err(Error::from);
+        }
+        let mut data = homes.take();
+        let found = input.scan(|bytes| scanner.next(bytes, &mut data))?;
+        Ok(found.map(|found| match found {
+            Scanned::Member(member) => Piece::Member(member, data),
+            Scanned::Data(stretch) => Piece::Data(data, stretch),
+        }))
+    })
+    .name("split or inflate")
+    .try_map_with(Decoder::new, move |decoder, piece| match piece {
+        Piece::Member(member, mut home) => {
+            let mut data = buffers.take();
+            decoder.decode_into(&member, &mut data)?;
+            *home = member.into_bytes();
+            Ok((data, None))
+        }
+        Piece::Data(data, stretch) => Ok((data, Some(stretch))),
+    })
+    .name("decode")
+    .try_serial(move |(data, stretch)| {
+        if let Some(stretch) = stretch {
+            verifier.verify(&stretch, &data)?;
+        }
+        Ok(data)
+    })
+    .name("verify")
 }
 
 /// A part of the file's contents.

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use anabranch::{Recycled, Recycler};
 
 use crate::Error;
+use crate::conduct::Advance;
 
 /// How much is read at once, in bytes.
 const INPUT: usize = 128 * 1024;
@@ -23,6 +24,11 @@ impl Input {
     /// True if nothing was read because the file ends there.
     pub(super) fn is_end(&self) -> bool {
         self.is_end
+    }
+
+    /// How many bytes no scanner has taken yet.
+    pub(super) fn left(&self) -> usize {
+        self.end - self.begin
     }
 
     /// Gives what is left to a scanner, which takes what it has done with from the front.
@@ -66,5 +72,26 @@ impl<R: Read> Iterator for Inputs<R> {
                 }
             }
         }
+    }
+}
+
+/// A reader of which what is read is as good as done with.
+pub(super) struct Telling<'a, R> {
+    reader: R,
+    advance: Advance<'a>,
+}
+
+impl<'a, R> Telling<'a, R> {
+    /// Tells what is read by `advance`.
+    pub(super) fn new(reader: R, advance: Advance<'a>) -> Self {
+        Telling { reader, advance }
+    }
+}
+
+impl<R: Read> Read for Telling<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = self.reader.read(buffer)?;
+        self.advance.by(len);
+        Ok(len)
     }
 }

@@ -3,27 +3,34 @@
 use std::io::Read;
 
 use abz_codec::lzw::Decoder;
-use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
+use anabranch::{Apply, May, Recycled, Recycler, Stream};
 
-use super::inputs::Inputs;
+use super::inputs::{Inputs, Telling};
 use super::{begin, window};
 use crate::Error;
+use crate::conduct::Conduct;
 
 /// Decompresses what `input` gives, in one stage, while other workers read and write.
 pub(crate) fn decompress<'a, R: Read + Send + 'a>(
     workers: usize,
     input: R,
-    pool: Option<&'a Pool>,
+    conduct: Conduct<'a>,
 ) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a, R>, May<Error>> {
     let buffers = Recycler::new(window(workers), Vec::new);
-    begin(Inputs::new(input, window(workers)), "abz decompress", workers, window(workers), pool)
-        .try_serial_spread(Decoder::default(), move |decoder, input| {
-            let mut data = buffers.take();
-            let has_data = match input.is_end() {
-                true => decoder.finish(&mut data),
-                false => input.scan(|bytes| decoder.next(bytes, &mut data)),
-            };
-            Ok(has_data.map_err(Error::Lzw)?.then_some(data))
-        })
-        .name("decode")
+    begin(
+        Inputs::new(Telling::new(input, conduct.advance()), window(workers)),
+        "abz decompress",
+        workers,
+        window(workers),
+        conduct.pool,
+    )
+    .try_serial_spread(Decoder::default(), move |decoder, input| {
+        let mut data = buffers.take();
+        let has_data = match input.is_end() {
+            true => decoder.finish(&mut data),
+            false => input.scan(|bytes| decoder.next(bytes, &mut data)),
+        };
+        Ok(has_data.map_err(Error::Lzw)?.then_some(data))
+    })
+    .name("decode")
 }
