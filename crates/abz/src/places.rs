@@ -228,9 +228,12 @@ impl Decompression {
             })
             .name("write");
         match carry_out(stream, &conduct, |()| Ok(())) {
-            Ok(()) => {
-                Ok(Some(Decompressed { read: input.size(), written: index.uncompressed(), garbage_at: None }))
-            }
+            Ok(()) => Ok(Some(Decompressed {
+                read: input.size(),
+                written: index.uncompressed(),
+                garbage_at: None,
+                mistaken: None,
+            })),
             Err(Error::Gzip(_)) => Ok(None),
             Err(error) => Err(error),
         }

@@ -149,6 +149,12 @@ impl Setting<'_> {
             let format = options.manners.reads[0];
             return Err(Problem::new(Severity::Damage, input, format_args!("not in the format {format}")));
         };
+        if let Some(member) = done.mistaken
+            && options.is_verbose()
+        {
+            let message = "is not of the size that its header seems to say; from there on one thread decodes";
+            told.say(format!("{input}: member {member} {message}"));
+        }
         let garbage = options.manners.severities.garbage.zip(done.garbage_at);
         let garbage = garbage.map(|(severity, at)| Problem::trailing_garbage(severity, input, at));
         Ok((done, garbage))
@@ -186,7 +192,13 @@ impl Setting<'_> {
                 Crew::Together(conduct) => compression.conduct(conduct, &mut plain, output)?,
             };
             let (written, sha256) = (done.written, plain.sha256());
-            return Ok(Some(Done { plain: done.read, compressed: written, garbage_at: None, sha256 }));
+            return Ok(Some(Done {
+                plain: done.read,
+                compressed: written,
+                garbage_at: None,
+                mistaken: None,
+                sha256,
+            }));
         }
         let mut plain = Summed::new(output).with_sha256(options.checksum);
         // Like `cat` for what is not compressed, as `zcat -f` has always been.
@@ -197,7 +209,13 @@ impl Setting<'_> {
         if copies && format.is_none() {
             let copied = io::copy(&mut self.progress.of(reader), &mut plain).map_err(Error::Write)?;
             let sha256 = plain.sha256();
-            return Ok(Some(Done { plain: copied, compressed: copied, garbage_at: None, sha256 }));
+            return Ok(Some(Done {
+                plain: copied,
+                compressed: copied,
+                garbage_at: None,
+                mistaken: None,
+                sha256,
+            }));
         }
         // Under its own name the decoder says what is wrong.
         if format.is_none() && options.manners.are_foreign() {
@@ -223,7 +241,7 @@ impl Setting<'_> {
             garbage_at = None;
         }
         let sha256 = plain.sha256();
-        Ok(Some(Done { plain: written, compressed: done.read, garbage_at, sha256 }))
+        Ok(Some(Done { plain: written, compressed: done.read, garbage_at, mistaken: done.mistaken, sha256 }))
     }
 }
 
@@ -246,6 +264,7 @@ impl Setting<'_> {
             plain: done.read,
             compressed: done.written,
             garbage_at: None,
+            mistaken: None,
             sha256: None,
         }))
     }
@@ -258,6 +277,8 @@ struct Done {
     /// The size of the compressed file in bytes.
     compressed: u64,
     garbage_at: Option<u64>,
+    /// The first member that is not as large as its header says.
+    mistaken: Option<u64>,
     /// Of the contents, if it was asked for.
     sha256: Option<String>,
 }

@@ -39,18 +39,13 @@ pub(crate) fn decompress<'a, R: Read + Send + 'a>(
     input: R,
     conduct: Conduct<'a>,
 ) -> Stream<'a, impl Apply<Error, Out = Decoded> + Send + use<'a, R>, May<Error>> {
-    begin(
-        Inputs::new(Telling::new(input, conduct.advance()), window(workers)),
-        "abz decompress",
-        workers,
-        window(workers),
-        conduct.pool,
-    )
-    .serial_spread(Scanner::default(), |scanner, input| match input.is_end() {
-        true => scanner.finish(),
-        false => input.scan(|bytes| scanner.next(bytes, &mut Vec::new())),
-    })
-    .name("find blocks")
-    .map_with(Decoder::new, |decoder, segment| decoder.decode_into(segment, Vec::new()))
-    .name("decode")
+    let inputs = Inputs::new(Telling::new(input, conduct.advance()), window(workers));
+    begin(inputs, "abz decompress", workers, window(workers), conduct.pool)
+        .serial_spread(Scanner::default(), |scanner, input| match input.is_end() {
+            true => scanner.finish(),
+            false => input.scan(|bytes| scanner.next(bytes, &mut Vec::new())),
+        })
+        .name("find blocks")
+        .map_with(Decoder::new, |decoder, segment| decoder.decode_into(segment, Vec::new()))
+        .name("decode")
 }

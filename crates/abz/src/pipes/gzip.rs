@@ -1,6 +1,7 @@
 //! gzip: blocks in and members out, and back.
 
 use std::io::{Read, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use abz_codec::Block;
 use abz_codec::gzip::{
@@ -91,7 +92,11 @@ pub(crate) fn decompress_at<'a>(
                 bytes.resize(entry.compressed as usize, 0);
                 input.read_at(bytes, entry.offset).map_err(Error::Read)?;
                 let mut rest = &bytes[..];
-                let found = Scanner::at(0, entry.offset).next(&mut rest, home)?;
+                let mut scanner = Scanner::at(0, entry.offset);
+                let found = match scanner.next(&mut rest, home)? {
+                    None => scanner.finish(home)?,
+                    found => found,
+                };
                 let Some(Scanned::Member(member)) = found.filter(|_| rest.is_empty()) else {
                     return Err(is_not(entry, bytes.len() - rest.len()));
                 };
@@ -114,51 +119,49 @@ fn is_not(entry: &Entry, found: usize) -> Error {
 }
 
 /// Decompresses what `input` gives. Members that say how long they are, are decoded by all workers; other members in the
-/// stage that finds them, while other workers read, verify and write.
+/// stage that finds them, while other workers read, verify and write. The number of the first member that is not as large as its
+/// header says is in `mistaken`, 0 if there is none.
 pub(crate) fn decompress<'a, R: Read + Send + 'a>(
     workers: usize,
     input: R,
     conduct: Conduct<'a>,
+    mistaken: &'a AtomicU64,
 ) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a, R>, May<Error>> {
     let homes = Recycler::new(window(workers), Vec::new);
     let buffers = Recycler::new(window(workers), Vec::new);
     let mut verifier = Verifier::new();
-    begin(
-        Inputs::new(Telling::new(input, conduct.advance()), window(workers)),
-        "abz decompress",
-        workers,
-        window(workers),
-        conduct.pool,
-    )
-    .try_serial_spread(Scanner::new(), move |scanner, input| {
-        if input.is_end() {
-            return scanner.finish().map(|()| None).map_err(Error::from);
-        }
-        let mut data = homes.take();
-        let found = input.scan(|bytes| scanner.next(bytes, &mut data))?;
-        Ok(found.map(|found| match found {
-            Scanned::Member(member) => Piece::Member(member, data),
-            Scanned::Data(stretch) => Piece::Data(data, stretch),
-        }))
-    })
-    .name("split or inflate")
-    .try_map_with(Decoder::new, move |decoder, piece| match piece {
-        Piece::Member(member, mut home) => {
-            let mut data = buffers.take();
-            decoder.decode_into(&member, &mut data)?;
-            *home = member.into_bytes();
-            Ok((data, None))
-        }
-        Piece::Data(data, stretch) => Ok((data, Some(stretch))),
-    })
-    .name("decode")
-    .try_serial(move |(data, stretch)| {
-        if let Some(stretch) = stretch {
-            verifier.verify(&stretch, &data)?;
-        }
-        Ok(data)
-    })
-    .name("verify")
+    let inputs = Inputs::new(Telling::new(input, conduct.advance()), window(workers));
+    begin(inputs, "abz decompress", workers, window(workers), conduct.pool)
+        .try_serial_spread(Scanner::new(), move |scanner, input| {
+            let mut data = homes.take();
+            let found = match input.is_end() {
+                true => scanner.finish(&mut data)?,
+                false => input.scan(|bytes| scanner.next(bytes, &mut data))?,
+            };
+            mistaken.store(scanner.mistaken().unwrap_or(0), Ordering::Relaxed);
+            Ok(found.map(|found| match found {
+                Scanned::Member(member) => Piece::Member(member, data),
+                Scanned::Data(stretch) => Piece::Data(data, stretch),
+            }))
+        })
+        .name("split or inflate")
+        .try_map_with(Decoder::new, move |decoder, piece| match piece {
+            Piece::Member(member, mut home) => {
+                let mut data = buffers.take();
+                decoder.decode_into(&member, &mut data)?;
+                *home = member.into_bytes();
+                Ok((data, None))
+            }
+            Piece::Data(data, stretch) => Ok((data, Some(stretch))),
+        })
+        .name("decode")
+        .try_serial(move |(data, stretch)| {
+            if let Some(stretch) = stretch {
+                verifier.verify(&stretch, &data)?;
+            }
+            Ok(data)
+        })
+        .name("verify")
 }
 
 /// A part of the file's contents.

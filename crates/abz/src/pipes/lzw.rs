@@ -17,20 +17,15 @@ pub(crate) fn decompress<'a, R: Read + Send + 'a>(
     conduct: Conduct<'a>,
 ) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a, R>, May<Error>> {
     let buffers = Recycler::new(window(workers), Vec::new);
-    begin(
-        Inputs::new(Telling::new(input, conduct.advance()), window(workers)),
-        "abz decompress",
-        workers,
-        window(workers),
-        conduct.pool,
-    )
-    .try_serial_spread(Decoder::default(), move |decoder, input| {
-        let mut data = buffers.take();
-        let has_data = match input.is_end() {
-            true => decoder.finish(&mut data),
-            false => input.scan(|bytes| decoder.next(bytes, &mut data)),
-        };
-        Ok(has_data.map_err(Error::Lzw)?.then_some(data))
-    })
-    .name("decode")
+    let inputs = Inputs::new(Telling::new(input, conduct.advance()), window(workers));
+    begin(inputs, "abz decompress", workers, window(workers), conduct.pool)
+        .try_serial_spread(Decoder::default(), move |decoder, input| {
+            let mut data = buffers.take();
+            let has_data = match input.is_end() {
+                true => decoder.finish(&mut data),
+                false => input.scan(|bytes| decoder.next(bytes, &mut data)),
+            };
+            Ok(has_data.map_err(Error::Lzw)?.then_some(data))
+        })
+        .name("decode")
 }
