@@ -1,4 +1,4 @@
-//! What annotations cost the compiler: a long function with and without them.
+//! The compile time of annotations: a long function with and without them.
 
 use std::fs;
 use std::time::{Duration, Instant};
