@@ -82,9 +82,9 @@ impl EventCount {
     /// Creates an event count on which no thread waits.
     pub fn new() -> Self {
         Self {
-            epoch: Padded(AtomicU64::new(0)),
-            sleepers: Padded(AtomicUsize::new(0)),
-            waking: Padded(AtomicBool::new(false)),
+            epoch: Padded::new(AtomicU64::new(0)),
+            sleepers: Padded::new(AtomicUsize::new(0)),
+            waking: Padded::new(AtomicBool::new(false)),
             waiting: Mutex::new(0),
             condvar: Condvar::new(),
             hook: None,

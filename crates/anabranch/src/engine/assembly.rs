@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use anabranch_plan::{Burst, EdgeKind, Executor, NodeId, Placement, Plan, Role};
+use anabranch_plan::{Burst, EdgeKind, Executor, Node, NodeId, Placement, Plan, Role};
 use anabranch_record::lane::{Domain, Exit, Indices};
 use anabranch_record::sync::Arc;
 use anabranch_record::{EventCount, Word};
@@ -19,7 +19,7 @@ use super::gate::Gate;
 use super::head::Head;
 use super::hop::{Claims, Parallel};
 use super::input::{Drain, Input, Lane};
-use super::line::{Drive, Farm, Line, Place, SerialNode, Station};
+use super::line::{Drive, Farm, Line, Place, PlaceUnit, SerialNode, Station};
 use super::measures::{Crossing, Mark};
 use super::push::{Out, Push};
 use super::reindex::Reindex;
@@ -34,9 +34,9 @@ pub(crate) struct Assembly<'run> {
     pub(crate) run: Arc<Run>,
     pub(crate) plan: Plan,
     domains: Vec<Ends>,
-    /// For each node, the event at which its dedicated thread waits, if it has such a thread.
+    /// For each node, the event at which its dedicated thread waits, if it has such a thread. Empty if no node has one.
     own: Vec<Option<Arc<EventCount>>>,
-    places: Vec<(usize, Place<'run>)>,
+    places: Vec<Place<'run>>,
     /// The source of the inline executor.
     pub(super) drive: Option<Box<dyn Drive + 'run>>,
 }
@@ -53,15 +53,18 @@ struct Ends {
     opened_by: usize,
 }
 
-/// The events of the nodes that have dedicated threads, by node. `outside` is the event of a source whose
-/// items come from outside the run: the threads that post items notify it too.
+/// The events of the nodes that have dedicated threads, by node. Empty if no node has one. `outside` is the event of a
+/// source whose items come from outside the run: the threads that post items notify it too.
 pub(crate) fn own_events(plan: &Plan, outside: Option<&Arc<EventCount>>) -> Vec<Option<Arc<EventCount>>> {
     let event = |role: Role| match outside {
         Some(event) if role == Role::Source => Arc::clone(event),
         _ => Arc::new(EventCount::new()),
     };
-    let is_own = |placement: Placement| placement == Placement::Dedicated;
-    plan.nodes.iter().map(|node| is_own(node.placement).then(|| event(node.role))).collect()
+    let is_own = |node: &Node| node.placement == Placement::Dedicated;
+    if !plan.nodes.iter().any(is_own) {
+        return Vec::new();
+    }
+    plan.nodes.iter().map(|node| is_own(node).then(|| event(node.role))).collect()
 }
 
 impl<'run> Assembly<'run> {
@@ -114,9 +117,14 @@ impl<'run> Assembly<'run> {
         self.domain_of(edge.from.0)
     }
 
+    /// The event at which the dedicated thread of node `id` waits, if it has one.
+    fn own_event(&self, id: usize) -> Option<&Arc<EventCount>> {
+        self.own.get(id)?.as_ref()
+    }
+
     /// The event at which the threads that run serial node `id` wait.
     fn event_of(&self, id: usize) -> Arc<EventCount> {
-        Arc::clone(self.own[id].as_ref().unwrap_or(&self.run.event))
+        Arc::clone(self.own_event(id).unwrap_or(&self.run.event))
     }
 
     /// The site of node `id`.
@@ -131,7 +139,7 @@ impl<'run> Assembly<'run> {
             opened_by: ends.opened_by,
             in_time: !keeps_order,
             gives_arrivals: !keeps_order && node.gives_arrivals(),
-            is_dedicated: self.own[id].is_some(),
+            is_dedicated: self.own_event(id).is_some(),
             domain: Arc::clone(&ends.domain),
         }
     }
@@ -296,36 +304,29 @@ impl<'run> Assembly<'run> {
     }
 
     fn station(&mut self, id: usize, node: impl SerialNode + Send + 'run, is_source: bool) {
-        let own = self.own[id].clone();
-        self.places.push((id, Place::Serial(Station { node: Box::new(node), own, is_source })));
+        let own = self.own_event(id).cloned();
+        self.place(id, PlaceUnit::Serial(Station { node: Box::new(node), own, is_source }));
     }
 
     /// Adds the parallel unit whose first node is `id`.
     pub(super) fn parallel(&mut self, id: usize, hop: impl Parallel + Send + 'run) {
-        self.places.push((id, Place::Parallel(Farm { hop: Box::new(hop), before: 0, behind: 0 })));
+        self.place(id, PlaceUnit::Parallel(Farm { hop: Box::new(hop), before: 0, behind: 0 }));
+    }
+
+    fn place(&mut self, id: usize, unit: PlaceUnit<'run>) {
+        self.places.push(Place { id, unit, links: 0..0 });
     }
 
     /// Puts the places into the order of the plan and links them. Returns the line and the plan.
     pub(crate) fn finish(self) -> (Line<'run>, Plan) {
         let Self { plan, mut places, .. } = self;
-        places.sort_unstable_by_key(|&(id, _)| id);
-        let (ids, mut places): (Vec<usize>, Vec<Place<'run>>) = places.into_iter().unzip();
-        let place_of = |id: NodeId| ids.partition_point(|&first| first <= id.0) - 1;
+        places.sort_unstable_by_key(|place| place.id);
+        let place_of = |id: NodeId| places.partition_point(|place| place.id <= id.0) - 1;
         let mut links = Vec::with_capacity(plan.edges.len());
         for edge in plan.edges.iter().filter(|edge| edge.kind.is_lane()) {
             links.push((place_of(edge.from), place_of(edge.to)));
         }
-        links.sort_unstable();
-        for (at, place) in places.iter_mut().enumerate() {
-            if let Place::Parallel(farm) = place {
-                let link = |end: fn(&(usize, usize)) -> (usize, usize)| {
-                    links.iter().map(end).find(|&(here, _)| here == at).map(|(_, there)| there)
-                };
-                farm.before = link(|&(from, to)| (to, from)).expect("a parallel unit takes items");
-                farm.behind = link(|&(from, to)| (from, to)).expect("a parallel unit gives items");
-            }
-        }
-        (Line { places, ids, links }, plan)
+        (Line::new(places, links), plan)
     }
 
     /// Returns the source, for the inline executor, and the plan.

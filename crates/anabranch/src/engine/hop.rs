@@ -27,7 +27,7 @@ const CLAIM_LEAST_ITEMS: u64 = 256;
 const CLAIM_MOST_NS: u64 = 20_000;
 /// A worker that finds few items ready pokes the node before, if the mean cost of that node's calls is less
 /// than this many nanoseconds. Only a source reports a cost.
-const QUICK_SOURCE_NS: u64 = 1_000;
+pub(super) const QUICK_SOURCE_NS: u64 = 1_000;
 /// How long a worker waits for more items while another thread holds the baton of the node before, in
 /// nanoseconds.
 const HUNGRY_NS: u64 = 1_000;

@@ -1,5 +1,7 @@
 //! The line that workers walk: the units of an assembled plan, in the order of the plan.
 
+use std::ops::Range;
+
 use anabranch_record::EventCount;
 use anabranch_record::sync::Arc;
 
@@ -77,9 +79,43 @@ pub(crate) struct Farm<'run> {
 }
 
 /// One place of a line: a unit of the plan, in the form in which workers run it.
-pub(crate) enum Place<'run> {
+pub(crate) struct Place<'run> {
+    /// The id of the unit's first node.
+    pub(crate) id: usize,
+    pub(crate) unit: PlaceUnit<'run>,
+    /// The part of the line's `links` that begins here.
+    pub(super) links: Range<usize>,
+}
+
+/// The unit at a place.
+pub(crate) enum PlaceUnit<'run> {
     Serial(Station<'run>),
     Parallel(Farm<'run>),
+}
+
+impl Place<'_> {
+    /// Whether a worker would find something to do here. Only looks, so the answer may be outdated.
+    #[inline]
+    fn is_ready(&self) -> bool {
+        match &self.unit {
+            PlaceUnit::Serial(station) => station.is_open(),
+            PlaceUnit::Parallel(farm) => farm.hop.is_ready(),
+        }
+    }
+
+    fn given(&self) -> u64 {
+        match &self.unit {
+            PlaceUnit::Serial(station) => station.node.given(),
+            PlaceUnit::Parallel(farm) => farm.hop.taken(),
+        }
+    }
+
+    fn taken(&self) -> u64 {
+        match &self.unit {
+            PlaceUnit::Serial(station) => station.node.taken(),
+            PlaceUnit::Parallel(farm) => farm.hop.taken(),
+        }
+    }
 }
 
 /// The progress of one place.
@@ -102,69 +138,63 @@ pub(crate) struct Standing {
 #[repr(align(128))]
 pub(crate) struct Line<'run> {
     pub(crate) places: Vec<Place<'run>>,
-    /// The id of the first node of each place's unit.
-    pub(super) ids: Vec<usize>,
     /// Pairs of places: the first one gives items to the second. The pairs are sorted.
-    pub(super) links: Vec<(usize, usize)>,
+    links: Vec<(usize, usize)>,
 }
 
 impl<'run> Line<'run> {
+    /// Creates a line of places in the order of their ids. In each of the `links`, the first place gives items to the second.
+    pub(super) fn new(mut places: Vec<Place<'run>>, mut links: Vec<(usize, usize)>) -> Self {
+        links.sort_unstable();
+        let mut next = 0;
+        for (at, place) in places.iter_mut().enumerate() {
+            let first = next;
+            next += links[first..].iter().take_while(|&&(from, _)| from == at).count();
+            place.links = first..next;
+            if let PlaceUnit::Parallel(farm) = &mut place.unit {
+                let before = links.iter().find(|&&(_, to)| to == at);
+                farm.before = before.expect("a parallel unit takes items").0;
+                farm.behind = links[first..next].first().expect("a parallel unit gives items").1;
+            }
+        }
+        Self { places, links }
+    }
+
     /// The serial unit at place `at`. `None` if the unit there is parallel.
     #[inline]
     pub(crate) fn station(&self, at: usize) -> Option<&Station<'run>> {
-        match &self.places[at] {
-            Place::Serial(station) => Some(station),
-            Place::Parallel(_) => None,
+        match &self.places[at].unit {
+            PlaceUnit::Serial(station) => Some(station),
+            PlaceUnit::Parallel(_) => None,
         }
     }
 
     /// The serial units.
     pub(crate) fn stations(&self) -> impl Iterator<Item = &Station<'run>> {
-        self.places.iter().filter_map(|place| match place {
-            Place::Serial(station) => Some(station),
-            Place::Parallel(_) => None,
-        })
+        (0..self.places.len()).filter_map(|at| self.station(at))
     }
 
     /// The places that take the items of place `at`.
+    #[inline]
     pub(crate) fn behind(&self, at: usize) -> impl Iterator<Item = usize> {
-        let first = self.links.partition_point(|&(from, _)| from < at);
-        self.links[first..].iter().take_while(move |&&(from, _)| from == at).map(|&(_, to)| to)
+        self.links[self.places[at].links.clone()].iter().map(|&(_, to)| to)
     }
 
     /// Yields one `()` for each place from `from` on at which a worker would find something to do. Only
     /// looks, so the answer may be outdated.
     pub(crate) fn ready_from(&self, from: usize) -> impl Iterator<Item = ()> {
-        let is_ready = |place: &Place<'_>| match place {
-            Place::Serial(station) => station.is_open(),
-            Place::Parallel(farm) => farm.hop.is_ready(),
-        };
-        self.places[from..].iter().filter(move |place| is_ready(place)).map(drop)
-    }
-
-    fn given(&self, at: usize) -> u64 {
-        match &self.places[at] {
-            Place::Serial(station) => station.node.given(),
-            Place::Parallel(farm) => farm.hop.taken(),
-        }
-    }
-
-    fn taken(&self, at: usize) -> u64 {
-        match &self.places[at] {
-            Place::Serial(station) => station.node.taken(),
-            Place::Parallel(farm) => farm.hop.taken(),
-        }
+        self.places[from..].iter().filter(|place| place.is_ready()).map(drop)
     }
 
     /// The progress of each place.
     pub(crate) fn standings(&self) -> impl Iterator<Item = Standing> {
-        (0..self.places.len()).map(|at| {
-            let taken = self.taken(at);
-            let given = self.links.iter().filter(|&&(_, to)| to == at).map(|&(from, _)| self.given(from));
+        self.places.iter().enumerate().map(|(at, place)| {
+            let taken = place.taken();
+            let before = self.links.iter().filter(move |&&(_, to)| to == at).map(|&(from, _)| from);
             Standing {
-                id: self.ids[at],
+                id: place.id,
                 taken,
-                waiting: given.map(|given| given.saturating_sub(taken)).sum(),
+                waiting: before.map(|from| self.places[from].given().saturating_sub(taken)).sum(),
                 running: self.station(at).map(|station| station.node.is_held()),
             }
         })

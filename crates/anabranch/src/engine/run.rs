@@ -94,7 +94,7 @@ impl Run {
             has_broken: AtomicBool::new(false),
             delivered: AtomicU64::new(0),
             ended_on_item: AtomicBool::new(false),
-            spinning: Padded(AtomicBool::new(false)),
+            spinning: Padded::new(AtomicBool::new(false)),
             is_crowded,
             feed,
             always_spins: plan.settings.wait == Wait::Spin,

@@ -7,8 +7,8 @@ use anabranch_record::sync::{Ordering, fence, spin_hint};
 
 use super::clock::Moment;
 use super::failure::{Cause, Position};
-use super::hop::Carrier;
-use super::line::{Farm, Line, Place, Poked, Station};
+use super::hop::{Carrier, QUICK_SOURCE_NS};
+use super::line::{Farm, Line, Place, PlaceUnit, Poked, Station};
 use super::measures::Measures;
 use super::run::Run;
 
@@ -72,6 +72,10 @@ pub(super) struct Worker<'l, 'env> {
     carriers: Vec<Option<Box<dyn Carrier + 'l>>>,
     /// The widest window of the plan's domains, in items.
     window: u64,
+    /// The place of the slow source from which the last step has pulled, if it has.
+    pulled: Option<usize>,
+    /// Whether this was the only worker when its walk began. No other worker can have left work behind since then.
+    walks_alone: bool,
     /// The running mean of the worker's waits, in nanoseconds.
     wait: u64,
     /// How many spins in a row have found nothing.
@@ -96,9 +100,9 @@ const NOTE_STEPS: u32 = 64;
 
 impl<'l, 'env> Worker<'l, 'env> {
     pub(super) fn new(line: &'l Line<'env>, terms: Terms<'l>, origin: Origin<'l>) -> Self {
-        let carrier = |place: &'l Place<'env>| match place {
-            Place::Serial(_) => None,
-            Place::Parallel(farm) => Some(farm.hop.carrier()),
+        let carrier = |place: &'l Place<'env>| match &place.unit {
+            PlaceUnit::Serial(_) => None,
+            PlaceUnit::Parallel(farm) => Some(farm.hop.carrier()),
         };
         let carriers = line.places.iter().map(carrier).collect();
         let Terms { run, window, .. } = terms;
@@ -110,6 +114,8 @@ impl<'l, 'env> Worker<'l, 'env> {
             began: Moment::now(),
             carriers,
             window,
+            pulled: None,
+            walks_alone: false,
             wait: SPIN_NS / 2,
             vain: 0,
             has_called,
@@ -224,12 +230,25 @@ impl<'l, 'env> Worker<'l, 'env> {
     /// Does the first work that it finds, from the sink to the source (rule 8). Returns whether it found any.
     fn step(&mut self) -> bool {
         let line = self.line;
+        self.walks_alone = false;
+        // The last item has notified a worker that sleeps, and that worker will take it. This one asks the slow source for
+        // the next item meanwhile (rule 8).
+        if let Some(source) = self.pulled.take()
+            && self.run.event.sleepers() > 0
+            && self.serve(source)
+        {
+            self.pulled = Some(source);
+            return true;
+        }
+        self.walks_alone = self.run.is_alone();
         for at in (0..line.places.len()).rev() {
-            let worked = match &line.places[at] {
-                Place::Serial(station) => station.is_open() && self.serve(at),
-                Place::Parallel(farm) => farm.hop.is_ready() && self.carry(at, farm),
+            let worked = match &line.places[at].unit {
+                PlaceUnit::Serial(station) => station.is_open() && self.serve(at),
+                PlaceUnit::Parallel(farm) => farm.hop.is_ready() && self.carry(at, farm),
             };
             if worked {
+                let station = line.station(at).filter(|station| station.is_source);
+                self.pulled = station.filter(|source| source.node.mean_ns() >= QUICK_SOURCE_NS).map(|_| at);
                 return true;
             }
         }
@@ -288,7 +307,9 @@ impl<'l, 'env> Worker<'l, 'env> {
             }
             // Only work nearer to the sink counts here: it is done before this node, and work nearer to the
             // source after it.
-            None => station.node.poke(&|| run.is_done() || line.ready_from(at + 1).next().is_some()),
+            None => station
+                .node
+                .poke(&|| !self.walks_alone && (run.is_done() || line.ready_from(at + 1).next().is_some())),
         };
         let worked = poked == Poked::Worked;
         // After a pull the worker walks from the sink again, so a source pokes no neighbour.
@@ -355,7 +376,7 @@ impl<'l, 'env> Worker<'l, 'env> {
 
     /// Spins for a while, if no other worker of the run does (rule 11). Returns whether it found work.
     fn spin(&mut self, began: Moment) -> bool {
-        if cfg!(any(loom, shuttle)) || self.run.spinning.0.swap(true, Ordering::Relaxed) {
+        if cfg!(any(loom, shuttle)) || self.run.spinning.swap(true, Ordering::Relaxed) {
             return false;
         }
         let most = if self.run.is_crowded { SPIN_CROWDED_NS } else { SPIN_NS };
@@ -371,7 +392,7 @@ impl<'l, 'env> Worker<'l, 'env> {
                 spin_hint();
             }
         };
-        self.run.spinning.0.store(false, Ordering::Relaxed);
+        self.run.spinning.store(false, Ordering::Relaxed);
         self.vain = if found { 0 } else { self.vain.saturating_add(1) };
         found
     }

@@ -69,15 +69,15 @@ where
         // The value is taken out and put back for each item, because `f` takes it by value. After a panic of
         // `f` there is no value. It is padded, because variables that the stages use may be next to it on the
         // caller's stack.
-        let mut held = Padded(Some(init));
-        let cell = &mut held.0;
+        let mut held = Padded::new(Some(init));
+        let cell = &mut *held;
         let ended = self.run_into(Node::sink("fold"), move |item| {
             if let Some(value) = cell.take() {
                 *cell = Some(f(value, item));
             }
             ControlFlow::Continue(())
         });
-        let value = held.0.expect("a fold that did not panic has its value");
+        let value = held.into_inner().expect("a fold that did not panic has its value");
         M::output(ended.result.map(|()| value), ended.report)
     }
 
@@ -94,13 +94,13 @@ where
     where
         C: Extend<U::Out> + Send,
     {
-        let mut container = Padded(container);
-        let target = &mut container.0;
+        let mut container = Padded::new(container);
+        let target = &mut *container;
         let ended = self.run_into(Node::sink("collect"), move |item| {
             target.extend(std::iter::once(item));
             ControlFlow::Continue(())
         });
-        M::output(ended.result.map(|()| container.0), ended.report)
+        M::output(ended.result.map(|()| container.into_inner()), ended.report)
     }
 
     /// Combines all items into one, in parallel. Returns `None` if there are no items.
@@ -122,8 +122,8 @@ where
     {
         let f = Arc::new(f);
         let leaf = Arc::clone(&f);
-        let mut all = Padded(None);
-        let place = &mut all.0;
+        let mut all = Padded::new(None);
+        let place = &mut *all;
         let ended = self
             .batch(LEAF_ITEMS)
             .filter_map(move |batch| batch.into_iter().reduce(&*leaf))
@@ -134,7 +134,7 @@ where
                 });
                 ControlFlow::Continue(())
             });
-        M::output(ended.result.map(|()| all.0), ended.report)
+        M::output(ended.result.map(|()| all.into_inner()), ended.report)
     }
 
     /// Counts the items.
@@ -164,13 +164,13 @@ where
     where
         F: FnMut(U::Out) -> bool + Send,
     {
-        let mut found = Padded(false);
-        let place = &mut found.0;
+        let mut found = Padded::new(false);
+        let place = &mut *found;
         let ended = self.run_into(Node::sink("any"), move |item| {
             *place = f(item);
             if *place { ControlFlow::Break(Halt::Break) } else { ControlFlow::Continue(()) }
         });
-        M::output(ended.result.map(|()| found.0), ended.report)
+        M::output(ended.result.map(|()| found.into_inner()), ended.report)
     }
 
     /// Whether `f` returns `true` for every item. `f` is not called for the items after the first `false`.
@@ -178,12 +178,12 @@ where
     where
         F: FnMut(U::Out) -> bool + Send,
     {
-        let mut holds = Padded(true);
-        let place = &mut holds.0;
+        let mut holds = Padded::new(true);
+        let place = &mut *holds;
         let ended = self.run_into(Node::sink("all"), move |item| {
             *place = f(item);
             if *place { ControlFlow::Continue(()) } else { ControlFlow::Break(Halt::Break) }
         });
-        M::output(ended.result.map(|()| holds.0), ended.report)
+        M::output(ended.result.map(|()| holds.into_inner()), ended.report)
     }
 }

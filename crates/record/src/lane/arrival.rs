@@ -26,8 +26,8 @@ impl Arrivals {
     fn new(window: usize) -> Self {
         Self {
             entries: Ring::new(window, |_| AtomicU64::new(0)),
-            tail: Padded(AtomicU64::new(0)),
-            head: Padded(AtomicU64::new(0)),
+            tail: Padded::new(AtomicU64::new(0)),
+            head: Padded::new(AtomicU64::new(0)),
             is_complete: AtomicBool::new(false),
         }
     }

@@ -57,9 +57,9 @@ impl<T> Slots<T> {
                 stamp: AtomicU64::new(0),
                 value: RawCell::new(MaybeUninit::uninit()),
             }),
-            commit: Padded(AtomicU64::new(0)),
-            claim: Padded(AtomicU64::new(0)),
-            taken: Padded(AtomicU64::new(0)),
+            commit: Padded::new(AtomicU64::new(0)),
+            claim: Padded::new(AtomicU64::new(0)),
+            taken: Padded::new(AtomicU64::new(0)),
         }
     }
 

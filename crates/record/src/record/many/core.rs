@@ -133,7 +133,7 @@ impl<T> Core<T> {
         Self {
             writers,
             readers,
-            limit: Padded(AtomicU64::new(0)),
+            limit: Padded::new(AtomicU64::new(0)),
             span: AtomicU64::new(0),
             control: Mutex::new(control),
             items,

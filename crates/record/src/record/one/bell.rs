@@ -60,7 +60,7 @@ impl Bell {
 
     fn that(wakes: Wakes) -> Self {
         let flag = || AtomicBool::new(false);
-        Self(Padded(Parts { light: flag(), is_alone: flag(), announced: flag(), wakes }))
+        Self(Padded::new(Parts { light: flag(), is_alone: flag(), announced: flag(), wakes }))
     }
 
     /// From now on one thread both rings and listens, so the program order is enough and no fence is needed.

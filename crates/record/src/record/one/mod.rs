@@ -130,8 +130,8 @@ fn with_bells<T: Send>(
 ) -> (Writer<T>, Reader<T>) {
     let (write_horizon, read_horizon) = (write_horizon as u64, read_horizon as u64);
     let shared = Arc::new(Shared {
-        committed: Padded(AtomicU64::new(first)),
-        released: Padded(AtomicU64::new(first)),
+        committed: Padded::new(AtomicU64::new(first)),
+        released: Padded::new(AtomicU64::new(first)),
         items,
         room,
         writer_gone: AtomicBool::new(false),
