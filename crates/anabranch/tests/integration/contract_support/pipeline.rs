@@ -104,7 +104,7 @@ fn flat_map<'w>(world: &'w World<'w>, node: usize) -> impl Fn(Item<'w>) -> Child
     }
 }
 
-/// What every serial closure does first.
+/// The first part of every serial closure.
 fn meet<'w>(world: &'w World<'w>, place: usize, order: &mut InOrder, item: &Item<'w>) -> Result<(), Planted> {
     let node = node(place, 3);
     order.check(world, node, item);
@@ -384,7 +384,7 @@ fn build_and_run<'w>(world: &'w World<'w>, executor: Executor) -> Ended {
     finish!(stream, world)
 }
 
-/// What was observed of a run.
+/// The observations of a run.
 #[derive(Debug)]
 pub struct Observed {
     pub seen: Seen,
