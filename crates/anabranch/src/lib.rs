@@ -56,6 +56,7 @@
 //! # Where to look
 //!
 //! - [`Stream`] has the sources, stages, ends and settings.
+//! - [`BoxStream`] and [`TryBoxStream`] are streams in fields and signatures.
 //! - [`annotation`] describes the attribute that runs an annotated loop.
 //! - [`prelude`] turns iterators into streams.
 //! - [`Plan`] describes what will run, and [`Report`] what has run.
@@ -116,10 +117,10 @@ pub use cancel::{CancelToken, Stopped};
 pub use channel::{Closed, Post, TryPostError};
 pub use flow::{Flow, Halt};
 pub use iter::{Items, ScopedItems};
-pub use mode::{Admit, May, Mode, Reported, Sure};
+pub use mode::{Admit, ErrorAfter, Fallible, May, Mode, Reported, Sure};
 pub use monitor::{Monitor, NodeSnapshot, Snapshot};
 pub use offload::Offload;
-pub use pool::Pool;
+pub use pool::{Pool, PoolShare};
 pub use progress::Progress;
 pub use recycler::{Recycled, Recycler};
 #[cfg(feature = "json")]
@@ -129,6 +130,7 @@ pub use settings::default_workers;
 pub use shards::{ByKey, Chosen, Dealt, Route, Shards};
 #[cfg(feature = "futures")]
 pub use stream::AsyncItems;
-pub use stream::Stream;
+pub use stream::{BoxStream, Stream, TryBoxStream};
+#[doc(hidden)] // Streams are named by `BoxStream` and `TryBoxStream`.
 pub use unit::{Apply, Unit};
 pub use workers::Workers;

@@ -122,14 +122,14 @@ impl<T, U: Send, E, F: FnMut(T) -> Option<U> + Send> Serial<T, E> for EachOption
 #[derive(Debug)]
 pub struct TryEach<F>(pub(crate) F);
 
-impl<T, U: Send, E, F: FnMut(T) -> Result<U, E> + Send> Serial<T, E> for TryEach<F> {
+impl<T, U: Send, X, E: From<X>, F: FnMut(T) -> Result<U, X> + Send> Serial<T, E> for TryEach<F> {
     type Out = U;
 
     #[inline]
     fn call(&mut self, item: T, emit: &mut impl FnMut(U) -> Flow<E>) -> Flow<E> {
         match (self.0)(item) {
             Ok(item) => emit(item),
-            Err(error) => ControlFlow::Break(Halt::Error(error)),
+            Err(error) => ControlFlow::Break(Halt::Error(error.into())),
         }
     }
 }
@@ -154,7 +154,9 @@ impl<T, U: Send, E, F: FnMut(T) -> Option<U> + Send> Serial<T, E> for EachWhile<
 #[derive(Debug)]
 pub struct TryEachOption<F>(pub(crate) F);
 
-impl<T, U: Send, E, F: FnMut(T) -> Result<Option<U>, E> + Send> Serial<T, E> for TryEachOption<F> {
+impl<T, U: Send, X, E: From<X>, F: FnMut(T) -> Result<Option<U>, X> + Send> Serial<T, E>
+    for TryEachOption<F>
+{
     type Out = U;
 
     #[inline]
@@ -162,7 +164,7 @@ impl<T, U: Send, E, F: FnMut(T) -> Result<Option<U>, E> + Send> Serial<T, E> for
         match (self.0)(item) {
             Ok(Some(item)) => emit(item),
             Ok(None) => ControlFlow::Continue(()),
-            Err(error) => ControlFlow::Break(Halt::Error(error)),
+            Err(error) => ControlFlow::Break(Halt::Error(error.into())),
         }
     }
 }
@@ -281,7 +283,7 @@ pub struct TrySpreadEach<F, I> {
     pub(crate) open: Option<I>,
 }
 
-impl<T, U: Send, E, J: IntoIterator<Item = Result<U, E>>, F: FnMut(T) -> J + Send> Spread<T, E>
+impl<T, U: Send, X, E: From<X>, J: IntoIterator<Item = Result<U, X>>, F: FnMut(T) -> J + Send> Spread<T, E>
     for TrySpreadEach<F, J::IntoIter>
 where
     J::IntoIter: Send,
@@ -296,7 +298,7 @@ where
     fn next(&mut self) -> Pulled<U, E> {
         match self.open.as_mut().and_then(Iterator::next) {
             Some(Ok(item)) => Pulled::Item(item),
-            Some(Err(error)) => Pulled::Fail(error),
+            Some(Err(error)) => Pulled::Fail(error.into()),
             None => {
                 self.open = None;
                 Pulled::End
@@ -313,9 +315,9 @@ pub(crate) struct SpreadWith<L, T, F> {
     pub(crate) call: F,
 }
 
-impl<L: Send, T: Send, U: Send, E, F> Spread<T, E> for SpreadWith<L, T, F>
+impl<L: Send, T: Send, U: Send, X, E: From<X>, F> Spread<T, E> for SpreadWith<L, T, F>
 where
-    F: FnMut(&mut L, &mut T) -> Result<Option<U>, E> + Send,
+    F: FnMut(&mut L, &mut T) -> Result<Option<U>, X> + Send,
 {
     type Out = U;
 
@@ -328,7 +330,7 @@ where
         let Self { state, open, call } = self;
         match open.as_mut().map(|item| call(state, item)) {
             Some(Ok(Some(item))) => Pulled::Item(item),
-            Some(Err(error)) => Pulled::Fail(error),
+            Some(Err(error)) => Pulled::Fail(error.into()),
             Some(Ok(None)) | None => {
                 self.open = None;
                 Pulled::End

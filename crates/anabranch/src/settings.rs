@@ -8,16 +8,16 @@ use anabranch_record::EventCount;
 use anabranch_record::sync::Arc;
 
 use crate::cancel::CancelToken;
-use crate::engine::Feed;
+use crate::engine::{Feed, Supply};
 use crate::monitor::{Monitor, OnStall};
-use crate::pool::Pool;
+use crate::pool::PoolShare;
 use crate::progress::{Bytes, Callback};
 use crate::workers::Workers;
 
 /// The settings that are not plain data, which a plan cannot hold.
 #[derive(Default)]
 pub(crate) struct Attached<'env> {
-    pub(crate) pool: Option<&'env Pool>,
+    pub(crate) pool: Option<PoolShare<'env>>,
     pub(crate) handle: Option<Workers>,
     pub(crate) monitor: Option<Monitor>,
     pub(crate) stall: Option<(Duration, OnStall<'env>)>,
@@ -30,13 +30,20 @@ pub(crate) struct Attached<'env> {
     pub(crate) takes_none: bool,
     /// Present if the items of the source come from outside. Workers do not wait in such a source.
     pub(crate) feed: Option<StdArc<dyn Feed>>,
+    /// Present if the items of the source were accepted before it gives them.
+    pub(crate) supply: Option<StdArc<Supply>>,
     /// The event at which the source's own thread waits for items from outside.
     pub(crate) outside: Option<Arc<EventCount>>,
     /// The largest number of items that the source gives, if it is known.
     pub(crate) most: Option<usize>,
     /// The user's functions that change the plan before it runs.
     pub(crate) changes: Vec<Change<'env>>,
+    /// Hand errors over from each place where the type of the stream's error changes, once the run is over.
+    pub(crate) handovers: Vec<Handover<'env>>,
 }
+
+/// Hands the error of one part of a stream over to the next, once the run is over.
+pub(crate) type Handover<'env> = Box<dyn FnOnce() + Send + 'env>;
 
 /// The user's function that changes a plan before it runs.
 pub(crate) type Change<'env> = Box<dyn Fn(&mut Plan) + Send + 'env>;
@@ -99,7 +106,7 @@ impl Unset {
         if let Some(handle) = &attached.handle {
             plan.settings.workers = handle.get();
         } else if self.workers {
-            let default = attached.pool.map_or_else(default_workers, Pool::threads);
+            let default = attached.pool.as_ref().map_or_else(default_workers, |pool| pool.threads());
             plan.settings.workers = default.max(plan.most_replicas());
         }
         let has_pool = attached.pool.is_some();

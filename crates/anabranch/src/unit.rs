@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
-use crate::engine::Taker;
+use crate::engine::{Tail, Taker, Upstream};
 use crate::flow::{Flow, Halt};
 use crate::progress::Bytes;
 use crate::shape::{Batched, Shape, Single};
@@ -40,6 +40,18 @@ pub trait Unit: Sync {
     fn bypass<'run>(taker: TakerOf<'run, Self::To, Self::Out>) -> Bypassed<'run, Self> {
         Err(taker)
     }
+
+    /// What comes before the unit, if the unit does nothing; else gives the code back.
+    #[doc(hidden)]
+    #[allow(private_interfaces, clippy::type_complexity)]
+    fn only_upstream<'env, E>(
+        tail: Tail<'env, Self, E>,
+    ) -> Result<Box<dyn Upstream<<Self::To as Shape>::Slot<Self::Out>> + 'env>, Tail<'env, Self, E>>
+    where
+        Self: Sized,
+    {
+        Err(tail)
+    }
 }
 
 type TakerOf<'run, S, T> = Taker<'run, <S as Shape>::Slot<T>>;
@@ -47,6 +59,10 @@ type Bypassed<'run, U> = Result<
     TakerOf<'run, <U as Unit>::From, <U as Unit>::In>,
     TakerOf<'run, <U as Unit>::To, <U as Unit>::Out>,
 >;
+
+/// The types of the slots that a unit takes from and gives to.
+pub(crate) type Taken<U> = <<U as Unit>::From as Shape>::Slot<<U as Unit>::In>;
+pub(crate) type Given<U> = <<U as Unit>::To as Shape>::Slot<<U as Unit>::Out>;
 
 /// A unit that runs in a stream whose error is `E`.
 pub trait Apply<E>: Unit {
@@ -81,6 +97,13 @@ impl<T: Send, S: Shape> Unit for Identity<T, S> {
     #[allow(private_interfaces)]
     fn bypass<'run>(taker: TakerOf<'run, S, T>) -> Bypassed<'run, Self> {
         Ok(taker)
+    }
+
+    #[allow(private_interfaces)]
+    fn only_upstream<'env, E>(
+        tail: Tail<'env, Self, E>,
+    ) -> Result<Box<dyn Upstream<S::Slot<T>> + 'env>, Tail<'env, Self, E>> {
+        Ok(tail.upstream)
     }
 }
 
@@ -126,7 +149,7 @@ macro_rules! operator {
     (
         $(#[$doc:meta])*
         $name:ident<$f:ident $(, $extra:ident)*> where [$($bound:tt)*],
-        out $out:ty, to $to:ty, error $error:ident,
+        out $out:ty, to $to:ty, error $error:ident $($from:ident)?,
         |$self:ident, $item:ident, $emit:ident| $body:expr
     ) => {
         $(#[$doc])*
@@ -153,7 +176,7 @@ macro_rules! operator {
             }
         }
 
-        operator!(@apply $error, $name<$f $(, $extra)*> where [$($bound)*], $out, |$self, $item, $emit| $body);
+        operator!(@apply $error $($from)?, $name<$f $(, $extra)*> where [$($bound)*], $out, |$self, $item, $emit| $body);
     };
     (@apply any, $name:ident<$f:ident $(, $extra:ident)*> where [$($bound:tt)*], $out:ty,
      |$self:ident, $item:ident, $emit:ident| $body:expr) => {
@@ -172,9 +195,9 @@ macro_rules! operator {
             }
         }
     };
-    (@apply $error:ident, $name:ident<$f:ident $(, $extra:ident)*> where [$($bound:tt)*], $out:ty,
+    (@apply from $error:ident, $name:ident<$f:ident $(, $extra:ident)*> where [$($bound:tt)*], $out:ty,
      |$self:ident, $item:ident, $emit:ident| $body:expr) => {
-        impl<P: Apply<$error>, $f: Sync $(, $extra)*> Apply<$error> for $name<P, $f $(, $extra)*>
+        impl<X: From<$error>, P: Apply<X>, $f: Sync $(, $extra)*> Apply<X> for $name<P, $f $(, $extra)*>
         where
             $($bound)*
         {
@@ -183,8 +206,8 @@ macro_rules! operator {
                 &$self,
                 local: &mut P::Local,
                 item: P::In,
-                $emit: &mut impl FnMut($out) -> Flow<$error>,
-            ) -> Flow<$error> {
+                $emit: &mut impl FnMut($out) -> Flow<X>,
+            ) -> Flow<X> {
                 $self.before.apply(local, item, &mut |$item| $body)
             }
         }
@@ -235,10 +258,10 @@ operator! {
 operator! {
     /// See [`Stream::try_map`](crate::Stream::try_map).
     TryMap<F, U, E> where [U: Send, F: Fn(P::Out) -> Result<U, E>],
-    out U, to P::To, error E,
+    out U, to P::To, error from E,
     |self, item, emit| match (self.call)(item) {
         Ok(item) => emit(item),
-        Err(error) => ControlFlow::Break(Halt::Error(error)),
+        Err(error) => ControlFlow::Break(Halt::Error(error.into())),
     }
 }
 
@@ -247,7 +270,7 @@ operator! {
 macro_rules! operator_with {
     (
         $(#[$doc:meta])*
-        $name:ident gives $gives:ty, types [$($type:ident)?], error $error:ident,
+        $name:ident gives $gives:ty, types [$($type:ident)?],
         |$given:ident, $emit:ident| $body:expr
     ) => {
         $(#[$doc])*
@@ -275,7 +298,7 @@ macro_rules! operator_with {
             }
         }
 
-        impl<$error, P: Apply<$error>, L, U: Send, N, F> Apply<$error> for $name<P, N, F>
+        impl<X $(: From<$type>, $type)?, P: Apply<X>, L, U: Send, N, F> Apply<X> for $name<P, N, F>
         where
             N: Fn() -> L + Sync,
             F: Fn(&mut L, P::Out) -> $gives + Sync,
@@ -285,8 +308,8 @@ macro_rules! operator_with {
                 &self,
                 (before, own): &mut Self::Local,
                 item: P::In,
-                $emit: &mut impl FnMut(U) -> Flow<$error>,
-            ) -> Flow<$error> {
+                $emit: &mut impl FnMut(U) -> Flow<X>,
+            ) -> Flow<X> {
                 self.before.apply(before, item, &mut |item| {
                     let $given = (self.call)(own, item);
                     $body
@@ -298,13 +321,13 @@ macro_rules! operator_with {
 
 operator_with! {
     /// See [`Stream::map_with`](crate::Stream::map_with).
-    MapWith gives U, types [], error X,
+    MapWith gives U, types [],
     |given, emit| emit(given)
 }
 
 operator_with! {
     /// See [`Stream::filter_map_with`](crate::Stream::filter_map_with).
-    FilterMapWith gives Option<U>, types [], error X,
+    FilterMapWith gives Option<U>, types [],
     |given, emit| match given {
         Some(item) => emit(item),
         None => ControlFlow::Continue(()),
@@ -313,10 +336,10 @@ operator_with! {
 
 operator_with! {
     /// See [`Stream::try_map_with`](crate::Stream::try_map_with).
-    TryMapWith gives Result<U, E>, types [E], error E,
+    TryMapWith gives Result<U, E>, types [E],
     |given, emit| match given {
         Ok(item) => emit(item),
-        Err(error) => ControlFlow::Break(Halt::Error(error)),
+        Err(error) => ControlFlow::Break(Halt::Error(error.into())),
     }
 }
 

@@ -8,10 +8,11 @@
 use std::ops::Range;
 
 use anabranch_plan::{Burst, EdgeKind, Executor, Node, NodeId, Placement, Plan, Role};
-use anabranch_record::lane::{Domain, Exit, Indices};
+use anabranch_record::lane::{Domain, Exit, Indices, Outlet, WINDOW_LIMIT};
 use anabranch_record::sync::Arc;
 use anabranch_record::{EventCount, Word};
 
+use super::behind::Behind;
 use super::counter::Counter;
 use super::end::LineEnd;
 use super::failure::ErrorSlot;
@@ -87,7 +88,7 @@ impl<'run> Assembly<'run> {
     fn open(&self, number: usize, most: Option<usize>) -> Ends {
         // One index more than there are items, because the end of the stream has an index too.
         let most = most.filter(|_| number == 0).map_or(usize::MAX, |items| items.saturating_add(1));
-        let (indices, exit) = Domain::open(self.plan.domains[number].window.min(most));
+        let (indices, exit) = Domain::open(self.plan.domains[number].window.min(most).min(WINDOW_LIMIT));
         let domain = Arc::clone(indices.domain());
         let opened_by = self.plan.opener(number).map_or(0, |id| id.0);
         if self.is_inline() {
@@ -221,6 +222,19 @@ impl<'run> Assembly<'run> {
         Claims::new(self.plan.nodes[ids].iter().filter_map(|node| node.replicas).min(), burst)
     }
 
+    /// The id of the first node of the unit to which node `id` belongs.
+    pub(super) fn first_of_unit(&self, id: usize) -> usize {
+        self.unit_of(id).start
+    }
+
+    /// The nodes of the unit to which node `id` belongs.
+    pub(super) fn unit_of(&self, id: usize) -> Range<usize> {
+        let nodes = &self.plan.nodes;
+        let is_other = |node: &Node| node.unit != nodes[id].unit;
+        let start = nodes[..id].iter().rposition(is_other).map_or(0, |at| at + 1);
+        start..nodes[id..].iter().position(is_other).map_or(nodes.len(), |at| id + at)
+    }
+
     /// Joins serial node `giver` to `taker`, as the plan says: by a call, or through a lane that the taker
     /// reads. Returns the output of the giver.
     pub(super) fn after_serial<S: Send + 'run>(
@@ -261,8 +275,9 @@ impl<'run> Assembly<'run> {
         taker: Taker<'run, S>,
     ) -> Out<'run, S> {
         let (before, behind) = (self.domain_of(last), self.domain_of(taker.id));
+        let goes_on = self.plan.nodes[last].unit == self.plan.nodes[taker.id].unit;
         let out = self.after_serial(last, taker);
-        let begins_here = self.plan.nodes[last].gives_arrivals();
+        let begins_here = self.plan.nodes[last].gives_arrivals() && !goes_on;
         // If the taker makes the indices of the new domain, it has taken them already.
         match self.domains[behind].indices.take_if(|_| begins_here) {
             Some(indices) => Out::Call(Box::new(Reindex::new(self.take_exit(before), indices, out))),
@@ -351,13 +366,30 @@ pub(crate) enum End<'run, S: Send> {
     Read(Box<dyn Read<S> + 'run>),
 }
 
-impl<'run, S: Send> Taker<'run, S> {
+impl<'run, S: Send + 'run> Taker<'run, S> {
     pub(crate) fn push(id: usize, push: impl Push<S> + 'run) -> Self {
         Self { id, end: End::Push(Box::new(push)) }
     }
 
     pub(crate) fn read(id: usize, read: impl Read<S> + 'run) -> Self {
         Self { id, end: End::Read(Box::new(read)) }
+    }
+
+    /// Puts a parallel unit behind another one, whose results go to `outlet`. Gives both back if it is none.
+    pub(super) fn behind(
+        self,
+        assembly: &mut Assembly<'run>,
+        outlet: Outlet,
+    ) -> Result<Box<dyn Behind<S> + 'run>, (Self, Outlet)> {
+        match self.end {
+            End::Read(read) if read.is_unit() => Ok(read.behind(assembly, outlet)),
+            end => Err((Self { id: self.id, end }, outlet)),
+        }
+    }
+
+    /// Whether it is a parallel unit.
+    pub(super) fn is_unit(&self) -> bool {
+        matches!(&self.end, End::Read(read) if read.is_unit())
     }
 }
 
@@ -367,6 +399,19 @@ pub(crate) trait Read<S: Send> {
     fn read<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, lane: Lane<S>)
     where
         Self: 'run;
+
+    /// Whether it is a parallel unit, which may also be put [behind](Self::behind) another one.
+    fn is_unit(&self) -> bool {
+        false
+    }
+
+    /// Becomes part of the line behind a parallel unit, whose results are put into a lane of `outlet` in the end.
+    fn behind<'run>(self: Box<Self>, _: &mut Assembly<'run>, _: Outlet) -> Box<dyn Behind<S> + 'run>
+    where
+        Self: 'run,
+    {
+        unreachable!("only parallel units are composed")
+    }
 }
 
 /// The code of a node whose results are `S`, and of all nodes before it. The plan says how the code runs.

@@ -3,7 +3,8 @@
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The reason why a stream stopped at an index.
 pub(crate) enum Cause {
@@ -70,10 +71,33 @@ impl Position {
     }
 }
 
+/// How many failures this process has noted: numbers them in time.
+static FAILURES: AtomicU64 = AtomicU64::new(0);
+
+/// Something that happened, where and when.
+#[derive(Debug)]
+struct Event<T> {
+    position: Position,
+    /// Its number in the order of time.
+    number: u64,
+    value: T,
+}
+
+impl<T> Event<T> {
+    /// Whether it comes before another one in the order of the loop.
+    fn precedes<U>(&self, other: &Event<U>) -> bool {
+        if self.number > other.number {
+            self.position.precedes(other.position)
+        } else {
+            !other.position.precedes(self.position)
+        }
+    }
+}
+
 /// Keeps the value whose position comes first in the order of the loop.
 #[derive(Debug)]
 pub(super) struct First<T> {
-    held: Mutex<Option<(Position, T)>>,
+    held: Mutex<Option<Event<T>>>,
 }
 
 impl<T> First<T> {
@@ -81,19 +105,27 @@ impl<T> First<T> {
         Self { held: Mutex::new(None) }
     }
 
+    fn lock(&self) -> MutexGuard<'_, Option<Event<T>>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(super) fn offer(&self, position: Position, value: T) {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = self.lock();
+        self.put(held, Event { position, number: FAILURES.fetch_add(1, Ordering::Relaxed), value });
+    }
+
+    fn put(&self, mut held: MutexGuard<'_, Option<Event<T>>>, event: Event<T>) {
         // The value that is not kept belongs to the user, and its drop may run any code. So it is dropped
         // after the lock was released.
         let _loser = match &*held {
-            Some((old, _)) if !position.precedes(*old) => Some((position, value)),
-            _ => held.replace((position, value)),
+            Some(old) if !event.precedes(old) => Some(event),
+            _ => held.replace(event),
         };
         drop(held);
     }
 
     pub(super) fn take(&self) -> Option<T> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).take().map(|(_, value)| value)
+        self.lock().take().map(|event| event.value)
     }
 }
 
@@ -114,5 +146,13 @@ impl<E> ErrorSlot<E> {
 
     pub(super) fn offer(&self, position: Position, error: E) {
         self.0.offer(position, error);
+    }
+
+    /// Hands the error of the part of a stream before a change of its type over to the place of the part behind it, turned
+    /// into another one by `f`. To be called when the run is over.
+    pub(crate) fn hand_over<X>(&self, to: &ErrorSlot<X>, f: impl FnOnce(E) -> X) {
+        let Some(Event { position, number, value }) = self.0.lock().take() else { return };
+        let value = f(value);
+        to.0.put(to.0.lock(), Event { position, number, value });
     }
 }

@@ -9,10 +9,9 @@ use super::clock::{Mean, Moment};
 use super::failure::{Cause, caught, caught_drop};
 use super::line::{Poked, Station};
 use super::measures::Tally;
-use super::parallel::{Given, Taken};
 use super::run::Run;
 use super::site::Spot;
-use crate::unit::{Apply, Unit};
+use crate::unit::{Apply, Given, Taken, Unit};
 
 /// A claim has at least as many items as this many nanoseconds are enough for, at the mean cost of an item.
 /// This minimum is at most [`CLAIM_LEAST_ITEMS`].
@@ -69,7 +68,7 @@ impl Claims {
     }
 
     /// Whether another claim may begin. Only looks.
-    fn is_free(&self) -> bool {
+    pub(super) fn is_free(&self) -> bool {
         self.now.load(Ordering::SeqCst) < self.replicas
     }
 
@@ -110,6 +109,25 @@ impl Claims {
         (mean.items_in(CLAIM_LEAST_NS).min(CLAIM_LEAST_ITEMS), mean.items_in(CLAIM_MOST_NS))
     }
 
+    /// Claims a fair share by `claim`, if something is `ready` and a replica is free. Says whether anything was carried.
+    #[inline]
+    pub(super) fn carry(
+        &self,
+        run: &Run,
+        mean: Mean,
+        ready: &dyn Fn() -> u64,
+        feeding: Feeding<'_>,
+        claim: impl FnOnce(u64) -> bool,
+    ) -> bool {
+        let size = self.size(run, mean, ready, feeding);
+        if size == 0 {
+            return false;
+        }
+        let carried = claim(size);
+        self.leave(run, ready);
+        carried
+    }
+
     /// Decides how many items to claim. If few are ready, it first makes the node before give more.
     ///
     /// Returns 0 if no items are ready or no replica is free. Otherwise the caller has a replica, and must
@@ -117,7 +135,7 @@ impl Claims {
     fn size(&self, run: &Run, mean: Mean, ready: &dyn Fn() -> u64, feeding: Feeding<'_>) -> u64 {
         let (least, most) = self.share(mean);
         let workers = run.workers.load(Ordering::Relaxed).max(1) as u64;
-        let enough = (2 * workers * least).min(feeding.window.div_ceil(2));
+        let enough = (2 * workers).saturating_mul(least).min(feeding.window.div_ceil(2));
         let mut found = ready();
         let before = feeding.before;
         if !run.is_alone()
@@ -140,10 +158,10 @@ impl Claims {
 }
 
 /// The place from which a worker that is about to claim gets more items.
-struct Feeding<'f> {
-    before: &'f Station<'f>,
-    window: u64,
-    elsewhere: &'f dyn Fn() -> bool,
+pub(super) struct Feeding<'f> {
+    pub(super) before: &'f Station<'f>,
+    pub(super) window: u64,
+    pub(super) elsewhere: &'f dyn Fn() -> bool,
 }
 
 /// Waits up to [`HUNGRY_NS`] until `enough` items are ready, while another thread feeds the lane. Returns how
@@ -253,13 +271,7 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
 impl<U: Apply<E>, E: Send> Carrier for HopCarrier<'_, U, E> {
     fn carry(&mut self, before: &Station<'_>, window: u64, elsewhere: &dyn Fn() -> bool) -> bool {
         let HopNode { hop, claims, spot, .. } = self.node;
-        let ready = || hop.ready();
-        let size = claims.size(&spot.run, self.mean, &ready, Feeding { before, window, elsewhere });
-        if size == 0 {
-            return false;
-        }
-        let carried = self.claim(size);
-        claims.leave(&spot.run, &ready);
-        carried
+        let feeding = Feeding { before, window, elsewhere };
+        claims.carry(&spot.run, self.mean, &|| hop.ready(), feeding, |size| self.claim(size))
     }
 }

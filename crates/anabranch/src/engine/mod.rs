@@ -10,6 +10,7 @@
 //! dynamic call for each claim or serving, and none for each item.
 
 mod assembly;
+mod behind;
 mod cell;
 mod clock;
 mod counter;
@@ -20,6 +21,7 @@ mod gate;
 mod head;
 mod hop;
 mod input;
+mod joint;
 mod line;
 mod measures;
 mod parallel;
@@ -36,10 +38,11 @@ mod source;
 mod span;
 mod spread;
 mod stage;
+mod supply;
 mod threads;
 mod worker;
 
-pub(crate) use assembly::{Assembly, Taker, own_events};
+pub(crate) use assembly::{Assembly, Taker, Upstream, own_events};
 pub(crate) use clock::Moment;
 pub(crate) use execute::{Means, execute};
 pub use failure::ErrorSlot;
@@ -56,3 +59,4 @@ pub(crate) use sink::SinkCall;
 pub(crate) use source::SourceUpstream;
 pub(crate) use spread::SpreadUpstream;
 pub(crate) use stage::StageUpstream;
+pub(crate) use supply::Supply;

@@ -3,15 +3,17 @@
 use std::ops::Range;
 
 use anabranch_record::ThreadBound;
-use anabranch_record::lane::{Cell, Turn};
+use anabranch_record::lane::{Cell, Outlet, Turn};
 use anabranch_record::sync::Arc;
 
 use super::assembly::{Assembly, Read, Taker, Upstream};
+use super::behind::Behind;
 use super::cell::{items_in, through_unit};
 use super::counter::Counter;
 use super::failure::ErrorSlot;
 use super::hop::HopNode;
 use super::input::{Input, Lane};
+use super::joint;
 use super::measures::Tally;
 use super::push::{Demand, Out, Push};
 use super::quantum::{Quantum, Served};
@@ -19,12 +21,7 @@ use super::run::Run;
 use super::shards::{ShardOf, ShardedNode};
 use super::site::Spot;
 use crate::shape::Shape;
-use crate::unit::{Apply, Identity, Unit};
-
-/// The type of a slot that a unit takes.
-pub(super) type Taken<U> = <<U as Unit>::From as Shape>::Slot<<U as Unit>::In>;
-/// The type of a slot that a unit gives.
-pub(super) type Given<U> = <<U as Unit>::To as Shape>::Slot<<U as Unit>::Out>;
+use crate::unit::{Apply, Given, Identity, Taken, Unit};
 
 /// The code of a stream to which stages can still be added: everything up to the last serial node, and the
 /// parallel unit behind it.
@@ -34,6 +31,8 @@ pub(crate) struct Tail<'env, U: Unit, E> {
     pub(crate) errors: Arc<ErrorSlot<E>>,
     /// The nodes of the unit in the plan. Empty if the unit does nothing.
     pub(crate) ids: Range<usize>,
+    /// Nodes with smaller ids belong to `upstream`, also those that the plan composes with the unit.
+    pub(crate) from: usize,
     /// The function that chooses the shard of an item, if items are dealt to replicas.
     pub(crate) shard: Option<ShardOf<Taken<U>>>,
 }
@@ -41,7 +40,16 @@ pub(crate) struct Tail<'env, U: Unit, E> {
 impl<'env, T: Send, S: Shape, E> Tail<'env, Identity<T, S>, E> {
     /// The code of a stream that ends with a serial node: the unit behind it does nothing.
     pub(crate) fn open(upstream: Box<dyn Upstream<S::Slot<T>> + 'env>, errors: Arc<ErrorSlot<E>>) -> Self {
-        Self { upstream, unit: Identity::new(), errors, ids: 0..0, shard: None }
+        Self::behind(upstream, errors, 0)
+    }
+
+    /// Behind everything that belongs to `upstream`, which are the nodes below `from`: a unit that does nothing.
+    pub(crate) fn behind(
+        upstream: Box<dyn Upstream<S::Slot<T>> + 'env>,
+        errors: Arc<ErrorSlot<E>>,
+        from: usize,
+    ) -> Self {
+        Self { upstream, unit: Identity::new(), errors, ids: 0..0, from, shard: None }
     }
 }
 
@@ -55,17 +63,20 @@ where
     where
         Self: 'run,
     {
-        let Self { upstream, unit, errors, ids, shard } = self;
+        let Self { upstream, unit, errors, ids, shard, .. } = self;
         let taker = match U::bypass(taker) {
             Ok(taker) => return upstream.connect(assembly, taker),
             Err(taker) => taker,
         };
         let id = ids.start;
         if assembly.is_inline() {
-            let spot = assembly.spot(id, &errors);
-            let counter = assembly.counter(id);
+            let whole = assembly.unit_of(id);
+            let spot = assembly.spot(whole.start, &errors);
+            let counter = assembly.counter(whole.start);
+            let (is_first, is_last) = (ids.start == whole.start, ids.end == whole.end);
             let out = assembly.after_unit_inline(ids.end - 1, taker);
-            upstream.connect(assembly, Taker::push(id, UnitCall { spot, counter, unit, local: None, out }));
+            let call = UnitCall { spot, counter, unit, local: None, out, is_first, is_last };
+            upstream.connect(assembly, Taker::push(id, call));
         } else {
             let reading = UnitRead { unit, errors, ids, shard, taker };
             upstream.connect(assembly, Taker::read(id, reading));
@@ -96,6 +107,13 @@ where
             unreachable!("the node before a parallel unit is serial, because parallel stages are composed")
         };
         let spot = assembly.spot(ids.start, &errors);
+        if taker.is_unit() {
+            debug_assert!(shard.is_none(), "a unit with shards is not boxed");
+            let claims = assembly.claims(assembly.unit_of(ids.start));
+            let (dealer, outlet) = lane.dealer();
+            let Ok(rest) = taker.behind(assembly, outlet) else { unreachable!("it is a unit") };
+            return assembly.parallel(ids.start, joint::first(spot, unit, dealer, claims, rest));
+        }
         let (hop, lane) = if spot.gives_arrivals {
             let (hop, lane) = lane.unordered_hop();
             (hop, Lane::Arrived(lane))
@@ -115,6 +133,36 @@ where
         }
         assembly.after_parallel(ids.start, taker, lane);
     }
+
+    fn is_unit(&self) -> bool {
+        true
+    }
+
+    fn behind<'run>(
+        self: Box<Self>,
+        assembly: &mut Assembly<'run>,
+        outlet: Outlet,
+    ) -> Box<dyn Behind<Taken<U>> + 'run>
+    where
+        Self: 'run,
+    {
+        let Self { unit, errors, ids, taker, .. } = *self;
+        joint::behind(assembly, unit, &errors, ids.start, taker, outlet)
+    }
+}
+
+/// A boxed stream: everything before and in its last unit is what comes before the next.
+impl<U, E> Upstream<Given<U>> for Tail<'_, U, E>
+where
+    U: Apply<E> + Send,
+    E: Send,
+{
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, Given<U>>)
+    where
+        Self: 'run,
+    {
+        Tail::connect(*self, assembly, taker);
+    }
 }
 
 /// A parallel unit in the inline executor.
@@ -124,6 +172,9 @@ struct UnitCall<'run, U: Unit, E> {
     unit: U,
     local: Option<ThreadBound<U::Local>>,
     out: Out<'run, Given<U>>,
+    /// It is the first, or the last, of what the plan composes to one unit.
+    is_first: bool,
+    is_last: bool,
 }
 
 impl<U, E> Push<Taken<U>> for UnitCall<'_, U, E>
@@ -132,15 +183,16 @@ where
     E: Send,
 {
     fn push(&mut self, turn: &mut Turn, cell: Cell<Taken<U>>) -> Demand {
-        let Self { spot, counter, unit, local, out } = self;
+        let Self { spot, counter, unit, local, out, is_first, is_last } = self;
         let began = counter.begin();
-        let items = if counter.is_on() { items_in::<U::From, U::In>(&cell) } else { 0 };
+        let items = if counter.is_on() && *is_first { items_in::<U::From, U::In>(&cell) } else { 0 };
         let entered = counter.enter(&spot.site);
         let local = local.get_or_insert_with(|| ThreadBound::new(unit.local())).get_mut();
         let cell = through_unit(spot, turn.index(), cell, unit, local);
         drop(entered);
         if counter.is_on() {
-            counter.add(began, Tally { cells: 1, items, given: items_in::<U::To, U::Out>(&cell) });
+            let given = if *is_last { items_in::<U::To, U::Out>(&cell) } else { 0 };
+            counter.add(began, Tally { cells: u64::from(*is_first), items, given });
         }
         out.push(turn, cell)
     }

@@ -7,6 +7,7 @@ use super::failure::{Cause, First, Position, caught_drop};
 use super::gate::Feed;
 use super::measures::Measures;
 use super::span::Spans;
+use super::supply::Supply;
 use anabranch_plan::{Plan, Wait};
 use anabranch_record::EventCount;
 use anabranch_record::lane::Cell;
@@ -54,6 +55,8 @@ pub(crate) struct Run {
     pub(crate) is_crowded: bool,
     /// The supply of the source's items, if they come from outside.
     pub(crate) feed: Option<std::sync::Arc<dyn Feed>>,
+    /// Present if the items of the source were accepted before it gives them.
+    pub(crate) supply: Option<std::sync::Arc<Supply>>,
     /// Whether workers spin instead of parking.
     pub(crate) always_spins: bool,
     /// The measurements of the run, if it is reported or watched.
@@ -78,6 +81,7 @@ impl Run {
         dedicated: Vec<Arc<EventCount>>,
         measures: Option<Measures>,
         feed: Option<std::sync::Arc<dyn Feed>>,
+        supply: Option<std::sync::Arc<Supply>>,
     ) -> Self {
         let workers = plan.settings.workers;
         let is_crowded = workers + dedicated.len() + usize::from(feed.is_some()) > processors();
@@ -96,6 +100,7 @@ impl Run {
             spinning: Padded::new(AtomicBool::new(false)),
             is_crowded,
             feed,
+            supply,
             always_spins: plan.settings.wait == Wait::Spin,
             measures,
             spans: Spans::of(plan),
@@ -121,8 +126,19 @@ impl Run {
         self.stopping.store(true, Ordering::Release);
     }
 
-    /// Ends the stream at the source's next index. Items in flight are finished.
+    /// Ends the stream in good order: what the source has given or has accepted from outside is finished.
     pub(crate) fn drain(&self) {
+        match &self.supply {
+            Some(supply) => {
+                supply.close();
+                self.wake_all();
+            }
+            None => self.end_source(),
+        }
+    }
+
+    /// Ends the stream where the source stands: what is in flight is finished.
+    pub(crate) fn end_source(&self) {
         self.draining.store(true, Ordering::Release);
         self.stop_pulling();
         self.wake_all();

@@ -13,9 +13,8 @@ use super::failure::{Cause, caught, caught_drop};
 use super::hop::{Carrier, Parallel};
 use super::line::Station;
 use super::measures::Tally;
-use super::parallel::{Given, Taken};
 use super::site::Spot;
-use crate::unit::{Apply, Unit};
+use crate::unit::{Apply, Given, Taken, Unit};
 
 /// The largest number of cells that are dealt or served at once.
 const SERVING_ITEMS: usize = if cfg!(shuttle) { 2 } else { 64 };

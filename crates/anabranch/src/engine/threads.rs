@@ -31,7 +31,16 @@ impl<'scope> Team<'scope> {
         body: impl FnOnce() + Send + 'scope,
     ) -> bool {
         let Some(handle) = spawn(scope, name, body) else { return false };
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        // A thread that has ended keeps its stack until it is joined, and workers may come and go for ever.
+        let ended: Vec<_> = threads.extract_if(.., |thread| has_ended(thread)).collect();
+        threads.push(handle);
+        drop(threads);
+        for thread in ended {
+            if let Err(payload) = thread.join() {
+                std::panic::resume_unwind(payload);
+            }
+        }
         true
     }
 
@@ -131,6 +140,17 @@ fn help<'scope>(
     if !spawned {
         terms.run.workers.fetch_sub(1, Ordering::Relaxed);
     }
+}
+
+/// Whether a thread need not be waited for. Model checkers do not tell.
+#[cfg(not(any(loom, shuttle)))]
+fn has_ended(thread: &thread::ScopedJoinHandle<'_, ()>) -> bool {
+    thread.is_finished()
+}
+
+#[cfg(any(loom, shuttle))]
+fn has_ended(_: &thread::ScopedJoinHandle<'_, ()>) -> bool {
+    false
 }
 
 #[cfg(not(any(loom, shuttle)))]

@@ -42,30 +42,55 @@ struct Polled<S> {
     waker: Waker,
 }
 
-impl<S> Pull for Polled<S>
-where
-    S: futures_core::Stream<Item: Send> + Send,
-{
+impl<S: futures_core::Stream> Polled<S> {
+    fn new(stream: S) -> Self {
+        let alarm = Arc::<Alarm>::default();
+        let waker = Waker::from(Arc::clone(&alarm));
+        Self { stream: Box::pin(stream), alarm, waker }
+    }
+
+    /// The next item; waits for it until the run stops.
+    fn next(&mut self) -> Option<S::Item> {
+        let Alarm { went_off, bell } = &*self.alarm;
+        loop {
+            match self.stream.as_mut().poll_next(&mut Context::from_waker(&self.waker)) {
+                Poll::Ready(item) => return item,
+                Poll::Pending => bell.wait(|| went_off.swap(false, Ordering::Acquire).then_some(()))?,
+            }
+        }
+    }
+}
+
+impl<S: futures_core::Stream<Item: Send> + Send> Pull for Polled<S> {
     type Item = S::Item;
     type Error = Infallible;
 
     fn pull(&mut self) -> Pulled<S::Item, Infallible> {
-        let Alarm { went_off, bell } = &*self.alarm;
-        loop {
-            match self.stream.as_mut().poll_next(&mut Context::from_waker(&self.waker)) {
-                Poll::Ready(Some(item)) => return Pulled::Item(item),
-                Poll::Ready(None) => return Pulled::End,
-                Poll::Pending => {
-                    if bell.wait(|| went_off.swap(false, Ordering::Acquire).then_some(())).is_none() {
-                        return Pulled::End;
-                    }
-                }
-            }
-        }
+        self.next().map_or(Pulled::End, Pulled::Item)
     }
 
     fn upper(&self) -> Option<usize> {
         self.stream.size_hint().1
+    }
+}
+
+/// A source made of an asynchronous stream of results.
+struct TryPolled<S>(Polled<S>);
+
+impl<T: Send, E: Send, S: futures_core::Stream<Item = Result<T, E>> + Send> Pull for TryPolled<S> {
+    type Item = T;
+    type Error = E;
+
+    fn pull(&mut self) -> Pulled<T, E> {
+        match self.0.next() {
+            Some(Ok(item)) => Pulled::Item(item),
+            Some(Err(error)) => Pulled::Fail(error),
+            None => Pulled::End,
+        }
+    }
+
+    fn upper(&self) -> Option<usize> {
+        self.0.stream.size_hint().1
     }
 }
 
@@ -86,11 +111,31 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     where
         S: futures_core::Stream<Item = T> + Send + 'env,
     {
-        let alarm = Arc::<Alarm>::default();
-        let waker = Waker::from(Arc::clone(&alarm));
-        let bell = alarm.bell.clone();
-        Self::pulled(Polled { stream: Box::pin(stream), alarm, waker }, Node::source("from_async"))
-            .rung_by(&bell)
+        let polled = Polled::new(stream);
+        let bell = polled.alarm.bell.clone();
+        Self::pulled(polled, Node::source("from_async")).rung_by(&bell)
+    }
+}
+
+impl<'env, T: Send + 'env, E: Send + 'env> Stream<'env, Identity<T, Single>, May<E>> {
+    /// A stream of what an asynchronous stream of results gives: the first error ends it. The rest is as for
+    /// [`from_async`](Stream::from_async).
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let lines = futures::stream::iter(["1", "2", "three", "4"].map(|line| line.parse::<i32>()));
+    /// let mut sum = 0;
+    /// assert!(Stream::try_from_async(lines).map(|n| 2 * n).for_each(|n| sum += n).is_err());
+    /// assert_eq!(sum, 6);
+    /// ```
+    pub fn try_from_async<S>(stream: S) -> Self
+    where
+        S: futures_core::Stream<Item = Result<T, E>> + Send + 'env,
+    {
+        let polled = Polled::new(stream);
+        let bell = polled.alarm.bell.clone();
+        Self::pulled(TryPolled(polled), Node::source("try_from_async").fallible()).rung_by(&bell)
     }
 }
 

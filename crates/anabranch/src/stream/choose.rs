@@ -14,7 +14,7 @@ use crate::unit::Unit;
 impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// Sets the mean time that the last stage takes for an item. Predictions and passes use it.
     pub fn cost(mut self, cost: Duration) -> Self {
-        self.last().cost = Some(u64::try_from(cost.as_nanos()).unwrap_or(u64::MAX));
+        self.last_node().cost = Some(u64::try_from(cost.as_nanos()).unwrap_or(u64::MAX));
         self
     }
 

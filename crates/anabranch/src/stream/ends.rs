@@ -9,7 +9,7 @@ use anabranch_record::sync::{Arc, Padded};
 use super::Stream;
 use super::run::Ended;
 use crate::flow::{Flow, Halt};
-use crate::mode::{Admit, Mode};
+use crate::mode::{Admit, ErrorAfter, Mode};
 use crate::serial::Last;
 use crate::unit::Apply;
 
@@ -47,38 +47,26 @@ where
     /// come from `f` or from a stage.
     pub fn try_for_each<E, F>(self, mut f: F) -> <M::Then as Mode>::Output<()>
     where
-        E: Send,
         M: Admit<E>,
-        U: Apply<E>,
+        ErrorAfter<M, E>: 'env,
+        U: Apply<ErrorAfter<M, E>>,
         F: FnMut(U::Out) -> Result<(), E> + Send,
     {
         let Ended { result, report } =
             self.admit::<E>().run_into(Node::sink("try_for_each").fallible(), |item| match f(item) {
                 Ok(()) => ControlFlow::Continue(()),
-                Err(error) => ControlFlow::Break(Halt::Error(error)),
+                Err(error) => ControlFlow::Break(Halt::Error(error.into())),
             });
         <M::Then as Mode>::output(result, report)
     }
 
     /// Folds the items, in order.
-    pub fn fold<A, F>(self, init: A, mut f: F) -> M::Output<A>
+    pub fn fold<A, F>(self, init: A, f: F) -> M::Output<A>
     where
         A: Send,
         F: FnMut(A, U::Out) -> A + Send,
     {
-        // The value is taken out and put back for each item, because `f` takes it by value. After a panic of
-        // `f` there is no value. It is padded, because variables that the stages use may be next to it on the
-        // caller's stack.
-        let mut held = Padded::new(Some(init));
-        let cell = &mut *held;
-        let ended = self.run_into(Node::sink("fold"), move |item| {
-            if let Some(value) = cell.take() {
-                *cell = Some(f(value, item));
-            }
-            ControlFlow::Continue(())
-        });
-        let value = held.into_inner().expect("a fold that did not panic has its value");
-        M::output(ended.result.map(|()| value), ended.report)
+        self.folded("fold", init, f)
     }
 
     /// Collects the items, in order, into a new container.
@@ -139,7 +127,7 @@ where
 
     /// Counts the items.
     pub fn count(self) -> M::Output<usize> {
-        self.fold(0, |count, _| count + 1)
+        self.folded("count", 0, |count, _| count + 1)
     }
 
     /// Returns the first item for which `f` returns `true`. `f` is not called for the items after it.

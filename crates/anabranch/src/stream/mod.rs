@@ -2,9 +2,11 @@
 
 #[cfg(feature = "futures")]
 pub use asynchronous::AsyncItems;
+pub use boxed::{BoxStream, TryBoxStream};
 
 #[cfg(feature = "futures")]
 mod asynchronous;
+mod boxed;
 mod choose;
 mod draft;
 mod ends;
@@ -15,6 +17,7 @@ mod serial;
 mod settings;
 mod sharded;
 mod sources;
+mod summaries;
 
 use std::marker::PhantomData;
 

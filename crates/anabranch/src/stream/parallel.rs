@@ -14,17 +14,12 @@ use crate::unit::{
 
 impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// Adds `node` to the open unit. `wrap` turns the code of the unit into the code with the new stage.
-    pub(super) fn compose<V, W>(mut self, node: Node, wrap: impl FnOnce(U) -> V) -> Stream<'env, V, W>
+    pub(super) fn compose<V, E>(self, node: Node, wrap: impl FnOnce(U) -> V) -> Stream<'env, V, M::Then>
     where
         V: Unit<In = U::In, From = U::From>,
-        M: Admit<W::Error>,
-        W: Mode,
-        W::Error: Send,
+        M: Admit<E>,
     {
-        self.draft.outline.add(node, ItemType::of::<U::Out>());
-        let Tail { upstream, unit, errors, shard, .. } = self.tail;
-        let (unit, errors, ids) = (wrap(unit), M::admit(errors), self.draft.outline.open_unit());
-        Stream { tail: Tail { upstream, unit, errors, ids, shard }, draft: self.draft, mode: PhantomData }
+        self.admit::<E>().extend(node, wrap)
     }
 
     /// Like [`compose`](Self::compose), but keeps the mode.
@@ -33,9 +28,14 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         V: Unit<In = U::In, From = U::From>,
     {
         self.draft.outline.add(node, ItemType::of::<U::Out>());
-        let Tail { upstream, unit, errors, shard, .. } = self.tail;
-        let (unit, ids) = (wrap(unit), self.draft.outline.open_unit());
-        Stream { tail: Tail { upstream, unit, errors, ids, shard }, draft: self.draft, mode: PhantomData }
+        let Tail { upstream, unit, errors, from, shard, .. } = self.tail;
+        let (unit, open) = (wrap(unit), self.draft.outline.open_unit());
+        let ids = open.start.max(from)..open.end;
+        Stream {
+            tail: Tail { upstream, unit, errors, ids, from, shard },
+            draft: self.draft,
+            mode: PhantomData,
+        }
     }
 
     /// Turns each item into another. `f` runs for several items at once.
@@ -113,7 +113,6 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     pub fn try_map<V, E, F>(self, f: F) -> Stream<'env, TryMap<U, F, V, E>, M::Then>
     where
         V: Send,
-        E: Send,
         M: Admit<E>,
         F: Fn(U::Out) -> Result<V, E> + Sync,
     {
@@ -181,7 +180,6 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     pub fn try_map_with<L, V, E, N, F>(self, make: N, f: F) -> Stream<'env, TryMapWith<U, N, F>, M::Then>
     where
         V: Send,
-        E: Send,
         M: Admit<E>,
         N: Fn() -> L + Sync,
         F: Fn(&mut L, U::Out) -> Result<V, E> + Sync,

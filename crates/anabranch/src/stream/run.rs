@@ -54,7 +54,8 @@ where
         E: Send,
         Op: Serial<U::Out, E, Out = Infallible>,
     {
-        let Self { tail, draft, .. } = self;
+        let Self { tail, mut draft, .. } = self;
+        let handovers = std::mem::take(&mut draft.attached.handovers);
         let mut code = Some((tail, op));
         let mut connect = for_one_run(|assembly, reporter| {
             let (tail, op) = code.take().expect("a stream is connected once");
@@ -63,6 +64,7 @@ where
         });
         let end = (sink, ItemType::of::<U::Out>());
         let (outcome, report) = run(draft, end, M::REPORTS, &mut connect);
+        handovers.into_iter().for_each(|handover| handover());
         let result = match outcome {
             Outcome::Complete => Ok(()),
             Outcome::Error => Err(errors.take().expect("an error that was noted")),
@@ -103,9 +105,9 @@ fn run<'run>(
     });
     let own = own_events(&plan, attached.outside.as_ref());
     let dedicated: Vec<Arc<EventCount>> = own.iter().flatten().cloned().collect();
-    let run = Arc::new(Run::new(&plan, dedicated, measures, attached.feed.take()));
+    let run = Arc::new(Run::new(&plan, dedicated, measures, attached.feed.take(), attached.supply.take()));
     if attached.takes_none {
-        run.drain();
+        run.end_source();
     }
     let reporter = attached.progress.take().map(|call| Reporter::new(call, Arc::clone(&attached.bytes)));
     let guard = Attachment::new(&attached.tokens, attached.handle.as_ref(), &run);
@@ -119,7 +121,7 @@ fn run<'run>(
         let monitor = monitor.take().expect("a run is watched once");
         watched(line, &run, seen.as_ref().expect("a plan that is seen"), monitor, work);
     };
-    let crew = attached.pool.map(|pool| &pool.crew);
+    let crew = attached.pool.as_ref().map(|pool| &pool.crew);
     let most = attached.most;
     let means = Means { crew, own, most, watch: is_watched.then_some(&watch) };
     let (plan, pulled) = engine::execute(&run, plan, means, |assembly| connect(assembly, reporter));
@@ -163,7 +165,8 @@ impl<'r> Attachment<'r> {
 impl Drop for Attachment<'_> {
     fn drop(&mut self) {
         let delivered = self.run.delivered.load(Ordering::Relaxed);
-        let counts = Stopped { delivered, dropped: self.pulled.saturating_sub(delivered) };
+        let came = self.run.supply.as_ref().map_or(self.pulled, |supply| supply.accepted());
+        let counts = Stopped { delivered, dropped: came.saturating_sub(delivered) };
         for token in self.tokens {
             token.detach(self.run, counts);
         }

@@ -7,7 +7,7 @@ use anabranch_plan::{ItemType, Node};
 
 use super::Stream;
 use crate::engine::{SpreadUpstream, StageUpstream, Tail};
-use crate::mode::{Admit, Mode};
+use crate::mode::{Admit, ErrorAfter, Mode};
 use crate::serial::{
     Batch, Each, EachOption, EachWhile, Serial, Spread, SpreadEach, SpreadOnly, SpreadWith, Take, TryEach,
     TryEachOption, TrySpreadEach,
@@ -76,9 +76,10 @@ where
     pub fn try_serial_flat_map<V, E, J, F>(self, f: F) -> Stream<'env, Identity<V, Single>, M::Then>
     where
         V: Send + 'env,
-        E: Send + 'env,
+        E: 'env,
         M: Admit<E>,
-        U: Apply<E>,
+        ErrorAfter<M, E>: 'env,
+        U: Apply<ErrorAfter<M, E>>,
         J: IntoIterator<Item = Result<V, E>, IntoIter: Send + 'env>,
         F: FnMut(U::Out) -> J + Send + 'env,
     {
@@ -117,7 +118,7 @@ where
         U::Out: 'env,
         F: FnMut(&mut L, &mut U::Out) -> Option<V> + Send + 'env,
     {
-        let call = move |state: &mut L, item: &mut U::Out| Ok(f(state, item));
+        let call = move |state: &mut L, item: &mut U::Out| Ok::<_, M::Error>(f(state, item));
         self.spreading(Node::serial("serial_spread"), SpreadWith { state, open: None, call })
     }
 
@@ -127,9 +128,10 @@ where
     where
         L: Send + 'env,
         V: Send + 'env,
-        E: Send + 'env,
+        E: 'env,
         M: Admit<E>,
-        U: Apply<E>,
+        ErrorAfter<M, E>: 'env,
+        U: Apply<ErrorAfter<M, E>>,
         U::Out: 'env,
         F: FnMut(&mut L, &mut U::Out) -> Result<Option<V>, E> + Send + 'env,
     {
@@ -288,9 +290,10 @@ where
     pub fn try_serial<V, E, F>(self, f: F) -> After<'env, U, M::Then, V>
     where
         V: Send + 'env,
-        E: Send + 'env,
+        E: 'env,
         M: Admit<E>,
-        U: Apply<E>,
+        ErrorAfter<M, E>: 'env,
+        U: Apply<ErrorAfter<M, E>>,
         F: FnMut(U::Out) -> Result<V, E> + Send + 'env,
     {
         self.admit::<E>().stage(Node::serial("try_serial").fallible(), TryEach(f))
@@ -312,9 +315,10 @@ where
     pub fn try_serial_filter_map<V, E, F>(self, f: F) -> After<'env, U, M::Then, V>
     where
         V: Send + 'env,
-        E: Send + 'env,
+        E: 'env,
         M: Admit<E>,
-        U: Apply<E>,
+        ErrorAfter<M, E>: 'env,
+        U: Apply<ErrorAfter<M, E>>,
         F: FnMut(U::Out) -> Result<Option<V>, E> + Send + 'env,
     {
         self.admit::<E>().stage(Node::serial("try_serial_filter_map").fallible(), TryEachOption(f))
@@ -323,12 +327,12 @@ where
 
 impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// Returns the same stream, in the mode in which calls may fail with `E`.
-    pub(super) fn admit<E: Send>(self) -> Stream<'env, U, M::Then>
+    pub(super) fn admit<E>(self) -> Stream<'env, U, M::Then>
     where
         M: Admit<E>,
     {
-        let Tail { upstream, unit, errors, ids, shard } = self.tail;
-        let tail = Tail { upstream, unit, errors: M::admit(errors), ids, shard };
+        let Tail { upstream, unit, errors, ids, from, shard } = self.tail;
+        let tail = Tail { upstream, unit, errors: M::admit(errors), ids, from, shard };
         Stream { tail, draft: self.draft, mode: PhantomData }
     }
 }

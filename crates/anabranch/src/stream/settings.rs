@@ -8,7 +8,7 @@ use super::Stream;
 use crate::cancel::CancelToken;
 use crate::mode::{Mode, Reported};
 use crate::monitor::{Monitor, Snapshot};
-use crate::pool::Pool;
+use crate::pool::PoolShare;
 use crate::progress::Progress;
 use crate::unit::Unit;
 use crate::workers::Workers;
@@ -33,10 +33,19 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self
     }
 
-    /// Takes the helping threads of the run from a pool. The default number of workers is then that of the
-    /// pool.
-    pub fn pool(mut self, pool: &'env Pool) -> Self {
-        self.draft.attached.pool = Some(pool);
+    /// Takes the helping threads of the run from a pool: a `&Pool`, or an `Arc<Pool>` for a stream that owns what it
+    /// uses, as [`into_iter`](Self::into_iter) needs. The default number of workers is then that of the pool.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use anabranch::{Pool, Stream};
+    ///
+    /// let pool = Arc::new(Pool::new(2));
+    /// let streams = (0..10u64).map(|n| Stream::from_iter(0..n).pool(&pool).map(|m| m * m).into_iter());
+    /// assert_eq!(streams.flatten().sum::<u64>(), 870);
+    /// ```
+    pub fn pool(mut self, pool: impl Into<PoolShare<'env>>) -> Self {
+        self.draft.attached.pool = Some(pool.into());
         self
     }
 
@@ -88,7 +97,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
 
     /// Sets the name of the last stage, for plans and reports.
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.last().name = name.into().into();
+        self.last_node().name = name.into().into();
         self
     }
 
@@ -111,7 +120,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     #[track_caller]
     pub fn replicate(mut self, replicas: usize) -> Self {
         assert!(replicas > 0, "a stage has 1 replica or more, not 0");
-        let last = self.last();
+        let last = self.last_node();
         assert!(
             last.role == Role::Parallel,
             "replicate({replicas}) follows `{}`, which is serial: only parallel stages have replicas",
@@ -136,7 +145,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// If the last stage is parallel.
     #[track_caller]
     pub fn dedicated(mut self) -> Self {
-        let last = self.last();
+        let last = self.last_node();
         assert!(
             last.role != Role::Parallel,
             "dedicated() follows `{}`, which is parallel: only a source or a serial stage has a thread of its own",
@@ -268,7 +277,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     }
 
     /// The stage that was last added.
-    pub(super) fn last(&mut self) -> &mut Node {
+    pub(super) fn last_node(&mut self) -> &mut Node {
         self.draft.outline.last()
     }
 }

@@ -88,7 +88,7 @@ where
         R: Route<U::Out> + 'env,
         L: Send + 'env,
         V: Send + 'env,
-        E: Send + 'env,
+        E: 'env,
         M: Admit<E>,
         N: Fn() -> L + Send + Sync + 'env,
         F: Fn(&mut L, U::Out) -> Result<V, E> + Send + Sync + 'env,
@@ -109,8 +109,8 @@ where
         let Shards { count, mut route } = shards;
         let number = move |item| (route.shard(&item) % count, item);
         let Stream { tail, draft, mode } = self.stage(Node::serial("deal"), Each(number));
-        let Tail { upstream, errors, ids, .. } = tail;
-        let tail = Tail { upstream, unit: Dealt::new(), errors, ids, shard: Some(|&(shard, _)| shard) };
+        let Tail { upstream, errors, ids, from, .. } = tail;
+        let tail = Tail { upstream, unit: Dealt::new(), errors, ids, from, shard: Some(|&(shard, _)| shard) };
         Stream { tail, draft, mode }
     }
 }

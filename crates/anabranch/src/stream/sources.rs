@@ -29,11 +29,13 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
         Self::pulled(FromIter(items.into_iter()), Node::source("from_iter"))
     }
 
-    /// A stream of what is posted from outside, from any thread. It ends when every [`Post`] is dropped.
+    /// A stream of what is posted from outside, from any thread. It ends when every [`Post`] is dropped, or when one of them
+    /// is [closed](Post::close).
     ///
-    /// Up to `capacity` items wait before the source; with 0, each is handed over in person. The source has a
-    /// thread of its own, so that workers do not wait for items. When the stream stops early, whether anything is posted or
-    /// not, posting fails.
+    /// Up to `capacity` items wait before the source; with 0, each is handed over in person. The items in the stream are
+    /// bounded by the [window](Self::window) and not by `capacity`. The source has a thread of its own, so that workers do
+    /// not wait for items. When the stream stops early, whether anything is posted or not, posting fails.
+    /// [`CancelToken`](crate::CancelToken) has a recipe for a graceful shutdown.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -54,14 +56,10 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     }
 
     pub(crate) fn posted(posted: Posted<T>) -> Self {
-        let bell = posted.bell().clone();
-        Self::pulled(posted, Node::source("channel")).rung_by(&bell)
-    }
-
-    /// The source waits for what comes from outside on a thread of its own, until this bell rings.
-    pub(super) fn rung_by(mut self, bell: &Bell) -> Self {
-        self.draft.attached.outside = Some(Arc::clone(&bell.event));
-        self.cancel(&bell.run).dedicated()
+        let (bell, supply) = (posted.bell().clone(), std::sync::Arc::clone(posted.supply()));
+        let mut stream = Self::pulled(posted, Node::source("channel")).rung_by(&bell);
+        stream.draft.attached.supply = Some(supply);
+        stream
     }
 
     /// Creates a stream of the items that a closure returns, until it returns `None`.
@@ -75,6 +73,21 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     /// ```
     pub fn from_fn<F: FnMut() -> Option<T> + Send + 'env>(next: F) -> Self {
         Self::pulled(FromIter(std::iter::from_fn(next)), Node::source("from_fn"))
+    }
+}
+
+impl<'env, V: Sync> Stream<'env, Identity<&'env V, Single>> {
+    /// A stream of references to the items of a slice.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let words = ["never", "odd", "or", "even"];
+    /// let total: usize = Stream::from_slice(&words).map(|word| word.len()).sum();
+    /// assert_eq!(total, 14);
+    /// ```
+    pub fn from_slice(items: &'env [V]) -> Self {
+        Self::pulled(FromIter(items.iter()), Node::source("from_slice"))
     }
 }
 
@@ -159,6 +172,12 @@ impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {
         let weigher = Weigher { limit, resume: limit, weigh: Box::new(weigh) };
         self.tail.upstream = self.tail.upstream.weighed(weigher);
         self
+    }
+
+    /// The source waits for what comes from outside on a thread of its own, until this bell rings.
+    pub(super) fn rung_by(mut self, bell: &Bell) -> Self {
+        self.draft.attached.outside = Some(Arc::clone(&bell.event));
+        self.cancel(&bell.run).dedicated()
     }
 
     pub(crate) fn pulled<P>(pull: P, node: Node) -> Self

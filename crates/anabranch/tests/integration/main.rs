@@ -22,6 +22,8 @@ mod shuttle_ssp;
 #[cfg(not(shuttle))]
 mod annotations;
 #[cfg(not(shuttle))]
+mod boxed;
+#[cfg(not(shuttle))]
 mod channel;
 #[cfg(not(shuttle))]
 mod compiler;
@@ -57,6 +59,8 @@ mod one_plan;
 mod passes;
 #[cfg(not(shuttle))]
 mod report;
+#[cfg(not(shuttle))]
+mod shutdown;
 #[cfg(not(shuttle))]
 mod soak;
 #[cfg(not(shuttle))]

@@ -213,7 +213,7 @@ fn serial_stages(
     let run = AssertUnwindSafe(|| {
         stream.try_for_each(|n| {
             seen.lock().unwrap().push(n);
-            Ok(())
+            Ok::<(), u64>(())
         })
     });
     match catch_unwind(run) {

@@ -36,7 +36,7 @@ fn outcome<'env>(
     let mut seen = Vec::new();
     let result = stream.try_for_each(|n| {
         seen.push(n);
-        Ok(())
+        Ok::<(), u64>(())
     });
     (seen, result.err())
 }

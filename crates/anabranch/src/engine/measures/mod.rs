@@ -188,15 +188,26 @@ impl Measures {
     }
 
     /// Gives the calling thread a track until the guard is dropped. A thread that had a track in this run
-    /// gets the same track again.
+    /// gets the same track again. A thread that has the name of one that has left goes on with the track of
+    /// that thread: so there are as many tracks as there were threads at a time, however many came and went.
     pub(crate) fn on_track(&self) -> OnTrack {
         let mut tracks = self.tracks.lock().unwrap_or_else(PoisonError::into_inner);
         let thread = std::thread::current();
-        let of_thread = |track: &&Arc<Mutex<Track>>| {
+        let is_of_thread = |track: &Arc<Mutex<Track>>| {
             track.lock().unwrap_or_else(PoisonError::into_inner).thread == thread.id()
         };
-        let track = match tracks.iter().find(of_thread) {
-            Some(track) => Arc::clone(track),
+        let is_left_behind = |track: &Arc<Mutex<Track>>| {
+            // Nobody is on it: only this list has it.
+            Arc::strong_count(track) == 1
+                && track.lock().unwrap_or_else(PoisonError::into_inner).is_of_name(&thread)
+        };
+        let of_thread = tracks.iter().find(|track| is_of_thread(track));
+        let track = match of_thread.or_else(|| tracks.iter().find(|track| is_left_behind(track))) {
+            Some(track) => {
+                let track = Arc::clone(track);
+                track.lock().unwrap_or_else(PoisonError::into_inner).take_over(&thread);
+                track
+            }
             None => {
                 let track = Arc::new(Mutex::new(Track::new(&thread, self.nodes + 1, self.events)));
                 tracks.push(Arc::clone(&track));

@@ -78,6 +78,19 @@ impl Track {
         }
     }
 
+    /// Whether the thread of this track has the same name as `thread`.
+    pub(super) fn is_of_name(&self, thread: &Thread) -> bool {
+        thread.name().is_some_and(|name| name == self.name)
+    }
+
+    /// `thread` goes on with this track.
+    pub(super) fn take_over(&mut self, thread: &Thread) {
+        if self.thread != thread.id() {
+            self.thread = thread.id();
+            self.clocks = (0, None);
+        }
+    }
+
     /// Adds a piece of work that stands for `weight` similar pieces.
     pub(super) fn work(&mut self, event: Event, tally: Tally, weight: u64) {
         let What::Node(id) = event.what else { return };
