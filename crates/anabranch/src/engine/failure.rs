@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
 /// The reason why a stream stopped at an index.
@@ -12,6 +13,21 @@ pub(crate) enum Cause {
     Error,
     /// User code panicked with this payload.
     Panic(Box<dyn Any + Send>),
+}
+
+/// Calls `f`, and returns the payload of its panic if it panics.
+///
+/// It takes a trait object so that a panic is caught by code that is compiled once, and not again in each user's crate
+/// for each stage.
+#[inline(never)]
+pub(super) fn caught(f: &mut dyn FnMut()) -> Result<(), Box<dyn Any + Send>> {
+    catch_unwind(AssertUnwindSafe(f))
+}
+
+/// Drops `value`, and returns the payload of its panic if that panics.
+pub(super) fn caught_drop<T>(value: T) -> Result<(), Box<dyn Any + Send>> {
+    let mut value = Some(value);
+    caught(&mut || drop(value.take()))
 }
 
 impl fmt::Debug for Cause {

@@ -1,10 +1,9 @@
 //! The state that all threads of one run share.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
-use super::failure::{Cause, First, Position};
+use super::failure::{Cause, First, Position, caught_drop};
 use super::gate::Feed;
 use super::measures::Measures;
 use super::span::Spans;
@@ -191,7 +190,7 @@ impl Run {
     /// Drops the leftovers of a run that is over: items behind its end, states and closures. If a drop
     /// panics, the panic is the outcome of the run, unless something has failed before.
     pub(crate) fn drop_leftovers<L>(&self, leftovers: L) {
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(move || drop(leftovers))) {
+        if let Err(payload) = caught_drop(leftovers) {
             self.halt(Position::END, Cause::Panic(payload));
         }
     }

@@ -1,12 +1,10 @@
 //! A worker walks a line from its sink to its source and does the work that it finds (rules 8, 9 and 11).
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use anabranch_record::crew::{Guest, Offer};
 use anabranch_record::sync::{Ordering, fence, spin_hint};
 
 use super::clock::Moment;
-use super::failure::{Cause, Position};
+use super::failure::{Cause, Position, caught_drop};
 use super::hop::{Carrier, QUICK_SOURCE_NS};
 use super::line::{Farm, Line, Place, PlaceUnit, Poked, Station};
 use super::measures::Measures;
@@ -401,7 +399,7 @@ impl<'l, 'env> Worker<'l, 'env> {
     fn drop_carriers(self) {
         let Self { carriers, run, .. } = self;
         for carrier in carriers {
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(move || drop(carrier))) {
+            if let Err(payload) = caught_drop(carrier) {
                 run.halt(Position::END, Cause::Panic(payload));
             }
         }
