@@ -1,4 +1,4 @@
-//! The time of the compiler: a long function with and without annotations, and what a pipeline adds.
+//! The time of the compiler: a long function with and without annotations, and the time that a pipeline adds.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ pub fn measure(programs: &Programs, quick: bool) -> Vec<Row> {
             (began.elapsed().as_secs_f64(), Digest::EMPTY)
         })
     };
-    // What the programs depend on is compiled before, and not counted.
+    // The dependencies of the programs are compiled first, and their time does not count.
     for profile in [USUAL, "dev"] {
         let built = programs.cargo(&["build", "--quiet", "--profile", profile]).expect("cargo");
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));

@@ -1,6 +1,7 @@
-//! Programs with many short pipelines, to tell what one of them costs the compiler.
+//! Programs with many short pipelines. They show how much compile time one pipeline takes.
 
-/// The programs, and how many pipelines each has. A user's pipeline costs the difference of two, by the number.
+/// The programs, and how many pipelines each has. The difference in compile time of two programs of one
+/// library, over the difference of these numbers, is the time that one pipeline adds.
 pub const SOURCES: [(&str, Library, usize); 5] = [
     ("anabranch1", Library::Anabranch, 1),
     ("anabranch21", Library::Anabranch, 21),
@@ -9,17 +10,18 @@ pub const SOURCES: [(&str, Library, usize); 5] = [
     ("stages120", Library::Anabranch, STAGES / 3),
 ];
 
-/// The last program has this many stages, three in each pipeline.
+/// The number of stages of the last program, three in each pipeline.
 pub const STAGES: usize = 120;
 
-/// Whose pipelines a program has.
+/// The library whose pipelines a program has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Library {
     Anabranch,
     Rayon,
 }
 
-/// A program whose `main` calls each of its pipelines. Each pipeline is a function with three stages and an end.
+/// A program whose `main` calls each of its pipelines. Each pipeline is a function with three stages and an
+/// end.
 pub fn source(library: Library, pipelines: usize) -> String {
     let one = |number: usize| {
         let body = match library {

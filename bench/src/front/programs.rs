@@ -85,7 +85,7 @@ impl Programs {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(cargo);
         command.args(arguments).current_dir(&self.folder);
-        // What is compiled again is compiled whole.
+        // Without incremental compilation, a program is compiled whole each time.
         command.env("CARGO_TARGET_DIR", self.folder.join("target")).env("CARGO_INCREMENTAL", "0");
         command.output().map_err(|error| format!("cargo: {error}"))
     }

@@ -26,7 +26,8 @@ pub trait Unit: Sync {
     /// The state that each worker has for the unit.
     type Local;
 
-    /// Whether the items were dealt to shards. Then the items of one shard must be processed one after another.
+    /// Whether the items were dealt to shards. Then the items of one shard must be processed one after
+    /// another.
     #[doc(hidden)]
     const IS_DEALT: bool = false;
 

@@ -35,7 +35,8 @@ pub(crate) struct Assembly<'run> {
     pub(crate) run: Arc<Run>,
     pub(crate) plan: Plan,
     domains: Vec<Ends>,
-    /// For each node, the event at which its dedicated thread waits, if it has such a thread. Empty if no node has one.
+    /// For each node, the event at which its dedicated thread waits, if it has such a thread. Empty if no
+    /// node has one.
     own: Vec<Option<Arc<EventCount>>>,
     places: Vec<Place<'run>>,
     /// The source of the inline executor.
@@ -54,8 +55,8 @@ struct Ends {
     opened_by: usize,
 }
 
-/// The events of the nodes that have dedicated threads, by node. Empty if no node has one. `outside` is the event of a
-/// source whose items come from outside the run: the threads that post items notify it too.
+/// The events of the nodes that have dedicated threads, by node. Empty if no node has one. `outside` is the
+/// event of a source whose items come from outside the run: the threads that post items notify it too.
 pub(crate) fn own_events(plan: &Plan, outside: Option<&Arc<EventCount>>) -> Vec<Option<Arc<EventCount>>> {
     let event = |role: Role| match outside {
         Some(event) if role == Role::Source => Arc::clone(event),

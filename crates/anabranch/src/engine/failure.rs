@@ -18,8 +18,8 @@ pub(crate) enum Cause {
 
 /// Calls `f`, and returns the payload of its panic if it panics.
 ///
-/// It takes a trait object so that a panic is caught by code that is compiled once, and not again in each user's crate
-/// for each stage.
+/// `f` is a trait object so that the code that catches a panic is compiled once, and not for each stage of
+/// each user's crate.
 #[inline(never)]
 pub(super) fn caught(f: &mut dyn FnMut()) -> Result<(), Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(f))

@@ -122,9 +122,10 @@ where
             (hop, Lane::Stamped(lane))
         };
         let node = &assembly.plan.nodes[ids.start];
-        // The constant is tested by itself: where it is false, the node of shards is not compiled.
+        // The condition is the constant alone. If the constant is false, the node of shards is not compiled.
         if U::IS_DEALT {
-            let shard_of = shard.expect("a stage that deals items says how");
+            let shard_of =
+                shard.expect("a stage that deals items to shards has a function that chooses the shard");
             let shards = node.replicas.unwrap_or(1);
             assembly.parallel(ids.start, ShardedNode::new(spot, hop, unit, shard_of, shards));
         } else {

@@ -72,7 +72,8 @@ pub(super) struct Worker<'l, 'env> {
     window: u64,
     /// The place of the slow source from which the last step has pulled, if it has.
     pulled: Option<usize>,
-    /// Whether this was the only worker when its walk began. No other worker can have left work behind since then.
+    /// Whether this was the only worker when its walk began. No other worker can have left work behind since
+    /// then.
     walks_alone: bool,
     /// The running mean of the worker's waits, in nanoseconds.
     wait: u64,
@@ -229,8 +230,8 @@ impl<'l, 'env> Worker<'l, 'env> {
     fn step(&mut self) -> bool {
         let line = self.line;
         self.walks_alone = false;
-        // The last item has notified a worker that sleeps, and that worker will take it. This one asks the slow source for
-        // the next item meanwhile (rule 8).
+        // The last item has notified a worker that sleeps, and that worker will take it. This one asks the
+        // slow source for the next item meanwhile (rule 8).
         if let Some(source) = self.pulled.take()
             && self.run.event.sleepers() > 0
             && self.serve(source)

@@ -42,8 +42,8 @@ pub(crate) struct Code<F> {
     context: Owned,
 }
 
-// SAFETY: `anabranch.h` demands that the functions of parallel stages, and the functions that make states, may be called
-// by several threads at once with the same context; all others are called through `&mut`.
+// SAFETY: `anabranch.h` demands that the functions of parallel stages, and the functions that make states,
+// may be called by several threads at once with the same context; all others are called through `&mut`.
 unsafe impl<F: Sync> Sync for Code<F> {}
 
 impl<F> Code<F> {
@@ -65,8 +65,8 @@ impl Source {
     pub(crate) fn next(&mut self, error: Option<Destroy>) -> Given {
         loop {
             let mut item = ptr::null_mut();
-            // SAFETY: the function and its context came together, and `&mut` proves that no other thread calls it. It
-            // may write to the variable `item`, which belongs to this call.
+            // SAFETY: the function and its context came together, and `&mut` proves that no other thread
+            // calls it. It may write to the variable `item`, which belongs to this call.
             let status = unsafe { (self.code.call)(self.code.context.get(), &raw mut item) };
             match given(status, item, self.output, error) {
                 Err(Failure::End) => return Ok(None),
@@ -121,8 +121,8 @@ impl Stage {
     /// that one thread at a time calls a serial stage.
     pub(crate) fn call(&self, local: &mut Local, item: Owned, error: Option<Destroy>) -> Given {
         let mut item = item.release();
-        // SAFETY: the function came with this context. It now owns the item, and may write to the variable `item`, which
-        // belongs to this call. The state belongs to this thread.
+        // SAFETY: the function came with this context. It now owns the item, and may write to the variable
+        // `item`, which belongs to this call. The state belongs to this thread.
         let status = unsafe { (self.code.call)(self.code.context.get(), local.0, &raw mut item) };
         given(status, item, self.output, error)
     }

@@ -12,8 +12,8 @@ pub(crate) struct Owned {
     destroy: Option<Destroy>,
 }
 
-// SAFETY: `anabranch.h` demands of items, errors, contexts and states that they may be used and destroyed on any thread,
-// by one thread at a time; contexts of parallel stages also by several at once.
+// SAFETY: `anabranch.h` demands of items, errors, contexts and states that they may be used and destroyed on
+// any thread, by one thread at a time; contexts of parallel stages also by several at once.
 unsafe impl Send for Owned {}
 
 impl Owned {
@@ -37,8 +37,8 @@ impl Owned {
 impl Drop for Owned {
     fn drop(&mut self) {
         if let (Some(destroy), false) = (self.destroy, self.pointer.is_null()) {
-            // SAFETY: the pointer came from C together with this function, which `anabranch.h` demands to be fit for it,
-            // and nothing else has destroyed it: `release` takes the function away.
+            // SAFETY: the pointer came from C together with this function, which `anabranch.h` demands to be
+            // fit for it, and nothing else has destroyed it: `release` takes the function away.
             unsafe { destroy(self.pointer) }
         }
     }

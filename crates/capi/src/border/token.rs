@@ -33,7 +33,8 @@ pub extern "C" fn anabranch_token_new() -> *mut CancelToken {
 pub unsafe extern "C" fn anabranch_token_free(token: *mut CancelToken) {
     if !token.is_null() {
         status(|| {
-            // SAFETY: it is from `anabranch_token_new`, and this is the only time that it is freed. Streams have clones.
+            // SAFETY: it is from `anabranch_token_new`, and this is the only time that it is freed. Streams
+            // have clones.
             drop(unsafe { Box::from_raw(token) });
             Ok(())
         });

@@ -70,7 +70,7 @@ fn one_worker_fuses_whatever_is_serial_and_needs_no_costs() {
     assert_eq!(units(&plan), [0, 0, 0, 1, 2]);
     assert_eq!(
         texts(&notes)[1],
-        "fuse: `read`, `a` and `b` run as one: all are serial, and one worker has nobody to hand items to"
+        "fuse: `read`, `a` and `b` run as one: all are serial, and with one worker there is no other to hand items to"
     );
 }
 
@@ -150,7 +150,7 @@ fn windows_become_as_narrow_as_the_items_allow() {
     fine.nodes[1].cost = Some(20);
     assert!(choose_window(&mut fine, &Machine::new(4), None).is_empty());
     let notes = choose_window(&mut fine, &Machine::new(4), Some(1_000));
-    assert!(notes[0].text.ends_with("not 320: more would help and is not allowed"), "{}", notes[0]);
+    assert!(notes[0].text.ends_with("not 320: more would help, but is not allowed"), "{}", notes[0]);
     choose_window(&mut fine, &Machine::new(4), Some(usize::MAX));
     assert_eq!(fine.domains[0].window, 4_096);
 }

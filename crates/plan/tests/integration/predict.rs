@@ -232,7 +232,7 @@ fn one_core_is_named_and_not_the_handing_over() {
     assert_eq!(
         on_one.advice,
         "The core is busy, 83 % of the time with `encode`. Make that cheaper, or use more cores; more workers \
-         bring nothing."
+         gain nothing."
     );
 }
 
@@ -365,11 +365,14 @@ fn a_line_of_numbers_and_one_of_words() {
         "111 k items/s, 9 µs an item with 4 workers: 4 times as fast as the sequential loop; an item is under \
          way for 216 µs"
     );
-    assert_eq!(four.advice, "All 4 workers are busy, 83 % of the time with `encode`. More help, up to 8.");
+    assert_eq!(
+        four.advice,
+        "All 4 workers are busy, 83 % of the time with `encode`. More workers help, up to 8."
+    );
     let eight = compressor().predict_on(&ideal(64), 8).unwrap();
     assert_eq!(
         eight.advice,
-        "`write` is serial and busy all the time, 5 µs an item: more than 8 workers bring nothing. Make it \
+        "`write` is serial and busy all the time, 5 µs an item: more than 8 workers gain nothing. Make it \
          cheaper, or move work from it into a parallel stage."
     );
 }
