@@ -376,7 +376,8 @@ impl<'run, S: Send + 'run> Taker<'run, S> {
         Self { id, end: End::Read(Box::new(read)) }
     }
 
-    /// Puts a parallel unit behind another one, whose results go to `outlet`. Gives both back if it is none.
+    /// Puts the taker behind a parallel unit whose results go to `outlet`. Returns both unchanged if the
+    /// taker is not a parallel unit.
     pub(super) fn behind(
         self,
         assembly: &mut Assembly<'run>,
@@ -388,7 +389,7 @@ impl<'run, S: Send + 'run> Taker<'run, S> {
         }
     }
 
-    /// Whether it is a parallel unit.
+    /// Whether the taker is a parallel unit.
     pub(super) fn is_unit(&self) -> bool {
         matches!(&self.end, End::Read(read) if read.is_unit())
     }
@@ -401,12 +402,13 @@ pub(crate) trait Read<S: Send> {
     where
         Self: 'run;
 
-    /// Whether it is a parallel unit, which may also be put [behind](Self::behind) another one.
+    /// Whether the node is a parallel unit, which can also be put [behind](Self::behind) another one.
     fn is_unit(&self) -> bool {
         false
     }
 
-    /// Becomes part of the line behind a parallel unit, whose results are put into a lane of `outlet` in the end.
+    /// Puts the node behind another parallel unit. The last of these units puts its results into a lane of
+    /// `outlet`.
     fn behind<'run>(self: Box<Self>, _: &mut Assembly<'run>, _: Outlet) -> Box<dyn Behind<S> + 'run>
     where
         Self: 'run,

@@ -55,7 +55,7 @@ pub(crate) struct Run {
     pub(crate) is_crowded: bool,
     /// The supply of the source's items, if they come from outside.
     pub(crate) feed: Option<std::sync::Arc<dyn Feed>>,
-    /// Present if the items of the source were accepted before it gives them.
+    /// The supply of the source, if it accepts items from outside before it gives them.
     pub(crate) supply: Option<std::sync::Arc<Supply>>,
     /// Whether workers spin instead of parking.
     pub(crate) always_spins: bool,
@@ -126,7 +126,8 @@ impl Run {
         self.stopping.store(true, Ordering::Release);
     }
 
-    /// Ends the stream in good order: what the source has given or has accepted from outside is finished.
+    /// Ends the stream after the items that the source has given or has accepted from outside. They are
+    /// finished.
     pub(crate) fn drain(&self) {
         match &self.supply {
             Some(supply) => {
@@ -137,7 +138,7 @@ impl Run {
         }
     }
 
-    /// Ends the stream where the source stands: what is in flight is finished.
+    /// Ends the stream after the items that the source has given. They are finished.
     pub(crate) fn end_source(&self) {
         self.draining.store(true, Ordering::Release);
         self.stop_pulling();
