@@ -16,8 +16,11 @@ pub(crate) fn encoder_memory(dictionary: u32) -> u64 {
     dictionary * 19 / 2 + 4 * hashes + (3 << 20)
 }
 
-/// Appends the stream that stands for `data` to `out`.
-pub(crate) fn encode(filters: &Filters, data: &[u8], out: &mut Vec<u8>) {
+/// How much an encoder is given at once, in bytes, so that one sees how far it is. What comes out does not depend on it.
+const PORTION: usize = 256 << 10;
+
+/// Appends the stream that stands for `data` to `out`, and tells `watch` how many more bytes are encoded.
+pub(crate) fn encode(filters: &Filters, data: &[u8], out: &mut Vec<u8>, watch: &mut dyn FnMut(usize)) {
     let mut stream = Stream::new_raw_encoder(filters).unwrap_or_else(|error| match error {
         Error::Mem => panic!("no memory for the encoder: a smaller dictionary takes less"),
         error => panic!("the settings were checked: {error}"),
@@ -26,8 +29,15 @@ pub(crate) fn encode(filters: &Filters, data: &[u8], out: &mut Vec<u8>) {
         if out.capacity() == out.len() {
             out.reserve(out.len() / 4 + 4096);
         }
-        let rest = &data[stream.total_in() as usize..];
-        match stream.process_vec(rest, out, Action::Finish) {
+        let begin = stream.total_in() as usize;
+        let rest = &data[begin..];
+        let (portion, action) = match rest.split_at_checked(PORTION) {
+            Some((portion, behind)) if !behind.is_empty() => (portion, Action::Run),
+            _ => (rest, Action::Finish),
+        };
+        let status = stream.process_vec(portion, out, action);
+        watch(stream.total_in() as usize - begin);
+        match status {
             Ok(Status::StreamEnd) => return,
             Ok(_) => {}
             Err(error) => panic!("any data can be encoded: {error}"),

@@ -98,8 +98,13 @@ pub trait Scan {
     /// As [`next`](Self::next), or if the file must not end here: it was cut.
     fn finish(&mut self, data: &mut Vec<u8>) -> Result<Option<Scanned<Self::Whole>>, Self::Error>;
 
+    /// What makes decoders for the parts of this file, on any thread.
+    fn decoders(&self) -> impl Fn() -> Self::Decoder + Send + Sync + use<Self>;
+
     /// Makes what decodes the parts of this file.
-    fn decoder(&self) -> Self::Decoder;
+    fn decoder(&self) -> Self::Decoder {
+        self.decoders()()
+    }
 
     /// Decodes and verifies a whole part, into the allocation of `data`, whose contents are dropped.
     ///

@@ -137,13 +137,12 @@ impl Decompression {
         }
         let (before, offset) = (first.number - 1, first.bytes().start);
         let input = Along::at(places, offset).take(last.bytes().end - offset);
-        let pool = conduct.pool;
         let done = match first.kind {
             Kind::GzipMembers | Kind::DeflateBlocks | Kind::Bzip2Block { .. } => return Ok(false),
             Kind::LzipMember => {
                 let scanner = self.lzip_scanner(self.workers).at(before, offset);
                 carry_out(
-                    pipes::parts::decompress(scanner, self.crew(Format::Lzip), input, pool),
+                    pipes::parts::decompress(scanner, self.crew(Format::Lzip), input, *conduct),
                     conduct,
                     write,
                 )
@@ -151,7 +150,7 @@ impl Decompression {
             Kind::XzBlock { check, stream } => {
                 let scanner = self.xz_scanner(self.workers).at(check, stream, before, offset);
                 carry_out(
-                    pipes::parts::decompress(scanner, self.crew(Format::Xz), input, pool),
+                    pipes::parts::decompress(scanner, self.crew(Format::Xz), input, *conduct),
                     conduct,
                     write,
                 )
@@ -159,7 +158,7 @@ impl Decompression {
             Kind::ZstdFrame => {
                 let scanner = self.zstd_scanner_at(before, offset);
                 carry_out(
-                    pipes::parts::decompress(scanner, self.crew(Format::Zstd), input, pool),
+                    pipes::parts::decompress(scanner, self.crew(Format::Zstd), input, *conduct),
                     conduct,
                     write,
                 )

@@ -129,18 +129,18 @@ impl Compression {
     ) -> Result<Compressed, Error> {
         let mut input = Counted::new(input);
         let output = Counted::new(output);
-        let (read, pool) = (&mut input, conduct.pool);
+        let read = &mut input;
         let output = match self.format {
             Format::Gzip => {
                 let mut file = pipes::gzip::writer(self, output);
                 let write = |member: Encoded| file.write(&member).map_err(Error::Write);
-                carry_out(pipes::gzip::compress(self, read, pool), &conduct, write)?;
+                carry_out(pipes::gzip::compress(self, read, conduct), &conduct, write)?;
                 file.finish()
             }
             Format::Bzip2 => {
                 let mut file = StreamWriter::new(output, pipes::bzip2::level(self));
                 let write = |block: EncodedBlock| file.write(&block).map_err(Error::Write);
-                carry_out(pipes::bzip2::compress(self, read, pool), &conduct, write)?;
+                carry_out(pipes::bzip2::compress(self, read, conduct), &conduct, write)?;
                 file.finish()
             }
             Format::Zstd => {
@@ -148,20 +148,20 @@ impl Compression {
                 let write = |(frame, contents): pipes::zstd::Encoded| {
                     file.write(&frame, contents).map_err(Error::Write)
                 };
-                carry_out(pipes::zstd::compress(self, read, pool), &conduct, write)?;
+                carry_out(pipes::zstd::compress(self, read, conduct), &conduct, write)?;
                 file.finish()
             }
             Format::Compress => pipes::not_written(self.format),
             Format::Lzip => {
                 let mut output = output;
                 let write = |member: Vec<u8>| output.write_all(&member).map_err(Error::Write);
-                carry_out(pipes::lzip::compress(self, read, pool), &conduct, write)?;
+                carry_out(pipes::lzip::compress(self, read, conduct), &conduct, write)?;
                 Ok(output)
             }
             Format::Xz => {
                 let mut file = xz::StreamWriter::new(output, self.lzma.check);
                 let write = |block: xz::EncodedBlock| file.write(&block).map_err(Error::Write);
-                carry_out(pipes::xz::compress(self, read, pool), &conduct, write)?;
+                carry_out(pipes::xz::compress(self, read, conduct), &conduct, write)?;
                 file.finish()
             }
         };
@@ -297,12 +297,12 @@ impl Compression {
         let mut nothing = Counted::new(&mut nothing as &mut (dyn Read + Send));
         let input = &mut nothing;
         match self.format {
-            Format::Gzip => pipes::gzip::compress(self, input, None).plan(),
-            Format::Bzip2 => pipes::bzip2::compress(self, input, None).plan(),
-            Format::Zstd => pipes::zstd::compress(self, input, None).plan(),
+            Format::Gzip => pipes::gzip::compress(self, input, Conduct::default()).plan(),
+            Format::Bzip2 => pipes::bzip2::compress(self, input, Conduct::default()).plan(),
+            Format::Zstd => pipes::zstd::compress(self, input, Conduct::default()).plan(),
             Format::Compress => pipes::not_written(self.format),
-            Format::Lzip => pipes::lzip::compress(self, input, None).plan(),
-            Format::Xz => pipes::xz::compress(self, input, None).plan(),
+            Format::Lzip => pipes::lzip::compress(self, input, Conduct::default()).plan(),
+            Format::Xz => pipes::xz::compress(self, input, Conduct::default()).plan(),
         }
     }
 }

@@ -11,8 +11,31 @@ pub struct Conduct<'a> {
     pub pool: Option<&'a Pool>,
     /// Gets a report when the run is over, whether it failed or not.
     pub report: Option<&'a dyn Fn(&Report)>,
+    /// Is told each time that some bytes of the input are done with: how many. They are encoded, or decoded, or as good as that.
+    /// It may be called by any thread.
+    pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
     /// The report has what each thread did and when, for [`Report::to_trace`].
     pub traces: bool,
+}
+
+impl<'a> Conduct<'a> {
+    /// How what is done is told.
+    pub(crate) fn advance(&self) -> Advance<'a> {
+        Advance(self.progress)
+    }
+}
+
+/// Tells what is done.
+#[derive(Clone, Copy)]
+pub(crate) struct Advance<'a>(Option<&'a (dyn Fn(u64) + Sync)>);
+
+impl Advance<'_> {
+    /// So many bytes of the input are done with.
+    pub(crate) fn by(self, bytes: usize) {
+        if let Some(progress) = self.0 {
+            progress(bytes as u64);
+        }
+    }
 }
 
 impl fmt::Debug for Conduct<'_> {
@@ -20,6 +43,7 @@ impl fmt::Debug for Conduct<'_> {
         f.debug_struct("Conduct")
             .field("pool", &self.pool)
             .field("report", &self.report.is_some())
+            .field("progress", &self.progress.is_some())
             .field("traces", &self.traces)
             .finish()
     }

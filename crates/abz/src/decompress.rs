@@ -1,6 +1,7 @@
 //! A compressed file in, plain data out.
 
 use std::io::{self, Read, Write};
+use std::sync::atomic::AtomicU64;
 
 use abz_codec::bzip2::{self, Assembler, Decoded};
 use abz_codec::parts::{Room, Scan};
@@ -39,6 +40,9 @@ pub struct Decompressed {
     /// The offset in the input of bytes after the last member that are neither a member nor zeros, if there are
     /// any. The data before them is whole and right.
     pub garbage_at: Option<u64>,
+    /// Of a file of gzip, the number of the first member that is not as large as the extra field of its header seems to say, if
+    /// there is one. That is no fault: from there on no such size is believed.
+    pub mistaken: Option<u64>,
 }
 
 impl Default for Decompression {
@@ -104,6 +108,7 @@ impl Decompression {
     ) -> Result<Decompressed, Error> {
         let mut input = Counted::new(input);
         let mut output = Counted::new(output);
+        let mistaken = AtomicU64::new(0);
         let result = {
             let (format, mut whole) = Format::sniff(&mut input).map_err(Error::Read)?;
             let whole: &mut (dyn Read + Send) = &mut whole;
@@ -120,7 +125,7 @@ impl Decompression {
                     self.parts((self.xz_scanner(self.workers), Format::Xz), &conduct, whole, &mut output)
                 }
                 // What is wrong with any other file, too, is for this one to tell.
-                Some(Format::Gzip) | None => self.gunzip(&conduct, whole, &mut output),
+                Some(Format::Gzip) | None => self.gunzip(&conduct, whole, &mut output, &mistaken),
             }
         };
         let garbage_at = match result {
@@ -128,7 +133,8 @@ impl Decompression {
             Err(error) => Some(error.is_garbage_at().ok_or(error)?),
         };
         output.flush().map_err(Error::Write)?;
-        Ok(Decompressed { read: input.bytes, written: output.bytes, garbage_at })
+        let mistaken = Some(mistaken.into_inner()).filter(|&number| number > 0);
+        Ok(Decompressed { read: input.bytes, written: output.bytes, garbage_at, mistaken })
     }
 
     fn gunzip(
@@ -136,8 +142,9 @@ impl Decompression {
         conduct: &Conduct<'_>,
         input: impl Read + Send,
         mut output: impl Write + Send,
+        mistaken: &AtomicU64,
     ) -> Result<(), Error> {
-        let stream = pipes::gzip::decompress(self.workers_within(), input, conduct.pool);
+        let stream = pipes::gzip::decompress(self.workers_within(), input, *conduct, mistaken);
         carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
     }
 
@@ -149,7 +156,7 @@ impl Decompression {
     ) -> Result<(), Error> {
         let mut assembler = Assembler::new();
         let mut write = |contents: bzip2::Contents| contents.write_to(&mut output).map_err(Error::Write);
-        let stream = pipes::bzip2::decompress(self.workers_within(), input, conduct.pool);
+        let stream = pipes::bzip2::decompress(self.workers_within(), input, *conduct);
         carry_out(stream, conduct, |decoded: Decoded| {
             assembler.next(decoded)?.map_or(Ok(0), &mut write).map(drop)
         })?;
@@ -165,7 +172,7 @@ impl Decompression {
         input: impl Read + Send,
         mut output: impl Write + Send,
     ) -> Result<(), Error> {
-        let stream = pipes::lzw::decompress(self.workers, input, conduct.pool);
+        let stream = pipes::lzw::decompress(self.workers, input, *conduct);
         carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
     }
 
@@ -212,7 +219,7 @@ impl Decompression {
         S: Scan + Send,
         Error: From<S::Error>,
     {
-        let stream = pipes::parts::decompress(scanner, self.crew(format), input, conduct.pool);
+        let stream = pipes::parts::decompress(scanner, self.crew(format), input, *conduct);
         carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
     }
 
@@ -234,16 +241,26 @@ impl Decompression {
     pub fn plan(&self, format: Format) -> Plan {
         let input: &mut (dyn Read + Send) = &mut io::empty();
         match format {
-            Format::Gzip => pipes::gzip::decompress(self.workers, input, None).plan(),
-            Format::Bzip2 => pipes::bzip2::decompress(self.workers, input, None).plan(),
-            Format::Compress => pipes::lzw::decompress(self.workers, input, None).plan(),
-            Format::Xz => pipes::parts::decompress(xz::Scanner::new(), self.crew(format), input, None).plan(),
+            Format::Gzip => {
+                pipes::gzip::decompress(self.workers, input, Conduct::default(), &AtomicU64::new(0)).plan()
+            }
+            Format::Bzip2 => pipes::bzip2::decompress(self.workers, input, Conduct::default()).plan(),
+            Format::Compress => pipes::lzw::decompress(self.workers, input, Conduct::default()).plan(),
+            Format::Xz => {
+                pipes::parts::decompress(xz::Scanner::new(), self.crew(format), input, Conduct::default())
+                    .plan()
+            }
             Format::Zstd => {
-                pipes::parts::decompress(self.zstd_scanner(), self.crew(format), input, None).plan()
+                pipes::parts::decompress(self.zstd_scanner(), self.crew(format), input, Conduct::default())
+                    .plan()
             }
-            Format::Lzip => {
-                pipes::parts::decompress(lzip::Scanner::new(self.lzip), self.crew(format), input, None).plan()
-            }
+            Format::Lzip => pipes::parts::decompress(
+                lzip::Scanner::new(self.lzip),
+                self.crew(format),
+                input,
+                Conduct::default(),
+            )
+            .plan(),
         }
     }
 }

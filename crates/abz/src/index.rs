@@ -118,7 +118,7 @@ impl Decompression {
             tally.end_part(part);
             Ok::<(), Error>(())
         };
-        let stream = pipes::bzip2::decompress(self.workers_within(), file, conduct.pool);
+        let stream = pipes::bzip2::decompress(self.workers_within(), file, *conduct);
         let done = carry_out(stream, conduct, |decoded: Decoded| match assembler.next(decoded)? {
             Some(contents) => add(&assembler, contents),
             None => Ok(()),

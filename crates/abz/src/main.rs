@@ -6,13 +6,13 @@ mod command;
 use std::process::ExitCode;
 
 use command::sandbox::Sandbox;
-use command::{Console, Options, bench, interrupt, jobs};
+use command::{Console, bench, interrupt, jobs};
 
 fn main() -> ExitCode {
     if let Some(went_well) = bench::child::run() {
         return if went_well { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
-    let options = match Options::from_command_line() {
+    let options = match command::options() {
         Ok(options) => options,
         Err(status) => return status,
     };

@@ -167,7 +167,7 @@ impl Compression {
             (Format::Gzip, input) => {
                 let mut input = Counted::new(in_order(input));
                 let written =
-                    write_out!(pipes::gzip::compress(self, &mut input, pool), &conduct, output, |to| {
+                    write_out!(pipes::gzip::compress(self, &mut input, conduct), &conduct, output, |to| {
                         pipes::gzip::writer(self, to)
                     });
                 (input.bytes, written)
@@ -176,7 +176,7 @@ impl Compression {
                 let level = pipes::bzip2::level(self);
                 let mut input = Counted::new(in_order(input));
                 let written =
-                    write_out!(pipes::bzip2::compress(self, &mut input, pool), &conduct, output, |to| {
+                    write_out!(pipes::bzip2::compress(self, &mut input, conduct), &conduct, output, |to| {
                         StreamWriter::new(to, level)
                     });
                 (input.bytes, written)
@@ -228,9 +228,12 @@ impl Decompression {
             })
             .name("write");
         match carry_out(stream, &conduct, |()| Ok(())) {
-            Ok(()) => {
-                Ok(Some(Decompressed { read: input.size(), written: index.uncompressed(), garbage_at: None }))
-            }
+            Ok(()) => Ok(Some(Decompressed {
+                read: input.size(),
+                written: index.uncompressed(),
+                garbage_at: None,
+                mistaken: None,
+            })),
             Err(Error::Gzip(_)) => Ok(None),
             Err(error) => Err(error),
         }

@@ -167,25 +167,33 @@ impl Tools {
         let mut input = Counted::new(input);
         let mut output = Counted::new(output);
         let (format, whole) = Format::sniff(&mut input).map_err(Error::Read)?;
+        let mut mistaken = None;
         let result = match format {
             Some(Format::Bzip2) => bunzip2(whole, &mut output),
             Some(Format::Zstd) => self.parts(decompression.zstd_scanner(), whole, &mut output),
             Some(Format::Compress) => uncompress(whole, &mut output),
             Some(Format::Lzip) => self.parts(decompression.lzip_scanner(1), whole, &mut output),
             Some(Format::Xz) => self.parts(decompression.xz_scanner(1), whole, &mut output),
-            Some(Format::Gzip) | None => self.gunzip(whole, &mut output),
+            Some(Format::Gzip) | None => self.gunzip(whole, &mut output, &mut mistaken),
         };
         let garbage_at = match result {
             Ok(()) => None,
             Err(error) => Some(error.is_garbage_at().ok_or(error)?),
         };
         output.flush().map_err(Error::Write)?;
-        Ok(Decompressed { read: input.bytes, written: output.bytes, garbage_at })
+        Ok(Decompressed { read: input.bytes, written: output.bytes, garbage_at, mistaken })
     }
 
-    fn gunzip(&mut self, input: impl Read, mut output: impl Write) -> Result<(), Error> {
+    fn gunzip(
+        &mut self,
+        input: impl Read,
+        mut output: impl Write,
+        mistaken: &mut Option<u64>,
+    ) -> Result<(), Error> {
         let decoder = self.gzip_decoder.get_or_insert_default();
-        for piece in gzip::Splitter::new(input) {
+        let mut pieces = gzip::Splitter::new(input);
+        while let Some(piece) = pieces.next() {
+            *mistaken = pieces.mistaken();
             let data = match piece? {
                 gzip::Piece::Member(member) => {
                     decoder.decode_into(&member, &mut self.data)?;

@@ -1,6 +1,6 @@
 //! Copies a file, and can resume a copy that has failed. Every block is checked before it is written, and the
-//! written blocks are exactly those before the failure. `tests/integration/examples.rs` checks that the five forms of the
-//! loop agree.
+//! written blocks are exactly those before the failure. `tests/integration/examples.rs` checks that the five
+//! forms of the loop agree.
 //!
 //! `cargo run --release --example resume FROM TO` continues at the present length of `TO`.
 
@@ -80,14 +80,14 @@ pub fn builder(
     from.seek(SeekFrom::Start(*done))?;
     to.seek(SeekFrom::Start(*done))?;
     let mut sums = Vec::new();
-    Stream::try_from_fn(|| read_block(&mut from))
-        .try_map(|block| check(&block).map(|sum| (sum, block)))
-        .try_for_each(|(sum, block)| -> io::Result<()> {
+    Stream::try_from_fn(|| read_block(&mut from)).try_map(|block| Ok((check(&block)?, block))).try_for_each(
+        |(sum, block)| -> io::Result<()> {
             to.write_all(&block)?;
             *done += block.len() as u64;
             sums.push(sum);
             Ok(())
-        })?;
+        },
+    )?;
     Ok(sums)
 }
 

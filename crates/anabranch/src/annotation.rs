@@ -307,7 +307,7 @@ impl<R> Keep for Fails<R> {}
 pub trait Ask {
     /// The value with which the loop goes on.
     type Value;
-    /// What is left if the function returns.
+    /// The part of the value that stops the loop: an error, `None` or a break.
     type Residual;
     /// Decides whether the loop goes on.
     fn ask(self) -> ControlFlow<Self::Residual, Self::Value>;

@@ -16,9 +16,10 @@ use crate::engine::Run;
 ///
 /// # A graceful shutdown with a deadline
 ///
-/// A stream of a [channel](crate::Stream::channel) loses nothing when it drains: posting fails and gives its item back, and
-/// every item that was accepted before is handled. After the deadline, `cancel` drops what is left, and
-/// [`Stopped`] says how much that was. [`Post::take_back`](crate::Post::take_back) saves what has not entered the stream.
+/// A stream of a [channel](crate::Stream::channel) loses no item when it drains. From then on, `post` fails
+/// and returns its item, and the stream handles every item that was accepted before. If the deadline passes,
+/// `cancel` drops the items that are not handled yet, and [`Stopped`] counts them.
+/// [`Post::take_back`](crate::Post::take_back) saves those that have not entered the stream.
 ///
 /// ```
 /// use std::{thread, time::Duration};
@@ -90,8 +91,9 @@ enum Asked {
 pub struct Stopped {
     /// How many items have reached the end, or would have reached it if no stage had dropped or kept them.
     pub delivered: u64,
-    /// How many more items the source had given. Of a [channel](crate::Stream::channel): how many more items it had accepted,
-    /// be it that they were in flight, that they waited, or that they were [taken back](crate::Post::take_back).
+    /// How many more items the source had given. If the source is a [channel](crate::Stream::channel): how
+    /// many more items it had accepted. These were in flight, waited in the channel, or were [taken
+    /// back](crate::Post::take_back).
     pub dropped: u64,
 }
 
@@ -117,8 +119,8 @@ impl CancelToken {
         self.ask(Asked::Cancel);
     }
 
-    /// Stops the sources of the runs of this token. The items in flight are finished and delivered, and so are those that a
-    /// [channel](crate::Stream::channel) has accepted.
+    /// Stops the sources of the runs of this token. The runs finish and deliver the items in flight, and the
+    /// items that a [channel](crate::Stream::channel) has accepted.
     pub fn drain(&self) {
         self.ask(Asked::Drain);
     }
@@ -133,10 +135,10 @@ impl CancelToken {
         self.lock().stopped
     }
 
-    /// Waits until a run that was stopped has ended and none is left, but not longer than `limit`. Gives the same as
-    /// [`stopped`](Self::stopped) then, and `None` if the time was too short.
+    /// Waits until a stopped run has ended and no run of this token goes on, but not longer than `limit`.
+    /// Returns the same as [`stopped`](Self::stopped) then, or `None` if `limit` has passed.
     ///
-    /// To be called from another thread than the one that runs the stream.
+    /// Call it on another thread than the one that runs the stream: that thread would wait for itself.
     pub fn wait(&self, limit: Duration) -> Option<Stopped> {
         let is_running = |shared: &mut Shared| shared.stopped.is_none() || !shared.runs.is_empty();
         let waited = self.shared.1.wait_timeout_while(self.lock(), limit, is_running);

@@ -13,8 +13,8 @@ use crate::serial::{Pull, Pulled};
 /// Posts items into a stream. [`Stream::channel`](crate::Stream::channel) creates it.
 ///
 /// Clones post into the same stream. The stream ends when all of them are dropped, or when one of them is
-/// [closed](Self::close). What was accepted before is handled: see [`CancelToken`](crate::CancelToken) for a graceful
-/// shutdown with a deadline.
+/// [closed](Self::close). It handles the items that were accepted before. See
+/// [`CancelToken`](crate::CancelToken) for a graceful shutdown with a deadline.
 pub struct Post<T> {
     shared: Arc<Shared<T>>,
 }
@@ -58,8 +58,8 @@ struct Shared<T> {
     waiting: AtomicUsize,
     /// Whether every `Post` was dropped.
     has_ended: AtomicBool,
-    /// Whether the channel is closed, and how many items it has accepted. An item that is handed over in person is accepted
-    /// when it is taken.
+    /// Whether the channel is closed, and how many items it has accepted. If a thread waits in `post` until
+    /// its item is taken, the item is accepted when it is taken.
     supply: Arc<Supply>,
     /// Notified when the source has taken an item or is gone, and when the channel is closed.
     taken: Condvar,
@@ -73,9 +73,9 @@ struct State<T> {
     /// How many items were taken.
     taken: u64,
     posts: usize,
-    /// If the stream stops early, what waits is kept to be taken back.
+    /// Whether the items that wait are kept for `take_back` when the stream stops early.
     keeps: bool,
-    /// The item that waits, if the capacity is 0, belongs to a thread that waits for it to be taken.
+    /// Whether a thread waits in `post` until the waiting item is taken. Only if the capacity is 0.
     is_in_person: bool,
     /// How many posting threads wait on `taken`.
     sleepers: usize,
@@ -94,12 +94,12 @@ impl<T> Shared<T> {
         state.items.len() < self.capacity.max(1)
     }
 
-    /// Whether nothing can be posted any more.
+    /// Whether no more items can be posted.
     fn is_over(&self, state: &State<T>) -> bool {
         state.is_gone || self.supply.is_closed()
     }
 
-    /// Puts an item into the queue, and gives the number of items that are taken once it is.
+    /// Puts an item into the queue. Returns how many items the source has taken once it has taken this one.
     fn put(&self, mut state: MutexGuard<'_, State<T>>, item: T, is_in_person: bool) -> u64 {
         state.items.push_back(item);
         state.is_in_person = is_in_person;
@@ -192,7 +192,8 @@ impl<T> Post<T> {
     /// Posts an item if the stream has room at this moment.
     ///
     /// # Errors
-    /// [`TryPostError`] if the stream has no room, or has stopped, or the channel was closed. The error contains the item.
+    /// [`TryPostError`] if the stream has no room, or has stopped, or the channel was closed. The error
+    /// contains the item.
     pub fn try_post(&self, item: T) -> Result<(), TryPostError<T>> {
         let shared = &*self.shared;
         let state = shared.lock();
@@ -206,10 +207,10 @@ impl<T> Post<T> {
         Ok(())
     }
 
-    /// Closes the channel for all its posts: nothing more is accepted. What was accepted is handled, and then the stream
-    /// ends.
+    /// Closes the channel, for all clones: it accepts no more items. The stream handles the accepted items,
+    /// and then ends.
     ///
-    /// A thread that waits for room gets its item back.
+    /// A thread that waits in `post` for room gets its item back.
     ///
     /// ```
     /// use anabranch::{Closed, Stream};
@@ -229,15 +230,17 @@ impl<T> Post<T> {
         shared.taken.notify_all();
     }
 
-    /// Whether nothing can be posted any more: the channel was closed, or the stream has stopped.
+    /// Whether no more items can be posted, because the channel was closed or the stream has stopped.
     pub fn is_closed(&self) -> bool {
         self.shared.is_over(&self.shared.lock())
     }
 
-    /// Takes back what was accepted and has not entered the stream yet, in the order in which it was accepted.
+    /// Removes the accepted items that have not entered the stream yet, and returns them in the order in
+    /// which they were accepted.
     ///
-    /// The stream goes on. [`Stopped`](crate::Stopped) counts what was taken back as dropped. Once the stream has
-    /// stopped, there is something to take back only if [`keep_unhandled`](Self::keep_unhandled) was called before.
+    /// The stream goes on. [`Stopped`](crate::Stopped) counts these items as dropped. If the stream has
+    /// stopped early, they are still there only if [`keep_unhandled`](Self::keep_unhandled) was called
+    /// before.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -252,7 +255,8 @@ impl<T> Post<T> {
         let shared = &*self.shared;
         let mut state = shared.lock();
         if state.is_in_person {
-            // Its thread waits for it.
+            // The posting thread waits until the source takes this item, or gets it back when the source is
+            // dropped.
             return Vec::new();
         }
         let items = std::mem::take(&mut state.items);
@@ -262,10 +266,12 @@ impl<T> Post<T> {
         items.into()
     }
 
-    /// Keeps what waits when the stream stops early, by a failure, by [`cancel`](crate::CancelToken::cancel) or by an end
-    /// that has enough, for [`take_back`](Self::take_back). Otherwise it is dropped with the stream.
+    /// Keeps the items that wait when the stream stops early, so that [`take_back`](Self::take_back) can
+    /// return them. Without this call they are dropped with the stream.
     ///
-    /// Do not use this where a posting thread waits for an answer that its item would give when it is dropped.
+    /// A stream stops early if it fails, if it is [cancelled](crate::CancelToken::cancel), or if its end
+    /// needs no more items. Do not call this if a posting thread waits for an answer that its item gives when
+    /// it is dropped.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -357,7 +363,8 @@ impl<T: Send> Pull for Posted<T> {
     }
 }
 
-/// Drops the items that wait, unless they are to be kept. A thread that waits for its item to be taken gets it back.
+/// Drops the items that wait, unless [`Post::keep_unhandled`] was called. A thread that waits in `post` until
+/// its item is taken gets the item back.
 impl<T> Drop for Posted<T> {
     fn drop(&mut self) {
         let shared = &*self.0;

@@ -30,8 +30,8 @@ pub trait Mode {
 /// into the stream's, as by the operator `?`.
 #[diagnostic::on_unimplemented(
     message = "a call that fails with `{E}` cannot follow in this stream",
-    label = "fails with `{E}`, which is not the stream's error and cannot be converted into it",
-    note = "errors become the stream's by `From`, as with `?`",
+    label = "fails with `{E}`, which is not the stream's error",
+    note = "to convert this error into the stream's by `From`, use `?` in the closure: `|item| Ok(call(item)?)`",
     note = "to change the stream's error, write `.map_err(..)` before this call: `.map_err(anyhow::Error::from)`"
 )]
 pub trait Admit<E>: Mode {
@@ -108,9 +108,8 @@ impl<E: Send> Admit<E> for Sure {
     }
 }
 
-// So that the message of `Admit` is shown, and not that of `From`.
-#[diagnostic::do_not_recommend]
-impl<E, X: Send + From<E>> Admit<E> for May<X> {
+// The only implementation for a stream that can fail: so the compiler knows what `?` in a closure converts errors into.
+impl<X: Send> Admit<X> for May<X> {
     type Then = May<X>;
 
     fn admit(errors: Arc<ErrorSlot<X>>) -> Arc<ErrorSlot<X>> {

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use crate::engine::{Tail, Taker, Upstream};
 use crate::flow::{Flow, Halt};
 use crate::progress::Bytes;
-use crate::shape::{Batched, Shape};
+use crate::shape::{Batched, Shape, Single};
 
 /// A parallel unit: the types that it takes and gives, and the state that a worker has for it.
 pub trait Unit: Sync {
@@ -25,6 +25,11 @@ pub trait Unit: Sync {
     type To: Shape;
     /// The state that each worker has for the unit.
     type Local;
+
+    /// Whether the items were dealt to shards. Then the items of one shard must be processed one after
+    /// another.
+    #[doc(hidden)]
+    const IS_DEALT: bool = false;
 
     /// Creates the state of a worker, on that worker's thread.
     fn local(&self) -> Self::Local;
@@ -110,6 +115,35 @@ impl<E, T: Send, S: Shape> Apply<E> for Identity<T, S> {
     }
 }
 
+/// The first unit behind the stage that deals items to shards. It passes each item on with the number of its
+/// shard.
+#[derive(Debug)]
+pub struct Dealt<T>(PhantomData<fn(T)>);
+
+impl<T> Dealt<T> {
+    pub(crate) fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<T: Send> Unit for Dealt<T> {
+    type In = (usize, T);
+    type Out = (usize, T);
+    type From = Single;
+    type To = Single;
+    type Local = ();
+    const IS_DEALT: bool = true;
+
+    fn local(&self) {}
+}
+
+impl<E, T: Send> Apply<E> for Dealt<T> {
+    #[inline]
+    fn apply(&self, (): &mut (), item: (usize, T), emit: &mut impl FnMut((usize, T)) -> Flow<E>) -> Flow<E> {
+        emit(item)
+    }
+}
+
 /// Writes the struct of an operator and its two `impl`s. Operators differ in their output, its shape, and
 /// their body.
 macro_rules! operator {
@@ -136,6 +170,7 @@ macro_rules! operator {
             type From = P::From;
             type To = $to;
             type Local = P::Local;
+            const IS_DEALT: bool = P::IS_DEALT;
 
             fn local(&self) -> P::Local {
                 self.before.local()
@@ -283,6 +318,7 @@ macro_rules! operator_with {
             type From = P::From;
             type To = P::To;
             type Local = (P::Local, L);
+            const IS_DEALT: bool = P::IS_DEALT;
 
             fn local(&self) -> Self::Local {
                 (self.before.local(), (self.make)())
@@ -348,6 +384,7 @@ impl<P: Unit, F: Fn(&P::Out) -> u64 + Sync> Unit for CountBytes<P, F> {
     type From = P::From;
     type To = P::To;
     type Local = P::Local;
+    const IS_DEALT: bool = P::IS_DEALT;
 
     fn local(&self) -> P::Local {
         self.before.local()

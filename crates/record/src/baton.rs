@@ -2,8 +2,8 @@
 //!
 //! A baton is a try-lock that counts the attempts to take it. A thread that has produced work for a serial
 //! stage calls [`Baton::poke`]. Either it gets the baton, and with it the state of the stage, or its poke is
-//! counted, and the holder must look for work once more before it can let go. Either way the work will be
-//! seen, so the thread needs to do nothing more about it.
+//! counted, and the holder must look for work once more before it can release the baton. Either way the work
+//! will be seen, so the thread needs to do nothing more about it.
 //!
 //! ```
 //! use anabranch_record::Baton;
@@ -34,7 +34,7 @@ const POKE: Ordering = match () {
     () if cfg!(mutant = "poke_without_release") => Ordering::Acquire,
     () => Ordering::AcqRel,
 };
-/// The memory ordering of the subtraction by which a holder tries to let go.
+/// The memory ordering of the subtraction by which a holder tries to release the baton.
 const RELEASE: Ordering = match () {
     () if cfg!(mutant = "relaxed_release") => Ordering::Relaxed,
     () if cfg!(mutant = "release_without_acquire") => Ordering::Release,

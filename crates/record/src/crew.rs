@@ -111,7 +111,7 @@ fn erase_nudge(nudge: &NudgeFn<'_>) -> Erased<NudgeFn<'static>> {
 pub enum Stay {
     /// The helper left so that another thread may work. There may be more to do, so helpers may enter again.
     Away,
-    /// Nothing is left to do, so no helper needs to enter again.
+    /// All work is done, so no helper needs to enter again.
     Done,
 }
 
@@ -216,7 +216,7 @@ impl Crew {
     /// Runs `body` on the calling thread, while up to `helpers` threads of the crew may run `job`.
     ///
     /// A helper calls `job` once the offer has [called](Offer::call) for helpers. `job` should return when
-    /// nothing is left to do, or when its [guest](Guest) should leave. The crew calls `nudge` to wake the
+    /// all work is done, or when its [guest](Guest) should leave. The crew calls `nudge` to wake the
     /// helpers that wait inside the job, so that they can leave for another job.
     ///
     /// # Panics

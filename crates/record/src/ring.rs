@@ -4,17 +4,19 @@
 
 use std::sync::OnceLock;
 
-/// A ring creates at most so many slots at once, and at most so many bytes, but at least 64 slots.
+/// The first segment of a ring has at most this many slots.
 const FIRST_SLOTS: usize = 1 << 16;
+/// The first segment of a ring has at most this many bytes, unless 64 slots need more.
 const FIRST_BYTES: usize = 1 << 20;
 
 /// A ring of slots of type `S`. An index is taken modulo the capacity.
 ///
-/// A large ring creates its slots as they are used: segment *n* has as many slots as all segments before it, and is created
-/// when an index first maps to it. So a ring takes at most twice the memory of the slots that were used.
+/// A large ring creates its slots in segments. A segment is created when an index first maps to it, and has
+/// as many slots as all segments before it together. The slots of a ring take at most twice the memory of
+/// those that were used, or that of the first segment.
 #[derive(Debug)]
 pub(crate) struct Ring<S> {
-    /// The first slots: all of them, in a ring of usual size.
+    /// The first segment. It has all slots, unless the ring is large.
     first: Box<[S]>,
     /// The other segments.
     rest: Box<[OnceLock<Box<[S]>>]>,
@@ -23,7 +25,7 @@ pub(crate) struct Ring<S> {
 }
 
 impl<S> Ring<S> {
-    /// How many slots a large ring creates at once, a power of two.
+    /// How many slots the first segment of a large ring has, a power of two.
     const FIRST: usize = {
         let fitting = FIRST_BYTES / if size_of::<S>() == 0 { 1 } else { size_of::<S>() };
         let fitting = if fitting < 64 { 64 } else { 1 << fitting.ilog2() };

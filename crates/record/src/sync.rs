@@ -92,9 +92,9 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// A value that has its cache lines to itself, so that writes to its neighbours do not slow down its readers.
 ///
-/// Unused bytes before and after it keep everything else at least two cache lines of 64 bytes away, because many
-/// processors fetch lines in pairs. It needs no alignment: allocators take several times as long for memory that is
-/// aligned to 128 bytes, and a short run consists mostly of allocations.
+/// Unused bytes before and after it keep everything else at least two cache lines of 64 bytes away, because
+/// many processors fetch lines in pairs. It needs no alignment: allocators take several times as long for
+/// memory that is aligned to 128 bytes, and a short run consists mostly of allocations.
 #[repr(C)]
 pub struct Padded<T> {
     before: MaybeUninit<[u64; GAP_WORDS]>,

@@ -356,7 +356,7 @@ mod tests {
         let words: Vec<u8> = noise(300_000, 5).iter().flat_map(|n| [b'a' + n % 7, b' ']).collect();
         let mixed = [&words[..200_000], &noise(100_000, 9), &[0; 300_000], &words[..100_000]].concat();
         let skewed: Vec<u8> =
-            noise(200_000, 11).iter().map(|n| n.trailing_zeros() as u8 * 31 ^ (n & 1)).collect();
+            noise(200_000, 11).iter().map(|n| (n.trailing_zeros() as u8 * 31) ^ (n & 1)).collect();
         let few: Vec<u8> = noise(50_000, 3).iter().map(|n| n & n >> 3 & n >> 5).collect();
         let mut walker = Walker::new();
         for data in [&words[..], &mixed, &skewed, &few, b"", b"a", &[7; 1000], &noise(40_000, 1)] {
@@ -371,7 +371,7 @@ mod tests {
                 // As it would be in the middle of a stream, and then once more as its end.
                 let mut joined = stream[..len].to_vec();
                 joined[at] &= !(1 << bit);
-                if ends.end % 8 == 0 || ends.end % 8 > 5 {
+                if ends.end.is_multiple_of(8) || ends.end % 8 > 5 {
                     joined.push(0);
                 }
                 joined.extend([0, 0, 0xff, 0xff]);

@@ -14,14 +14,14 @@ const FIXED_LEN: usize = 10;
 /// Where the data of an extra field begins, behind its length.
 pub(super) const EXTRA_AT: usize = FIXED_LEN + 2;
 /// CM of deflate, the only method there is.
-const DEFLATE: u8 = 8;
+pub(super) const DEFLATE: u8 = 8;
 
 const FTEXT: u8 = 1;
 const FHCRC: u8 = 1 << 1;
 pub(super) const FEXTRA: u8 = 1 << 2;
 const FNAME: u8 = 1 << 3;
 const FCOMMENT: u8 = 1 << 4;
-const RESERVED: u8 = 0b1110_0000;
+pub(super) const RESERVED: u8 = 0b1110_0000;
 
 /// The header of a gzip member.
 ///

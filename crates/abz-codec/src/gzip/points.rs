@@ -131,7 +131,6 @@ impl<R: Read> Surveyor<R> {
             Ok(None) => return Err(self.cut_short(Place::Header)),
             Err(error) => return Err(self.fault(Fault::Header(error))),
         };
-        self.expects_more = header.extent().is_some_and(|extent| extent.more);
         if self.group.is_none() {
             self.group = Some(self.begin(8 * self.start, Vec::new()));
         }
@@ -144,12 +143,10 @@ impl<R: Read> Surveyor<R> {
             return Err(self.fault(fault));
         }
         self.take(TRAILER_LEN);
-        let found = self.offset - self.start;
-        if let Some(extent) = header.extent().filter(|extent| extent.is_whole())
-            && u64::from(extent.compressed) != found
-        {
-            return Err(self.fault(Fault::MemberSize { expected: extent.compressed.into(), found }));
-        }
+        // A size that is not that of the member is none.
+        let extent =
+            header.extent().filter(|extent| u64::from(extent.compressed) == self.offset - self.start);
+        self.expects_more = extent.is_some_and(|extent| extent.more);
         if let Some(group) = &self.group
             && (self.contents - group.contents).max(self.offset - group.bit / 8) >= self.spacing
         {

@@ -6,17 +6,26 @@ use std::io;
 use std::mem;
 
 use crc32fast::Hasher;
+use memchr::memmem;
 
 use super::error::{DecodeError, Fault, Part};
 use super::extent::is_marked;
-use super::header::MAGIC;
+use super::header::{DEFLATE, MAGIC, RESERVED};
 use super::inflate::Inflater;
 use super::mark::{MARK_LEN, Mark};
 use super::member::{Member, TAIL};
-use super::{EMPTY_DEFLATE, Extent, Header, TRAILER_LEN, u32_at};
+use super::sums::Sums;
+use super::{EMPTY_DEFLATE, Extent, Header, MAX_BLOCK, TRAILER_LEN, u32_at};
 
 /// How much data of a streamed member is given out at once, in bytes: small enough to stay in a core's cache.
 pub(super) const CHUNK: usize = 256 * 1024;
+
+/// How each member begins.
+const START: [u8; 3] = [MAGIC[0], MAGIC[1], DEFLATE];
+
+/// How many bytes are looked at behind a member that says how long it is: another one, or zeros. (There are fewer zeros in
+/// a header with an extra field.)
+const BEHIND: usize = 8;
 
 /// How many bytes are looked at first for a header: most are shorter.
 const GLANCE: usize = 512;
@@ -63,7 +72,7 @@ pub struct Stretch {
 ///         text.extend_from_slice(&data);
 ///     }
 /// }
-/// scanner.finish()?;
+/// assert_eq!(scanner.finish(&mut data)?, None);
 /// assert_eq!(text, b"hello");
 /// # Ok::<(), abz_codec::gzip::DecodeError>(())
 /// ```
@@ -87,6 +96,21 @@ pub struct Scanner {
     /// Decoded data of the streamed member that was not yet given out, and how much there is of it.
     chunk: Vec<u8>,
     filled: usize,
+    /// The first member that is not as large as its header says. From there on no header is asked for a size.
+    mistaken: Option<u64>,
+}
+
+/// What a look at a member shows that may not be as large as its header says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    /// It is right, and ends where the header says.
+    Right,
+    /// It is right, and ends before that.
+    Shorter,
+    /// It goes on.
+    Longer,
+    /// It is damaged.
+    Wrong,
 }
 
 /// What the marks of a member have said so far.
@@ -151,6 +175,7 @@ impl Scanner {
             marked: Marked::default(),
             chunk: Vec::new(),
             filled: 0,
+            mistaken: None,
         }
     }
 
@@ -200,12 +225,40 @@ impl Scanner {
         }
     }
 
-    /// The file ends here.
+    /// The number of the first member that is not as large as the extra field of its header seems to say, if one was found. That
+    /// is no fault: this member, and those behind it, are decoded as they are where nothing says a size.
+    pub fn mistaken(&self) -> Option<u64> {
+        self.mistaken
+    }
+
+    /// The file ends here. It is to be called until it gives `None`; see [`next`](Scanner::next).
     ///
     /// # Errors
     ///
-    /// If it must not: it was cut.
-    pub fn finish(&mut self) -> Result<(), DecodeError> {
+    /// If the file must not end here: it was cut.
+    pub fn finish(&mut self, data: &mut Vec<u8>) -> Result<Option<Scanned>, DecodeError> {
+        loop {
+            // What was held behind a member has not been looked at yet.
+            let is_behind = self.state == State::Between && !self.held.is_empty();
+            if (is_behind || !self.again.0.is_empty())
+                && let Some(found) = self.next(&mut &[][..], data)?
+            {
+                return Ok(Some(found));
+            }
+            let State::Member { len, header_len, .. } = self.state else { break };
+            if self.held.len() >= len {
+                return Ok(Some(self.whole(len, header_len, data)));
+            }
+            if !matches!(self.look(self.held.len(), header_len), Look::Right | Look::Shorter) {
+                break;
+            }
+            self.stream_after_all(header_len, &mut &[][..]);
+        }
+        self.end().map(|()| None)
+    }
+
+    /// What was not given out at the end of the file.
+    fn end(&mut self) -> Result<(), DecodeError> {
         let state = mem::replace(&mut self.state, State::Ended);
         let end = self.offset + self.held.len() as u64;
         let (offset, inside) = match state {
@@ -266,11 +319,13 @@ impl Scanner {
                     self.state = State::Padding { from: self.offset };
                     return Ok(Step::On);
                 }
-                Some(_) if !MAGIC.starts_with(&self.held) => return Err(self.fault(Fault::TrailingGarbage)),
+                Some(_) if !self.held.starts_with(&MAGIC[..self.held.len().min(MAGIC.len())]) => {
+                    return Err(self.fault(Fault::TrailingGarbage));
+                }
                 _ if self.held.len() < MAGIC.len() => return Ok(Step::Starved),
                 _ => {}
             }
-        } else if input.is_empty() {
+        } else if input.is_empty() && self.held.is_empty() {
             return Ok(Step::Starved);
         }
         if self.marked.is_part && self.marked.blocks == 0 && self.held.is_empty() && input[0] & 7 == 0 {
@@ -313,8 +368,10 @@ impl Scanner {
             }
         };
         let extent = header.extent();
-        self.expects_more = extent.is_some_and(|extent| extent.more);
-        let whole = extent.filter(Extent::is_whole);
+        let least = header_len + EMPTY_DEFLATE.len() + TRAILER_LEN;
+        let fits = |extent: &Extent| extent.is_whole() && extent.compressed as usize >= least;
+        let whole = extent.filter(|extent| fits(extent) && self.mistaken.is_none());
+        self.expects_more = whole.is_some_and(|extent| extent.more);
         // Without what was taken now, the header was not whole: what is too much was taken now.
         let give_back = |held: &mut Vec<u8>, from: usize| {
             let taken = before.len() - input.len() - held.len().saturating_sub(from);
@@ -329,18 +386,17 @@ impl Scanner {
                 self.state = State::Mark;
                 return Ok(Step::On);
             }
+            if extent.is_some() {
+                self.mistaken.get_or_insert(self.number);
+            }
             self.stream();
             return Ok(Step::On);
         };
         let len = extent.compressed as usize;
-        let least = header_len + EMPTY_DEFLATE.len() + TRAILER_LEN;
-        if len < least {
-            return Err(self.fault(Fault::MemberSize { expected: len as u64, found: least as u64 }));
-        }
         *input = give_back(&mut self.held, len);
-        if self.held.capacity() < len {
+        if self.held.capacity() < len + BEHIND {
             spare.clear();
-            spare.reserve(len);
+            spare.reserve(len + BEHIND);
             spare.append(&mut self.held);
             mem::swap(spare, &mut self.held);
         }
@@ -363,33 +419,104 @@ impl Scanner {
         header_len: usize,
         uncompressed: Option<u32>,
     ) -> Result<Step, DecodeError> {
-        if !self.hold(input, len) {
+        self.hold(input, len + BEHIND);
+        if self.held.len() < len {
             return Ok(Step::Starved);
         }
         let found = u32_at(&self.held, len - 4);
-        match uncompressed {
-            Some(header) if header != found => {
-                let fault = Fault::Disagreement { header, trailer: found };
-                return Err(self.fault_at(self.offset + len as u64 - 4, fault));
-            }
-            None if found > MAX_BGZF => {
-                // BGZF in name only: it is not to be held in memory decoded, so it is looked at again as a stream.
-                let mut again = mem::take(&mut self.held);
-                again.extend_from_slice(input);
-                *input = &[];
-                self.held.extend_from_slice(&again[..header_len]);
-                self.again = (again, header_len);
-                self.stream();
-                return Ok(Step::On);
-            }
-            _ => {}
+        let fits = match uncompressed {
+            Some(expected) => expected == found,
+            // With more it is BGZF in name only, and not to be held in memory decoded.
+            None => found <= MAX_BGZF,
+        };
+        let behind = &self.held[len..];
+        let is_zeros = behind.iter().all(|&byte| byte == 0);
+        let is_start = START.iter().zip(behind).all(|(expected, found)| expected == found);
+        if fits && (is_zeros || is_start) && !self.has_others(len, header_len) {
+            // What follows tells whether it ends here.
+            let is_known = self.held.len() == len + BEHIND || is_start && behind.len() >= START.len();
+            return Ok(if is_known {
+                Step::Found(self.whole(len, header_len, spare))
+            } else {
+                Step::Starved
+            });
         }
+        match (self.look(len, header_len), uncompressed) {
+            // Something else follows, which is no matter of this member.
+            (Look::Right, _) if fits => Ok(Step::Found(self.whole(len, header_len, spare))),
+            (Look::Wrong, Some(header)) if !fits => {
+                let fault = Fault::Disagreement { header, trailer: found };
+                Err(self.fault_at(self.offset + len as u64 - 4, fault))
+            }
+            // The decoder says what it is.
+            (Look::Wrong, _) if fits => Ok(Step::Found(self.whole(len, header_len, spare))),
+            _ => {
+                self.stream_after_all(header_len, input);
+                Ok(Step::On)
+            }
+        }
+    }
+
+    /// True if it looks as if another member ended and one began within the size that a header says.
+    fn has_others(&self, len: usize, header_len: usize) -> bool {
+        let bytes = &self.held[..len];
+        let starts = memmem::find_iter(&bytes[header_len..], &START).map(|at| header_len + at);
+        starts.filter(|&at| at >= header_len + EMPTY_DEFLATE.len() + TRAILER_LEN).any(|at| {
+            let may_begin = bytes.get(at + 3).is_some_and(|flags| flags & RESERVED == 0);
+            may_begin && u32_at(bytes, at - 4) as usize <= MAX_BLOCK
+        })
+    }
+
+    /// Gives out a member of so many bytes, which are held.
+    fn whole(&mut self, len: usize, header_len: usize, spare: &mut Vec<u8>) -> Scanned {
         spare.clear();
-        let bytes = mem::replace(&mut self.held, mem::take(spare));
+        spare.extend_from_slice(&self.held[len..]);
+        mem::swap(spare, &mut self.held);
+        let mut bytes = mem::take(spare);
+        bytes.truncate(len);
         let member = Member { number: self.number, start: self.start, header_len, bytes, block: None };
         self.offset += len as u64;
         self.state = State::Between;
-        Ok(Step::Found(Scanned::Member(member)))
+        Scanned::Member(member)
+    }
+
+    /// Looks at a member that is held, of so many bytes by its header, without keeping what comes out.
+    fn look(&mut self, len: usize, header_len: usize) -> Look {
+        let inflater = self.inflater.get_or_insert_with(Inflater::new);
+        inflater.reset();
+        self.chunk.resize(CHUNK, 0);
+        let (mut input, mut sums) = (&self.held[header_len.min(len)..len], Sums::new());
+        loop {
+            let Ok(step) = inflater.step(input, &mut self.chunk) else { return Look::Wrong };
+            sums.add(&self.chunk[..step.produced]);
+            input = &input[step.consumed..];
+            if step.ended {
+                break;
+            }
+            if input.is_empty() && step.produced < self.chunk.len() {
+                return Look::Longer;
+            }
+        }
+        match input.first_chunk() {
+            None => Look::Longer,
+            Some(&trailer) if sums.check(trailer).is_ok() => match input.len() {
+                TRAILER_LEN => Look::Right,
+                _ => Look::Shorter,
+            },
+            Some(_) => Look::Wrong,
+        }
+    }
+
+    /// The header was wrong about the size of its member, so that is looked at again, as a stream.
+    fn stream_after_all(&mut self, header_len: usize, input: &mut &[u8]) {
+        self.mistaken.get_or_insert(self.number);
+        self.expects_more = false;
+        let mut again = mem::take(&mut self.held);
+        again.extend_from_slice(input);
+        *input = &[];
+        self.held.extend_from_slice(&again[..header_len]);
+        self.again = (again, header_len);
+        self.stream();
     }
 
     /// Finds what follows in a member with marks.

@@ -38,6 +38,8 @@ pub struct Splitter<R> {
     end: usize,
     /// For decoded data.
     data: Vec<u8>,
+    /// The reader has given all.
+    is_over: bool,
     ended: bool,
 }
 
@@ -57,16 +59,28 @@ impl<R: Read> Splitter<R> {
             begin: 0,
             end: 0,
             data: Vec::new(),
+            is_over: false,
             ended: false,
         }
+    }
+
+    /// As [`Scanner::mistaken`].
+    pub fn mistaken(&self) -> Option<u64> {
+        self.scanner.mistaken()
     }
 
     /// The next piece; `None` at the end of the file.
     fn next_piece(&mut self) -> Result<Option<Piece>, DecodeError> {
         loop {
-            let mut input = &self.buffer[self.begin..self.end];
-            let found = self.scanner.next(&mut input, &mut self.data)?;
-            self.begin = self.end - input.len();
+            let found = match self.is_over {
+                true => self.scanner.finish(&mut self.data)?,
+                false => {
+                    let mut input = &self.buffer[self.begin..self.end];
+                    let found = self.scanner.next(&mut input, &mut self.data)?;
+                    self.begin = self.end - input.len();
+                    found
+                }
+            };
             match found {
                 Some(Scanned::Member(member)) => return Ok(Some(Piece::Member(member))),
                 Some(Scanned::Data(stretch)) => {
@@ -78,14 +92,14 @@ impl<R: Read> Splitter<R> {
                         _ => return Ok(Some(Piece::Data(self.data.clone()))),
                     }
                 }
-                None if !self.read()? => return self.scanner.finish().map(|()| None),
-                None => {}
+                None if self.is_over => return Ok(None),
+                None => self.read()?,
             }
         }
     }
 
-    /// Reads on; false at the end of the file.
-    fn read(&mut self) -> Result<bool, DecodeError> {
+    /// Reads on.
+    fn read(&mut self) -> Result<(), DecodeError> {
         self.buffer.resize(CAPACITY, 0);
         let read = loop {
             match self.reader.read(&mut self.buffer) {
@@ -95,7 +109,8 @@ impl<R: Read> Splitter<R> {
             }
         };
         (self.begin, self.end) = (0, read);
-        Ok(read > 0)
+        self.is_over = read == 0;
+        Ok(())
     }
 }
 

@@ -91,13 +91,24 @@ impl Encoder {
     }
 
     /// As [`encode`](Self::encode), into the allocation of `bytes`, whose contents are dropped.
-    pub fn encode_into(&mut self, data: &[u8], mut bytes: Vec<u8>) -> Vec<u8> {
+    pub fn encode_into(&mut self, data: &[u8], bytes: Vec<u8>) -> Vec<u8> {
+        self.encode_watched(data, bytes, &mut |_| {})
+    }
+
+    /// As [`encode_into`](Self::encode_into), and tells `watch` again and again how many more bytes of `data` are encoded: in
+    /// the end, all.
+    pub fn encode_watched(
+        &mut self,
+        data: &[u8],
+        mut bytes: Vec<u8>,
+        watch: &mut dyn FnMut(usize),
+    ) -> Vec<u8> {
         let least = *DICTIONARIES.start() as usize;
         let dictionary = (self.settings.dictionary_size as usize).min(data.len().max(least)) as u32;
         bytes.clear();
         bytes.reserve(HEADER_LEN + data.len() / 2 + TRAILER_LEN);
         bytes.extend_from_slice(&header(dictionary));
-        lzma::encode(&self.filters(dictionary), data, &mut bytes);
+        lzma::encode(&self.filters(dictionary), data, &mut bytes, watch);
         let member_size = (bytes.len() + TRAILER_LEN) as u64;
         Trailer { checksum: crc32(data), data_size: data.len() as u64, member_size }.write(&mut bytes);
         bytes

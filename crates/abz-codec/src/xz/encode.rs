@@ -81,7 +81,18 @@ impl Encoder {
     }
 
     /// Encodes a block whose contents are `data`, into the allocation of `bytes`, whose contents are dropped.
-    pub fn encode_into(&mut self, data: &[u8], mut bytes: Vec<u8>) -> EncodedBlock {
+    pub fn encode_into(&mut self, data: &[u8], bytes: Vec<u8>) -> EncodedBlock {
+        self.encode_watched(data, bytes, &mut |_| {})
+    }
+
+    /// As [`encode_into`](Self::encode_into), and tells `watch` again and again how many more bytes of `data` are encoded: in
+    /// the end, all.
+    pub fn encode_watched(
+        &mut self,
+        data: &[u8],
+        mut bytes: Vec<u8>,
+        watch: &mut dyn FnMut(usize),
+    ) -> EncodedBlock {
         let Settings { level, extreme, check, .. } = self.settings;
         let dictionary = (self.settings.dictionary() as usize).min(data.len().max(4 << 10)) as u32;
         let preset = level | if extreme { PRESET_EXTREME } else { 0 };
@@ -90,7 +101,7 @@ impl Encoder {
         let mut filters = Filters::new();
         filters.lzma2(&options);
         self.data.clear();
-        lzma::encode(&filters, data, &mut self.data);
+        lzma::encode(&filters, data, &mut self.data, watch);
 
         let (compressed, uncompressed) = (self.data.len() as u64, data.len() as u64);
         bytes.clear();

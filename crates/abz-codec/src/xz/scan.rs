@@ -518,8 +518,8 @@ impl Scan for Scanner {
         }
     }
 
-    fn decoder(&self) -> Decoder {
-        Decoder::new()
+    fn decoders(&self) -> impl Fn() -> Decoder + Send + Sync + use<> {
+        Decoder::new
     }
 
     fn decode_into(decoder: &mut Decoder, block: &Block, data: &mut Vec<u8>) -> Result<(), DecodeError> {

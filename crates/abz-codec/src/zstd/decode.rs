@@ -7,33 +7,8 @@ use zstd_safe::DCtx;
 use super::error::{DecodeError, Fault};
 use super::scan::{Frame, Scanner};
 use super::stream::decoder;
-use super::{DEFAULT_WINDOW_LIMIT, Dictionary, MAX_WHOLE, MAX_WINDOW_LOG};
-use crate::parts::{Scan, make_exact_room};
-
-/// How frames are read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decoding {
-    /// What the frames may refer to: that with which they were made.
-    pub dictionary: Option<Dictionary>,
-    /// A frame that is streamed and has a larger window is refused, in bytes. So much memory one takes, at most.
-    pub max_window: u64,
-    /// Counts instead of that, if there is a limit of memory, in bytes.
-    pub memory_limit: Option<u64>,
-    /// A frame with more contents is streamed, in bytes; at most [`MAX_WHOLE`].
-    pub max_whole: usize,
-}
-
-impl Default for Decoding {
-    /// No dictionary, windows of [`DEFAULT_WINDOW_LIMIT`], frames of [`MAX_WHOLE`].
-    fn default() -> Self {
-        Decoding {
-            dictionary: None,
-            max_window: DEFAULT_WINDOW_LIMIT,
-            memory_limit: None,
-            max_whole: MAX_WHOLE,
-        }
-    }
-}
+use super::{Decoding, Dictionary, MAX_WINDOW_LOG};
+use crate::parts::make_exact_room;
 
 /// Decodes whole [`Frame`]s. It keeps libzstd's tables, so a worker has one and uses it again and again.
 pub struct Decoder {
@@ -81,7 +56,7 @@ impl Decoder {
         let mut scanner = Scanner::at(&decoding, frame.number - 1, frame.start);
         let mut input = &frame.bytes[..];
         loop {
-            match scanner.next(&mut input, data) {
+            match scanner.find(&mut input, data) {
                 Err(error) => return error,
                 Ok(Some(_)) => {}
                 Ok(None) => {

@@ -23,17 +23,20 @@
 //! chunk by chunk: what `zstd` makes is one frame, and nobody can decode that in parallel.
 
 mod decode;
+mod decoding;
 mod dictionary;
 mod encode;
 mod error;
 mod header;
+mod parts;
 mod scan;
 mod seek;
 mod stream;
 mod survey;
 mod write;
 
-pub use decode::{Decoder, Decoding};
+pub use decode::Decoder;
+pub use decoding::Decoding;
 pub use dictionary::{Dictionary, DictionaryError};
 pub use encode::{Encoder, Encoding};
 pub use error::{DecodeError, Fault, Part};

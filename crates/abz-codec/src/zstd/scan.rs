@@ -3,12 +3,12 @@
 use std::fmt;
 use std::mem;
 
-use super::decode::{Decoder, Decoding};
+use super::decoding::Decoding;
 use super::error::{DecodeError, Fault, Part};
 use super::header::{BlockHeader, FrameHeader};
 use super::stream::Stream;
 use super::{BLOCK_HEADER, CHECKSUM, MAGIC, MAX_WHOLE, SKIPPABLE, SKIPPABLE_HEADER, is_skippable, u32_at};
-use crate::parts::{CHUNK, Scan, Scanned, make_room};
+use crate::parts::{CHUNK, Scanned, make_room};
 
 /// A frame of at most so many bytes of contents is always decoded as a whole.
 const SMALL: u64 = 4 << 20;
@@ -468,12 +468,13 @@ fn may_begin_a_frame(start: &[u8]) -> bool {
     MAGIC.starts_with(start) || is_skippable(start)
 }
 
-impl Scan for Scanner {
-    type Whole = Frame;
-    type Error = DecodeError;
-    type Decoder = Decoder;
-
-    fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Option<Scanned<Frame>>, DecodeError> {
+impl Scanner {
+    /// As [`Scan::next`](crate::parts::Scan::next).
+    pub(super) fn find(
+        &mut self,
+        input: &mut &[u8],
+        data: &mut Vec<u8>,
+    ) -> Result<Option<Scanned<Frame>>, DecodeError> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
@@ -510,7 +511,7 @@ impl Scan for Scanner {
     }
 
     /// Of what was read before its end, nothing is left to give out.
-    fn finish(&mut self, _: &mut Vec<u8>) -> Result<Option<Scanned<Frame>>, DecodeError> {
+    pub(super) fn conclude(&mut self) -> Result<Option<Scanned<Frame>>, DecodeError> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
@@ -531,16 +532,9 @@ impl Scan for Scanner {
         Err(self.fault_at(self.offset + self.held.len() as u64, Fault::Truncated { inside }))
     }
 
-    fn decoder(&self) -> Decoder {
-        Decoder::new(&self.decoding)
-    }
-
-    fn decode_into(decoder: &mut Decoder, frame: &Frame, data: &mut Vec<u8>) -> Result<(), DecodeError> {
-        decoder.decode_into(frame, data)
-    }
-
-    fn into_bytes(frame: Frame) -> Vec<u8> {
-        frame.bytes
+    /// How the frames are to be decoded.
+    pub(super) fn decoding(&self) -> &Decoding {
+        &self.decoding
     }
 }
 

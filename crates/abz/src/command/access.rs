@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 
 use abz::{Conduct, Error, Index, Reading, Span};
 
-use super::console::Told;
+use super::crew::Crew;
 use super::input::Input;
-use super::job::{Crew, Setting, decompression, failed};
+use super::job::{Setting, decompression, failed};
 use super::options::{Options, Source};
 use super::output::{Attributes, Output};
 use super::problem::{Problem, Severity};
-use super::target::{INDEX_SUFFIX, Target};
+use super::suffix::INDEX_SUFFIX;
+use super::target::Target;
+use super::told::Told;
 use super::ways;
 
 impl Setting<'_> {

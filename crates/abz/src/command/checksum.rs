@@ -4,13 +4,14 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::console::Told;
 use super::input::Input;
-use super::list::print;
 use super::options::{Action, Options, Source};
 use super::output::{Attributes, Output};
 use super::problem::Problem;
-use super::target::{Target, without_suffix};
+use super::stdout::print;
+use super::suffix::without_suffix;
+use super::target::Target;
+use super::told::Told;
 
 /// What is told of one input, and where.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! What is told, and the status that the program exits with.
+//! Where things are told, and the status that the program exits with.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -8,72 +8,8 @@ use super::manners::Manners;
 use super::options::Options;
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
-use super::quote::without_controls;
-
-/// How much to tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Loudness {
-    /// Nothing.
-    Silent,
-    /// Errors.
-    Quiet,
-    /// Errors and warnings.
-    Normal,
-    /// These, and what was done.
-    Verbose,
-}
-
-/// How it ended; the worst that happened counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Status {
-    /// All is well.
-    Success,
-    /// Something was not done or not as expected, and no data is at stake.
-    Warning,
-    /// Something failed.
-    Error,
-    /// A compressed file is not what it should be.
-    Damage,
-}
-
-/// What is to be told of one input, in order; and what it gives to standard output, if that has to wait its turn.
-#[derive(Debug, Default)]
-pub(super) struct Told {
-    messages: Vec<Message>,
-    pub(super) output: Vec<u8>,
-    /// The same will happen to all other inputs: standard output does not take any more.
-    pub(super) is_hopeless: bool,
-}
-
-#[derive(Debug)]
-enum Message {
-    Problem(Problem),
-    Done(String),
-}
-
-impl Told {
-    /// Adds the problem, if there is one.
-    pub(super) fn add(&mut self, result: Result<(), Problem>) {
-        self.messages.extend(result.err().map(Message::Problem));
-    }
-
-    pub(super) fn say(&mut self, done: String) {
-        self.messages.push(Message::Done(without_controls(done)));
-    }
-
-    /// True if there was an error, or a warning instead of the work.
-    pub(super) fn has_failed(&self) -> bool {
-        self.messages.iter().any(|message| matches!(message, Message::Problem(problem) if problem.ends_work))
-    }
-}
-
-impl From<Result<(), Problem>> for Told {
-    fn from(result: Result<(), Problem>) -> Self {
-        let mut told = Told::default();
-        told.add(result);
-        told
-    }
-}
+use super::status::{Loudness, Status};
+use super::told::{Message, Told};
 
 /// Standard error, and the status so far. It knows of the progress bar, so that messages and bar do not write over
 /// each other.
@@ -104,7 +40,7 @@ impl Console {
 
     /// Tells all that is to be told of an input.
     pub(super) fn tell(&mut self, told: &Told) {
-        for message in &told.messages {
+        for message in told.messages() {
             match message {
                 Message::Problem(problem) => self.tell_problem(problem),
                 Message::Done(done) => self.print(done),

@@ -17,7 +17,7 @@ use rustix::fs::OFlags;
 
 use super::options::{Action, Destination, Options, Source};
 use super::problem::{CLOSED, Problem};
-use super::target::compressed_path;
+use super::suffix::compressed_path;
 
 /// An input, open.
 #[derive(Debug)]

@@ -2,35 +2,28 @@
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-use abz::{Compression, Conduct, Decompression, Error, Format, Tools, lzip};
+use abz::{Compression, Conduct, Decompression, Error, Format, lzip};
 
 use super::arguments::Explained;
 use super::ask;
 use super::checksum::Checksum;
-use super::console::Told;
+use super::crew::Crew;
 use super::input::Input;
 use super::interrupt;
-use super::list::{print, saved};
+use super::list::saved;
 use super::options::{Action, Destination, Options};
 use super::output::{Attributes, Output};
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
+use super::stdout::print;
 use super::sums::Summed;
 use super::target::Target;
-use super::verify;
+use super::told::Told;
+use super::verify::{self, Failure};
 use super::ways;
 
 /// A compressed file of fewer bytes is not worth a second thread.
 const SMALL: u64 = 64 << 10;
-
-/// Who does the work.
-#[derive(Debug)]
-pub(super) enum Crew<'a> {
-    /// This thread.
-    Alone(&'a mut Tools),
-    /// As many as the options say.
-    Together(Conduct<'a>),
-}
 
 /// What is the same for all inputs.
 #[derive(Clone, Copy, Debug)]
@@ -156,6 +149,12 @@ impl Setting<'_> {
             let format = options.manners.reads[0];
             return Err(Problem::new(Severity::Damage, input, format_args!("not in the format {format}")));
         };
+        if let Some(member) = done.mistaken
+            && options.is_verbose()
+        {
+            let message = "is not of the size that its header seems to say; from there on one thread decodes";
+            told.say(format!("{input}: member {member} {message}"));
+        }
         let garbage = options.manners.severities.garbage.zip(done.garbage_at);
         let garbage = garbage.map(|(severity, at)| Problem::trailing_garbage(severity, input, at));
         Ok((done, garbage))
@@ -164,12 +163,19 @@ impl Setting<'_> {
     /// Runs the pipeline from an open input to an open output. `None`: the input is of no format that is read.
     fn convert(&self, input: &Input, output: &mut Output, crew: Crew<'_>) -> Result<Option<Done>, Failure> {
         let options = self.options;
+        // Together they tell what is done themselves; of a small file it is as good as what is read.
+        let tell = |bytes| self.progress.advance(bytes);
+        let (crew, counts) = match crew {
+            Crew::Together(conduct) => (Crew::Together(Conduct { progress: Some(&tell), ..conduct }), false),
+            alone => (alone, true),
+        };
         if let Crew::Together(conduct) = crew
             && let Some(done) = self.convert_in_parts(input, output, conduct)?
         {
             return Ok(Some(done));
         }
-        let reader = self.progress.of(&input.file);
+        let hidden = Progress::hidden();
+        let reader = if counts { self.progress } else { &hidden }.of(&input.file);
         if options.action == Action::Compress {
             let compression = compression(input, options);
             let mut plain =
@@ -186,18 +192,30 @@ impl Setting<'_> {
                 Crew::Together(conduct) => compression.conduct(conduct, &mut plain, output)?,
             };
             let (written, sha256) = (done.written, plain.sha256());
-            return Ok(Some(Done { plain: done.read, compressed: written, garbage_at: None, sha256 }));
+            return Ok(Some(Done {
+                plain: done.read,
+                compressed: written,
+                garbage_at: None,
+                mistaken: None,
+                sha256,
+            }));
         }
         let mut plain = Summed::new(output).with_sha256(options.checksum);
         // Like `cat` for what is not compressed, as `zcat -f` has always been.
         let copies = options.force && options.destination == Destination::Stdout;
         let start = (&input.file).stream_position().ok();
-        let (format, mut reader) = Format::sniff(reader).map_err(Error::Read)?;
+        let (format, reader) = Format::sniff(reader).map_err(Error::Read)?;
         let format = format.filter(|format| options.manners.reads.contains(format));
         if copies && format.is_none() {
-            let copied = io::copy(&mut reader, &mut plain).map_err(Error::Write)?;
+            let copied = io::copy(&mut self.progress.of(reader), &mut plain).map_err(Error::Write)?;
             let sha256 = plain.sha256();
-            return Ok(Some(Done { plain: copied, compressed: copied, garbage_at: None, sha256 }));
+            return Ok(Some(Done {
+                plain: copied,
+                compressed: copied,
+                garbage_at: None,
+                mistaken: None,
+                sha256,
+            }));
         }
         // Under its own name the decoder says what is wrong.
         if format.is_none() && options.manners.are_foreign() {
@@ -223,7 +241,7 @@ impl Setting<'_> {
             garbage_at = None;
         }
         let sha256 = plain.sha256();
-        Ok(Some(Done { plain: written, compressed: done.read, garbage_at, sha256 }))
+        Ok(Some(Done { plain: written, compressed: done.read, garbage_at, mistaken: done.mistaken, sha256 }))
     }
 }
 
@@ -246,6 +264,7 @@ impl Setting<'_> {
             plain: done.read,
             compressed: done.written,
             garbage_at: None,
+            mistaken: None,
             sha256: None,
         }))
     }
@@ -258,22 +277,10 @@ struct Done {
     /// The size of the compressed file in bytes.
     compressed: u64,
     garbage_at: Option<u64>,
+    /// The first member that is not as large as its header says.
+    mistaken: Option<u64>,
     /// Of the contents, if it was asked for.
     sha256: Option<String>,
-}
-
-/// Why there is no output.
-#[derive(Debug)]
-pub(super) enum Failure {
-    Run(Error),
-    /// What was written does not give back what was read: what was found out about it.
-    Check(String),
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Failure::Run(error)
-    }
 }
 
 /// What is told of a run that failed.

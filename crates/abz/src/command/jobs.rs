@@ -10,9 +10,10 @@ use anabranch::Stream;
 use super::archive;
 use super::ask;
 use super::bench;
-use super::console::{Console, Told};
+use super::console::Console;
+use super::crew::Crew;
 use super::input::Input;
-use super::job::{Crew, Setting};
+use super::job::Setting;
 use super::join;
 use super::list::Listing;
 use super::options::{Action, Destination, Options, Source};
@@ -22,6 +23,7 @@ use super::progress::Progress;
 use super::recover;
 use super::reports::Reports;
 use super::target::Target;
+use super::told::Told;
 use super::walk::{self, Walk};
 
 /// The most files that are open at once, for a window that would be wider.
@@ -91,7 +93,12 @@ impl Jobs<'_> {
         if join::is_asked_for(self.setting.options) {
             let tell = |report: &Report| self.reports.tell(report);
             let report = self.reports.is_wanted.then_some(&tell as &dyn Fn(&Report));
-            let conduct = Conduct { pool: Some(self.pool()), report, traces: self.reports.traces };
+            let conduct = Conduct {
+                pool: Some(self.pool()),
+                report,
+                traces: self.reports.traces,
+                ..Conduct::default()
+            };
             return join::run(self.setting, conduct, console);
         }
         let mut inputs = Walk::new(self.setting.options).peekable();
@@ -111,7 +118,7 @@ impl Jobs<'_> {
                     let pool = (!is_only_one).then(|| self.pool());
                     let tell = |report: &Report| self.reports.tell(report);
                     let report = self.reports.is_wanted.then_some(&tell as &dyn Fn(&Report));
-                    let conduct = Conduct { pool, report, traces: self.reports.traces };
+                    let conduct = Conduct { pool, report, traces: self.reports.traces, ..Conduct::default() };
                     self.setting.run(input, Crew::Together(conduct))
                 }
             };

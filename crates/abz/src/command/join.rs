@@ -3,13 +3,14 @@
 use abz::Conduct;
 
 use super::ask;
-use super::console::{Console, Told};
+use super::console::Console;
 use super::input::Input;
 use super::job::Setting;
 use super::options::{Destination, Options};
 use super::output::{Attributes, Output};
 use super::problem::Problem;
 use super::target::Target;
+use super::told::Told;
 use super::walk::Walk;
 
 /// Whether the command line asks for that.

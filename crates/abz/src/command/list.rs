@@ -3,18 +3,17 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 
-use abz::descriptors::{StandardStream, was_closed};
 use abz::{Conduct, Error, Format, gzip, lzip, xz, zstd};
 use serde_json::json;
 
-use super::console::Loudness;
 use super::input::Input;
-use super::interrupt;
 use super::options::{Options, Source};
-use super::problem::{CLOSED, Problem};
+use super::problem::Problem;
 use super::progress::Progress;
 use super::quote::quoted;
-use super::target;
+use super::status::Loudness;
+use super::stdout::print;
+use super::suffix;
 
 /// Prints a line for each file and one for all of them, or a JSON array with an object for each file.
 #[derive(Debug)]
@@ -88,7 +87,7 @@ impl<'a> Listing<'a> {
             (_, Some(stored)) => stored,
             (Source::Stdin, None) => "-".into(),
             (Source::File(path), None) => {
-                target::plain_path(path, self.options).as_deref().unwrap_or(path).into()
+                suffix::plain_path(path, self.options).as_deref().unwrap_or(path).into()
             }
         }
     }
@@ -172,16 +171,4 @@ fn survey(input: &Input) -> Result<Option<(Format, u64)>, Problem> {
         Ok(plain) => Ok(plain.map(|plain| (format, plain))),
         Err(error) => Err(Problem::of_file(input, "cannot be read", &error)),
     }
-}
-
-/// Writes to standard output.
-pub(super) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Problem> {
-    if was_closed(StandardStream::Output) {
-        return Err(Problem::error("standard output", CLOSED));
-    }
-    let mut stdout = io::stdout().lock();
-    write(&mut stdout).and_then(|()| stdout.flush()).map_err(|error| {
-        interrupt::end_if_broken_pipe(&error);
-        Problem::of_file("standard output", "cannot be written to", &error)
-    })
 }

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use abz::Format;
 
-use super::console::Status;
 use super::problem::Severity;
+use super::status::Status;
 
 /// What is taken for how bad, which formats are read, and what the exit status says.
 #[derive(Clone, Copy, Debug)]

@@ -3,6 +3,7 @@
 //! | chapter | what it decides |
 //! |---|---|
 //! | [`arguments`] | what the user may write, for `--help` and for the parser |
+//! | [`command_line`] | what the user has written |
 //! | [`options`] | what that means, once and for all |
 //! | [`dialect`] | the same for the command lines of other tools, by whose names it is called |
 //! | [`manners`] | what is different under those names |
@@ -10,6 +11,7 @@
 //! | [`walk`] | which inputs there are: folders, with `-r` |
 //! | [`jobs`] | large files one by one, small ones side by side |
 //! | [`job`] | one input from start to end |
+//! | [`crew`] | who does the work |
 //! | [`join`] | several inputs to one output |
 //! | [`access`] | a part of what is in an input |
 //! | [`verify`] | that what is written can be read back |
@@ -20,13 +22,17 @@
 //! | [`recover`] | what is whole in damaged files |
 //! | [`archive`] | many files as one, made and taken apart |
 //! | [`input`] | which files are taken, and when one may be removed |
-//! | [`target`] | where the output goes: suffixes, and what is not overwritten |
+//! | [`suffix`] | the names of compressed files, and of what is in them |
+//! | [`target`] | where the output goes |
 //! | [`ask`] | whether a file shall be overwritten, as whoever sits at the terminal says |
 //! | [`output`] | how it gets there whole: temporary file, attributes, rename |
 //! | [`holes`] | zeros that take no room on the disk |
 //! | [`sandbox`] | which files can be touched at all |
 //! | [`interrupt`] | what happens on signals and broken pipes |
-//! | [`console`] | what is told, and the exit status |
+//! | [`told`] | what is to be told of an input |
+//! | [`status`] | how much is told, and the exit status |
+//! | [`console`] | where it is told |
+//! | [`stdout`] | what is asked for, on standard output |
 //! | [`progress`] | the bar that a long run shows |
 //! | [`reports`] | what is told of the work itself: reports and traces |
 //! | [`quote`] | how names are shown |
@@ -41,7 +47,9 @@ mod arguments;
 mod ask;
 pub mod bench;
 mod checksum;
+mod command_line;
 mod console;
+mod crew;
 mod dialect;
 mod holes;
 mod input;
@@ -60,11 +68,15 @@ mod quote;
 mod recover;
 mod reports;
 pub mod sandbox;
+mod status;
+mod stdout;
+mod suffix;
 mod sums;
 mod target;
+mod told;
 mod verify;
 mod walk;
 mod ways;
 
+pub use command_line::options;
 pub use console::Console;
-pub use options::Options;

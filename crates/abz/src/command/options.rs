@@ -4,31 +4,19 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
-use abz::descriptors::{StandardStream, was_closed};
-use abz::gzip::{Layout, MAX_BLOCK};
-use abz::zstd::{DEFAULT_WINDOW_LIMIT, Decoding, Dictionary, Encoding};
-use abz::{Compression, Decompression, Format, Lzma, Span, lzip};
-use clap::Parser;
+use abz::zstd::{Decoding, Dictionary};
+use abz::{Compression, Decompression, Format, Span, lzip};
 
-use super::arguments::{
-    Arguments, Explained, Gaps, InputWay, LICENSE, OutputWay, Reported, Zstd, with_long_levels,
-};
-use super::console::{Loudness, Status};
-use super::dialect;
-use super::list::print;
+use super::arguments::{Explained, Gaps, InputWay, OutputWay, Reported};
 use super::manners::{Manners, OWN};
-use super::pages;
-
-/// The highest level of zstd that needs no further word.
-const HIGHEST_WITHOUT_ULTRA: u32 = 19;
+use super::status::Loudness;
 
 /// The largest dictionary in bytes, as in zstd.
 const LARGEST_DICTIONARY: u64 = 32 << 20;
 
 /// How far apart the places are that an index has, in bytes of contents, if nobody says it.
-const DEFAULT_INDEX_EVERY: u64 = 1 << 20;
+pub(super) const DEFAULT_INDEX_EVERY: u64 = 1 << 20;
 
 /// What to do, with what, and how.
 #[derive(Debug)]
@@ -158,47 +146,6 @@ pub(super) enum Destination {
 }
 
 impl Options {
-    /// Reads the command line.
-    ///
-    /// # Errors
-    ///
-    /// If there is nothing to do: help or a mistake has been printed, and this is the status to exit with.
-    pub fn from_command_line() -> Result<Options, ExitCode> {
-        let options = dialect::options().unwrap_or_else(Options::from_own_command_line);
-        options.map_err(|status| OWN.exit_code(status))
-    }
-
-    fn from_own_command_line() -> Result<Options, Status> {
-        let arguments = Arguments::try_parse_from(with_long_levels(std::env::args_os()));
-        if let Ok(folder) = arguments.as_ref().map(|arguments| &arguments.told.install_links)
-            && let Some(folder) = folder
-        {
-            let problems = dialect::links::install(folder);
-            problems.iter().for_each(|problem| eprintln!("abz: {problem}"));
-            return Err(if problems.is_empty() { Status::Success } else { Status::Error });
-        }
-        if let Ok(arguments) = &arguments
-            && (arguments.told.license || arguments.told.generate.is_some())
-        {
-            let printed = print(|mut stdout| match arguments.told.generate {
-                Some(generated) => pages::write(generated, &mut stdout),
-                None => stdout.write_all(LICENSE.as_bytes()),
-            });
-            return Err(match printed {
-                Ok(()) => Status::Success,
-                Err(problem) => {
-                    eprintln!("abz: {problem}");
-                    Status::Error
-                }
-            });
-        }
-        arguments.and_then(Options::new).map_err(|error| {
-            // Where it cannot be printed, the status must do.
-            let is_printed = error.print().is_ok() && !was_closed(StandardStream::Output);
-            if error.use_stderr() || !is_printed { Status::Error } else { Status::Success }
-        })
-    }
-
     /// To compress standard input as it is done if nobody says how.
     pub(super) fn plain(format: Format) -> Options {
         Options {
@@ -242,231 +189,6 @@ impl Options {
         }
     }
 
-    fn new(arguments: Arguments) -> Result<Options, clap::Error> {
-        let Arguments { inputs, what, files, how, archive, access, told } = arguments;
-        let sources: Vec<_> = match inputs.is_empty() {
-            true => vec![Source::Stdin],
-            false => inputs
-                .into_iter()
-                .map(|file| if file.as_os_str() == "-" { Source::Stdin } else { Source::File(file) })
-                .collect(),
-        };
-        let is_about_one = what.recover.is_some()
-            || access.index
-            || access.range.is_some()
-            || access.line_range.is_some()
-            || files.checksum.is_some()
-            || what.explain.is_some();
-        if files.output.is_some() && is_about_one && (sources.len() > 1 || files.recursive) {
-            return Err(mistake("--output is one file here: it needs one input, or none"));
-        }
-        let is_plain = how.format.is_none()
-            && archive.archive.as_ref().is_some_and(|output| {
-                output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("tar"))
-            });
-        let format = match (how.format, &archive.archive) {
-            (Some(format), _) => format,
-            (None, None) => Format::default(),
-            (None, Some(_)) if is_plain => Format::default(),
-            (None, Some(output)) => match Format::of_archive(output) {
-                Some(format) => format,
-                None => {
-                    let message = "--archive: the name ends with no known format: use .tar.gz, .tar, or -F";
-                    return Err(mistake(message));
-                }
-            },
-        };
-        if archive.archive.is_some() && sources.contains(&Source::Stdin) {
-            return Err(mistake("--archive needs the names of files and folders"));
-        }
-        let suffix = files.suffix.unwrap_or_else(|| format.suffix().into());
-        if suffix.is_empty() || suffix.to_string_lossy().contains('/') {
-            return Err(mistake("--suffix must be the end of a file's name, such as .gz"));
-        }
-        if told.report_file.is_some() && told.report_file == told.trace {
-            return Err(mistake("--report-file and --trace are two files"));
-        }
-        if what.list && (told.report.is_some() || told.trace.is_some()) {
-            return Err(mistake("--report and --trace tell of work, and --list does none"));
-        }
-        if files.verify && (what.decompress || what.test || what.list) {
-            return Err(mistake("--verify is for compressing; -t tests files that are there"));
-        }
-        if what.json && !what.list && what.recover.is_none() {
-            return Err(mistake("--json tells what --list or --recover found out"));
-        }
-        if files.checksum.is_some() && what.list {
-            return Err(mistake("--checksum needs the data, and --list does not decode it: use -t"));
-        }
-        if access.index_file.is_some() && access.range.is_none() && access.line_range.is_none() {
-            return Err(mistake("--index-file is for --range and --line-range; --index makes one"));
-        }
-        if access.index_file.is_some() && sources.len() > 1 {
-            return Err(mistake("--index-file is of one file: it needs one input"));
-        }
-        if access.index && sources.contains(&Source::Stdin) {
-            return Err(mistake("--index needs the names of compressed files"));
-        }
-        let span = access.range.map(Span::Bytes).or(access.line_range.map(Span::Lines));
-        let action = match (what.bench, what.list, what.test, what.decompress) {
-            (true, ..) => Action::Bench,
-            (_, true, ..) => Action::List,
-            (_, _, true, _) => Action::Test,
-            _ if access.index => Action::Index,
-            (_, _, _, true) => Action::Decompress,
-            _ if archive.extract || what.recover.is_some() || span.is_some() => Action::Decompress,
-            _ => Action::Compress,
-        };
-        let destination = match archive.archive.clone().or(files.output) {
-            _ if matches!(action, Action::Test | Action::List | Action::Bench) || archive.extract => {
-                Destination::Nowhere
-            }
-            Some(file) if file.as_os_str() == "-" => Destination::Stdout,
-            Some(file) => Destination::File(file),
-            None if files.stdout || span.is_some() => Destination::Stdout,
-            None => files.output_dir_flat.map_or(Destination::Beside, Destination::Folder),
-        };
-        let levels = format.lowest_level()..=format.highest_level();
-        let level = how.level.of(levels);
-        let (level, fast) = match level.map(|level| (level < 0, level.unsigned_abs() as u32)) {
-            None => (format.default_level(), None),
-            Some((false, level)) => (level, None),
-            Some((true, fast)) => (format.default_level(), Some(fast)),
-        };
-        if fast.is_some() && format != Format::Zstd {
-            return Err(mistake(format!(
-                "--fast=N is for zstd: the lowest level of {format} is {}",
-                format.lowest_level()
-            )));
-        }
-        let (lowest, highest) = (format.lowest_level(), format.highest_level());
-        if !(lowest..=highest).contains(&level) {
-            return Err(mistake(format!("the levels of {format} are {lowest} to {highest}")));
-        }
-        if format == Format::Zstd && level > HIGHEST_WITHOUT_ULTRA && !how.zstd.ultra {
-            return Err(mistake(
-                "the levels of zstd are 1 to 19; 20 to 22 need a lot of memory: allow it with --ultra",
-            ));
-        }
-        let (zstd, decoding) = of_zstd(how.zstd)?;
-        if action == Action::Compress && format != Format::Zstd && zstd != Encoding::default() {
-            return Err(mistake("--long, --dictionary and --no-check are for zstd: say -F zstd"));
-        }
-        match (format, how.block_size) {
-            (Format::Bzip2, Some(_)) => {
-                return Err(mistake(format!(
-                    "--block-size is not for {format}, which has levels for that, -1 to -9"
-                )));
-            }
-            (Format::Gzip, Some(size)) if size > MAX_BLOCK => {
-                return Err(mistake("the blocks of gzip have 4M at most"));
-            }
-            _ => {}
-        }
-        let lzma = Lzma {
-            dictionary_size: how.dictionary_size,
-            match_length: how.match_length,
-            extreme: how.extreme,
-            check: how.check.unwrap_or_default(),
-        };
-        let misplaced = [
-            (
-                "--dictionary-size is for lzip and xz",
-                how.dictionary_size.is_some(),
-                [Format::Lzip, Format::Xz],
-            ),
-            ("--match-length is for lzip", how.match_length.is_some(), [Format::Lzip; 2]),
-            ("--extreme is for xz", how.extreme, [Format::Xz; 2]),
-            ("--check is for xz", how.check.is_some(), [Format::Xz; 2]),
-        ];
-        for (message, is_given, formats) in misplaced {
-            if is_given && !formats.contains(&format) {
-                return Err(mistake(format!("{message}, not for {format}")));
-            }
-        }
-        if how.rsyncable && format == Format::Bzip2 {
-            return Err(mistake("--rsyncable is not for bzip2: its blocks end where its format says"));
-        }
-        for (option, is_given) in [("--bgzf", how.bgzf), ("--members", how.members)] {
-            if is_given && format != Format::Gzip {
-                return Err(mistake(format!("{option} is for gzip, not for {format}")));
-            }
-        }
-        let (block_size, rsyncable) = (how.block_size, how.rsyncable);
-        let layout = match (how.bgzf, how.members) {
-            (true, _) => Layout::Bgzf,
-            (_, true) => Layout::Members,
-            _ => Layout::OneMember,
-        };
-        let mut compression = Compression {
-            format,
-            level,
-            fast,
-            block_size,
-            rsyncable,
-            layout,
-            lzma,
-            zstd,
-            ..Compression::default()
-        };
-        if let Some(workers) = how.processes {
-            compression.workers = workers;
-        }
-        let mut options = Options {
-            action,
-            archiving: archive.archive.map(|output| Archiving {
-                output,
-                is_plain,
-                mtime: archive.mtime,
-                owner: archive.owner,
-            }),
-            extract: archive.extract.then(|| archive.directory.unwrap_or_else(|| ".".into())),
-            span,
-            index_file: access.index_file,
-            index_every: access.index_every.unwrap_or(DEFAULT_INDEX_EVERY),
-            explain: what.explain,
-            as_json: what.json,
-            recover: what.recover,
-            sources,
-            keep: files.keep || what.recover.is_some() || destination != Destination::Beside,
-            destination,
-            force: files.force,
-            recursive: files.recursive,
-            exclude_compressed: files.exclude_compressed,
-            sync: files.sync,
-            sandbox: !files.no_sandbox,
-            format_was_named: how.format.is_some(),
-            bench_html: what.bench_html,
-            sparse: !files.no_sparse,
-            verify: files.verify,
-            checksum: files.checksum.is_some(),
-            report: told.report,
-            report_file: told.report_file,
-            trace: told.trace,
-            naming: Naming { stores: !files.no_name, restores: files.name },
-            suffix,
-            compression,
-            memory_limit: how.memlimit,
-            decoding,
-            input_way: how.input_io,
-            output_way: how.output_io,
-            loudness: match (told.verbose, told.quiet) {
-                (true, _) => Loudness::Verbose,
-                (false, true) => Loudness::Quiet,
-                (false, false) => Loudness::Normal,
-            },
-            ..Options::plain(format)
-        };
-        if options.action == Action::Compress {
-            // Who names the size of the dictionary wants that one.
-            let adjusts = !how.no_adjust && how.dictionary_size.is_none();
-            options.limit_compression(how.memlimit, adjusts).map_err(mistake)?;
-        }
-        Ok(options)
-    }
-}
-
-impl Options {
     /// Compresses with no more threads than have room in so many bytes, if that is a limit; and, if `adjusts`, with a smaller
     /// dictionary where not even one has.
     ///
@@ -526,21 +248,6 @@ impl Options {
     }
 }
 
-/// How files of zstd are made and read.
-fn of_zstd(zstd: Zstd) -> Result<(Encoding, Decoding), clap::Error> {
-    let dictionary = match zstd.dictionary {
-        Some(path) => Some(dictionary(&path).map_err(|error| {
-            mistake(format!("the dictionary {} cannot be used: {error}", path.display()))
-        })?),
-        None => None,
-    };
-    let max_window = DEFAULT_WINDOW_LIMIT.max(zstd.long.map_or(0, |log| 1 << log));
-    Ok((
-        Encoding { long: zstd.long, checksum: !zstd.no_check, dictionary: dictionary.clone() },
-        Decoding { max_window, dictionary, ..Decoding::default() },
-    ))
-}
-
 /// A file as a dictionary of zstd.
 pub(super) fn dictionary(path: &Path) -> Result<Dictionary, Box<dyn std::error::Error>> {
     let mut bytes = Vec::new();
@@ -549,10 +256,4 @@ pub(super) fn dictionary(path: &Path) -> Result<Dictionary, Box<dyn std::error::
         return Err("expected at most 32 MiB, found more".into());
     }
     Ok(Dictionary::new(&bytes)?)
-}
-
-/// A mistake that the parser cannot see.
-fn mistake(message: impl std::fmt::Display) -> clap::Error {
-    use clap::CommandFactory;
-    Arguments::command().error(clap::error::ErrorKind::ValueValidation, message)
 }

@@ -1,19 +1,31 @@
 //! A bar that shows how far a long run has come, on a terminal and nowhere else.
 
 use std::fmt;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rustix::termios::tcgetwinsize;
 
 /// A run that is over sooner shows nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Counts the bytes that are read of all inputs, and shows them if that takes long.
+/// The time from one picture to the next.
+const TICK: Duration = Duration::from_millis(100);
+
+/// How wide the bar itself is, in columns.
+const BAR_COLUMNS: usize = 30;
+
+/// How wide a terminal is taken to be that does not tell it, in columns.
+const USUAL_COLUMNS: usize = 80;
+
+/// Counts the bytes of all inputs that are done with, and shows them if that takes long.
 #[derive(Clone)]
 pub(super) struct Progress {
     /// `None` where nothing may be shown.
-    bar: Option<ProgressBar>,
+    bar: Option<Arc<Bar>>,
 }
 
 impl Progress {
@@ -24,28 +36,11 @@ impl Progress {
 
     /// Of inputs of `total` bytes, if that is known.
     pub(super) fn new(total: Option<u64>) -> Self {
-        let bar = match total {
-            Some(total) => ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden()),
-            None => ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
-        };
-        let template = match total {
-            Some(_) => {
-                "{percent:>3}% [{bar:30}] {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left"
-            }
-            None => "{spinner} {binary_bytes}, {binary_bytes_per_sec}, {elapsed} so far",
-        };
-        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        bar.set_style(style.progress_chars("=> "));
-        let shown = bar.clone();
-        let began = Instant::now();
-        // Not a tick of the bar's own: nothing may be drawn before the time has come.
-        let _ = std::thread::Builder::new().name("abz progress".into()).spawn(move || {
-            std::thread::sleep(PATIENCE.saturating_sub(began.elapsed()));
-            if !shown.is_finished() {
-                shown.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
-                shown.enable_steady_tick(Duration::from_millis(100));
-            }
-        });
+        let (began, done) = (Instant::now(), AtomicU64::new(0));
+        let bar = Arc::new(Bar { began, total, done, screen: Mutex::new(Screen::default()) });
+        let shown = Arc::downgrade(&bar);
+        // Without the thread nothing is shown.
+        let _ = thread::Builder::new().name("abz progress".into()).spawn(move || show(&shown));
         Progress { bar: Some(bar) }
     }
 
@@ -54,25 +49,39 @@ impl Progress {
         Metered { reader, progress: self.clone() }
     }
 
-    /// So many bytes were read.
+    /// So many bytes more are done with.
     pub(super) fn advance(&self, bytes: u64) {
         if let Some(bar) = &self.bar {
-            bar.inc(bytes);
+            bar.done.fetch_add(bytes, Ordering::Relaxed);
+        }
+    }
+
+    /// How many bytes are done with.
+    pub(super) fn position(&self) -> u64 {
+        self.bar.as_ref().map_or(0, |bar| bar.done.load(Ordering::Relaxed))
+    }
+
+    /// No more bytes than these are done with: what came of the others is not used.
+    pub(super) fn set_back(&self, position: u64) {
+        if let Some(bar) = &self.bar {
+            bar.done.store(position, Ordering::Relaxed);
         }
     }
 
     /// Does `print` with the bar out of the way.
     pub(super) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
-        match &self.bar {
-            Some(bar) => bar.suspend(print),
-            None => print(),
-        }
+        let Some(bar) = &self.bar else { return print() };
+        let mut screen = bar.screen();
+        screen.clear();
+        print()
     }
 
     /// Takes the bar away.
     pub(super) fn end(&self) {
         if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+            let mut screen = bar.screen();
+            screen.clear();
+            screen.is_over = true;
         }
     }
 }
@@ -80,6 +89,149 @@ impl Progress {
 impl fmt::Debug for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Progress").field("is_shown", &self.bar.is_some()).finish()
+    }
+}
+
+/// Shows a bar until it is over.
+fn show(bar: &Weak<Bar>) {
+    thread::sleep(PATIENCE);
+    while let Some(bar) = bar.upgrade() {
+        let mut screen = bar.screen();
+        if screen.is_over {
+            return;
+        }
+        let done = bar.done.load(Ordering::Relaxed);
+        screen.draw(|columns| line(done, bar.total, bar.began.elapsed(), columns));
+        drop(screen);
+        drop(bar);
+        thread::sleep(TICK);
+    }
+}
+
+struct Bar {
+    began: Instant,
+    total: Option<u64>,
+    /// Bytes that are done with.
+    done: AtomicU64,
+    screen: Mutex<Screen>,
+}
+
+impl Bar {
+    fn screen(&self) -> MutexGuard<'_, Screen> {
+        self.screen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The line of the terminal in which the bar is.
+#[derive(Debug, Default)]
+struct Screen {
+    /// How many columns it took when it was drawn; 0 if it is not there.
+    drawn: usize,
+    is_over: bool,
+}
+
+impl Screen {
+    /// Shows what `line` makes for a line of so many columns, in place of what is there.
+    fn draw(&mut self, line: impl FnOnce(usize) -> String) {
+        let columns = columns();
+        // In the last column some terminals go to the next line.
+        let line = line(columns.saturating_sub(1));
+        let erased = erased(self.drawn, columns);
+        self.drawn = line.len();
+        put(&(erased + &line));
+    }
+
+    fn clear(&mut self) {
+        if self.drawn > 0 {
+            put(&erased(self.drawn, columns()));
+            self.drawn = 0;
+        }
+    }
+}
+
+/// Writes to the terminal. If it is gone, nothing is left to be done.
+fn put(text: &str) {
+    let mut terminal = io::stderr().lock();
+    let _ = terminal.write_all(text.as_bytes()).and_then(|()| terminal.flush());
+}
+
+/// The width of the terminal, in columns.
+fn columns() -> usize {
+    let size = tcgetwinsize(io::stderr()).map_or(0, |size| size.ws_col.into());
+    if size == 0 { USUAL_COLUMNS } else { size }
+}
+
+/// What takes a line of so many columns away from a terminal. One that has become narrower since then shows it in several lines.
+/// (xterm cuts it off instead.)
+fn erased(drawn: usize, columns: usize) -> String {
+    let above = drawn.saturating_sub(1) / columns.max(1);
+    match above {
+        1.. if std::env::var_os("XTERM_VERSION").is_none() => format!("\r\x1b[{above}A\x1b[J"),
+        _ => "\r\x1b[J".into(),
+    }
+}
+
+/// What is shown of a run that has done so many bytes in a time, in a line of so many columns. What has no room is left out,
+/// from the right.
+fn line(done: u64, total: Option<u64>, elapsed: Duration, columns: usize) -> String {
+    let rate = done as f64 / elapsed.as_secs_f64().max(0.001);
+    let speed = format!("{}/s", size(rate as u64));
+    let mut parts = Vec::new();
+    match total {
+        None => parts.extend([size(done), speed, format!("{} so far", clock(elapsed))]),
+        Some(total) => {
+            let share = if total == 0 { 1.0 } else { (done as f64 / total as f64).min(1.0) };
+            let filled = (share * BAR_COLUMNS as f64) as usize;
+            let arrow = if filled < BAR_COLUMNS { ">" } else { "" };
+            let bar = "=".repeat(filled) + arrow;
+            parts.push(format!("{:>3.0}%", (100.0 * share).floor()));
+            parts.push(format!(" [{bar:BAR_COLUMNS$}] {} of {}", size(done), size(total)));
+            parts.push(speed);
+            // Before anything is done, nobody knows.
+            let left = total.saturating_sub(done) as f64 / rate;
+            if let Ok(left) = Duration::try_from_secs_f64(left)
+                && done > 0
+            {
+                parts.push(format!("{} left", clock(left)));
+            }
+        }
+    }
+    let mut line = String::new();
+    for part in parts {
+        let joint = if line.is_empty() || part.starts_with(' ') { "" } else { ", " };
+        if line.len() + joint.len() + part.len() > columns {
+            break;
+        }
+        line = line + joint + &part;
+    }
+    line
+}
+
+/// A number of bytes, in the unit that suits it.
+fn size(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let mut size = bytes as f64;
+    let mut name = "B";
+    for unit in UNITS {
+        if size < 1000.0 {
+            break;
+        }
+        (size, name) = (size / 1024.0, unit);
+    }
+    match name {
+        "B" => format!("{bytes} B"),
+        _ => format!("{size:.2} {name}"),
+    }
+}
+
+/// A time, in hours, minutes and seconds.
+fn clock(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{seconds}s"),
+        (0, _) => format!("{minutes}:{seconds:02}"),
+        _ => format!("{hours}:{minutes:02}:{seconds:02}"),
     }
 }
 
@@ -95,5 +247,50 @@ impl<R: Read> Read for Metered<R> {
         let read = self.reader.read(buffer)?;
         self.progress.advance(read as u64);
         Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_has_what_there_is_room_for() {
+        let line = |columns| line(30 << 20, Some(100 << 20), Duration::from_secs(3), columns);
+        let full = " 30% [=========>                    ] 30.00 MiB of 100.00 MiB, 10.00 MiB/s, 7s left";
+        assert_eq!(line(200), full);
+        assert_eq!(line(full.len()), full);
+        assert_eq!(line(full.len() - 1), full[..full.len() - ", 7s left".len()]);
+        assert_eq!(line(20), " 30%");
+        assert_eq!(line(3), "");
+        for columns in 0..100 {
+            assert!(line(columns).len() <= columns);
+        }
+    }
+
+    #[test]
+    fn before_anything_is_done_no_end_is_promised() {
+        let line = line(0, Some(100 << 20), Duration::from_secs(3), 100);
+        assert_eq!(line, "  0% [>                             ] 0 B of 100.00 MiB, 0 B/s");
+    }
+
+    #[test]
+    fn sizes_and_times_are_for_people() {
+        let said = [0, 999, 1000, 1 << 20, 10_000 << 20].map(size);
+        assert_eq!(said, ["0 B", "999 B", "0.98 KiB", "1.00 MiB", "9.77 GiB"]);
+        let said = [0, 59, 60, 3599, 3600, 100_000].map(|seconds| clock(Duration::from_secs(seconds)));
+        assert_eq!(said, ["0s", "59s", "1:00", "59:59", "1:00:00", "27:46:40"]);
+        let unknown = line(5 << 20, None, Duration::from_secs(5), 100);
+        assert_eq!(unknown, "5.00 MiB, 1.00 MiB/s, 5s so far");
+    }
+
+    #[test]
+    fn a_line_is_taken_away_from_as_many_lines_as_it_has_become() {
+        assert_eq!(erased(79, 80), "\r\x1b[J");
+        assert_eq!(erased(80, 80), "\r\x1b[J");
+        if std::env::var_os("XTERM_VERSION").is_none() {
+            assert_eq!(erased(81, 80), "\r\x1b[1A\x1b[J");
+            assert_eq!(erased(79, 20), "\r\x1b[3A\x1b[J");
+        }
     }
 }

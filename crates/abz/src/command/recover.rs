@@ -9,16 +9,17 @@ use abz::{Conduct, Error, Format, Gap, ReadAt, Recovered, Recovery, Report};
 use serde_json::{Value, json};
 
 use super::arguments::Gaps;
-use super::console::{Console, Told};
+use super::console::Console;
 use super::input::Input;
 use super::interrupt;
-use super::list::print;
 use super::options::{Destination, Options, Source};
 use super::output::{Attributes, Output};
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
 use super::reports::Reports;
+use super::stdout::print;
 use super::target::Target;
+use super::told::Told;
 use super::walk::Walk;
 
 /// The most gaps of a file that are told one by one.
@@ -88,7 +89,7 @@ fn recover(
     let places = Places { input, size, progress, furthest: AtomicU64::new(0) };
     let tell_report = |report: &Report| reports.tell(report);
     let report = reports.is_wanted.then_some(&tell_report as &dyn Fn(&Report));
-    let conduct = Conduct { pool: None, report, traces: reports.traces };
+    let conduct = Conduct { pool: None, report, traces: reports.traces, ..Conduct::default() };
     let mut gaps = Vec::new();
     let note = |gap| {
         if gaps.len() < MOST_TOLD {

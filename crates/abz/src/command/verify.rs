@@ -5,8 +5,22 @@ use std::thread;
 
 use abz::{Compressed, Compression, Conduct, Decompressed, Decompression, Error, Tools};
 
-use super::job::{Crew, Failure};
+use super::crew::Crew;
 use super::sums::{Fingerprint, Summed};
+
+/// Why there is no output.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Run(Error),
+    /// What was written does not give back what was read: what was found out about it.
+    Check(String),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Run(error)
+    }
+}
 
 /// Compresses as without `--verify`; `input` must take a fingerprint.
 ///

@@ -9,7 +9,7 @@ use super::input::Input;
 use super::options::{Action, Destination, Options, Source};
 use super::output::is_temporary;
 use super::problem::Problem;
-use super::target::without_suffix;
+use super::suffix::without_suffix;
 
 /// The inputs, each opened when it is asked for. The files of a folder come in the order of their names, so that
 /// two runs over the same files say the same.

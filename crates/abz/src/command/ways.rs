@@ -137,7 +137,7 @@ pub(super) fn compress(
     if source.is_none() && (!can_write || sink(output, options).is_none()) {
         return None;
     }
-    let mut reader = progress.of(&input.file);
+    let mut reader = &input.file;
     let reading = match &source {
         Some(source) => Reading::Places(source),
         None => Reading::Stream(&mut reader),
@@ -164,6 +164,7 @@ pub(super) fn decompress(
     let (Some(source), Some(sink)) = (source(input, options, progress), sink(output, options)) else {
         return Ok(None);
     };
+    let before = progress.position();
     match decompression.conduct_at(conduct, &source, &sink)? {
         Some(done) => {
             // What is left out at its end counts too.
@@ -171,6 +172,7 @@ pub(super) fn decompress(
             Ok(Some(Compressed { read: done.written, written: done.read }))
         }
         None => {
+            progress.set_back(before);
             sink.file.set_len(0).map_err(Error::Write)?;
             Ok(None)
         }

@@ -37,7 +37,7 @@ pub(crate) fn decode<'a>(
                     true => decoder.decode_into(part, bytes, &mut data)?,
                     false => decoder.decode_at_most_into(part, bytes, &mut data)?,
                 }
-                Ok::<_, Error>(data)
+                Ok(data)
             },
         )
         .name("read and decode")

@@ -2,13 +2,13 @@
 
 use std::io::Read;
 use std::iter;
-use std::sync::{Arc, Mutex, PoisonError};
 
-use abz_codec::bzip2::{Cutter, Decoded, Decoder, EncodedBlock, Encoder, Level, Scanner, Segment};
-use anabranch::{Apply, May, Pool, Stream};
+use abz_codec::bzip2::{Cutter, Decoded, Decoder, EncodedBlock, Encoder, Level, Scanner};
+use anabranch::{Apply, May, Stream};
 
-use super::inputs::{Input, Inputs};
+use super::inputs::{Inputs, Telling};
 use super::{begin, window};
+use crate::conduct::Conduct;
 use crate::{Compression, Error};
 
 /// The blocks of a compression.
@@ -24,11 +24,11 @@ pub(crate) fn level(compression: &Compression) -> Level {
 pub(crate) fn compress<'a, R: Read + Send + 'a>(
     compression: &'a Compression,
     input: R,
-    pool: Option<&'a Pool>,
+    conduct: Conduct<'a>,
 ) -> Stream<'a, impl Apply<Error, Out = EncodedBlock> + Send + use<'a, R>, May<Error>> {
-    let mut cutter = Cutter::new(input, level(compression));
+    let mut cutter = Cutter::new(Telling::new(input, conduct.advance()), level(compression));
     let blocks = iter::from_fn(move || cutter.read_into(Vec::new()).map_err(Error::Read).transpose());
-    begin(blocks, "abz compress", compression.workers, window(compression.workers), pool)
+    begin(blocks, "abz compress", compression.workers, window(compression.workers), conduct.pool)
         .map_with(Encoder::new, |encoder, block| encoder.encode_into(&block, Vec::new()))
         .name("encode")
 }
@@ -37,36 +37,15 @@ pub(crate) fn compress<'a, R: Read + Send + 'a>(
 pub(crate) fn decompress<'a, R: Read + Send + 'a>(
     workers: usize,
     input: R,
-    pool: Option<&'a Pool>,
+    conduct: Conduct<'a>,
 ) -> Stream<'a, impl Apply<Error, Out = Decoded> + Send + use<'a, R>, May<Error>> {
-    let scanner = Arc::default();
-    begin(Inputs::new(input, window(workers)), "abz decompress", workers, window(workers), pool)
-        .serial_flat_map(move |input| Segments { scanner: Arc::clone(&scanner), input, scanned: 0 })
+    let inputs = Inputs::new(Telling::new(input, conduct.advance()), window(workers));
+    begin(inputs, "abz decompress", workers, window(workers), conduct.pool)
+        .serial_spread(Scanner::default(), |scanner, input| match input.is_end() {
+            true => scanner.finish(),
+            false => input.scan(|bytes| scanner.next(bytes, &mut Vec::new())),
+        })
         .name("find blocks")
         .map_with(Decoder::new, |decoder, segment| decoder.decode_into(segment, Vec::new()))
         .name("decode")
-}
-
-/// The segments that an input completes.
-struct Segments {
-    /// Shared by the segments of one input after another; nobody ever waits for it.
-    scanner: Arc<Mutex<Scanner>>,
-    input: Input,
-    scanned: usize,
-}
-
-impl Iterator for Segments {
-    type Item = Segment;
-
-    fn next(&mut self) -> Option<Segment> {
-        let mut scanner = self.scanner.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes = self.input.bytes();
-        if bytes.is_empty() {
-            return scanner.finish();
-        }
-        let mut rest = &bytes[self.scanned..];
-        let segment = scanner.next(&mut rest, &mut Vec::new());
-        self.scanned = bytes.len() - rest.len();
-        segment
-    }
 }

@@ -1,7 +1,7 @@
 //! gzip: blocks in and members out, and back.
 
 use std::io::{Read, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use abz_codec::Block;
 use abz_codec::gzip::{
@@ -9,20 +9,29 @@ use abz_codec::gzip::{
 };
 use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
 
-use super::inputs::{Input, Inputs};
+use super::inputs::{Inputs, Telling};
 use super::{begin, window};
+use crate::conduct::Conduct;
 use crate::{Compression, Error, ReadAt};
 
 /// Compresses what `input` gives.
 pub(crate) fn compress<'a, R: Read + Send + 'a>(
     compression: &'a Compression,
     input: R,
-    pool: Option<&'a Pool>,
+    conduct: Conduct<'a>,
 ) -> Stream<'a, impl Apply<Error, Out = Encoded> + Send + use<'a, R>, May<Error>> {
     let workers = compression.workers;
     let blocks = compression.blocks(input).map(|block| block.map_err(Error::Read));
-    begin(blocks, "abz compress", workers, window(workers), pool)
-        .map_with(|| encoder(compression), |encoder, block| encoder.encode(&block))
+    let advance = conduct.advance();
+    begin(blocks, "abz compress", workers, window(workers), conduct.pool)
+        .map_with(
+            || encoder(compression),
+            move |encoder, block| {
+                let encoded = encoder.encode(&block);
+                advance.by(block.data.len());
+                encoded
+            },
+        )
         .name("encode")
 }
 
@@ -60,7 +69,7 @@ pub(crate) fn compress_at<'a>(
                 (block.number, block.whole) = (number, size < block_size);
                 block.data.resize(len as usize, 0);
                 input.read_at(&mut block.data, start).map_err(Error::Read)?;
-                Ok::<_, Error>(encoder.encode(block))
+                Ok(encoder.encode(block))
             },
         )
         .name("read and encode")
@@ -83,7 +92,11 @@ pub(crate) fn decompress_at<'a>(
                 bytes.resize(entry.compressed as usize, 0);
                 input.read_at(bytes, entry.offset).map_err(Error::Read)?;
                 let mut rest = &bytes[..];
-                let found = Scanner::at(0, entry.offset).next(&mut rest, home)?;
+                let mut scanner = Scanner::at(0, entry.offset);
+                let found = match scanner.next(&mut rest, home)? {
+                    None => scanner.finish(home)?,
+                    found => found,
+                };
                 let Some(Scanned::Member(member)) = found.filter(|_| rest.is_empty()) else {
                     return Err(is_not(entry, bytes.len() - rest.len()));
                 };
@@ -106,24 +119,38 @@ fn is_not(entry: &Entry, found: usize) -> Error {
 }
 
 /// Decompresses what `input` gives. Members that say how long they are, are decoded by all workers; other members in the
-/// stage that finds them, while other workers read, verify and write.
+/// stage that finds them, while other workers read, verify and write. The number of the first member that is not as large as its
+/// header says is in `mistaken`, 0 if there is none.
 pub(crate) fn decompress<'a, R: Read + Send + 'a>(
     workers: usize,
     input: R,
-    pool: Option<&'a Pool>,
+    conduct: Conduct<'a>,
+    mistaken: &'a AtomicU64,
 ) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a, R>, May<Error>> {
-    let scan = Scan { scanner: Arc::default(), buffers: Recycler::new(window(workers), Vec::new) };
+    let homes = Recycler::new(window(workers), Vec::new);
     let buffers = Recycler::new(window(workers), Vec::new);
     let mut verifier = Verifier::new();
-    begin(Inputs::new(input, window(workers)), "abz decompress", workers, window(workers), pool)
-        .try_serial_flat_map(move |input| Pieces { scan: scan.clone(), input, scanned: 0 })
+    let inputs = Inputs::new(Telling::new(input, conduct.advance()), window(workers));
+    begin(inputs, "abz decompress", workers, window(workers), conduct.pool)
+        .try_serial_spread(Scanner::new(), move |scanner, input| {
+            let mut data = homes.take();
+            let found = match input.is_end() {
+                true => scanner.finish(&mut data)?,
+                false => input.scan(|bytes| scanner.next(bytes, &mut data))?,
+            };
+            mistaken.store(scanner.mistaken().unwrap_or(0), Ordering::Relaxed);
+            Ok(found.map(|found| match found {
+                Scanned::Member(member) => Piece::Member(member, data),
+                Scanned::Data(stretch) => Piece::Data(data, stretch),
+            }))
+        })
         .name("split or inflate")
         .try_map_with(Decoder::new, move |decoder, piece| match piece {
             Piece::Member(member, mut home) => {
                 let mut data = buffers.take();
                 decoder.decode_into(&member, &mut data)?;
                 *home = member.into_bytes();
-                Ok::<_, Error>((data, None))
+                Ok((data, None))
             }
             Piece::Data(data, stretch) => Ok((data, Some(stretch))),
         })
@@ -132,7 +159,7 @@ pub(crate) fn decompress<'a, R: Read + Send + 'a>(
             if let Some(stretch) = stretch {
                 verifier.verify(&stretch, &data)?;
             }
-            Ok::<_, Error>(data)
+            Ok(data)
         })
         .name("verify")
 }
@@ -143,42 +170,4 @@ enum Piece {
     Member(Member, Recycled<Vec<u8>>),
     /// Decompressed, but not yet verified.
     Data(Recycled<Vec<u8>>, Stretch),
-}
-
-/// Cuts what is read into pieces.
-#[derive(Clone)]
-struct Scan {
-    /// Shared by the pieces of one input after another; nobody ever waits for it.
-    scanner: Arc<Mutex<Scanner>>,
-    /// For the pieces.
-    buffers: Recycler<Vec<u8>>,
-}
-
-/// The pieces that an input completes.
-struct Pieces {
-    scan: Scan,
-    input: Input,
-    scanned: usize,
-}
-
-impl Iterator for Pieces {
-    type Item = Result<Piece, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let mut scanner = self.scan.scanner.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes = self.input.bytes();
-        if bytes.is_empty() {
-            return scanner.finish().err().map(|error| Err(error.into()));
-        }
-        let mut rest = &bytes[self.scanned..];
-        let mut data = self.scan.buffers.take();
-        let found = scanner.next(&mut rest, &mut data);
-        self.scanned = bytes.len() - rest.len();
-        match found {
-            Ok(None) => None,
-            Ok(Some(Scanned::Member(member))) => Some(Ok(Piece::Member(member, data))),
-            Ok(Some(Scanned::Data(stretch))) => Some(Ok(Piece::Data(data, stretch))),
-            Err(error) => Some(Err(error.into())),
-        }
-    }
 }

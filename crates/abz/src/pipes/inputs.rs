@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use anabranch::{Recycled, Recycler};
 
 use crate::Error;
+use crate::conduct::Advance;
 
 /// How much is read at once, in bytes.
 const INPUT: usize = 128 * 1024;
@@ -12,13 +13,30 @@ const INPUT: usize = 128 * 1024;
 /// What was read at once.
 pub(super) struct Input {
     buffer: Recycled<Vec<u8>>,
-    len: usize,
+    /// What a scanner has not yet taken lies at `begin..end`.
+    begin: usize,
+    end: usize,
+    /// It stands for the end of the file.
+    is_end: bool,
 }
 
 impl Input {
-    /// The bytes; none at the end of the file.
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.buffer[..self.len]
+    /// True if nothing was read because the file ends there.
+    pub(super) fn is_end(&self) -> bool {
+        self.is_end
+    }
+
+    /// How many bytes no scanner has taken yet.
+    pub(super) fn left(&self) -> usize {
+        self.end - self.begin
+    }
+
+    /// Gives what is left to a scanner, which takes what it has done with from the front.
+    pub(super) fn scan<T>(&mut self, scan: impl FnOnce(&mut &[u8]) -> T) -> T {
+        let mut rest = &self.buffer[self.begin..self.end];
+        let found = scan(&mut rest);
+        self.begin = self.end - rest.len();
+        found
     }
 }
 
@@ -50,9 +68,30 @@ impl<R: Read> Iterator for Inputs<R> {
                 Err(error) => return Some(Err(Error::Read(error))),
                 Ok(len) => {
                     self.ended = len == 0;
-                    return Some(Ok(Input { buffer, len }));
+                    return Some(Ok(Input { buffer, begin: 0, end: len, is_end: self.ended }));
                 }
             }
         }
+    }
+}
+
+/// A reader of which what is read is as good as done with.
+pub(super) struct Telling<'a, R> {
+    reader: R,
+    advance: Advance<'a>,
+}
+
+impl<'a, R> Telling<'a, R> {
+    /// Tells what is read by `advance`.
+    pub(super) fn new(reader: R, advance: Advance<'a>) -> Self {
+        Telling { reader, advance }
+    }
+}
+
+impl<R: Read> Read for Telling<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = self.reader.read(buffer)?;
+        self.advance.by(len);
+        Ok(len)
     }
 }

@@ -77,7 +77,7 @@ pub(crate) fn carry_out_at<'a, U: Apply<Error> + Send + 'a>(
             let bytes = gather(item)?;
             let at = *end;
             *end += bytes.len() as u64;
-            Ok::<_, Error>((at, bytes))
+            Ok((at, bytes))
         })
         .name("place")
         .try_map(move |(at, bytes): (u64, Vec<u8>)| places.write_at(&bytes, at).map_err(Error::Write))

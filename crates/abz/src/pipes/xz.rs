@@ -3,9 +3,10 @@
 use std::io::Read;
 
 use abz_codec::xz::{EncodedBlock, Encoder, Settings};
-use anabranch::{Apply, May, Pool, Stream};
+use anabranch::{Apply, May, Stream};
 
 use super::{begin, parts};
+use crate::conduct::Conduct;
 use crate::{Compression, Error};
 
 /// How a compression looks for what repeats.
@@ -23,14 +24,15 @@ pub(crate) fn settings(compression: &Compression) -> Settings {
 pub(crate) fn compress<'a, R: Read + Send + 'a>(
     compression: &'a Compression,
     input: R,
-    pool: Option<&'a Pool>,
+    conduct: Conduct<'a>,
 ) -> Stream<'a, impl Apply<Error, Out = EncodedBlock> + Send + use<'a, R>, May<Error>> {
     let (workers, settings) = (compression.workers, settings(compression));
     let blocks = compression.blocks(input).map(|block| block.map_err(Error::Read));
-    begin(blocks, "abz compress", workers, parts::window(workers), pool)
+    let advance = conduct.advance();
+    begin(blocks, "abz compress", workers, parts::window(workers), conduct.pool)
         .map_with(
             move || Encoder::new(settings),
-            |encoder, block| encoder.encode_into(&block.data, Vec::new()),
+            move |encoder, block| encoder.encode_watched(&block.data, Vec::new(), &mut |len| advance.by(len)),
         )
         .name("encode")
 }

@@ -5,9 +5,10 @@ use std::iter;
 use std::mem;
 
 use abz_codec::zstd::Encoder;
-use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
+use anabranch::{Apply, May, Recycled, Recycler, Stream};
 
 use super::{begin, window};
+use crate::conduct::Conduct;
 use crate::{Compression, Error};
 
 /// A frame, and the size of its contents in bytes.
@@ -23,7 +24,7 @@ pub(crate) fn level(compression: &Compression) -> i32 {
 pub(crate) fn compress<'a, R: Read + Send + 'a>(
     compression: &'a Compression,
     input: R,
-    pool: Option<&'a Pool>,
+    conduct: Conduct<'a>,
 ) -> Stream<'a, impl Apply<Error, Out = Encoded> + Send + use<'a, R>, May<Error>> {
     let workers = compression.workers;
     let mut blocks = compression.blocks(input);
@@ -37,12 +38,14 @@ pub(crate) fn compress<'a, R: Read + Send + 'a>(
             buffer
         }))
     });
-    begin(blocks, "abz compress", workers, window(workers), pool)
+    let advance = conduct.advance();
+    begin(blocks, "abz compress", workers, window(workers), conduct.pool)
         .map_with(
             move || Encoder::new(level(compression), &compression.zstd),
             move |encoder, block: Recycled<Vec<u8>>| {
                 let mut frame = frames.take();
                 encoder.encode_into(&block, &mut frame);
+                advance.by(block.len());
                 (frame, block.len())
             },
         )

@@ -173,7 +173,7 @@ impl Recovery {
                 |prober, start| {
                     // The judge would not look at it: it lies in a part.
                     let tried = (start >= passed.load(Ordering::Relaxed)).then(|| prober.attempt(start));
-                    Ok::<_, Error>((start, tried.transpose()?))
+                    Ok((start, tried.transpose()?))
                 },
             )
             .name("try");

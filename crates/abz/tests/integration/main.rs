@@ -15,6 +15,7 @@ mod lzip;
 mod memory;
 mod names;
 mod outputs;
+mod progress;
 mod range;
 mod readers;
 mod recover;

@@ -35,7 +35,8 @@ pub(crate) struct Assembly<'run> {
     pub(crate) run: Arc<Run>,
     pub(crate) plan: Plan,
     domains: Vec<Ends>,
-    /// For each node, the event at which its dedicated thread waits, if it has such a thread. Empty if no node has one.
+    /// For each node, the event at which its dedicated thread waits, if it has such a thread. Empty if no
+    /// node has one.
     own: Vec<Option<Arc<EventCount>>>,
     places: Vec<Place<'run>>,
     /// The source of the inline executor.
@@ -54,8 +55,8 @@ struct Ends {
     opened_by: usize,
 }
 
-/// The events of the nodes that have dedicated threads, by node. Empty if no node has one. `outside` is the event of a
-/// source whose items come from outside the run: the threads that post items notify it too.
+/// The events of the nodes that have dedicated threads, by node. Empty if no node has one. `outside` is the
+/// event of a source whose items come from outside the run: the threads that post items notify it too.
 pub(crate) fn own_events(plan: &Plan, outside: Option<&Arc<EventCount>>) -> Vec<Option<Arc<EventCount>>> {
     let event = |role: Role| match outside {
         Some(event) if role == Role::Source => Arc::clone(event),
@@ -375,7 +376,8 @@ impl<'run, S: Send + 'run> Taker<'run, S> {
         Self { id, end: End::Read(Box::new(read)) }
     }
 
-    /// Puts a parallel unit behind another one, whose results go to `outlet`. Gives both back if it is none.
+    /// Puts the taker behind a parallel unit whose results go to `outlet`. Returns both unchanged if the
+    /// taker is not a parallel unit.
     pub(super) fn behind(
         self,
         assembly: &mut Assembly<'run>,
@@ -387,7 +389,7 @@ impl<'run, S: Send + 'run> Taker<'run, S> {
         }
     }
 
-    /// Whether it is a parallel unit.
+    /// Whether the taker is a parallel unit.
     pub(super) fn is_unit(&self) -> bool {
         matches!(&self.end, End::Read(read) if read.is_unit())
     }
@@ -400,12 +402,13 @@ pub(crate) trait Read<S: Send> {
     where
         Self: 'run;
 
-    /// Whether it is a parallel unit, which may also be put [behind](Self::behind) another one.
+    /// Whether the node is a parallel unit, which can also be put [behind](Self::behind) another one.
     fn is_unit(&self) -> bool {
         false
     }
 
-    /// Becomes part of the line behind a parallel unit, whose results are put into a lane of `outlet` in the end.
+    /// Puts the node behind another parallel unit. The last of these units puts its results into a lane of
+    /// `outlet`.
     fn behind<'run>(self: Box<Self>, _: &mut Assembly<'run>, _: Outlet) -> Box<dyn Behind<S> + 'run>
     where
         Self: 'run,

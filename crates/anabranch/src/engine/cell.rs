@@ -10,6 +10,7 @@ use super::site::Spot;
 use crate::flow::{Flow, Halt};
 use crate::serial::Serial;
 use crate::shape::Shape;
+use crate::unit::Apply;
 
 /// How many items a cell holds.
 #[inline]
@@ -110,6 +111,23 @@ fn note<E>(spot: &Spot<E>, index: u64, halt: Halt<E>) -> Stop {
             Stop::Fail
         }
     }
+}
+
+/// Takes a cell through a parallel unit, with a worker's state of the unit.
+#[inline]
+pub(crate) fn through_unit<U: Apply<E>, E>(
+    spot: &Spot<E>,
+    index: u64,
+    cell: Cell<<U::From as Shape>::Slot<U::In>>,
+    unit: &U,
+    local: &mut U::Local,
+) -> Cell<<U::To as Shape>::Slot<U::Out>> {
+    through::<U::From, U::To, U::In, U::Out, E>(spot, index, cell, |item, gather| {
+        unit.apply(local, item, &mut |item| {
+            U::To::push(gather, item);
+            ControlFlow::Continue(())
+        })
+    })
 }
 
 /// Takes a cell through a serial stage. At the end of the stream, also calls the stage's `finish`.

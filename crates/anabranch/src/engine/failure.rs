@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,6 +14,21 @@ pub(crate) enum Cause {
     Error,
     /// User code panicked with this payload.
     Panic(Box<dyn Any + Send>),
+}
+
+/// Calls `f`, and returns the payload of its panic if it panics.
+///
+/// `f` is a trait object so that the code that catches a panic is compiled once, and not for each stage of
+/// each user's crate.
+#[inline(never)]
+pub(super) fn caught(f: &mut dyn FnMut()) -> Result<(), Box<dyn Any + Send>> {
+    catch_unwind(AssertUnwindSafe(f))
+}
+
+/// Drops `value`, and returns the payload of its panic if that panics.
+pub(super) fn caught_drop<T>(value: T) -> Result<(), Box<dyn Any + Send>> {
+    let mut value = Some(value);
+    caught(&mut || drop(value.take()))
 }
 
 impl fmt::Debug for Cause {
@@ -55,10 +71,10 @@ impl Position {
     }
 }
 
-/// How many failures this process has noted: numbers them in time.
+/// The number of failures that this process has noted. It numbers them in the order of time.
 static FAILURES: AtomicU64 = AtomicU64::new(0);
 
-/// Something that happened, where and when.
+/// Something that happened in a run, with its position and time.
 #[derive(Debug)]
 struct Event<T> {
     position: Position,
@@ -68,7 +84,7 @@ struct Event<T> {
 }
 
 impl<T> Event<T> {
-    /// Whether it comes before another one in the order of the loop.
+    /// Whether this comes before `other` in the order of the loop.
     fn precedes<U>(&self, other: &Event<U>) -> bool {
         if self.number > other.number {
             self.position.precedes(other.position)
@@ -132,8 +148,8 @@ impl<E> ErrorSlot<E> {
         self.0.offer(position, error);
     }
 
-    /// Hands the error of the part of a stream before a change of its type over to the place of the part behind it, turned
-    /// into another one by `f`. To be called when the run is over.
+    /// Moves the error of the stages before a `map_err` into `to`, the slot of the stages behind it. `f`
+    /// turns the error into one of their type. The caller calls this when the run is over.
     pub(crate) fn hand_over<X>(&self, to: &ErrorSlot<X>, f: impl FnOnce(E) -> X) {
         let Some(Event { position, number, value }) = self.0.lock().take() else { return };
         let value = f(value);

@@ -1,28 +1,25 @@
 //! A parallel unit. Workers claim ranges of the items that are ready, and carry them across the unit (rule
 //! 4).
 
-use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use anabranch_record::lane::{Cell, Hop, Stop};
 use anabranch_record::sync::{AtomicUsize, Ordering, fence, spin_hint};
 
-use super::cell::{items_in, through};
+use super::cell::{items_in, through_unit};
 use super::clock::{Mean, Moment};
-use super::failure::Cause;
+use super::failure::{Cause, caught, caught_drop};
 use super::line::{Poked, Station};
 use super::measures::Tally;
 use super::run::Run;
 use super::site::Spot;
-use crate::shape::Shape;
 use crate::unit::{Apply, Given, Taken, Unit};
 
-/// The smallest claim, in nanoseconds at the mean cost of an item: a claim is not split into less. It never
-/// means more than [`CLAIM_LEAST_ITEMS`].
+/// A claim has at least as many items as this many nanoseconds are enough for, at the mean cost of an item.
+/// This minimum is at most [`CLAIM_LEAST_ITEMS`].
 const CLAIM_LEAST_NS: u64 = 4_000;
-/// The upper limit of the smallest claim, in items.
+/// The upper limit of the minimum that [`CLAIM_LEAST_NS`] sets, in items.
 const CLAIM_LEAST_ITEMS: u64 = 256;
-/// The largest claim, in nanoseconds at the mean cost of an item. It always allows one item.
+/// A claim has at most as many items as this many nanoseconds are enough for, at the mean cost of an item.
+/// One item is always allowed.
 const CLAIM_MOST_NS: u64 = 20_000;
 /// A worker that finds few items ready pokes the node before, if the mean cost of that node's calls is less
 /// than this many nanoseconds. Only a source reports a cost.
@@ -76,7 +73,7 @@ impl Claims {
     }
 
     /// Takes a replica, if one is free or any number may be. Returns whether it did.
-    fn enter(&self, run: &Run, ready: impl Fn() -> u64) -> bool {
+    fn enter(&self, run: &Run, ready: &dyn Fn() -> u64) -> bool {
         if self.replicas == usize::MAX {
             return true;
         }
@@ -88,7 +85,7 @@ impl Claims {
     }
 
     /// Gives a replica back, and wakes a worker if items are ready (rule 14).
-    fn leave(&self, run: &Run, ready: impl Fn() -> u64) {
+    fn leave(&self, run: &Run, ready: &dyn Fn() -> u64) {
         if self.replicas != usize::MAX {
             self.now.fetch_sub(1, Ordering::SeqCst);
             // Orders the subtraction before the look. If another thread is told of an item at this time,
@@ -230,7 +227,7 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
         let began = spot.clock();
         let _entered = spot.enter();
         let mut tally = Tally::default();
-        let carried = catch_unwind(AssertUnwindSafe(|| {
+        let carried = caught(&mut || {
             let local = local.get_or_insert_with(|| node.unit.local());
             while claim.remaining() > 0
                 && !run.is_ending()
@@ -238,17 +235,11 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
             {
                 let Some(cell) = claim.take() else { break };
                 tally.items += items_in::<U::From, U::In>(&cell);
-                let cell =
-                    through::<U::From, U::To, U::In, U::Out, E>(spot, claim.index(), cell, |item, gather| {
-                        node.unit.apply(local, item, &mut |item| {
-                            U::To::push(gather, item);
-                            ControlFlow::Continue(())
-                        })
-                    });
+                let cell = through_unit(spot, claim.index(), cell, &node.unit, local);
                 tally.given += items_in::<U::To, U::Out>(&cell);
                 claim.put(cell);
             }
-        }));
+        });
         if let Some(began) = began {
             let nanos = began.elapsed();
             mean.update(nanos, items - claim.remaining());
@@ -265,11 +256,11 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
             #[cfg(not(mutant = "no_stop_after_panic"))]
             claim.put(Cell::Stop(None, Stop::Fail));
             // If these drops panic too, the panic that was noted first counts.
-            let _ = catch_unwind(AssertUnwindSafe(move || drop((broken, item))));
+            let _ = caught_drop((broken, item));
         }
         if claim.remaining() > 0 {
             let index = claim.index();
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(move || drop(claim))) {
+            if let Err(payload) = caught_drop(claim) {
                 spot.halt(index, Cause::Panic(payload));
             }
         }

@@ -1,8 +1,9 @@
-//! Parallel units behind one another, of which each knows the others' types only as a trait object.
+//! Parallel units one behind another. Each knows the next one only as a trait object.
 //!
-//! The plan composes parallel stages into one unit, and so do the types of a stream, until it is boxed. What follows a
-//! boxed unit is another one in the types, but not in the plan: a worker carries a claim through the first one, and then
-//! what came out of it through the next. That is one call through a table for some items together, never for each.
+//! The plan composes consecutive parallel stages into one unit. The types of a stream do the same until the
+//! stream is boxed: a parallel stage behind a box begins a new unit in the types, but not in the plan. A
+//! worker carries a claim through the first unit, and then its results through the next one. This takes one
+//! indirect call for several items, and not one for each item.
 
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,12 +24,13 @@ use super::site::Spot;
 use crate::shape::Shape;
 use crate::unit::{Apply, Given, Taken, Unit};
 
-/// Results are passed on when they have taken this many nanoseconds at the mean cost, so that they are prompt...
+/// A worker passes results on when they have taken this many nanoseconds at the mean cost, so that they do
+/// not wait long.
 const PASS_ON_NS: u64 = 4_000;
-/// ... and at least when there are this many.
+/// A worker passes results on when it has this many cells of them, or earlier.
 const PASS_ON_ITEMS: u64 = 256;
 
-/// The code of a unit, and where it stands.
+/// The code of a unit, and its place in the run.
 struct Code<U, E> {
     spot: Spot<E>,
     unit: U,
@@ -45,13 +47,14 @@ impl<U: Apply<E>, E> Code<U, E> {
         })
     }
 
-    /// Whether an index is behind where the stream has stopped, or the run is over.
+    /// Whether `index` is behind the index at which the stream has stopped, or the run is over.
     #[inline]
     fn is_late(&self, index: u64) -> bool {
         self.spot.run.is_ending() || index > self.spot.domain.stop()
     }
 
-    /// User code panicked at `index`. The worker's state may be half-changed: it is made anew if a lower index needs it.
+    /// Notes a panic of user code at `index`. The panic may have left the worker's state half-changed, so the
+    /// state is dropped, and made anew if a lower index needs it.
     #[cold]
     fn halt(&self, local: &mut Option<U::Local>, index: u64, payload: Box<dyn std::any::Any + Send>) {
         let broken = local.take();
@@ -69,7 +72,7 @@ enum Rest<'run, S: Send> {
     Unit(Box<dyn Behind<S> + 'run>),
 }
 
-/// One worker's side of where results go.
+/// One worker's side of a [`Rest`].
 enum RestCarrier<'n, S: Send> {
     Lane(&'n Putter<S>),
     Unit { next: Box<dyn CarryOn<S> + 'n>, gathered: Dealt<S> },
@@ -85,7 +88,8 @@ impl<S: Send> Rest<'_, S> {
 }
 
 impl<S: Send> RestCarrier<'_, S> {
-    /// Puts a result, which has `items` items. Gives how many of them the unit of the plan has given by now.
+    /// Puts a result, which has `items` items. Returns how many of them the unit of the plan has given so
+    /// far: all if the result goes into the lane, and none if the next unit has to process it.
     #[inline]
     fn put(&mut self, permit: PutPermit, cell: Cell<S>, items: u64) -> u64 {
         match self {
@@ -100,7 +104,8 @@ impl<S: Send> RestCarrier<'_, S> {
         }
     }
 
-    /// Passes on what was gathered. Gives how many items the unit of the plan gave.
+    /// Passes the gathered results on to the next unit. Returns how many items the unit of the plan has given
+    /// for them.
     fn pass_on(&mut self) -> u64 {
         match self {
             RestCarrier::Lane(_) => 0,
@@ -117,7 +122,7 @@ struct FirstNode<'run, U: Unit, E> {
     rest: Rest<'run, Given<U>>,
 }
 
-/// The node of a unit behind which `rest` is another one.
+/// Creates the node of a unit whose results go to the unit `rest`.
 pub(super) fn first<'run, U, E>(
     spot: Spot<E>,
     unit: U,
@@ -154,7 +159,7 @@ struct FirstCarrier<'n, U: Unit, E> {
 }
 
 impl<U: Apply<E>, E: Send> FirstCarrier<'_, U, E> {
-    /// Carries up to `size` items. Says whether there was any.
+    /// Claims and processes up to `size` cells. Returns whether there were any.
     fn claim(&mut self, size: u64) -> bool {
         let Self { node, local, mean, rest } = self;
         let code = &node.code;
@@ -166,7 +171,7 @@ impl<U: Apply<E>, E: Send> FirstCarrier<'_, U, E> {
         let _entered = code.spot.enter();
         let pass_on = if mean.is_known() { mean.items_in(PASS_ON_NS).min(PASS_ON_ITEMS) } else { 1 };
         let mut tally = Tally::default();
-        // The index that is under way, and the permit for its result.
+        // The index that is being processed, and the permit for its result.
         let mut here = (first, None);
         let carried = catch_unwind(AssertUnwindSafe(|| {
             while deal.remaining() > 0 && !code.is_late(deal.index()) {
@@ -259,13 +264,13 @@ impl<U: Apply<E>, E: Send> CarryOn<Taken<U>> for BehindCarrier<'_, U, E> {
             if let Some(permit) = here.1.take() {
                 rest.put(permit, Cell::Stop(None, Stop::Fail), 0);
             }
-            // The others are behind the stop: they are dropped.
+            // The remaining cells are behind the stop. The next pass of this loop drops them.
         }
         given + rest.pass_on()
     }
 }
 
-/// Puts a unit behind another one whose results come with permits, in front of `taker`.
+/// Puts a unit between another parallel unit, whose results come with permits, and `taker`.
 pub(super) fn behind<'run, U, E>(
     assembly: &mut Assembly<'run>,
     unit: U,

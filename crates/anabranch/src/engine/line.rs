@@ -143,7 +143,8 @@ pub(crate) struct Line<'run> {
 }
 
 impl<'run> Line<'run> {
-    /// Creates a line of places in the order of their ids. In each of the `links`, the first place gives items to the second.
+    /// Creates a line of places in the order of their ids. In each of the `links`, the first place gives
+    /// items to the second.
     pub(super) fn new(mut places: Vec<Place<'run>>, mut links: Vec<(usize, usize)>) -> Self {
         links.sort_unstable();
         let mut next = 0;

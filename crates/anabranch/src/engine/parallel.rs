@@ -1,22 +1,21 @@
 //! Parallel units: parallel stages that are composed in one type, and how a unit becomes part of a line.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
-use anabranch_plan::Schedule;
 use anabranch_record::ThreadBound;
 use anabranch_record::lane::{Cell, Outlet, Turn};
 use anabranch_record::sync::Arc;
 
 use super::assembly::{Assembly, Read, Taker, Upstream};
 use super::behind::Behind;
-use super::cell::{items_in, through};
+use super::cell::{items_in, through_unit};
 use super::counter::Counter;
 use super::failure::ErrorSlot;
 use super::hop::HopNode;
 use super::input::{Input, Lane};
 use super::joint;
 use super::measures::Tally;
-use super::push::{self, Demand, Out, Push};
+use super::push::{Demand, Out, Push};
 use super::quantum::{Quantum, Served};
 use super::run::Run;
 use super::shards::{ShardOf, ShardedNode};
@@ -123,15 +122,15 @@ where
             (hop, Lane::Stamped(lane))
         };
         let node = &assembly.plan.nodes[ids.start];
-        match shard {
-            Some(shard_of) if node.schedule != Schedule::OnDemand => {
-                let shards = node.replicas.unwrap_or(1);
-                assembly.parallel(ids.start, ShardedNode::new(spot, hop, unit, shard_of, shards));
-            }
-            _ => {
-                let claims = assembly.claims(ids.clone());
-                assembly.parallel(ids.start, HopNode::new(spot, hop, unit, claims));
-            }
+        // The condition is the constant alone. If the constant is false, the node of shards is not compiled.
+        if U::IS_DEALT {
+            let shard_of =
+                shard.expect("a stage that deals items to shards has a function that chooses the shard");
+            let shards = node.replicas.unwrap_or(1);
+            assembly.parallel(ids.start, ShardedNode::new(spot, hop, unit, shard_of, shards));
+        } else {
+            let claims = assembly.claims(ids.clone());
+            assembly.parallel(ids.start, HopNode::new(spot, hop, unit, claims));
         }
         assembly.after_parallel(ids.start, taker, lane);
     }
@@ -190,12 +189,7 @@ where
         let items = if counter.is_on() && *is_first { items_in::<U::From, U::In>(&cell) } else { 0 };
         let entered = counter.enter(&spot.site);
         let local = local.get_or_insert_with(|| ThreadBound::new(unit.local())).get_mut();
-        let cell = through::<U::From, U::To, U::In, U::Out, E>(spot, turn.index(), cell, |item, gather| {
-            unit.apply(local, item, &mut |item| {
-                U::To::push(gather, item);
-                ControlFlow::Continue(())
-            })
-        });
+        let cell = through_unit(spot, turn.index(), cell, unit, local);
         drop(entered);
         if counter.is_on() {
             let given = if *is_last { items_in::<U::To, U::Out>(&cell) } else { 0 };
@@ -204,8 +198,8 @@ where
         out.push(turn, cell)
     }
 
-    fn serve(&mut self, input: &mut Input<Taken<U>>, quantum: &mut Quantum, run: &Run) -> Served {
-        push::serve(self, input, quantum, run)
+    fn serve(&mut self, _: &mut Input<Taken<U>>, _: &mut Quantum, _: &Run) -> Served {
+        unreachable!("the inline executor has no servings")
     }
 
     fn take_tally(&mut self) -> Tally {

@@ -1,10 +1,9 @@
 //! The state that all threads of one run share.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
-use super::failure::{Cause, First, Position};
+use super::failure::{Cause, First, Position, caught_drop};
 use super::gate::Feed;
 use super::measures::Measures;
 use super::span::Spans;
@@ -56,7 +55,7 @@ pub(crate) struct Run {
     pub(crate) is_crowded: bool,
     /// The supply of the source's items, if they come from outside.
     pub(crate) feed: Option<std::sync::Arc<dyn Feed>>,
-    /// Present if the items of the source were accepted before it gives them.
+    /// The supply of the source, if it accepts items from outside before it gives them.
     pub(crate) supply: Option<std::sync::Arc<Supply>>,
     /// Whether workers spin instead of parking.
     pub(crate) always_spins: bool,
@@ -127,7 +126,8 @@ impl Run {
         self.stopping.store(true, Ordering::Release);
     }
 
-    /// Ends the stream in good order: what the source has given or has accepted from outside is finished.
+    /// Ends the stream after the items that the source has given or has accepted from outside. They are
+    /// finished.
     pub(crate) fn drain(&self) {
         match &self.supply {
             Some(supply) => {
@@ -138,7 +138,7 @@ impl Run {
         }
     }
 
-    /// Ends the stream where the source stands: what is in flight is finished.
+    /// Ends the stream after the items that the source has given. They are finished.
     pub(crate) fn end_source(&self) {
         self.draining.store(true, Ordering::Release);
         self.stop_pulling();
@@ -207,7 +207,7 @@ impl Run {
     /// Drops the leftovers of a run that is over: items behind its end, states and closures. If a drop
     /// panics, the panic is the outcome of the run, unless something has failed before.
     pub(crate) fn drop_leftovers<L>(&self, leftovers: L) {
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(move || drop(leftovers))) {
+        if let Err(payload) = caught_drop(leftovers) {
             self.halt(Position::END, Cause::Panic(payload));
         }
     }

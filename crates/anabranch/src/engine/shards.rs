@@ -2,20 +2,18 @@
 //! time.
 
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anabranch_record::Baton;
 use anabranch_record::lane::{Cell, Hop, PutPermit, Stop};
 use anabranch_record::sync::{AtomicUsize, Mutex, Ordering, lock};
 
-use super::cell::{items_in, through};
+use super::cell::{items_in, through_unit};
 use super::clock::Moment;
-use super::failure::Cause;
+use super::failure::{Cause, caught, caught_drop};
 use super::hop::{Carrier, Parallel};
 use super::line::Station;
 use super::measures::Tally;
 use super::site::Spot;
-use crate::shape::Shape;
 use crate::unit::{Apply, Given, Taken, Unit};
 
 /// The largest number of cells that are dealt or served at once.
@@ -155,33 +153,26 @@ impl<U: Unit, E> ShardedNode<U, E> {
     {
         let index = permit.index();
         let is_late = index > self.hop.domain().stop();
-        let result = catch_unwind(AssertUnwindSafe(|| {
-            if is_late {
-                drop(cell);
-                return None;
-            }
+        let (mut cell, mut result) = (Some(cell), None);
+        let applied = caught(&mut || {
+            let cell = cell.take().filter(|_| !is_late);
+            let Some(cell) = cell else { return };
             let local = local.get_or_insert_with(|| self.unit.local());
             tally.items += items_in::<U::From, U::In>(&cell);
-            Some(through::<U::From, U::To, U::In, U::Out, E>(&self.spot, index, cell, |item, gather| {
-                self.unit.apply(local, item, &mut |item| {
-                    U::To::push(gather, item);
-                    std::ops::ControlFlow::Continue(())
-                })
-            }))
-        }));
-        match result {
-            Ok(Some(cell)) => {
+            result = Some(through_unit(&self.spot, index, cell, &self.unit, local));
+        });
+        match (applied, result) {
+            (Ok(()), Some(cell)) => {
                 tally.given += items_in::<U::To, U::Out>(&cell);
                 self.hop.put(permit, cell);
             }
             // The stream has stopped before this index, so no node takes the result.
-            Ok(None) => {}
-            Err(payload) => {
+            (Ok(()), None) => {}
+            (Err(payload), _) => {
                 self.spot.halt(index, Cause::Panic(payload));
                 self.hop.put(permit, Cell::Stop(None, Stop::Fail));
-                let broken = local.take();
                 // If this drop panics too, the panic that was noted first counts.
-                let _ = catch_unwind(AssertUnwindSafe(move || drop(broken)));
+                let _ = caught_drop(local.take());
             }
         }
     }

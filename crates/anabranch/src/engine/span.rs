@@ -54,7 +54,7 @@ mod without {
     #[derive(Debug, Default)]
     pub(crate) struct Spans;
 
-    /// A guard that does nothing. It is not `()`, because clippy forbids to bind that to a name.
+    /// A guard that does nothing. It is not `()`, because clippy forbids binding that to a name.
     pub(crate) struct Entered;
 
     impl Spans {

@@ -1,11 +1,12 @@
-//! A source whose items were accepted before it gives them: a run that drains must not lose them.
+//! The state of a source that accepts items from outside before it gives them. A run that drains must not
+//! lose accepted items.
 
 use anabranch_record::sync::{AtomicBool, AtomicU64, Ordering};
 
-/// Items that were accepted from outside and wait for the source to take them.
+/// Whether a source accepts items from outside, and how many it has accepted.
 ///
-/// A run that drains closes its supply instead of its source, so that what was accepted is still handled. The counts of a
-/// stopped run are those of the items that were accepted, not of those that the source was asked for.
+/// A run that drains closes its supply instead of its source, so the source still gives the accepted items. A
+/// stopped run counts the items that were accepted, not those that the source was asked for.
 #[derive(Debug, Default)]
 pub(crate) struct Supply {
     is_closed: AtomicBool,
@@ -13,23 +14,23 @@ pub(crate) struct Supply {
 }
 
 impl Supply {
-    /// Accepts nothing more. Whoever accepts items must look at [`is_closed`](Self::is_closed) under the lock under which the
-    /// source looks for items and then for the end.
+    /// Stops accepting items. A thread that accepts items must check [`is_closed`](Self::is_closed) under the
+    /// lock under which the source looks first for items and then for the end.
     pub(crate) fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
     }
 
-    /// Whether nothing more is accepted.
+    /// Whether no more items are accepted.
     pub(crate) fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Acquire)
     }
 
-    /// Counts an item, if it was accepted. To be called under the lock of the items.
+    /// Counts an item if it was accepted. The caller must hold the lock of the items.
     pub(crate) fn accept(&self, is_accepted: bool) {
         self.accepted.fetch_add(u64::from(is_accepted), Ordering::Relaxed);
     }
 
-    /// How many items were accepted, once the source is gone.
+    /// How many items were accepted. The number is final once the source was dropped.
     pub(crate) fn accepted(&self) -> u64 {
         self.accepted.load(Ordering::Relaxed)
     }

@@ -32,7 +32,8 @@ impl<'scope> Team<'scope> {
     ) -> bool {
         let Some(handle) = spawn(scope, name, body) else { return false };
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        // A thread that has ended keeps its stack until it is joined, and workers may come and go for ever.
+        // A thread that has ended keeps its stack until it is joined. Workers may come and go any number of
+        // times, so the ended ones are joined here.
         let ended: Vec<_> = threads.extract_if(.., |thread| has_ended(thread)).collect();
         threads.push(handle);
         drop(threads);
@@ -142,7 +143,8 @@ fn help<'scope>(
     }
 }
 
-/// Whether a thread need not be waited for. Model checkers do not tell.
+/// Whether a thread has ended, so that a join does not wait. With model checkers, which cannot tell, this is
+/// `false`.
 #[cfg(not(any(loom, shuttle)))]
 fn has_ended(thread: &thread::ScopedJoinHandle<'_, ()>) -> bool {
     thread.is_finished()

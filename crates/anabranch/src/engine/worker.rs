@@ -1,12 +1,10 @@
 //! A worker walks a line from its sink to its source and does the work that it finds (rules 8, 9 and 11).
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use anabranch_record::crew::{Guest, Offer};
 use anabranch_record::sync::{Ordering, fence, spin_hint};
 
 use super::clock::Moment;
-use super::failure::{Cause, Position};
+use super::failure::{Cause, Position, caught_drop};
 use super::hop::{Carrier, QUICK_SOURCE_NS};
 use super::line::{Farm, Line, Place, PlaceUnit, Poked, Station};
 use super::measures::Measures;
@@ -74,7 +72,8 @@ pub(super) struct Worker<'l, 'env> {
     window: u64,
     /// The place of the slow source from which the last step has pulled, if it has.
     pulled: Option<usize>,
-    /// Whether this was the only worker when its walk began. No other worker can have left work behind since then.
+    /// Whether this was the only worker when its walk began. No other worker can have left work behind since
+    /// then.
     walks_alone: bool,
     /// The running mean of the worker's waits, in nanoseconds.
     wait: u64,
@@ -231,8 +230,8 @@ impl<'l, 'env> Worker<'l, 'env> {
     fn step(&mut self) -> bool {
         let line = self.line;
         self.walks_alone = false;
-        // The last item has notified a worker that sleeps, and that worker will take it. This one asks the slow source for
-        // the next item meanwhile (rule 8).
+        // The last item has notified a worker that sleeps, and that worker will take it. This one asks the
+        // slow source for the next item meanwhile (rule 8).
         if let Some(source) = self.pulled.take()
             && self.run.event.sleepers() > 0
             && self.serve(source)
@@ -401,7 +400,7 @@ impl<'l, 'env> Worker<'l, 'env> {
     fn drop_carriers(self) {
         let Self { carriers, run, .. } = self;
         for carrier in carriers {
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(move || drop(carrier))) {
+            if let Err(payload) = caught_drop(carrier) {
                 run.halt(Position::END, Cause::Panic(payload));
             }
         }

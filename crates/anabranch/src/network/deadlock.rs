@@ -210,7 +210,7 @@ impl fmt::Display for Deadlock {
                 )?;
             }
         } else {
-            f.write_str(". Give a record of the circle items to begin with (record_with)")?;
+            f.write_str(". Give one of these records items to begin with (record_with)")?;
         }
         Ok(())
     }

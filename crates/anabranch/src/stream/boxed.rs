@@ -1,4 +1,5 @@
-//! Streams whose type says only what they give: to be named, returned, and put side by side.
+//! Streams whose type depends only on their items and errors. Such a type can be named in fields and
+//! signatures.
 
 use std::marker::PhantomData;
 
@@ -14,12 +15,13 @@ use crate::unit::{Apply, Identity};
 
 /// A stream of items `T` that cannot fail, whatever its source and its stages are.
 ///
-/// [`Stream::boxed`] makes it, and so do the sources and every serial stage: their streams have this type already. It can be
-/// written in a struct field, returned from a function, built in an `if` and put into a `Vec`, and goes on with any method of
-/// [`Stream`].
+/// [`Stream::boxed`] makes it. The streams that sources and serial stages return have this type already. A
+/// boxed stream can be kept in a struct field, returned from a function, built in an `if` and put into a
+/// `Vec`. It has all methods of [`Stream`].
 ///
-/// Parallel stages in front of the box and behind it are still one unit of the plan: a worker carries some items through the
-/// ones and then through the others. So a box costs one indirect call for several items.
+/// Parallel stages before and behind the box are still one unit of the plan: a worker carries several items
+/// through the stages before it, and then through those behind it. A box therefore costs one indirect call
+/// for several items.
 ///
 /// ```
 /// use anabranch::{BoxStream, Stream};
@@ -64,9 +66,9 @@ where
     M: Mode,
     M::Error: Send + 'env,
 {
-    /// The same stream as a [`BoxStream`], or as a [`TryBoxStream`] if it may fail.
+    /// Turns the stream into a [`BoxStream`], or into a [`TryBoxStream`] if it may fail.
     ///
-    /// Behind [`flat_map`](Self::flat_map) it is a stream of single items, as after [`spread`](Self::spread).
+    /// After a [`flat_map`](Self::flat_map) the items become single items, as after [`spread`](Self::spread).
     pub fn boxed(self) -> Stream<'env, Identity<U::Out, Single>, M> {
         if U::To::BATCHED {
             return self.spread();
@@ -77,8 +79,8 @@ where
         Stream { tail: Tail::behind(upstream, errors, from), draft, mode: PhantomData }
     }
 
-    /// Turns the stream's error into another one by `f`, which is called at most once, at the end. Calls behind it fail with
-    /// the new error, or with one that converts into it.
+    /// Turns the stream's error into another one with `f`, which is called at most once, when the stream has
+    /// ended. Later calls fail with the new error. In their closures, `?` converts other errors into it by `From`.
     ///
     /// ```
     /// use std::{io, num::ParseIntError};
@@ -99,7 +101,7 @@ where
     /// let lines = ["1", "2", "x"].map(|line| Ok::<_, io::Error>(line.to_owned()));
     /// let sum = Stream::try_from_iter(lines)
     ///     .map_err(Trouble::Input)
-    ///     .try_map(|line| line.parse::<u64>()) // fails with a ParseIntError, which becomes a Trouble
+    ///     .try_map(|line| Ok(line.parse::<u64>()?)) // a ParseIntError becomes a Trouble
     ///     .sum::<u64>();
     /// assert!(matches!(sum, Err(Trouble::Number(_))));
     /// ```
@@ -117,7 +119,8 @@ where
         Stream { tail, draft, mode: PhantomData }
     }
 
-    /// The same stream with the code of its open unit behind a trait object. Stages that are added continue the unit.
+    /// The same stream with the code of its open unit behind a trait object. Stages that are added continue
+    /// the unit.
     fn erased(self) -> Stream<'env, Identity<U::Out, U::To>, M> {
         if self.tail.shard.is_some() {
             // Its items go on by themselves, and not in claims.

@@ -98,7 +98,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
                 "one thread takes each item through all stages".to_owned()
             }
             Pass::Fuse => neighbours(plan),
-            Pass::Replicas => "as many workers as there are may be in a parallel stage".to_owned(),
+            Pass::Replicas => "all workers may be in a parallel stage at the same time".to_owned(),
             Pass::Window => {
                 let windows: Vec<String> =
                     plan.domains.iter().map(|domain| domain.window.to_string()).collect();

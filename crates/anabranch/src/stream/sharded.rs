@@ -6,11 +6,12 @@ use std::sync::{Mutex, PoisonError};
 use anabranch_plan::{Node, State};
 
 use super::Stream;
+use crate::engine::Tail;
 use crate::mode::{Admit, Mode};
 use crate::serial::Each;
 use crate::shape::Single;
 use crate::shards::{Route, Shards};
-use crate::unit::{Apply, Identity, Map, TryMap, Unit};
+use crate::unit::{Apply, Dealt, Map, TryMap, Unit};
 
 /// An item and its shard.
 type Sharded<T> = (usize, T);
@@ -54,11 +55,7 @@ where
         shards: Shards<R>,
         make: N,
         f: F,
-    ) -> Stream<
-        'env,
-        Map<Identity<Sharded<U::Out>, Single>, impl Fn(Sharded<U::Out>) -> V + Send + Sync + 'env, V>,
-        M,
-    >
+    ) -> Stream<'env, Map<Dealt<U::Out>, impl Fn(Sharded<U::Out>) -> V + Send + Sync + 'env, V>, M>
     where
         U::Out: 'env,
         R: Route<U::Out> + 'env,
@@ -83,12 +80,7 @@ where
         f: F,
     ) -> Stream<
         'env,
-        TryMap<
-            Identity<Sharded<U::Out>, Single>,
-            impl Fn(Sharded<U::Out>) -> Result<V, E> + Send + Sync + 'env,
-            V,
-            E,
-        >,
+        TryMap<Dealt<U::Out>, impl Fn(Sharded<U::Out>) -> Result<V, E> + Send + Sync + 'env, V, E>,
         M::Then,
     >
     where
@@ -109,16 +101,17 @@ where
     }
 
     /// Adds a serial stage that chooses the shard of each item, and makes the unit behind it run by shards.
-    fn deal<R>(self, shards: Shards<R>) -> Stream<'env, Identity<Sharded<U::Out>, Single>, M>
+    fn deal<R>(self, shards: Shards<R>) -> Stream<'env, Dealt<U::Out>, M>
     where
         U::Out: 'env,
         R: Route<U::Out> + 'env,
     {
         let Shards { count, mut route } = shards;
         let number = move |item| (route.shard(&item) % count, item);
-        let mut stream = self.stage(Node::serial("deal"), Each(number));
-        stream.tail.shard = Some(|&(shard, _)| shard);
-        stream
+        let Stream { tail, draft, mode } = self.stage(Node::serial("deal"), Each(number));
+        let Tail { upstream, errors, ids, from, .. } = tail;
+        let tail = Tail { upstream, unit: Dealt::new(), errors, ids, from, shard: Some(|&(shard, _)| shard) };
+        Stream { tail, draft, mode }
     }
 }
 

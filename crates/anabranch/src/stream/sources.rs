@@ -29,13 +29,14 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
         Self::pulled(FromIter(items.into_iter()), Node::source("from_iter"))
     }
 
-    /// A stream of what is posted from outside, from any thread. It ends when every [`Post`] is dropped, or when one of them
-    /// is [closed](Post::close).
+    /// Creates a stream of the items that threads post. It ends when every [`Post`] is dropped, or when one
+    /// of them is [closed](Post::close).
     ///
-    /// Up to `capacity` items wait before the source; with 0, each is handed over in person. The items in the stream are
-    /// bounded by the [window](Self::window) and not by `capacity`. The source has a thread of its own, so that workers do
-    /// not wait for items. When the stream stops early, whether anything is posted or not, posting fails.
-    /// [`CancelToken`](crate::CancelToken) has a recipe for a graceful shutdown.
+    /// Up to `capacity` items wait before the source. If `capacity` is 0, [`Post::post`] waits until the
+    /// source takes the item. The items in the stream are bounded by the [window](Self::window), and not by
+    /// `capacity`. The source has a thread of its own, so workers do not wait for items. The stream can stop
+    /// early at any time, even while no item is posted. Posting fails afterwards.
+    /// [`CancelToken`](crate::CancelToken) shows a graceful shutdown.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -77,7 +78,7 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
 }
 
 impl<'env, V: Sync> Stream<'env, Identity<&'env V, Single>> {
-    /// A stream of references to the items of a slice.
+    /// Creates a stream of references to the items of a slice.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -174,7 +175,7 @@ impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {
         self
     }
 
-    /// The source waits for what comes from outside on a thread of its own, until this bell rings.
+    /// Gives the source a thread of its own, which waits for items from outside until `bell` rings.
     pub(super) fn rung_by(mut self, bell: &Bell) -> Self {
         self.draft.attached.outside = Some(Arc::clone(&bell.event));
         self.cancel(&bell.run).dedicated()

@@ -1,4 +1,4 @@
-//! Ends that make one value of all items: those of `Iterator` and itertools.
+//! Ends that compute one value from all items, as `Iterator` and itertools have them.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -20,8 +20,8 @@ where
     M: Mode,
     M::Error: Send + 'env,
 {
-    /// Adds the items up, in order: the same as the iterator's `sum`, bit for bit. [`reduce`](Self::reduce) adds in parallel,
-    /// for items that are large.
+    /// Adds the items up, in order. The result is the same as that of the iterator's `sum`, bit for bit. If
+    /// an addition takes long, use [`reduce`](Self::reduce), which adds in parallel.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -53,7 +53,7 @@ where
         self.folded("product", none, times)
     }
 
-    /// The least item; the first of several that are equal. `None` if there are no items.
+    /// Returns the least item, or `None` if there are no items. Of several equal items it is the first.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -68,7 +68,7 @@ where
         self.min_by(Ord::cmp)
     }
 
-    /// The greatest item; the last of several that are equal. `None` if there are no items.
+    /// Returns the greatest item, or `None` if there are no items. Of several equal items it is the last.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -82,7 +82,7 @@ where
         self.max_by(Ord::cmp)
     }
 
-    /// The least item by a comparison; the first of several that are equal.
+    /// Returns the least item by the comparison `f`. Of several equal items it is the first.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -96,7 +96,7 @@ where
         self.reduced("min", move |best, item| f(best, item).is_gt())
     }
 
-    /// The greatest item by a comparison; the last of several that are equal.
+    /// Returns the greatest item by the comparison `f`. Of several equal items it is the last.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -110,7 +110,8 @@ where
         self.reduced("max", move |best, item| f(best, item).is_le())
     }
 
-    /// The item with the least key; the first of several whose keys are equal. `f` is called once for each item.
+    /// Returns the item with the least key. Of several with equal keys it is the first. `f` is called once
+    /// for each item.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -125,7 +126,8 @@ where
         self.by_key("min_by_key", f, |old, new| new < old)
     }
 
-    /// The item with the greatest key; the last of several whose keys are equal. `f` is called once for each item.
+    /// Returns the item with the greatest key. Of several with equal keys it is the last. `f` is called once
+    /// for each item.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -140,7 +142,7 @@ where
         self.by_key("max_by_key", f, |old, new| new >= old)
     }
 
-    /// The last item. `None` if there are no items.
+    /// Returns the last item, or `None` if there are no items.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -151,7 +153,7 @@ where
         self.reduced("last", |_, _| true)
     }
 
-    /// The item number `n`, from 0 on. What comes after it is not looked at.
+    /// Returns item `n`, counted from 0. The end does not look at the items after it.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -169,7 +171,8 @@ where
         })
     }
 
-    /// The number of the first item of which `f` says yes; what comes after it is not looked at.
+    /// Returns the index of the first item for which `f` returns `true`. The end does not look at the items
+    /// after it.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -187,7 +190,7 @@ where
         })
     }
 
-    /// The first value that `f` gives for an item; what comes after that item is not looked at.
+    /// Returns the first value that `f` returns for an item. The end does not look at the items after it.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -203,8 +206,8 @@ where
         self.find_in("find_map", f)
     }
 
-    /// Folds the items, in order, until `f` fails: the first failure of the stream is returned, be it the fold's or a
-    /// stage's.
+    /// Folds the items, in order, until `f` fails. Returns the first failure of the stream, whether `f` or a
+    /// stage has failed.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -237,7 +240,8 @@ where
         <M::Then as Mode>::output(result, ended.report)
     }
 
-    /// Collects the items into two containers: those of which `f` says yes, and the others, each in order.
+    /// Collects the items into two containers, each in order: those for which `f` returns `true`, and the
+    /// others.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -257,7 +261,7 @@ where
         })
     }
 
-    /// Collects pairs into two containers: the first halves, and the second halves.
+    /// Collects pairs into two containers: the first values, and the second values.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -279,7 +283,8 @@ where
         })
     }
 
-    /// Collects items that are `Result`s, in order, until one is an error: that ends the stream and is returned.
+    /// Collects the values of items that are `Result`s, in order. The first error ends the stream and is
+    /// returned.
     ///
     /// ```
     /// use std::num::ParseIntError;
@@ -302,7 +307,7 @@ where
         })
     }
 
-    /// How many items have each key.
+    /// Counts the items with each key.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -322,15 +327,16 @@ where
         })
     }
 
-    /// As [`fold`](Self::fold), at an end of this name.
+    /// Like [`fold`](Self::fold), for an end with its own name in the plan.
     pub(super) fn folded<A: Send>(
         self,
         name: &'static str,
         init: A,
         mut f: impl FnMut(A, U::Out) -> A + Send,
     ) -> M::Output<A> {
-        // Taken out and put back an item, since `f` wants it by value; a panic of `f` leaves nothing behind. Padded,
-        // since what the stages captured may lie beside it on the caller's stack.
+        // Each item takes the value out and puts it back, because `f` takes it by value. After a panic of `f`
+        // there is no value. The padding keeps it away from the captures of the stages, which may be next to
+        // it on the caller's stack.
         let mut held = Padded::new(Some(init));
         let cell = &mut *held;
         let ended = self.run_into(Node::sink(name), move |item| {
@@ -343,7 +349,7 @@ where
         M::output(ended.result.map(|()| value), ended.report)
     }
 
-    /// Keeps one item: another one takes its place if `f` says so of both.
+    /// Keeps one item. Another item replaces it if `f` returns `true` for the two.
     fn reduced(
         self,
         name: &'static str,
@@ -360,7 +366,7 @@ where
         M::output(ended.result.map(|()| held.into_inner()), ended.report)
     }
 
-    /// Keeps one item by its key: `f` compares the keys of the one that is kept and of each that comes.
+    /// Keeps one item by its key: `f` compares the key of the kept item with that of each later item.
     fn by_key<K: Send>(
         self,
         name: &'static str,
@@ -379,7 +385,7 @@ where
         M::output(ended.result.map(|()| held.into_inner().map(|(_, item)| item)), ended.report)
     }
 
-    /// Ends the stream at the first item for which `f` gives a value.
+    /// Ends the stream at the first item for which `f` returns a value.
     fn find_in<V: Send>(
         self,
         name: &'static str,

@@ -96,7 +96,7 @@ fn silent(count: u32, token: &Arc<()>) -> impl futures::Stream<Item = u32> + Sen
     falls_silent(count, token, &Gate::default())
 }
 
-/// As [`silent`]; the gate opens when it is pending.
+/// Like [`silent`], with a gate that opens when the stream is pending.
 fn falls_silent(
     count: u32,
     token: &Arc<()>,

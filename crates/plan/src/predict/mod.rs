@@ -199,7 +199,7 @@ pub enum PredictError {
     #[error("a prediction is for 1 worker or more, not 0")]
     NoWorkers,
     /// No number of workers was given.
-    #[error("a curve needs 1 number of workers or more")]
+    #[error("a curve needs at least 1 number of workers")]
     NoPoints,
     /// The machine has 0 cores.
     #[error("a prediction is for 1 core or more, not 0")]

@@ -1,4 +1,4 @@
-//! A hop in two halves: the thread that claims cells need not know what their results are.
+//! A hop in two halves. The half that claims cells does not know the type of their results.
 
 use std::marker::PhantomData;
 
@@ -21,7 +21,7 @@ pub struct Dealer<T> {
     id: u64,
 }
 
-/// The second lane of a hop whose results are not known yet.
+/// The right to make the second lane of a hop, once the type of its cells is known.
 #[derive(Debug)]
 pub struct Outlet {
     domain: Arc<Domain>,
@@ -32,12 +32,12 @@ pub struct Outlet {
 #[derive(Debug)]
 pub struct Putter<U> {
     output: Arc<Slots<U>>,
-    /// Where the index of each put is noted, if the lane is read in the order of arrival.
+    /// Notes the index of each put, if the lane is read in the order of arrival.
     arrivals: Option<Arc<Arrivals>>,
     id: u64,
 }
 
-/// The two halves of the hop `id` that reads `input`.
+/// Creates the two halves of hop `id`, which reads `input`.
 pub(super) fn halves<T>(domain: Arc<Domain>, input: Arc<Slots<T>>, id: u64) -> (Dealer<T>, Outlet) {
     let outlet = Outlet { domain: Arc::clone(&domain), id };
     (Dealer { domain, input, id }, outlet)
@@ -49,7 +49,7 @@ impl<T> Dealer<T> {
         &self.domain
     }
 
-    /// How many cells are committed and not yet claimed. Other threads may change the number at any moment.
+    /// How many cells are committed and not claimed yet. Other threads may change the number at any moment.
     #[inline]
     pub fn ready(&self) -> u64 {
         self.input.unclaimed()
@@ -61,8 +61,8 @@ impl<T> Dealer<T> {
         self.input.claimed()
     }
 
-    /// Claims the first of the cells that are ready, at most `most` of them. Returns `None` if there is none,
-    /// or if `most` is 0.
+    /// Claims the first of the ready cells, at most `most` of them. Returns `None` if no cell is ready, or if
+    /// `most` is 0.
     #[inline]
     pub fn claim(&self, most: u64) -> Option<Deal<'_, T>> {
         let (first, end) = self.input.claim_up_to(most)?;
@@ -94,10 +94,11 @@ impl<U> Putter<U> {
     #[inline]
     pub fn put(&self, permit: PutPermit, cell: Cell<U>) {
         assert_eq!(permit.hop, self.id, "a permit is valid only for the hop that issued it");
-        // SAFETY: the dealer of this hop made the permit, from a claim of exactly this index. The permit is not
-        // `Clone` and is consumed here, and the hop has one outlet, which made one lane: so the index is put into this
-        // lane once. The slot's previous index was taken, as `Turn` says; the commit and the claim of this index order
-        // that before this write, and handing the permit over from thread to thread keeps that order.
+        // SAFETY: the dealer of this hop made the permit, from a claim of exactly this index. The permit is
+        // not `Clone` and is consumed here, and the hop has one outlet, which made one lane. The index is
+        // therefore put into this lane only once. The slot's previous index was taken, as `Turn` says. The
+        // commit and the claim of this index order that before this write, and moving the permit from thread
+        // to thread keeps that order.
         unsafe { self.output.put(permit.index, cell) };
         if let Some(arrivals) = &self.arrivals {
             arrivals.arrive(permit.index);
@@ -140,8 +141,9 @@ impl<T> Deal<'_, T> {
         }
         let index = self.next;
         self.next += 1;
-        // SAFETY: the compare-exchange that made the claim gave this thread the indices up to `end` of the reading
-        // side. They were below a `commit` that was loaded with acquire, and `next` passes each of them once.
+        // SAFETY: the compare-exchange that made the claim gave this thread the indices up to `end` of the
+        // reading side. They were below a `commit` that was loaded with acquire, and `next` passes each of
+        // them once.
         let cell = unsafe { self.dealer.input.take(index) };
         Some((PutPermit { index, hop: self.dealer.id }, cell))
     }

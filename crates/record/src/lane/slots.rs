@@ -147,8 +147,8 @@ impl<T> Slots<T> {
         self.claim.load(Ordering::Relaxed)
     }
 
-    /// Claims the first of the cells that are committed, at most `most` of them, for the calling thread: gives the first
-    /// index and the one behind the last. Returns `None` if there is none, or if `most` is 0.
+    /// Claims the first of the committed cells for the calling thread, at most `most` of them. Returns the
+    /// first index and the index behind the last one, or `None` if there is no cell to claim or `most` is 0.
     #[inline]
     pub(super) fn claim_up_to(&self, most: u64) -> Option<(u64, u64)> {
         let mut first = self.claim.load(Ordering::Relaxed);
@@ -184,7 +184,7 @@ impl<T> Slots<T> {
         let order = Ordering::Release;
         #[cfg(mutant = "relaxed_stamp")]
         let order = Ordering::Relaxed;
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees what `write` demands.
         unsafe { self.write(index, cell, order) };
     }
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 /// How long a view polls before it sleeps. To wake a sleeping thread costs both sides together about as much.
 const POLL_TIME: Duration = Duration::from_micros(50);
-/// How long a view polls after its last polls were in vain.
+/// How long a view polls after its last polls have found nothing.
 const POLL_TIME_AFTER_VAIN: Duration = Duration::from_micros(2);
-/// After this many vain polls in a row a view polls for `POLL_TIME_AFTER_VAIN` only.
+/// After this many polls in a row that have found nothing, a view polls for `POLL_TIME_AFTER_VAIN` only.
 const VAIN_POLLS: u8 = 3;
 /// The most pauses between two looks. Each look may take the cache line away from the other side, so a view
 /// that finds nothing looks less and less often. The other side then gets more done per transfer of the line.

@@ -78,7 +78,22 @@ pub fn decode_pushed(mut file: &[u8], mut len: impl FnMut() -> usize) -> (Vec<u8
             return (out, Some(error));
         }
     }
-    (out, scanner.finish().err())
+    loop {
+        match scanner.finish(&mut data) {
+            Ok(None) => return (out, None),
+            Err(error) => return (out, Some(error)),
+            Ok(Some(Scanned::Member(member))) => match decoder.decode(&member) {
+                Ok(data) => out.extend(data),
+                Err(error) => return (out, Some(error)),
+            },
+            Ok(Some(Scanned::Data(stretch))) => {
+                if let Err(error) = verifier.verify(&stretch, &data) {
+                    return (out, Some(error));
+                }
+                out.extend(&data);
+            }
+        }
+    }
 }
 
 /// What comes out of a file that must be right.

@@ -21,7 +21,7 @@ use abz::{Conduct, Error};
 
 use self::pack::Pack;
 use self::unpack::Unpack;
-use super::console::{Console, Told};
+use super::console::Console;
 use super::input::Input;
 use super::interrupt;
 use super::options::{Archiving, Options, Source};
@@ -29,6 +29,7 @@ use super::output::{Attributes, Output};
 use super::problem::Problem;
 use super::progress::Progress;
 use super::target::Target;
+use super::told::Told;
 use super::walk::Walk;
 
 /// How much of a file tells whether it is an archive as it is, in bytes.

@@ -13,12 +13,12 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::super::console::Told;
 use super::super::options::Options;
 use super::super::output::{Attributes, Output, exists};
 use super::super::problem::Problem;
 use super::super::quote::quoted;
 use super::super::target::Target;
+use super::super::told::Told;
 use super::entries::{Entries, Entry, Kind, Piece};
 use super::names;
 

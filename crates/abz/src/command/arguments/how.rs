@@ -5,6 +5,7 @@ use abz::xz::Check;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
+use super::headings::HOW;
 use super::level::Level;
 use super::zstd::Zstd;
 
@@ -141,9 +142,6 @@ pub enum OutputWay {
     Pwrite,
     Mmap,
 }
-
-/// The heading of these arguments.
-pub(super) const HOW: &str = "How";
 
 fn format_parser() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::WRITTEN.map(Format::name))

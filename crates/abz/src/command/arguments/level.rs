@@ -5,10 +5,9 @@ use std::ops::RangeInclusive;
 
 use abz::Compression;
 use clap::builder::RangedU64ValueParser;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, CommandFactory, FromArgMatches, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 
-use super::Arguments;
-use super::how::HOW;
+use super::headings::HOW;
 
 /// How hard to compress, if it is said: `-0` to `-9`, `-10` and so on, `--level` or `--fast`, of which the last one given
 /// counts.
@@ -28,9 +27,11 @@ enum Said {
 const DIGITS: &str = "digits";
 
 /// The arguments, with an option of its own for each two or three digits that follow each other in one: `-k19f` becomes `-k`,
-/// `--digits=19` and `-f`. To the parser they would be as many options.
-pub(in crate::command) fn with_long_levels(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let command = Arguments::command();
+/// `--digits=19` and `-f`. To the parser, `command`, they would be as many options.
+pub(in crate::command) fn with_long_levels(
+    command: &Command,
+    arguments: impl Iterator<Item = OsString>,
+) -> Vec<OsString> {
     let takes_value = |letter: char| {
         let option = command.get_arguments().find(|option| option.get_short() == Some(letter));
         option.is_some_and(|option| option.get_action().takes_values())

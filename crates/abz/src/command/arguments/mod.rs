@@ -3,6 +3,7 @@
 mod access;
 mod archive;
 mod files;
+mod headings;
 mod how;
 mod level;
 mod told;
@@ -90,18 +91,19 @@ Exit status: 0 if all is well, 1 after an error, 2 after a warning.";
 mod tests {
     use std::ffi::OsString;
 
+    use clap::CommandFactory;
+
     use super::*;
 
     #[test]
     fn the_arguments_are_consistent() {
-        use clap::CommandFactory;
         Arguments::command().debug_assert();
     }
 
     #[test]
     fn the_last_level_counts() {
         let level = |line: &str| {
-            let words = with_long_levels(line.split(' ').map(OsString::from));
+            let words = with_long_levels(&Arguments::command(), line.split(' ').map(OsString::from));
             Arguments::parse_from(words).how.level.of(0..=12)
         };
         assert_eq!(level("abz x"), None);

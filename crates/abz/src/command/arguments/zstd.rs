@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::how::HOW;
+use super::headings::HOW;
 
 /// Of the format zstd.
 #[derive(Debug, Args)]

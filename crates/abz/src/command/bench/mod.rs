@@ -4,9 +4,9 @@ use abz::Format;
 
 use super::console::Console;
 use super::input::Input;
-use super::list::print;
 use super::options::{Options, Source};
 use super::problem::Problem;
+use super::stdout::print;
 use super::walk::Walk;
 
 pub mod child;

@@ -1,8 +1,8 @@
 //! The measurements as a table on standard output.
 
 use super::{Bench, Cost, Row};
-use crate::command::list::print;
 use crate::command::problem::Problem;
+use crate::command::stdout::print;
 
 /// The lines before the first row.
 pub(super) fn begin(bench: &Bench) -> Result<(), Problem> {

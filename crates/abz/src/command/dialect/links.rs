@@ -5,8 +5,8 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use super::super::list::print;
 use super::super::problem::Problem;
+use super::super::stdout::print;
 use super::TOOLS;
 
 /// Makes a link to this program in `folder`, which is made if it is not there, for each name that it knows, and says which. What is there already and is

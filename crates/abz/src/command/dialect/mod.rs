@@ -21,11 +21,11 @@ use abz::{Compression, Format};
 
 use self::words::{Flag, Takes, Word};
 use super::arguments::{LICENSE, parse_block_size, parse_dictionary_size};
-use super::console::{Loudness, Status};
-use super::list::print;
 use super::manners::Manners;
 use super::options::{Action, Destination, Naming, Options, Source, dictionary};
 use super::problem::Severity;
+use super::status::{Loudness, Status};
+use super::stdout::print;
 
 /// The tools whose names are known.
 static TOOLS: [&Tool; 7] =

@@ -188,8 +188,8 @@ impl Measures {
     }
 
     /// Gives the calling thread a track until the guard is dropped. A thread that had a track in this run
-    /// gets the same track again. A thread that has the name of one that has left goes on with the track of
-    /// that thread: so there are as many tracks as there were threads at a time, however many came and went.
+    /// gets the same track again. A thread with the same name as one that has left continues the track of that
+    /// thread. There are therefore never more tracks than there were threads at the same time.
     pub(crate) fn on_track(&self) -> OnTrack {
         let mut tracks = self.tracks.lock().unwrap_or_else(PoisonError::into_inner);
         let thread = std::thread::current();
@@ -197,7 +197,7 @@ impl Measures {
             track.lock().unwrap_or_else(PoisonError::into_inner).thread == thread.id()
         };
         let is_left_behind = |track: &Arc<Mutex<Track>>| {
-            // Nobody is on it: only this list has it.
+            // No thread uses the track, because only this list refers to it.
             Arc::strong_count(track) == 1
                 && track.lock().unwrap_or_else(PoisonError::into_inner).is_of_name(&thread)
         };

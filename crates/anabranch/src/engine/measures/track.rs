@@ -83,7 +83,7 @@ impl Track {
         thread.name().is_some_and(|name| name == self.name)
     }
 
-    /// `thread` goes on with this track.
+    /// Gives the track to `thread`, which continues it.
     pub(super) fn take_over(&mut self, thread: &Thread) {
         if self.thread != thread.id() {
             self.thread = thread.id();

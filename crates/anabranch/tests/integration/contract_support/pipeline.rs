@@ -135,7 +135,7 @@ fn try_flat_map<'w>(
     }
 }
 
-/// What every serial closure does first.
+/// The first part of every serial closure.
 fn meet<'w>(world: &'w World<'w>, place: usize, order: &mut InOrder, item: &Item<'w>) -> Result<(), Planted> {
     let node = node(place, 3);
     order.check(world, node, item);
@@ -304,7 +304,8 @@ macro_rules! stretch {
             }
             Chain::NewError => {
                 let stream = $stream.try_map(try_map($world, node($at, 0))).map_err(Renamed);
-                let stream = stream.try_map_with(local($world), try_map_with($world, node($at, 1)));
+                let f = try_map_with($world, node($at, 1));
+                let stream = stream.try_map_with(local($world), move |local, item| Ok(f(local, item)?));
                 step!(stream.map_err(|Renamed(planted)| planted), $world, $at)
             }
             _ => unreachable!("flat stretches are appended elsewhere"),
@@ -331,7 +332,8 @@ macro_rules! stretch {
             }
             Chain::FlatNewError => {
                 let stream = $stream.flat_map(flat_map($world, node($at, 0))).map_err(Renamed);
-                let stream = stream.try_map(try_map($world, node($at, 1)));
+                let f = try_map($world, node($at, 1));
+                let stream = stream.try_map(move |item| Ok(f(item)?));
                 step!(stream.map_err(|Renamed(planted)| planted), $world, $at)
             }
             _ => unreachable!("stretches that are not flat are appended elsewhere"),
@@ -491,7 +493,7 @@ fn build_and_run<'w>(world: &'w World<'w>, executor: Executor) -> Ended {
     finish!(stream, world)
 }
 
-/// What was observed of a run.
+/// The observations of a run.
 #[derive(Debug)]
 pub struct Observed {
     pub seen: Seen,

@@ -293,8 +293,8 @@ impl<T, W: WriteDeal> ViewSlots<'_, T, W> {
         if index >= self.written {
             return None;
         }
-        // SAFETY: the slots `next..written` hold items that only this view reaches, and the reference borrows the
-        // burst mutably, so no other one exists and the item is not committed while it lives.
+        // SAFETY: the slots `next..written` hold items that only this view reaches, and the reference borrows
+        // the burst mutably, so no other one exists and the item is not committed while it lives.
         Some(unsafe { self.view.generation.serving(index).get_mut(index) })
     }
 

@@ -4,7 +4,8 @@
 //!
 //! - the reader, if `released <= i < committed`;
 //! - the writer, if `committed <= i < released + bound`;
-//! - nobody otherwise. The ring has at least `bound` slots, so no two indices of the window share a slot.
+//! - neither of them otherwise. The ring has at least `bound` slots, so no two indices of the window share a
+//!   slot.
 //!
 //! Each side keeps the other's index as it last saw it. An old value errs on the safe side, so a side reads
 //! the index again only when the old value is not enough. A burst therefore costs each side one store, one

@@ -1,0 +1,52 @@
+//! What a run tells of how far it has come.
+
+use std::sync::Mutex;
+
+use abz::{Compression, Conduct, Decompression, Format};
+
+use crate::support::{noise, prose};
+
+/// What a run told, in order: how many more bytes of its input were done with.
+fn told(run: impl FnOnce(Conduct<'_>)) -> Vec<u64> {
+    let told = Mutex::new(Vec::new());
+    let tell = |bytes| told.lock().unwrap().push(bytes);
+    run(Conduct { progress: Some(&tell), ..Conduct::default() });
+    told.into_inner().unwrap()
+}
+
+#[test]
+fn all_of_the_input_is_told_and_nothing_twice() {
+    let data = [prose(1_500_000), noise(300_000, 3)].concat();
+    for format in Format::WRITTEN {
+        for workers in [1, 2] {
+            let level = format.lowest_level().max(1);
+            let block_size = (format != Format::Bzip2).then_some(500_000);
+            let compression = Compression { format, level, block_size, workers, ..Default::default() };
+            let mut file = Vec::new();
+            let done = told(|conduct| {
+                compression.conduct(conduct, &data[..], &mut file).unwrap();
+            });
+            assert_eq!(done.iter().sum::<u64>(), data.len() as u64, "{format}");
+            let decompression = Decompression { workers, ..Default::default() };
+            let mut out = Vec::new();
+            let done = told(|conduct| {
+                decompression.conduct(conduct, &file[..], &mut out).unwrap();
+            });
+            assert!(out == data);
+            assert_eq!(done.iter().sum::<u64>(), file.len() as u64, "{format}");
+        }
+    }
+}
+
+#[test]
+fn within_a_long_block_it_is_told_how_far_it_is() {
+    let data = prose(4 << 20);
+    for format in [Format::Lzip, Format::Xz] {
+        let (level, block_size) = (format.lowest_level(), Some(data.len()));
+        let compression = Compression { format, level, block_size, workers: 1, ..Default::default() };
+        let done = told(|conduct| {
+            compression.conduct(conduct, &data[..], std::io::sink()).unwrap();
+        });
+        assert!(done.len() >= 10 && done.iter().all(|&bytes| bytes <= 1 << 20), "{format}: {done:?}");
+    }
+}
