@@ -1,10 +1,10 @@
-//! What a suite is asked to measure, and what it gives.
+//! The request to a suite, and its results.
 
 use std::time::Instant;
 
 use crate::table::Row;
 
-/// What to measure, and how thoroughly.
+/// The groups to measure, and how thoroughly to measure them.
 #[derive(Debug)]
 pub struct Look {
     pub quick: bool,

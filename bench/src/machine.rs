@@ -48,7 +48,7 @@ impl Machine {
         }
     }
 
-    /// The same in two lines of text.
+    /// The description of the machine, in two lines of text.
     pub fn lines(&self) -> [String; 2] {
         let kind = if self.virtual_machine { ", a virtual machine" } else { "" };
         let cores = if self.cores == 1 { "core" } else { "cores" };

@@ -13,7 +13,7 @@ pub fn update(name: &str, table: &str) -> Result<(), String> {
 /// Like [`update`], for another file, whose path is relative to this folder.
 ///
 /// # Errors
-/// As [`update`].
+/// The same as for [`update`].
 pub fn update_in(file: &str, name: &str, table: &str) -> Result<(), String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let problem = |error| format!("{}: {error}", path.display());

@@ -1,5 +1,5 @@
-// What the forms of `bzip2` have in common: blocks of a file, and a block compressed as a stream of its own, which every
-// bzip2 reads one behind the other.
+// The common part of the forms of `bzip2`. It reads blocks of a file, and compresses each block as a stream of its own.
+// Every bzip2 reads such streams one after another.
 #pragma once
 
 #include <bzlib.h>
@@ -10,7 +10,7 @@
 
 constexpr std::size_t BLOCK = 900000; // bytes: the largest block of bzip2
 
-// The next block; empty at the end.
+// Returns the next block, which is empty at the end of the file.
 inline std::string read_block(std::FILE *input) {
     std::string block(BLOCK, '\0');
     block.resize(std::fread(&block[0], 1, BLOCK, input));

@@ -1,5 +1,5 @@
-// What the forms of `frames` have in common: frames of a made-up video, which are blurred, have their edges found, and are
-// summed up in order.
+// The common part of the forms of `frames`. The frames of a computed video are blurred, their edges are found, and they
+// are added up in order.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 constexpr int WIDTH = 160, HEIGHT = 90, FRAMES = 200;
 using Frame = std::vector<std::uint8_t>; // WIDTH * HEIGHT pixels, row by row
 
-// A pattern that moves.
+// Computes a frame of a moving pattern.
 inline Frame shoot(int number) {
     Frame frame(WIDTH * HEIGHT);
     for (int y = 0; y < HEIGHT; y++) {
@@ -18,7 +18,7 @@ inline Frame shoot(int number) {
     return frame;
 }
 
-// Each pixel becomes `f` of the nine around it; the border stays.
+// Replaces each pixel by `f` of the nine pixels around it. The pixels of the border stay.
 template <class F>
 Frame filtered(const Frame &from, F f) {
     Frame to = from;
@@ -49,7 +49,7 @@ inline Frame edges(const Frame &frame) {
     });
 }
 
-// A sum that depends on the order of the frames.
+// Adds a frame to a sum that depends on the order of the frames.
 inline std::uint64_t add(std::uint64_t sum, const Frame &frame) {
     for (std::uint8_t pixel : frame) sum = (sum ^ pixel) * 1099511628211u;
     return sum;

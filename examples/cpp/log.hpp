@@ -1,4 +1,4 @@
-// What the forms of `log` have in common: lines of a log, of which those of failures are kept, shortened and counted.
+// The common part of the forms of `log`. The lines of failed requests are kept, shortened and counted.
 #pragma once
 
 #include <cstdint>

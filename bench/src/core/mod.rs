@@ -1,5 +1,6 @@
 //! The suite of the core: each group measures one of its promises.
 
+mod boxed;
 mod idle;
 mod middle;
 mod networks;
@@ -21,9 +22,10 @@ use crate::work::Work;
 /// Measures one group and returns its rows.
 type Group = fn(&Setup) -> Vec<Row>;
 
-const GROUPS: [(&str, Group); 10] = [
+const GROUPS: [(&str, Group); 11] = [
     ("record", record::rows),
     ("pipeline", pipeline::rows),
+    ("boxed", boxed::rows),
     ("middle", middle::rows),
     ("several", several::rows),
     ("sleepers", sleepers::rows),

@@ -1,5 +1,5 @@
-//! Process networks: one producer and one consumer against `rtrb`, the hand-off between processes that sleep against
-//! that between bare threads, and a ring of firing rules.
+//! Process networks. Three things are measured: one producer and one consumer against `rtrb`, the hand-off
+//! between processes that sleep against the hand-off between bare threads, and a ring of firing rules.
 
 use std::ops::ControlFlow::{Break, Continue};
 use std::sync::Arc;
@@ -17,7 +17,8 @@ use crate::work::Digest;
 /// How many items a record and rtrb's buffer hold.
 const CAPACITY: usize = 8_192;
 const BURSTS: [usize; 4] = [1, 16, 256, 4_096];
-/// rtrb does not wait: its loops poll, with at most so many pauses between two looks, as a record's do.
+/// The largest number of pauses between two looks at rtrb's buffer. rtrb does not wait, so its loops poll, in
+/// the same way as a record does.
 const PAUSES: u32 = 16;
 const RULES: usize = 1_000;
 /// Views on the wider side of a broadcast or merge.
@@ -91,7 +92,7 @@ fn network(items: usize, burst: usize) -> u64 {
     sum
 }
 
-/// Polls as a record does.
+/// Polls in the same way as a record does.
 fn poll<R>(mut look: impl FnMut() -> Option<R>) -> R {
     let mut pauses = 1;
     loop {
@@ -133,7 +134,8 @@ fn rtrb(items: usize, burst: usize) -> u64 {
     })
 }
 
-/// One producer and several consumers of every item; several producers in turn and one consumer.
+/// One producer whose items are all seen by several consumers, and several producers that take turns with one
+/// consumer.
 fn several(setup: &Setup) -> Vec<Row> {
     const BURST: usize = 256;
     let items: u64 =
@@ -215,7 +217,7 @@ fn merge(items: u64, burst: usize) -> u64 {
     sum
 }
 
-/// A token that two sleepers hand to and fro.
+/// A token that two sleeping processes hand to each other.
 fn hand_off(setup: &Setup) -> Row {
     let trips: u64 = if setup.quick { 5_000 } else { 20_000 };
     let contenders = vec![
@@ -234,7 +236,7 @@ fn hand_off(setup: &Setup) -> Row {
     })
 }
 
-/// Parking is a futex: each thread waits for its turn and wakes the other.
+/// The same with bare threads that park: each thread waits for its turn and wakes the other.
 fn threads(trips: u64) -> u64 {
     let turn = Arc::new(AtomicU64::new(0));
     let wait = |turn: &AtomicU64, mine: u64| {
@@ -284,7 +286,7 @@ fn processes(trips: u64) -> u64 {
     last
 }
 
-/// A token that goes round through firing rules.
+/// A token that passes through a ring of firing rules.
 fn ring(setup: &Setup) -> Row {
     let firings: u64 = if setup.quick { 2_000_000 } else { 10_000_000 };
     let contenders = vec![Contender::timed("rules", digest(firings), move || digest(rules(firings)))];

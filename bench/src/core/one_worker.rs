@@ -1,4 +1,4 @@
-//! One worker against the plain loop: what a stream costs where it cannot gain.
+//! One worker against the plain loop: the cost of a stream that cannot gain anything.
 
 use super::pipeline::run;
 use super::{Setup, nanos};

@@ -1,4 +1,5 @@
-//! A parallel stage that sleeps, between serial ones: threads can overlap what needs no core.
+//! A parallel stage that sleeps, between serial stages. Threads can overlap sleeps, because these need no
+//! core.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};

@@ -6,6 +6,7 @@
 mod annotations;
 mod compiling;
 mod long;
+mod pipelines;
 mod programs;
 mod ssp;
 

@@ -7,11 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::long;
+use super::pipelines;
 use crate::rounds::Unmeasured;
 use crate::work::Digest;
 
 /// The environment variable that names a checkout of Rust-SSP.
 const CHECKOUT: &str = "RUST_SSP_DIR";
+
+/// The profile with the release settings that a new package has.
+pub const USUAL: &str = "usual";
 
 /// Writes a file, unless it has this content already: cargo looks at the time of a file.
 fn put(path: &Path, text: &str) -> std::io::Result<()> {
@@ -52,7 +56,8 @@ impl Programs {
         let mut manifest = format!(
             "[package]\nname = \"front\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n\
              [profile.release]\nlto = \"thin\"\ncodegen-units = 1\n\
-             [dependencies]\nanabranch = {{ path = {anabranch:?} }}\n"
+             [profile.{USUAL}]\ninherits = \"release\"\nlto = false\ncodegen-units = 16\n\
+             [dependencies]\nanabranch = {{ path = {anabranch:?} }}\nrayon = \"1\"\n"
         );
         let work = format!("#[path = {:?}]\n#[allow(dead_code)]\nmod work;\n", bench.join("src/work.rs"));
         let ssp = fs::read_to_string(bench.join("front/ssp.rs"))?;
@@ -69,6 +74,9 @@ impl Programs {
         for (name, is_annotated) in long::SOURCES {
             put(&sources.join(name).with_extension("rs"), &long::source(is_annotated))?;
         }
+        for (name, library, pipelines) in pipelines::SOURCES {
+            put(&sources.join(name).with_extension("rs"), &pipelines::source(library, pipelines))?;
+        }
         put(&self.folder.join("Cargo.toml"), &manifest)
     }
 
@@ -76,7 +84,9 @@ impl Programs {
     pub fn cargo(&self, arguments: &[&str]) -> Result<std::process::Output, String> {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(cargo);
-        command.args(arguments).current_dir(&self.folder).env("CARGO_TARGET_DIR", self.folder.join("target"));
+        command.args(arguments).current_dir(&self.folder);
+        // Without incremental compilation, a program is compiled whole each time.
+        command.env("CARGO_TARGET_DIR", self.folder.join("target")).env("CARGO_INCREMENTAL", "0");
         command.output().map_err(|error| format!("cargo: {error}"))
     }
 

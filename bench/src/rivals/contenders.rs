@@ -3,7 +3,7 @@
 use crate::target::Target;
 use crate::work::{Digest, Work};
 
-/// What a rival guarantees.
+/// The guarantee of a rival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Results in order, as they are ready.

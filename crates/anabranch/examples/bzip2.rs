@@ -1,6 +1,6 @@
 //! Compresses to bzip2, in memory or on disk, as in the papers on SPar and on Rust-SSP. Each block of 900 kB
-//! becomes a member of its own, so `bunzip2` reads the whole file. `tests/integration/examples.rs` checks that the five
-//! forms of the loop agree.
+//! becomes a member of its own, so `bunzip2` reads the whole file. `tests/integration/examples.rs` checks
+//! that the five forms of the loop agree.
 //!
 //! `cargo run --release --example bzip2 [FILE]` writes `FILE.bz2`. Without a file it works in memory.
 

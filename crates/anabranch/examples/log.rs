@@ -1,5 +1,5 @@
-//! Computes figures from a log, up to the line that ends it. `tests/integration/examples.rs` checks that the five forms
-//! of the loop agree.
+//! Computes figures from a log, up to the line that ends it. `tests/integration/examples.rs` checks that the
+//! five forms of the loop agree.
 //!
 //! `cargo run --release --example log [FILE]` reads lines such as `2026-11-21 GET /index 17`.
 

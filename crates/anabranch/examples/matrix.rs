@@ -1,4 +1,5 @@
-//! Multiplies two matrices, row by row. `tests/integration/examples.rs` checks that the five forms of the loop agree.
+//! Multiplies two matrices, row by row. `tests/integration/examples.rs` checks that the five forms of the
+//! loop agree.
 //!
 //! `cargo run --release --example matrix [SIZE]`
 

@@ -1,5 +1,5 @@
-//! Finds the primes below a limit, the standard example of SPar's papers. `tests/integration/examples.rs` checks that the
-//! five forms of the loop agree.
+//! Finds the primes below a limit, the standard example of SPar's papers. `tests/integration/examples.rs`
+//! checks that the five forms of the loop agree.
 //!
 //! `cargo run --release --example primes [LIMIT]`
 

@@ -1,6 +1,6 @@
 //! Copies a file, and can resume a copy that has failed. Every block is checked before it is written, and the
-//! written blocks are exactly those before the failure. `tests/integration/examples.rs` checks that the five forms of the
-//! loop agree.
+//! written blocks are exactly those before the failure. `tests/integration/examples.rs` checks that the five
+//! forms of the loop agree.
 //!
 //! `cargo run --release --example resume FROM TO` continues at the present length of `TO`.
 

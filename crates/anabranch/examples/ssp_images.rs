@@ -1,6 +1,6 @@
 //! The first two listings of the paper on Rust-SSP. Replicated stages load images, make them smaller and save
-//! them, and the last stage collects their paths. `tests/integration/examples.rs` checks that this agrees with the plain
-//! loop.
+//! them, and the last stage collects their paths. `tests/integration/examples.rs` checks that this agrees
+//! with the plain loop.
 //!
 //! `cargo run --release --example ssp_images [FOLDER]` makes the PPM images of a folder smaller. Without a
 //! folder it creates one.

@@ -1,4 +1,5 @@
-//! Counts how often each word is in a text. `tests/integration/examples.rs` checks that the five forms of the loop agree.
+//! Counts how often each word is in a text. `tests/integration/examples.rs` checks that the five forms of the
+//! loop agree.
 //!
 //! `cargo run --release --example words [FILE]`
 

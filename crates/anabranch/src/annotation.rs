@@ -117,13 +117,10 @@
 //! | `may_run_ahead` | it does not matter that this serial stage runs ahead, see above |
 //! | `input(..)`, `output(..)` | the variables that come in and go out, which the macro checks |
 //!
-//! The words of SPar are `#[to_stream]` for `ToStream`, `#[stage]` for `Stage` and `replicate = n` for
-//! `Replicate(n)`. `Input` and `Output` may be left out. SPar's flags `-spar_ordered` and `-spar_blocking`
-//! are the default here, and `-spar_ondemand` is `schedule = on_demand, window = 2 * replicas`.
-//!
-//! From SPar: `ToStream` is `#[to_stream]`, `Stage` is `#[stage]`, `Replicate(n)` is `replicate = n`, `Input` and
-//! `Output` may be left out. Its flag `-spar_ordered` is the default, `-spar_blocking` is `wait = park`, the default
-//! too, and `-spar_ondemand` is `schedule = on_demand, window = 2 * replicas`.
+//! SPar's `ToStream` is `#[to_stream]` here, `Stage` is `#[stage]`, and `Replicate(n)` is `replicate = n`.
+//! `Input` and `Output` may be left out. SPar's flag `-spar_ordered` is the default here, and so is
+//! `-spar_blocking`, which is `wait = park`. The flag `-spar_ondemand` is
+//! `schedule = on_demand, window = 2 * replicas`.
 //!
 //! # Limits
 //!
@@ -310,7 +307,7 @@ impl<R> Keep for Fails<R> {}
 pub trait Ask {
     /// The value with which the loop goes on.
     type Value;
-    /// What is left if the function returns.
+    /// The part of the value that stops the loop: an error, `None` or a break.
     type Residual;
     /// Decides whether the loop goes on.
     fn ask(self) -> ControlFlow<Self::Residual, Self::Value>;

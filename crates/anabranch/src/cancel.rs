@@ -1,7 +1,8 @@
 //! Stopping a run from outside.
 
 use std::fmt;
-use std::sync::{Arc as StdArc, Mutex, PoisonError};
+use std::sync::{Arc as StdArc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use anabranch_record::sync::Arc;
 
@@ -12,6 +13,38 @@ use crate::engine::Run;
 /// [`cancel`](Self::cancel) drops the items in flight. [`drain`](Self::drain) stops the source and finishes
 /// the items in flight. In both cases the end of the stream returns what was delivered, and no thread
 /// outlives the call.
+///
+/// # A graceful shutdown with a deadline
+///
+/// A stream of a [channel](crate::Stream::channel) loses no item when it drains. From then on, `post` fails
+/// and returns its item, and the stream handles every item that was accepted before. If the deadline passes,
+/// `cancel` drops the items that are not handled yet, and [`Stopped`] counts them.
+/// [`Post::take_back`](crate::Post::take_back) saves those that have not entered the stream.
+///
+/// ```
+/// use std::{thread, time::Duration};
+/// use anabranch::{CancelToken, Stream};
+///
+/// let token = CancelToken::new();
+/// let (post, stream) = Stream::channel(16);
+/// let handler = thread::spawn({
+///     let token = token.clone();
+///     move || stream.cancel(&token).map(|n: u64| n * n).count()
+/// });
+/// let accepted = (0..100).filter(|&n| post.post(n).is_ok()).count();
+///
+/// token.drain();                                    // refuse new items, handle the accepted ones
+/// let mut left = Vec::new();
+/// if token.wait(Duration::from_secs(10)).is_none() { // give them ten seconds
+///     left = post.take_back();                      // for the next start
+///     token.cancel();
+/// }
+/// assert_eq!(handler.join().unwrap() + left.len(), accepted);
+/// let stopped = token.stopped().unwrap();
+/// assert_eq!(stopped.delivered + stopped.dropped, accepted as u64);
+/// ```
+///
+/// # What is waited for
 ///
 /// A call of the source's `next` or of a stage that is already running is waited for. This does not hold for
 /// a source that only waits for [posted](crate::Stream::channel) items or for an asynchronous stream: it
@@ -32,7 +65,7 @@ use crate::engine::Run;
 /// ```
 #[derive(Clone, Default)]
 pub struct CancelToken {
-    shared: StdArc<Mutex<Shared>>,
+    shared: StdArc<(Mutex<Shared>, Condvar)>,
 }
 
 #[derive(Default)]
@@ -58,7 +91,9 @@ enum Asked {
 pub struct Stopped {
     /// How many items have reached the end, or would have reached it if no stage had dropped or kept them.
     pub delivered: u64,
-    /// How many more items the source had given, which were in flight.
+    /// How many more items the source had given. If the source is a [channel](crate::Stream::channel): how
+    /// many more items it had accepted. These were in flight, waited in the channel, or were [taken
+    /// back](crate::Post::take_back).
     pub dropped: u64,
 }
 
@@ -76,7 +111,7 @@ impl CancelToken {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Shared> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends the runs of this token now. The items in flight are dropped.
@@ -84,7 +119,8 @@ impl CancelToken {
         self.ask(Asked::Cancel);
     }
 
-    /// Stops the sources of the runs of this token. The items in flight are finished and delivered.
+    /// Stops the sources of the runs of this token. The runs finish and deliver the items in flight, and the
+    /// items that a [channel](crate::Stream::channel) has accepted.
     pub fn drain(&self) {
         self.ask(Asked::Drain);
     }
@@ -97,6 +133,17 @@ impl CancelToken {
     /// What became of the items of the run that was stopped last. `None` while no stopped run has ended.
     pub fn stopped(&self) -> Option<Stopped> {
         self.lock().stopped
+    }
+
+    /// Waits until a stopped run has ended and no run of this token goes on, but not longer than `limit`.
+    /// Returns the same as [`stopped`](Self::stopped) then, or `None` if `limit` has passed.
+    ///
+    /// Call it on another thread than the one that runs the stream: that thread would wait for itself.
+    pub fn wait(&self, limit: Duration) -> Option<Stopped> {
+        let is_running = |shared: &mut Shared| shared.stopped.is_none() || !shared.runs.is_empty();
+        let waited = self.shared.1.wait_timeout_while(self.lock(), limit, is_running);
+        let (shared, timed_out) = waited.unwrap_or_else(PoisonError::into_inner);
+        if timed_out.timed_out() { None } else { shared.stopped }
     }
 
     fn ask(&self, asked: Asked) {
@@ -130,6 +177,8 @@ impl CancelToken {
         if shared.asked != Asked::Nothing {
             shared.stopped = Some(counts);
         }
+        drop(shared);
+        self.shared.1.notify_all();
     }
 }
 

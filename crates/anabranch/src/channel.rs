@@ -7,11 +7,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::bell::{Bell, POLLS, pause};
+use crate::engine::Supply;
 use crate::serial::{Pull, Pulled};
 
 /// Posts items into a stream. [`Stream::channel`](crate::Stream::channel) creates it.
 ///
-/// Clones post into the same stream. The stream ends when all of them are dropped.
+/// Clones post into the same stream. The stream ends when all of them are dropped, or when one of them is
+/// [closed](Self::close). It handles the items that were accepted before. See
+/// [`CancelToken`](crate::CancelToken) for a graceful shutdown with a deadline.
 pub struct Post<T> {
     shared: Arc<Shared<T>>,
 }
@@ -55,7 +58,10 @@ struct Shared<T> {
     waiting: AtomicUsize,
     /// Whether every `Post` was dropped.
     has_ended: AtomicBool,
-    /// Notified when the source has taken an item, or is gone.
+    /// Whether the channel is closed, and how many items it has accepted. If a thread waits in `post` until
+    /// its item is taken, the item is accepted when it is taken.
+    supply: Arc<Supply>,
+    /// Notified when the source has taken an item or is gone, and when the channel is closed.
     taken: Condvar,
     /// How many items may wait. If it is 0, a thread that posts an item waits until the source takes it.
     capacity: usize,
@@ -67,6 +73,10 @@ struct State<T> {
     /// How many items were taken.
     taken: u64,
     posts: usize,
+    /// Whether the items that wait are kept for `take_back` when the stream stops early.
+    keeps: bool,
+    /// Whether a thread waits in `post` until the waiting item is taken. Only if the capacity is 0.
+    is_in_person: bool,
     /// How many posting threads wait on `taken`.
     sleepers: usize,
     /// Whether the source found nothing when it last looked.
@@ -82,6 +92,23 @@ impl<T> Shared<T> {
 
     fn has_room(&self, state: &State<T>) -> bool {
         state.items.len() < self.capacity.max(1)
+    }
+
+    /// Whether no more items can be posted.
+    fn is_over(&self, state: &State<T>) -> bool {
+        state.is_gone || self.supply.is_closed()
+    }
+
+    /// Puts an item into the queue. Returns how many items the source has taken once it has taken this one.
+    fn put(&self, mut state: MutexGuard<'_, State<T>>, item: T, is_in_person: bool) -> u64 {
+        state.items.push_back(item);
+        state.is_in_person = is_in_person;
+        self.supply.accept(!is_in_person);
+        self.waiting.store(state.items.len(), Ordering::Release);
+        let goes_by = state.taken + state.items.len() as u64;
+        drop(state);
+        self.bell.ring();
+        goes_by
     }
 
     /// Polls for room a few times before the calling thread goes to sleep.
@@ -107,16 +134,17 @@ impl<T> Shared<T> {
     /// What the source gets, or `None` if it has to wait.
     fn take(&self) -> Option<Pulled<T, Infallible>> {
         let is_empty = self.waiting.load(Ordering::Acquire) == 0 && !self.has_ended.load(Ordering::Acquire);
-        if is_empty && self.capacity > 0 {
+        if is_empty && self.capacity > 0 && !self.supply.is_closed() {
             // Most looks find nothing, and these take no lock.
             return None;
         }
         let mut state = self.lock();
         state.is_awaited = state.items.is_empty();
         let Some(item) = state.items.pop_front() else {
-            return (state.posts == 0).then_some(Pulled::End);
+            return (state.posts == 0 || self.supply.is_closed()).then_some(Pulled::End);
         };
         state.taken += 1;
+        self.supply.accept(std::mem::take(&mut state.is_in_person));
         self.waiting.store(state.items.len(), Ordering::Relaxed);
         let wakes = state.sleepers > 0;
         drop(state);
@@ -131,26 +159,22 @@ impl<T> Post<T> {
     /// Posts an item. It waits while the stream has no room.
     ///
     /// # Errors
-    /// [`Closed`] if the stream has stopped. The error contains the item.
+    /// [`Closed`] if the stream has stopped or the channel was closed. The error contains the item.
     pub fn post(&self, item: T) -> Result<(), Closed<T>> {
         let shared = &*self.shared;
         let mut state = shared.lock();
-        if !shared.has_room(&state) && !state.is_gone {
+        if !shared.has_room(&state) && !shared.is_over(&state) {
             drop(state);
             shared.linger();
             state = shared.lock();
         }
-        while !shared.has_room(&state) && !state.is_gone {
+        while !shared.has_room(&state) && !shared.is_over(&state) {
             state = shared.wait(state);
         }
-        if state.is_gone {
+        if shared.is_over(&state) {
             return Err(Closed(item));
         }
-        state.items.push_back(item);
-        shared.waiting.store(state.items.len(), Ordering::Release);
-        let goes_by = state.taken + state.items.len() as u64;
-        drop(state);
-        shared.bell.ring();
+        let goes_by = shared.put(state, item, shared.capacity == 0);
         if shared.capacity > 0 {
             return Ok(());
         }
@@ -168,21 +192,99 @@ impl<T> Post<T> {
     /// Posts an item if the stream has room at this moment.
     ///
     /// # Errors
-    /// [`TryPostError`] if the stream has no room, or has stopped. The error contains the item.
+    /// [`TryPostError`] if the stream has no room, or has stopped, or the channel was closed. The error
+    /// contains the item.
     pub fn try_post(&self, item: T) -> Result<(), TryPostError<T>> {
         let shared = &*self.shared;
-        let mut state = shared.lock();
-        if state.is_gone {
+        let state = shared.lock();
+        if shared.is_over(&state) {
             return Err(TryPostError::Closed(item));
         }
         if !shared.has_room(&state) || (shared.capacity == 0 && !state.is_awaited) {
             return Err(TryPostError::Full(item));
         }
-        state.items.push_back(item);
-        shared.waiting.store(state.items.len(), Ordering::Release);
+        shared.put(state, item, false);
+        Ok(())
+    }
+
+    /// Closes the channel, for all clones: it accepts no more items. The stream handles the accepted items,
+    /// and then ends.
+    ///
+    /// A thread that waits in `post` for room gets its item back.
+    ///
+    /// ```
+    /// use anabranch::{Closed, Stream};
+    ///
+    /// let (post, stream) = Stream::channel(16);
+    /// (0..10).for_each(|n| post.post(n).unwrap());
+    /// post.close();
+    /// assert_eq!(post.post(10), Err(Closed(10)));
+    /// assert_eq!(stream.count(), 10); // `post` need not be dropped
+    /// ```
+    pub fn close(&self) {
+        let shared = &*self.shared;
+        let state = shared.lock();
+        shared.supply.close();
         drop(state);
         shared.bell.ring();
-        Ok(())
+        shared.taken.notify_all();
+    }
+
+    /// Whether no more items can be posted, because the channel was closed or the stream has stopped.
+    pub fn is_closed(&self) -> bool {
+        self.shared.is_over(&self.shared.lock())
+    }
+
+    /// Removes the accepted items that have not entered the stream yet, and returns them in the order in
+    /// which they were accepted.
+    ///
+    /// The stream goes on. [`Stopped`](crate::Stopped) counts these items as dropped. If the stream has
+    /// stopped early, they are still there only if [`keep_unhandled`](Self::keep_unhandled) was called
+    /// before.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let (post, stream) = Stream::channel(16);
+    /// (0..10).for_each(|n| post.post(n).unwrap());
+    /// assert_eq!(post.take_back(), (0..10).collect::<Vec<_>>());
+    /// drop(post);
+    /// assert_eq!(stream.count(), 0);
+    /// ```
+    pub fn take_back(&self) -> Vec<T> {
+        let shared = &*self.shared;
+        let mut state = shared.lock();
+        if state.is_in_person {
+            // The posting thread waits until the source takes this item, or gets it back when the source is
+            // dropped.
+            return Vec::new();
+        }
+        let items = std::mem::take(&mut state.items);
+        shared.waiting.store(0, Ordering::Relaxed);
+        drop(state);
+        shared.taken.notify_all();
+        items.into()
+    }
+
+    /// Keeps the items that wait when the stream stops early, so that [`take_back`](Self::take_back) can
+    /// return them. Without this call they are dropped with the stream.
+    ///
+    /// A stream stops early if it fails, if it is [cancelled](crate::CancelToken::cancel), or if its end
+    /// needs no more items. Do not call this if a posting thread waits for an answer that its item gives when
+    /// it is dropped.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let (post, stream) = Stream::channel(16);
+    /// post.keep_unhandled();
+    /// (0..10).for_each(|n| post.post(n).unwrap());
+    /// let result = stream.inline().try_for_each(|n| if n == 3 { Err("three") } else { Ok(()) });
+    /// assert_eq!(result, Err("three"));
+    /// assert_eq!(post.take_back(), (4..10).collect::<Vec<_>>()); // the others were handled, and 3 was not
+    /// ```
+    pub fn keep_unhandled(&self) {
+        self.shared.lock().keeps = true;
     }
 }
 
@@ -213,12 +315,21 @@ impl<T> fmt::Debug for Post<T> {
 pub(crate) struct Posted<T>(Arc<Shared<T>>);
 
 pub(crate) fn channel<T>(capacity: usize) -> (Post<T>, Posted<T>) {
-    let state =
-        State { items: VecDeque::new(), taken: 0, posts: 1, sleepers: 0, is_awaited: false, is_gone: false };
+    let state = State {
+        items: VecDeque::new(),
+        taken: 0,
+        posts: 1,
+        keeps: false,
+        is_in_person: false,
+        sleepers: 0,
+        is_awaited: false,
+        is_gone: false,
+    };
     let shared = Shared {
         state: Mutex::new(state),
         waiting: AtomicUsize::new(0),
         has_ended: AtomicBool::new(false),
+        supply: Arc::default(),
         taken: Condvar::new(),
         capacity,
         bell: Bell::default(),
@@ -231,6 +342,11 @@ impl<T> Posted<T> {
     /// The bell that wakes the source's thread.
     pub(crate) fn bell(&self) -> &Bell {
         &self.0.bell
+    }
+
+    /// Whether the channel is closed, and how many items it has accepted.
+    pub(crate) fn supply(&self) -> &Arc<Supply> {
+        &self.0.supply
     }
 }
 
@@ -247,13 +363,15 @@ impl<T: Send> Pull for Posted<T> {
     }
 }
 
-/// Drops the items that wait. If the capacity is 0, the posting thread gets its item back instead.
+/// Drops the items that wait, unless [`Post::keep_unhandled`] was called. A thread that waits in `post` until
+/// its item is taken gets the item back.
 impl<T> Drop for Posted<T> {
     fn drop(&mut self) {
         let shared = &*self.0;
         let mut state = shared.lock();
         state.is_gone = true;
-        let left = if shared.capacity > 0 { std::mem::take(&mut state.items) } else { VecDeque::new() };
+        let stays = state.keeps || state.is_in_person;
+        let left = if stays { VecDeque::new() } else { std::mem::take(&mut state.items) };
         drop(state);
         shared.taken.notify_all();
         drop(left);

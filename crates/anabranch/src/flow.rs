@@ -1,14 +1,14 @@
-//! The answer of a call inside a stage: go on, or halt the stream.
+//! The result of a call inside a stage: go on, or stop the stream.
 
 use std::ops::ControlFlow;
 
-/// Goes on, or halts the stream at the current item.
+/// Whether the stream goes on, or stops at the current item.
 pub type Flow<E> = ControlFlow<Halt<E>>;
 
-/// Why a stage halts the stream at the current item.
+/// The reason why a stage stops the stream at the current item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Halt<E> {
-    /// The caller has what it wanted: not a failure.
+    /// The stage needs no more items. This is not a failure.
     Break,
     /// The item failed.
     Error(E),

@@ -15,7 +15,7 @@
 //!             Err(error) => Some(Err(error)),
 //!         }
 //!     });
-//!     Stream::try_from_iter(blocks)                         // serial: asked for one block after the other
+//!     Stream::try_from_iter(blocks)                         // serial: reads one block after the other
 //!         .map(|block: Vec<u8>| block.to_ascii_uppercase()) // parallel
 //!         .try_for_each(|block| output.write_all(&block))   // serial, in order
 //! }
@@ -26,51 +26,61 @@
 //! # Ok::<(), io::Error>(())
 //! ```
 //!
-//! A [`Stream`] is a source, stages and settings; its *end* runs it. Stages that say `serial` run for one item
-//! at a time, in order, and may change what they capture; the others run for several items at once. Stages may
-//! borrow from the caller's stack.
+//! A [`Stream`] is a source, stages and settings. Its *end* runs it. Stages whose names have `serial` in them
+//! run for one item at a time, in order, and may change the variables that they capture. The other stages run
+//! for several items at once. Stages may borrow from the caller's stack.
 //!
 //! # What it promises
 //!
 //! The [contract] has each promise in full.
 //!
-//! - **Same output**: the end sees results in source order, the same for any number of workers.
-//!   ([`unordered`](Stream::unordered) gives that up.)
-//! - **Same first failure**: when item *i* fails, by an error or a panic, the end has seen exactly the results
-//!   of the items before it, and the caller gets that error or that panic. The source is not asked again.
-//! - **Bounded**: at most [`window`](Stream::window) items are between source and end. A full window means that
-//!   the source is not asked.
+//! - **Same output**: the end sees the results in the order of the source, and they are the same for any
+//!   number of workers. ([`unordered`](Stream::unordered) gives up the order.)
+//! - **Same first failure**: when item *i* fails, by an error or a panic, the end has seen exactly the
+//!   results of the items before it, and the caller gets that error or that panic. The source is not asked
+//!   again.
+//! - **Bounded**: at most [`window`](Stream::window) items are between source and end. A full window means
+//!   that the source is not asked.
 //! - **Idle is free**: a worker that finds no work spins for at most 50 µs and then sleeps.
 //! - **Clean stops**: no thread outlives the call, however it ends; every item is dropped exactly once.
-//! - **No deadlock**: for any window and any number of workers of 1 or more, in runs inside runs too.
+//! - **No deadlock**: a stream finishes with any window and any number of workers from 1 on, inside other
+//!   runs too.
 //! - **Prompt**: a finished result reaches the end without waiting for the source.
 //!
 //! # What it does not
 //!
 //! Earlier serial stages and the source may be up to a window of items ahead of a failure. Items that a stage
-//! keeps in its state no longer count in the window. It is no data-parallel library: for a loop over a slice,
-//! use rayon.
+//! keeps in its state do not count in the window. Anabranch is not a data-parallel library: for a loop over a
+//! slice, use rayon.
 //!
 //! # Where to look
 //!
-//! [`Stream`] for the sources, stages, ends and settings; [`Plan`] and [`Report`] for what will run and what
-//! did; [`Shards`] for stages that keep a state by key; [`Pool`] for many short runs; [`Workers`] and
-//! [`CancelToken`] for steering a run; [`Monitor`] for looking into one; [`Offload`] for handing single tasks to a
-//! farm; [`Recycler`] for large buffers; [`ssp`] for programs written for Rust-SSP;
-//! [`annotation`] for loops that stay loops; [`prelude`] for iterators.
+//! - [`Stream`] has the sources, stages, ends and settings.
+//! - [`BoxStream`] and [`TryBoxStream`] are streams in fields and signatures.
+//! - [`annotation`] describes the attribute that runs an annotated loop.
+//! - [`prelude`] turns iterators into streams.
+//! - [`Plan`] describes what will run, and [`Report`] what has run.
+//! - [`Shards`] is for stages that keep a state for each key.
+//! - [`Pool`] is for many short runs.
+//! - [`Workers`] and [`CancelToken`] control a run, and [`Monitor`] shows its state.
+//! - [`Offload`] runs single tasks on a farm.
+//! - [`Recycler`] reuses large buffers.
+//! - [`network`] runs networks of processes.
+//! - [`ssp`] is for programs that were written for Rust-SSP.
 //!
 //! # Features
 //!
 //! - `macros`, on by default: the attribute [`#[stream]`](annotation).
-//! - `json`: a report is written as JSON by `Report::to_json`, and as a trace for Perfetto or Chrome by `Report::to_trace`
-//!   of a stream with `Stream::trace`; a plan is written as JSON and read back by `Plan::to_json` and `Plan::from_json`. It
-//!   brings `serde` and `serde_json`.
-//! - `html`: a report is written as a page with pictures by `Report::to_html`.
-//! - `futures`: a stream is made of an asynchronous one by `Stream::from_async`, and is one by `into_async`:
-//!   `Stream::from_async(lines).map(parse).into_async()`.
-//! - `tracing`: each run and each of its stages has a span of the crate of that name, with the target `anabranch` and
-//!   the level `DEBUG`: `tracing_subscriber::fmt().with_max_level(Level::DEBUG).with_span_events(FmtSpan::CLOSE).init()`
-//!   prints how long each took.
+//! - `json`: `Report::to_json` writes a report as JSON. `Report::to_trace` writes it as a trace for Perfetto
+//!   or Chrome, if the stream was run with `Stream::trace`. `Plan::to_json` writes a plan as JSON, and
+//!   `Plan::from_json` reads it. The feature depends on `serde` and `serde_json`.
+//! - `html`: `Report::to_html` writes a report as a page with pictures.
+//! - `futures`: `Stream::from_async` creates a stream of an asynchronous stream, and `into_async` turns a
+//!   stream into an asynchronous one: `Stream::from_async(lines).map(parse).into_async()`.
+//! - `tracing`: each run and each of its stages has a span of the crate `tracing`, with the target
+//!   `anabranch` and the level `DEBUG`.
+//!   `tracing_subscriber::fmt().with_max_level(Level::DEBUG).with_span_events(FmtSpan::CLOSE).init()` prints
+//!   how long each of them took.
 #![forbid(unsafe_code)]
 
 mod affinity;
@@ -107,10 +117,10 @@ pub use cancel::{CancelToken, Stopped};
 pub use channel::{Closed, Post, TryPostError};
 pub use flow::{Flow, Halt};
 pub use iter::{Items, ScopedItems};
-pub use mode::{Admit, May, Mode, Reported, Sure};
+pub use mode::{Admit, ErrorAfter, Fallible, May, Mode, Reported, Sure};
 pub use monitor::{Monitor, NodeSnapshot, Snapshot};
 pub use offload::Offload;
-pub use pool::Pool;
+pub use pool::{Pool, PoolShare};
 pub use progress::Progress;
 pub use recycler::{Recycled, Recycler};
 #[cfg(feature = "json")]
@@ -120,6 +130,7 @@ pub use settings::default_workers;
 pub use shards::{ByKey, Chosen, Dealt, Route, Shards};
 #[cfg(feature = "futures")]
 pub use stream::AsyncItems;
-pub use stream::Stream;
+pub use stream::{BoxStream, Stream, TryBoxStream};
+#[doc(hidden)] // Streams are named by `BoxStream` and `TryBoxStream`.
 pub use unit::{Apply, Unit};
 pub use workers::Workers;

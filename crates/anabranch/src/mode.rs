@@ -8,8 +8,9 @@ use std::sync::Arc;
 use crate::engine::ErrorSlot;
 use crate::report::Report;
 
-/// The type that a stream's end returns: a plain value while nothing can fail ([`Sure`]), a `Result` from the first
-/// fallible call on ([`May`]), and a [`Report`] beside it if one was asked for ([`Reported`]).
+/// The type that a stream's end returns. It is a plain value while no call can fail ([`Sure`]), a `Result`
+/// from the first fallible call on ([`May`]), and a pair of this and a [`Report`] if a report was asked for
+/// ([`Reported`]).
 pub trait Mode {
     /// The error of the stream's fallible calls.
     type Error: Send;
@@ -18,18 +19,40 @@ pub trait Mode {
     /// Turns an outcome into what the end returns.
     #[doc(hidden)]
     fn output<T>(outcome: Result<T, Self::Error>, report: Option<Report>) -> Self::Output<T>;
-    /// Whether a report is wanted.
+    /// Whether a report was asked for.
     #[doc(hidden)]
     const REPORTS: bool;
 }
 
 /// A mode in which calls that fail with `E` may follow.
-pub trait Admit<E: Send>: Mode {
+///
+/// In a stream that cannot fail so far they may fail with any error. In one that may fail their error must be convertible
+/// into the stream's, as by the operator `?`.
+#[diagnostic::on_unimplemented(
+    message = "a call that fails with `{E}` cannot follow in this stream",
+    label = "fails with `{E}`, which is not the stream's error",
+    note = "to convert this error into the stream's by `From`, use `?` in the closure: `|item| Ok(call(item)?)`",
+    note = "to change the stream's error, write `.map_err(..)` before this call: `.map_err(anyhow::Error::from)`"
+)]
+pub trait Admit<E>: Mode {
     /// The mode from such a call on.
-    type Then: Mode<Error = E>;
-    /// The place for the error, given the place so far.
+    type Then: Mode<Error: From<E>>;
+    /// Returns the slot for errors of the new type, made from the slot so far.
     #[doc(hidden)]
-    fn admit(errors: Arc<ErrorSlot<Self::Error>>) -> Arc<ErrorSlot<E>>;
+    fn admit(errors: Arc<ErrorSlot<Self::Error>>) -> Arc<ErrorSlot<ErrorAfter<Self, E>>>;
+}
+
+/// The error of a stream in mode `M` after a call that may fail with `E`.
+pub type ErrorAfter<M, E> = <<M as Admit<E>>::Then as Mode>::Error;
+
+/// A mode in which calls may fail, so that there is an error that can be [mapped](crate::Stream::map_err).
+#[diagnostic::on_unimplemented(
+    message = "this stream cannot fail",
+    label = "there is no error that could be mapped"
+)]
+pub trait Fallible: Mode {
+    /// The mode whose error is `E`.
+    type With<E: Send>: Mode<Error = E>;
 }
 
 /// The mode of a stream none of whose calls can fail.
@@ -40,7 +63,7 @@ pub struct Sure;
 #[derive(Debug, Clone, Copy)]
 pub struct May<E>(PhantomData<fn() -> E>);
 
-/// The mode of a stream whose end returns a [`Report`] beside what it would return in mode `M`.
+/// The mode of a stream whose end returns a [`Report`] together with its result in mode `M`.
 #[derive(Debug, Clone, Copy)]
 pub struct Reported<M>(PhantomData<fn() -> M>);
 
@@ -85,18 +108,28 @@ impl<E: Send> Admit<E> for Sure {
     }
 }
 
-impl<E: Send> Admit<E> for May<E> {
-    type Then = May<E>;
+// The only implementation for a stream that can fail: so the compiler knows what `?` in a closure converts errors into.
+impl<X: Send> Admit<X> for May<X> {
+    type Then = May<X>;
 
-    fn admit(errors: Arc<ErrorSlot<E>>) -> Arc<ErrorSlot<E>> {
+    fn admit(errors: Arc<ErrorSlot<X>>) -> Arc<ErrorSlot<X>> {
         errors
     }
 }
 
-impl<E: Send, M: Admit<E>> Admit<E> for Reported<M> {
+#[diagnostic::do_not_recommend]
+impl<E, M: Admit<E>> Admit<E> for Reported<M> {
     type Then = Reported<M::Then>;
 
-    fn admit(errors: Arc<ErrorSlot<M::Error>>) -> Arc<ErrorSlot<E>> {
+    fn admit(errors: Arc<ErrorSlot<M::Error>>) -> Arc<ErrorSlot<ErrorAfter<M, E>>> {
         M::admit(errors)
     }
+}
+
+impl<X: Send> Fallible for May<X> {
+    type With<E: Send> = May<E>;
+}
+
+impl<M: Fallible> Fallible for Reported<M> {
+    type With<E: Send> = Reported<M::With<E>>;
 }

@@ -211,8 +211,8 @@ impl<'r> MonitorThread<'r> {
         Self { monitor, stall }
     }
 
-    /// Answers questions and watches for stalls until the run is over. If the user's function panics, `fail` gets the
-    /// payload.
+    /// Answers questions and watches for stalls until the run is over. If the user's function panics, `fail`
+    /// gets the payload.
     fn run(
         mut self,
         registered: &Registered,

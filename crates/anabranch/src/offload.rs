@@ -14,6 +14,9 @@ use crate::stream::Stream;
 /// result and keeps it for [`get`](Self::get). A caller that off-loads all tasks before it gets a result
 /// therefore does not deadlock. [`try_offload`](Self::try_offload) gives the task back instead.
 ///
+/// Dropping the farm drops the tasks that have no result yet. To have all results, [`close`](Self::close) it and
+/// [`get`](Self::get) until there is none.
+///
 /// ```
 /// use anabranch::Offload;
 ///

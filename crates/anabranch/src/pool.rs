@@ -1,5 +1,8 @@
 //! Threads that several runs share.
 
+use std::ops::Deref;
+use std::sync::Arc;
+
 use anabranch_record::Crew;
 
 /// Threads that are started once and help with many runs, one after another or several at once. A pool pays
@@ -47,5 +50,43 @@ impl Pool {
     /// The number of threads that the pool was created for, the calling thread of a run included.
     pub fn threads(&self) -> usize {
         self.crew.size()
+    }
+}
+
+/// A pool that a stream borrows, or has a share of: see [`Stream::pool`](crate::Stream::pool).
+#[derive(Debug, Clone)]
+pub enum PoolShare<'env> {
+    /// A pool of the caller.
+    Borrowed(&'env Pool),
+    /// A pool that lives as long as somebody has a share of it.
+    Shared(Arc<Pool>),
+}
+
+impl Deref for PoolShare<'_> {
+    type Target = Pool;
+
+    fn deref(&self) -> &Pool {
+        match self {
+            PoolShare::Borrowed(pool) => pool,
+            PoolShare::Shared(pool) => pool,
+        }
+    }
+}
+
+impl<'env> From<&'env Pool> for PoolShare<'env> {
+    fn from(pool: &'env Pool) -> Self {
+        PoolShare::Borrowed(pool)
+    }
+}
+
+impl From<Arc<Pool>> for PoolShare<'_> {
+    fn from(pool: Arc<Pool>) -> Self {
+        PoolShare::Shared(pool)
+    }
+}
+
+impl From<&Arc<Pool>> for PoolShare<'_> {
+    fn from(pool: &Arc<Pool>) -> Self {
+        PoolShare::Shared(Arc::clone(pool))
     }
 }

@@ -6,15 +6,15 @@ use std::ops::ControlFlow;
 
 use crate::flow::{Flow, Halt};
 
-/// A serial stage: called with one item after the other, in order.
+/// The code of a serial stage. It is called with one item at a time, in order.
 pub trait Serial<T, E>: Send {
-    /// The items that it gives.
+    /// The type of the items that the stage gives.
     type Out: Send;
 
-    /// Takes one item and emits what becomes of it: at most one item.
+    /// Processes one item, and emits at most one result.
     fn call(&mut self, item: T, emit: &mut impl FnMut(Self::Out) -> Flow<E>) -> Flow<E>;
 
-    /// The stream has ended: emits the last item, if one was kept.
+    /// Called at the end of the stream. Emits the last item, if the stage has kept one.
     fn finish(&mut self, _emit: &mut impl FnMut(Self::Out) -> Flow<E>) -> Flow<E> {
         ControlFlow::Continue(())
     }
@@ -25,23 +25,24 @@ pub trait Serial<T, E>: Send {
 pub enum Pulled<T, E> {
     /// The next item.
     Item(T),
-    /// There is no more.
+    /// The source is exhausted.
     End,
     /// The item failed.
     Fail(E),
 }
 
-/// A source of items, asked from one thread at a time.
+/// The code of a source. One thread at a time asks it for items.
 pub trait Pull: Send {
-    /// The type of its items.
+    /// The type of the items.
     type Item: Send;
-    /// How it fails.
+    /// The type of the errors.
     type Error: Send;
 
-    /// Asks for the next item; may block.
+    /// Returns the next item. May block.
     fn pull(&mut self) -> Pulled<Self::Item, Self::Error>;
 
-    /// The most items that it will give, if known: a short stream needs no long window.
+    /// The largest number of items that the source will give, if it is known. A short stream gets a short
+    /// window.
     fn upper(&self) -> Option<usize>;
 }
 
@@ -88,7 +89,7 @@ impl<T: Send, E: Send, I: Iterator<Item = Result<T, E>> + Send> Pull for TryFrom
     }
 }
 
-/// A serial stage made of a function that gives one item for one.
+/// A serial stage made of a function that returns one item for each item.
 #[derive(Debug)]
 pub struct Each<F>(pub(crate) F);
 
@@ -121,14 +122,14 @@ impl<T, U: Send, E, F: FnMut(T) -> Option<U> + Send> Serial<T, E> for EachOption
 #[derive(Debug)]
 pub struct TryEach<F>(pub(crate) F);
 
-impl<T, U: Send, E, F: FnMut(T) -> Result<U, E> + Send> Serial<T, E> for TryEach<F> {
+impl<T, U: Send, X, E: From<X>, F: FnMut(T) -> Result<U, X> + Send> Serial<T, E> for TryEach<F> {
     type Out = U;
 
     #[inline]
     fn call(&mut self, item: T, emit: &mut impl FnMut(U) -> Flow<E>) -> Flow<E> {
         match (self.0)(item) {
             Ok(item) => emit(item),
-            Err(error) => ControlFlow::Break(Halt::Error(error)),
+            Err(error) => ControlFlow::Break(Halt::Error(error.into())),
         }
     }
 }
@@ -153,7 +154,9 @@ impl<T, U: Send, E, F: FnMut(T) -> Option<U> + Send> Serial<T, E> for EachWhile<
 #[derive(Debug)]
 pub struct TryEachOption<F>(pub(crate) F);
 
-impl<T, U: Send, E, F: FnMut(T) -> Result<Option<U>, E> + Send> Serial<T, E> for TryEachOption<F> {
+impl<T, U: Send, X, E: From<X>, F: FnMut(T) -> Result<Option<U>, X> + Send> Serial<T, E>
+    for TryEachOption<F>
+{
     type Out = U;
 
     #[inline]
@@ -161,12 +164,12 @@ impl<T, U: Send, E, F: FnMut(T) -> Result<Option<U>, E> + Send> Serial<T, E> for
         match (self.0)(item) {
             Ok(Some(item)) => emit(item),
             Ok(None) => ControlFlow::Continue(()),
-            Err(error) => ControlFlow::Break(Halt::Error(error)),
+            Err(error) => ControlFlow::Break(Halt::Error(error.into())),
         }
     }
 }
 
-/// A serial stage that lets the first items through and ends the stream with the last of them.
+/// A serial stage that passes on the first items, and ends the stream with the last of them.
 #[derive(Debug)]
 pub struct Take {
     pub(crate) left: usize,
@@ -186,7 +189,7 @@ impl<T: Send, E> Serial<T, E> for Take {
     }
 }
 
-/// A serial stage that gathers items into vectors of `size`; the last may be shorter.
+/// A serial stage that gathers items into vectors of `size` items. The last vector may be shorter.
 #[derive(Debug)]
 pub struct Batch<T> {
     pub(crate) size: usize,
@@ -199,7 +202,7 @@ impl<T: Send, E> Serial<T, E> for Batch<T> {
     #[inline]
     fn call(&mut self, item: T, emit: &mut impl FnMut(Vec<T>) -> Flow<E>) -> Flow<E> {
         if self.gathered.capacity() == 0 {
-            // A size that nobody will fill must not reserve memory for it.
+            // A very large `size` may never be reached, so the memory for it is not reserved at once.
             self.gathered.reserve(self.size.min(1024));
         }
         self.gathered.push(item);
@@ -237,14 +240,14 @@ pub trait Spread<T, E>: Send {
     /// The items that it gives.
     type Out: Send;
 
-    /// Opens an item; the one before is used up.
+    /// Opens an item. The item before is used up.
     fn open(&mut self, item: T);
 
-    /// The next of what is in the open item; may block.
+    /// Returns the next result of the open item. May block.
     fn next(&mut self) -> Pulled<Self::Out, E>;
 }
 
-/// A spreading stage made of a function that gives an iterator for an item.
+/// A spreading stage made of a function that returns an iterator for each item.
 #[derive(Debug)]
 pub struct SpreadEach<F, I> {
     pub(crate) call: F,
@@ -273,14 +276,14 @@ where
     }
 }
 
-/// A spreading stage made of a function that gives an iterator over results for an item.
+/// A spreading stage made of a function that returns an iterator over results for each item.
 #[derive(Debug)]
 pub struct TrySpreadEach<F, I> {
     pub(crate) call: F,
     pub(crate) open: Option<I>,
 }
 
-impl<T, U: Send, E, J: IntoIterator<Item = Result<U, E>>, F: FnMut(T) -> J + Send> Spread<T, E>
+impl<T, U: Send, X, E: From<X>, J: IntoIterator<Item = Result<U, X>>, F: FnMut(T) -> J + Send> Spread<T, E>
     for TrySpreadEach<F, J::IntoIter>
 where
     J::IntoIter: Send,
@@ -295,7 +298,7 @@ where
     fn next(&mut self) -> Pulled<U, E> {
         match self.open.as_mut().and_then(Iterator::next) {
             Some(Ok(item)) => Pulled::Item(item),
-            Some(Err(error)) => Pulled::Fail(error),
+            Some(Err(error)) => Pulled::Fail(error.into()),
             None => {
                 self.open = None;
                 Pulled::End
@@ -304,16 +307,17 @@ where
     }
 }
 
-/// A spreading stage with a state of its own: a function that is called with it and the open item until it gives nothing.
+/// A spreading stage with a state of its own. Its function is called with the state and the open item until
+/// it returns `None`.
 pub(crate) struct SpreadWith<L, T, F> {
     pub(crate) state: L,
     pub(crate) open: Option<T>,
     pub(crate) call: F,
 }
 
-impl<L: Send, T: Send, U: Send, E, F> Spread<T, E> for SpreadWith<L, T, F>
+impl<L: Send, T: Send, U: Send, X, E: From<X>, F> Spread<T, E> for SpreadWith<L, T, F>
 where
-    F: FnMut(&mut L, &mut T) -> Result<Option<U>, E> + Send,
+    F: FnMut(&mut L, &mut T) -> Result<Option<U>, X> + Send,
 {
     type Out = U;
 
@@ -326,7 +330,7 @@ where
         let Self { state, open, call } = self;
         match open.as_mut().map(|item| call(state, item)) {
             Some(Ok(Some(item))) => Pulled::Item(item),
-            Some(Err(error)) => Pulled::Fail(error),
+            Some(Err(error)) => Pulled::Fail(error.into()),
             Some(Ok(None)) | None => {
                 self.open = None;
                 Pulled::End
@@ -335,7 +339,7 @@ where
     }
 }
 
-/// A spreading stage that gives each item on as it is.
+/// A spreading stage that passes on each item as it is.
 #[derive(Debug)]
 pub struct SpreadOnly<T>(pub(crate) Option<T>);
 

@@ -8,59 +8,69 @@ use anabranch_record::EventCount;
 use anabranch_record::sync::Arc;
 
 use crate::cancel::CancelToken;
-use crate::engine::Feed;
+use crate::engine::{Feed, Supply};
 use crate::monitor::{Monitor, OnStall};
-use crate::pool::Pool;
+use crate::pool::PoolShare;
 use crate::progress::{Bytes, Callback};
 use crate::workers::Workers;
 
-/// The parts of a run that are not plain data, so that a plan cannot hold them.
+/// The settings that are not plain data, which a plan cannot hold.
 #[derive(Default)]
 pub(crate) struct Attached<'env> {
-    pub(crate) pool: Option<&'env Pool>,
+    pub(crate) pool: Option<PoolShare<'env>>,
     pub(crate) handle: Option<Workers>,
     pub(crate) monitor: Option<Monitor>,
     pub(crate) stall: Option<(Duration, OnStall<'env>)>,
-    /// A report has the events of the run.
+    /// Whether the report is to have the events of the run.
     pub(crate) traces: bool,
     pub(crate) tokens: Vec<CancelToken>,
     pub(crate) progress: Option<Callback<'env>>,
     pub(crate) bytes: Bytes,
-    /// A stage lets no item through: the source need not be asked.
+    /// Whether a stage passes on no item at all. Then the source is not asked.
     pub(crate) takes_none: bool,
     /// Present if the items of the source come from outside. Workers do not wait in such a source.
     pub(crate) feed: Option<StdArc<dyn Feed>>,
-    /// Where the source's own thread waits for what comes from outside.
+    /// Present if the items of the source were accepted before it gives them.
+    pub(crate) supply: Option<StdArc<Supply>>,
+    /// The event at which the source's own thread waits for items from outside.
     pub(crate) outside: Option<Arc<EventCount>>,
-    /// The most items that the source gives, if it knows: a short stream needs no long window.
+    /// The largest number of items that the source gives, if it is known.
     pub(crate) most: Option<usize>,
     /// The user's functions that change the plan before it runs.
     pub(crate) changes: Vec<Change<'env>>,
+    /// Hand errors over from each place where the type of the stream's error changes, once the run is over.
+    pub(crate) handovers: Vec<Handover<'env>>,
 }
+
+/// Hands the error of one part of a stream over to the next, once the run is over.
+pub(crate) type Handover<'env> = Box<dyn FnOnce() + Send + 'env>;
 
 /// The user's function that changes a plan before it runs.
 pub(crate) type Change<'env> = Box<dyn Fn(&mut Plan) + Send + 'env>;
 
 impl Attached<'_> {
-    /// Whether somebody may look into the run while it goes on.
+    /// Whether a monitor or a watchdog watches the run.
     pub(crate) fn is_watched(&self) -> bool {
         self.monitor.is_some() || self.stall.is_some()
     }
 }
 
-/// Which settings of a plan were left to be filled in, and from what.
+/// The settings that are filled in when the plan is complete.
 #[derive(Debug, Clone)]
 pub(crate) struct Unset {
+    /// Whether the number of workers was not set.
     pub(crate) workers: bool,
+    /// Whether the window was not set.
     pub(crate) window: bool,
-    /// The window of the domains behind the first, if it is not that of the first.
+    /// The window of the domains behind the first one, if it differs from that of the first.
     pub(crate) window_behind: Option<usize>,
-    /// The name of the end, and its cost in nanoseconds.
+    /// The name of the end.
     pub(crate) end_name: Option<String>,
+    /// The cost of the end, in nanoseconds.
     pub(crate) end_cost: Option<u64>,
-    /// A plan whose costs are to be taken over.
+    /// The plan from which costs are taken.
     pub(crate) costs: Option<Box<Plan>>,
-    /// The passes that may choose in the user's place.
+    /// The passes that choose settings which were not set.
     pub(crate) passes: Option<Passes>,
 }
 
@@ -78,25 +88,25 @@ impl Default for Unset {
     }
 }
 
-/// By default a window has at most this many items...
+/// The largest default window, in items.
 pub(crate) const WINDOW_ITEMS: usize = 4_096;
-/// ... whose slots have at most this many bytes...
+/// The largest size of the slots of a default window, in bytes.
 const WINDOW_BYTES: usize = 64 << 10;
-/// ... but at least this many items for each worker.
+/// The smallest default window, in items for each worker. It comes before the other two limits.
 const WINDOW_ITEMS_A_WORKER: usize = 16;
 
-/// The window, in items, for items of at most `size` bytes.
+/// The default window, in items, for items of at most `size` bytes.
 fn default_window(workers: usize, size: usize) -> usize {
     WINDOW_ITEMS.min(WINDOW_BYTES / size.max(1)).max(WINDOW_ITEMS_A_WORKER * workers)
 }
 
 impl Unset {
-    /// Fills in what was left open in `plan`: workers, windows, and costs of an earlier run.
+    /// Fills in the settings of `plan` that were not set: workers, windows, and costs of an earlier run.
     pub(crate) fn fill_in(&self, plan: &mut Plan, attached: &Attached<'_>) {
         if let Some(handle) = &attached.handle {
             plan.settings.workers = handle.get();
         } else if self.workers {
-            let default = attached.pool.map_or_else(default_workers, Pool::threads);
+            let default = attached.pool.as_ref().map_or_else(default_workers, |pool| pool.threads());
             plan.settings.workers = default.max(plan.most_replicas());
         }
         let has_pool = attached.pool.is_some();
@@ -119,8 +129,9 @@ impl Unset {
     }
 }
 
-/// How many workers a run has if nobody says: `ANABRANCH_WORKERS` if it is set to a number of 1 or more, else
-/// the processors that this process may use (its affinity and, on Linux, the quota of its control group).
+/// The default number of workers of a run. It is the value of the environment variable `ANABRANCH_WORKERS` if
+/// that is a number of 1 or more. Otherwise it is the number of processors that this process may use, which
+/// depends on its affinity and, on Linux, on the quota of its control group.
 pub fn default_workers() -> usize {
     std::env::var("ANABRANCH_WORKERS")
         .ok()

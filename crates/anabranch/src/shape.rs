@@ -2,6 +2,8 @@
 
 use std::fmt::Debug;
 
+use crate::engine::Upstream;
+
 /// The shape of a lane's slots. Implemented by [`Single`] and [`Batched`] only.
 pub trait Shape: sealed::Sealed + Debug + Send + Sync + 'static {
     /// The type of the value in a slot, for items `T`.
@@ -10,6 +12,13 @@ pub trait Shape: sealed::Sealed + Debug + Send + Sync + 'static {
     type Gather<T: Send>;
     /// Whether an index may carry several items.
     const BATCHED: bool;
+
+    /// The same code as that of a stream of single items, if an index has one.
+    #[doc(hidden)]
+    #[allow(private_interfaces)]
+    fn single<'env, T: Send>(
+        upstream: Box<dyn Upstream<Self::Slot<T>> + 'env>,
+    ) -> Option<Box<dyn Upstream<T> + 'env>>;
 
     /// Calls `f` with each item of a slot, in order, until it does not continue.
     fn each<T: Send, B>(
@@ -49,6 +58,11 @@ impl Shape for Single {
     type Gather<T: Send> = Option<T>;
     const BATCHED: bool = false;
 
+    #[allow(private_interfaces)]
+    fn single<'env, T: Send>(upstream: Box<dyn Upstream<T> + 'env>) -> Option<Box<dyn Upstream<T> + 'env>> {
+        Some(upstream)
+    }
+
     #[inline]
     fn each<T: Send, B>(
         slot: T,
@@ -82,6 +96,11 @@ impl Shape for Batched {
     type Slot<T: Send> = Vec<T>;
     type Gather<T: Send> = Vec<T>;
     const BATCHED: bool = true;
+
+    #[allow(private_interfaces)]
+    fn single<'env, T: Send>(_: Box<dyn Upstream<Vec<T>> + 'env>) -> Option<Box<dyn Upstream<T> + 'env>> {
+        None
+    }
 
     #[inline]
     fn each<T: Send, B>(

@@ -1,39 +1,57 @@
-//! Parallel units: `map` after `map` composes in the type, so that a worker carries an item through all of
+//! Parallel units. A `map` after a `map` is composed in the type, so a worker takes an item through all of
 //! them in one call.
 //!
-//! Each operator is a struct around the unit before it. Results are *emitted*, which lets one mechanism serve
-//! operators that give none, one or many.
+//! Each operator is a struct that contains the unit before it. Operators *emit* their results by a call, so
+//! one mechanism serves operators with no, one or many results for an item.
 
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
-use crate::engine::Taker;
+use crate::engine::{Tail, Taker, Upstream};
 use crate::flow::{Flow, Halt};
 use crate::progress::Bytes;
-use crate::shape::{Batched, Shape};
+use crate::shape::{Batched, Shape, Single};
 
 /// A parallel unit: the types that it takes and gives, and the state that a worker has for it.
 pub trait Unit: Sync {
-    /// The items that it takes.
+    /// The type of the items that the unit takes.
     type In: Send;
-    /// The items that it gives.
+    /// The type of the items that the unit gives.
     type Out: Send;
-    /// The shape of the lane that it takes from.
+    /// The shape of the lane before the unit.
     type From: Shape;
-    /// The shape of the lane that it gives to.
+    /// The shape of the lane behind the unit.
     type To: Shape;
-    /// The state that each worker has for it.
+    /// The state that each worker has for the unit.
     type Local;
 
-    /// Makes a worker's state, on that worker's thread.
+    /// Whether the items were dealt to shards. Then the items of one shard must be processed one after
+    /// another.
+    #[doc(hidden)]
+    const IS_DEALT: bool = false;
+
+    /// Creates the state of a worker, on that worker's thread.
     fn local(&self) -> Self::Local;
 
-    /// Puts what takes the unit's results in front of it instead, if the unit does nothing; else gives it back.
+    /// If the unit does nothing, returns `Ok` with `taker`, which then takes the items that come to the unit.
+    /// Otherwise returns `Err` with `taker`.
     #[doc(hidden)]
     #[allow(private_interfaces)]
     fn bypass<'run>(taker: TakerOf<'run, Self::To, Self::Out>) -> Bypassed<'run, Self> {
         Err(taker)
+    }
+
+    /// What comes before the unit, if the unit does nothing; else gives the code back.
+    #[doc(hidden)]
+    #[allow(private_interfaces, clippy::type_complexity)]
+    fn only_upstream<'env, E>(
+        tail: Tail<'env, Self, E>,
+    ) -> Result<Box<dyn Upstream<<Self::To as Shape>::Slot<Self::Out>> + 'env>, Tail<'env, Self, E>>
+    where
+        Self: Sized,
+    {
+        Err(tail)
     }
 }
 
@@ -43,9 +61,13 @@ type Bypassed<'run, U> = Result<
     TakerOf<'run, <U as Unit>::To, <U as Unit>::Out>,
 >;
 
+/// The types of the slots that a unit takes from and gives to.
+pub(crate) type Taken<U> = <<U as Unit>::From as Shape>::Slot<<U as Unit>::In>;
+pub(crate) type Given<U> = <<U as Unit>::To as Shape>::Slot<<U as Unit>::Out>;
+
 /// A unit that runs in a stream whose error is `E`.
 pub trait Apply<E>: Unit {
-    /// Takes one item through the unit and emits what becomes of it.
+    /// Takes one item through the unit, and emits its results.
     fn apply(
         &self,
         local: &mut Self::Local,
@@ -54,7 +76,7 @@ pub trait Apply<E>: Unit {
     ) -> Flow<E>;
 }
 
-/// The unit that hands its items on.
+/// The unit that does nothing: it passes its items on.
 #[derive(Debug)]
 pub struct Identity<T, S>(PhantomData<fn(T) -> S>);
 
@@ -77,6 +99,13 @@ impl<T: Send, S: Shape> Unit for Identity<T, S> {
     fn bypass<'run>(taker: TakerOf<'run, S, T>) -> Bypassed<'run, Self> {
         Ok(taker)
     }
+
+    #[allow(private_interfaces)]
+    fn only_upstream<'env, E>(
+        tail: Tail<'env, Self, E>,
+    ) -> Result<Box<dyn Upstream<S::Slot<T>> + 'env>, Tail<'env, Self, E>> {
+        Ok(tail.upstream)
+    }
 }
 
 impl<E, T: Send, S: Shape> Apply<E> for Identity<T, S> {
@@ -86,12 +115,42 @@ impl<E, T: Send, S: Shape> Apply<E> for Identity<T, S> {
     }
 }
 
-/// Writes the struct and the two impls of an operator: what differs is its output, its shape and its body.
+/// The first unit behind the stage that deals items to shards. It passes each item on with the number of its
+/// shard.
+#[derive(Debug)]
+pub struct Dealt<T>(PhantomData<fn(T)>);
+
+impl<T> Dealt<T> {
+    pub(crate) fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<T: Send> Unit for Dealt<T> {
+    type In = (usize, T);
+    type Out = (usize, T);
+    type From = Single;
+    type To = Single;
+    type Local = ();
+    const IS_DEALT: bool = true;
+
+    fn local(&self) {}
+}
+
+impl<E, T: Send> Apply<E> for Dealt<T> {
+    #[inline]
+    fn apply(&self, (): &mut (), item: (usize, T), emit: &mut impl FnMut((usize, T)) -> Flow<E>) -> Flow<E> {
+        emit(item)
+    }
+}
+
+/// Writes the struct of an operator and its two `impl`s. Operators differ in their output, its shape, and
+/// their body.
 macro_rules! operator {
     (
         $(#[$doc:meta])*
         $name:ident<$f:ident $(, $extra:ident)*> where [$($bound:tt)*],
-        out $out:ty, to $to:ty, error $error:ident,
+        out $out:ty, to $to:ty, error $error:ident $($from:ident)?,
         |$self:ident, $item:ident, $emit:ident| $body:expr
     ) => {
         $(#[$doc])*
@@ -111,13 +170,14 @@ macro_rules! operator {
             type From = P::From;
             type To = $to;
             type Local = P::Local;
+            const IS_DEALT: bool = P::IS_DEALT;
 
             fn local(&self) -> P::Local {
                 self.before.local()
             }
         }
 
-        operator!(@apply $error, $name<$f $(, $extra)*> where [$($bound)*], $out, |$self, $item, $emit| $body);
+        operator!(@apply $error $($from)?, $name<$f $(, $extra)*> where [$($bound)*], $out, |$self, $item, $emit| $body);
     };
     (@apply any, $name:ident<$f:ident $(, $extra:ident)*> where [$($bound:tt)*], $out:ty,
      |$self:ident, $item:ident, $emit:ident| $body:expr) => {
@@ -136,9 +196,9 @@ macro_rules! operator {
             }
         }
     };
-    (@apply $error:ident, $name:ident<$f:ident $(, $extra:ident)*> where [$($bound:tt)*], $out:ty,
+    (@apply from $error:ident, $name:ident<$f:ident $(, $extra:ident)*> where [$($bound:tt)*], $out:ty,
      |$self:ident, $item:ident, $emit:ident| $body:expr) => {
-        impl<P: Apply<$error>, $f: Sync $(, $extra)*> Apply<$error> for $name<P, $f $(, $extra)*>
+        impl<X: From<$error>, P: Apply<X>, $f: Sync $(, $extra)*> Apply<X> for $name<P, $f $(, $extra)*>
         where
             $($bound)*
         {
@@ -147,8 +207,8 @@ macro_rules! operator {
                 &$self,
                 local: &mut P::Local,
                 item: P::In,
-                $emit: &mut impl FnMut($out) -> Flow<$error>,
-            ) -> Flow<$error> {
+                $emit: &mut impl FnMut($out) -> Flow<X>,
+            ) -> Flow<X> {
                 $self.before.apply(local, item, &mut |$item| $body)
             }
         }
@@ -199,19 +259,19 @@ operator! {
 operator! {
     /// See [`Stream::try_map`](crate::Stream::try_map).
     TryMap<F, U, E> where [U: Send, F: Fn(P::Out) -> Result<U, E>],
-    out U, to P::To, error E,
+    out U, to P::To, error from E,
     |self, item, emit| match (self.call)(item) {
         Ok(item) => emit(item),
-        Err(error) => ControlFlow::Break(Halt::Error(error)),
+        Err(error) => ControlFlow::Break(Halt::Error(error.into())),
     }
 }
 
-/// Writes the struct and the two impls of an operator with a state for each worker: what differs is what its function
-/// gives, and what is made of that.
+/// Writes the struct of an operator with a state for each worker, and its two `impl`s. Operators differ in
+/// the return type of their function, and in how they emit its value.
 macro_rules! operator_with {
     (
         $(#[$doc:meta])*
-        $name:ident gives $gives:ty, types [$($type:ident)?], error $error:ident,
+        $name:ident gives $gives:ty, types [$($type:ident)?],
         |$given:ident, $emit:ident| $body:expr
     ) => {
         $(#[$doc])*
@@ -232,13 +292,14 @@ macro_rules! operator_with {
             type From = P::From;
             type To = P::To;
             type Local = (P::Local, L);
+            const IS_DEALT: bool = P::IS_DEALT;
 
             fn local(&self) -> Self::Local {
                 (self.before.local(), (self.make)())
             }
         }
 
-        impl<$error, P: Apply<$error>, L, U: Send, N, F> Apply<$error> for $name<P, N, F>
+        impl<X $(: From<$type>, $type)?, P: Apply<X>, L, U: Send, N, F> Apply<X> for $name<P, N, F>
         where
             N: Fn() -> L + Sync,
             F: Fn(&mut L, P::Out) -> $gives + Sync,
@@ -248,8 +309,8 @@ macro_rules! operator_with {
                 &self,
                 (before, own): &mut Self::Local,
                 item: P::In,
-                $emit: &mut impl FnMut(U) -> Flow<$error>,
-            ) -> Flow<$error> {
+                $emit: &mut impl FnMut(U) -> Flow<X>,
+            ) -> Flow<X> {
                 self.before.apply(before, item, &mut |item| {
                     let $given = (self.call)(own, item);
                     $body
@@ -261,13 +322,13 @@ macro_rules! operator_with {
 
 operator_with! {
     /// See [`Stream::map_with`](crate::Stream::map_with).
-    MapWith gives U, types [], error X,
+    MapWith gives U, types [],
     |given, emit| emit(given)
 }
 
 operator_with! {
     /// See [`Stream::filter_map_with`](crate::Stream::filter_map_with).
-    FilterMapWith gives Option<U>, types [], error X,
+    FilterMapWith gives Option<U>, types [],
     |given, emit| match given {
         Some(item) => emit(item),
         None => ControlFlow::Continue(()),
@@ -276,10 +337,10 @@ operator_with! {
 
 operator_with! {
     /// See [`Stream::try_map_with`](crate::Stream::try_map_with).
-    TryMapWith gives Result<U, E>, types [E], error E,
+    TryMapWith gives Result<U, E>, types [E],
     |given, emit| match given {
         Ok(item) => emit(item),
-        Err(error) => ControlFlow::Break(Halt::Error(error)),
+        Err(error) => ControlFlow::Break(Halt::Error(error.into())),
     }
 }
 
@@ -297,6 +358,7 @@ impl<P: Unit, F: Fn(&P::Out) -> u64 + Sync> Unit for CountBytes<P, F> {
     type From = P::From;
     type To = P::To;
     type Local = P::Local;
+    const IS_DEALT: bool = P::IS_DEALT;
 
     fn local(&self) -> P::Local {
         self.before.local()

@@ -1,6 +1,7 @@
 //! The spans of the feature `tracing`: one for each run, one for each unit in it, entered and left in pairs.
 //!
-//! A program of its own: the listener hears every thread of the process, so it would hear other tests' runs too.
+//! A program of its own: the listener hears every thread of the process, so it would hear other tests' runs
+//! too.
 
 use std::collections::HashMap;
 use std::fmt;

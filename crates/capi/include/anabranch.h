@@ -4,28 +4,29 @@
  *     anabranch_stream *stream = anabranch_stream_new();
  *     anabranch_source(stream, read_block, file, NULL, free_block);
  *     anabranch_map(stream, compress, NULL, NULL, free_block);       // for several blocks at once
- *     anabranch_serial(stream, write_block, out, NULL, NULL);        // one after the other, in order
+ *     anabranch_serial(stream, write_block, out, NULL, NULL);        // for one block at a time, in order
  *     void *error = NULL;
  *     int status = anabranch_run(stream, &error);
  *     anabranch_stream_free(stream);
  *
- * A stream is described, then it runs once. Its items come from a source function (anabranch_run), or are sent by a loop
- * of the caller (anabranch_start, anabranch_send, anabranch_finish).
+ * A stream is described, and then it runs once. Its items come from a source function (anabranch_run), or are sent by a
+ * loop of the caller (anabranch_start, anabranch_send, anabranch_finish).
  *
- * ITEMS are pointers. A function that is given an item owns it. A function that gives an item hands it over; the library
- * passes it on, or destroys it with the `destroy` that was given with the function, unless the item or `destroy` is NULL.
+ * ITEMS are pointers. A function that gets an item owns it. A function that writes an item hands it over to the library,
+ * which passes it on, or destroys it with the `destroy` of that function. The library destroys nothing if the item or
+ * `destroy` is NULL.
  *
- * CONTEXTS are passed to each call of a function, and destroyed with `release`, unless that is NULL, when the stream is
- * freed. Functions of parallel stages are called by several threads at once. All others are called by one thread at a
- * time, though not always by the same one. Items, contexts and errors may move from thread to thread.
+ * CONTEXTS are passed to each call of a function. When the stream is freed, each context is destroyed with its `release`,
+ * unless that is NULL. Several threads at once call the function of a parallel stage. Only one thread at a time calls any
+ * other function, but not always the same thread. Items, contexts and errors may move from thread to thread.
  *
- * ERRORS are pointers too: what a failing function writes in the place of its item. The first failure in the order of
- * the items ends the stream: stages in order have seen exactly the items before it. The caller gets that error and owns it;
- * other errors are destroyed with what anabranch_errors said.
+ * ERRORS are pointers too. A function that fails writes its error in the place of its item. The first failure in the order
+ * of the items ends the stream, and ordered stages have seen exactly the items before it. The caller gets and owns this
+ * error. Other errors are destroyed with the function of anabranch_errors.
  *
- * CALLS give ANABRANCH_OK or another status below; anabranch_last_error says in words what was wrong. A handle may be
- * used by one thread at a time, a token by any number. No function may throw a C++ exception into the library, or leave it
- * by longjmp: anabranch.hpp looks after exceptions.
+ * CALLS return ANABRANCH_OK or another status below; anabranch_last_error returns a message. Only one thread at a time may
+ * use a handle. Any number of threads may use a token. No function may throw a C++ exception into the library, or leave it
+ * by longjmp; the functions of anabranch.hpp catch exceptions.
  */
 #ifndef ANABRANCH_H
 #define ANABRANCH_H
@@ -40,20 +41,20 @@
 extern "C" {
 #endif
 
-/* What a call of the library gives. */
+/* The status that a call of the library returns. */
 enum {
     ANABRANCH_OK = 0,
-    ANABRANCH_FAILED = 1,  /* a function of the user's has failed */
+    ANABRANCH_FAILED = 1,  /* a function of the user has failed */
     ANABRANCH_STOPPED = 2, /* the stream has ended and takes no more items */
-    ANABRANCH_INVALID = 3, /* the call makes no sense here: nothing was done */
-    ANABRANCH_PANIC = 4    /* the library has failed: please report it */
+    ANABRANCH_INVALID = 3, /* the call is not allowed here or has a wrong argument; nothing was done */
+    ANABRANCH_PANIC = 4    /* the library has a bug; please report it */
 };
 
-/* What a function of the user's gives. */
+/* The status that a function of the user returns. */
 enum {
-    ANABRANCH_NEXT = 0, /* *item goes on */
-    ANABRANCH_DROP = 1, /* nothing goes on: the function has destroyed the item, or kept it */
-    ANABRANCH_FAIL = 2, /* *item is the error, which may be NULL: the function has destroyed the item */
+    ANABRANCH_NEXT = 0, /* *item is the result */
+    ANABRANCH_DROP = 1, /* there is no result; the function has destroyed the item, or keeps it */
+    ANABRANCH_FAIL = 2, /* *item is the error, which may be NULL; the function has destroyed the item */
     ANABRANCH_END = 3   /* source: no more items; stage: the stream ends before this item, as by `break` */
 };
 
@@ -63,74 +64,75 @@ typedef struct anabranch_token anabranch_token;
 typedef void (*anabranch_destroy)(void *pointer);
 /* Writes the next item. */
 typedef int (*anabranch_source_fn)(void *context, void **item);
-/* Takes *item and writes what goes on. `state` is the worker's own, if anabranch_state was called, else NULL. */
+/* Takes *item and writes its result there. `state` is the worker's state, or NULL if anabranch_state was not called. */
 typedef int (*anabranch_stage_fn)(void *context, void *state, void **item);
-/* Makes the state of a worker, on its thread. */
+/* Creates the state of a worker, on the worker's thread. */
 typedef void *(*anabranch_state_fn)(void *context);
-/* How many bytes an item stands for. */
+/* Returns how many bytes an item stands for. */
 typedef uint64_t (*anabranch_weigh_fn)(void *context, void *item);
-/* So many items have passed the end, so many nanoseconds after the start. */
+/* Gets how many items have passed the end, and the time since the start in nanoseconds. */
 typedef void (*anabranch_progress_fn)(void *context, uint64_t items, uint64_t nanoseconds);
 
 /* ---- The library ---- */
 
-/* ANABRANCH_ABI of the library. */
+/* Returns the ANABRANCH_ABI of the library. */
 uint32_t anabranch_abi(void);
-/* The library's version, such as "0.1.0". */
+/* Returns the version of the library, such as "0.1.0". */
 const char *anabranch_version(void);
-/* What was wrong with this thread's last call that did not give ANABRANCH_OK. Valid until such a call comes again. */
+/* Returns the message of this thread's last call that did not return ANABRANCH_OK. It is valid until the next such call. */
 const char *anabranch_last_error(void);
-/* How many workers a stream has by default: ANABRANCH_WORKERS of the environment, else the processors. */
+/* Returns the default number of workers: the environment variable ANABRANCH_WORKERS, or the number of processors. */
 size_t anabranch_default_workers(void);
-/* Frees a text that the library gave. NULL is allowed. */
+/* Frees a text that the library has returned. NULL is allowed. */
 void anabranch_text_free(char *text);
 
 /* ---- Describing a stream ---- */
 
-/* A stream without stages. Free it with anabranch_stream_free. */
+/* Creates a stream without stages. Free it with anabranch_stream_free. */
 anabranch_stream *anabranch_stream_new(void);
-/* Frees a stream, and releases its contexts. One that was started and not finished ends first: what was sent is
- * finished, and an error is dropped. NULL is allowed. */
+/* Frees a stream, and releases its contexts. A stream that was started and not finished ends first: the items that were
+ * sent are finished, and an error is dropped. NULL is allowed. */
 void anabranch_stream_free(anabranch_stream *stream);
 
-/* Where items come from: asked by one thread at a time until it gives ANABRANCH_END. May block. */
+/* Sets the source. One thread at a time calls `next`, until it returns ANABRANCH_END. It may block. */
 int anabranch_source(anabranch_stream *stream, anabranch_source_fn next, void *context,
                      anabranch_destroy release, anabranch_destroy destroy);
-/* A parallel stage: runs for several items at once. What it gives keeps the order of what it takes. */
+/* Adds a parallel stage, which runs for several items at once. Its results have the order of its items. */
 int anabranch_map(anabranch_stream *stream, anabranch_stage_fn call, void *context,
                   anabranch_destroy release, anabranch_destroy destroy);
-/* A serial stage: runs for one item after the other, in order, and may change its context. */
+/* Adds a serial stage, which runs for one item at a time, in order, and may change its context. */
 int anabranch_serial(anabranch_stream *stream, anabranch_stage_fn call, void *context,
                      anabranch_destroy release, anabranch_destroy destroy);
-/* Gives each worker a state of its own for the parallel stage described last; `destroy` may be NULL. The state is made,
- * used and destroyed by its worker's thread. `make` gets the stage's context. */
+/* Gives each worker a state of its own for the last stage, which must be parallel. The worker's thread creates, uses and
+ * destroys the state. `make` gets the context of the stage. `destroy` may be NULL. */
 int anabranch_state(anabranch_stream *stream, anabranch_state_fn make, anabranch_destroy destroy);
-/* Stages described from here on take items as they are done, in any order. */
+/* Gives up the order of the items from here on: stages take items in the order in which they finish. */
 int anabranch_unordered(anabranch_stream *stream);
-/* Says how errors are destroyed that nobody gets. */
+/* Sets the function that destroys errors which are not returned to the caller. */
 int anabranch_errors(anabranch_stream *stream, anabranch_destroy destroy);
 
-/* Numbers that anabranch_set sets. None changes what a stream gives. */
+/* The settings of anabranch_set. No setting changes the results of a stream. */
 enum {
-    ANABRANCH_WORKERS = 0,  /* threads that work; of a stream that runs, the caller is one. 1 to 65536 */
-    ANABRANCH_WINDOW = 1,   /* items between the source and the end at once, at most. 1 to 2^31 */
-    ANABRANCH_BURST = 2,    /* items that a worker claims at once. 1 to 2^31. By default as their cost asks */
-    ANABRANCH_REPLICAS = 3, /* simultaneous calls of the parallel stage described last, at most. 1 to 65536 */
-    ANABRANCH_SPIN = 4,     /* 1: waiting threads spin and never park. 0 by default */
+    ANABRANCH_WORKERS = 0,  /* how many threads work, including the caller of anabranch_run: 1 to 65536 */
+    ANABRANCH_WINDOW = 1,   /* how many items may be between the source and the end: 1 to 2^31 */
+    ANABRANCH_BURST = 2,    /* how many items a worker claims at once: 1 to 2^31. By default it depends on their cost */
+    ANABRANCH_REPLICAS = 3, /* how many calls of the last stage, which is parallel, may run at once: 1 to 65536 */
+    ANABRANCH_SPIN = 4,     /* 1: waiting threads spin and never park. The default is 0 */
     ANABRANCH_INLINE = 5,   /* 1: everything runs on the caller's thread, item by item. Not for sent items */
     ANABRANCH_REPORT = 6,   /* 1: the run is measured for anabranch_report */
-    ANABRANCH_TRACE = 7     /* 1: the report has what each thread did and when */
+    ANABRANCH_TRACE = 7     /* 1: the report also has the work of each thread over time */
 };
 int anabranch_set(anabranch_stream *stream, int setting, int64_t value);
 
-/* Texts that anabranch_name sets. */
+/* The names that anabranch_name sets. */
 enum {
-    ANABRANCH_TITLE = 0, /* of the stream: its threads are called so */
-    ANABRANCH_STAGE = 1  /* of the stage described last, else of the source */
+    ANABRANCH_TITLE = 0, /* the name of the stream and of its threads */
+    ANABRANCH_STAGE = 1  /* the name of the last stage, or of the source if there is no stage */
 };
 int anabranch_name(anabranch_stream *stream, int what, const char *text);
 
-/* While the items in flight stand for `bytes` or more, by what `weigh` says of what the source gives, no more come in. */
+/* Limits the bytes in flight. While the items between the source and the end stand for `bytes` or more, the source is not
+ * called. `weigh` is called for each item of the source, and returns the bytes that the item stands for. */
 int anabranch_window_bytes(anabranch_stream *stream, uint64_t bytes, anabranch_weigh_fn weigh, void *context,
                            anabranch_destroy release);
 /* Calls `tell` at most ten times a second while the stream runs, and once at its end. */
@@ -141,16 +143,16 @@ int anabranch_cancel_with(anabranch_stream *stream, anabranch_token *token);
 
 /* ---- Running it ---- */
 
-/* Runs the stream; returns when it has ended and none of its threads works. Gives ANABRANCH_FAILED and the error, if a
- * function has failed. A stream that was cancelled gives ANABRANCH_OK. `error` may be NULL. */
+/* Runs the stream, and returns after all of its threads have ended their work. If a function has failed, the result is
+ * ANABRANCH_FAILED, and *error is the error. A stream that was cancelled returns ANABRANCH_OK. `error` may be NULL. */
 int anabranch_run(anabranch_stream *stream, void **error);
 
-/* Starts a stream without a source, on threads of its own. */
+/* Starts a stream without a source on threads of its own. `destroy` destroys items that were sent. */
 int anabranch_start(anabranch_stream *stream, anabranch_destroy destroy);
-/* Sends an item, and owns it whatever it gives. Waits while there is no room. ANABRANCH_STOPPED says that the stream has
- * ended, by a failure or a token: anabranch_finish tells which. */
+/* Sends an item, and waits while there is no room. The item belongs to the library, whatever the result is.
+ * ANABRANCH_STOPPED means that the stream has ended by a failure or a token; anabranch_finish says which. */
 int anabranch_send(anabranch_stream *stream, void *item);
-/* Says that no more items come, waits until all are through, and gives what anabranch_run would have given. */
+/* Ends the items, waits until all of them are finished, and returns the same as anabranch_run. */
 int anabranch_finish(anabranch_stream *stream, void **error);
 
 /* ---- Looking at it ---- */
@@ -163,21 +165,22 @@ enum {
     ANABRANCH_SVG = 3,     /* a picture */
     ANABRANCH_CHROME = 4   /* reports: what the threads did, for Perfetto and chrome://tracing */
 };
-/* What will run, before it does. Free it with anabranch_text_free. NULL if that makes no sense. */
+/* Returns the plan of a stream that was not run yet. Free it with anabranch_text_free. NULL after an error. */
 char *anabranch_plan(const anabranch_stream *stream, int format);
-/* What did run, if ANABRANCH_REPORT was set. Free it with anabranch_text_free. NULL if there is none. */
+/* Returns the report of the run, if ANABRANCH_REPORT was set. Free it with anabranch_text_free. NULL after an error. */
 char *anabranch_report(const anabranch_stream *stream, int format);
 
 /* ---- Stopping it from outside ---- */
 
-/* A token that stops nothing yet. Free it with anabranch_token_free, also before the streams that it reaches. */
+/* Creates a token that stops nothing yet. Free it with anabranch_token_free. It may be freed before its streams. */
 anabranch_token *anabranch_token_new(void);
 void anabranch_token_free(anabranch_token *token);
-/* Ends the streams of the token now: what is in flight is dropped. */
+/* Ends the streams of the token now. The items in flight are dropped. */
 void anabranch_token_cancel(anabranch_token *token);
-/* Stops the sources of the streams of the token: what is in flight is finished. */
+/* Stops the sources of the streams of the token. The items in flight are finished. */
 void anabranch_token_drain(anabranch_token *token);
-/* 1 and what became of the items of the run that was stopped last; 0 before one was. */
+/* Returns 0 if no run was stopped. Otherwise returns 1, and writes how many items of the last stopped run were delivered
+ * and dropped. */
 int anabranch_token_stopped(const anabranch_token *token, uint64_t *delivered, uint64_t *dropped);
 
 #ifdef __cplusplus

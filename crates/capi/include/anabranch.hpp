@@ -3,17 +3,17 @@
 //
 //     anabranch::from(blocks)
 //         .map([](Block block) { return compress(block); })       // for several blocks at once
-//         .for_each([&](const Block &block) { write(out, block); }); // one after the other, in order
+//         .for_each([&](const Block &block) { write(out, block); }); // for one block at a time, in order
 //
-// A stream is a source, stages and settings; its end runs it. Stages that say `serial` run for one item after the other,
-// in order, and may change what they capture; all others run for several items at once. Functions may capture by
-// reference: no thread of the stream outlives its end.
+// A stream is a source, stages and settings. Its end runs it. Stages whose names have `serial` in them run for one item at
+// a time, in order, and may change the variables that they capture. The other stages run for several items at once.
+// Functions may capture by reference, because no thread of the stream outlives its end.
 //
-// Items are moved from stage to stage, so types that can only be moved are welcome. A function that takes its item by
-// value or by rvalue reference gets it; one that takes a const reference may look at it.
+// Items are moved from stage to stage, so types that cannot be copied are allowed. A function that takes its item by value
+// or by rvalue reference gets the item. A function that takes it by const reference may read it.
 //
-// The first exception in the order of the items ends the stream: its end has seen exactly the items before it, then the
-// exception is thrown to the caller, with its own type. A setting out of range throws std::invalid_argument.
+// The first exception in the order of the items ends the stream. The end has seen exactly the items before it, and the
+// exception is thrown to the caller with its own type. A setting out of range throws std::invalid_argument.
 //
 // The library is linked with -lanabranch (pkg-config anabranch; CMake: find_package(anabranch), anabranch::anabranch).
 #ifndef ANABRANCH_HPP
@@ -30,14 +30,15 @@ namespace anabranch {
 template <class T>
 class started {
   public:
-    // Sends an item; waits while there is no room. False says that the stream has ended early: `finish` tells why.
+    // Sends an item, and waits while there is no room. Returns false if the stream has ended early; `finish` throws the
+    // reason.
     bool send(T item) {
         int status = anabranch_send(stream_.get(), detail::cell<T>::put(std::move(item)));
         if (status == ANABRANCH_STOPPED) return false;
         detail::check(status);
         return true;
     }
-    // Says that no more items come, waits until all are through, and throws the stream's exception, if there is one.
+    // Ends the items, waits until all of them are finished, and throws the stream's exception, if there is one.
     void finish() {
         detail::handle stream = std::move(stream_);
         void *error = nullptr;
@@ -57,7 +58,8 @@ class started {
     report *report_;
 };
 
-// A stream of items T in the making. `Sent` is the type of the items that it is sent; void for a stream with a source.
+// A stream of items T that is being built. `Sent` is the type of the items that are sent to it. It is void for a stream
+// with a source.
 template <class T, class Sent = void>
 class [[nodiscard]] stream {
     using cell = detail::cell<T>;
@@ -76,13 +78,13 @@ class [[nodiscard]] stream {
         return std::move(*this).template parallel<U, detail::map_step>(std::move(f));
     }
 
-    // Keeps the items for which `f` gives true.
+    // Keeps the items for which `f` returns true.
     template <class F>
     auto filter(F f) && {
         return std::move(*this).template parallel<T, detail::pass_step<ANABRANCH_DROP>>(std::move(f));
     }
 
-    // Turns each item into another or, where `f` gives an empty std::optional, drops it.
+    // Turns each item into another, or drops it if `f` returns an empty std::optional.
     template <class F>
     auto filter_map(F f) && {
         using O = detail::result_t<const F &, T &&>;
@@ -90,13 +92,13 @@ class [[nodiscard]] stream {
         return std::move(*this).template parallel<typename O::value_type, detail::filter_map_step>(std::move(f));
     }
 
-    // Looks at each item on its way.
+    // Calls `f` with each item, and passes the item on.
     template <class F>
     auto inspect(F f) && {
         return std::move(*this).template parallel<T, detail::inspect_step>(std::move(f));
     }
 
-    // As map, with a state for each worker that `make` makes, on the worker's thread: f(state, item).
+    // Like map, with a state for each worker: f(state, item). `make` creates the state on the worker's thread.
     template <class Make, class F>
     auto map_with(Make make, F f) && {
         using L = detail::result_t<const Make &>;
@@ -105,7 +107,7 @@ class [[nodiscard]] stream {
             Make make;
             F f;
         };
-        struct local { // made at the first item, so that an exception of `make` is that item's
+        struct local { // created at the first item, so that an exception of `make` belongs to that item
             std::optional<L> state;
         };
         anabranch_stage_fn call = [](void *context, void *state, void **item) {
@@ -126,9 +128,9 @@ class [[nodiscard]] stream {
         return next;
     }
 
-    // ---- Serial stages: one item after the other, in order ----
+    // ---- Serial stages: they run for one item at a time, in order ----
 
-    // Turns each item into another. `f` may change what it captures.
+    // Turns each item into another. `f` may change the variables that it captures.
     template <class F>
     auto serial(F f) && {
         using U = detail::result_t<F &, T &&>;
@@ -136,7 +138,7 @@ class [[nodiscard]] stream {
         return std::move(*this).template one_by_one<U, detail::map_step>(std::move(f));
     }
 
-    // As serial, and drops an item where `f` gives an empty std::optional.
+    // Like serial, but drops an item if `f` returns an empty std::optional.
     template <class F>
     auto serial_filter_map(F f) && {
         using O = detail::result_t<F &, T &&>;
@@ -144,40 +146,40 @@ class [[nodiscard]] stream {
         return std::move(*this).template one_by_one<typename O::value_type, detail::filter_map_step>(std::move(f));
     }
 
-    // Lets items through up to the first for which `f` gives false, which ends the stream.
+    // Passes on items while `f` returns true. The first item for which it returns false is dropped and ends the stream.
     template <class F>
     auto take_while(F f) && {
         return std::move(*this).template one_by_one<T, detail::pass_step<ANABRANCH_END>>(std::move(f));
     }
 
-    // From here on stages take items as they are done, in any order.
+    // Gives up the order of the items from here on: stages take items in the order in which they finish.
     stream unordered() && {
         detail::check(anabranch_unordered(stream_.get()));
         return std::move(*this);
     }
 
-    // ---- Settings: none changes what a stream gives ----
+    // ---- Settings: no setting changes the results of a stream ----
 
-    // How many threads work, the calling one among them: 1 to 65,536. The default is default_workers().
+    // How many threads work, including the calling thread: 1 to 65,536. The default is default_workers().
     stream workers(std::int64_t count) && { return std::move(*this).set(ANABRANCH_WORKERS, count); }
     // How many items may be between the source and the end at once: 1 to 2^31.
     stream window(std::int64_t items) && { return std::move(*this).set(ANABRANCH_WINDOW, items); }
     // How many items a worker claims at once: 1 to 2^31.
     stream burst(std::int64_t items) && { return std::move(*this).set(ANABRANCH_BURST, items); }
-    // How many calls of the parallel stage before it may run at once: 1 to 65,536.
+    // How many calls of the last stage, which must be parallel, may run at once: 1 to 65,536.
     stream replicate(std::int64_t count) && { return std::move(*this).set(ANABRANCH_REPLICAS, count); }
-    // Waiting threads spin and never park.
+    // Makes waiting threads spin and never park.
     stream spin() && { return std::move(*this).set(ANABRANCH_SPIN, 1); }
-    // Everything runs on the caller's thread, item by item: the reference.
+    // Runs everything on the caller's thread, item by item. The results of the other ways to run are defined by this one.
     stream run_inline() && { return std::move(*this).set(ANABRANCH_INLINE, 1); }
-    // The report has what each thread did and when.
+    // Makes the report record the work of each thread over time.
     stream trace() && { return std::move(*this).set(ANABRANCH_TRACE, 1); }
-    // Names the stage before it, for plans and reports.
+    // Sets the name of the last stage, for plans and reports.
     stream name(const std::string &text) && {
         detail::check(anabranch_name(stream_.get(), ANABRANCH_STAGE, text.c_str()));
         return std::move(*this);
     }
-    // Names the stream and its threads.
+    // Sets the name of the stream and of its threads.
     stream title(const std::string &text) && {
         detail::check(anabranch_name(stream_.get(), ANABRANCH_TITLE, text.c_str()));
         return std::move(*this);
@@ -187,7 +189,7 @@ class [[nodiscard]] stream {
         detail::check(anabranch_cancel_with(stream_.get(), token.token_.get()));
         return std::move(*this);
     }
-    // The end fills `into`, which must live until then.
+    // Makes the end write the report to `into`, which must exist until then.
     stream report(anabranch::report &into) && {
         detail::check(anabranch_set(stream_.get(), ANABRANCH_REPORT, 1));
         report_ = &into;
@@ -204,8 +206,9 @@ class [[nodiscard]] stream {
         detail::check(anabranch_on_progress(stream_.get(), tell, context.release(), &detail::release<F>));
         return std::move(*this);
     }
-    // While the items in flight stand for `bytes` or more, by what f(item) said of each when the source gave it, the
-    // source is not asked. It follows the source. `f` may not throw.
+    // Limits the bytes in flight. f(item) is called for each item of the source, and returns the bytes that the item stands
+    // for. While the items in flight stand for `bytes` or more, the source is not asked. To be called directly after the
+    // source. `f` may not throw.
     template <class F>
     stream window_bytes(std::uint64_t bytes, F f) && {
         anabranch_weigh_fn weigh = [](void *context, void *item) noexcept -> std::uint64_t {
@@ -218,7 +221,7 @@ class [[nodiscard]] stream {
             anabranch_window_bytes(stream_.get(), bytes, weigh, context.release(), &detail::release<F>));
         return std::move(*this);
     }
-    // What will run.
+    // Returns the plan of the stream.
     std::string plan(format as = format::text) const {
         return detail::take_text(anabranch_plan(stream_.get(), static_cast<int>(as)));
     }
@@ -254,7 +257,7 @@ class [[nodiscard]] stream {
         return into;
     }
 
-    // How many items come out.
+    // Counts the items.
     std::size_t count() && {
         std::size_t count = 0;
         std::move(*this).end("count", [&count](T &) -> int {
@@ -264,7 +267,7 @@ class [[nodiscard]] stream {
         return count;
     }
 
-    // The first item for which `f` gives true; nothing behind it is looked at.
+    // Returns the first item for which `f` returns true. `f` is not called for the items after it.
     template <class F>
     std::optional<T> find(F f) && {
         std::optional<T> found;
@@ -276,7 +279,8 @@ class [[nodiscard]] stream {
         return found;
     }
 
-    // Starts a stream made by `sent` on threads of its own, with `f` as its end. What the stages capture has to outlive it.
+    // Starts a stream made by `sent` on threads of its own, with `f` as its end. Variables that stages capture by reference
+    // must outlive the stream.
     template <class F>
     started<Sent> start(F f) && {
         static_assert(!std::is_void_v<Sent>, "a stream with a source is not sent items: its end runs it");
@@ -308,7 +312,7 @@ class [[nodiscard]] stream {
         return std::move(*this);
     }
 
-    // Describes a stage with its context.
+    // Adds a stage with its context.
     template <class U, class Describe, class Context>
     stream<U, Sent> add(Describe describe, anabranch_stage_fn call, std::unique_ptr<Context> context) && {
         detail::check(describe(stream_.get(), call, context.release(), &detail::release<Context>,
@@ -338,7 +342,7 @@ class [[nodiscard]] stream {
         return std::move(*this).template add<U>(anabranch_serial, call, std::make_unique<F>(std::move(f)));
     }
 
-    // Runs the stream into `f`, which says what becomes of the stream at each item.
+    // Runs the stream with `f` as its end. `f` returns a status for each item.
     template <class F>
     void end(const char *name, F f) && {
         static_assert(std::is_void_v<Sent>, "a stream that is sent items is started: start(f)");
@@ -361,7 +365,7 @@ class [[nodiscard]] stream {
     anabranch::report *report_ = nullptr;
 };
 
-// A stream of what a function gives, until it gives an empty std::optional.
+// Creates a stream of the items that a function returns, until it returns an empty std::optional.
 template <class Next>
 auto from_fn(Next next) {
     using O = detail::result_t<Next &>;
@@ -382,7 +386,7 @@ auto from_fn(Next next) {
     return anabranch::stream<T>(std::move(stream));
 }
 
-// A stream of what lies between two iterators, which are used by one thread at a time.
+// Creates a stream of the elements between two iterators. Only one thread at a time uses the iterators.
 template <class Iterator, class End>
 auto from(Iterator first, End last) {
     using T = std::decay_t<decltype(*first)>;
@@ -394,8 +398,8 @@ auto from(Iterator first, End last) {
     });
 }
 
-// A stream of the elements of a range: copies of those of a range that is kept outside, which has to outlive the stream;
-// of a range that is given away the elements themselves.
+// Creates a stream of the elements of a range. If the range is an lvalue, the elements are copied, and the range must
+// outlive the stream. If it is an rvalue, the elements are moved out of it.
 template <class Range>
 auto from(Range &&range) {
     using std::begin;
@@ -408,7 +412,7 @@ auto from(Range &&range) {
             Range range;
             Iterator next;
         };
-        // On the heap, since moving a range may move its elements.
+        // The range is on the heap, because moving a range may move its elements.
         std::unique_ptr<kept> owner(new kept{std::move(range), Iterator()});
         owner->next = begin(owner->range);
         using T = std::decay_t<decltype(*owner->next)>;
@@ -421,7 +425,7 @@ auto from(Range &&range) {
     }
 }
 
-// The numbers from `first` up to, and without, `last`.
+// Creates a stream of the numbers from `first` to `last`, without `last`.
 template <class Number>
 auto iota(Number first, Number last) {
     return from_fn([first, last]() mutable -> std::optional<Number> {
@@ -430,7 +434,7 @@ auto iota(Number first, Number last) {
     });
 }
 
-// A stream whose items a loop of the caller's sends: `start` is its end.
+// Creates a stream whose items are sent by a loop of the caller. Its end is `start`.
 template <class T>
 auto sent() {
     return stream<T, T>(detail::new_stream());

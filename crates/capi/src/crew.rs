@@ -1,5 +1,5 @@
-//! Threads that run streams beside a loop that sends their items, kept for the next one: a loop that is entered again and
-//! again does not start threads each time.
+//! Threads that run streams next to a loop that sends their items. They are kept for the next stream, so a
+//! loop that is entered many times does not start threads each time.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -8,10 +8,10 @@ use std::thread::Builder;
 
 use anabranch::Pool;
 
-/// At most so many crews are kept.
+/// The largest number of idle crews that are kept.
 const KEPT: usize = 8;
 
-/// What a crew does: run a stream with the help of its pool.
+/// The work of a crew: it runs a stream with the help of its pool.
 type Job = Box<dyn FnOnce(&Pool) + Send>;
 
 /// A thread that waits for a job, with a pool of its own.
@@ -41,27 +41,28 @@ impl<T: Send + 'static> Running<T> {
         let job = move |pool: &Pool| {
             let ended = catch_unwind(AssertUnwindSafe(|| run(pool)));
             keep(crew);
-            // Nobody waits for the end of a stream that was freed.
+            // If the stream was freed, no thread waits for its result.
             let _ = sender.send(ended);
         };
         jobs.send(Box::new(job)).map_err(|_| std::io::Error::other("a thread of the library has ended"))?;
         Ok(Self(result))
     }
 
-    /// Waits for the end.
+    /// Waits for the end of the stream, and returns its result.
     pub(crate) fn join(self) -> std::thread::Result<T> {
         self.0.recv().unwrap_or_else(|gone| Err(Box::new(gone)))
     }
 }
 
-/// An idle crew of the same size.
+/// Takes an idle crew of the same size, if there is one.
 fn take(workers: usize) -> Option<Crew> {
     let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     let at = idle.iter().rposition(|crew| crew.workers == workers)?;
     Some(idle.remove(at))
 }
 
-/// Keeps a crew for the next stream. The one that has been idle for longest goes, if there are too many.
+/// Keeps a crew for the next stream. If there are too many, the crew that has been idle for the longest time
+/// is dropped.
 fn keep(crew: Crew) {
     let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     idle.push(crew);

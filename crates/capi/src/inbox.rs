@@ -1,15 +1,17 @@
 //! The queue between a loop that sends items and the source of its stream.
 //!
-//! The source takes everything that waits at once, so that the sender and the source seldom meet at the lock.
+//! The source takes all waiting items at once, so the sender and the source seldom need the lock at the same
+//! time.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Before the source sleeps, it lets other threads run so often, in the hope that one sends something.
+/// How many times the source yields to other threads before it sleeps. One of them may send an item
+/// meanwhile.
 const YIELDS: usize = 8;
 
-/// Makes a queue with room for `room` items, those among them that the source has taken and not yet given.
+/// Creates a queue with room for `room` items, including those that the source has taken and not given yet.
 pub(crate) fn inbox<T>(room: usize) -> (Sender<T>, Taker<T>) {
     let state =
         State { items: VecDeque::new(), has_ended: false, source_sleeps: false, sender_sleeps: false };
@@ -26,7 +28,7 @@ pub(crate) fn inbox<T>(room: usize) -> (Sender<T>, Taker<T>) {
 #[derive(Debug)]
 struct Shared<T> {
     room: usize,
-    /// What the source has taken and not yet given.
+    /// How many items the source has taken and not given yet.
     taken: AtomicUsize,
     state: Mutex<State<T>>,
     filled: Condvar,
@@ -36,7 +38,7 @@ struct Shared<T> {
 #[derive(Debug)]
 struct State<T> {
     items: VecDeque<T>,
-    /// Nothing is sent any more, or nothing is taken.
+    /// Whether no more items are sent, or no more are taken.
     has_ended: bool,
     source_sleeps: bool,
     sender_sleeps: bool,
@@ -51,7 +53,7 @@ impl<T> Shared<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// No item is sent or taken from here on. What waits is still taken.
+    /// Ends the queue: later sends fail. Items that wait are still taken.
     fn end(&self) {
         self.lock().has_ended = true;
         self.filled.notify_all();
@@ -59,7 +61,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// The loop's end of the queue. Dropping it ends the stream, after what was sent.
+/// The loop's end of the queue. Dropping it ends the stream after the items that were sent.
 #[derive(Debug)]
 pub(crate) struct Sender<T> {
     shared: Arc<Shared<T>>,
@@ -69,7 +71,7 @@ impl<T> Sender<T> {
     /// Sends an item. Waits while there is no room.
     ///
     /// # Errors
-    /// If the stream has ended: the item comes back.
+    /// The item, if the stream has ended.
     pub(crate) fn send(&self, item: T) -> Result<(), T> {
         let shared = &*self.shared;
         let mut state = shared.lock();
@@ -89,7 +91,7 @@ impl<T> Sender<T> {
         Ok(())
     }
 
-    /// What ends the stream early.
+    /// Returns a function that ends the stream early.
     pub(crate) fn stopper(&self) -> impl Fn() + Send + Sync + use<T>
     where
         T: Send,
@@ -105,7 +107,7 @@ impl<T> Drop for Sender<T> {
     }
 }
 
-/// The source's end of the queue. Dropping it drops what waits.
+/// The source's end of the queue. Dropping it drops the items that wait.
 #[derive(Debug)]
 pub(crate) struct Taker<T> {
     taken: VecDeque<T>,
@@ -113,7 +115,7 @@ pub(crate) struct Taker<T> {
 }
 
 impl<T> Taker<T> {
-    /// The next item; waits for it. `None` when the stream has ended.
+    /// Waits for the next item and returns it. `None` if the stream has ended.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<T> {
         if self.taken.is_empty() {
@@ -124,13 +126,13 @@ impl<T> Taker<T> {
         item
     }
 
-    /// Takes everything that waits; waits for something.
+    /// Waits for at least one item, and takes all items that wait.
     fn fetch(&mut self) {
         let Shared { filled, emptied, .. } = &*self.shared;
         let mut yields = 0;
         let mut state = self.shared.lock();
         loop {
-            // Whatever was taken before is given.
+            // All items that were taken before have been given.
             if std::mem::take(&mut state.sender_sleeps) {
                 emptied.notify_one();
             }
@@ -148,7 +150,7 @@ impl<T> Taker<T> {
             }
         }
         std::mem::swap(&mut state.items, &mut self.taken);
-        // Under the lock, so that the sender counts no item twice and none not at all.
+        // Stored under the lock, so that the sender counts each item exactly once.
         self.shared.taken.store(self.taken.len(), Ordering::Relaxed);
     }
 }

@@ -1,12 +1,12 @@
-//! Installing the library: its headers, its static and shared form, a CMake package and a `pkg-config` file.
+//! Installs the library: its headers, its static and shared form, a CMake package and a `pkg-config` file.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// The library's version; the first two numbers name its interface.
+/// The version of the library. Its first two numbers identify the interface.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The headers, by their place below the folder for headers.
+/// The headers: their paths in the folder for headers, and their contents.
 pub const HEADERS: &[(&str, &str)] = &[
     ("anabranch.h", include_str!("../include/anabranch.h")),
     ("anabranch.hpp", include_str!("../include/anabranch.hpp")),
@@ -15,10 +15,10 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("anabranch/spar.hpp", include_str!("../include/anabranch/spar.hpp")),
 ];
 
-/// What the static library needs of the system.
+/// The libraries of the system that a program with the static library must link.
 pub const SYSTEM_LIBRARIES: &[&str] = &["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl"];
 
-/// Where what the user installs comes from and goes to.
+/// The folders of an installation.
 #[derive(Debug, Clone)]
 pub struct Installation {
     /// The folder with `libanabranch_c.a` and `libanabranch_c.so`.
@@ -28,10 +28,10 @@ pub struct Installation {
 }
 
 impl Installation {
-    /// Installs everything and gives the paths of the files.
+    /// Installs everything, and returns the paths of the files.
     ///
     /// # Errors
-    /// If a library is missing, or a file cannot be written: with its path.
+    /// An error with the path of the file, if a library is missing or a file cannot be written.
     pub fn install(&self) -> io::Result<Vec<PathBuf>> {
         let soname = soname();
         let shared = format!("libanabranch.so.{VERSION}");
@@ -72,7 +72,7 @@ impl Installation {
         Ok(path)
     }
 
-    /// A path below the prefix with nothing there, whose folder is there.
+    /// Prepares a path in the prefix: creates its folder, and removes an old file. Returns the full path.
     fn place(&self, at: &Path) -> io::Result<PathBuf> {
         let path = self.prefix.join(at);
         let folder = path.parent().unwrap_or(&self.prefix);
@@ -88,7 +88,7 @@ fn told(what: &str, path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot {what} {}: {error}", path.display()))
 }
 
-/// The name by which programs load the shared library: it changes with its interface.
+/// The name by which programs load the shared library. It changes with the interface.
 fn soname() -> String {
     let major = VERSION.split('.').next().unwrap_or("0");
     format!("libanabranch.so.{major}")

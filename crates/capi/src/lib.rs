@@ -1,11 +1,14 @@
-//! Anabranch for C and C++: `include/anabranch.h` and `include/anabranch.hpp` are the documentation.
+//! Anabranch for C and C++. The headers `include/anabranch.h` and `include/anabranch.hpp` are the
+//! documentation for users.
 //!
-//! The package builds a static and a shared library (`anabranch_c` in the target folder; installed, they are called
-//! `libanabranch`), and `cargo run --release -p capi -- install --prefix DIR` installs them with their headers, a CMake
-//! package and a `pkg-config` file.
+//! The package builds a static and a shared library, which are called `anabranch_c` in the target folder.
+//! `cargo run --release -p capi -- install --prefix DIR` installs them as `libanabranch`, with their headers,
+//! a CMake package and a `pkg-config` file.
 //!
-//! `border` turns pointers and functions of C into values and calls of safe Rust; `line` is a stream as C described it;
-//! `run` makes a stream of the builder of it; `region` runs it beside a loop that sends items, with `inbox` and `crew`.
+//! - `border` turns pointers and functions of C into values and calls of safe Rust.
+//! - `line` describes a stream, as C has built it.
+//! - `run` makes a stream of the builder from a line.
+//! - `region` runs such a stream next to a loop that sends its items. It uses `inbox` and `crew`.
 #![deny(unsafe_code)]
 
 mod border;

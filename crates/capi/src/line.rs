@@ -1,4 +1,4 @@
-//! A stream as C described it.
+//! The description of a stream, as C has built it.
 
 use std::sync::Mutex;
 
@@ -6,12 +6,12 @@ use anabranch::{CancelToken, Report};
 
 use crate::border::{Code, Destroy, Failure, Given, Local, Owned, ProgressFn, Stage, WeighFn};
 
-/// How a stage is called.
+/// Whether a stage is parallel or serial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// For several items at once.
+    /// The stage runs for several items at once.
     Parallel,
-    /// For one item after the other, in order.
+    /// The stage runs for one item at a time, in order.
     Serial,
 }
 
@@ -21,11 +21,11 @@ pub(crate) struct Node {
     pub(crate) kind: Kind,
     pub(crate) stage: Stage,
     pub(crate) name: Option<String>,
-    /// At most so many calls at once.
+    /// The largest number of simultaneous calls.
     pub(crate) replicas: Option<usize>,
 }
 
-/// What the user set.
+/// The settings of the user.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     pub(crate) title: Option<String>,
@@ -46,14 +46,14 @@ pub(crate) struct Settings {
     pub(crate) weigher: Option<(u64, Code<WeighFn>)>,
 }
 
-/// A stream as C described it.
+/// The description of a stream, as C has built it.
 #[derive(Debug, Default)]
 pub(crate) struct Line {
     pub(crate) nodes: Vec<Node>,
     pub(crate) settings: Settings,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Ended {
     /// The first failure, in the order of the items.
@@ -61,7 +61,7 @@ pub(crate) struct Ended {
     pub(crate) report: Option<Report>,
 }
 
-/// Parallel neighbours, which run as one unit.
+/// Neighbouring parallel stages, which run as one unit.
 #[derive(Debug)]
 pub(crate) struct Group<'l> {
     pub(crate) nodes: &'l [Node],
@@ -94,7 +94,8 @@ impl Group<'_> {
     }
 }
 
-/// A serial stage; between two groups of different bounds one that does nothing.
+/// A serial stage. Between two groups with different limits of simultaneous calls, it may be one that does
+/// nothing.
 #[derive(Debug)]
 pub(crate) struct Border<'l> {
     node: Option<&'l Node>,
@@ -115,11 +116,11 @@ impl Border<'_> {
     }
 }
 
-/// A group, where there is one, and the serial stage behind it. Only the last segment may have no serial stage.
+/// A group, if there is one, and the serial stage behind it. Only the last segment may have no serial stage.
 pub(crate) type Segment<'l> = (Option<Group<'l>>, Option<Border<'l>>);
 
 impl Line {
-    /// The stages as the builder can run them.
+    /// The stages, in the form that the builder can run.
     pub(crate) fn segments(&self) -> Vec<Segment<'_>> {
         let error = self.settings.error;
         let is_unordered = |at: usize| self.settings.unordered_from.is_some_and(|from| at >= from);
@@ -129,7 +130,8 @@ impl Line {
         let mut segments: Vec<Segment<'_>> = Vec::new();
         let mut at = 0;
         for nodes in self.nodes.chunk_by(is_one_group) {
-            // A unit has one order: with its last stage the others give it up too.
+            // All stages of a unit have the same order. If the last stage gives up the order, the others do
+            // too.
             let unordered = is_unordered(at + nodes.len() - 1);
             let border = |node| Some(Border { node, unordered, error });
             match (nodes[0].kind, segments.last_mut()) {
@@ -147,7 +149,7 @@ impl Line {
         segments
     }
 
-    /// How many threads can be at work in the stages at once.
+    /// How many threads can work in the stages at the same time.
     pub(crate) fn useful_workers(&self, processors: usize) -> usize {
         let replicas = |node: &Node| match node.kind {
             Kind::Serial => 1,

@@ -1,4 +1,4 @@
-//! A stream whose items a loop of the caller's sends.
+//! A stream whose items are sent by a loop of the caller.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::inbox::{Sender, inbox};
 use crate::line::{Ended, Line};
 use crate::run::Host;
 
-/// At most so many items wait between the loop and the source.
+/// The largest number of items that wait between the loop and the source.
 const MOST_WAITING: usize = 1_024;
 
 /// A stream that was started.
@@ -23,10 +23,12 @@ pub(crate) struct Region {
 impl Region {
     /// Starts the line on threads of its own.
     ///
-    /// The source waits for the loop, so a worker does that: there is one more than can be at work in the stages.
+    /// One worker waits in the source for items of the loop. So there is one worker more than can work in the
+    /// stages.
     pub(crate) fn start(line: &Arc<Line>) -> std::io::Result<Self> {
         let workers = line.settings.workers.unwrap_or_else(|| line.useful_workers(default_workers()) + 1);
-        // Half of the window is before the source: enough to keep the loop and the workers out of each other's way.
+        // Half of the window is before the source. That is enough to let the loop and the workers run
+        // independently.
         let window = line.settings.window;
         let waiting = window.map_or(MOST_WAITING, |window| (window / 2).clamp(1, MOST_WAITING));
         let window = window.map(|window| (window - waiting).max(1));
@@ -43,12 +45,12 @@ impl Region {
     /// Sends an item.
     ///
     /// # Errors
-    /// If the stream has ended: the item comes back.
+    /// The item, if the stream has ended.
     pub(crate) fn send(&self, item: Owned) -> Result<(), Owned> {
         self.sender.send(item)
     }
 
-    /// Waits until everything that was sent is through.
+    /// Waits until every item that was sent has passed the end.
     pub(crate) fn finish(self) -> std::thread::Result<Ended> {
         drop(self.sender);
         self.running.join()

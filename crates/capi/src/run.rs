@@ -1,7 +1,8 @@
-//! From a line to a stream of the builder, and to its plan or its run.
+//! Makes a stream of the builder from a line, and returns its plan or runs it.
 //!
-//! The builder has a type for each chain of stages; a line that is made at run time has to make do with a constant number
-//! of types. So neighbouring parallel stages are one unit, and every serial stage gives the same type of stream.
+//! In the builder, each chain of stages has a type of its own. A line is made at run time and can only use a
+//! fixed number of types. So neighbouring parallel stages are one unit, and every serial stage returns the
+//! same type of stream.
 
 use std::sync::{Arc, PoisonError};
 
@@ -13,17 +14,17 @@ use crate::line::{Border, Ended, Group, Line, Settings};
 /// Ends the source of a stream early.
 type Stop<'h> = &'h (dyn Fn() + Sync);
 
-/// Where a line runs, if its items are sent.
+/// The threads and settings of a line whose items are sent.
 pub(crate) struct Host<'h> {
     pub(crate) pool: &'h Pool,
     pub(crate) workers: usize,
-    /// Items between the source and the end, at most; none for the builder's default.
+    /// The window, in items. `None` means the default of the builder.
     pub(crate) window: Option<usize>,
-    /// Lets the source end, which may be waiting for the caller, as soon as a stage has failed.
+    /// Ends the source, which may be waiting for the caller, as soon as a stage has failed.
     pub(crate) stop: Stop<'h>,
 }
 
-/// What becomes of a stream once it is built.
+/// The use of a stream after it was built.
 trait End<'env> {
     type Out;
 
@@ -93,7 +94,7 @@ impl Line {
     }
 }
 
-/// Says to the builder what the user said.
+/// Applies the settings of the user to a stream of the builder.
 fn set<'env, U>(
     mut stream: Stream<'env, U, May<Failure>>,
     settings: &'env Settings,
@@ -126,7 +127,7 @@ where
     settings.tokens.iter().fold(stream, Stream::cancel)
 }
 
-/// Puts a group behind the stream.
+/// Adds a group to the stream.
 fn hop<'env, U>(
     stream: Stream<'env, U, May<Failure>>,
     group: Group<'env>,

@@ -1,11 +1,11 @@
-//! Compilers of C and C++: those of `CC` and `CXX`, else `cc` and `c++`.
+//! The compilers of C and C++: those that `CC` and `CXX` name, or `cc` and `c++`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use anabranch_c::install::Installation;
 
-/// What the library does is nothing that ThreadSanitizer sees: only what the program does counts.
+/// ThreadSanitizer does not see the work of the library. It must only check the code of the program.
 pub const TSAN_OPTIONS: &str = "ignore_noninstrumented_modules=1";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum Sanitizer {
 }
 
 impl Language {
-    /// The compiler, if there is one; else says what is skipped.
+    /// The compiler, if there is one. If there is none, prints what is skipped.
     pub fn compiler(self) -> Option<Command> {
         let (variable, usual, package) = match self {
             Self::C11 => ("CC", "cc", "gcc"),
@@ -54,7 +54,7 @@ pub fn libraries() -> PathBuf {
     found.expect("the static library is beside the test").to_owned()
 }
 
-/// Compiles a program of `tests`. Gives `false` if there is no compiler or sanitizer for it.
+/// Compiles a program of `tests`. Returns `false` if there is no compiler or sanitizer for it.
 pub fn compile(language: Language, source: &str, sanitizer: Option<Sanitizer>, program: &Path) -> bool {
     let Some(mut command) = language.compiler() else { return false };
     let libraries = libraries();
@@ -70,7 +70,7 @@ pub fn compile(language: Language, source: &str, sanitizer: Option<Sanitizer>, p
     command.args(["-O0", "-g1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]);
     command.arg("-I").arg(here().join("include")).arg("-I").arg(here().join("tests/cpp"));
     command.arg(here().join("tests").join(source)).args(["-x", "none", "-o"]).arg(program);
-    // ThreadSanitizer tells the library's own calls by its being a module of its own.
+    // ThreadSanitizer can ignore the calls of the library only if the library is a module of its own.
     match sanitizer {
         Some(Sanitizer::Thread) => {
             let prefix = program.with_extension("installed");

@@ -1,4 +1,4 @@
-//! The library, once it is installed: programs find it by CMake and by pkg-config.
+//! The installed library: programs find it with CMake and with pkg-config.
 
 use std::path::Path;
 use std::process::Command;
@@ -38,7 +38,7 @@ fn an_installed_library_is_found_by_pkg_config_and_cmake() {
         ask.args(["--cflags", "--libs", "anabranch"]).env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
         let flags = String::from_utf8(run(&mut ask).stdout).expect("flags are text");
         assert!(flags.contains("-lanabranch"), "{flags}");
-        // As a Makefile does it: the shell takes the flags apart.
+        // The shell splits the flags, as in a Makefile.
         let program = folder.path().join("by-pkg-config");
         compiler.args(["-std=c++17", "-O0"]).arg(&source).arg("-o").arg(&program);
         compiler

@@ -1,13 +1,13 @@
 //! The C and the C++ interface, from programs in C and C++ (`tests/c`, `tests/cpp`), which are compiled here.
 //!
-//! Where there is no compiler, or it has no sanitizer, a test says in one line what it skipped.
+//! If there is no compiler, or if it has no sanitizer, a test prints in one line what it has skipped.
 
 mod compiler;
 mod install;
 
 use compiler::{Language, Sanitizer, compile};
 
-/// Compiles and runs a program, or says what was skipped.
+/// Compiles and runs a program, or prints what is skipped.
 fn check(language: Language, source: &str, sanitizer: Option<Sanitizer>) {
     let folder = tempfile::tempdir().expect("a folder");
     let program = folder.path().join("program");

@@ -1,10 +1,11 @@
-//! Other programs that tests compare with: calling them, and telling which were missing.
+//! Calls the other programs that tests compare with, and reports those that are missing.
 //!
-//! A test asks [`have`] for a program and leaves out what needs it where it is missing. That is noted, and the last test
-//! program of a crate calls [`tell`], which prints what was left out and which packages bring it, in one line.
+//! A test asks [`have`] whether a program is installed. If it is not, the test leaves out the part that needs
+//! it, and this is noted. The last test program of a crate calls [`tell`], which prints in one line what was
+//! left out and which packages have the programs.
 //!
-//! Where [`REQUIRED`] is set in the environment, a missing program that Debian has a package for fails the test that asks
-//! for it: so the tests of a machine on which the packages were installed cannot leave anything out.
+//! If the environment variable [`REQUIRED`] is set, a missing program that is in a Debian package fails the
+//! test that asks for it. So the tests leave nothing out on a machine on which the packages were installed.
 #![forbid(unsafe_code)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 /// The environment variable that makes a missing program a failure.
 pub const REQUIRED: &str = "FOREIGN_PROGRAMS_REQUIRED";
 
-/// Each program that a test may ask for, with Debian's package of it; Debian has none of the last one.
+/// Each program that a test may ask for, with its Debian package. Debian has no package of the last one.
 const PACKAGES: [(&str, &str); 62] = [
     ("7z", "p7zip-full"),
     ("bash", "bash"),
@@ -84,13 +85,13 @@ const PACKAGES: [(&str, &str); 62] = [
     ("crabz", ""),
 ];
 
-/// The packages that have all programs but those that Debian does not have.
+/// The Debian packages of all programs that have one.
 pub fn packages() -> BTreeSet<&'static str> {
     PACKAGES.iter().map(|(_, package)| *package).filter(|package| !package.is_empty()).collect()
 }
 
-/// A command in an environment that is the same on every machine: nobody's options for `gzip` or `xz`, no language, no
-/// width of a terminal. It keeps the paths by which programs are found.
+/// A command in an environment that is the same on every machine: without options for `gzip` or `xz`, without
+/// a language, and without the width of a terminal. It keeps the paths in which programs are found.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     const KEPT: [&str; 5] = ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "LLVM_PROFILE_FILE"];
     let mut command = Command::new(program);
@@ -108,13 +109,13 @@ pub fn fed(mut command: Command, input: &[u8]) -> Output {
     let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let mut stdin = child.stdin.take().expect("it was asked for");
     std::thread::scope(|scope| {
-        // A child that does not read all of it has its reasons.
+        // A program may end before it has read all of its input.
         scope.spawn(move || drop(stdin.write_all(input)));
         child.wait_with_output().expect("a child that was started")
     })
 }
 
-/// Whether `program` is installed. A test that needs it leaves out what it needs it for where it is not.
+/// Whether `program` is installed. If it is not, the test must leave out the part that needs it.
 ///
 /// # Panics
 /// If it is not installed, Debian has a package of it, and [`REQUIRED`] is set.
@@ -129,7 +130,7 @@ pub fn have(program: &str) -> bool {
     false
 }
 
-/// What `program` makes of `input`, which it must accept; `None` where it is not installed.
+/// The output of `program` for `input`, which it must accept. `None` if it is not installed.
 ///
 /// # Panics
 /// If it is installed and fails.
@@ -145,14 +146,14 @@ pub fn through(program: &str, arguments: &[&str], input: &[u8]) -> Option<Vec<u8
     Some(output.stdout)
 }
 
-/// Notes something that was left out for another reason than a missing program, such as "a full file system (mounting is
-/// not permitted)".
+/// Notes something that was left out for another reason than a missing program, such as "a full file system
+/// (mounting is not permitted)".
 pub fn leave_out(what: &str) {
     note(&format!(" {what}"));
 }
 
-/// Prints what was left out since this was called last, in a line, or nothing. To be called by the last test program of a
-/// crate, as the whole of its `main`.
+/// Prints in one line what was left out since the last call of this function. Prints nothing if nothing was
+/// left out. The last test program of a crate calls only this function in its `main`.
 pub fn tell() {
     let Ok(text) = fs::read_to_string(notes()) else { return };
     let _ = fs::remove_file(notes());
@@ -178,8 +179,8 @@ fn told<'n>(notes: impl Iterator<Item = &'n str>) -> Option<String> {
     (!told.is_empty()).then(|| format!("not checked on this machine: {}", told.join("; ")))
 }
 
-/// Whether there is such a program. Those that busybox stands in for are other programs, and a Python without its
-/// compression modules is not the one that is meant.
+/// Whether there is such a program. Programs of busybox do not count, and neither does a Python without its
+/// compression modules.
 fn is_installed(program: &str) -> bool {
     static FOUND: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
     let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
@@ -204,7 +205,8 @@ fn package(program: &str) -> &'static str {
     known.unwrap_or_else(|| panic!("{program}: no package is known of it; add it to `PACKAGES`")).1
 }
 
-/// Where notes are kept between the test programs of a run: beside them.
+/// The file in which notes are kept between the test programs of a run. It is in the same folder as these
+/// programs.
 fn notes() -> PathBuf {
     std::env::current_exe().expect("a running program").with_file_name("left-out-by-tests")
 }

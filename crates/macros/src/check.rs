@@ -4,8 +4,9 @@
 //! user's code. Three things are errors: a replicated stage that changes a variable of the function, two
 //! segments that use a variable which one of them changes, and a change in a segment that may run ahead and
 //! whose effect is visible after the loop. As far as the syntax shows, the segments of a loop that passes can
-//! see each other's progress only in the values that cross the borders. Where the syntax does not show a change,
-//! the borrow checker still rejects the first two cases. What remains of the third is in the guide for users.
+//! see each other's progress only in the values that cross the borders. Where the syntax does not show a
+//! change, the borrow checker still rejects the first two cases. What remains of the third is in the guide
+//! for users.
 
 use std::collections::BTreeSet;
 

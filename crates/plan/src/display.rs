@@ -64,7 +64,7 @@ impl Plan {
     /// assert!(plan.explain().ends_with("\n
     /// Predicted  54.4 k items/s, 18.4 µs an item with 2 workers: 2 times as fast as the sequential loop;
     ///            an item is under way for 404 µs. Both workers are busy, 83 % of the time with `encode`.
-    ///            More help, up to 8. Each needs a core.
+    ///            More workers help, up to 8. Each worker needs a core.
     /// "));
     /// ```
     pub fn explain(&self) -> String {

@@ -1,4 +1,4 @@
-//! Edges: what passes from one node to another, and how.
+//! Edges: the items that pass from one node to another, and the way in which they pass.
 
 use crate::{Burst, ItemType, NodeId};
 

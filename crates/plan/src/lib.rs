@@ -58,8 +58,8 @@
 //!
 //! # Features
 //!
-//! - `json`: a plan is written as JSON and read back by `Plan::to_json` and `Plan::from_json`, and the types of this crate
-//!   that a plan, a prediction or a note is made of implement `serde::Serialize`. It brings `serde` and `serde_json`.
+//! - `json`: `Plan::to_json` writes a plan as JSON, and `Plan::from_json` reads it. The types of plans,
+//!   predictions and notes implement `serde::Serialize`. The feature depends on `serde` and `serde_json`.
 #![forbid(unsafe_code)]
 
 mod display;

@@ -2,7 +2,8 @@
 
 use crate::{Burst, Edge, EdgeKind, ItemType, Node, NodeId, Settings};
 
-/// What will run: the nodes of a streaming loop in the order of the loop, and what passes between them.
+/// A description of a streaming loop: its nodes in the order of the loop, and the items that pass between
+/// them.
 ///
 /// A front end calls [`push`](Plan::push) for the source, and then [`then`](Plan::then) or
 /// [`compose`](Plan::compose) for each stage and for the sink. The fields are public: a pass changes them to

@@ -16,7 +16,7 @@ pub struct Settings {
     pub window_bytes: Option<u64>,
     /// How many items one synchronisation hands over.
     pub burst: Burst,
-    /// What a worker without work does.
+    /// Whether a worker without work parks or spins.
     pub wait: Wait,
     /// The executor of the plan.
     pub executor: Executor,
@@ -56,7 +56,7 @@ pub enum Burst {
     Fixed(usize),
 }
 
-/// What a worker without work does.
+/// Whether a worker without work parks or spins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Wait {

@@ -60,7 +60,7 @@ pub enum PlanError {
     /// The node could never be called.
     #[error("node {node} has 0 replicas; at least 1 is needed")]
     NoReplicas { node: NodeName },
-    /// A rate is a ratio.
+    /// A rate is a ratio, so its second number must not be 0.
     #[error("node {node} gives {given} items for 0 taken; a rate is for 1 item or more")]
     RateOfNothing { node: NodeName, given: u64 },
     /// A serial node runs for one item at a time.
@@ -77,14 +77,15 @@ pub enum PlanError {
         "{from} gives its results in the order in which they are done, so {to} must begin a domain (`give_order_up`)"
     )]
     ArrivalsInsideDomain { from: NodeName, to: NodeName },
-    /// The code belongs to a plan with other nodes.
-    #[error("the plan has {found} nodes, but there is code for {expected}")]
+    /// The code was made for a plan with another number of nodes.
+    #[error("the plan has {found} nodes, but the code that runs was made for {expected}")]
     OtherNodes { expected: usize, found: usize },
-    /// The code does something else.
-    #[error("node {node} cannot be given another {what}: the code that runs is made for the one it had")]
+    /// The code was made for another operator, role, state, schedule, number of shards, unit, order or
+    /// domain.
+    #[error("the {what} of node {node} cannot be changed: the code that runs was made for the old one")]
     OtherCode { node: NodeName, what: &'static str },
-    /// The code joins other nodes.
-    #[error("the edges of the plan cannot be changed: the code that runs joins the nodes as they were")]
+    /// The edges join other nodes than in the plan for which the code was made.
+    #[error("the edges of the plan cannot be changed: the code that runs was made for the old ones")]
     OtherEdges,
     /// The node would have no index and no window.
     #[error("node {node} is in domain {domain}, which the plan does not have")]
@@ -175,7 +176,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// As for [`validate`](Self::validate), and if the code does not allow a change.
+    /// The errors of [`validate`](Self::validate), and an error for a change that the code does not allow.
     pub fn check_against(&self, built: &Plan) -> Result<(), PlanError> {
         self.validate()?;
         if self.nodes.len() != built.nodes.len() {
@@ -217,7 +218,8 @@ impl Plan {
             if arrives(built) && !arrives(self) {
                 return Err(PlanError::OtherCode { node: named(&self.nodes[from]), what: "order" });
             }
-            // Code that opens a domain always does. Beside that, a domain begins where results arrive in any order.
+            // Code that was made to open a domain always opens one. In addition, a domain begins where
+            // results arrive in any order.
             if crosses(self) != (crosses(built) || arrives(self)) {
                 return Err(PlanError::OtherCode { node: named(&self.nodes[to]), what: "domain" });
             }

@@ -2,8 +2,8 @@
 //!
 //! A baton is a try-lock that counts the attempts to take it. A thread that has produced work for a serial
 //! stage calls [`Baton::poke`]. Either it gets the baton, and with it the state of the stage, or its poke is
-//! counted, and the holder must look for work once more before it can let go. Either way the work will be
-//! seen, so the thread needs to do nothing more about it.
+//! counted, and the holder must look for work once more before it can release the baton. Either way the work
+//! will be seen, so the thread needs to do nothing more about it.
 //!
 //! ```
 //! use anabranch_record::Baton;
@@ -34,7 +34,7 @@ const POKE: Ordering = match () {
     () if cfg!(mutant = "poke_without_release") => Ordering::Acquire,
     () => Ordering::AcqRel,
 };
-/// The memory ordering of the subtraction by which a holder tries to let go.
+/// The memory ordering of the subtraction by which a holder tries to release the baton.
 const RELEASE: Ordering = match () {
     () if cfg!(mutant = "relaxed_release") => Ordering::Relaxed,
     () if cfg!(mutant = "release_without_acquire") => Ordering::Release,
@@ -62,7 +62,7 @@ impl Word {
     /// Creates the word of a baton that is created later, with [`Baton::with_word`].
     #[allow(clippy::new_ret_no_self)]
     pub fn new() -> Arc<Self> {
-        Arc::new(Self(Padded(AtomicU64::new(FREE))))
+        Arc::new(Self(Padded::new(AtomicU64::new(FREE))))
     }
 
     /// Whether no thread holds the baton at this moment. Without further fences the answer is only a hint.
@@ -111,7 +111,7 @@ impl<S> Baton<S> {
     ///
     /// A word must have one baton only. With two, the holder of one would see the pokes of the other.
     pub fn with_word(word: Arc<Word>, state: S) -> Self {
-        Self { word, state: Padded(RawCell::new(state)) }
+        Self { word, state: Padded::new(RawCell::new(state)) }
     }
 
     /// Takes the baton, or tells its holder that there is new work.
@@ -135,7 +135,7 @@ impl<S> Baton<S> {
 
     /// Consumes the baton and returns its state.
     pub fn into_state(self) -> S {
-        self.state.0.into_inner()
+        self.state.into_inner().into_inner()
     }
 }
 
@@ -161,7 +161,7 @@ impl<'b, S> Held<'b, S> {
     /// The state of the stage.
     #[inline]
     pub fn state(&mut self) -> &mut S {
-        self.baton.state.0.with_mut(|state| {
+        self.baton.state.with_mut(|state| {
             // SAFETY: `self` is the only right to the state, and the reference borrows `self` mutably.
             unsafe { &mut *state }
         })

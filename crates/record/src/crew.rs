@@ -109,9 +109,9 @@ fn erase_nudge(nudge: &NudgeFn<'_>) -> Erased<NudgeFn<'static>> {
 /// What a helper reports when it comes back from a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stay {
-    /// The helper gave way to a caller. There may be more to do, so helpers may enter again.
+    /// The helper left so that another thread may work. There may be more to do, so helpers may enter again.
     Away,
-    /// Nothing is left to do, so no helper needs to enter again.
+    /// All work is done, so no helper needs to enter again.
     Done,
 }
 
@@ -216,7 +216,7 @@ impl Crew {
     /// Runs `body` on the calling thread, while up to `helpers` threads of the crew may run `job`.
     ///
     /// A helper calls `job` once the offer has [called](Offer::call) for helpers. `job` should return when
-    /// nothing is left to do, or when its [guest](Guest) should leave. The crew calls `nudge` to wake the
+    /// all work is done, or when its [guest](Guest) should leave. The crew calls `nudge` to wake the
     /// helpers that wait inside the job, so that they can leave for another job.
     ///
     /// # Panics

@@ -82,17 +82,17 @@ impl EventCount {
     /// Creates an event count on which no thread waits.
     pub fn new() -> Self {
         Self {
-            epoch: Padded(AtomicU64::new(0)),
-            sleepers: Padded(AtomicUsize::new(0)),
-            waking: Padded(AtomicBool::new(false)),
+            epoch: Padded::new(AtomicU64::new(0)),
+            sleepers: Padded::new(AtomicUsize::new(0)),
+            waking: Padded::new(AtomicBool::new(false)),
             waiting: Mutex::new(0),
             condvar: Condvar::new(),
             hook: None,
         }
     }
 
-    /// Creates an event count that wakes no thread itself: [`notify_all`](Self::notify_all) calls `hook`, which
-    /// finds out which thread to wake. It must be called only after a fence, and only if there are
+    /// Creates an event count that wakes no thread itself: [`notify_all`](Self::notify_all) calls `hook`,
+    /// which finds out which thread to wake. It must be called only after a fence, and only if there are
     /// [sleepers](Self::sleepers).
     pub(crate) fn with_hook(hook: Box<dyn Fn() + Send + Sync>) -> Self {
         Self { hook: Some(Hook(hook)), ..Self::new() }
@@ -200,7 +200,7 @@ impl EventCount {
     /// thread can use.
     #[cold]
     pub fn notify_all(&self) {
-        // Whoever notifies an event count with a hook has passed a fence, and seen that somebody waits.
+        // The caller of an event count with a hook has passed a fence, and has seen a waiting thread.
         if let Some(Hook(hook)) = &self.hook {
             return hook();
         }

@@ -99,10 +99,10 @@ fn sequential() {
 /// If `capacity` is 0 or above 2^48.
 pub fn inbox<T>(capacity: usize) -> (Inbox<T>, Taker<T>) {
     let shared = Arc::new(Shared {
-        slots: Ring::new(capacity, |_| RawCell::new(MaybeUninit::uninit())),
+        slots: Ring::new(capacity, || RawCell::new(MaybeUninit::uninit())),
         limit: AtomicU64::new(capacity as u64),
-        posts: Padded(Posts { word: AtomicU64::new(0), room: AtomicU64::new(capacity as u64) }),
-        taken: Padded(AtomicU64::new(0)),
+        posts: Padded::new(Posts { word: AtomicU64::new(0), room: AtomicU64::new(capacity as u64) }),
+        taken: Padded::new(AtomicU64::new(0)),
     });
     (Inbox(Arc::clone(&shared)), Taker { shared, taken: 0 })
 }

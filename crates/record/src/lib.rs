@@ -1,8 +1,8 @@
-//! How items pass between threads: bounded windows, lanes and batons.
+//! Tools that pass items between threads: bounded windows, lanes and batons.
 //!
-//! The crate has three kinds of tools. In records and lanes an item has a 64-bit index, and the slots that hold
-//! items are reused within a window, which bounds the memory. The index alone determines which thread may
-//! touch a slot, so no lock is taken to pass an item.
+//! The crate has three kinds of tools. In records and lanes an item has a 64-bit index, and the slots that
+//! hold items are reused within a window, which bounds the memory. The index alone determines which thread
+//! may touch a slot, so no lock is taken to pass an item.
 //!
 //! - A [`Record`] is the event record of the Erbium paper. Writers *stall* until there is room and *commit*
 //!   what they have written. Readers *receive* items and *release* them. [`one_to_one`] is the simplest form

@@ -5,6 +5,8 @@
 //!
 //! The crate `anabranch` uses these names too. They are not part of the public API otherwise.
 
+use std::mem::MaybeUninit;
+
 #[cfg(loom)]
 pub use loom::{
     sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence},
@@ -90,16 +92,57 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// A value that has its cache lines to itself, so that writes to its neighbours do not slow down its readers.
 ///
-/// It is aligned to 128 bytes, which is two cache lines of 64 bytes: many processors fetch lines in pairs.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-pub struct Padded<T>(pub T);
+/// Unused bytes before and after it keep everything else at least two cache lines of 64 bytes away, because
+/// many processors fetch lines in pairs. It needs no alignment: allocators take several times as long for
+/// memory that is aligned to 128 bytes, and a short run consists mostly of allocations.
+#[repr(C)]
+pub struct Padded<T> {
+    before: MaybeUninit<[u64; GAP_WORDS]>,
+    value: T,
+    after: MaybeUninit<[u64; GAP_WORDS]>,
+}
+
+/// The unused words on each side: with the first or the last word of the value they fill 128 bytes.
+const GAP_WORDS: usize = 15;
+
+impl<T> Padded<T> {
+    /// Puts `value` on cache lines of its own.
+    #[inline]
+    pub const fn new(value: T) -> Self {
+        Self { before: MaybeUninit::uninit(), value, after: MaybeUninit::uninit() }
+    }
+
+    /// Takes the value out.
+    #[inline]
+    pub fn into_inner(self) -> T {
+        self.value
+    }
+}
+
+impl<T: Default> Default for Padded<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T: std::fmt::Debug> std::fmt::Debug for Padded<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.value.fmt(f)
+    }
+}
 
 impl<T> std::ops::Deref for Padded<T> {
     type Target = T;
 
     #[inline]
     fn deref(&self) -> &T {
-        &self.0
+        &self.value
+    }
+}
+
+impl<T> std::ops::DerefMut for Padded<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.value
     }
 }

@@ -1,22 +1,23 @@
-//! The annotations: `[[spar::Stage, spar::Input(a, b), spar::Output(c), spar::Replicate(n)]]`.
+//! Parses annotations such as `[[spar::Stage, spar::Input(a, b), spar::Output(c), spar::Replicate(n)]]`.
 //!
-//! The grammar is that of the SPar compiler (Griebler, Danelutto, Torquati, Fernandes, 2017, and its manual): the first
-//! attribute says what the annotation is, the others come in any order. `[[using spar: Stage, Input(a)]]` is the same.
+//! The grammar is that of the SPar compiler (Griebler, Danelutto, Torquati, Fernandes, 2017, and its manual).
+//! The first attribute names the kind of the annotation, and the others follow in any order. `[[using spar:
+//! Stage, Input(a)]]` is a shorter form of `[[spar::Stage, spar::Input(a)]]`.
 
 use crate::lexer::{Kind, Token};
 use crate::source::{Diagnostic, Span};
 
-/// What an annotation marks.
+/// The kind of an annotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Id {
-    /// A region whose rounds become items.
+    /// The annotation marks a region. Each iteration of its loop becomes an item.
     ToStream,
-    /// A stage of it.
+    /// The annotation marks a stage of a region.
     Stage,
 }
 
 impl Id {
-    /// As it is written.
+    /// The kind as it is written in an annotation.
     pub fn name(self) -> &'static str {
         match self {
             Self::ToStream => "spar::ToStream",
@@ -25,23 +26,23 @@ impl Id {
     }
 }
 
-/// A variable in a list.
+/// A variable in an `Input` or `Output`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     /// Its name.
     pub name: String,
-    /// Where it is listed.
+    /// The place of the name in the list.
     pub span: Span,
 }
 
-/// How many calls of a stage run at once.
+/// How many calls of a stage may run at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Replicas {
-    /// One: a serial stage.
+    /// One call at a time: the stage is serial.
     Serial,
-    /// `Replicate()`: `SPAR_NUM_WORKERS`, or the number of processors.
+    /// `Replicate()`: the value of `SPAR_NUM_WORKERS`, or the number of processors.
     Default(Span),
-    /// `Replicate(n)`: the expression.
+    /// `Replicate(n)`, with the text of the expression `n`.
     Count(String, Span),
 }
 
@@ -55,21 +56,22 @@ impl Replicas {
 /// An annotation.
 #[derive(Debug, Clone)]
 pub struct Annotation {
-    /// What it marks.
+    /// The kind of the annotation.
     pub id: Id,
-    /// From `[[` to `]]`.
+    /// The text from `[[` to `]]`.
     pub span: Span,
-    /// `Input`, if it was written.
+    /// The variables in `Input`. Empty if it was not written.
     pub inputs: Vec<Listed>,
-    /// `Output`.
+    /// The variables in `Output`. Empty if it was not written.
     pub outputs: Vec<Listed>,
-    /// `Replicate`.
+    /// The number of replicas in `Replicate`.
     pub replicas: Replicas,
-    /// The index of the first token behind it.
+    /// The index of the first token behind the annotation.
     pub next: usize,
 }
 
-/// Finds the annotations of a file. Every `[[` that has a word `spar` in it is one, or is reported.
+/// Finds the annotations of a file. A `[[` with the word `spar` in it that is not a correct annotation is
+/// reported.
 pub fn annotations(text: &str, tokens: &[Token], said: &mut Vec<Diagnostic>) -> Vec<Annotation> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -112,17 +114,18 @@ pub fn annotations(text: &str, tokens: &[Token], said: &mut Vec<Diagnostic>) -> 
     found
 }
 
-/// `[[`: two signs side by side, as in an attribute, not in `a[[]{...}()]`.
+/// Whether an attribute begins here with `[[`. In `a[[]{...}()]`, the two signs do not begin one.
 fn opens(tokens: &[Token], at: usize) -> bool {
     tokens[at].is(b'[') && tokens.get(at + 1).is_some_and(|next| next.is(b'['))
 }
 
-/// Whether these are attributes: words first, and not the captures of a lambda in an index.
+/// Whether the tokens are attributes, and not the captures of a lambda in an index. Attributes begin with
+/// words.
 fn starts_attribute(text: &str, tokens: &[Token]) -> bool {
     let word =
         |at: usize| tokens.get(at).and_then(|token: &Token| text.get(token.span.clone())).unwrap_or("");
     (word(0) == "spar" && word(1).starts_with(':')) || (word(0) == "using" && word(1) == "spar") || {
-        // Attributes of others may come first: that is an error, but an annotation.
+        // If attributes other than SPar's come first, this is an annotation with an error.
         tokens.windows(2).any(|pair| is_spar(text, &pair[0]) && pair[1].kind == Kind::Scope)
     }
 }
@@ -139,7 +142,7 @@ fn closing(tokens: &[Token], at: usize) -> Option<usize> {
             Kind::Sign(b'[' | b'(' | b'{') => depth += 1,
             Kind::Sign(b']' | b')' | b'}') => depth = depth.checked_sub(1)?,
             Kind::Sign(b';') => return None,
-            // No attribute nests so deeply.
+            // An attribute does not nest more than 64 brackets.
             _ if depth > 64 => return None,
             _ => {}
         }
@@ -159,7 +162,7 @@ struct Parser<'a> {
     tokens: &'a [Token],
     at: usize,
     said: &'a mut Vec<Diagnostic>,
-    /// The whole annotation.
+    /// The text of the whole annotation.
     all: Span,
 }
 
@@ -276,8 +279,8 @@ impl Parser<'_> {
         })
     }
 
-    /// The tokens between parentheses, if there are any.
-    #[allow(clippy::option_option, reason = "no parentheses are something else than a failure")]
+    /// The tokens between parentheses. `Some(None)` if there are no parentheses, and `None` after an error.
+    #[allow(clippy::option_option, reason = "missing parentheses are not an error")]
     fn arguments(&mut self) -> Option<Option<Vec<Token>>> {
         if self.word(self.at) != "(" {
             return Some(None);
@@ -300,7 +303,7 @@ impl Parser<'_> {
         None
     }
 
-    /// An attribute without arguments; empty parentheses are allowed.
+    /// Parses an attribute without arguments. Empty parentheses are allowed.
     fn bare(&mut self, id: Id, arguments: Option<Vec<Token>>, span: &Span) -> Option<Id> {
         if arguments.is_some_and(|arguments| !arguments.is_empty()) {
             self.refuse_at(
@@ -313,7 +316,7 @@ impl Parser<'_> {
         Some(id)
     }
 
-    /// The variables of `Input` or `Output`.
+    /// Parses the variables of `Input` or `Output`.
     fn list(
         &mut self,
         into: &mut Option<Vec<Listed>>,
@@ -420,7 +423,7 @@ impl Parser<'_> {
     }
 }
 
-/// Words that cannot be variables.
+/// Whether a word is a keyword, and so cannot be a variable.
 fn is_keyword(word: &str) -> bool {
     const KEYWORDS: &[&str] = &[
         "auto", "bool", "break", "case", "catch", "char", "class", "const", "continue", "default", "delete",

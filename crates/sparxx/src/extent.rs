@@ -1,13 +1,13 @@
-//! Where a statement ends, by balanced tokens: it needs no types, macros or includes.
+//! Finds the end of a statement by balancing brackets. It needs no types, macros or includes.
 
 use crate::lexer::{Kind, Token};
 
-/// What begins with a token.
+/// The shape of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// `{ ... }`.
     Block,
-    /// A loop, also one that a macro stands for.
+    /// A loop. A macro may stand for it.
     Loop,
     /// `if`, `switch` or `try`.
     Choice,
@@ -15,18 +15,18 @@ pub enum Shape {
     Simple,
 }
 
-/// A statement: the index of its first token, and of the first behind it.
+/// The extent of a statement, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
-    /// What it is.
+    /// The shape of the statement.
     pub shape: Shape,
-    /// Its first token.
+    /// The index of its first token.
     pub first: usize,
-    /// The first token behind it.
+    /// The index of the first token behind it.
     pub end: usize,
 }
 
-/// Walks over the tokens of a file.
+/// Finds statements in the tokens of a file.
 #[derive(Debug)]
 pub struct Statements<'a> {
     text: &'a str,
@@ -34,7 +34,7 @@ pub struct Statements<'a> {
 }
 
 impl<'a> Statements<'a> {
-    /// The statements of a file.
+    /// Creates a finder for the statements of a file.
     pub fn new(text: &'a str, tokens: &'a [Token]) -> Self {
         Self { text, tokens }
     }
@@ -43,19 +43,20 @@ impl<'a> Statements<'a> {
         self.tokens.get(at).map_or("", |token| &self.text[token.span.clone()])
     }
 
-    /// The statement that begins at a token; `None` if it does not end, or if there is none.
+    /// The statement that begins at token `at`. `None` if no statement begins there, or if it does not end.
     pub fn at(&self, at: usize) -> Option<Extent> {
         let first = self.code(at)?;
         let (shape, end) = self.statement(first, 0)?;
         Some(Extent { shape, first, end })
     }
 
-    /// The first token from `at` on that is no part of a line of the preprocessor.
+    /// The index of the first token from `at` on that is not in a preprocessor directive.
     pub fn code(&self, at: usize) -> Option<usize> {
         (at..self.tokens.len()).find(|&at| !self.tokens[at].in_directive)
     }
 
-    /// The token behind the bracket that closes the one at `at`; `None` if brackets do not match.
+    /// The index of the token behind the bracket that closes the one at `at`. `None` if the brackets do not
+    /// match.
     pub fn behind_bracket(&self, at: usize) -> Option<usize> {
         let mut open = Vec::new();
         for (index, token) in self.tokens.iter().enumerate().skip(at) {
@@ -77,9 +78,9 @@ impl<'a> Statements<'a> {
         None
     }
 
-    /// The shape of the statement at `at`, and the token behind it.
+    /// The shape of the statement at `at`, and the index of the token behind it.
     fn statement(&self, at: usize, depth: usize) -> Option<(Shape, usize)> {
-        // Nobody nests loops without braces so deeply; a stack has an end.
+        // The depth is limited, so that a strange file does not overflow the stack.
         if depth > 200 {
             return None;
         }
@@ -122,8 +123,8 @@ impl<'a> Statements<'a> {
         }
     }
 
-    /// An expression or a declaration up to its semicolon, or a macro that stands for a loop: `FOREACH(x, list) { ... }`,
-    /// `FOREVER { ... }`.
+    /// An expression or a declaration up to its semicolon, or a macro that stands for a loop, as in
+    /// `FOREACH(x, list) { ... }` and `FOREVER { ... }`.
     fn simple(&self, at: usize) -> Option<(Shape, usize)> {
         if self.tokens[at].kind == Kind::Word && self.word(at + 1) == "(" {
             let behind = self.code(self.behind_bracket(at + 1)?)?;
@@ -131,7 +132,7 @@ impl<'a> Statements<'a> {
                 return Some((Shape::Loop, self.behind_bracket(behind)?));
             }
         }
-        // `FOREVER { ... }`; with a semicolon behind it, `T{...};` makes an object.
+        // `FOREVER { ... }` is a loop. With a semicolon behind it, as in `T{...};`, it is an expression.
         if self.tokens[at].kind == Kind::Word && self.word(at + 1) == "{" {
             let end = self.behind_bracket(at + 1)?;
             if self.code(end).is_none_or(|next| self.word(next) != ";") {

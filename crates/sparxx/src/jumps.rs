@@ -1,11 +1,11 @@
-//! Jumps out of stages, which a stage that runs somewhere else cannot take.
+//! Checks the jumps in stages. A stage runs on another thread than the loop, so a jump cannot leave it.
 
 use crate::lexer::{Kind, Token};
 use crate::names::{Jump, Names};
 use crate::region::{Region, Stage};
 use crate::source::{Diagnostic, Span};
 
-/// The `continue`s of a stage that go on with the next round: they drop the item.
+/// The `continue`s of a stage that end the current iteration of the region's loop. They drop the item.
 pub fn drops<'n>(region: &Region, stage: &Stage, names: &'n Names) -> Vec<&'n Jump> {
     let leaves = |jump: &&Jump| jump.word == "continue" && leaves_stage(region, stage, jump);
     names.jumps.iter().filter(leaves).collect()
@@ -23,7 +23,7 @@ fn within(inner: &Span, outer: &Span) -> bool {
     outer.start <= inner.start && inner.end <= outer.end
 }
 
-/// Refuses what cannot be in a stage.
+/// Reports the jumps and statements that cannot be in a stage.
 pub fn check(region: &Region, names: &Names, text: &str, tokens: &[Token], said: &mut Vec<Diagnostic>) {
     let staged = region.staged();
     let round = names.loop_around(staged.start, &region.body).unwrap_or(&region.body);
@@ -38,21 +38,21 @@ pub fn check(region: &Region, names: &Names, text: &str, tokens: &[Token], said:
         for jump in names.jumps.iter().filter(|jump| leaves_stage(region, stage, jump)) {
             let (message, help) = match jump.word {
                 "return" => (
-                    "`return` cannot leave a stage: the loop may be rounds ahead".to_owned(),
+                    "`return` cannot leave a stage: the loop may be some iterations ahead".to_owned(),
                     "end the loop in the source part, or throw an exception",
                 ),
                 "break" => (
-                    "`break` cannot leave a stage: the loop may be rounds ahead".to_owned(),
+                    "`break` cannot leave a stage: the loop may be some iterations ahead".to_owned(),
                     "end the loop in the source part, or throw an exception",
                 ),
                 "goto" if stays(text, stage, jump) => continue,
                 "goto" => ("`goto` cannot leave a stage".to_owned(), "jump to a label in the same stage"),
                 "continue" if follows => (
-                    "`continue` cannot leave a stage while statements follow the last stage: they would run all the same".to_owned(),
+                    "`continue` cannot leave a stage if statements follow the last stage: they would run nevertheless".to_owned(),
                     "move those statements into the last stage",
                 ),
                 "continue" => continue,
-                _ => (format!("`{}` cannot be in a stage", jump.word), "let the source part await, and the stage compute"),
+                _ => (format!("`{}` cannot be in a stage", jump.word), "move it into the source part"),
             };
             said.push(Diagnostic::error(jump.span.clone(), message, help));
         }
@@ -70,7 +70,7 @@ pub fn check(region: &Region, names: &Names, text: &str, tokens: &[Token], said:
             if word == "pthread_exit" {
                 said.push(Diagnostic::error(
                     token.span.clone(),
-                    "`pthread_exit` would end a thread that is not the stage's",
+                    "`pthread_exit` would end a thread of the library",
                     "end the loop in the source part, or throw an exception",
                 ));
             }

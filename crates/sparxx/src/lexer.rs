@@ -1,9 +1,9 @@
-//! Cuts C++ into tokens, as far as annotations and the extents of statements need it: comments, literals and lines of the
-//! preprocessor are told from code, and everything has its place.
+//! Cuts C++ into tokens, as far as annotations and the extents of statements need it. It tells comments,
+//! literals and preprocessor directives from code.
 
 use crate::source::Span;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// An identifier or a keyword.
@@ -12,7 +12,7 @@ pub enum Kind {
     Number,
     /// A string or a character.
     Literal,
-    /// A sign: brackets, operators, one byte each, but `::`.
+    /// One byte of a bracket or an operator, except for `::`.
     Sign(u8),
     /// `::`.
     Scope,
@@ -21,16 +21,16 @@ pub enum Kind {
 /// A token and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
+    /// The kind of the token.
     pub kind: Kind,
-    /// Where it is.
+    /// The place of the token.
     pub span: Span,
-    /// Whether it is in a line of the preprocessor, such as the body of a macro.
+    /// Whether it is in a preprocessor directive, for example in the body of a macro.
     pub in_directive: bool,
 }
 
 impl Token {
-    /// Whether it is this sign.
+    /// Whether the token is this sign.
     pub fn is(&self, sign: u8) -> bool {
         self.kind == Kind::Sign(sign)
     }
@@ -50,7 +50,7 @@ struct Lexer<'t> {
     text: &'t [u8],
     at: usize,
     in_directive: bool,
-    /// Only blanks came since the line began.
+    /// Whether the line has had only blanks so far.
     line_is_new: bool,
     found: Vec<Token>,
 }
@@ -99,7 +99,7 @@ impl Lexer<'_> {
 
     fn line_comment(&mut self) {
         while self.at < self.text.len() && self.peek(0) != b'\n' {
-            // A line that ends with a backslash goes on.
+            // A line that ends with a backslash continues in the next line.
             let splice = if self.peek(0) != b'\\' {
                 1
             } else if self.peek(1) == b'\r' && self.peek(2) == b'\n' {
@@ -122,7 +122,7 @@ impl Lexer<'_> {
         while let Some(&byte) = self.text.get(end) {
             match byte {
                 b'\\' => end += 2,
-                // It does not end on its line: no literal, but the file is not ours to reject.
+                // A literal that does not end on its line is an error, which the compiler will report.
                 b'\n' => break,
                 _ if byte == quote => {
                     end += 1;
@@ -160,7 +160,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// `R"delimiter(...)delimiter"`, after a prefix of so many bytes.
+    /// Reads a literal `R"delimiter(...)delimiter"`, after a prefix of `prefix` bytes.
     fn raw_string(&mut self, prefix: usize) {
         let open = self.at + prefix + 1;
         let name = self.text[open..].iter().take(17).position(|&byte| byte == b'(');

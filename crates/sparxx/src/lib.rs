@@ -11,11 +11,16 @@
 //! }
 //! ```
 //!
-//! becomes C++ in which the stages are lambdas that an Anabranch stream runs, and the loop is a loop on the caller's thread
-//! that sends it items. [`translate`] does that; the program compiles what it gives.
+//! becomes C++ in which the stages are lambdas. An Anabranch stream runs these lambdas, and the loop runs on
+//! the caller's thread and sends items to the stream. [`Analysis::translate`] writes this C++, and the
+//! program `spar++` compiles it.
 //!
-//! `lexer`, `annotation` and `extent` find what is annotated, `region` puts it together, `names` says which variables
-//! are used how, `places` what becomes of each, `rewrite` writes the C++. `command` is the program.
+//! - `lexer`, `annotation` and `extent` find the annotations and the statements that they mark.
+//! - `region` finds the regions and their stages.
+//! - `names` finds the variables of the code, and how the code uses them.
+//! - `places` decides whether a variable travels in the item or stays where it is.
+//! - `rewrite` writes the C++.
+//! - `command` is the program.
 #![forbid(unsafe_code)]
 
 pub mod annotation;
@@ -37,12 +42,12 @@ use region::Region;
 use rewrite::Guess;
 use source::{Diagnostic, Severity, Source};
 
-/// What a file holds.
+/// The result of analysing a file.
 #[derive(Debug)]
 pub struct Analysis {
-    /// Its regions, with the places of their variables.
+    /// The regions of the file, with the places of their variables.
     pub regions: Vec<(Region, Places)>,
-    /// What has to be said about it, in the order of the file.
+    /// The errors and warnings, in the order of the file.
     pub said: Vec<Diagnostic>,
     names: names::Names,
 }
@@ -53,18 +58,19 @@ impl Analysis {
         self.said.iter().any(|said| said.severity == Severity::Error)
     }
 
-    /// Whether a second translation, in which methods of unknown classes do not capture `this`, is another one.
+    /// Whether the translation depends on a [`Guess`]: the file has a region in a method of a class that it
+    /// does not show.
     pub fn has_guesses(&self) -> bool {
         self.regions.iter().any(|(region, _)| self.names.method(region.body.start) == names::Method::Unknown)
     }
 
-    /// The C++ that is compiled.
+    /// Returns the translation, which is the C++ to compile.
     pub fn translate(&self, source: &Source, options: Options, guess: Guess) -> String {
         rewrite::rewrite(source, &self.names, &self.regions, options, guess)
     }
 }
 
-/// Finds the regions of a file, and what is wrong with them.
+/// Finds the regions of a file, and the errors in them.
 pub fn analyse(source: &Source) -> Analysis {
     let mut said = Vec::new();
     let tokens = lexer::tokens(&source.text);
@@ -85,7 +91,8 @@ pub fn analyse(source: &Source) -> Analysis {
     Analysis { regions: placed, said, names }
 }
 
-/// The text with blanks for annotations: a parser need not know them, and every place stays where it is.
+/// Returns the text with blanks in place of annotations. So the parser does not see them, and all places stay
+/// the same.
 fn blanked(text: &str, annotations: &[annotation::Annotation]) -> String {
     let mut blank = String::with_capacity(text.len());
     let mut at = 0;

@@ -1,6 +1,8 @@
-//! Which variables a stretch of code names, where they were declared, and what is done to them: from the tree of
-//! tree-sitter, which parses what it can and leaves out what it cannot. Nothing rests on its being complete: lambdas with
-//! explicit captures let the C++ compiler refuse what is missed here.
+//! Finds the variables that a piece of code uses, where they are declared, and how the code uses them.
+//!
+//! It works on the syntax tree of tree-sitter, which leaves out code that it cannot parse. The translation
+//! does not rely on a complete result: the lambdas have explicit captures, so the C++ compiler rejects a use
+//! that was missed here.
 
 use std::collections::HashMap;
 
@@ -8,21 +10,21 @@ use tree_sitter::{Node, Parser, Tree, TreeCursor};
 
 use crate::source::Span;
 
-/// What is done to a variable, from the least to the most.
+/// How a variable is used. Later variants include earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
     /// Its value is used.
     Read,
-    /// It is handed to a function, or a method of it is called: it may be changed.
+    /// It is passed to a function, or one of its methods is called. This may change it.
     Lent,
-    /// It is assigned to.
+    /// A value is assigned to it.
     Written,
 }
 
 /// Where a variable is declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Home {
-    /// Outside of functions, or `static`: it has one place.
+    /// Outside of functions, or as `static`. The program has one such variable.
     Global,
     /// In a function, or as a parameter.
     Local,
@@ -33,17 +35,17 @@ pub enum Home {
 pub struct Declared {
     /// Its name.
     pub name: String,
-    /// Where its name is.
+    /// The place of its name.
     pub span: Span,
-    /// Where it ends to be visible.
+    /// The byte at which it is no longer visible.
     pub until: usize,
-    /// Where it lives.
+    /// Whether it is global or local.
     pub home: Home,
-    /// Whether it is a name for something that lives elsewhere, as in `auto &[a, b] = pair`.
+    /// Whether it is a reference to another variable, as in `auto &[a, b] = pair`.
     pub is_alias: bool,
-    /// Where the `for` begins whose head it is declared in, `for (int i = 0; ...)`.
+    /// The start of the `for` in whose head it is declared, as in `for (int i = 0; ...)`.
     pub head_of: Option<usize>,
-    /// Whether it is an array whose size is no constant, as far as can be seen.
+    /// The size of the array, if it is an array whose size does not look like a constant.
     pub variable_size: Option<Span>,
 }
 
@@ -52,42 +54,42 @@ pub struct Declared {
 pub struct Used {
     /// The name.
     pub name: String,
-    /// Where.
+    /// The place of the use.
     pub span: Span,
-    /// What is done to it.
+    /// How it is used.
     pub access: Access,
 }
 
 /// A jump or another statement that a stage may not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Jump {
-    /// `return`, `goto`, `break`, `continue`, `co_await`, ...
+    /// The keyword: `return`, `goto`, `break`, `continue`, `co_await`, ...
     pub word: &'static str,
-    /// Where it is.
+    /// The place of the statement.
     pub span: Span,
-    /// What it can leave: the innermost lambda, and the innermost loop (or `switch`, for `break`), if they are known.
+    /// The innermost function or lambda around it.
     pub function: Span,
-    /// The loop that `continue`, or the loop or `switch` that `break` ends.
+    /// For a `continue`, its loop. For a `break`, its loop or `switch`.
     pub leaves: Option<Span>,
 }
 
 /// A function, a method or a lambda.
 #[derive(Debug, Clone)]
 pub struct Function {
-    /// The whole of it.
+    /// The text of the whole function.
     pub span: Span,
-    /// What `this` can be in it.
+    /// Whether it has a `this`.
     pub method: Method,
 }
 
 /// Whether a function has a `this`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// It has.
+    /// It has a `this`.
     Yes,
-    /// It has not.
+    /// It has no `this`.
     No,
-    /// It is defined as `A::f`, and the file does not say what `A` is.
+    /// It is defined as `A::f`, and the file does not show whether `A` is a class or a namespace.
     Unknown,
 }
 
@@ -97,16 +99,16 @@ pub struct Names {
     declared: Vec<Declared>,
     by_name: HashMap<String, Vec<usize>>,
     used: Vec<Used>,
-    /// Jumps in the order of the file.
+    /// The jumps, in the order of the file.
     pub jumps: Vec<Jump>,
-    /// Loops, from the outermost to the innermost where they are nested.
+    /// The loops. An outer loop comes before the loops inside of it.
     pub loops: Vec<Span>,
     functions: Vec<Function>,
-    /// Where the declarations at the top of the file are.
+    /// The places of the declarations at the top level of the file.
     pub top: Vec<Span>,
 }
 
-/// Parses a file. Annotations have to be blanks in the text.
+/// Parses a file. The text must have blanks in place of annotations.
 pub fn parse(text: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_cpp::LANGUAGE.into()).ok()?;
@@ -114,7 +116,7 @@ pub fn parse(text: &str) -> Option<Tree> {
 }
 
 impl Names {
-    /// The names of a file.
+    /// Finds the names of a file.
     pub fn of(text: &str) -> Self {
         let mut names = Self::default();
         let Some(tree) = parse(text) else { return names };
@@ -127,7 +129,7 @@ impl Names {
         names
     }
 
-    /// The declaration that a name at a place means.
+    /// The declaration to which a name at byte `at` refers.
     pub fn lookup(&self, name: &str, at: usize) -> Option<&Declared> {
         let candidates = self.by_name.get(name)?.iter().map(|&index| &self.declared[index]);
         candidates
@@ -135,19 +137,19 @@ impl Names {
             .max_by_key(|found| found.span.start)
     }
 
-    /// What is used in a stretch, in order.
+    /// The uses of names in a part of the file, in order.
     pub fn used_in(&self, span: &Span) -> impl Iterator<Item = &Used> {
         let first = self.used.partition_point(|used| used.span.start < span.start);
         let end = span.end;
         self.used[first..].iter().take_while(move |used| used.span.start < end)
     }
 
-    /// What is declared in a stretch.
+    /// The declarations in a part of the file.
     pub fn declared_in(&self, span: &Span) -> impl Iterator<Item = &Declared> {
         self.declared.iter().filter(|found| span.contains(&found.span.start))
     }
 
-    /// The innermost function around a place.
+    /// The innermost function around byte `at`.
     pub fn function(&self, at: usize) -> Option<&Function> {
         self.functions
             .iter()
@@ -155,12 +157,12 @@ impl Names {
             .max_by_key(|function| function.span.start)
     }
 
-    /// Whether code at a place has a `this`.
+    /// Whether the code at byte `at` has a `this`.
     pub fn method(&self, at: usize) -> Method {
         self.function(at).map_or(Method::No, |function| function.method)
     }
 
-    /// The innermost loop around a place that lies in `within`.
+    /// The innermost loop around byte `at` that is inside of `within`.
     pub fn loop_around(&self, at: usize, within: &Span) -> Option<&Span> {
         let around = self.loops.iter().filter(|span| span.contains(&at));
         around
@@ -172,7 +174,8 @@ impl Names {
 struct Collector<'a, 't> {
     text: &'a str,
     names: &'a mut Names,
-    /// The nodes that the walk is in. A node does not know its parent: it would have to look for it from the root.
+    /// The nodes around the current one, from the root on. They are kept here, because finding the parent of
+    /// a node would search the tree from its root.
     above: Vec<Node<'t>>,
 }
 
@@ -197,7 +200,7 @@ const SCOPES: &[&str] = &[
 const CLASSES: &[&str] = &["class_specifier", "struct_specifier", "union_specifier"];
 
 impl<'a, 't> Collector<'a, 't> {
-    /// Visits every node, without recursion: trees can be deep.
+    /// Visits every node. It does not use recursion, because a tree can be deep.
     fn walk(&mut self, mut cursor: TreeCursor<'t>) {
         loop {
             let node = cursor.node();
@@ -250,7 +253,7 @@ impl<'a, 't> Collector<'a, 't> {
         }
     }
 
-    /// The end of the scope that the walk is in.
+    /// The end of the scope around the current node.
     fn scope_end(&self, of: Node<'_>) -> usize {
         if SCOPES.contains(&of.kind()) {
             return of.end_byte();
@@ -263,7 +266,7 @@ impl<'a, 't> Collector<'a, 't> {
         self.above.iter().any(|above| FUNCTIONS.contains(&above.kind()))
     }
 
-    /// Notes what a declaration declares.
+    /// Notes the variables that a declaration declares.
     fn declare(&mut self, node: Node<'_>) {
         let mut cursor = node.walk();
         let specifiers = node.children(&mut cursor).filter(|child| child.kind() == "storage_class_specifier");
@@ -308,7 +311,7 @@ impl<'a, 't> Collector<'a, 't> {
         }
     }
 
-    /// The size of an array, if it is a name that does not look like a constant.
+    /// The place of an array's size, if the size is a name that does not look like a constant.
     fn variable_size(&self, array: Node<'_>) -> Option<Span> {
         let size = array.child_by_field_name("size")?;
         let name = self.word(size);
@@ -329,7 +332,7 @@ impl<'a, 't> Collector<'a, 't> {
         let is_parameter = node.kind().ends_with("parameter_declaration");
         let function = self.above.iter().rev().find(|above| FUNCTIONS.contains(&above.kind()));
         let until = match function {
-            // A parameter is visible to the end of its function, not of its list.
+            // A parameter is visible up to the end of its function.
             Some(function) if is_parameter => function.end_byte(),
             _ => self.scope_end(node),
         };
@@ -376,7 +379,8 @@ impl<'a, 't> Collector<'a, 't> {
     /// Whether a function has a `this`.
     fn method_of(&self, node: Node<'_>) -> Method {
         if node.kind() == "lambda_expression" {
-            // It has the `this` of the function around it, if it captures that; the compiler says if not.
+            // A lambda has the `this` of the function around it, if it captures it. If it does not, the
+            // compiler reports the error.
             let around =
                 self.names.functions.iter().rev().find(|function| function.span.end >= node.end_byte());
             return around.map_or(Method::No, |function| function.method);
@@ -398,7 +402,7 @@ impl<'a, 't> Collector<'a, 't> {
         self.scope_is_class(scope, name)
     }
 
-    /// What the file says of the `A` of `A::f`.
+    /// Whether the `A` of `A::f` is a class, and `f` one of its methods that has a `this`.
     fn scope_is_class(&self, scope: &str, name: Node<'_>) -> Method {
         let has = |keyword: &str| {
             self.text.match_indices(keyword).any(|(at, _)| {
@@ -415,7 +419,7 @@ impl<'a, 't> Collector<'a, 't> {
         if !(has("class") || has("struct")) {
             return Method::Unknown;
         }
-        // A static method says so in the class alone.
+        // Only the declaration in the class says whether a method is static.
         let method = name.child_by_field_name("name").map_or("", |name| self.word(name));
         let is_static = self.text.lines().any(|line| {
             let words: Vec<&str> = line.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
@@ -425,7 +429,7 @@ impl<'a, 't> Collector<'a, 't> {
     }
 }
 
-/// The `A::f` that a function is defined as.
+/// The qualified name of a function that is defined as `A::f`.
 fn qualified(function: Node<'_>) -> Option<Node<'_>> {
     let mut at = function.child_by_field_name("declarator")?;
     loop {
@@ -439,7 +443,7 @@ fn qualified(function: Node<'_>) -> Option<Node<'_>> {
     }
 }
 
-/// What is done to the variable that is named here.
+/// How the code uses the variable `name`.
 fn access(name: Node<'_>, above: &[Node<'_>], text: &str) -> Access {
     let mut at = name;
     let mut is_part = false;

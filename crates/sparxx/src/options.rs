@@ -1,13 +1,13 @@
 //! SPar's flags.
 
-/// How regions run.
+/// The flags that say how regions run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// `-spar_ordered`, which is how it is without a flag; `-spar_unordered` gives order up.
+    /// `-spar_ordered`, which is the default. `-spar_unordered` gives up the order of the items.
     pub is_ordered: bool,
-    /// `-spar_ondemand q`: so many items wait for each replica.
+    /// `-spar_ondemand n`: at most `n` items wait for each replica.
     pub on_demand: Option<u32>,
-    /// `-spar_blocking`: waiting threads sleep, which they do anyway.
+    /// `-spar_blocking`: waiting threads sleep. They do so without the flag too.
     pub is_blocking: bool,
 }
 

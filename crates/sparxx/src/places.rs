@@ -1,8 +1,9 @@
-//! What becomes of each variable that a region's stages name: it travels in the item, or stays where it is.
+//! Decides for each variable of a region's stages whether it travels in the item or stays where it is.
 //!
-//! What the user lists is followed; what is not listed is found. A variable of the round travels; one that lives around
-//! the region stays, if one serial stage has it to itself or if nobody changes it, and is copied into each item if the
-//! source changes it. Everything else would not give what the loop gives, and is refused.
+//! The lists of the user are followed, and variables that are not listed are found. A variable that is
+//! declared in an iteration travels in the item. A variable that is declared outside of the region stays, if
+//! only one serial stage uses it, or if nothing changes it. If the source part changes it, it is copied into
+//! each item. All other uses would change the results of the loop, and are reported as errors.
 
 use crate::names::{Access, Declared, Home, Names};
 use crate::region::Region;
@@ -13,48 +14,48 @@ use crate::source::{Diagnostic, Span};
 pub struct Field {
     /// Its name.
     pub name: String,
-    /// Whether the item may take its value away; else it gets a copy.
+    /// Whether its value is moved into the item. If not, it is copied.
     pub is_moved: bool,
-    /// Whether stages may only read it, since what they change would be lost.
+    /// Whether stages may only read it, because a change would be lost.
     pub is_const: bool,
 }
 
-/// A variable that stages reach where it is.
+/// A variable that stays where it is, and that stages use by reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shared {
     /// Its name.
     pub name: String,
     /// Whether stages may only read it.
     pub is_const: bool,
-    /// The stages that name it.
+    /// The stages that use it.
     pub stages: Vec<usize>,
 }
 
-/// Where a region's variables are.
+/// The places of a region's variables.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Places {
-    /// Those that travel, in the order in which they are named.
+    /// The variables that travel, in the order of their first use.
     pub fields: Vec<Field>,
-    /// Those that stay.
+    /// The variables that stay.
     pub shared: Vec<Shared>,
-    /// The names that each stage needs of the item, as indices of `fields`.
+    /// For each stage, the variables of the item that it uses, as indices of `fields`.
     pub needs: Vec<Vec<usize>>,
 }
 
-/// A variable and what a region does to it.
+/// A variable, and how a region uses it.
 struct Variable<'n> {
     name: String,
-    /// Its declaration, if there is one in a function.
+    /// Its declaration, if it is a local variable.
     declared: Option<&'n Declared>,
-    /// Where it is first named in a stage, or listed.
+    /// The place where it is first used in a stage, or listed.
     first: Span,
     inputs: Vec<usize>,
     outputs: Vec<usize>,
-    /// What each stage does to it.
+    /// How each stage uses it.
     stages: Vec<Option<Access>>,
-    /// What the source part does to it.
+    /// How the source part uses it.
     source: Option<Access>,
-    /// Whether it is named behind the last stage.
+    /// The place of its first use behind the last stage, in the same iteration.
     after: Option<Span>,
 }
 
@@ -63,31 +64,31 @@ impl Variable<'_> {
         !self.inputs.is_empty() || !self.outputs.is_empty()
     }
 
-    /// The stages that list or name it.
+    /// The stages that list it or use it.
     fn users(&self) -> Vec<usize> {
         let uses =
             |at: &usize| self.stages[*at].is_some() || self.inputs.contains(at) || self.outputs.contains(at);
         (0..self.stages.len()).filter(uses).collect()
     }
 
-    /// The first stage that assigns to it.
+    /// The first stage that assigns a value to it.
     fn writer(&self) -> Option<usize> {
         self.stages.iter().position(|access| *access == Some(Access::Written))
     }
 }
 
-/// Where a variable was declared, seen from the region.
+/// Where a variable is declared, relative to the region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
-    /// In the round: each item has its own.
+    /// In an iteration, so each item has its own variable.
     Round,
-    /// In the region, but not in the round: in the head of the loop, or in a block around it.
+    /// In the region, but not in an iteration: in the head of the loop, or in a block around the loop.
     Region,
-    /// Around the region.
+    /// Outside of the region.
     Outer,
 }
 
-/// Decides for a region.
+/// Decides the places of a region's variables.
 pub fn places(region: &Region, names: &Names, said: &mut Vec<Diagnostic>) -> Places {
     let mut places = Places { needs: vec![Vec::new(); region.stages.len()], ..Places::default() };
     for variable in variables(region, names) {
@@ -96,7 +97,7 @@ pub fn places(region: &Region, names: &Names, said: &mut Vec<Diagnostic>) -> Pla
     places
 }
 
-/// The variables that stages list or name.
+/// The variables that stages list or use.
 fn variables<'n>(region: &Region, names: &'n Names) -> Vec<Variable<'n>> {
     let mut found: Vec<Variable<'n>> = Vec::new();
     let count = region.stages.len();
@@ -127,7 +128,7 @@ fn variables<'n>(region: &Region, names: &'n Names) -> Vec<Variable<'n>> {
             of.annotation.outputs.iter().map(|listed| (entry(&listed.name, &listed.span), stage, false)),
         );
         for used in names.used_in(&of.body) {
-            // Only a variable of the function that is declared in front of the stages needs a place.
+            // Only a local variable that is declared before the stages needs a place.
             let declared = names.lookup(&used.name, used.span.start);
             if declared.is_some_and(|declared| {
                 declared.home == Home::Local && !staged.contains(&declared.span.start)
@@ -146,7 +147,7 @@ fn variables<'n>(region: &Region, names: &'n Names) -> Vec<Variable<'n>> {
     found
 }
 
-/// Notes what is done to a variable.
+/// Notes how the region uses a variable.
 fn watch(region: &Region, names: &Names, variable: &mut Variable<'_>) {
     let staged = region.staged();
     let round = names.loop_around(staged.start, &region.body).cloned().unwrap_or_else(|| region.body.clone());
@@ -189,7 +190,7 @@ fn place(
     {
         said.push(Diagnostic::error(
             size,
-            format!("`{}` has no constant size, so that an item cannot hold it", variable.name),
+            format!("`{}` has no constant size, so an item cannot contain it", variable.name),
             "use a std::vector, or a constant size",
         ));
         return;
@@ -203,7 +204,7 @@ fn place(
         said.push(Diagnostic::error(
             after.clone(),
             format!(
-                "`{}` is used behind the stages, where what a stage has made of it is not known yet",
+                "`{}` is used behind the stages, where the value that a stage gives it is not known yet",
                 variable.name
             ),
             "move this use into the last stage",
@@ -219,11 +220,11 @@ fn place(
                 said.push(Diagnostic::error(
                     variable.first.clone(),
                     format!(
-                        "stage {} changes `{}`, which the next round would have to see",
+                        "stage {} changes `{}`, and the next iteration would need the new value",
                         stage + 1,
                         variable.name
                     ),
-                    "change it in the source part, or declare it in the round or in front of the region",
+                    "change it in the source part, or declare it inside the loop or in front of the region",
                 ));
                 return;
             }
@@ -233,16 +234,16 @@ fn place(
     }
 }
 
-/// Whether each round has a variable of its own.
+/// Whether each iteration has a variable of its own.
 fn is_in_round(declared: &Declared, round: &Span, region: &Region) -> bool {
     if !round.contains(&declared.span.start) || !region.body.contains(&declared.span.start) {
         return false;
     }
-    // What the head of a `for` declares goes from round to round.
+    // A variable that the head of a `for` declares keeps its value from one iteration to the next.
     declared.head_of != Some(round.start)
 }
 
-/// A variable that a stage lists: the table of the SPar language.
+/// Decides the place of a variable that a stage lists, by the rules of the SPar language.
 fn listed(
     region: &Region,
     variable: &Variable<'_>,
@@ -263,8 +264,11 @@ fn listed(
         if let (Some(stage), true, Some(_)) = (variable.writer(), origin != Origin::Round, variable.source) {
             said.push(Diagnostic::warning(
                 listed_span(region, stage, name),
-                format!("what stage {} makes of `{name}` does not come back to the loop, which goes on with its own value", stage + 1),
-                "declare a variable of the round for it, or change it in the source part",
+                format!(
+                    "the loop does not see the value that stage {} gives `{name}`: it keeps its own value",
+                    stage + 1
+                ),
+                "declare a variable inside the loop for it, or change it in the source part",
             ));
         }
         return add_field(variable, field, places);
@@ -273,8 +277,8 @@ fn listed(
         let span = listed_span(region, stage, name);
         said.push(Diagnostic::error(
             span,
-            format!("`{name}` lives around the region, and several calls of a replicated stage would change it at once"),
-            "let the stage give a variable of the round, and change this one in a serial stage behind it",
+            format!("`{name}` is declared outside of the region, and several calls of a replicated stage would change it at once"),
+            "let the stage write to a variable that is declared inside the loop, and change this one in a serial stage behind it",
         ));
         return;
     }
@@ -282,15 +286,18 @@ fn listed(
         let span = listed_span(region, variable.outputs[variable.outputs.len() - 1], name);
         said.push(Diagnostic::error(
             span,
-            format!("`{name}` lives around the region, and {} stages would use it at once", users.len()),
-            "let one stage have it, or list it in `spar::Input` so that each item has a copy",
+            format!(
+                "`{name}` is declared outside of the region, and {} stages would use it at once",
+                users.len()
+            ),
+            "use it in one stage only, or list it in `spar::Input` so that each item has a copy",
         ));
         return;
     }
     if variable.source.is_some() {
         said.push(Diagnostic::warning(
             listed_span(region, users[0], name),
-            format!("the source part uses `{name}` too, while a stage changes it"),
+            format!("the source part uses `{name}` while a stage changes it"),
             "use it behind the region",
         ));
     }
@@ -303,7 +310,7 @@ fn listed_span(region: &Region, stage: usize, name: &str) -> Span {
     found.map_or_else(|| annotation.span.clone(), |listed| listed.span.clone())
 }
 
-/// A variable that lives around the region, and that nobody lists.
+/// Decides the place of a variable that is declared outside of the region, and that no stage lists.
 fn outer(
     region: &Region,
     variable: &Variable<'_>,
@@ -320,22 +327,22 @@ fn outer(
         if !is_serial(writer) {
             return refuse(
                 format!("several calls of a replicated stage would change `{name}` at once"),
-                "let the stage give a variable of the round, and change this one in a serial stage behind it",
+                "let the stage write to a variable that is declared inside the loop, and change this one in a serial stage behind it",
             );
         }
         if users.len() > 1 {
             return refuse(
                 format!("a stage changes `{name}` while another uses it"),
-                "let one stage have it, or list it in `spar::Input` so that each item has a copy",
+                "use it in one stage only, or list it in `spar::Input` so that each item has a copy",
             );
         }
         if variable.source.is_some() {
             return refuse(
                 format!(
-                    "stage {} changes `{name}`, which the source part would have to see in the next round",
+                    "stage {} changes `{name}`, and the source part would need the new value in the next iteration",
                     writer + 1
                 ),
-                "change it in the source part, or give the stage a variable of its own",
+                "change it in the source part, or use another variable in the stage",
             );
         }
     }

@@ -1,4 +1,4 @@
-//! The graph of a region, as a plan of Anabranch: it explains and draws itself.
+//! The graph of a region, as a plan of Anabranch, which can be printed and drawn.
 
 use anabranch::plan::{ItemType, Node, Plan, Settings};
 
@@ -8,7 +8,7 @@ use crate::places::Places;
 use crate::region::Region;
 use crate::source::Source;
 
-/// The plan of a region. Where the number of replicas is not written as a number, it has none.
+/// The plan of a region. A number of replicas that is not written as a number is left out.
 pub fn plan(source: &Source, region: &Region, places: &Places, options: Options) -> Plan {
     let (line, _) = source.position(region.annotation.span.start);
     let mut plan = Plan::new(Settings::new(anabranch::default_workers(), WINDOW));
@@ -37,7 +37,8 @@ pub fn plan(source: &Source, region: &Region, places: &Places, options: Options)
     plan
 }
 
-/// What passes is a pointer; it is called by what a stage needs.
+/// The type of the items before a stage. Items are pointers, and the name lists the variables that the stage
+/// uses.
 fn item(places: &Places, stage: usize) -> ItemType {
     let names = places.needs[stage].iter().filter_map(|&field| places.fields.get(field));
     let names: Vec<&str> = names.map(|field| &*field.name).collect();
@@ -46,5 +47,5 @@ fn item(places: &Places, stage: usize) -> ItemType {
     item
 }
 
-/// As many items as the library has in flight where they are small.
+/// The window of the plan, in items. It is the default of the library for small items.
 const WINDOW: usize = 4_096;

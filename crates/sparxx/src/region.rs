@@ -1,4 +1,5 @@
-//! Regions and their stages: which annotation marks which statement, and whether they stand as they have to.
+//! Finds the regions and their stages: the statements that annotations mark. It checks that they are nested
+//! correctly.
 
 use crate::annotation::{Annotation, Id};
 use crate::extent::{Extent, Shape, Statements};
@@ -8,7 +9,7 @@ use crate::source::{Diagnostic, Span};
 /// A stage of a region.
 #[derive(Debug, Clone)]
 pub struct Stage {
-    /// What the user said of it.
+    /// Its annotation.
     pub annotation: Annotation,
     /// Its statement.
     pub body: Span,
@@ -17,32 +18,32 @@ pub struct Stage {
 /// A region.
 #[derive(Debug, Clone)]
 pub struct Region {
-    /// What the user said of it.
+    /// Its annotation.
     pub annotation: Annotation,
     /// Its statement.
     pub body: Span,
     /// Its stages, in order.
     pub stages: Vec<Stage>,
-    /// The block that the stages stand in.
+    /// The block that contains the stages.
     pub block: Span,
 }
 
 impl Region {
-    /// From the first stage's annotation to the last stage's end.
+    /// The text from the annotation of the first stage to the end of the last stage.
     pub fn staged(&self) -> Span {
         let first = self.stages.first().map_or(self.body.start, |stage| stage.annotation.span.start);
         first..self.stages.last().map_or(self.body.end, |stage| stage.body.end)
     }
 }
 
-/// An annotation with the statement that it marks.
+/// An annotation, and the statement that it marks.
 struct Marked {
     annotation: Annotation,
     extent: Extent,
     body: Span,
 }
 
-/// Puts the annotations of a file together.
+/// Builds the regions of a file from its annotations.
 pub fn regions(
     text: &str,
     tokens: &[Token],
@@ -86,7 +87,7 @@ pub fn regions(
         .zip(&belongs)
         .filter(|(marked, belongs)| marked.annotation.id == Id::Stage && !**belongs)
     {
-        // Its region may have been refused.
+        // If an error was reported before, it may be that of the stage's region.
         if said.iter().any(|said| said.span.start < stage.annotation.span.start) {
             continue;
         }
@@ -117,7 +118,7 @@ fn mark(
     if annotation.id == Id::ToStream && matches!(extent.shape, Shape::Choice | Shape::Simple) {
         said.push(Diagnostic::error(
             annotation.span.clone(),
-            "`spar::ToStream` marks a loop or a block, and this is none",
+            "`spar::ToStream` marks a loop or a block, and this is neither",
             "put the annotation in front of `for`, `while`, `do` or `{`",
         ));
         return None;
@@ -136,7 +137,7 @@ fn assemble(
 ) -> Option<Region> {
     let before = said.len();
     if stages.is_empty() {
-        // A stage that was refused has been told of.
+        // A stage that was rejected has been reported already.
         let is_refused =
             annotations.iter().any(|other| other.id == Id::Stage && region.body.contains(&other.span.start))
                 || said.iter().any(|said| region.body.contains(&said.span.start));
@@ -173,7 +174,7 @@ fn assemble(
                 .any(|token| brackets(&token));
             let (message, help) = if leaves {
                 (
-                    "the stages of a region stand in different blocks",
+                    "the stages of a region are in different blocks",
                     "let one stage follow the other in the same block",
                 )
             } else {
@@ -199,7 +200,7 @@ fn assemble(
     {
         said.push(Diagnostic::error(
             region.stages[0].annotation.span.clone(),
-            "the stages of a region stand in a block",
+            "the stages of a region must be in a block",
             "put braces around the body of the loop",
         ));
         return None;
@@ -207,7 +208,7 @@ fn assemble(
     Some(region)
 }
 
-/// The innermost `{ ... }` around a token, or the region's whole statement.
+/// The innermost `{ ... }` around a token. If it begins before the region, the whole statement of the region.
 fn block_around(tokens: &[Token], at: usize, region: &Span) -> Option<Span> {
     let mut depth = 0usize;
     let open = tokens[..at].iter().rev().filter(|token| !token.in_directive).find(|token| {

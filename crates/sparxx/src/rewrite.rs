@@ -1,7 +1,7 @@
-//! Writes the C++ that is compiled: the stages become lambdas in their places, the loop stays a loop.
+//! Writes the C++ that is compiled. The stages become lambdas in their places, and the loop stays a loop.
 //!
-//! No statement leaves its line, and what is inserted is on lines that were there: messages and debuggers show the user's
-//! file.
+//! Every statement stays on its line, and insertions add no lines. So messages and debuggers show the lines
+//! of the user's file.
 
 use std::fmt::Write as _;
 
@@ -13,23 +13,24 @@ use crate::places::Places;
 use crate::region::{Region, Stage};
 use crate::source::{Source, Span};
 
-/// A piece of the text and what it becomes.
+/// A part of the text, and the text that replaces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Edit {
     span: Span,
     text: String,
 }
 
-/// Whether lambdas of methods whose class the file does not show capture `this`.
+/// Whether lambdas capture `this` in a function `A::f` of which the file does not show whether it is a
+/// method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guess {
-    /// They do.
+    /// The lambdas capture `this`.
     Method,
-    /// They do not.
+    /// The lambdas do not capture `this`.
     Function,
 }
 
-/// Writes regions over the text.
+/// Returns the text with its regions translated.
 pub fn rewrite(
     source: &Source,
     names: &Names,
@@ -58,13 +59,13 @@ pub fn rewrite(
     text
 }
 
-/// A path as it stands between quotes.
+/// A path, escaped for use between quotes.
 fn quoted(path: &str) -> String {
     path.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-/// The header comes in front of the declaration with the first region: macros that headers look at have been defined
-/// there.
+/// Includes the header in front of the declaration that contains the first region. There, all macros that the
+/// headers depend on have been defined.
 fn include(source: &Source, names: &Names, region: &Region) -> Edit {
     let at = region.annotation.span.start;
     let top = names.top.iter().find(|top| top.contains(&at)).map_or(0, |top| top.start);
@@ -87,7 +88,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// `[[...]]` becomes this text, on as many lines.
+    /// Replaces an annotation `[[...]]` by `text`, and keeps the number of lines.
     fn replace(&self, span: &Span, text: String) -> Edit {
         let lines = self.source.text[span.clone()].matches('\n').count();
         Edit { span: span.clone(), text: text + &"\n".repeat(lines) }
@@ -112,7 +113,7 @@ impl Writer<'_> {
         edits.push(Edit { span: end..end, text });
     }
 
-    /// What is in front of the loop.
+    /// The text in front of the loop.
     fn opening(&self) -> String {
         let (number, options) = (self.number, self.options);
         let (line, _) = self.source.position(self.region.annotation.span.start);
@@ -131,7 +132,7 @@ impl Writer<'_> {
         text + "try { "
     }
 
-    /// What is in front of the first stage: the item's type, which is known here.
+    /// The text in front of the first stage. It has the type of the item, which is known there.
     fn first_stage(&self) -> String {
         let fields = self.places.fields.iter().map(|field| format!("decltype({})", field.name));
         let fields: Vec<String> = fields.collect();
@@ -142,7 +143,7 @@ impl Writer<'_> {
         )
     }
 
-    /// What is in front of a stage's statement.
+    /// The text in front of a stage's statement.
     fn stage(&self, at: usize, stage: &Stage) -> String {
         let number = self.number;
         let replicas = match &stage.annotation.replicas {
@@ -185,7 +186,7 @@ impl Writer<'_> {
         text
     }
 
-    /// What is behind the last stage: the item goes on its way.
+    /// The text behind the last stage, which sends the item.
     fn send(&self) -> String {
         let number = self.number;
         let give = |field: &crate::places::Field| {

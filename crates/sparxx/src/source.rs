@@ -1,30 +1,30 @@
-//! The user's file, and what is said about it.
+//! The user's file, and the errors and warnings about it.
 
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// A stretch of the text, in bytes.
+/// A part of the text, in bytes.
 pub type Span = Range<usize>;
 
 /// The text of a C++ file.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// As messages and `#line` name it.
+    /// The name of the file, as in messages and in `#line`.
     pub name: String,
-    /// What is in it.
+    /// The content of the file.
     pub text: String,
     line_starts: Vec<usize>,
 }
 
 impl Source {
-    /// A file with this text.
+    /// Creates a file with this text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
         let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         Self { name: name.into(), text, line_starts }
     }
 
-    /// The line and the column of a byte, both from 1 on; a column is a byte, as compilers count.
+    /// The line and the column of a byte, both counted from 1. Columns are counted in bytes, as compilers do.
     pub fn position(&self, at: usize) -> (usize, usize) {
         let line = self.line_starts.partition_point(|&start| start <= at);
         (line, at + 1 - self.line_starts[line - 1])
@@ -38,40 +38,40 @@ impl Source {
     }
 }
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The file is translated all the same.
+    /// The file is translated nevertheless.
     Warning,
     /// The file is not translated.
     Error,
 }
 
-/// Something to be said about a place in the file.
+/// An error or a warning about a place in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// Whether it is an error or a warning.
     pub severity: Severity,
-    /// Where it is.
+    /// The place in the file.
     pub span: Span,
-    /// What is wrong.
+    /// The message: what is wrong.
     pub message: String,
-    /// What to do.
+    /// The help: what to do.
     pub help: String,
 }
 
 impl Diagnostic {
-    /// An error: what is wrong, and what to do.
+    /// Creates an error that says what is wrong, and what to do.
     pub fn error(span: Span, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { severity: Severity::Error, span, message: message.into(), help: help.into() }
     }
 
-    /// A warning: what is strange, and what to do.
+    /// Creates a warning that says what is strange, and what to do.
     pub fn warning(span: Span, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(span, message, help) }
     }
 
-    /// As compilers show it: the place, the line, and a caret under it.
+    /// The diagnostic in the form of compilers: the place, the line, and a caret under the place.
     pub fn render(&self, source: &Source) -> String {
         let (line, column) = source.position(self.span.start);
         let kind = match self.severity {
@@ -82,7 +82,7 @@ impl Diagnostic {
         let _ = writeln!(shown, "{}:{line}:{column}: {kind}: {}", source.name, self.message);
         let text = source.line(line);
         let _ = writeln!(shown, "{line:>5} | {text}");
-        // Tabs stay tabs, so that the caret stands where it belongs.
+        // Tabs stay tabs, so that the caret is at the right position.
         let lead = text.get(..column - 1).unwrap_or("");
         let lead: String = lead.chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         let rest = text.get(column - 1..).unwrap_or("");

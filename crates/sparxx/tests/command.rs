@@ -1,4 +1,4 @@
-//! The program as a compiler: its words, its status, its files.
+//! The program as a compiler: its arguments, its exit status, and its files.
 
 use std::ffi::OsString;
 use std::fs;
@@ -29,7 +29,7 @@ fn project() -> tempfile::TempDir {
     fs::create_dir(folder.path().join("tmp")).expect("a folder");
     fs::write(folder.path().join("src/main.cpp"), PROGRAM).expect("a file");
     fs::write(folder.path().join("src/beside.h"), "#define COUNT 100\n").expect("a file");
-    // A header of the same name where the program is called is not the one that is meant.
+    // A header of the same name in the working directory must not be used.
     fs::write(folder.path().join("beside.h"), "#error wrong\n").expect("a file");
     folder
 }
@@ -69,7 +69,7 @@ fn the_compilers_errors_are_at_the_users_place_and_its_status_is_ours() {
     let output = output.expect("it runs");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    // The column is that of the translation, the line and the text are the user's.
+    // The column is that of the translation. The line and the text are those of the user's file.
     assert!(said.contains("src/wrong.cpp:8:") && said.contains("unknown_name"), "{said}");
     assert!(!folder.path().join("wrong.o").exists() && is_empty(&tmp));
 }

@@ -1,9 +1,9 @@
-//! The C++ compiler of `CXX`, else `c++`, if there is one, and the translator that was built for the tests.
+//! The C++ compiler, which is that of `CXX` or `c++`, and the translator that was built for the tests.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// A command of the compiler; if there is none, says what is skipped.
+/// A command of the compiler. If there is no compiler, prints what is skipped.
 pub fn compiler() -> Option<Command> {
     let words = std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
     let mut words = words.split_whitespace();
@@ -33,7 +33,7 @@ pub fn run(command: &mut Command) -> Output {
     output
 }
 
-/// What a program prints.
+/// The output of a program.
 #[track_caller]
 pub fn printed(command: &mut Command) -> String {
     String::from_utf8(run(command).stdout).expect("programs print UTF-8")

@@ -10,7 +10,7 @@ fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the package is in `crates`")
 }
 
-/// Whether the compiler finds a header; else says what is skipped.
+/// Whether the compiler finds a header. If it does not, prints what is skipped.
 fn has_header(header: &str, package: &str) -> bool {
     let Some(mut compiler) = compiler() else { return false };
     let check = compiler.args(["-E", "-x", "c++", "-include", header, "/dev/null"]).stdout(Stdio::null());

@@ -1,4 +1,4 @@
-//! The translator: what it refuses, what it gives, and what the program does.
+//! Tests of the translator: its errors, its translations, and the program.
 
 mod command;
 mod compiler;

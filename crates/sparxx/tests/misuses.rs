@@ -1,11 +1,11 @@
-//! What is refused, and with which words: `misuses.txt` has a case for each, with the lines that are said.
+//! The errors of the translator. `misuses.txt` has a case for each, with its messages.
 
 use sparxx::analyse;
 use sparxx::source::Source;
 
 const CASES: &str = include_str!("misuses.txt");
 
-/// What is said of a file, a line for each message.
+/// The messages for a file, one a line.
 fn said(code: &str) -> String {
     let source = Source::new("x.cpp", code);
     let analysis = analyse(&source);

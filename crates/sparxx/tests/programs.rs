@@ -1,4 +1,4 @@
-//! Annotated programs print what they print without annotations.
+//! Annotated programs print the same as without annotations.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! What a translation keeps, whatever the file: its lines, and every annotation.
+//! A translation of any file keeps its lines, and translates or reports every annotation.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use sparxx::{analyse, lexer};
 const CONSTRUCTS: &str = include_str!("programs/constructs.cpp");
 const MISUSES: &str = include_str!("misuses.txt");
 
-/// A small generator of random numbers (Marsaglia's xorshift), so that a failure can be found again.
+/// A small generator of random numbers (Marsaglia's xorshift), so that a failure can be repeated.
 struct Random(u64);
 
 impl Random {
@@ -22,7 +22,7 @@ impl Random {
     }
 }
 
-/// Translates, if nothing is wrong.
+/// Translates a file, if it has no errors.
 fn translated(code: &str) -> Option<String> {
     let source = Source::new("x.cpp", code);
     let analysis = analyse(&source);
@@ -40,7 +40,7 @@ fn annotations(code: &str) -> usize {
         .count()
 }
 
-/// No annotation is left, and no message is missing: each is translated or told of.
+/// Whether each annotation was translated or reported.
 fn is_no_silent_miss(code: &str) -> bool {
     let source = Source::new("x.cpp", code);
     let analysis = analyse(&source);
@@ -63,7 +63,7 @@ fn every_statement_stays_on_its_line() {
     let users: Vec<&str> = CONSTRUCTS.lines().skip(line - 1).collect();
     let ours: Vec<&str> = below.lines().collect();
     assert_eq!(users.len(), ours.len());
-    // A user's line is there as it was, but for annotations and what drops an item.
+    // Each line of the user is unchanged, except for annotations and for statements that drop an item.
     let kept = users.iter().zip(&ours).filter(|(user, our)| our.contains(user.trim())).count();
     let changed: Vec<&&str> = users
         .iter()
@@ -95,7 +95,7 @@ fn every_annotation_is_translated_or_told_of() {
     assert!(pieces.iter().all(|piece| is_no_silent_miss(piece)));
 }
 
-/// `SPARXX_FUZZ_SECONDS` says for how long; without it the test is over soon.
+/// `SPARXX_FUZZ_SECONDS` sets the time in seconds. The default is 2 seconds.
 #[test]
 fn mutated_files_neither_panic_nor_hang_nor_hide_an_annotation() {
     let seconds = std::env::var("SPARXX_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2);

@@ -1,16 +1,18 @@
-//! From a plan and the code beside it to a line.
+//! Makes a line from a plan and the code beside it.
 //!
-//! The code of a stream is a chain of [`Upstream`]s, from the sink to the source. Each connects itself in front of the
-//! node that takes what it gives, and asks the plan how: in which domain, by a call or through a lane, on which threads.
-//! The nodes so come into being from the sink to the source, and are put into the order of the plan at the end.
+//! The code of a stream is a chain of [`Upstream`]s, from the sink to the source. Each of them connects
+//! itself in front of the node that takes its items. It asks the plan how: in which domain, by a call or
+//! through a lane, and on which threads. The nodes are therefore created from the sink to the source, and are
+//! sorted into the plan's order at the end.
 
 use std::ops::Range;
 
-use anabranch_plan::{Burst, EdgeKind, Executor, NodeId, Placement, Plan, Role};
-use anabranch_record::lane::{Domain, Exit, Indices};
+use anabranch_plan::{Burst, EdgeKind, Executor, Node, NodeId, Placement, Plan, Role};
+use anabranch_record::lane::{Domain, Exit, Indices, Outlet, WINDOW_LIMIT};
 use anabranch_record::sync::Arc;
 use anabranch_record::{EventCount, Word};
 
+use super::behind::Behind;
 use super::counter::Counter;
 use super::end::LineEnd;
 use super::failure::ErrorSlot;
@@ -18,7 +20,7 @@ use super::gate::Gate;
 use super::head::Head;
 use super::hop::{Claims, Parallel};
 use super::input::{Drain, Input, Lane};
-use super::line::{Drive, Farm, Line, Place, SerialNode, Station};
+use super::line::{Drive, Farm, Line, Place, PlaceUnit, SerialNode, Station};
 use super::measures::{Crossing, Mark};
 use super::push::{Out, Push};
 use super::reindex::Reindex;
@@ -28,41 +30,48 @@ use super::scales::Weigher;
 use super::site::{Site, Spot};
 use crate::progress::Reporter;
 
-/// A line in the making.
+/// A line that is being built.
 pub(crate) struct Assembly<'run> {
     pub(crate) run: Arc<Run>,
     pub(crate) plan: Plan,
     domains: Vec<Ends>,
-    /// For each node, where the thread of its own waits, if it has one.
+    /// For each node, the event at which its dedicated thread waits, if it has such a thread. Empty if no
+    /// node has one.
     own: Vec<Option<Arc<EventCount>>>,
-    places: Vec<(usize, Place<'run>)>,
+    places: Vec<Place<'run>>,
     /// The source of the inline executor.
     pub(super) drive: Option<Box<dyn Drive + 'run>>,
 }
 
-/// The two ends of a domain, until nodes take them, and what nodes share.
+/// A domain's two ends, until nodes take them, and the state that its nodes share.
 struct Ends {
     domain: Arc<Domain>,
     indices: Option<Indices>,
     exit: Option<Exit>,
-    /// How the domain's source is told of room, with the word of its baton. The inline executor has nobody to tell.
+    /// Tells the domain's source that the window has room. `None` in the inline executor, where no thread
+    /// waits.
     notice: Option<RoomNotice>,
+    /// The id of the node that opens the domain.
     opened_by: usize,
 }
 
-/// The events of the nodes that have threads of their own, by node. `outside` is the event of a source whose items come
-/// from outside, which is rung there too.
+/// The events of the nodes that have dedicated threads, by node. Empty if no node has one. `outside` is the
+/// event of a source whose items come from outside the run: the threads that post items notify it too.
 pub(crate) fn own_events(plan: &Plan, outside: Option<&Arc<EventCount>>) -> Vec<Option<Arc<EventCount>>> {
     let event = |role: Role| match outside {
         Some(event) if role == Role::Source => Arc::clone(event),
         _ => Arc::new(EventCount::new()),
     };
-    let is_own = |placement: Placement| placement == Placement::Dedicated;
-    plan.nodes.iter().map(|node| is_own(node.placement).then(|| event(node.role))).collect()
+    let is_own = |node: &Node| node.placement == Placement::Dedicated;
+    if !plan.nodes.iter().any(is_own) {
+        return Vec::new();
+    }
+    plan.nodes.iter().map(|node| is_own(node).then(|| event(node.role))).collect()
 }
 
 impl<'run> Assembly<'run> {
-    /// Of a plan whose first domain has at most `most` items. `own` is of [`own_events`].
+    /// Begins to build a line of `plan`. The source gives at most `most` items. `own` is the result of
+    /// [`own_events`].
     pub(crate) fn new(
         run: Arc<Run>,
         plan: Plan,
@@ -78,9 +87,9 @@ impl<'run> Assembly<'run> {
     }
 
     fn open(&self, number: usize, most: Option<usize>) -> Ends {
-        // One index more than items: the end of the stream has one too.
+        // One index more than there are items, because the end of the stream has an index too.
         let most = most.filter(|_| number == 0).map_or(usize::MAX, |items| items.saturating_add(1));
-        let (indices, exit) = Domain::open(self.plan.domains[number].window.min(most));
+        let (indices, exit) = Domain::open(self.plan.domains[number].window.min(most).min(WINDOW_LIMIT));
         let domain = Arc::clone(indices.domain());
         let opened_by = self.plan.opener(number).map_or(0, |id| id.0);
         if self.is_inline() {
@@ -94,7 +103,8 @@ impl<'run> Assembly<'run> {
         Ends { domain, indices: Some(indices), exit: Some(exit), notice, opened_by }
     }
 
-    /// Whether everything runs on the calling thread, each item to its end before the next.
+    /// Whether the inline executor runs the plan: on the calling thread, each item to the sink before the
+    /// next.
     pub(super) fn is_inline(&self) -> bool {
         self.plan.settings.executor == Executor::Inline
     }
@@ -109,12 +119,17 @@ impl<'run> Assembly<'run> {
         self.domain_of(edge.from.0)
     }
 
-    /// The event on which whoever runs serial node `id` waits.
-    fn event_of(&self, id: usize) -> Arc<EventCount> {
-        Arc::clone(self.own[id].as_ref().unwrap_or(&self.run.event))
+    /// The event at which the dedicated thread of node `id` waits, if it has one.
+    fn own_event(&self, id: usize) -> Option<&Arc<EventCount>> {
+        self.own.get(id)?.as_ref()
     }
 
-    /// Where node `id` stands.
+    /// The event at which the threads that run serial node `id` wait.
+    fn event_of(&self, id: usize) -> Arc<EventCount> {
+        Arc::clone(self.own_event(id).unwrap_or(&self.run.event))
+    }
+
+    /// The site of node `id`.
     fn site(&self, id: usize) -> Site {
         let node = &self.plan.nodes[id];
         let ends = &self.domains[node.domain];
@@ -126,7 +141,7 @@ impl<'run> Assembly<'run> {
             opened_by: ends.opened_by,
             in_time: !keeps_order,
             gives_arrivals: !keeps_order && node.gives_arrivals(),
-            is_dedicated: self.own[id].is_some(),
+            is_dedicated: self.own_event(id).is_some(),
             domain: Arc::clone(&ends.domain),
         }
     }
@@ -149,26 +164,26 @@ impl<'run> Assembly<'run> {
         let exit = self.take_exit(number);
         let ends = &self.domains[number];
         let notice = ends.notice.clone();
-        // The inline executor times items where it pulls them.
+        // The inline executor measures the time of an item at its source.
         let measures = self.run.measures().filter(|_| !self.is_inline());
         let mark = Mark::new(measures, ends.opened_by, 0);
         LineEnd::new(exit, notice, mark, reporter, &self.run)
     }
 
     fn notice(&self, number: usize) -> &RoomNotice {
-        self.domains[number].notice.as_ref().expect("threads are told of room")
+        self.domains[number].notice.as_ref().expect("the domain of a run with threads has a room notice")
     }
 
     fn take_exit(&mut self, number: usize) -> Exit {
         self.domains[number].exit.take().expect("a domain has one exit")
     }
 
-    /// The exit of the domain before node `id`, which begins another.
+    /// Takes the exit of the domain before node `id`. Node `id` begins another domain.
     pub(super) fn exit_before(&mut self, id: usize) -> Exit {
         self.take_exit(self.domain_before(id))
     }
 
-    /// The port that makes the indices of the domain that node `id` begins.
+    /// Takes the port that makes the indices of the domain that node `id` begins.
     pub(super) fn indices_of(&mut self, id: usize) -> Indices {
         let number = self.domain_of(id);
         self.domains[number].indices.take().expect("a domain has one source")
@@ -179,25 +194,26 @@ impl<'run> Assembly<'run> {
         Arc::clone(&self.notice(self.domain_of(id)).word)
     }
 
-    /// The conditions that the source waits for in addition to room.
+    /// The gate of the domain that node `id` begins, if its source waits for more than room.
     pub(super) fn gate_of(&self, id: usize) -> Option<Arc<Gate>> {
         self.notice(self.domain_of(id)).gate.clone()
     }
 
-    /// A lane of the domain before node `id`, read to the exit of that domain.
+    /// The drain by which node `id` reads `lane` and gives the indices back to the domain before.
     pub(super) fn drain_before<S: Send>(&mut self, id: usize, lane: Lane<S>) -> Drain<S> {
         let before = self.domain_before(id);
         let exit = self.take_exit(before);
         Drain::new(lane, exit, self.notice(before).clone())
     }
 
-    /// The measurement of indices that go from the domain before node `id` into its own, if the run is reported.
+    /// Measures the indices that leave the domain before node `id` and enter its own. `None` if the run is
+    /// not measured.
     pub(super) fn crossing(&self, id: usize) -> Option<Crossing> {
         let (ends, opens) = (&self.domains[self.domain_before(id)], &self.domains[self.domain_of(id)]);
         Crossing::new(self.run.measures(), ends.opened_by, opens.opened_by)
     }
 
-    /// The limits of the claims of the unit with these nodes.
+    /// The limits of the claims of the parallel unit whose nodes are `ids`.
     pub(super) fn claims(&self, ids: Range<usize>) -> Claims {
         let input = self.plan.inputs(NodeId(ids.start)).next().map(|edge| edge.kind);
         let burst = match input {
@@ -207,7 +223,21 @@ impl<'run> Assembly<'run> {
         Claims::new(self.plan.nodes[ids].iter().filter_map(|node| node.replicas).min(), burst)
     }
 
-    /// Where serial node `giver` puts what it gives to `taker`: into a call, or into a lane that the taker reads.
+    /// The id of the first node of the unit to which node `id` belongs.
+    pub(super) fn first_of_unit(&self, id: usize) -> usize {
+        self.unit_of(id).start
+    }
+
+    /// The nodes of the unit to which node `id` belongs.
+    pub(super) fn unit_of(&self, id: usize) -> Range<usize> {
+        let nodes = &self.plan.nodes;
+        let is_other = |node: &Node| node.unit != nodes[id].unit;
+        let start = nodes[..id].iter().rposition(is_other).map_or(0, |at| at + 1);
+        start..nodes[id..].iter().position(is_other).map_or(nodes.len(), |at| id + at)
+    }
+
+    /// Joins serial node `giver` to `taker`, as the plan says: by a call, or through a lane that the taker
+    /// reads. Returns the output of the giver.
     pub(super) fn after_serial<S: Send + 'run>(
         &mut self,
         giver: usize,
@@ -226,7 +256,7 @@ impl<'run> Assembly<'run> {
         Out::Lane(writer, event)
     }
 
-    /// Puts `taker` behind the parallel unit whose first node is `unit`, which writes `lane`.
+    /// Makes `taker` read `lane`, which the parallel unit with the first node `unit` writes.
     pub(super) fn after_parallel<S: Send + 'run>(
         &mut self,
         unit: usize,
@@ -237,24 +267,26 @@ impl<'run> Assembly<'run> {
         self.read(taker, lane);
     }
 
-    /// Where the inline executor puts what a parallel unit gives. If its results may come in any order, the indices behind
-    /// it are those of another domain, here too.
+    /// Joins a parallel unit to `taker` in the inline executor. `last` is the last node of the unit. Returns
+    /// the output of the unit. If the unit's results may come in any order, a new domain begins behind it, in
+    /// this executor too.
     pub(super) fn after_unit_inline<S: Send + 'run>(
         &mut self,
         last: usize,
         taker: Taker<'run, S>,
     ) -> Out<'run, S> {
         let (before, behind) = (self.domain_of(last), self.domain_of(taker.id));
+        let goes_on = self.plan.nodes[last].unit == self.plan.nodes[taker.id].unit;
         let out = self.after_serial(last, taker);
-        let begins_here = self.plan.nodes[last].gives_arrivals();
-        // A taker that makes the indices of the domain behind itself has them already.
+        let begins_here = self.plan.nodes[last].gives_arrivals() && !goes_on;
+        // If the taker makes the indices of the new domain, it has taken them already.
         match self.domains[behind].indices.take_if(|_| begins_here) {
             Some(indices) => Out::Call(Box::new(Reindex::new(self.take_exit(before), indices, out))),
             None => out,
         }
     }
 
-    /// Makes `taker` read a lane.
+    /// Makes `taker` read `lane`.
     fn read<S: Send + 'run>(&mut self, taker: Taker<'run, S>, lane: Lane<S>) {
         let Taker { id, end } = taker;
         match end {
@@ -288,61 +320,54 @@ impl<'run> Assembly<'run> {
     }
 
     fn station(&mut self, id: usize, node: impl SerialNode + Send + 'run, is_source: bool) {
-        let own = self.own[id].clone();
-        self.places.push((id, Place::Serial(Station { node: Box::new(node), own, is_source })));
+        let own = self.own_event(id).cloned();
+        self.place(id, PlaceUnit::Serial(Station { node: Box::new(node), own, is_source }));
     }
 
     /// Adds the parallel unit whose first node is `id`.
     pub(super) fn parallel(&mut self, id: usize, hop: impl Parallel + Send + 'run) {
-        self.places.push((id, Place::Parallel(Farm { hop: Box::new(hop), before: 0, behind: 0 })));
+        self.place(id, PlaceUnit::Parallel(Farm { hop: Box::new(hop), before: 0, behind: 0 }));
     }
 
-    /// The line, once every node is in it, and the plan.
+    fn place(&mut self, id: usize, unit: PlaceUnit<'run>) {
+        self.places.push(Place { id, unit, links: 0..0 });
+    }
+
+    /// Puts the places into the order of the plan and links them. Returns the line and the plan.
     pub(crate) fn finish(self) -> (Line<'run>, Plan) {
         let Self { plan, mut places, .. } = self;
-        places.sort_unstable_by_key(|&(id, _)| id);
-        let (ids, mut places): (Vec<usize>, Vec<Place<'run>>) = places.into_iter().unzip();
-        let place_of = |id: NodeId| ids.partition_point(|&first| first <= id.0) - 1;
+        places.sort_unstable_by_key(|place| place.id);
+        let place_of = |id: NodeId| places.partition_point(|place| place.id <= id.0) - 1;
         let mut links = Vec::with_capacity(plan.edges.len());
         for edge in plan.edges.iter().filter(|edge| edge.kind.is_lane()) {
             links.push((place_of(edge.from), place_of(edge.to)));
         }
-        links.sort_unstable();
-        for (at, place) in places.iter_mut().enumerate() {
-            if let Place::Parallel(farm) = place {
-                let link = |end: fn(&(usize, usize)) -> (usize, usize)| {
-                    links.iter().map(end).find(|&(here, _)| here == at).map(|(_, there)| there)
-                };
-                farm.before = link(|&(from, to)| (to, from)).expect("a parallel unit takes items");
-                farm.behind = link(|&(from, to)| (from, to)).expect("a parallel unit gives items");
-            }
-        }
-        (Line { places, ids, links }, plan)
+        (Line::new(places, links), plan)
     }
 
-    /// The source of the inline executor, and the plan.
+    /// Returns the source, for the inline executor, and the plan.
     pub(crate) fn finish_inline(self) -> (Box<dyn Drive + 'run>, Plan) {
         (self.drive.expect("a stream begins with a source"), self.plan)
     }
 }
 
-/// The node that takes what another one gives, while a line is built: from the sink to the source, because a node
-/// that gives must know the node that takes.
+/// The node that takes the items of another one, while a line is built. A line is built from the sink to the
+/// source, because the node that gives items must know the node that takes them.
 pub(crate) struct Taker<'run, S: Send> {
-    /// Its id in the plan.
+    /// The node's id in the plan.
     pub(crate) id: usize,
     pub(crate) end: End<'run, S>,
 }
 
-/// How a node takes.
+/// How a node takes its items.
 pub(crate) enum End<'run, S: Send> {
-    /// Cell by cell, in order: the plan says whether by a call or through a lane.
+    /// Cell by cell, in order. The plan says whether they come by a call or through a lane.
     Push(Box<dyn Push<S> + 'run>),
-    /// It reads a lane in a way of its own.
+    /// From a lane that the node reads itself.
     Read(Box<dyn Read<S> + 'run>),
 }
 
-impl<'run, S: Send> Taker<'run, S> {
+impl<'run, S: Send + 'run> Taker<'run, S> {
     pub(crate) fn push(id: usize, push: impl Push<S> + 'run) -> Self {
         Self { id, end: End::Push(Box::new(push)) }
     }
@@ -350,19 +375,51 @@ impl<'run, S: Send> Taker<'run, S> {
     pub(crate) fn read(id: usize, read: impl Read<S> + 'run) -> Self {
         Self { id, end: End::Read(Box::new(read)) }
     }
+
+    /// Puts the taker behind a parallel unit whose results go to `outlet`. Returns both unchanged if the
+    /// taker is not a parallel unit.
+    pub(super) fn behind(
+        self,
+        assembly: &mut Assembly<'run>,
+        outlet: Outlet,
+    ) -> Result<Box<dyn Behind<S> + 'run>, (Self, Outlet)> {
+        match self.end {
+            End::Read(read) if read.is_unit() => Ok(read.behind(assembly, outlet)),
+            end => Err((Self { id: self.id, end }, outlet)),
+        }
+    }
+
+    /// Whether the taker is a parallel unit.
+    pub(super) fn is_unit(&self) -> bool {
+        matches!(&self.end, End::Read(read) if read.is_unit())
+    }
 }
 
-/// A node that reads a lane in a way of its own.
+/// A node that reads its lane itself: a parallel unit, or a spreading stage.
 pub(crate) trait Read<S: Send> {
-    /// Becomes part of the line, with `lane` before it.
+    /// Adds the node to the line, behind `lane`.
     fn read<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, lane: Lane<S>)
     where
         Self: 'run;
+
+    /// Whether the node is a parallel unit, which can also be put [behind](Self::behind) another one.
+    fn is_unit(&self) -> bool {
+        false
+    }
+
+    /// Puts the node behind another parallel unit. The last of these units puts its results into a lane of
+    /// `outlet`.
+    fn behind<'run>(self: Box<Self>, _: &mut Assembly<'run>, _: Outlet) -> Box<dyn Behind<S> + 'run>
+    where
+        Self: 'run,
+    {
+        unreachable!("only parallel units are composed")
+    }
 }
 
-/// Everything up to a node whose results are `S`, erased. It is the code beside the plan, which says how it runs.
+/// The code of a node whose results are `S`, and of all nodes before it. The plan says how the code runs.
 pub(crate) trait Upstream<S: Send>: Send {
-    /// The same, with what it gives weighed. Only a source is weighed.
+    /// Returns the same code with its items weighed. Only a source is weighed.
     fn weighed<'w>(self: Box<Self>, _: Weigher<'w, S>) -> Box<dyn Upstream<S> + 'w>
     where
         Self: 'w,
@@ -370,7 +427,7 @@ pub(crate) trait Upstream<S: Send>: Send {
         unreachable!("only a source is weighed")
     }
 
-    /// Becomes part of a line, in front of `taker`.
+    /// Adds the nodes to the line, in front of `taker`.
     fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, S>)
     where
         Self: 'run;

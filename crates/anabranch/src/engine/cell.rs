@@ -1,4 +1,4 @@
-//! One cell through one node: the same code for every executor.
+//! Takes one cell through one node. Every executor uses this code.
 
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,6 +10,7 @@ use super::site::Spot;
 use crate::flow::{Flow, Halt};
 use crate::serial::Serial;
 use crate::shape::Shape;
+use crate::unit::Apply;
 
 /// How many items a cell holds.
 #[inline]
@@ -20,10 +21,11 @@ pub(crate) fn items_in<S: Shape, T: Send>(cell: &Cell<S::Slot<T>>) -> u64 {
     }
 }
 
-/// Takes what a cell holds through `call`, which emits into what is gathered, and makes the cell of the result.
+/// Calls `call` with each item of a cell, and returns the cell of the results. `call` adds its results to the
+/// gather.
 ///
-/// A panic in `call` unwinds out of here, unless the result is a batch: then what was gathered before it is
-/// the part of the item that comes before the failure.
+/// A panic in `call` unwinds out of this function, unless the result is a batch. Then the panic becomes a
+/// stop, and the items that were gathered before it go on: the loop would have given them too.
 #[inline]
 pub(crate) fn through<A, B, T, U, E>(
     spot: &Spot<E>,
@@ -54,7 +56,7 @@ where
             let mut gather = B::gather::<U>(A::count::<T>(&slot));
             let stop = match each::<A, B, T, U, E>(spot, index, slot, &mut gather, &mut call) {
                 ControlFlow::Continue(()) => stop,
-                // This failure comes before the one that stopped the stream further up.
+                // The loop would have met this failure before the one that made the stop.
                 ControlFlow::Break(earlier) => earlier,
             };
             Cell::Stop(B::slot(gather), stop)
@@ -62,7 +64,8 @@ where
     }
 }
 
-/// Calls `call` with each item of a slot. Breaks with the kind of stop to put, the cause being noted.
+/// Calls `call` with each item of a slot. If the stream stops here, notes the cause and breaks with the kind
+/// of stop.
 #[inline]
 fn each<A, B, T, U, E>(
     spot: &Spot<E>,
@@ -94,8 +97,8 @@ where
     }
 }
 
-/// Notes why a stage halts, and says what kind of stop to put. Who has enough ends the stream in good order:
-/// for the stages behind it that is the end.
+/// Notes why a stage stops the stream, and returns the kind of stop to put. For the stages behind a stage
+/// that has had enough, the stream ends as if the source were exhausted.
 #[cold]
 fn note<E>(spot: &Spot<E>, index: u64, halt: Halt<E>) -> Stop {
     match halt {
@@ -110,7 +113,24 @@ fn note<E>(spot: &Spot<E>, index: u64, halt: Halt<E>) -> Stop {
     }
 }
 
-/// Takes a cell through a serial stage, with its last word at the end of the stream.
+/// Takes a cell through a parallel unit, with a worker's state of the unit.
+#[inline]
+pub(crate) fn through_unit<U: Apply<E>, E>(
+    spot: &Spot<E>,
+    index: u64,
+    cell: Cell<<U::From as Shape>::Slot<U::In>>,
+    unit: &U,
+    local: &mut U::Local,
+) -> Cell<<U::To as Shape>::Slot<U::Out>> {
+    through::<U::From, U::To, U::In, U::Out, E>(spot, index, cell, |item, gather| {
+        unit.apply(local, item, &mut |item| {
+            U::To::push(gather, item);
+            ControlFlow::Continue(())
+        })
+    })
+}
+
+/// Takes a cell through a serial stage. At the end of the stream, also calls the stage's `finish`.
 #[inline]
 pub(crate) fn through_serial<S, T, E, Op>(
     spot: &Spot<E>,
@@ -135,7 +155,8 @@ where
     }
 }
 
-/// The end of the stream at a serial stage: `slot` is what the stage gave at this index already.
+/// Calls a serial stage's `finish` at the end of the stream. `slot` has the items that the stage gave at this
+/// index before.
 #[cold]
 fn finish<S, T, E, Op>(
     spot: &Spot<E>,

@@ -1,4 +1,4 @@
-//! Time, as far as the executors look at it: in nanoseconds, a few times a claim.
+//! Clocks of the executors, in nanoseconds. They are read a few times a claim, never once an item.
 
 /// A moment.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +16,7 @@ impl Moment {
         }
     }
 
-    /// Nanoseconds from an earlier moment to this one.
+    /// The time from `earlier` to this moment, in nanoseconds; 0 if `earlier` is later.
     #[inline]
     pub(crate) fn since(self, earlier: Moment) -> u64 {
         #[cfg(not(any(loom, shuttle)))]
@@ -28,7 +28,8 @@ impl Moment {
         }
     }
 
-    /// Nanoseconds since this moment. Under a model checker no time ever passes, so that runs can be repeated.
+    /// The time since this moment, in nanoseconds. Under a model checker it is always 0, so that runs can be
+    /// repeated.
     #[inline]
     pub(crate) fn elapsed(self) -> u64 {
         #[cfg(not(any(loom, shuttle)))]
@@ -38,7 +39,7 @@ impl Moment {
     }
 }
 
-/// How long the calling thread has had a processor, in nanoseconds, where the system tells.
+/// How long the calling thread has had a processor, in nanoseconds. `None` where the system does not tell it.
 #[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
 pub(crate) fn processor_time() -> Option<u64> {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
@@ -50,15 +51,16 @@ pub(crate) fn processor_time() -> Option<u64> {
     None
 }
 
-/// A running mean of nanoseconds an item: three parts old, one part new. 0 means not yet measured.
+/// A running mean of the nanoseconds that an item takes. Each new measurement has a weight of one quarter. 0
+/// means that nothing was measured yet.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Mean(u64);
 
-/// The fraction bits of a mean, so that means of a few nanoseconds keep their precision.
-const FRACTION: u32 = 8;
+/// How many bits of a mean are a fraction of a nanosecond. They keep means of a few nanoseconds precise.
+const FRACTION_BITS: u32 = 8;
 
 impl Mean {
-    /// A mean kept as its bits in an atomic.
+    /// The mean whose bits were stored in an atomic.
     #[inline]
     pub(crate) fn from_bits(bits: u64) -> Self {
         Self(bits)
@@ -74,25 +76,25 @@ impl Mean {
         self.0 != 0
     }
 
-    /// Takes in `items` that took `nanos` in all.
+    /// Adds a measurement: `items` items took `nanos` nanoseconds together.
     #[inline]
     pub(crate) fn update(&mut self, nanos: u64, items: u64) {
         if items == 0 {
             return;
         }
-        let new = ((nanos << FRACTION) / items).max(1);
+        let new = ((nanos << FRACTION_BITS) / items).max(1);
         self.0 = if self.0 == 0 { new } else { (3 * self.0 + new) / 4 };
     }
 
-    /// How many items of this mean take `nanos`, rounded down; at least 1.
+    /// How many items `nanos` nanoseconds are enough for, rounded down; at least 1.
     #[inline]
     pub(crate) fn items_in(self, nanos: u64) -> u64 {
-        ((nanos << FRACTION) / self.0.max(1)).max(1)
+        ((nanos << FRACTION_BITS) / self.0.max(1)).max(1)
     }
 
-    /// Nanoseconds an item, rounded down.
+    /// The mean in nanoseconds, rounded down.
     #[inline]
     pub(crate) fn nanos(self) -> u64 {
-        self.0 >> FRACTION
+        self.0 >> FRACTION_BITS
     }
 }

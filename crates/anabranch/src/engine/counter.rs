@@ -1,4 +1,4 @@
-//! Counts of the cells that are pushed through a node.
+//! Counts the cells that are pushed through a node.
 
 use anabranch_record::sync::Arc;
 
@@ -7,25 +7,26 @@ use super::measures::{Measures, Tally};
 use super::run::Run;
 use super::site::Site;
 
-/// Counts the cells that are pushed through a node. It counts nothing unless the run is reported or watched.
+/// Counts the cells that are pushed through a node, if the run is reported or watched.
 pub(super) struct Counter {
     mode: Mode,
     is_inline: bool,
-    /// The counts that were not yet handed in.
+    /// The counts that were not handed in yet.
     tally: Tally,
 }
 
 enum Mode {
-    /// Nobody asks.
+    /// The run is not measured, so nothing is counted.
     Off,
-    /// The head of the unit asks after each serving, and reads the clock.
+    /// The head of the unit takes the counts after each serving, and reads the clock.
     Served,
-    /// The node reads the clock itself, for some of the items: the inline executor has no servings.
+    /// The node reads the clock itself, for some of the items, and hands its counts in. The inline executor
+    /// does this, because it has no servings.
     Alone(Arc<Run>, usize),
 }
 
 impl Counter {
-    /// The counter of node `id`, of a run of the inline executor or of another one.
+    /// Creates the counter of node `id`. `is_inline` says whether the inline executor runs the plan.
     pub(super) fn new(run: &Arc<Run>, id: usize, is_inline: bool) -> Self {
         let mode = match run.measures() {
             None => Mode::Off,
@@ -41,7 +42,7 @@ impl Counter {
         !matches!(self.mode, Mode::Off)
     }
 
-    /// Reads the clock before a call, if this one is measured.
+    /// Reads the clock before a call, if this call is to be timed.
     #[inline]
     pub(super) fn begin(&self) -> Option<Moment> {
         if self.is_on() { self.begin_measured() } else { None }
@@ -53,14 +54,14 @@ impl Counter {
         run.measures().filter(|measures| measures.weight() > 0).map(|_| Moment::now())
     }
 
-    /// Marks the calling thread as working in the node, for spans, until the guard is dropped. With other executors the
-    /// head of the unit does that, once a serving.
+    /// Enters the node's span until the guard is dropped, in the inline executor. In other executors the head
+    /// of the unit does this, once a serving.
     #[inline]
     pub(super) fn enter<'s>(&self, site: &'s Site) -> impl Sized + 's {
         (cfg!(feature = "tracing") && self.is_inline).then(|| site.enter())
     }
 
-    /// Counts what passed. If that was measured since it began, hands in what was counted.
+    /// Adds to the counts. If the call was timed, hands the counts in with the time since `began`.
     #[inline]
     pub(super) fn add(&mut self, began: Option<Moment>, tally: Tally) {
         if self.is_on() {

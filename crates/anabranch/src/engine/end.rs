@@ -1,4 +1,5 @@
-//! The end of a line: what happens behind the sink's code, the same for every type.
+//! The end of a line: the work that follows the sink's code for each item. It is the same for every item
+//! type.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,10 +13,11 @@ use super::run::Run;
 use super::site::Site;
 use crate::progress::Reporter;
 
-/// The end of a line: what happens there is the same for every type.
+/// The end of a line.
 pub(super) struct LineEnd<'run> {
     exit: Exit,
-    /// The source of the sink's domain is told of room. The inline executor has nobody to tell.
+    /// Tells the source of the sink's domain that the window has room. `None` in the inline executor, where
+    /// no thread waits.
     notice: Option<RoomNotice>,
     mark: Mark,
     reporter: Option<Reporter<'run>>,
@@ -34,7 +36,7 @@ impl<'run> LineEnd<'run> {
         Self { exit, notice, mark, reporter, run: Arc::clone(run), has_stopped: false }
     }
 
-    /// The item of this turn is through.
+    /// The sink is done with the item of this turn: gives its index back.
     #[inline(always)]
     pub(super) fn pass(&mut self, turn: &mut Turn) {
         let index = turn.index();
@@ -55,7 +57,8 @@ impl<'run> LineEnd<'run> {
         }
     }
 
-    /// The stream has stopped at this turn, with a cell that counts as an item or not.
+    /// The stream has stopped at this turn: ends the run. `is_item` says whether the cell that stopped it
+    /// counts as an item.
     #[cold]
     pub(super) fn stop(&mut self, turn: &Turn, is_item: bool, site: &Site) {
         let items = turn.index() + u64::from(is_item);
@@ -72,7 +75,7 @@ impl<'run> LineEnd<'run> {
     }
 }
 
-/// A run that was cancelled has no cell that stops it.
+/// A run that was cancelled has no cell that stops it, so the number of items is stored here.
 impl Drop for LineEnd<'_> {
     fn drop(&mut self) {
         if !self.has_stopped {

@@ -1,4 +1,4 @@
-//! A run of a plan, by the executor that the plan names.
+//! Runs a plan with the executor that the plan names.
 
 use anabranch_plan::{Executor, Plan};
 use anabranch_record::sync::Arc;
@@ -14,21 +14,22 @@ use crate::affinity::Processors;
 
 /// The parts of a run that are neither its plan nor its code.
 pub(crate) struct Means<'m> {
-    /// Whose threads help, if the plan says that a pool's do.
+    /// The crew whose threads help, if the plan's executor is a pool.
     pub(crate) crew: Option<&'m Crew>,
-    /// For each node, where the thread of its own waits: of [`own_events`](super::own_events).
+    /// For each node, the event at which its dedicated thread waits: the result of
+    /// [`own_events`](super::own_events).
     pub(crate) own: Vec<Option<Arc<EventCount>>>,
-    /// The source gives at most so many items.
+    /// The largest number of items that the source gives, if it is known.
     pub(crate) most: Option<usize>,
-    /// Called with the line and what runs it, to be there while it runs.
+    /// Watches the line while it runs. See [`Watch`].
     pub(crate) watch: Option<&'m Watch<'m>>,
 }
 
-/// Sees a line while the function that it is given runs.
+/// A function that watches a line. It gets the line and a function that runs the line, which it must call.
 pub(crate) type Watch<'m> = dyn Fn(&Line<'_>, &dyn Fn()) + 'm;
 
-/// Makes a line of `plan` and of what `code` connects, and runs it until its sink closes. Gives the plan back, and how many
-/// items were asked of the source.
+/// Makes a line of `plan` and of the nodes that `code` connects, and runs it until its sink closes. Returns
+/// the plan, and how many items were pulled from the source.
 pub(crate) fn execute<'run>(
     run: &Arc<Run>,
     plan: Plan,
@@ -43,7 +44,7 @@ pub(crate) fn execute<'run>(
         let (mut source, plan) = assembly.finish_inline();
         let _track = run.measures().map(Measures::on_track);
         let pulled = source.drive();
-        run.note_leftovers(source);
+        run.drop_leftovers(source);
         return (plan, pulled);
     }
     let (line, plan) = assembly.finish();
@@ -62,6 +63,6 @@ pub(crate) fn execute<'run>(
         None => work(),
     }
     let pulled = line.pulled();
-    run.note_leftovers(line);
+    run.drop_leftovers(line);
     (plan, pulled)
 }

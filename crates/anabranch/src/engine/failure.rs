@@ -1,17 +1,34 @@
-//! Reasons why a stream stops, and which of several failures counts.
+//! The reasons why a stream stops, and the choice of the failure that counts.
 
 use std::any::Any;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The reason why a stream stopped at an index.
 pub(crate) enum Cause {
-    /// A stage or the sink had enough.
+    /// A stage or the sink needs no more items.
     Break,
     /// A fallible call failed; the error is in the [`ErrorSlot`].
     Error,
     /// User code panicked with this payload.
     Panic(Box<dyn Any + Send>),
+}
+
+/// Calls `f`, and returns the payload of its panic if it panics.
+///
+/// `f` is a trait object so that the code that catches a panic is compiled once, and not for each stage of
+/// each user's crate.
+#[inline(never)]
+pub(super) fn caught(f: &mut dyn FnMut()) -> Result<(), Box<dyn Any + Send>> {
+    catch_unwind(AssertUnwindSafe(f))
+}
+
+/// Drops `value`, and returns the payload of its panic if that panics.
+pub(super) fn caught_drop<T>(value: T) -> Result<(), Box<dyn Any + Send>> {
+    let mut value = Some(value);
+    caught(&mut || drop(value.take()))
 }
 
 impl fmt::Debug for Cause {
@@ -31,18 +48,20 @@ pub(crate) struct Position {
     pub(crate) domain: usize,
     /// The index within the domain.
     pub(crate) index: u64,
-    /// Order was given up before this place, so of several failures the first in time counts.
+    /// The order of the items was given up before this node. Of several failures, the first in time counts.
     pub(crate) in_time: bool,
 }
 
 impl Position {
-    /// Behind everything that happens while the stream runs.
+    /// The position after everything that happens while the stream runs.
     pub(crate) const END: Self = Self { domain: 0, index: u64::MAX, in_time: false };
 
-    /// Whether what happened here comes before what happened at `old`, which was noted before.
+    /// Whether the loop would have met a failure at this position before the failure at `old`, which was
+    /// noted earlier.
     ///
-    /// In the order of the loop a place in a later domain comes first, because the item that is worked on there left the
-    /// earlier domain before. At one place, what was found further down the line comes first, and that is found later.
+    /// A position in a later domain comes first. The item there left the earlier domain before that domain's
+    /// later items were processed. Of two failures at one position, the one nearer to the sink comes first,
+    /// and it is noted later.
     fn precedes(self, old: Position) -> bool {
         if cfg!(mutant = "last_failure_wins") {
             return true;
@@ -52,10 +71,33 @@ impl Position {
     }
 }
 
-/// Keeps what happened first in the order of the loop.
+/// The number of failures that this process has noted. It numbers them in the order of time.
+static FAILURES: AtomicU64 = AtomicU64::new(0);
+
+/// Something that happened in a run, with its position and time.
+#[derive(Debug)]
+struct Event<T> {
+    position: Position,
+    /// Its number in the order of time.
+    number: u64,
+    value: T,
+}
+
+impl<T> Event<T> {
+    /// Whether this comes before `other` in the order of the loop.
+    fn precedes<U>(&self, other: &Event<U>) -> bool {
+        if self.number > other.number {
+            self.position.precedes(other.position)
+        } else {
+            !other.position.precedes(self.position)
+        }
+    }
+}
+
+/// Keeps the value whose position comes first in the order of the loop.
 #[derive(Debug)]
 pub(super) struct First<T> {
-    held: Mutex<Option<(Position, T)>>,
+    held: Mutex<Option<Event<T>>>,
 }
 
 impl<T> First<T> {
@@ -63,22 +105,31 @@ impl<T> First<T> {
         Self { held: Mutex::new(None) }
     }
 
+    fn lock(&self) -> MutexGuard<'_, Option<Event<T>>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(super) fn offer(&self, position: Position, value: T) {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        // The value that loses is the user's, and its drop may do anything: it is dropped when the lock is free.
+        let held = self.lock();
+        self.put(held, Event { position, number: FAILURES.fetch_add(1, Ordering::Relaxed), value });
+    }
+
+    fn put(&self, mut held: MutexGuard<'_, Option<Event<T>>>, event: Event<T>) {
+        // The value that is not kept belongs to the user, and its drop may run any code. So it is dropped
+        // after the lock was released.
         let _loser = match &*held {
-            Some((old, _)) if !position.precedes(*old) => Some((position, value)),
-            _ => held.replace((position, value)),
+            Some(old) if !event.precedes(old) => Some(event),
+            _ => held.replace(event),
         };
         drop(held);
     }
 
     pub(super) fn take(&self) -> Option<T> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).take().map(|(_, value)| value)
+        self.lock().take().map(|event| event.value)
     }
 }
 
-/// The place for a run's error: the first in the order of the loop stays.
+/// Stores the error of a run: the one that the loop would have met first.
 #[derive(Debug)]
 pub struct ErrorSlot<E>(First<E>);
 
@@ -95,5 +146,13 @@ impl<E> ErrorSlot<E> {
 
     pub(super) fn offer(&self, position: Position, error: E) {
         self.0.offer(position, error);
+    }
+
+    /// Moves the error of the stages before a `map_err` into `to`, the slot of the stages behind it. `f`
+    /// turns the error into one of their type. The caller calls this when the run is over.
+    pub(crate) fn hand_over<X>(&self, to: &ErrorSlot<X>, f: impl FnOnce(E) -> X) {
+        let Some(Event { position, number, value }) = self.0.lock().take() else { return };
+        let value = f(value);
+        to.0.put(to.0.lock(), Event { position, number, value });
     }
 }

@@ -1,4 +1,4 @@
-//! The conditions that a source waits for in addition to room in its window.
+//! The conditions other than room in the window that a source waits for.
 
 use std::fmt;
 use std::sync::Arc as StdArc;
@@ -7,19 +7,19 @@ use anabranch_record::lane::Domain;
 use anabranch_record::sync::{Arc, AtomicU64, Ordering};
 use anabranch_record::{EventCount, WaitKey};
 
-/// A supply of items from outside, which come one now and then. No worker waits for them in the source.
+/// A source's supply of items that other threads post at any time. No worker blocks in such a source.
 pub(crate) trait Feed: Send + Sync {
-    /// Whether the calling worker should ask the source: it has something to give, or has ended. Only looks.
+    /// Whether the calling worker should ask the source: it has items, or has ended. Only looks.
     fn is_ready(&self) -> bool;
 
-    /// Whether so much waits that it is worth the waking of another worker. Only looks.
+    /// Whether enough items wait to be worth waking another worker, or the source has ended. Only looks.
     fn is_enough(&self) -> bool;
 
-    /// Where workers wait.
+    /// The event at which workers wait.
     fn event(&self) -> &Arc<EventCount>;
 
-    /// Waits on the event, as [`EventCount::wait`], unless a last `look` finds something to do.
-    fn wait(&self, ticket: WaitKey, look: &dyn Fn() -> bool);
+    /// Waits at the event, as [`EventCount::wait`] does, unless a last `look` finds something to do.
+    fn wait(&self, key: WaitKey, look: &dyn Fn() -> bool);
 }
 
 impl fmt::Debug for dyn Feed {
@@ -28,14 +28,14 @@ impl fmt::Debug for dyn Feed {
     }
 }
 
-/// The conditions that a source waits for in addition to room in its window.
+/// The conditions other than room in the window that a source waits for.
 #[derive(Debug)]
 pub(super) struct Gate {
     domain: Arc<Domain>,
-    /// The number of indices that must be given back before the source is asked again. It is larger than the number that
-    /// were given back while the window is full by weight. The holder of the source's baton writes it.
+    /// How many indices must have been given back before the source is asked again. While the window is full
+    /// by weight, this is more than were given back. The holder of the source's baton writes it.
     indices: AtomicU64,
-    /// Items come from outside.
+    /// The supply of items, if they come from outside.
     feed: Option<StdArc<dyn Feed>>,
 }
 
@@ -44,22 +44,22 @@ impl Gate {
         Self { domain: Arc::clone(domain), indices: AtomicU64::new(0), feed }
     }
 
-    /// Says before the baton is let go how many indices must be given back.
+    /// Sets how many indices must have been given back. To be called before the baton is released.
     pub(super) fn set(&self, indices: u64) {
         self.indices.store(indices, Ordering::Relaxed);
     }
 
-    /// Whether what is in flight is light enough.
+    /// Whether the weight of the items in flight allows another one.
     pub(super) fn is_light(&self) -> bool {
         self.domain.released() >= self.indices.load(Ordering::Relaxed)
     }
 
-    /// Whether the calling worker would get something from outside.
+    /// Whether the feed has something for the calling worker. Always true without a feed.
     pub(super) fn is_fed(&self) -> bool {
         self.feed.as_ref().is_none_or(|feed| feed.is_ready())
     }
 
-    /// Whether the source is worth the waking of a worker.
+    /// Whether it is worth waking a worker for the source.
     pub(super) fn is_wide_open(&self) -> bool {
         self.is_light() && self.feed.as_ref().is_none_or(|feed| feed.is_enough())
     }

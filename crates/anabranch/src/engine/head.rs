@@ -1,4 +1,4 @@
-//! The head of a serial unit: reads a lane in order, one thread at a time (rules 6 and 7).
+//! The head of a serial unit. It reads a lane in order, on one thread at a time (rules 6 and 7).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -23,14 +23,14 @@ pub(super) struct Head<'run, S: Send> {
     site: Site,
     baton: Baton<State<'run, S>>,
     watch: InputWatch<S>,
-    /// Taking a cell needs room in a window that others give back.
+    /// Whether taking a cell needs room in a window, because the unit begins a domain.
     needs_room: bool,
-    /// The unit ends the stream.
+    /// Whether the unit ends with the sink.
     is_sink: bool,
 }
 
 impl<'run, S: Send> Head<'run, S> {
-    /// `word` is that of a baton which was promised to others, if it was.
+    /// Creates the head of `unit`. `word` is the word of its baton, if other nodes have got the word already.
     pub(super) fn new(
         site: Site,
         input: Input<S>,
@@ -55,7 +55,7 @@ impl<'run, S: Send> Head<'run, S> {
             let turn = input.turn();
             self.site.halt(turn.index(), Cause::Panic(payload));
             let stopped = catch_unwind(AssertUnwindSafe(|| unit.push(turn, Cell::Stop(None, Stop::Fail))));
-            debug_assert!(matches!(stopped, Ok(Demand::Nothing)), "a stop runs no code of the user");
+            debug_assert!(matches!(stopped, Ok(Demand::Nothing)), "a failure stop runs no user code");
             Served::Closed
         });
         input.show();
@@ -93,7 +93,8 @@ impl<S: Send> SerialNode for Head<'_, S> {
             }
         }
         if self.needs_room {
-            // A thread that made room while this one held the baton has left it to this one to see (rule 7).
+            // A thread that made room while this thread held the baton has woken nobody, so this thread looks
+            // again (rule 7).
             fence(Ordering::SeqCst);
             if self.is_ready() {
                 self.site.run.event.notify();
@@ -112,7 +113,8 @@ impl<S: Send> SerialNode for Head<'_, S> {
     }
 
     fn taken(&self) -> u64 {
-        // The cell that closed the node is no item, unless a stage before had enough with it.
+        // The cell that closed the node is not an item, unless a stage before stopped the stream with its
+        // last item.
         let is_last = self.is_sink && self.site.run.ended_on_item.load(Ordering::Relaxed);
         self.watch.taken() - u64::from(self.baton.word().is_closed() && !is_last)
     }

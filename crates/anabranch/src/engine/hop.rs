@@ -1,58 +1,64 @@
-//! A parallel unit: workers claim ranges of what is ready and carry them across (rule 4).
-
-use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+//! A parallel unit. Workers claim ranges of the items that are ready, and carry them across the unit (rule
+//! 4).
 
 use anabranch_record::lane::{Cell, Hop, Stop};
 use anabranch_record::sync::{AtomicUsize, Ordering, fence, spin_hint};
 
-use super::cell::{items_in, through};
+use super::cell::{items_in, through_unit};
 use super::clock::{Mean, Moment};
-use super::failure::Cause;
+use super::failure::{Cause, caught, caught_drop};
 use super::line::{Poked, Station};
 use super::measures::Tally;
-use super::parallel::{Given, Taken};
 use super::run::Run;
 use super::site::Spot;
-use crate::shape::Shape;
-use crate::unit::{Apply, Unit};
+use crate::unit::{Apply, Given, Taken, Unit};
 
-/// A claim holds at least what takes this many nanoseconds at the mean cost, but never more than this many items...
+/// A claim has at least as many items as this many nanoseconds are enough for, at the mean cost of an item.
+/// This minimum is at most [`CLAIM_LEAST_ITEMS`].
 const CLAIM_LEAST_NS: u64 = 4_000;
+/// The upper limit of the minimum that [`CLAIM_LEAST_NS`] sets, in items.
 const CLAIM_LEAST_ITEMS: u64 = 256;
-/// ... and at most what takes this many nanoseconds, but always one item.
+/// A claim has at most as many items as this many nanoseconds are enough for, at the mean cost of an item.
+/// One item is always allowed.
 const CLAIM_MOST_NS: u64 = 20_000;
-/// A worker that finds little pulls for itself from a source whose `next` takes less than this many nanoseconds.
-const QUICK_SOURCE_NS: u64 = 1_000;
-/// Where another thread holds the baton of the node before, a worker waits this many nanoseconds for more items.
+/// A worker that finds few items ready pokes the node before, if the mean cost of that node's calls is less
+/// than this many nanoseconds. Only a source reports a cost.
+pub(super) const QUICK_SOURCE_NS: u64 = 1_000;
+/// How long a worker waits for more items while another thread holds the baton of the node before, in
+/// nanoseconds.
 const HUNGRY_NS: u64 = 1_000;
 
-/// A parallel node of a line.
+/// A parallel unit of a line.
 pub(crate) trait Parallel: Sync {
-    /// Whether there is something to claim, and a claim is allowed now. Only looks.
+    /// Whether items are ready and a claim is allowed now. Only looks.
     fn is_ready(&self) -> bool;
 
     /// How many indices were claimed.
     fn taken(&self) -> u64;
 
-    /// Makes a worker's side of it.
+    /// Creates one worker's side of the unit.
     fn carrier(&self) -> Box<dyn Carrier + '_>;
 }
 
-/// One worker's side of a parallel node: its state and what it knows of the cost.
+/// One worker's side of a parallel unit: the worker's state of the stages, and its measurements of their
+/// cost.
 pub(crate) trait Carrier {
-    /// Claims a fair share and carries it across, having fed the lane from `before` if it runs low. Says whether anything
-    /// was carried.
+    /// Claims a fair share of the items that are ready and carries them across. If few are ready, it first
+    /// makes the node `before` give more. `elsewhere` says whether the line has other work, see
+    /// [`SerialNode::poke`]. Returns whether anything was carried.
+    ///
+    /// [`SerialNode::poke`]: super::line::SerialNode::poke
     fn carry(&mut self, before: &Station<'_>, window: u64, elsewhere: &dyn Fn() -> bool) -> bool;
 }
 
-/// The limits of a unit's claims, and how many claims there are now.
+/// The limits of a unit's claims, and the number of claims under way.
 #[derive(Debug)]
 pub(super) struct Claims {
-    /// At most this many at once; `usize::MAX` is any number.
+    /// How many claims may be under way at once. `usize::MAX` means any number.
     replicas: usize,
-    /// Each is of this many items; 0 is as many as their cost allows.
+    /// The number of items in each claim. 0 means that the cost of the items decides.
     burst: u64,
+    /// How many claims are under way. Not counted if any number may be.
     now: AtomicUsize,
 }
 
@@ -62,12 +68,12 @@ impl Claims {
     }
 
     /// Whether another claim may begin. Only looks.
-    fn is_free(&self) -> bool {
+    pub(super) fn is_free(&self) -> bool {
         self.now.load(Ordering::SeqCst) < self.replicas
     }
 
-    /// Takes one of the replicas, if there is a limit and it is not reached.
-    fn enter(&self, run: &Run, ready: impl Fn() -> u64) -> bool {
+    /// Takes a replica, if one is free or any number may be. Returns whether it did.
+    fn enter(&self, run: &Run, ready: &dyn Fn() -> u64) -> bool {
         if self.replicas == usize::MAX {
             return true;
         }
@@ -78,11 +84,12 @@ impl Claims {
         false
     }
 
-    fn leave(&self, run: &Run, ready: impl Fn() -> u64) {
+    /// Gives a replica back, and wakes a worker if items are ready (rule 14).
+    fn leave(&self, run: &Run, ready: &dyn Fn() -> u64) {
         if self.replicas != usize::MAX {
             self.now.fetch_sub(1, Ordering::SeqCst);
-            // Between the count and the look: a thread that is told of an item meanwhile sees the replica free, or its
-            // item is seen here.
+            // Orders the subtraction before the look. If another thread is told of an item at this time,
+            // either that thread sees the free replica, or this look sees the item.
             #[cfg(not(mutant = "no_fence_after_replica"))]
             fence(Ordering::SeqCst);
             if cfg!(not(mutant = "no_notice_after_replica")) && ready() > 0 {
@@ -91,7 +98,7 @@ impl Claims {
         }
     }
 
-    /// How many items a claim should hold at least, and at most.
+    /// The smallest and the largest number of items that a claim should have.
     fn share(&self, mean: Mean) -> (u64, u64) {
         if self.burst > 0 {
             return (self.burst, self.burst);
@@ -102,12 +109,33 @@ impl Claims {
         (mean.items_in(CLAIM_LEAST_NS).min(CLAIM_LEAST_ITEMS), mean.items_in(CLAIM_MOST_NS))
     }
 
-    /// Decides how many items to claim, having fed the lane from `before` if it runs low: 0 if none are ready, or no
-    /// replica is free. Otherwise the caller has a replica, and must [`leave`](Self::leave) it.
+    /// Claims a fair share by `claim`, if something is `ready` and a replica is free. Says whether anything was carried.
+    #[inline]
+    pub(super) fn carry(
+        &self,
+        run: &Run,
+        mean: Mean,
+        ready: &dyn Fn() -> u64,
+        feeding: Feeding<'_>,
+        claim: impl FnOnce(u64) -> bool,
+    ) -> bool {
+        let size = self.size(run, mean, ready, feeding);
+        if size == 0 {
+            return false;
+        }
+        let carried = claim(size);
+        self.leave(run, ready);
+        carried
+    }
+
+    /// Decides how many items to claim. If few are ready, it first makes the node before give more.
+    ///
+    /// Returns 0 if no items are ready or no replica is free. Otherwise the caller has a replica, and must
+    /// give it back with [`leave`](Self::leave).
     fn size(&self, run: &Run, mean: Mean, ready: &dyn Fn() -> u64, feeding: Feeding<'_>) -> u64 {
         let (least, most) = self.share(mean);
         let workers = run.workers.load(Ordering::Relaxed).max(1) as u64;
-        let enough = (2 * workers * least).min(feeding.window.div_ceil(2));
+        let enough = (2 * workers).saturating_mul(least).min(feeding.window.div_ceil(2));
         let mut found = ready();
         let before = feeding.before;
         if !run.is_alone()
@@ -129,14 +157,15 @@ impl Claims {
     }
 }
 
-/// Where a worker that is about to claim gets more items from.
-struct Feeding<'f> {
-    before: &'f Station<'f>,
-    window: u64,
-    elsewhere: &'f dyn Fn() -> bool,
+/// The place from which a worker that is about to claim gets more items.
+pub(super) struct Feeding<'f> {
+    pub(super) before: &'f Station<'f>,
+    pub(super) window: u64,
+    pub(super) elsewhere: &'f dyn Fn() -> bool,
 }
 
-/// Another thread feeds the lane: waits a moment until `enough` items are ready. Gives how many are ready then.
+/// Waits up to [`HUNGRY_NS`] until `enough` items are ready, while another thread feeds the lane. Returns how
+/// many items are ready afterwards.
 fn wait_hungrily(ready: &dyn Fn() -> u64, enough: u64) -> u64 {
     let began = Moment::now();
     loop {
@@ -150,7 +179,7 @@ fn wait_hungrily(ready: &dyn Fn() -> u64, enough: u64) -> u64 {
     }
 }
 
-/// The node of a unit whose items go to whoever is free.
+/// The node of a parallel unit whose items any worker may claim.
 pub(super) struct HopNode<U: Unit, E> {
     spot: Spot<E>,
     hop: Hop<Taken<U>, Given<U>>,
@@ -185,7 +214,7 @@ struct HopCarrier<'n, U: Unit, E> {
 }
 
 impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
-    /// Carries up to `size` items. Says whether there was any.
+    /// Claims up to `size` items and carries them across. Returns whether it claimed any.
     fn claim(&mut self, size: u64) -> bool {
         let Self { node, local, mean } = self;
         let spot = &node.spot;
@@ -198,7 +227,7 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
         let began = spot.clock();
         let _entered = spot.enter();
         let mut tally = Tally::default();
-        let carried = catch_unwind(AssertUnwindSafe(|| {
+        let carried = caught(&mut || {
             let local = local.get_or_insert_with(|| node.unit.local());
             while claim.remaining() > 0
                 && !run.is_ending()
@@ -206,17 +235,11 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
             {
                 let Some(cell) = claim.take() else { break };
                 tally.items += items_in::<U::From, U::In>(&cell);
-                let cell =
-                    through::<U::From, U::To, U::In, U::Out, E>(spot, claim.index(), cell, |item, gather| {
-                        node.unit.apply(local, item, &mut |item| {
-                            U::To::push(gather, item);
-                            ControlFlow::Continue(())
-                        })
-                    });
+                let cell = through_unit(spot, claim.index(), cell, &node.unit, local);
                 tally.given += items_in::<U::To, U::Out>(&cell);
                 claim.put(cell);
             }
-        }));
+        });
         if let Some(began) = began {
             let nanos = began.elapsed();
             mean.update(nanos, items - claim.remaining());
@@ -224,19 +247,20 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
             spot.measure(tally, began, nanos);
         }
         if let Err(payload) = carried {
-            // The state may be half-changed: a lower index that still needs one gets a new one.
+            // The panic may have left the worker's state half-changed, so it is dropped. If an item at a
+            // lower index still needs a state, it gets a new one (rule 13).
             let broken = local.take();
             spot.halt(claim.index(), Cause::Panic(payload));
-            // The factory may have panicked before the item was taken.
+            // The panic may have come from the factory of the state, before the item was taken.
             let item = claim.take();
             #[cfg(not(mutant = "no_stop_after_panic"))]
             claim.put(Cell::Stop(None, Stop::Fail));
-            // A panic of these drops comes after the panic that is already noted.
-            let _ = catch_unwind(AssertUnwindSafe(move || drop((broken, item))));
+            // If these drops panic too, the panic that was noted first counts.
+            let _ = caught_drop((broken, item));
         }
         if claim.remaining() > 0 {
             let index = claim.index();
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(move || drop(claim))) {
+            if let Err(payload) = caught_drop(claim) {
                 spot.halt(index, Cause::Panic(payload));
             }
         }
@@ -247,13 +271,7 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
 impl<U: Apply<E>, E: Send> Carrier for HopCarrier<'_, U, E> {
     fn carry(&mut self, before: &Station<'_>, window: u64, elsewhere: &dyn Fn() -> bool) -> bool {
         let HopNode { hop, claims, spot, .. } = self.node;
-        let ready = || hop.ready();
-        let size = claims.size(&spot.run, self.mean, &ready, Feeding { before, window, elsewhere });
-        if size == 0 {
-            return false;
-        }
-        let carried = self.claim(size);
-        claims.leave(&spot.run, ready);
-        carried
+        let feeding = Feeding { before, window, elsewhere };
+        claims.carry(&spot.run, self.mean, &|| hop.ready(), feeding, |size| self.claim(size))
     }
 }

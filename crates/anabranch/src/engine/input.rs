@@ -1,4 +1,5 @@
-//! Inputs of serial nodes: a lane in the order of the indices, or the results of a parallel unit as they are done.
+//! Inputs of serial nodes: a lane in the order of its indices, or the results of a parallel unit in the order
+//! in which they are done.
 
 use anabranch_record::lane::{
     ArrivalSink, ArrivalWatch, Arrived, Cell, Committed, Domain, Exit, Indices, Reader, Stamped, Turn, Watch,
@@ -8,29 +9,29 @@ use anabranch_record::sync::Arc;
 use super::measures::Crossing;
 use super::room::RoomNotice;
 
-/// The reading end of a lane, by who writes it.
+/// The reading end of a lane. The writer of the lane decides the kind.
 pub(crate) enum Lane<S> {
-    /// A serial node.
+    /// A serial node writes the lane.
     Committed(Committed<S>),
-    /// A parallel unit, in the order of the indices.
+    /// A parallel unit writes the lane, and the order of the indices is kept.
     Stamped(Stamped<S>),
-    /// A parallel unit, in the order in which items are done.
+    /// A parallel unit writes the lane, and its results are read in the order in which they are done.
     Arrived(Arrived<S>),
 }
 
 /// The input of a serial node.
 pub(crate) enum Input<S> {
-    /// A lane, in the order of the indices.
+    /// A lane that is read in the order of its indices.
     Ordered(Reader<S>),
-    /// Cells that arrive in any order, and get an index of a new domain as they are taken.
+    /// Cells that arrive in any order. Each gets an index of a new domain when it is taken.
     Arrivals(Arrivals<S>),
 }
 
-/// Where one domain ends and another begins, with the order of arrival as its index.
+/// The border between two domains. The index in the second domain is the order of arrival.
 pub(crate) struct Arrivals<S> {
     drain: Drain<S>,
     indices: Indices,
-    /// Told of each index that leaves the one domain and enters the other, if the run is reported.
+    /// Measures the indices that leave the first domain and enter the second, if the run is measured.
     crossing: Option<Crossing>,
 }
 
@@ -39,7 +40,8 @@ impl<S: Send> Input<S> {
         Input::Arrivals(Arrivals { drain, indices, crossing })
     }
 
-    /// The next cell and the turn for its index, if there is one and its domain has room.
+    /// Takes the next cell, and opens the turn for its index. `None` if no cell is ready, or the domain has
+    /// no room.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<(&mut Turn, Cell<S>)> {
         match self {
@@ -48,7 +50,7 @@ impl<S: Send> Input<S> {
         }
     }
 
-    /// The turn that was opened last.
+    /// The turn that was last opened.
     pub(crate) fn turn(&mut self) -> &mut Turn {
         match self {
             Input::Ordered(reader) => reader.turn(),
@@ -56,14 +58,14 @@ impl<S: Send> Input<S> {
         }
     }
 
-    /// Shows how far the node has come to those who look from outside. To be called before its baton is let go.
+    /// Shows to other threads how many indices the node has made. To be called before its baton is released.
     pub(crate) fn show(&self) {
         if let Input::Arrivals(arrivals) = self {
             arrivals.indices.show();
         }
     }
 
-    /// A view on the input for threads that do not hold it.
+    /// A view of the input, for threads that do not hold the node's baton.
     pub(crate) fn watch(&self) -> InputWatch<S> {
         match self {
             Input::Ordered(reader) => InputWatch::Ordered(reader.watch()),
@@ -73,7 +75,8 @@ impl<S: Send> Input<S> {
         }
     }
 
-    /// Whether taking a cell needs room in a window, so that who makes room must be answered.
+    /// Whether taking a cell needs room in a window. If so, the node must look again after its baton is
+    /// released, because room may have been made meanwhile.
     pub(crate) fn needs_room(&self) -> bool {
         matches!(self, Input::Arrivals(_))
     }
@@ -82,7 +85,7 @@ impl<S: Send> Input<S> {
 impl<S: Send> Arrivals<S> {
     #[inline]
     fn take(&mut self) -> Option<(&mut Turn, Cell<S>)> {
-        // Room first: a cell that is taken needs an index.
+        // The room is checked first, because each cell that is taken needs an index.
         if self.indices.turn().is_open() || self.indices.room() == 0 || self.indices.domain().is_stopped() {
             return None;
         }
@@ -95,14 +98,14 @@ impl<S: Send> Arrivals<S> {
     }
 }
 
-/// Looks at an [`Input`] from outside.
+/// A view of an [`Input`], for threads that do not hold the node's baton.
 pub(crate) enum InputWatch<S> {
     Ordered(Watch<S>),
     Arrivals(DrainWatch<S>, Arc<Domain>),
 }
 
 impl<S: Send> InputWatch<S> {
-    /// Whether the node would find a cell, and room for it.
+    /// Whether a cell is ready and has room.
     #[inline]
     pub(crate) fn is_ready(&self) -> bool {
         match self {
@@ -123,7 +126,8 @@ impl<S: Send> InputWatch<S> {
     }
 }
 
-/// The last port of a domain, for the node behind which another domain begins: its cells, and giving their indices back.
+/// The last port of a domain, for a node that begins another domain. It takes cells, and gives their indices
+/// back.
 pub(crate) struct Drain<S> {
     port: Port<S>,
     notice: RoomNotice,
@@ -135,7 +139,8 @@ enum Port<S> {
 }
 
 impl<S: Send> Drain<S> {
-    /// Reads `lane` to the exit of its domain, whose source is told of room by `notice`.
+    /// Creates the port that reads `lane` and gives its indices back to `exit`. `notice` tells the domain's
+    /// source that there is room.
     pub(super) fn new(lane: Lane<S>, exit: Exit, notice: RoomNotice) -> Self {
         let port = match lane {
             Lane::Committed(lane) => Port::Ordered(lane.reader(), exit),
@@ -145,7 +150,8 @@ impl<S: Send> Drain<S> {
         Self { port, notice }
     }
 
-    /// Takes the next cell; `None` if there is none, or while the last one was not given back.
+    /// Takes the next cell. `None` if no cell is ready, or if the index of the last cell was not given back
+    /// yet.
     #[inline]
     pub(super) fn take(&mut self) -> Option<Cell<S>> {
         match &mut self.port {
@@ -154,7 +160,8 @@ impl<S: Send> Drain<S> {
         }
     }
 
-    /// Gives the index of the cell that was taken last back to its domain's source.
+    /// Gives back the index of the cell that was last taken, and tells the domain's source that there is
+    /// room.
     #[inline]
     pub(super) fn release(&mut self) {
         match &mut self.port {
@@ -172,7 +179,7 @@ impl<S: Send> Drain<S> {
     }
 }
 
-/// Looks at a [`Drain`] from outside.
+/// A view of a [`Drain`], for threads that do not hold the node's baton.
 pub(crate) enum DrainWatch<S> {
     Ordered(Watch<S>),
     Arrived(ArrivalWatch),

@@ -1,4 +1,6 @@
-//! The line that workers walk: the places of an assembled plan, in the order of the plan.
+//! The line that workers walk: the units of an assembled plan, in the order of the plan.
+
+use std::ops::Range;
 
 use anabranch_record::EventCount;
 use anabranch_record::sync::Arc;
@@ -7,38 +9,42 @@ use super::hop::Parallel;
 
 /// A serial node of a line: the source, a serial stage or the sink.
 pub(crate) trait SerialNode: Sync {
-    /// Takes the node's baton and runs it as long as a quantum allows, or leaves the poke to its holder.
+    /// Takes the node's baton and runs the node for at most a quantum. If another thread holds the baton, the
+    /// poke is counted and the holder looks again.
     ///
-    /// A node that may block for what comes next first leaves it to its only worker to do what there is `elsewhere`.
+    /// `elsewhere` says whether the line has other work. A node that may block does not run while its worker
+    /// is alone and there is other work (rule 16).
     fn poke(&self, elsewhere: &dyn Fn() -> bool) -> Poked;
 
     /// Whether the baton is free and the node would find something to do. Only looks.
     fn is_ready(&self) -> bool;
 
-    /// Whether a thread holds the baton just now.
+    /// Whether a thread holds the baton at this moment.
     fn is_held(&self) -> bool;
 
-    /// How many indices it has taken; a source, how many items it has given.
+    /// How many indices the node has taken. For a source: how many items it has given.
     fn taken(&self) -> u64;
 
-    /// How many indices it has put behind itself: as many as it has taken, unless it begins a domain.
+    /// How many indices the node has given to the nodes behind it. This equals [`taken`](Self::taken), unless
+    /// the node begins a domain.
     fn given(&self) -> u64;
 
-    /// Nanoseconds of one call, as far as known: a worker that is about to claim pulls for itself from a source only while
-    /// that is quick.
+    /// The mean cost of one call of a source's `next`, in nanoseconds; 0 if it is not known, and for other
+    /// nodes.
     fn mean_ns(&self) -> u64;
 }
 
-/// Asks the source until the stream stops: the inline executor.
+/// The source of the inline executor.
 pub(crate) trait Drive {
-    /// Gives how many items were pulled.
+    /// Pulls items and takes each one to the sink, until the stream stops. Returns how many items were
+    /// pulled.
     fn drive(&mut self) -> u64;
 }
 
 /// The outcome of a poke.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Poked {
-    /// Another thread holds the baton and will look again; or the node is closed.
+    /// Another thread holds the baton and will look again, or the node is closed.
     Elsewhere,
     /// There was nothing to do.
     Idle,
@@ -46,122 +52,156 @@ pub(crate) enum Poked {
     Worked,
 }
 
-/// A serial unit, and the event of its own thread if it has one.
+/// A serial unit of a line.
 pub(crate) struct Station<'run> {
     pub(crate) node: Box<dyn SerialNode + Send + 'run>,
+    /// The event at which the unit's dedicated thread waits, if it has one.
     pub(crate) own: Option<Arc<EventCount>>,
-    /// It has no serial node before it in the line, but gives the items.
+    /// Whether the unit begins with the source of the stream.
     pub(crate) is_source: bool,
 }
 
 impl Station<'_> {
-    /// Whether a worker would find something to do here. A dedicated node has its own thread.
+    /// Whether a worker would find something to do here. At a unit with a dedicated thread it finds nothing.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         self.own.is_none() && self.node.is_ready()
     }
 }
 
-/// A parallel unit and its neighbours, which are serial.
+/// A parallel unit of a line. The units before and behind it are serial.
 pub(crate) struct Farm<'run> {
     pub(crate) hop: Box<dyn Parallel + Send + 'run>,
-    /// The place that gives it items, and the place that takes what it gives.
+    /// The number of the place that gives items to this unit.
     pub(crate) before: usize,
+    /// The number of the place that takes this unit's items.
     pub(crate) behind: usize,
 }
 
-/// A unit of the plan, as workers see it.
-pub(crate) enum Place<'run> {
+/// One place of a line: a unit of the plan, in the form in which workers run it.
+pub(crate) struct Place<'run> {
+    /// The id of the unit's first node.
+    pub(crate) id: usize,
+    pub(crate) unit: PlaceUnit<'run>,
+    /// The part of the line's `links` that begins here.
+    pub(super) links: Range<usize>,
+}
+
+/// The unit at a place.
+pub(crate) enum PlaceUnit<'run> {
     Serial(Station<'run>),
     Parallel(Farm<'run>),
 }
 
-/// How a place stands.
+impl Place<'_> {
+    /// Whether a worker would find something to do here. Only looks, so the answer may be outdated.
+    #[inline]
+    fn is_ready(&self) -> bool {
+        match &self.unit {
+            PlaceUnit::Serial(station) => station.is_open(),
+            PlaceUnit::Parallel(farm) => farm.hop.is_ready(),
+        }
+    }
+
+    fn given(&self) -> u64 {
+        match &self.unit {
+            PlaceUnit::Serial(station) => station.node.given(),
+            PlaceUnit::Parallel(farm) => farm.hop.taken(),
+        }
+    }
+
+    fn taken(&self) -> u64 {
+        match &self.unit {
+            PlaceUnit::Serial(station) => station.node.taken(),
+            PlaceUnit::Parallel(farm) => farm.hop.taken(),
+        }
+    }
+}
+
+/// The progress of one place.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Standing {
     /// The id of the unit's first node.
     pub(crate) id: usize,
+    /// How many indices the unit has taken.
     pub(crate) taken: u64,
-    /// Items that wait before it.
+    /// How many items wait before the unit.
     pub(crate) waiting: u64,
-    /// Whether a thread is in it; of a parallel unit it is not known.
+    /// Whether a thread runs the unit at this moment. `None` for a parallel unit, where it is not known.
     pub(crate) running: Option<bool>,
 }
 
-/// A line: the places of a plan, each after those that give it items.
+/// A line: the units of a plan, each after the units that give it items.
 ///
-/// On cache lines of its own: it lies on the caller's stack, perhaps beside what a stage counts in.
+/// The line lies on cache lines of its own. It is on the caller's stack, where a variable that a stage writes
+/// may be next to it.
 #[repr(align(128))]
 pub(crate) struct Line<'run> {
     pub(crate) places: Vec<Place<'run>>,
-    /// The id of the first node of each place's unit.
-    pub(super) ids: Vec<usize>,
-    /// Pairs of places of which the first gives items to the second, ordered.
-    pub(super) links: Vec<(usize, usize)>,
+    /// Pairs of places: the first one gives items to the second. The pairs are sorted.
+    links: Vec<(usize, usize)>,
 }
 
 impl<'run> Line<'run> {
-    /// The serial unit at `at`, if it is one.
+    /// Creates a line of places in the order of their ids. In each of the `links`, the first place gives
+    /// items to the second.
+    pub(super) fn new(mut places: Vec<Place<'run>>, mut links: Vec<(usize, usize)>) -> Self {
+        links.sort_unstable();
+        let mut next = 0;
+        for (at, place) in places.iter_mut().enumerate() {
+            let first = next;
+            next += links[first..].iter().take_while(|&&(from, _)| from == at).count();
+            place.links = first..next;
+            if let PlaceUnit::Parallel(farm) = &mut place.unit {
+                let before = links.iter().find(|&&(_, to)| to == at);
+                farm.before = before.expect("a parallel unit takes items").0;
+                farm.behind = links[first..next].first().expect("a parallel unit gives items").1;
+            }
+        }
+        Self { places, links }
+    }
+
+    /// The serial unit at place `at`. `None` if the unit there is parallel.
     #[inline]
     pub(crate) fn station(&self, at: usize) -> Option<&Station<'run>> {
-        match &self.places[at] {
-            Place::Serial(station) => Some(station),
-            Place::Parallel(_) => None,
+        match &self.places[at].unit {
+            PlaceUnit::Serial(station) => Some(station),
+            PlaceUnit::Parallel(_) => None,
         }
     }
 
     /// The serial units.
     pub(crate) fn stations(&self) -> impl Iterator<Item = &Station<'run>> {
-        self.places.iter().filter_map(|place| match place {
-            Place::Serial(station) => Some(station),
-            Place::Parallel(_) => None,
-        })
+        (0..self.places.len()).filter_map(|at| self.station(at))
     }
 
-    /// The places that take what the one at `at` gives.
+    /// The places that take the items of place `at`.
+    #[inline]
     pub(crate) fn behind(&self, at: usize) -> impl Iterator<Item = usize> {
-        let first = self.links.partition_point(|&(from, _)| from < at);
-        self.links[first..].iter().take_while(move |&&(from, _)| from == at).map(|&(_, to)| to)
+        self.links[self.places[at].links.clone()].iter().map(|&(_, to)| to)
     }
 
-    /// The places from `from` on at which a worker would find something to do, as far as a look can tell.
+    /// Yields one `()` for each place from `from` on at which a worker would find something to do. Only
+    /// looks, so the answer may be outdated.
     pub(crate) fn ready_from(&self, from: usize) -> impl Iterator<Item = ()> {
-        let is_ready = |place: &Place<'_>| match place {
-            Place::Serial(station) => station.is_open(),
-            Place::Parallel(farm) => farm.hop.is_ready(),
-        };
-        self.places[from..].iter().filter(move |place| is_ready(place)).map(drop)
+        self.places[from..].iter().filter(|place| place.is_ready()).map(drop)
     }
 
-    fn given(&self, at: usize) -> u64 {
-        match &self.places[at] {
-            Place::Serial(station) => station.node.given(),
-            Place::Parallel(farm) => farm.hop.taken(),
-        }
-    }
-
-    fn taken(&self, at: usize) -> u64 {
-        match &self.places[at] {
-            Place::Serial(station) => station.node.taken(),
-            Place::Parallel(farm) => farm.hop.taken(),
-        }
-    }
-
-    /// How each place stands.
+    /// The progress of each place.
     pub(crate) fn standings(&self) -> impl Iterator<Item = Standing> {
-        (0..self.places.len()).map(|at| {
-            let taken = self.taken(at);
-            let given = self.links.iter().filter(|&&(_, to)| to == at).map(|&(from, _)| self.given(from));
+        self.places.iter().enumerate().map(|(at, place)| {
+            let taken = place.taken();
+            let before = self.links.iter().filter(move |&&(_, to)| to == at).map(|&(from, _)| from);
             Standing {
-                id: self.ids[at],
+                id: place.id,
                 taken,
-                waiting: given.map(|given| given.saturating_sub(taken)).sum(),
+                waiting: before.map(|from| self.places[from].given().saturating_sub(taken)).sum(),
                 running: self.station(at).map(|station| station.node.is_held()),
             }
         })
     }
 
-    /// How many items were asked of the sources.
+    /// How many items were pulled from the source.
     pub(crate) fn pulled(&self) -> u64 {
         self.stations().filter(|station| station.is_source).map(|station| station.node.taken()).sum()
     }

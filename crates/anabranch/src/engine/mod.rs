@@ -1,14 +1,16 @@
-//! The executors: what carries the items of a plan from its source to its sink.
+//! The executors: they carry the items of a plan from its source to its sink.
 //!
-//! An [`Assembly`] makes a line of a plan and the code beside it. The inline executor runs all of it on the caller's
-//! thread, item by item: it is the reference. The threads executor ([`threads`]) runs it by batons: workers walk the line
-//! from the sink to the source, take what baton is free, claim what is ready, and park when there is nothing. The
-//! numbered rules in the comments are those of `PROTOCOL.md` beside this file.
+//! An [`Assembly`] makes a line from a plan and the code beside it. The inline executor runs the whole line
+//! on the caller's thread, item by item. It is the reference for the others. The threads executor
+//! ([`threads`]) runs the line with batons. Its workers walk the line from the sink to the source. They run
+//! serial nodes whose batons are free, claim items of parallel units, and park when they find no work. The
+//! comments cite the numbered rules of `PROTOCOL.md`, which is beside this file.
 //!
-//! Types are erased once a claim or a serving, never once an item: a place of the line is a trait object, and the loop
-//! over its items is inside it.
+//! Each place of the line is a trait object, and the loop over the items is inside it. So there is one
+//! dynamic call for each claim or serving, and none for each item.
 
 mod assembly;
+mod behind;
 mod cell;
 mod clock;
 mod counter;
@@ -19,6 +21,7 @@ mod gate;
 mod head;
 mod hop;
 mod input;
+mod joint;
 mod line;
 mod measures;
 mod parallel;
@@ -35,10 +38,11 @@ mod source;
 mod span;
 mod spread;
 mod stage;
+mod supply;
 mod threads;
 mod worker;
 
-pub(crate) use assembly::{Assembly, Taker, own_events};
+pub(crate) use assembly::{Assembly, Taker, Upstream, own_events};
 pub(crate) use clock::Moment;
 pub(crate) use execute::{Means, execute};
 pub use failure::ErrorSlot;
@@ -55,3 +59,4 @@ pub(crate) use sink::SinkCall;
 pub(crate) use source::SourceUpstream;
 pub(crate) use spread::SpreadUpstream;
 pub(crate) use stage::StageUpstream;
+pub(crate) use supply::Supply;

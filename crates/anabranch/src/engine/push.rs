@@ -1,7 +1,7 @@
-//! How cells pass from one node to the next: the types at both ends of an edge, erased.
+//! How cells pass from one node to the next, without the types of either node.
 //!
-//! Types are erased once a serving, never once an item: [`Push::serve`] is one call through a table, and the loop over
-//! the cells is inside it. Only where the plan joins two serial nodes by a plain call is there a call for each cell.
+//! [`Push::serve`] is one dynamic call for a whole serving, and the loop over the cells is inside it. There
+//! is a dynamic call for each cell only where the plan joins two serial nodes by a call.
 
 use anabranch_record::EventCount;
 use anabranch_record::lane::{Cell, Turn, Writer};
@@ -12,7 +12,7 @@ use super::measures::Tally;
 use super::quantum::{Quantum, Served};
 use super::run::Run;
 
-/// Whether whoever pushes shall go on.
+/// Whether the caller of [`Push::push`] is to push another cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Demand {
     /// The next cell may come.
@@ -21,23 +21,24 @@ pub(crate) enum Demand {
     Nothing,
 }
 
-/// A taker of the cells of one edge, in the order of the indices: a serial stage, the sink, or a whole line of the inline
-/// executor.
+/// Takes the cells of one edge, in the order of their indices. A serial stage and the sink do, and in the
+/// inline executor everything behind the edge.
 pub(crate) trait Push<S: Send>: Send {
     /// Takes the cell of one turn to the end of the unit.
     ///
-    /// A panic of user code unwinds out of here with the turn open. The caller then pushes a stop for it.
+    /// If user code panics, this function unwinds and leaves the turn open. The caller then pushes a stop for
+    /// that turn.
     fn push(&mut self, turn: &mut Turn, cell: Cell<S>) -> Demand;
 
-    /// Takes what `input` has, until the quantum is used up or the run is over.
+    /// Takes cells from `input` until none is ready, the quantum is used up, or the run is over.
     fn serve(&mut self, input: &mut Input<S>, quantum: &mut Quantum, run: &Run) -> Served;
 
-    /// Takes the counts since the last call, if there are any: the items that the first node of the unit took, and the items
-    /// that the last one gave.
+    /// Returns the counts since the last call, and sets them to 0: the items that the first node of the unit
+    /// took, and the items that the last node gave.
     fn take_tally(&mut self) -> Tally;
 }
 
-/// The loop of [`Push::serve`], the same for each type.
+/// The loop of [`Push::serve`]. It is the same for every type.
 #[inline]
 pub(crate) fn serve<S: Send, P: Push<S> + ?Sized>(
     push: &mut P,
@@ -57,17 +58,17 @@ pub(crate) fn serve<S: Send, P: Push<S> + ?Sized>(
     Served::Quantum
 }
 
-/// Where a serial node puts what it gives.
+/// The output of a serial node.
 pub(crate) enum Out<'run, S: Send> {
-    /// Into a lane. Whoever takes from it waits at the event.
+    /// Cells go into a lane. The threads that read the lane wait at the event.
     Lane(Writer<S>, Arc<EventCount>),
-    /// Into the next node of the unit, by a plain call.
+    /// Cells go to the next node of the unit by a call.
     Call(Box<dyn Push<S> + 'run>),
 }
 
 impl<S: Send> Out<'_, S> {
-    /// Gives a cell on, and wakes a thread that waits for it.
-    // Without `always`, what should be one call through a table becomes two.
+    /// Passes a cell to the next node, and wakes a thread that waits for it.
+    // Without `always`, the compiler makes two calls of what should be one dynamic call.
     #[inline(always)]
     pub(crate) fn push(&mut self, turn: &mut Turn, cell: Cell<S>) -> Demand {
         match self {
@@ -76,7 +77,7 @@ impl<S: Send> Out<'_, S> {
         }
     }
 
-    /// Gives a cell on and wakes nobody.
+    /// Passes a cell to the next node, and wakes no thread.
     #[inline]
     pub(crate) fn push_quietly(&mut self, turn: &mut Turn, cell: Cell<S>) -> Demand {
         match self {
@@ -85,7 +86,8 @@ impl<S: Send> Out<'_, S> {
         }
     }
 
-    /// The number of items that the last node of the unit gave since the last call, if there is a node behind this one.
+    /// How many items the last node of the unit gave since the last call. `None` if this node is the last
+    /// one.
     pub(crate) fn given(&mut self) -> Option<u64> {
         match self {
             Out::Lane(..) => None,
@@ -114,7 +116,7 @@ fn put<S: Send>(writer: &mut Writer<S>, turn: &mut Turn, cell: Cell<S>) -> Deman
     if stops { Demand::Nothing } else { Demand::More }
 }
 
-/// A lane stores cells as they are: what stands for a taker that reads the lane itself.
+/// An output takes cells as a node does. It passes each cell on as it is.
 impl<S: Send> Push<S> for Out<'_, S> {
     fn push(&mut self, turn: &mut Turn, cell: Cell<S>) -> Demand {
         Out::push(self, turn, cell)

@@ -1,4 +1,4 @@
-//! Where one domain ends and another begins in the inline executor.
+//! The border between two domains in the inline executor.
 
 use anabranch_record::lane::{Cell, Exit, Indices, Turn};
 
@@ -8,8 +8,8 @@ use super::push::{self, Demand, Out, Push};
 use super::quantum::{Quantum, Served};
 use super::run::Run;
 
-/// Gives each cell an index of another domain. With other executors, results take theirs in the order in which they are
-/// done; here that is the order of the source.
+/// Gives each cell an index of another domain. In other executors, results get their new indices in the order
+/// in which they are done. In the inline executor this is the order of the source.
 pub(super) struct Reindex<'run, S: Send> {
     exit: Exit,
     indices: Indices,

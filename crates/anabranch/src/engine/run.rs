@@ -1,82 +1,87 @@
 //! The state that all threads of one run share.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
-use super::failure::{Cause, First, Position};
+use super::failure::{Cause, First, Position, caught_drop};
 use super::gate::Feed;
 use super::measures::Measures;
 use super::span::Spans;
+use super::supply::Supply;
 use anabranch_plan::{Plan, Wait};
 use anabranch_record::EventCount;
 use anabranch_record::lane::Cell;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, AtomicUsize, Ordering, Padded};
 
-/// How a run ended, once it has.
+/// How a run ended.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// The source was exhausted and everything has reached the sink, a stage had enough, or a token stopped it.
+    /// The sink has received everything, a stage needed no more items, or a token stopped the run.
     Complete,
-    /// The error is in the [`ErrorSlot`].
+    /// A fallible call failed. The error is in the [`ErrorSlot`](super::ErrorSlot).
     Error,
-    /// User code panicked: the payload is to be resumed.
+    /// User code panicked. The caller resumes the panic with this payload.
     Panic(Box<dyn Any + Send>),
 }
 
 /// The state that all threads of one run share.
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// Workers wait here.
+    /// The event at which workers wait.
     pub(crate) event: Arc<EventCount>,
-    /// Where the threads of dedicated stages wait, one for each.
+    /// The events at which the threads of dedicated stages wait, one for each such stage.
     dedicated: Vec<Arc<EventCount>>,
-    /// How many workers walk the line, the caller among them: the divisor of claims.
+    /// How many workers walk the line, including the caller. The size of a claim depends on it.
     pub(crate) workers: AtomicUsize,
-    /// The source is not to be asked again.
+    /// Whether the source must not be asked again.
     stopping: AtomicBool,
-    /// The source is to say that it has ended, without being asked again.
+    /// Whether the source is to end the stream without being asked again.
     draining: AtomicBool,
-    /// The sink is closed: everybody goes home.
+    /// Whether the run is over. Every thread then leaves it.
     done: AtomicBool,
-    /// How many workers there should be; 0 while nobody says.
+    /// How many workers there should be. 0 means that nobody has set a number.
     pub(crate) target: AtomicUsize,
-    /// The last helper has left for another run.
+    /// Whether a helper has left for another run.
     pub(crate) was_left: AtomicBool,
-    /// A stage or the sink had enough.
+    /// Whether a stage or the sink has stopped the stream because it needs no more items.
     has_broken: AtomicBool,
-    /// How many items have passed the sink, once the stream has stopped there or the line is gone.
+    /// How many items have passed the sink. Set when the stream stops there, or when the line is dropped.
     pub(crate) delivered: AtomicU64,
-    /// The cell that stopped the stream at the sink was an item, too.
+    /// Whether the cell that stopped the stream at the sink was also an item.
     pub(crate) ended_on_item: AtomicBool,
-    /// A worker spins before it parks: the others need not.
+    /// Whether a worker spins before it parks. Then no other worker spins.
     pub(crate) spinning: Padded<AtomicBool>,
-    /// There are more threads than processors.
+    /// Whether there are more threads than processors.
     pub(crate) is_crowded: bool,
-    /// Present if the items of the source come from outside.
+    /// The supply of the source's items, if they come from outside.
     pub(crate) feed: Option<std::sync::Arc<dyn Feed>>,
-    /// Workers never park.
+    /// The supply of the source, if it accepts items from outside before it gives them.
+    pub(crate) supply: Option<std::sync::Arc<Supply>>,
+    /// Whether workers spin instead of parking.
     pub(crate) always_spins: bool,
     /// The measurements of the run, if it is reported or watched.
     measures: Option<Measures>,
-    /// The spans of the run, for those who listen.
+    /// The `tracing` spans of the run.
     spans: Spans,
+    /// The cause that stopped the stream first, in the order of the loop.
     first: First<Cause>,
 }
 
-/// How many processors this process may use, asked once.
+/// How many processors this process may use. The system is asked once.
 pub(crate) fn processors() -> usize {
     static PROCESSORS: OnceLock<usize> = OnceLock::new();
     *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 impl Run {
-    /// A run of `plan` whose dedicated stages wait on `dedicated`.
+    /// Creates the state of a run of `plan`. The threads of its dedicated stages wait at the events
+    /// `dedicated`.
     pub(crate) fn new(
         plan: &Plan,
         dedicated: Vec<Arc<EventCount>>,
         measures: Option<Measures>,
         feed: Option<std::sync::Arc<dyn Feed>>,
+        supply: Option<std::sync::Arc<Supply>>,
     ) -> Self {
         let workers = plan.settings.workers;
         let is_crowded = workers + dedicated.len() + usize::from(feed.is_some()) > processors();
@@ -92,9 +97,10 @@ impl Run {
             has_broken: AtomicBool::new(false),
             delivered: AtomicU64::new(0),
             ended_on_item: AtomicBool::new(false),
-            spinning: Padded(AtomicBool::new(false)),
+            spinning: Padded::new(AtomicBool::new(false)),
             is_crowded,
             feed,
+            supply,
             always_spins: plan.settings.wait == Wait::Spin,
             measures,
             spans: Spans::of(plan),
@@ -102,56 +108,69 @@ impl Run {
         }
     }
 
-    /// Whether one worker walks the line. It does each item to its end before it asks for the next, so that nothing
-    /// is held up by a source that blocks.
+    /// Whether only one worker walks the line. It then takes each item to the sink before it asks the source
+    /// for the next one, because the source may block (rule 16).
     #[inline]
     pub(crate) fn is_alone(&self) -> bool {
         self.workers.load(Ordering::Acquire) <= 1
     }
 
-    /// Whether the source is not to be asked again: something failed or broke off, or a token said so.
+    /// Whether the source must not be asked again, because of a failure, a break or a token.
     #[inline]
     pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
     }
 
-    /// Says that the source is not to be asked again.
+    /// Makes sure that the source is not asked again.
     pub(crate) fn stop_pulling(&self) {
         self.stopping.store(true, Ordering::Release);
     }
 
-    /// Ends the stream where the source stands: what is in flight is finished.
+    /// Ends the stream after the items that the source has given or has accepted from outside. They are
+    /// finished.
     pub(crate) fn drain(&self) {
+        match &self.supply {
+            Some(supply) => {
+                supply.close();
+                self.wake_all();
+            }
+            None => self.end_source(),
+        }
+    }
+
+    /// Ends the stream after the items that the source has given. They are finished.
+    pub(crate) fn end_source(&self) {
         self.draining.store(true, Ordering::Release);
         self.stop_pulling();
         self.wake_all();
     }
 
-    /// Whether the source is to say that it has ended.
+    /// Whether the source is to end the stream.
     #[inline]
     pub(crate) fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Relaxed)
     }
 
-    /// Says how many workers there should be.
+    /// Sets how many workers there should be.
     pub(crate) fn set_target(&self, workers: usize) {
         self.target.store(workers, Ordering::Relaxed);
         self.event.notify_all();
     }
 
-    /// Whether the run is over, but for leaving it.
+    /// Whether the run is over, so that every thread leaves it.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.done.load(Ordering::Acquire)
     }
 
-    /// The same for who has things to do until then: only looks, in no order with anything else.
+    /// Like [`is_done`](Self::is_done), but a relaxed load. It is for loops that end early when the run is
+    /// over, and read nothing that another thread wrote before.
     #[inline]
     pub(crate) fn is_ending(&self) -> bool {
         self.done.load(Ordering::Relaxed)
     }
 
-    /// Ends the run: every thread leaves at its next look.
+    /// Ends the run. Every thread leaves the next time it looks.
     pub(crate) fn finish(&self) {
         self.stop_pulling();
         self.done.store(true, Ordering::Release);
@@ -159,7 +178,7 @@ impl Run {
         self.wake_all();
     }
 
-    /// Makes every waiting thread look again.
+    /// Wakes every waiting thread, so that it looks again.
     pub(crate) fn wake_all(&self) {
         self.event.notify_all();
         for event in &self.dedicated {
@@ -167,7 +186,7 @@ impl Run {
         }
     }
 
-    /// Notes what stopped the stream at `position`.
+    /// Notes the cause that stopped the stream at `position`.
     #[cold]
     pub(crate) fn halt(&self, position: Position, cause: Cause) {
         self.stop_pulling();
@@ -177,17 +196,18 @@ impl Run {
         self.first.offer(position, cause);
     }
 
-    /// Whether a cell that stops the stream stands for an item: the one with which a stage had enough. Otherwise what it
-    /// holds was kept by a stage.
+    /// Whether a stop also counts as an item. It does if a stage has stopped the stream after this item,
+    /// because it needs no more. Otherwise a slot in a stop has items that a stage kept until the end of the
+    /// stream.
     #[inline]
     pub(crate) fn is_item<S>(&self, cell: &Cell<S>) -> bool {
         matches!(cell, Cell::Stop(Some(_), _)) && self.has_broken.load(Ordering::Relaxed)
     }
 
-    /// Drops what is left of a run that is over: items past its end, states, closures. A panic of theirs counts
-    /// unless something failed before: the loop would have met that first.
-    pub(crate) fn note_leftovers<L>(&self, left: L) {
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(move || drop(left))) {
+    /// Drops the leftovers of a run that is over: items behind its end, states and closures. If a drop
+    /// panics, the panic is the outcome of the run, unless something has failed before.
+    pub(crate) fn drop_leftovers<L>(&self, leftovers: L) {
+        if let Err(payload) = caught_drop(leftovers) {
             self.halt(Position::END, Cause::Panic(payload));
         }
     }
@@ -204,7 +224,7 @@ impl Run {
         self.measures.as_ref()
     }
 
-    /// How the run ended. To be asked once, after everybody has left.
+    /// How the run ended. To be called once, after every thread has left the run.
     pub(crate) fn outcome(&self) -> Outcome {
         match self.first.take() {
             None | Some(Cause::Break) => Outcome::Complete,

@@ -1,24 +1,26 @@
-//! Weighing what a source gives: a window in bytes.
+//! Weighs the items of a source, for a window in bytes.
 
 use std::collections::VecDeque;
 
-/// Says how many bytes an item stands for, and how many may be in flight.
+/// The weight of an item in bytes, and the number of bytes that may be in flight.
 pub(crate) struct Weigher<'env, T> {
-    /// The source is not asked while so many bytes or more are in flight: 1 to 2^63.
+    /// The window in bytes, 1 to 2^63. While this many bytes or more are in flight, the source is not asked.
     pub(crate) limit: u64,
-    /// Once they are, it is not asked before fewer than these are: at most `limit`. Fewer save a source that sleeps
-    /// meanwhile many a waking.
+    /// After the window was full, the source is asked again when fewer than this many bytes are in flight. At
+    /// most `limit`. With a lower value, a source that sleeps while the window is full is woken less often.
     pub(crate) resume: u64,
+    /// Returns the weight of an item in bytes.
     pub(crate) weigh: Box<dyn Fn(&T) -> u64 + Send + 'env>,
 }
 
 /// The bytes in flight of one source.
 pub(super) struct Scales<'env, T> {
     weigher: Weigher<'env, T>,
-    /// All bytes that were given, and those of them that were released, modulo 2^64.
+    /// The bytes of all items that the source gave, modulo 2^64.
     given: u64,
+    /// The bytes of the items whose indices were given back, modulo 2^64.
     released: u64,
-    /// For each index in flight, one past it and the bytes that were given with it.
+    /// For each index in flight: the index + 1, and the value of `given` after its item.
     ends: VecDeque<(u64, u64)>,
     /// The last result of `gate`.
     gate: u64,
@@ -29,17 +31,17 @@ impl<'env, T> Scales<'env, T> {
         Self { weigher, given: 0, released: 0, ends: VecDeque::new(), gate: 0 }
     }
 
-    /// Counts the item that is about to be put at `index`.
+    /// Adds the item that is about to be put at `index`.
     pub(super) fn put(&mut self, index: u64, item: &T) {
-        // An item of the limit fills the window, and so does a heavier one. So less than twice the limit is ever in
-        // flight, and the sums may wrap.
+        // An item that is heavier than the limit fills the window, just as an item of the limit does. So less
+        // than twice the limit is in flight at any time, and the sums may wrap.
         let weight = (self.weigher.weigh)(item).min(self.weigher.limit);
         self.given = self.given.wrapping_add(weight);
         self.ends.push_back((index + 1, self.given));
     }
 
-    /// Where all indices below `released` are given back: how many must be for the source to be asked again. That
-    /// is no more than `released` if it may be asked now.
+    /// How many indices must have been given back before the source is asked again, if all indices below
+    /// `released` were given back so far. The result is `released` or less if the source may be asked now.
     pub(super) fn gate(&mut self, released: u64) -> u64 {
         if released < self.gate {
             return self.gate;
@@ -54,7 +56,7 @@ impl<'env, T> Scales<'env, T> {
         self.gate = if in_flight(self.released) < self.weigher.limit {
             released
         } else {
-            // Once everything is released there is room for an item of any weight.
+            // When every index has been given back, there is room for an item of any weight.
             let first = self.ends.partition_point(|&(_, gone)| in_flight(gone) >= self.weigher.resume);
             self.ends.get(first).map_or(released, |&(end, _)| end)
         };
@@ -74,7 +76,7 @@ mod tests {
             assert_eq!(scales.gate(0), 0, "{index}");
             scales.put(index, &2);
         }
-        // Ten are in flight. Fewer than four are once four of the five items are gone.
+        // 10 bytes are in flight. Fewer than 4 are in flight when 4 of the 5 items have been given back.
         assert_eq!(scales.gate(0), 4);
         assert_eq!(scales.gate(3), 4);
         assert_eq!(scales.gate(4), 4);

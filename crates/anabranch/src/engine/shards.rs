@@ -1,37 +1,36 @@
-//! A parallel stage whose items are dealt to replicas: each replica takes its own in order, one at a time.
+//! A parallel stage whose items are dealt to replicas. Each replica takes its own items in order, one at a
+//! time.
 
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anabranch_record::Baton;
 use anabranch_record::lane::{Cell, Hop, PutPermit, Stop};
 use anabranch_record::sync::{AtomicUsize, Mutex, Ordering, lock};
 
-use super::cell::{items_in, through};
+use super::cell::{items_in, through_unit};
 use super::clock::Moment;
-use super::failure::Cause;
+use super::failure::{Cause, caught, caught_drop};
 use super::hop::{Carrier, Parallel};
 use super::line::Station;
 use super::measures::Tally;
-use super::parallel::{Given, Taken};
 use super::site::Spot;
-use crate::shape::Shape;
-use crate::unit::{Apply, Unit};
+use crate::unit::{Apply, Given, Taken, Unit};
 
-/// A dealing or a serving ends after this many cells...
+/// The largest number of cells that are dealt or served at once.
 const SERVING_ITEMS: usize = if cfg!(shuttle) { 2 } else { 64 };
-/// ... and a serving after this many nanoseconds.
+/// The longest time of one serving of a shard, in nanoseconds.
 const SERVING_NS: u64 = 20_000;
 
-/// Says which shard a slot goes to: less than the number of shards.
+/// The function that chooses the shard of a slot. Its result is less than the number of shards.
 pub(crate) type ShardOf<S> = fn(&S) -> usize;
 
-/// One shard: the cells that were dealt to it, and the right to run them.
+/// One shard: the cells that were dealt to it, and the baton that a worker needs to run them.
 struct Shard<S> {
-    /// Whoever holds it takes from the queue: so items of one shard run one after the other, in order.
+    /// Only the holder takes cells from the queue. So the items of one shard run one after the other, in
+    /// order.
     baton: Baton<()>,
     queue: Mutex<VecDeque<(PutPermit, Cell<S>)>>,
-    /// The length of the queue, for looks.
+    /// The length of the queue, for threads that only look.
     len: AtomicUsize,
 }
 
@@ -58,11 +57,12 @@ impl<S> Shard<S> {
     }
 }
 
-/// The hop of a unit whose items are dealt.
+/// The node of a parallel unit whose items are dealt to replicas.
 ///
-/// A lane cannot say which of its items a replica may take, so the items move on: whoever holds the dealer's
-/// baton takes them from the lane, in order, into the queues of their shards, with the [`PutPermit`]s under which
-/// their results go into the lane behind. All queues together hold no more than the window has indices.
+/// A lane cannot keep items apart by replica, so each shard has a queue. The holder of the dealer's baton
+/// takes items from the lane, in order, and puts each into the queue of its shard. With the item goes the
+/// [`PutPermit`] by which its result is put into the lane behind. All queues together hold at most as many
+/// items as the window has indices.
 pub(super) struct ShardedNode<U: Unit, E> {
     spot: Spot<E>,
     hop: Hop<Taken<U>, Given<U>>,
@@ -92,7 +92,7 @@ impl<U: Unit, E> ShardedNode<U, E> {
         self.hop.ready() > 0 && self.dealer.word().is_free()
     }
 
-    /// Deals what is ready to the shards, if nobody else does. Says whether there was any.
+    /// Deals the cells that are ready to the shards, if no other worker deals. Returns whether it dealt any.
     fn deal(&self) -> bool {
         let Some(held) = self.dealer.poke() else { return false };
         let mut dealt = 0;
@@ -108,12 +108,12 @@ impl<U: Unit, E> ShardedNode<U, E> {
                 Cell::Stop(None, stop) => self.hop.put(permit, Cell::Stop(None, *stop)),
             }
         }
-        // The fence in here orders the pushes before the looks at the shards' batons, too (rule 7).
+        // The fence in `let_go` also orders the pushes above before the looks at the shards' batons (rule 7).
         held.let_go();
         dealt > 0
     }
 
-    /// Runs the items of one shard for a quantum, if nobody else does. Says whether there was any.
+    /// Runs the items of one shard for a quantum, if no other worker does. Returns whether it ran any.
     fn serve(&self, shard: &Shard<Taken<U>>, local: &mut Option<U::Local>) -> bool
     where
         U: Apply<E>,
@@ -123,7 +123,7 @@ impl<U: Unit, E> ShardedNode<U, E> {
         let mut tally = Tally::default();
         let _entered = self.spot.enter();
         let mut served = 0;
-        // Where another shard waits too, somebody else may take it meanwhile (rule 9).
+        // If another shard has items too, another worker can take it meanwhile (rule 9).
         if self.has_work() {
             self.spot.run.event.notify();
         }
@@ -153,33 +153,26 @@ impl<U: Unit, E> ShardedNode<U, E> {
     {
         let index = permit.index();
         let is_late = index > self.hop.domain().stop();
-        let result = catch_unwind(AssertUnwindSafe(|| {
-            if is_late {
-                drop(cell);
-                return None;
-            }
+        let (mut cell, mut result) = (Some(cell), None);
+        let applied = caught(&mut || {
+            let cell = cell.take().filter(|_| !is_late);
+            let Some(cell) = cell else { return };
             let local = local.get_or_insert_with(|| self.unit.local());
             tally.items += items_in::<U::From, U::In>(&cell);
-            Some(through::<U::From, U::To, U::In, U::Out, E>(&self.spot, index, cell, |item, gather| {
-                self.unit.apply(local, item, &mut |item| {
-                    U::To::push(gather, item);
-                    std::ops::ControlFlow::Continue(())
-                })
-            }))
-        }));
-        match result {
-            Ok(Some(cell)) => {
+            result = Some(through_unit(&self.spot, index, cell, &self.unit, local));
+        });
+        match (applied, result) {
+            (Ok(()), Some(cell)) => {
                 tally.given += items_in::<U::To, U::Out>(&cell);
                 self.hop.put(permit, cell);
             }
-            // The stream has stopped before this index: nobody will ask for it.
-            Ok(None) => {}
-            Err(payload) => {
+            // The stream has stopped before this index, so no node takes the result.
+            (Ok(()), None) => {}
+            (Err(payload), _) => {
                 self.spot.halt(index, Cause::Panic(payload));
                 self.hop.put(permit, Cell::Stop(None, Stop::Fail));
-                let broken = local.take();
-                // A panic of this drop comes after the panic that is already noted.
-                let _ = catch_unwind(AssertUnwindSafe(move || drop(broken)));
+                // If this drop panics too, the panic that was noted first counts.
+                let _ = caught_drop(local.take());
             }
         }
     }
@@ -202,7 +195,7 @@ impl<U: Apply<E>, E: Send> Parallel for ShardedNode<U, E> {
 struct ShardedCarrier<'n, U: Unit, E> {
     node: &'n ShardedNode<U, E>,
     local: Option<U::Local>,
-    /// The shard at which to look first: a worker stays with one while it has items.
+    /// The shard at which the worker looks first. A worker stays with a shard while that has items.
     next: usize,
 }
 
@@ -217,8 +210,9 @@ impl<U: Apply<E>, E: Send> Carrier for ShardedCarrier<'_, U, E> {
                 return true;
             }
         }
-        // What was dealt is all of shards that others hold: they look again when they let go. What came while we
-        // dealt was left to us.
+        // Every shard with items is held by another worker, which looks again after it has released the
+        // shard. But a worker that found the dealer's baton held has left new items in the lane to this
+        // worker.
         if node.may_deal() {
             node.spot.run.event.notify();
         }

@@ -1,4 +1,4 @@
-//! The sink: takes results in order, and gives their indices back to the source (rule 6).
+//! The sink of a line. It takes results in order, and gives their indices back (rule 6).
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -38,7 +38,7 @@ where
     E: Send + 'run,
     Op: Serial<T, E, Out = Infallible> + 'run,
 {
-    /// The sink as what takes from the last node before it.
+    /// Creates the sink, as the taker of the last node before it.
     pub(crate) fn taker(
         assembly: &mut Assembly<'run>,
         op: Op,

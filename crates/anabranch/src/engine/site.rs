@@ -1,4 +1,4 @@
-//! Where a node stands: what it needs in order to say what happened in it.
+//! The place of a node in its run. A node uses it to report failures and measurements.
 
 use std::ops::Deref;
 
@@ -10,40 +10,41 @@ use super::failure::{Cause, ErrorSlot, Position};
 use super::measures::{Mark, Tally};
 use super::run::Run;
 
-/// Where a node stands in its run.
+/// The place of a node in its run.
 #[derive(Debug, Clone)]
 pub(crate) struct Site {
     pub(crate) run: Arc<Run>,
-    /// The node's id in the plan; a unit's is that of its first node.
+    /// The node's id in the plan. The site of a unit has the id of its first node.
     pub(crate) id: usize,
-    /// The number of the domain in which the node's failures happen, and the node that opens it.
+    /// The number of the node's domain.
     pub(crate) number: usize,
+    /// The id of the node that opens the node's domain.
     pub(crate) opened_by: usize,
-    /// Order was given up: of several failures, the first in time counts.
+    /// Whether the order of the items was given up. Of several failures, the first in time then counts.
     pub(crate) in_time: bool,
-    /// The results of the node are taken in the order in which they are done.
+    /// Whether the results of the node are taken in the order in which they are done.
     pub(crate) gives_arrivals: bool,
-    /// The node has a thread of its own.
+    /// Whether the node has a dedicated thread.
     pub(crate) is_dedicated: bool,
     /// The domain's shared state.
     pub(crate) domain: Arc<Domain>,
 }
 
 impl Site {
-    /// Whether no other thread could do what the node makes available while it blocks.
+    /// Whether no other thread could process the node's items while the node blocks.
     #[inline]
     pub(crate) fn is_alone(&self) -> bool {
         !self.is_dedicated && self.run.is_alone()
     }
 
-    /// The clock for a claim or a serving, if somebody needs it. A caller that is alone has nobody to be fair to, and in
-    /// a run of some microseconds reading the clock is what takes longest.
+    /// Reads the clock for a claim or a serving, if it is needed. A worker that is alone needs no time
+    /// limits, and in a run of a few microseconds the clock would take most of the time.
     #[inline]
     pub(crate) fn clock(&self) -> Option<Moment> {
         (self.run.measures().is_some() || !self.is_alone()).then(Moment::now)
     }
 
-    /// Adds a piece of work that took the node `nanos`, if the run is reported.
+    /// Adds a piece of work of this node that took `nanos` nanoseconds, if the run is measured.
     #[inline]
     pub(crate) fn measure(&self, tally: Tally, began: Moment, nanos: u64) {
         if let Some(measures) = self.run.measures() {
@@ -51,19 +52,19 @@ impl Site {
         }
     }
 
-    /// Marks the calling thread as working in the node, for spans, until the guard is dropped.
+    /// Enters the node's span until the guard is dropped.
     #[inline]
     pub(crate) fn enter(&self) -> impl Sized + '_ {
         self.run.spans().enter(self.id)
     }
 
-    /// Watches the indices of the node's domain from `index` on, if the run is reported.
+    /// Measures how long indices of the node's domain are in it, from `index` on, if the run is measured.
     #[inline]
     pub(crate) fn mark(&self, index: u64) -> Mark {
         Mark::new(self.run.measures(), self.opened_by, index)
     }
 
-    /// Notes what stopped the stream at `index` (rule 12). The node then puts a stop at that index.
+    /// Notes the cause that stopped the stream at `index` (rule 12). The node then puts a stop at that index.
     #[cold]
     pub(crate) fn halt(&self, index: u64, cause: Cause) {
         self.run.halt(self.position(index), cause);

@@ -1,4 +1,4 @@
-//! The source: pulls items into its domain while the window has room (rule 3).
+//! The source of a line. It pulls items into its domain while the window has room (rule 3).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -18,12 +18,13 @@ use super::scales::{Scales, Weigher};
 use super::site::Spot;
 use crate::serial::{Pull, Pulled};
 
-/// A pull ends after this many nanoseconds, at the mean cost of `next`...
+/// One pull takes as many items as this many nanoseconds are enough for, at the mean cost of `next`. It takes
+/// at most [`PULL_ITEMS`].
 const PULL_NS: u64 = 20_000;
-/// ... and after this many items.
+/// The largest number of items in one pull.
 const PULL_ITEMS: u64 = 2_048;
 
-/// A source, as the code of a stream.
+/// The code of a source, before a line is made of it.
 pub(crate) struct SourceUpstream<'env, P: Pull> {
     pub(crate) pull: P,
     pub(crate) errors: Arc<ErrorSlot<P::Error>>,
@@ -75,21 +76,22 @@ struct State<'run, P: Pull> {
     mean: Mean,
 }
 
-/// The source of a line.
+/// The source as a node of a line.
 struct SourceNode<'run, P: Pull> {
     spot: Spot<P::Error>,
     baton: Baton<State<'run, P>>,
     domain: Arc<Domain>,
     gate: Option<Arc<Gate>>,
-    /// The bits of the mean cost of `next`, for others to see.
+    /// The bits of the mean cost of `next`, as the last pull left it. Other threads read it.
     mean: AtomicU64,
-    /// A thread that pulls is not held up in the source, and goes on with what it has pulled.
+    /// Whether the source never blocks and its worker goes on with the items that it has pulled. It then
+    /// wakes nobody for each item.
     goes_on: bool,
 }
 
 /// How a pull ended.
 enum End<E> {
-    /// There is more to pull, later.
+    /// The source may have more items.
     Open,
     /// A stage that is fused to the source has stopped the stream.
     Closed,
@@ -98,7 +100,8 @@ enum End<E> {
 }
 
 impl<'run, P: Pull> SourceNode<'run, P> {
-    /// Whether the items in flight are light enough for another one.
+    /// Whether the weight of the items in flight allows another one. Tells the gate how many indices must be
+    /// given back first.
     #[inline]
     fn is_light(&self, state: &mut State<'run, P>) -> bool {
         let Some(scales) = &mut state.scales else { return true };
@@ -110,13 +113,14 @@ impl<'run, P: Pull> SourceNode<'run, P> {
         indices <= released
     }
 
-    /// Whether there is something to pull, for all that this worker can tell.
+    /// Whether the feed has something for the calling worker. Always true without a feed.
     #[inline]
     fn is_fed(&self) -> bool {
         self.gate.as_ref().is_none_or(|gate| gate.is_fed())
     }
 
-    /// Pulls for one quantum. Says whether the stream has stopped here.
+    /// Pulls for one quantum. Returns whether the stream has stopped here, and sets `worked` if anything was
+    /// done.
     fn pull(&self, state: &mut State<'run, P>, worked: &mut bool) -> bool {
         if state.indices.fresh_room() == 0 || !self.is_light(state) {
             return false;
@@ -150,7 +154,7 @@ impl<'run, P: Pull> SourceNode<'run, P> {
                 }
                 mark.enters(state.indices.next());
                 let turn = state.indices.open();
-                // A thread that goes on with what it has pulled says itself what it leaves to others.
+                // A worker that goes on with the item wakes another one itself, if it leaves work behind.
                 let demand = if cfg!(mutant = "no_notice_of_an_item") || self.goes_on {
                     state.out.push_quietly(turn, Cell::Value(item))
                 } else {
@@ -193,7 +197,8 @@ impl<'run, P: Pull> SourceNode<'run, P> {
         closed
     }
 
-    /// The source is not to be asked again. If the run drains, the stream ends here. Says whether it does.
+    /// Ends the stream at the next index if the run drains. Otherwise the source is just not asked again.
+    /// Returns whether the stream has ended.
     #[cold]
     fn stops(&self, state: &mut State<'run, P>, worked: &mut bool) -> bool {
         let drains = self.spot.run.is_draining();
@@ -205,7 +210,8 @@ impl<'run, P: Pull> SourceNode<'run, P> {
         drains
     }
 
-    /// Puts a stop at the index of the open turn, or else at the next one. Says that the stream has stopped here.
+    /// Puts a stop at the index of the open turn, or at the next index if no turn is open. Returns `true`:
+    /// the stream has stopped here.
     #[cold]
     fn put_stop(&self, state: &mut State<'run, P>, stop: Stop) -> bool {
         let turn = if state.indices.turn().is_open() { state.indices.turn() } else { state.indices.open() };
@@ -223,17 +229,20 @@ impl<'run, P: Pull> SourceNode<'run, P> {
 impl<P: Pull> SerialNode for SourceNode<'_, P> {
     fn poke(&self, elsewhere: &dyn Fn() -> bool) -> Poked {
         let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
-        // A worker that leaves the run first says so and then looks whether the source is held. A worker that holds the
-        // source looks whether it is alone. One of the two sees what is left to do.
+        // A worker that leaves the run takes itself out of the count of workers, and then looks whether a
+        // source is held. A worker that has taken the source looks whether it is the only worker. The fences
+        // on both sides make sure that at least one of them sees the other, so work that is left in the line
+        // is not forgotten (rule 16).
         fence(Ordering::SeqCst);
-        let gives_way = self.spot.is_alone() && elsewhere();
+        let has_other_work = self.spot.is_alone() && elsewhere();
         let mut worked = false;
-        if !gives_way && self.pull(held.state(), &mut worked) {
+        if !has_other_work && self.pull(held.state(), &mut worked) {
             held.close();
             return Poked::Worked;
         }
         held.let_go();
-        // Rule 7: a thread that made room while this one held the baton has left it to this one to see.
+        // A thread that made room while this thread held the baton has woken nobody, so this thread looks
+        // again (rule 7).
         #[cfg(not(mutant = "no_look_after_pull"))]
         if self.is_ready() && self.gate.as_ref().is_none_or(|gate| gate.is_wide_open()) {
             self.spot.run.event.notify();
@@ -255,7 +264,7 @@ impl<P: Pull> SerialNode for SourceNode<'_, P> {
     }
 
     fn taken(&self) -> u64 {
-        // The cell that closed the node is no item.
+        // The cell that closed the node is not an item.
         self.domain.made().saturating_sub(u64::from(self.baton.word().is_closed()))
     }
 
@@ -268,7 +277,7 @@ impl<P: Pull> SerialNode for SourceNode<'_, P> {
     }
 }
 
-/// The source of the inline executor.
+/// The source in the inline executor.
 struct InlineSource<'run, P: Pull> {
     spot: Spot<P::Error>,
     counter: Counter,
@@ -284,7 +293,7 @@ impl<P: Pull> Drive for InlineSource<'_, P> {
         let mut stride = Stride::new();
         loop {
             if run.is_done() {
-                // A token has cancelled the run: what stages have kept is dropped with them.
+                // A token has cancelled the run. Items that stages have kept are dropped with the stages.
                 return indices.next();
             }
             if run.is_stopping() {

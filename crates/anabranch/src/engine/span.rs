@@ -1,5 +1,5 @@
-//! Spans of the `tracing` crate: one for a run, and in it one for each unit, which a thread enters for each piece of
-//! work. Without the feature `tracing` there is nothing of this.
+//! Spans of the `tracing` crate: one for a run, and in it one for each unit. A thread enters the span of a
+//! unit for each piece of work. Without the feature `tracing` the functions of this module do nothing.
 
 #[cfg(feature = "tracing")]
 mod with {
@@ -16,7 +16,7 @@ mod with {
     }
 
     impl Spans {
-        /// Those of a plan, if anybody listens.
+        /// Creates the spans of a plan, if a subscriber listens to them.
         pub(crate) fn of(plan: &Plan) -> Self {
             if !tracing::enabled!(target: "anabranch", Level::DEBUG) {
                 return Self::default();
@@ -33,12 +33,12 @@ mod with {
             Self { run: Some(run), units }
         }
 
-        /// The calling thread carries out the run until the guard is dropped.
+        /// Enters the span of the run on the calling thread, until the guard is dropped.
         pub(crate) fn enter_run(&self) -> Option<Entered<'_>> {
             self.run.as_ref().map(Span::enter)
         }
 
-        /// The calling thread works in unit `id` until the guard is dropped.
+        /// Enters the span of unit `id` on the calling thread, until the guard is dropped.
         #[inline]
         pub(crate) fn enter(&self, id: usize) -> Option<Entered<'_>> {
             self.units.get(id)?.as_ref().map(Span::enter)
@@ -54,7 +54,7 @@ mod without {
     #[derive(Debug, Default)]
     pub(crate) struct Spans;
 
-    /// Nothing to leave. (Not `()`, which may not be bound to a name.)
+    /// A guard that does nothing. It is not `()`, because clippy forbids binding that to a name.
     pub(crate) struct Entered;
 
     impl Spans {

@@ -1,4 +1,5 @@
-//! A serial node that makes any number of items of one: the items behind it have indices and a window of their own.
+//! A serial node that makes any number of items of each item. The items behind it have indices and a window
+//! of their own.
 
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
@@ -99,11 +100,11 @@ struct State<'run, S: Shape, T: Send, Op: Spread<T, E>, E> {
     indices: Indices,
     op: Op,
     out: Out<'run, Op::Out>,
-    /// The items of the cell that was taken last, which are not yet opened; the last one first.
+    /// The items of the last cell that are not opened yet, in reverse order.
     waiting: Vec<T>,
-    /// An item is open: the operation has more to give of it.
+    /// Whether an item is open: the operation may have more results of it.
     is_open: bool,
-    /// The cell that was taken last stops the stream, once its items are through.
+    /// The stop of the last cell. It is passed on after the cell's items.
     stop: Option<Stop>,
     crossing: Option<Crossing>,
     fails: PhantomData<fn(E)>,
@@ -111,12 +112,13 @@ struct State<'run, S: Shape, T: Send, Op: Spread<T, E>, E> {
 
 /// The node of a spreading stage.
 struct SpreadNode<'run, S: Shape, T: Send, Op: Spread<T, E>, E> {
-    /// The node stands in the domain that it opens.
+    /// The node's place. Its domain is the one that the node opens.
     spot: Spot<E>,
     baton: Baton<State<'run, S, T, Op, E>>,
     watch: DrainWatch<S::Slot<T>>,
     domain: Arc<Domain>,
-    /// Something is half-read: there is work even if the lane before is empty.
+    /// Whether the last cell still has results to give. Then the node has work even if the lane before it is
+    /// empty.
     is_open: AtomicBool,
 }
 
@@ -153,7 +155,7 @@ where
     fn serve(&self, state: &mut State<'run, S, T, Op, E>, quantum: &mut Quantum) -> Served {
         let served = catch_unwind(AssertUnwindSafe(|| {
             loop {
-                // Room first: what is called below may fail, and the failure needs an index.
+                // The room is checked first. The calls below may fail, and a failure needs an index too.
                 if state.indices.room() == 0 || self.domain.is_stopped() {
                     return Served::Drained;
                 }
@@ -182,7 +184,8 @@ where
         served
     }
 
-    /// Takes one step: gives an item, opens one, or takes a cell. Says how the serving ends, if it does.
+    /// Takes one step: gives an item, opens an item, or takes a cell. Returns how the serving ends, if it
+    /// ends here.
     fn advance(&self, state: &mut State<'run, S, T, Op, E>, quantum: &mut Quantum) -> Option<Served> {
         if state.is_open {
             match state.op.next() {
@@ -230,7 +233,7 @@ where
         None
     }
 
-    /// Gives the index of the last cell back, once everything of it has been given on.
+    /// Gives back the index of the last cell, if all of its results were given.
     fn pass(state: &mut State<'run, S, T, Op, E>) {
         if !state.is_open && state.waiting.is_empty() && state.stop.is_none() {
             state.drain.release();
@@ -259,12 +262,13 @@ where
     fn poke(&self, elsewhere: &dyn Fn() -> bool) -> Poked {
         let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
         let _entered = self.spot.enter();
-        // As in the source: what it opens may block.
+        // As in the poke of a source: the operation may block (rule 16).
         fence(Ordering::SeqCst);
-        let gives_way = self.spot.is_alone() && elsewhere();
+        let has_other_work = self.spot.is_alone() && elsewhere();
         let mut quantum = Quantum::begin(&self.spot);
         loop {
-            let served = if gives_way { Served::Quantum } else { self.serve(held.state(), &mut quantum) };
+            let served =
+                if has_other_work { Served::Quantum } else { self.serve(held.state(), &mut quantum) };
             match served {
                 Served::Drained => match held.release() {
                     Some(again) => held = again,
@@ -281,7 +285,8 @@ where
                 }
             }
         }
-        // As a source: a thread that made room while this one held the baton left it to this one to see (rule 7).
+        // A thread that made room while this thread held the baton has woken nobody, so this thread looks
+        // again (rule 7).
         fence(Ordering::SeqCst);
         if self.is_ready() {
             self.spot.run.event.notify();
@@ -302,7 +307,7 @@ where
     }
 
     fn taken(&self) -> u64 {
-        // The cell that closed the node is no item.
+        // The cell that closed the node is not an item.
         self.watch.taken().saturating_sub(u64::from(self.baton.word().is_closed()))
     }
 
@@ -320,7 +325,7 @@ struct SpreadCall<'run, S, T, E, Op: Spread<T, E>> {
     spot: Spot<E>,
     counter: Counter,
     op: Op,
-    /// Gives indices of the domain before back.
+    /// Gives back the indices of the domain before.
     exit: Exit,
     indices: Indices,
     out: Out<'run, Op::Out>,
@@ -334,7 +339,7 @@ where
     E: Send,
     Op: Spread<T, E>,
 {
-    /// Gives what is in one item. Breaks when the stream has stopped.
+    /// Gives the results of one item. Breaks if the stream has stopped.
     fn spread(&mut self, item: T) -> ControlFlow<()> {
         let began = self.counter.begin();
         let entered = self.counter.enter(&self.spot.site);

@@ -1,4 +1,4 @@
-//! Serial stages: what one does with a cell, and how it becomes part of a line.
+//! Serial stages: how a stage processes a cell, and how it becomes part of a line.
 
 use std::marker::PhantomData;
 

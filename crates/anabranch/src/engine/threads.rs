@@ -1,4 +1,4 @@
-//! The threads executor: the caller and its helpers walk the line until its sink closes.
+//! The threads executor. The caller and its helpers walk the line until its sink closes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,11 +10,11 @@ use super::line::{Line, Station};
 use super::worker::{Left, Origin, Terms, Worker, attend};
 use crate::affinity::Processors;
 
-/// The threads of one run, to be joined. Each thread that may spawn others has a copy.
+/// The threads of one run, until they are joined. Each thread that may spawn others has a clone.
 #[derive(Clone)]
 struct Team<'scope> {
     threads: Arc<Mutex<Vec<thread::ScopedJoinHandle<'scope, ()>>>>,
-    /// Each helper is pinned to one of them.
+    /// The processors to which helpers are pinned, each helper to one of them.
     affinity: Option<&'scope Processors>,
 }
 
@@ -23,7 +23,7 @@ impl<'scope> Team<'scope> {
         Self { threads: Arc::default(), affinity }
     }
 
-    /// Spawns a named thread; says whether the system had one.
+    /// Spawns a named thread. Returns whether the system could create one.
     fn spawn(
         &self,
         scope: &'scope thread::Scope<'scope, '_>,
@@ -31,13 +31,23 @@ impl<'scope> Team<'scope> {
         body: impl FnOnce() + Send + 'scope,
     ) -> bool {
         let Some(handle) = spawn(scope, name, body) else { return false };
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        // A thread that has ended keeps its stack until it is joined. Workers may come and go any number of
+        // times, so the ended ones are joined here.
+        let ended: Vec<_> = threads.extract_if(.., |thread| has_ended(thread)).collect();
+        threads.push(handle);
+        drop(threads);
+        for thread in ended {
+            if let Err(payload) = thread.join() {
+                std::panic::resume_unwind(payload);
+            }
+        }
         true
     }
 
-    /// Waits until every thread has ended, and has dropped what it kept in thread-local variables: a scope alone waits only
-    /// until the bodies have returned. A thread that spawns another one adds it before it ends itself, so the list is empty
-    /// only when all have been joined.
+    /// Waits until every thread has ended and has dropped its thread-local variables. The end of a scope does
+    /// not wait for the latter. A thread that spawns another one adds it to the list before it ends, so the
+    /// list is empty only after all threads were joined.
     fn join(&self) {
         loop {
             let handle = self.threads.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -50,8 +60,8 @@ impl<'scope> Team<'scope> {
     }
 }
 
-/// Runs a line with `workers` threads, the calling one among them, and one more for each dedicated stage.
-/// Returns when every one of them has ended.
+/// Runs a line with `workers` threads, including the calling thread, and one more thread for each dedicated
+/// stage. Returns after all of them have ended.
 pub(crate) fn run(line: &Line<'_>, terms: Terms<'_>, workers: usize, affinity: Option<&Processors>) {
     thread::scope(|scope| {
         let team = Team::new(affinity);
@@ -65,7 +75,7 @@ pub(crate) fn run(line: &Line<'_>, terms: Terms<'_>, workers: usize, affinity: O
     });
 }
 
-/// As [`run`], with helpers from a crew.
+/// Like [`run`], but the helpers are threads of a crew.
 pub(crate) fn run_on_crew(line: &Line<'_>, terms: Terms<'_>, workers: usize, crew: &Crew) {
     let run = terms.run;
     run.workers.store(1, Ordering::Relaxed);
@@ -104,15 +114,15 @@ fn attend_dedicated<'scope>(
     for (number, station) in line.stations().filter(dedicated).enumerate() {
         let name = format!("{}-stage-{number}", terms.name);
         if !team.spawn(scope, name, move || attend(station, terms.run)) {
-            // The stages that have a thread would wait for this one.
+            // The dedicated threads that were spawned would wait for this stage, so the run ends here.
             terms.run.finish();
-            panic!("the system has no thread for a dedicated stage");
+            panic!("the system cannot create a thread for a dedicated stage");
         }
     }
 }
 
-/// Spawns a helper, the `number`th. A system that gives no more threads makes the run slower, not wrong: the
-/// caller can finish it alone.
+/// Spawns helper `number`. If the system cannot create another thread, the run is slower but still right,
+/// because the caller can finish it alone.
 fn help<'scope>(
     scope: &'scope thread::Scope<'scope, '_>,
     team: &Team<'scope>,
@@ -131,6 +141,18 @@ fn help<'scope>(
     if !spawned {
         terms.run.workers.fetch_sub(1, Ordering::Relaxed);
     }
+}
+
+/// Whether a thread has ended, so that a join does not wait. With model checkers, which cannot tell, this is
+/// `false`.
+#[cfg(not(any(loom, shuttle)))]
+fn has_ended(thread: &thread::ScopedJoinHandle<'_, ()>) -> bool {
+    thread.is_finished()
+}
+
+#[cfg(any(loom, shuttle))]
+fn has_ended(_: &thread::ScopedJoinHandle<'_, ()>) -> bool {
+    false
 }
 
 #[cfg(not(any(loom, shuttle)))]

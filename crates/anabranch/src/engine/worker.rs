@@ -1,48 +1,49 @@
-//! A worker: walks a line from its sink to its source and does what it finds (rules 8, 9 and 11).
-
-use std::panic::{AssertUnwindSafe, catch_unwind};
+//! A worker walks a line from its sink to its source and does the work that it finds (rules 8, 9 and 11).
 
 use anabranch_record::crew::{Guest, Offer};
 use anabranch_record::sync::{Ordering, fence, spin_hint};
 
 use super::clock::Moment;
-use super::failure::{Cause, Position};
-use super::hop::Carrier;
-use super::line::{Farm, Line, Place, Poked, Station};
+use super::failure::{Cause, Position, caught_drop};
+use super::hop::{Carrier, QUICK_SOURCE_NS};
+use super::line::{Farm, Line, Place, PlaceUnit, Poked, Station};
 use super::measures::Measures;
 use super::run::Run;
 
-/// A worker spins for at most this many nanoseconds before it parks...
+/// The longest time that a worker spins before it parks, in nanoseconds. A worker also spins for at most
+/// twice the mean of its recent waits.
 const SPIN_NS: u64 = 50_000;
-/// ... or this many where there are more threads than processors, since a thread that spins there takes the processor of
-/// one that could work...
+/// The same limit for a run with more threads than processors. A thread that spins there takes a processor
+/// from a thread that could work.
 const SPIN_CROWDED_NS: u64 = 20_000;
-/// ... or twice its recent waits; and this many after a few spins that were in vain.
+/// The same limit for a worker whose last [`SPINS_IN_VAIN`] spins found nothing.
 const SPIN_IN_VAIN_NS: u64 = 2_000;
+/// The number of spins that found nothing after which a worker spins for [`SPIN_IN_VAIN_NS`] only.
 const SPINS_IN_VAIN: u32 = 3;
 
-/// A caller that helpers may come to calls them when its run has lasted this many nanoseconds.
+/// The caller of a run on a pool calls helpers once it has worked this many nanoseconds without a pause.
 const CALL_HELPERS_NS: u64 = 5_000;
 
-/// The caller reads the clock for that every so many steps.
+/// A caller that has not called helpers yet reads the clock once in this many steps.
 const CALL_HELPERS_STEPS: u32 = 4;
 
-/// The facts that the threads of a run need in addition to the line.
+/// The parts of a run that its threads need in addition to the line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terms<'r> {
     pub(crate) run: &'r Run,
     /// The widest window of the plan's domains, in items.
     pub(crate) window: u64,
-    /// The threads' names begin with it.
+    /// The prefix of the threads' names.
     pub(crate) name: &'r str,
 }
 
-/// Where a worker comes from, which says when it may leave and how more can come.
+/// Where a worker's thread comes from. This decides when the worker may leave, and how it gets more workers.
 #[derive(Clone, Copy)]
 pub(super) enum Origin<'l> {
-    /// The thread that called the run. It stays to the end.
+    /// The thread that called the run. It stays until the run is over. `offer` calls helpers from a crew, and
+    /// `more` spawns one helper.
     Caller { offer: Option<&'l Offer<'l>>, more: Option<&'l dyn Fn()> },
-    /// A thread of the run's own.
+    /// A thread that was spawned for this run. `more` spawns another one.
     Helper { more: &'l dyn Fn() },
     /// A thread of a crew.
     Guest(&'l Guest<'l>),
@@ -53,43 +54,54 @@ pub(super) enum Origin<'l> {
 pub(super) enum Left {
     /// The run is over.
     Done,
-    /// There were too many, or another run wanted it.
+    /// The run had too many workers, or another run wanted this one.
     Away,
 }
 
-/// One thread's walk along a line. On cache lines of its own, as the line is.
+/// One thread's walk along a line. It lies on cache lines of its own, as the line does.
 #[repr(align(128))]
 pub(super) struct Worker<'l, 'env> {
     line: &'l Line<'env>,
     run: &'l Run,
     origin: Origin<'l>,
+    /// The start of the current stretch of work without a pause. It is kept until helpers are called.
     began: Moment,
-    /// For each place, its side of the parallel unit there, if that is one.
+    /// For each place of the line, this worker's side of the parallel unit there. `None` at a serial unit.
     carriers: Vec<Option<Box<dyn Carrier + 'l>>>,
+    /// The widest window of the plan's domains, in items.
     window: u64,
-    /// The mean of its recent waits, in nanoseconds, and how many spins in a row were in vain.
+    /// The place of the slow source from which the last step has pulled, if it has.
+    pulled: Option<usize>,
+    /// Whether this was the only worker when its walk began. No other worker can have left work behind since
+    /// then.
+    walks_alone: bool,
+    /// The running mean of the worker's waits, in nanoseconds.
     wait: u64,
+    /// How many spins in a row have found nothing.
     vain: u32,
-    /// It has called helpers, or need not.
+    /// Whether the worker has called helpers, or never needs to.
     has_called: bool,
-    /// How many steps it has taken alone.
+    /// How many steps the worker has taken alone.
     steps: u32,
-    /// When it last noted how many items wait, how many steps there are between two notes, and until the next.
+    /// When the worker last noted how many items wait, in nanoseconds since the run began.
     noted: u64,
+    /// How many steps the worker takes from one note to the next.
     pace: u32,
+    /// How many steps the worker has taken since the last note.
     unnoted: u32,
 }
 
-/// A worker notes how many items wait after this many nanoseconds, or after each step if that takes longer...
+/// The time between two notes of how many items wait, in nanoseconds. A worker whose steps take longer notes
+/// it after each step.
 const NOTE_NS: u64 = 50_000;
-/// ... and after this many steps at most.
+/// The largest number of steps between two such notes.
 const NOTE_STEPS: u32 = 64;
 
 impl<'l, 'env> Worker<'l, 'env> {
     pub(super) fn new(line: &'l Line<'env>, terms: Terms<'l>, origin: Origin<'l>) -> Self {
-        let carrier = |place: &'l Place<'env>| match place {
-            Place::Serial(_) => None,
-            Place::Parallel(farm) => Some(farm.hop.carrier()),
+        let carrier = |place: &'l Place<'env>| match &place.unit {
+            PlaceUnit::Serial(_) => None,
+            PlaceUnit::Parallel(farm) => Some(farm.hop.carrier()),
         };
         let carriers = line.places.iter().map(carrier).collect();
         let Terms { run, window, .. } = terms;
@@ -101,6 +113,8 @@ impl<'l, 'env> Worker<'l, 'env> {
             began: Moment::now(),
             carriers,
             window,
+            pulled: None,
+            walks_alone: false,
             wait: SPIN_NS / 2,
             vain: 0,
             has_called,
@@ -111,7 +125,7 @@ impl<'l, 'env> Worker<'l, 'env> {
         }
     }
 
-    /// Works until the run is done, or until it is time to leave.
+    /// Works until the run is over, or until this worker is to leave it.
     pub(super) fn work(mut self) -> Left {
         let _track = self.run.measures().map(Measures::on_track);
         let left = loop {
@@ -137,16 +151,18 @@ impl<'l, 'env> Worker<'l, 'env> {
                 self.idle();
             }
         };
-        // This worker may be the one that a notice has woken. If it leaves work behind, it wakes another (rule 9).
+        // A notice may have woken this worker and spared the others. If there is work, this worker wakes
+        // another one before it leaves (rule 9).
         if left == Left::Away && self.look() {
             self.run.event.notify();
         }
-        self.go_home();
+        self.drop_carriers();
         left
     }
 
-    /// Lets a crew's helpers come once the run has shown to be worth it, and again when the last one has left. A
-    /// worker that is alone looks at the clock every few steps: one item takes two or more.
+    /// Calls the helpers of a crew once the run has lasted long enough to be worth it, and again after the
+    /// last helper has left. The worker reads the clock only every few steps; an item takes two steps or
+    /// more.
     #[inline]
     fn call_helpers(&mut self) {
         let Origin::Caller { offer: Some(offer), .. } = self.origin else { return };
@@ -166,7 +182,8 @@ impl<'l, 'env> Worker<'l, 'env> {
         }
     }
 
-    /// Whether there are more workers than there should be. If there are too few, brings another.
+    /// Whether the run has more workers than it should have. If it has fewer, this function starts another
+    /// one.
     fn is_too_many(&self) -> bool {
         let target = self.run.target.load(Ordering::Relaxed);
         match self.origin {
@@ -183,8 +200,10 @@ impl<'l, 'env> Worker<'l, 'env> {
         }
     }
 
-    /// Leaves the count of workers, unless the one that stays might wait for what this one leaves behind: a source
-    /// that is held may block.
+    /// Takes this worker out of the count of workers, if it may leave. Returns whether it may.
+    ///
+    /// It must stay if it finds work while another worker holds a source. That worker may block in the
+    /// source, and then nobody would do the work.
     fn gets_away(&self) -> bool {
         let least = match self.origin {
             Origin::Helper { .. } => self.run.target.load(Ordering::Relaxed),
@@ -194,7 +213,8 @@ impl<'l, 'env> Worker<'l, 'env> {
         if self.run.workers.fetch_update(Ordering::SeqCst, Ordering::Relaxed, fewer).is_err() {
             return false;
         }
-        // Against the fence in the poke of a source: either we see it held, or its holder sees that it is alone.
+        // Pairs with the fence in the poke of a source: either this worker sees that the source is held, or
+        // the holder of the source sees that it is alone (rule 16).
         #[cfg(not(mutant = "no_fence_on_leaving"))]
         fence(Ordering::SeqCst);
         let mut stations = self.line.stations();
@@ -206,22 +226,36 @@ impl<'l, 'env> Worker<'l, 'env> {
         true
     }
 
-    /// Does the first thing that it finds, from the sink to the source (rule 8). Says whether there was any.
+    /// Does the first work that it finds, from the sink to the source (rule 8). Returns whether it found any.
     fn step(&mut self) -> bool {
         let line = self.line;
+        self.walks_alone = false;
+        // The last item has notified a worker that sleeps, and that worker will take it. This one asks the
+        // slow source for the next item meanwhile (rule 8).
+        if let Some(source) = self.pulled.take()
+            && self.run.event.sleepers() > 0
+            && self.serve(source)
+        {
+            self.pulled = Some(source);
+            return true;
+        }
+        self.walks_alone = self.run.is_alone();
         for at in (0..line.places.len()).rev() {
-            let worked = match &line.places[at] {
-                Place::Serial(station) => station.is_open() && self.serve(at),
-                Place::Parallel(farm) => farm.hop.is_ready() && self.carry(at, farm),
+            let worked = match &line.places[at].unit {
+                PlaceUnit::Serial(station) => station.is_open() && self.serve(at),
+                PlaceUnit::Parallel(farm) => farm.hop.is_ready() && self.carry(at, farm),
             };
             if worked {
+                let station = line.station(at).filter(|station| station.is_source);
+                self.pulled = station.filter(|source| source.node.mean_ns() >= QUICK_SOURCE_NS).map(|_| at);
                 return true;
             }
         }
         false
     }
 
-    /// Claims items of the parallel unit at `at`, carries them across, and pokes the serial node behind it (rules 4 and 5).
+    /// Claims items of the parallel unit at `at`, carries them across it, and pokes the serial node behind it
+    /// (rules 4 and 5). Returns whether it claimed any.
     fn carry(&mut self, at: usize, farm: &Farm<'env>) -> bool {
         let (line, run) = (self.line, self.run);
         let elsewhere = move || run.is_done() || line.ready_from(0).next().is_some();
@@ -240,7 +274,7 @@ impl<'l, 'env> Worker<'l, 'env> {
         true
     }
 
-    /// Notes now and then how many items wait before each node.
+    /// Notes how many items wait before each node, if it is time for a note. To be called once a step.
     fn note_waiting(&mut self, measures: &Measures) {
         self.unnoted += 1;
         if self.unnoted < self.pace {
@@ -260,7 +294,8 @@ impl<'l, 'env> Worker<'l, 'env> {
         }
     }
 
-    /// Pokes the serial node at `at`, and the serial nodes that take what it gives as long as there was work (rule 5).
+    /// Pokes the serial node at `at`. If it worked, pokes the serial nodes that it gives items to, in the
+    /// same way (rule 5). Returns whether the node at `at` worked.
     fn serve(&self, at: usize) -> bool {
         let (line, run) = (self.line, self.run);
         let station = line.station(at).expect("a serial node is served");
@@ -269,11 +304,14 @@ impl<'l, 'env> Worker<'l, 'env> {
                 own.notify();
                 Poked::Elsewhere
             }
-            // Not for what comes before it: that gives way to this one.
-            None => station.node.poke(&|| run.is_done() || line.ready_from(at + 1).next().is_some()),
+            // Only work nearer to the sink counts here: it is done before this node, and work nearer to the
+            // source after it.
+            None => station
+                .node
+                .poke(&|| !self.walks_alone && (run.is_done() || line.ready_from(at + 1).next().is_some())),
         };
         let worked = poked == Poked::Worked;
-        // A pull is followed by a walk from the sink: what it has made possible may be anywhere.
+        // After a pull the worker walks from the sink again, so a source pokes no neighbour.
         if worked && !station.is_source && cfg!(not(mutant = "no_poke_of_neighbour")) {
             for behind in line.behind(at) {
                 if line.station(behind).is_some() {
@@ -284,7 +322,7 @@ impl<'l, 'env> Worker<'l, 'env> {
         worked
     }
 
-    /// Whether there is anything to do. Only looks.
+    /// Whether there is work, or the run is over. Only looks.
     fn look(&self) -> bool {
         self.run.is_done() || self.line.ready_from(0).next().is_some()
     }
@@ -292,23 +330,25 @@ impl<'l, 'env> Worker<'l, 'env> {
     /// Waits until there may be something to do.
     fn idle(&mut self) {
         let began = Moment::now();
-        // While a worker idles nobody looks at the lanes, so it notes what waits when it begins and when it ends.
+        // An idle worker does not look at the lanes. So it notes how many items wait when it becomes idle,
+        // and again when it stops being idle.
         if let Some(measures) = self.run.measures() {
             self.note(measures, measures.now());
         }
         if !self.spin(began) {
-            let ticket = self.run.event.prepare();
+            let key = self.run.event.prepare();
             if cfg!(not(mutant = "no_last_look")) && self.look() {
                 self.run.event.leave();
             } else {
                 match &self.run.feed {
-                    None => self.run.event.wait(ticket),
-                    Some(feed) => feed.wait(ticket, &|| self.look()),
+                    None => self.run.event.wait(key),
+                    Some(feed) => feed.wait(key, &|| self.look()),
                 }
             }
-            // The notice that woke this worker has spared others, and it does one thing only: more than one place
-            // wants another worker (rule 9). A hop passes its own rest on when it is claimed.
-            // (It would also make up for the rules of the two other mutants, later than those do.)
+            // The notice that woke this worker has spared the others, and this worker does one piece of work.
+            // If a second place is ready, another worker is woken for it (rule 9). One parallel unit with
+            // many items is one place: the worker that claims from it wakes the next. (This notice would also
+            // hide the other two mutants, so they take it out too.)
             let passes_on = cfg!(not(any(
                 mutant = "no_passing_on",
                 mutant = "no_look_after_serve",
@@ -328,14 +368,14 @@ impl<'l, 'env> Worker<'l, 'env> {
             }
         }
         if !self.has_called {
-            // Only work without a pause shows that a helper would be of use.
+            // Only work without a pause shows that helpers would be of use, so the time starts again.
             self.began = Moment::now();
         }
     }
 
-    /// Spins for a while, if no other worker of the run does. Says whether something came.
+    /// Spins for a while, if no other worker of the run does (rule 11). Returns whether it found work.
     fn spin(&mut self, began: Moment) -> bool {
-        if cfg!(any(loom, shuttle)) || self.run.spinning.0.swap(true, Ordering::Relaxed) {
+        if cfg!(any(loom, shuttle)) || self.run.spinning.swap(true, Ordering::Relaxed) {
             return false;
         }
         let most = if self.run.is_crowded { SPIN_CROWDED_NS } else { SPIN_NS };
@@ -351,23 +391,23 @@ impl<'l, 'env> Worker<'l, 'env> {
                 spin_hint();
             }
         };
-        self.run.spinning.0.store(false, Ordering::Relaxed);
+        self.run.spinning.store(false, Ordering::Relaxed);
         self.vain = if found { 0 } else { self.vain.saturating_add(1) };
         found
     }
 
-    /// Drops the worker's states, on its thread.
-    fn go_home(self) {
+    /// Drops the carriers, and the states in them, on the thread that made them.
+    fn drop_carriers(self) {
         let Self { carriers, run, .. } = self;
         for carrier in carriers {
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(move || drop(carrier))) {
+            if let Err(payload) = caught_drop(carrier) {
                 run.halt(Position::END, Cause::Panic(payload));
             }
         }
     }
 }
 
-/// The life of a dedicated thread: it runs one serial node, and waits on that node's own event.
+/// The loop of a dedicated thread. It runs one serial node, and waits at that node's own event.
 pub(super) fn attend(station: &Station<'_>, run: &Run) {
     let own = station.own.as_ref().expect("a dedicated node has an event");
     let _track = run.measures().map(Measures::on_track);
@@ -375,12 +415,12 @@ pub(super) fn attend(station: &Station<'_>, run: &Run) {
         if station.node.poke(&|| false) == Poked::Worked {
             continue;
         }
-        let ticket = own.prepare();
+        let key = own.prepare();
         if station.node.is_ready() || run.is_done() {
             own.leave();
         } else {
             let began = Moment::now();
-            own.wait(ticket);
+            own.wait(key);
             if let Some(measures) = run.measures() {
                 measures.idled(began, began.elapsed());
             }

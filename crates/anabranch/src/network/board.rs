@@ -1,4 +1,4 @@
-//! What a network has that depends on types: how to close its views, its rules, and how its processes failed.
+//! The parts of a network that depend on types: its views, its rules, and the failures of its processes.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -18,12 +18,12 @@ use super::{
     writer::{WritePort, Writer},
 };
 
-/// Closes a view, whatever its type and whoever holds it.
+/// Controls a view of any type, while another thread may hold it.
 pub(super) trait Face: Send + Sync {
     fn close(&self);
-    /// For a writer: how many items the record would have to hold for `n` more slots to be free now.
+    /// For a writer: the horizon in items with which `n` more slots would be free now.
     fn span_for(&self, n: usize) -> usize;
-    /// Lets the record hold so many items.
+    /// Widens the horizon of the record to `items` items.
     fn grow(&self, items: usize);
 }
 
@@ -53,7 +53,7 @@ impl<T: Send> Face for Revoker<T> {
     }
 }
 
-/// A view and how it is closed.
+/// A view, and the means to close it.
 pub(super) struct Entry<'env> {
     pub(super) info: Arc<ViewInfo>,
     pub(super) face: Box<dyn Face + 'env>,
@@ -63,11 +63,11 @@ pub(super) struct Entry<'env> {
 pub(super) struct RuleCell<'env, E> {
     pub(super) process: Arc<Process>,
     pub(super) link: Arc<RuleLink>,
-    /// Its ports and code, until it ends.
+    /// The ports and the code of the rule. `None` after the rule has ended.
     pub(super) baton: Baton<Option<Box<dyn Fire<E> + 'env>>>,
 }
 
-/// How a process failed.
+/// The error or the panic of a process.
 pub(super) enum Outcome<E> {
     Error(E),
     Panic(Box<dyn Any + Send>),
@@ -82,22 +82,23 @@ pub(super) struct Failure<E> {
 pub(super) struct Board<'env, E> {
     pub(super) hub: Arc<Hub>,
     pub(super) views: Mutex<Views<'env>>,
-    /// In the order in which they became known.
+    /// The failures, in the order in which they became known.
     pub(super) failures: Mutex<Vec<Failure<E>>>,
     rules: OnceLock<Vec<RuleCell<'env, E>>>,
 }
 
-/// The views of a network by their indices: all that are open, and perhaps some that are closed.
+/// The views of a network by their indices. All open views are in it, and closed ones may be.
 #[derive(Default)]
 pub(super) struct Views<'env> {
     pub(super) entries: BTreeMap<usize, Entry<'env>>,
+    /// The index of the next view.
     next: usize,
-    /// The closed ones are thrown out when there are so many.
+    /// The number of entries at which closed views are removed.
     limit: usize,
 }
 
 impl<'env> Views<'env> {
-    /// Adds a view on `side` of which `face` is made.
+    /// Adds a view on `side`, which `face` controls.
     pub(super) fn add(&mut self, side: Side, face: impl Face + 'env) -> Arc<ViewInfo> {
         if self.entries.len() >= self.limit {
             self.entries.retain(|_, entry| entry.info.is_open());
@@ -129,7 +130,7 @@ impl<'env, E: Send> Board<'env, E> {
         let _ = self.rules.set(rules);
     }
 
-    /// A new process or rule, counted as live.
+    /// Creates a process or rule, and counts it as live.
     pub(super) fn new_process(&self, name: &str, is_rule: bool) -> Arc<Process> {
         let mut processes = lock(&self.hub.processes);
         let process = Process::new(processes.len(), name, is_rule);
@@ -138,7 +139,8 @@ impl<'env, E: Send> Board<'env, E> {
         process
     }
 
-    /// What is known of a new record. A horizon that cannot be ends the network.
+    /// Creates the description of a new record. If the horizon is not possible, the network ends with an
+    /// error.
     pub(super) fn new_record<T>(&self, horizon: &mut Horizon, initial: usize) -> Arc<RecordInfo> {
         let mut records = lock(&self.hub.records);
         let asked = horizon.items;
@@ -162,7 +164,7 @@ impl<'env, E: Send> Board<'env, E> {
         info
     }
 
-    /// A record with one writer and one reader.
+    /// Creates a record with one writer and one reader.
     pub(super) fn record<T: Send + 'env>(
         &self,
         mut horizon: Horizon,
@@ -207,7 +209,7 @@ impl<'env, E: Send> Board<'env, E> {
         (writer, reader)
     }
 
-    /// A record with several views on a side.
+    /// Creates a record with several views on each side.
     pub(super) fn shared<T: Send + 'env, R: ReadDeal<T>>(
         &self,
         mut horizon: Horizon,
@@ -229,7 +231,7 @@ impl<'env, E: Send> Board<'env, E> {
         let (on_items, on_room) = doors.hooks();
         let record = Record::<T, Dealt, R>::bounded(writers, readers, on_items, on_room);
         let (write_ids, read_ids) = record.ids();
-        // Every id is vacant and exists, so registering fails nowhere.
+        // Every id exists and has no view yet, so the registration cannot fail.
         let writers = (0..write_ids)
             .filter_map(|id| self.writer(&record, id, horizon.items, info, doors).ok())
             .collect();
@@ -269,7 +271,7 @@ impl<'env, E: Send> Board<'env, E> {
         Ok(Reader { grip, port: ReadPort::Many(view) })
     }
 
-    /// A process has ended: its failure is put down, and what it owns is closed.
+    /// Ends a process: notes its failure, if it has failed, and closes the views that it owns.
     pub(super) fn end_process(&self, process: &Arc<Process>, outcome: Option<Outcome<E>>) {
         let failed = outcome.is_some();
         if let Some(outcome) = outcome {
@@ -284,7 +286,7 @@ impl<'env, E: Send> Board<'env, E> {
         self.hub.remove_live();
     }
 
-    /// A rule has ended, or is not to fire any more.
+    /// Ends a rule, so that it does not fire again.
     pub(super) fn retire(
         &self,
         mut held: Held<'_, Option<Box<dyn Fire<E> + 'env>>>,
@@ -297,14 +299,15 @@ impl<'env, E: Send> Board<'env, E> {
         if let Some(body) = &body {
             body.notice(&cell.process);
         }
-        // What the rule has captured is the user's, and may panic when it is dropped.
+        // The captures of the rule belong to the user, and their drops may panic.
         let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(body)));
         let outcome = outcome.or(dropped.err().map(Outcome::Panic));
         self.end_process(&cell.process, outcome);
     }
 
     fn close(&self, index: usize, by: Closing) {
-        // The entry is taken out, and closed without the lock: hooks may do much.
+        // The entry is removed first, and closed without the lock, because the hooks of the record may call
+        // much code.
         let entry = lock(&self.views).entries.remove(&index);
         if let Some(entry) = entry
             && entry.info.close(by)
@@ -313,7 +316,7 @@ impl<'env, E: Send> Board<'env, E> {
         }
     }
 
-    /// Closes every view: the network ends.
+    /// Closes every view, because the network ends.
     pub(super) fn close_all(&self) {
         let entries = std::mem::take(&mut lock(&self.views).entries);
         for entry in entries.values() {
@@ -340,7 +343,7 @@ impl Doors {
         Self { hub: Arc::clone(hub), items: Arc::default(), room: Arc::default() }
     }
 
-    /// What the record calls when readers may go on, and writers.
+    /// The hooks of the record: one to call when readers may go on, and one for writers.
     #[allow(clippy::type_complexity)]
     pub(super) fn hooks(&self) -> (impl Fn() + Send + Sync + 'static, impl Fn() + Send + Sync + 'static) {
         let knock = |door: &Arc<Door>| {

@@ -1,17 +1,17 @@
-//! A network that stands still: who waits for what, in words and as a drawing.
+//! Deadlocks of a network: which process waits for what, in words and as a drawing.
 
 use std::fmt::{self, Write};
 
-/// Why a network stood still: each of its processes waits for another one.
+/// A deadlock: each process of the network waits for another one.
 ///
-/// It is *artificial* if one of them waits for room: a record with a wider horizon would let it go on. Else it is a
-/// true one, which no horizon helps: the processes wait in a circle for items that none of them can write.
+/// A deadlock is *artificial* if a process waits for room; with a wider horizon of the record, that process
+/// could go on. Otherwise no horizon helps: the processes wait for items that none of them can write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deadlock {
     pub(super) waits: Vec<WaitOn>,
 }
 
-/// A process that waits, and for what.
+/// A process that waits, and the items or the room that it waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WaitOn {
     pub(super) process: String,
@@ -21,9 +21,9 @@ pub struct WaitOn {
     pub(super) count: usize,
     pub(super) horizon: usize,
     pub(super) asks: usize,
-    /// Name and index of the processes on the other side.
+    /// The names and indices of the processes on the other side of the record.
     pub(super) others: Vec<(String, usize)>,
-    /// Views on the other side that no process has used.
+    /// How many views on the other side no process has used.
     pub(super) unused: usize,
 }
 
@@ -33,17 +33,17 @@ impl WaitOn {
         &self.process
     }
 
-    /// The record on which it waits, by name or number, with the type of its items.
+    /// The record for which the process waits: its name or number, and the type of its items.
     pub fn record(&self) -> &str {
         &self.record
     }
 
-    /// Whether it waits for room to write, or else for items to read.
+    /// Whether the process waits for room to write. If not, it waits for items to read.
     pub fn is_for_room(&self) -> bool {
         self.for_room
     }
 
-    /// How many items (slots) it waits for.
+    /// How many slots the process waits for, or how many items.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -53,13 +53,13 @@ impl WaitOn {
         self.horizon
     }
 
-    /// How many items the record would have to hold for the waiting call to return, or, if it is for items, to be able
-    /// to return.
+    /// The horizon that the waiting call needs, in items. If the process waits for room, the call would
+    /// return with this horizon. If it waits for items, the call cannot return with a smaller one.
     pub fn asks(&self) -> usize {
         self.asks
     }
 
-    /// The names of the processes that it waits for: those on the other side of the record.
+    /// The names of the processes that this process waits for. They are on the other side of the record.
     pub fn waits_for(&self) -> impl Iterator<Item = &str> {
         self.others.iter().map(|(name, _)| name.as_str())
     }
@@ -76,14 +76,15 @@ impl Deadlock {
         self.waits.iter().any(|wait| wait.for_room)
     }
 
-    /// The waits of a circle of processes, each of which waits for the next one and the last one for the first: their
-    /// positions in [`waits`](Self::waits). Empty if there is none: somebody waits for a view that nobody uses.
+    /// A cycle of processes, each of which waits for the next one, and the last one for the first. The result
+    /// has their positions in [`waits`](Self::waits). It is empty if there is no cycle, because a process
+    /// waits for a view that no process uses.
     pub fn cycle(&self) -> Vec<usize> {
         let position = |index: usize| self.waits.iter().position(|wait| wait.process_index == index);
         for start in 0..self.waits.len() {
             let mut path = vec![start];
             while let Some(&(_, next)) = path.last().and_then(|&last| {
-                // Of several the first that waits itself.
+                // If it waits for several processes, the first one that waits itself is followed.
                 self.waits[last].others.iter().find(|(_, index)| position(*index).is_some())
             }) {
                 let Some(next) = position(next) else { break };
@@ -96,8 +97,8 @@ impl Deadlock {
         Vec::new()
     }
 
-    /// The processes and what they wait for in Graphviz's language: an edge from each process to those that it waits
-    /// for. Those of the [cycle](Self::cycle) are red.
+    /// The deadlock as a graph in Graphviz's language. An edge leads from each process to each process that
+    /// it waits for. The edges of the [cycle](Self::cycle) are red.
     pub fn dot(&self) -> String {
         let cycle = self.cycle();
         let mut text = String::from("digraph deadlock {\n    node [shape=box];\n");
@@ -137,7 +138,7 @@ fn items(count: usize) -> String {
     if count == 1 { "an item".into() } else { format!("{count} items") }
 }
 
-/// A string of Graphviz's.
+/// `text` as a quoted string in Graphviz's language.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
@@ -209,7 +210,7 @@ impl fmt::Display for Deadlock {
                 )?;
             }
         } else {
-            f.write_str(". Give a record of the circle items to begin with (record_with)")?;
+            f.write_str(". Give one of these records items to begin with (record_with)")?;
         }
         Ok(())
     }

@@ -1,10 +1,10 @@
-//! Why a network has failed.
+//! The error of a network.
 
 use std::fmt;
 
 use super::deadlock::Deadlock;
 
-/// Why [`Network::run`](super::Network::run) did not end well.
+/// The reason why [`Network::run`](super::Network::run) has failed.
 #[derive(Debug)]
 pub struct Error<E>(Kind<E>);
 
@@ -28,8 +28,8 @@ impl<E> Error<E> {
         Self(Kind::Misuse(message))
     }
 
-    /// The name of the process that failed, and with what. Of several that failed independently of one another, it is
-    /// the one that was created first.
+    /// The name of the process that has failed, and its error. If several processes have failed independently
+    /// of one another, it is the one that was created first. `None` if no process has failed.
     pub fn failure(&self) -> Option<(&str, &E)> {
         match &self.0 {
             Kind::Failure { process, error } => Some((process, error)),
@@ -37,10 +37,10 @@ impl<E> Error<E> {
         }
     }
 
-    /// As [`failure`](Self::failure), by value.
+    /// Like [`failure`](Self::failure), but returns the name and the error by value.
     ///
     /// # Errors
-    /// The error itself, if no process has failed.
+    /// If no process has failed, this value is returned unchanged.
     pub fn into_failure(self) -> Result<(String, E), Self> {
         match self.0 {
             Kind::Failure { process, error } => Ok((process, error)),
@@ -48,12 +48,12 @@ impl<E> Error<E> {
         }
     }
 
-    /// Whether the network stood still while processes waited for one another.
+    /// Whether the network was in a deadlock.
     pub fn is_deadlock(&self) -> bool {
         self.deadlock().is_some()
     }
 
-    /// Who waited for what, if it was a deadlock.
+    /// The deadlock, if there was one: which process waited for what.
     pub fn deadlock(&self) -> Option<&Deadlock> {
         match &self.0 {
             Kind::Deadlock(deadlock) => Some(deadlock),

@@ -1,4 +1,4 @@
-//! What a network is made of, as plain data; and what can be seen to be wrong with it before it runs.
+//! A network as plain data, and the mistakes in it that can be found before it runs.
 
 use std::fmt::Write;
 
@@ -6,64 +6,64 @@ use anabranch_record::sync::lock;
 
 use super::{net::Parts, ports::PortInfo, records::Side};
 
-/// A network as plain data: what [`Network::graph`](super::Network::graph) gives, and what a Plan is made of.
+/// A network as plain data, made by [`Network::graph`](super::Network::graph).
 ///
-/// Processes and records are named by their positions. Which views a process with a thread uses is not known before
-/// it runs; the ports of rules are.
+/// Processes and records are identified by their positions in the two vectors. The ports of firing rules are
+/// known. The views that a process with a thread uses are not known before it runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
-    /// In the order of creation.
+    /// The processes and firing rules, in the order of creation.
     pub processes: Vec<ProcessNode>,
-    /// In the order of creation.
+    /// The records, in the order of creation.
     pub records: Vec<RecordEdge>,
 }
 
 /// A process or firing rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessNode {
-    /// Its name.
+    /// Its name. Several processes may have the same name.
     pub name: String,
-    /// It is a firing rule; else it has a thread.
+    /// Whether it is a firing rule. If not, it is a process with a thread.
     pub is_rule: bool,
 }
 
 /// A record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordEdge {
-    /// Its name, or number, with the type of its items, as messages have it.
+    /// The name or number of the record and the type of its items, as in messages.
     pub title: String,
     /// The size of an item in bytes.
     pub item_bytes: usize,
-    /// How many items it may hold.
+    /// How many items the record may hold.
     pub horizon: usize,
-    /// How many items it may hold if the network would stand still otherwise.
+    /// How many items the record may hold if it has to grow to avoid a deadlock.
     pub grows_to: usize,
-    /// How many items are in it from the start.
+    /// How many items are in the record from the start.
     pub initial: usize,
-    /// The ports of rules that write it.
+    /// The ports of rules that write the record.
     pub writers: Vec<Port>,
-    /// The ports of rules that read it.
+    /// The ports of rules that read the record.
     pub readers: Vec<Port>,
-    /// How many writers there are, those of no rule among them.
+    /// How many writers the record has, including those that belong to no rule.
     pub writer_count: usize,
-    /// How many readers there are, those of no rule among them.
+    /// How many readers the record has, including those that belong to no rule.
     pub reader_count: usize,
-    /// Writers that were dropped without having been used.
+    /// How many writers were dropped without having been used.
     pub dropped_writers: usize,
-    /// Readers that were dropped without having been used.
+    /// How many readers were dropped without having been used.
     pub dropped_readers: usize,
 }
 
 /// A rule's port on a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Port {
-    /// The position of the rule.
+    /// The position of the rule in [`Graph::processes`].
     pub process: usize,
-    /// How many items it consumes or produces in each firing.
+    /// How many items a firing consumes or produces.
     pub rate: usize,
-    /// How many items must be there, or slots.
+    /// How many items or free slots a firing needs.
     pub needs: usize,
-    /// If indices are dealt in turn to several ports: how many in a row to this one.
+    /// How many indices in a row are dealt to this port, if indices are dealt in turn to several ports.
     pub range: Option<usize>,
 }
 
@@ -109,7 +109,7 @@ impl Graph {
         Self { processes, records }
     }
 
-    /// Whether rules hold both ends of the record.
+    /// Whether only rules write and read the record.
     pub(super) fn is_between_rules(&self, record: usize) -> bool {
         let edge = &self.records[record];
         edge.writers.len() == edge.writer_count && edge.readers.len() == edge.reader_count
@@ -119,7 +119,7 @@ impl Graph {
         self.processes.get(process).map_or("?", |process| &process.name)
     }
 
-    /// The first thing that is wrong, with what to do.
+    /// The first mistake in the network, and how to correct it.
     pub(super) fn defect(&self) -> Option<String> {
         self.records
             .iter()
@@ -127,7 +127,7 @@ impl Graph {
             .or_else(|| self.inconsistency())
     }
 
-    /// A side of the record has nobody while the other has.
+    /// The message for a record with views on one side only.
     fn missing(&self, edge: &RecordEdge) -> Option<String> {
         let gone = |count, dropped| count > 0 && dropped == count;
         let no_writer = gone(edge.writer_count, edge.dropped_writers);
@@ -151,7 +151,7 @@ impl Graph {
         ))
     }
 
-    /// A port that its record can never serve.
+    /// The message for a port with rates that are not possible with its record.
     fn port_defect(&self, edge: &RecordEdge) -> Option<String> {
         let ports = edge.readers.iter().map(|port| (port, true));
         for (port, reads) in ports.chain(edge.writers.iter().map(|port| (port, false))) {
@@ -183,10 +183,11 @@ impl Graph {
         None
     }
 
-    /// A record whose rules write and read it at rates that no numbers of firings balance (E. Lee and D.
-    /// Messerschmitt, *Static Scheduling of Synchronous Data Flow Programs*, 1987, section III).
+    /// The message for a record whose rates of writing and reading cannot be balanced by any numbers of
+    /// firings (E. Lee and D. Messerschmitt, *Static Scheduling of Synchronous Data Flow Programs*, 1987,
+    /// section III).
     fn inconsistency(&self) -> Option<String> {
-        // How often each rule fires, relative to the first of its part of the graph.
+        // How often each rule fires, relative to the first rule of its connected part of the graph.
         let mut firings: Vec<Option<Ratio>> = vec![None; self.processes.len()];
         let edges = self.balances();
         let mut of: Vec<Vec<usize>> = vec![Vec::new(); self.processes.len()];
@@ -209,7 +210,7 @@ impl Graph {
                     } else {
                         (balance.from, balance.read, balance.written)
                     };
-                    // Ratios beyond 128 bits are not looked at.
+                    // A ratio that needs more than 128 bits is not checked.
                     let Some(wanted) = known.times(gives, takes) else { continue };
                     match firings[other] {
                         None => {
@@ -240,7 +241,7 @@ impl Graph {
     fn balances(&self) -> Vec<Balance> {
         let mut balances = Vec::new();
         for (record, edge) in self.records.iter().enumerate() {
-            // With dealt indices each view has one of so many ranges.
+            // With dealt indices, each view gets one of `count` ranges.
             let share =
                 |port: &Port, count: usize| port.rate as u128 * port.range.map_or(1, |_| count as u128);
             for from in &edge.writers {
@@ -258,8 +259,9 @@ impl Graph {
         balances
     }
 
-    /// The network in Graphviz's language: rules and processes as boxes, records between them as edges, those that are
-    /// not known to be used by rules on both sides as nodes of their own.
+    /// The network in Graphviz's language. Processes and rules are boxes, with rounded corners for processes.
+    /// Records are nodes without a frame. Edges lead from rules to the records that they write, and from
+    /// records to the rules that read them.
     pub fn dot(&self) -> String {
         let quote = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
         let mut text = String::from("digraph network {\n    rankdir=LR;\n    node [shape=box];\n");
@@ -287,7 +289,7 @@ impl Graph {
     }
 }
 
-/// A record between two rules, with what each of them writes or reads in a firing.
+/// A record between two rules, and how many items each of them writes or reads in a firing.
 struct Balance {
     record: usize,
     from: usize,
@@ -303,7 +305,7 @@ struct Ratio(u128, u128);
 impl Ratio {
     const ONE: Self = Self(1, 1);
 
-    /// Itself times `by / of`, if that is no number of more than 128 bits.
+    /// The product of this ratio and `by / of`. `None` if it needs more than 128 bits.
     fn times(self, by: u128, of: u128) -> Option<Self> {
         let (up, down) = (self.0.checked_mul(by)?, self.1.checked_mul(of)?);
         let divisor = gcd(up, down).max(1);

@@ -1,4 +1,5 @@
-//! What a writer and a reader have in common: to which process it belongs, and whether it is closed.
+//! The common part of writers and readers: the process that a view belongs to, and whether the view is
+//! closed.
 
 use anabranch_record::Closed;
 use anabranch_record::sync::{Arc, lock};
@@ -13,16 +14,16 @@ use super::{
 const NOBODY: u64 = u64::MAX;
 
 pub(super) struct Grip {
-    /// The id of the process that uses it without being asked again.
+    /// The id of the process that owns the view. This process uses the view without further checks.
     owner: u64,
-    /// The id of the process that was last put on the door's list.
+    /// The id of the process that was last added to the door.
     enlisted: u64,
     pub(super) info: Arc<ViewInfo>,
     pub(super) record: Arc<RecordInfo>,
     pub(super) hub: Arc<Hub>,
-    /// Where it waits.
+    /// The door at which the view's process waits.
     pub(super) door: Arc<Door>,
-    /// The length of the ranges that are dealt to it, if there are others on its side.
+    /// The length of the ranges that are dealt to the view. `None` if it is the only view on its side.
     pub(super) range: Option<usize>,
 }
 
@@ -50,7 +51,8 @@ impl Grip {
         self.info.side
     }
 
-    /// To be called before each use: makes the view the current process's, if it is nobody's.
+    /// Makes the view belong to the current process, if it belongs to no process. To be called before each
+    /// use.
     #[inline]
     pub(super) fn enter(&mut self) -> Result<(), Closed> {
         if process::current() == self.owner { Ok(()) } else { self.enter_slowly() }
@@ -89,13 +91,13 @@ impl Grip {
         Ok(())
     }
 
-    /// Makes the process close it in the end.
+    /// Makes the view belong to the process, which closes it when it ends.
     pub(super) fn give_to(&self, process: &Process) {
         self.info.set_owner(Some(process.index));
         lock(&process.views).push(self.info.index);
     }
 
-    /// Gives the view up: it belongs to the process that uses it next.
+    /// Makes the view belong to no process, and so to the process that uses it next.
     pub(super) fn hand_over(&mut self) {
         if let Some(owner) = self.info.owner()
             && let Some(process) = lock(&self.hub.processes).get(owner).cloned()
@@ -109,10 +111,10 @@ impl Grip {
         self.owner = NOBODY;
     }
 
-    /// The current process is about to wait for `count` items (slots).
+    /// Prepares the current process for a wait for `count` items or slots.
     ///
     /// # Panics
-    /// If no process runs here.
+    /// If the calling thread is not the thread of a process.
     #[cold]
     pub(super) fn sleeper(&mut self, count: usize) -> Sleeper {
         let Some((process, hub)) = process::current_process() else {
@@ -121,8 +123,8 @@ impl Grip {
                 Side::Readers => "items",
             };
             panic!(
-                "{} is waited on for {what} outside of a process, where nobody may wait: use the view in a \
-                 process of its network, and give a firing rule its views as ports",
+                "a thread outside of a process waits for {what} in {}, which only a process may do: use the \
+                 view in a process of its network, and give a firing rule its views as ports",
                 self.record.title(),
             );
         };
@@ -134,7 +136,7 @@ impl Grip {
         Sleeper { process, hub, wait }
     }
 
-    /// The current process has found the other side closed.
+    /// Notes that the current process has found the other side closed.
     #[cold]
     pub(super) fn notice(&self) {
         if let Some((process, hub)) = process::current_process() {
@@ -142,7 +144,7 @@ impl Grip {
         }
     }
 
-    /// The current process asks for more than the record will ever hold.
+    /// Ends the network, because the current process asks for more items than the record may ever hold.
     #[cold]
     pub(super) fn too_wide(&self, count: usize) {
         let process = process::current_process();
@@ -166,7 +168,7 @@ impl Grip {
 impl Drop for Grip {
     fn drop(&mut self) {
         if self.info.closing() == Some(Closing::Forgotten) {
-            // A process that was there when the network stood still has had it all the time.
+            // The process has held the view all the time, so the view was not forgotten.
             if matches!(process::closing_by(&self.hub), Closing::Process(_)) {
                 self.hub.is_deadlock_after_all();
             }

@@ -1,4 +1,4 @@
-//! What a process may do while it runs, beside using its views: create records and processes.
+//! The functions by which a running process creates records and other processes.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use super::{
 pub(super) type Code<'env, E> =
     Box<dyn for<'a, 's> FnOnce(&'a Here<'s, 'env, E>) -> Result<(), E> + Send + 'env>;
 
-/// The network from inside of a process.
+/// The network of a process, for the process itself.
 pub struct Here<'s, 'env: 's, E> {
     pub(super) scope: &'s thread::Scope<'s, 'env>,
     pub(super) board: Arc<Board<'env, E>>,
@@ -30,9 +30,10 @@ impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
         &self.process.name
     }
 
-    /// Creates a process, which runs at once. See [`Network::process`](super::Network::process).
+    /// Creates a process, which starts at once. See [`Network::process`](super::Network::process).
     ///
-    /// Views of this process that it has not used itself, or [handed over](Writer::hand_over), may be moved into it.
+    /// A view may be moved into the new process if this process has not used it, or has [handed it
+    /// over](Writer::hand_over).
     pub fn process<F>(&self, name: &str, code: F)
     where
         F: for<'a, 't> FnOnce(&'a Here<'t, 'env, E>) -> Result<(), E> + Send + 'env,
@@ -41,12 +42,12 @@ impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
         run::spawn(self.scope, &self.board, &self.threads, process, Box::new(code));
     }
 
-    /// As [`Network::record`](super::Network::record).
+    /// Creates a record, like [`Network::record`](super::Network::record).
     pub fn record<T: Send + 'env>(&self, horizon: impl Into<Horizon>) -> (Writer<T>, Reader<T>) {
         self.board.record(horizon.into(), Vec::new())
     }
 
-    /// As [`Network::record_with`](super::Network::record_with).
+    /// Creates a record, like [`Network::record_with`](super::Network::record_with).
     pub fn record_with<T: Send + 'env>(
         &self,
         horizon: impl Into<Horizon>,
@@ -55,7 +56,7 @@ impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
         self.board.record(horizon.into(), items.into_iter().collect())
     }
 
-    /// As [`Network::broadcast`](super::Network::broadcast).
+    /// Creates a record, like [`Network::broadcast`](super::Network::broadcast).
     ///
     /// # Panics
     /// If `readers` is 0.
@@ -68,7 +69,7 @@ impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
         (writers.remove(0), readers)
     }
 
-    /// As [`Network::shared`](super::Network::shared).
+    /// Creates a record, like [`Network::shared`](super::Network::shared).
     pub fn shared<T: Send + 'env, R: ReadDeal<T>>(
         &self,
         horizon: impl Into<Horizon>,
@@ -78,7 +79,7 @@ impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
         self.board.shared(horizon.into(), writers, readers)
     }
 
-    /// As [`Network::registry`](super::Network::registry).
+    /// Creates a record, like [`Network::registry`](super::Network::registry).
     pub fn registry<T: Send + 'env, R: ReadDeal<T>>(
         &self,
         horizon: impl Into<Horizon>,
@@ -88,11 +89,11 @@ impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
         self.board.registry(horizon.into(), writers, readers)
     }
 
-    /// Registers a writer of the record, with an id below the number of its writers, that reserves up to `horizon`
-    /// slots at a time.
+    /// Registers a writer of the record that reserves up to `horizon` slots at a time. `id` is less than the
+    /// number of the record's writers.
     ///
     /// # Errors
-    /// There is no such id, or it has a view, or it has ended.
+    /// The record has no such id, or the id has a view, or it has ended.
     pub fn writer<T: Send + 'env, R: ReadDeal<T>>(
         &self,
         registry: &Registry<T, R>,
@@ -102,11 +103,11 @@ impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
         self.board.register_writer(registry, id, horizon)
     }
 
-    /// Registers a reader of the record, with an id below the number of its readers, that receives up to `horizon`
-    /// items at a time.
+    /// Registers a reader of the record that receives up to `horizon` items at a time. `id` is less than the
+    /// number of the record's readers.
     ///
     /// # Errors
-    /// There is no such id, or it has a view, or it has ended.
+    /// The record has no such id, or the id has a view, or it has ended.
     pub fn reader<T: Send + 'env, R: ReadDeal<T>>(
         &self,
         registry: &Registry<T, R>,

@@ -1,9 +1,10 @@
-//! Who is awake in a running network: the one count that tells when it stands still.
+//! The count of the threads that are awake in a running network. It tells when the network is in a deadlock.
 //!
-//! A process is *awake* unless it sleeps in a view; a worker is awake unless it has found no rule to fire. Only
-//! those who are awake can wake others, and a sleeper is counted as awake by the one who wakes it, before that one
-//! goes to sleep itself. So when the count falls to 0 it stays there: nobody runs, and whoever sees it (the thread
-//! that called `run`) has the whole network for itself. That is how a deadlock is found, without a clock.
+//! A process is *awake* unless it sleeps in a view. A worker is awake unless it has found no rule to fire.
+//! Only awake threads can wake others. A thread that wakes another one first counts it as awake, and goes to
+//! sleep itself only later. So a count that has fallen to 0 stays there: no thread runs any more, and the
+//! thread that called `run` may do with the network what it likes. In this way a deadlock is found without a
+//! clock.
 
 use std::collections::VecDeque;
 
@@ -13,74 +14,76 @@ use anabranch_record::sync::{
 
 use super::{deadlock::Deadlock, process::Process, records::RecordInfo};
 
-/// Not run yet.
+/// The network was not run yet.
 const NEW: usize = 0;
-/// Inside `run`.
+/// The network runs.
 const RUNNING: usize = 1;
-/// Run, or dropped.
+/// The network was run, or was dropped without a run.
 const OVER: usize = 2;
 
-/// What the views, processes and workers of one network share, whatever their types.
+/// The state that the views, processes and workers of one network share. It does not depend on their types.
 pub(super) struct Hub {
-    /// Processes and workers that are awake.
+    /// How many processes and workers are awake.
     awake: AtomicUsize,
-    /// How often a process was woken.
+    /// How many times a process or a helper was woken.
     rousings: AtomicUsize,
-    /// Processes and rules that have not ended.
+    /// How many processes and rules have not ended.
     live: AtomicUsize,
-    /// Something has gone wrong: who would wait gives up instead.
+    /// Whether the network ends because something has gone wrong. Calls that would wait return instead.
     ending: AtomicBool,
+    /// `NEW`, `RUNNING` or `OVER`.
     phase: AtomicUsize,
     desk: Mutex<Desk>,
     /// The thread that called `run` waits here.
     caller: Condvar,
     /// The other workers wait here.
     helpers: Condvar,
-    /// How many workers wait: a copy of what the desk says, to look at without its lock.
+    /// How many workers wait. A copy of the numbers in the desk, which is read without its lock.
     idle: AtomicUsize,
     pub(super) records: Mutex<Vec<Arc<RecordInfo>>>,
     pub(super) processes: Mutex<Vec<Arc<Process>>>,
-    /// What went wrong, apart from failures of processes.
+    /// The reasons other than failures of processes that end the network.
     pub(super) wrong: Mutex<Wrong>,
 }
 
-/// What ends a network, apart from failures of processes.
+/// The reasons other than failures of processes that end a network.
 #[derive(Default)]
 pub(super) struct Wrong {
-    /// The network was put together or used wrongly: the first such message.
+    /// The first message that says that the network was built or used wrongly.
     pub(super) misuse: Option<String>,
-    /// It is certain that it stood still for good.
+    /// A deadlock that is certain.
     pub(super) deadlock: Option<Deadlock>,
-    /// It stood still, and went on because views that nobody had used were closed.
+    /// A deadlock that ended when views that no process had used were closed as forgotten. It becomes certain
+    /// if one of these views was not forgotten.
     pub(super) suspect: Option<Deadlock>,
 }
 
-/// What the idle and those who wake them write to each other.
+/// The state by which idle workers are called.
 struct Desk {
     /// Rules to fire, for any worker.
     ready: VecDeque<usize>,
-    /// Helpers that wait, and have not been called.
+    /// How many helpers wait and have not been called.
     sleeping: usize,
-    /// Helpers that were called and have not looked yet.
+    /// How many helpers were called and have not looked yet.
     called: usize,
-    /// The caller waits, and was not called.
+    /// Whether the thread that called `run` waits and has not been called.
     caller_sleeps: bool,
-    /// Every view is to be closed.
+    /// Whether every view is to be closed.
     sweep: bool,
-    /// Helpers may go.
+    /// Whether the helpers are to return.
     over: bool,
 }
 
-/// Why the caller of `run` woke up.
+/// The reason why the wait of the thread that called `run` has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
-    /// A rule is ready.
+    /// This rule is ready.
     Rule(usize),
     /// There may be something to do.
     Look,
-    /// Views are to be closed.
+    /// Every view is to be closed.
     Sweep,
-    /// Nobody is awake, and the caller is not counted as awake either.
+    /// No thread is awake. The thread that called `run` is not counted as awake either.
     Still,
 }
 
@@ -117,7 +120,7 @@ impl Hub {
         self.phase.store(RUNNING, Ordering::Release);
     }
 
-    /// From now on the views of the network are closed, whoever uses them.
+    /// Ends the network. From now on all of its views are closed.
     pub(super) fn finish(&self) {
         self.phase.store(OVER, Ordering::Release);
     }
@@ -130,12 +133,13 @@ impl Hub {
         self.phase.load(Ordering::Acquire) == NEW
     }
 
-    /// One more process or rule.
+    /// Counts a new process or rule as live.
     pub(super) fn add_live(&self) {
         self.live.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A process or rule has ended, and whoever it may have woken is counted.
+    /// Counts a process or rule as ended. To be called after every thread that its end wakes was counted as
+    /// awake.
     pub(super) fn remove_live(&self) {
         self.live.fetch_sub(1, Ordering::AcqRel);
     }
@@ -144,24 +148,26 @@ impl Hub {
         self.live.load(Ordering::Acquire)
     }
 
-    /// Counts one more as awake, before it runs: a new one, or one that is to be woken.
+    /// Counts a thread as awake: a new thread, or one that is to be woken. To be called before the thread
+    /// runs.
     pub(super) fn rouse(&self) {
         self.awake.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Takes back a [`rouse`](Self::rouse) of one that was awake before. The caller is awake itself, or has the network
-    /// for itself.
+    /// Takes back a [`rouse`](Self::rouse), because the thread was awake already. The calling thread must be
+    /// awake itself, or no thread of the network may be awake.
     pub(super) fn rouse_nobody(&self) {
         self.awake.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// One that slept was woken.
+    /// Counts that a sleeping thread was woken.
     pub(super) fn count_rousing(&self) {
         self.rousings.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often somebody was woken. Read by the one who has the network for itself, before and after it
-    /// has done something: who was woken may sleep again by then.
+    /// How many times a sleeping thread was woken. The thread that called `run` compares two of these numbers
+    /// to find out whether its work in between has woken a thread. It cannot look at the thread itself, which
+    /// may sleep again.
     pub(super) fn rousings(&self) -> usize {
         self.rousings.load(Ordering::Relaxed)
     }
@@ -171,10 +177,10 @@ impl Hub {
         !self.desk().ready.is_empty()
     }
 
-    /// One that was awake sleeps or has ended.
+    /// Counts a thread as not awake: it sleeps, or it has ended.
     pub(super) fn rest(&self) {
         if self.awake.fetch_sub(1, Ordering::AcqRel) == 1 {
-            // The lock, so that the caller is either about to look at the count or already waits.
+            // With the lock held, the caller of `run` either will still look at the count, or waits already.
             let _desk = self.desk();
             self.caller.notify_one();
         }
@@ -188,7 +194,8 @@ impl Hub {
         self.ending.load(Ordering::Acquire)
     }
 
-    /// Everybody is to end: who sleeps is woken, who would sleep gives up, and the caller closes every view.
+    /// Ends every process and rule. Sleeping processes are woken, waiting calls return, and the thread that
+    /// called `run` closes every view.
     pub(super) fn end(&self) {
         self.ending.store(true, Ordering::SeqCst);
         fence(Ordering::SeqCst);
@@ -201,13 +208,14 @@ impl Hub {
         self.caller.notify_one();
     }
 
-    /// Ends the network because it was put together or used wrongly.
+    /// Ends the network with an error, because it was built or used wrongly.
     pub(super) fn misuse(&self, message: String) {
         lock(&self.wrong).misuse.get_or_insert(message);
         self.end();
     }
 
-    /// A view that was closed as forgotten was not: a process that had stood still holds it.
+    /// Ends the network with the suspected deadlock. To be called when a process turns out to hold a view
+    /// that was closed as forgotten.
     pub(super) fn is_deadlock_after_all(&self) {
         let mut wrong = lock(&self.wrong);
         if let Some(deadlock) = wrong.suspect.take() {
@@ -226,13 +234,13 @@ impl Hub {
         }
     }
 
-    /// Whether a worker waits for something to do: a hint.
+    /// Whether a worker waits for something to do. The answer is a hint: it may be outdated.
     #[inline]
     pub(super) fn has_idle_workers(&self) -> bool {
         self.idle.load(Ordering::Relaxed) > 0
     }
 
-    /// Gives rules to whoever comes first, and calls as many workers as there are rules.
+    /// Puts rules into the queue for all workers, and calls a waiting worker for each of them.
     pub(super) fn offer(&self, rules: impl IntoIterator<Item = usize>) {
         let mut desk = self.desk();
         for rule in rules {
@@ -254,7 +262,7 @@ impl Hub {
         self.desk().ready.pop_front()
     }
 
-    /// A helper has nothing to do: waits for a rule. `None` at the end.
+    /// Waits for a rule, as a helper that has nothing to do. Returns `None` when the network has ended.
     pub(super) fn wait_as_helper(&self) -> Option<usize> {
         let mut desk = self.desk();
         loop {
@@ -276,7 +284,8 @@ impl Hub {
         }
     }
 
-    /// The caller has nothing to do. It is counted as awake before, and after, unless everything stands still.
+    /// Waits for something to do, as the thread that called `run`. This thread is counted as awake before the
+    /// call, and after it too, unless the result is [`Call::Still`].
     pub(super) fn wait_as_caller(&self) -> Call {
         let mut desk = self.desk();
         if std::mem::take(&mut desk.sweep) {
@@ -301,7 +310,7 @@ impl Hub {
         }
     }
 
-    /// Lets the helpers go.
+    /// Makes the helpers return.
     pub(super) fn dismiss(&self) {
         self.desk().over = true;
         self.helpers.notify_all();

@@ -1,10 +1,12 @@
-//! Process networks: long-lived processes that talk through records, and give the same for every schedule.
+//! Process networks: long-lived processes that exchange items through records. The results are the same for
+//! every schedule.
 //!
-//! This is Erbium's programming model (C. Miranda and others, *Erbium: A Deterministic, Concurrent Intermediate
-//! Representation to Map Data-Flow Tasks to Scalable, Persistent Streaming Processes*, CASES 2010), which is that of
-//! Kahn process networks: processes are sequential code on data of their own, and read and write streams. A read waits
-//! until its items are there, and nobody can ask whether they are. So what is written depends on the program and its
-//! input alone: not on the number of workers, the schedule, or the horizons, if they are large enough.
+//! This is Erbium's programming model (C. Miranda and others, *Erbium: A Deterministic, Concurrent
+//! Intermediate Representation to Map Data-Flow Tasks to Scalable, Persistent Streaming Processes*, CASES
+//! 2010), which is that of Kahn process networks. Processes are sequential code on their own data; they read
+//! and write streams. A read waits until its items have been written, and no process can ask whether they
+//! have. So the items that a network writes depend only on the program and its input. They do not depend on
+//! the number of workers or on the schedule, nor on the horizons if these are large enough.
 //!
 //! ```
 //! use anabranch::network::Network;
@@ -32,30 +34,34 @@
 //!
 //! # Processes
 //!
-//! A [process](Network::process) is plain code with a thread of its own, which parks while the process waits; it may
-//! create records and processes as it runs. A [firing rule](Network::rule) has fixed rates and no thread: workers call
-//! it each time that its inputs are there, so that a network may have many thousands.
+//! A [process](Network::process) is plain code with a thread of its own. The thread parks while the process
+//! waits. A process may create records and other processes while it runs. A [firing rule](Network::rule) has
+//! fixed rates and no thread: workers call it each time that its inputs are ready. A network may have many
+//! thousands of firing rules.
 //!
 //! # Views
 //!
-//! A [`Writer`] or [`Reader`] belongs to the process that uses it first. It closes when that process ends, whether the
-//! process owns it or has borrowed it, or when it is dropped. A reader whose writer has closed gets what was committed,
-//! and then nothing; a writer whose readers have closed gets [`Closed`]. So the end of one process makes others end,
-//! in circles, too. When the whole network stands still, views that no process has used are taken for forgotten and
-//! closed; if a process that stood still had one after all, it was a deadlock.
+//! A [`Writer`] or [`Reader`] belongs to the process that uses it first. It closes when it is dropped, or
+//! when that process ends, even if the process has only borrowed it. A reader whose writer has closed gets
+//! the items that were committed, and then nothing. A writer whose readers have closed gets [`Closed`]. So
+//! the end of one process makes other processes end, in cycles too.
+//!
+//! If all processes wait, the views that no process has used are considered forgotten, and are closed. If a
+//! waiting process uses or drops such a view later, it was not forgotten, and the run ends with a deadlock.
 //!
 //! # Failures
 //!
-//! When a process fails, the others are told to end: their views close. [`Network::run`] returns the failure of the
-//! process created first, of those that have failed for a reason of their own: one that has only noticed the end of
-//! another's is not meant. A panic comes through with what it carries. No thread outlives the run.
+//! When a process fails, the views of the other processes close, so that they end too. [`Network::run`]
+//! returns the failure of one process. Failures that only follow from the end of another process do not
+//! count; of the others, the failure of the process that was created first is returned. If that process
+//! panicked, the panic is resumed with its payload. No thread outlives the run.
 //!
 //! # Deadlocks
 //!
-//! A network that stands still is noticed at once, without a clock: by the one that goes to sleep last. If somebody
-//! waits for room, the smallest full record that [may](Horizon::grow_to) grows, which is Parks' method. Else the run
-//! ends with an [`Error`] that says [who waits for what](Deadlock), and, for a record that is too small, the horizon
-//! that would do.
+//! A network in which all processes wait is detected at once, without a clock, when the last thread goes to
+//! sleep. If a process waits for room, the smallest full record that [may grow](Horizon::grow_to) is enlarged
+//! (Parks' method). Otherwise the run ends with an [`Error`] that says [which process waits for
+//! what](Deadlock). If a record is too small, the error also says the horizon that is large enough.
 
 mod board;
 mod deadlock;

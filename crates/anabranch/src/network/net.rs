@@ -1,4 +1,4 @@
-//! A network, as it is put together and run.
+//! A network: how it is built, and how it is run.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -24,20 +24,21 @@ use super::{
     writer::Writer,
 };
 
-/// Processes that talk through records: built, then [run](Self::run).
+/// Processes that exchange items through records. A network is built, and then [run](Self::run).
 ///
-/// `'env` is what processes may borrow from the caller, `E` the error that they may fail with.
+/// Processes may borrow data of the caller for the lifetime `'env`. They may fail with the error `E`.
 #[must_use = "a network does nothing until it is run"]
 pub struct Network<'env, E> {
-    /// Not dropped with the network, but by `run`: what processes borrow may be gone when a network is dropped, since
-    /// it may have been declared after it. So a network that is not run leaks what its processes have captured.
+    /// Dropped by `run`, and not with the network. When a network is dropped, data that its processes borrow
+    /// may be gone already, because it may have been declared after the network. So a network that is not run
+    /// leaks the captures of its processes.
     parts: ManuallyDrop<Parts<'env, E>>,
     threads: Threads<'env>,
     _unrun: Unrun,
     borrows: PhantomData<&'env ()>,
 }
 
-/// What a network is made of.
+/// The content of a network before it runs.
 pub(super) struct Parts<'env, E> {
     pub(super) board: Arc<Board<'env, E>>,
     pub(super) processes: Vec<(Arc<Process>, Code<'env, E>)>,
@@ -45,7 +46,7 @@ pub(super) struct Parts<'env, E> {
 }
 
 impl<'env, E: Send + 'env> Network<'env, E> {
-    /// A network without processes, whose rules are fired by as many workers as there are processors.
+    /// Creates a network without processes. Its firing rules run on as many workers as there are processors.
     pub fn new() -> Self {
         let board = Arc::new(Board::new());
         let unrun = Unrun(Arc::clone(&board.hub));
@@ -58,8 +59,8 @@ impl<'env, E: Send + 'env> Network<'env, E> {
         }
     }
 
-    /// Fires rules on `n` threads, the one that calls [`run`](Self::run) among them. Processes have threads of their
-    /// own, which do not count.
+    /// Runs firing rules on `n` threads, including the thread that calls [`run`](Self::run). Processes have
+    /// threads of their own, which do not count.
     ///
     /// # Panics
     /// If `n` is 0.
@@ -70,20 +71,21 @@ impl<'env, E: Send + 'env> Network<'env, E> {
         self
     }
 
-    /// Fires rules on the threads of `pool`, which several networks and streams may share. Processes have threads of
-    /// their own, which do not count.
+    /// Runs firing rules on the threads of `pool`, which several networks and streams may share. Processes
+    /// have threads of their own, which do not count.
     pub fn pool(mut self, pool: &'env Pool) -> Self {
         self.threads = Threads::Pool(pool);
         self
     }
 
-    /// A record with one writer and one reader.
+    /// Creates a record with one writer and one reader.
     pub fn record<T: Send + 'env>(&mut self, horizon: impl Into<Horizon>) -> (Writer<T>, Reader<T>) {
         self.parts.board.record(horizon.into(), Vec::new())
     }
 
-    /// A record with one writer and one reader, in which `items` are from the start, as if they had been written. A
-    /// circle of processes that each read before they write needs some in one of its records.
+    /// Creates a record with one writer and one reader that contains `items` from the start, as if they had
+    /// been written. If the processes of a cycle all read before they write, one of the records of the cycle
+    /// needs such items.
     pub fn record_with<T: Send + 'env>(
         &mut self,
         horizon: impl Into<Horizon>,
@@ -92,7 +94,7 @@ impl<'env, E: Send + 'env> Network<'env, E> {
         self.parts.board.record(horizon.into(), items.into_iter().collect())
     }
 
-    /// A record with one writer and `readers` readers that see every item, in place.
+    /// Creates a record with one writer and `readers` readers. Each reader sees every item, in place.
     ///
     /// # Panics
     /// If `readers` is 0.
@@ -105,8 +107,9 @@ impl<'env, E: Send + 'env> Network<'env, E> {
         (writers.remove(0), readers)
     }
 
-    /// A record with one writer and `readers` readers that take turns of `burst` items: with
-    /// [`merge`](Self::merge) behind them, copies of a process share its work, and the order stays.
+    /// Creates a record with one writer and `readers` readers. The readers take turns, with `burst` items in
+    /// each turn. Together with a record made by [`merge`](Self::merge), this shares the work of a process
+    /// among several copies of it, and keeps the order.
     ///
     /// # Panics
     /// If one of them is 0.
@@ -120,7 +123,8 @@ impl<'env, E: Send + 'env> Network<'env, E> {
         (writers.remove(0), readers)
     }
 
-    /// A record with `writers` writers that take turns of `burst` items, and one reader.
+    /// Creates a record with `writers` writers and one reader. The writers take turns, with `burst` items in
+    /// each turn.
     ///
     /// # Panics
     /// If one of them is 0.
@@ -134,8 +138,8 @@ impl<'env, E: Send + 'env> Network<'env, E> {
         (writers, readers.remove(0))
     }
 
-    /// A record with several writers, which take turns, and several readers, which take turns or see
-    /// [all](All) items. The stream ends at the first index that its writer will not write.
+    /// Creates a record with several writers and several readers. The writers take turns. The readers take
+    /// turns too, or each sees [all](All) items. The stream ends at the first index whose writer has closed.
     pub fn shared<T: Send + 'env, R: ReadDeal<T>>(
         &mut self,
         horizon: impl Into<Horizon>,
@@ -145,7 +149,8 @@ impl<'env, E: Send + 'env> Network<'env, E> {
         self.parts.board.shared(horizon.into(), writers, readers)
     }
 
-    /// A record with which processes register views as they run: as many on each side as `writers` and `readers` say.
+    /// Creates a record with which processes register views while they run. `writers` and `readers` say how
+    /// many views there are on each side.
     pub fn registry<T: Send + 'env, R: ReadDeal<T>>(
         &mut self,
         horizon: impl Into<Horizon>,
@@ -155,8 +160,8 @@ impl<'env, E: Send + 'env> Network<'env, E> {
         self.parts.board.registry(horizon.into(), writers, readers)
     }
 
-    /// Adds a process: plain code that runs on a thread of its own, waits in its views and may create other processes.
-    /// Names may repeat.
+    /// Adds a process: plain code that runs on a thread of its own. It waits in its views, and may create
+    /// other processes. Several processes may have the same name.
     pub fn process<F>(&mut self, name: &str, code: F)
     where
         F: for<'a, 's> FnOnce(&'a Here<'s, 'env, E>) -> Result<(), E> + Send + 'env,
@@ -165,11 +170,13 @@ impl<'env, E: Send + 'env> Network<'env, E> {
         self.parts.processes.push((process, Box::new(code)));
     }
 
-    /// Adds a firing rule: a process without a thread, whose `code` is called each time that all its inputs and the
-    /// room for all its outputs are there. Its rates are fixed: see [`Reader::consumes`] and [`Writer::produces`].
+    /// Adds a firing rule: a process without a thread. A worker calls `code` each time that all inputs have
+    /// enough items and all outputs have enough room. The rates of the rule are fixed; [`Reader::consumes`]
+    /// and [`Writer::produces`] set them.
     ///
-    /// `inputs` and `outputs` are one port, or a tuple or vector of ports. The rule ends when an input has ended or an
-    /// output has no reader left, or when `code` returns [`Break`](std::ops::ControlFlow::Break). It must not wait.
+    /// `inputs` and `outputs` are one port, or a tuple or vector of ports. The rule ends when an input has
+    /// ended, when an output has no reader left, or when `code` returns
+    /// [`Break`](std::ops::ControlFlow::Break). `code` must not wait.
     ///
     /// ```
     /// use anabranch::network::Network;
@@ -205,19 +212,22 @@ impl<'env, E: Send + 'env> Network<'env, E> {
         self.parts.rules.push(RuleCell { process, link, baton: Baton::new(Some(body)) });
     }
 
-    /// What the network is made of, as plain data: processes, records, who writes and reads which, horizons and rates.
+    /// The network as plain data: its processes and records, the ports between them, horizons and rates.
     pub fn graph(&self) -> Graph {
         Graph::of(&self.parts)
     }
 
-    /// Runs the network until every process has ended. The calling thread waits, or is one of the workers.
+    /// Runs the network until every process has ended. The calling thread is one of the workers; without
+    /// firing rules it waits.
     ///
     /// # Errors
-    /// If a process has failed: the one that was created first of those that failed for a reason of their own. If the
-    /// network stood still. If it was put together or used wrongly: the message says what to do.
+    /// - A process has failed. Failures that follow from the end of another process do not count. Of the
+    ///   others, the one of the process that was created first is returned.
+    /// - The network was in a deadlock.
+    /// - The network was built or used wrongly. The message says how to correct it.
     ///
     /// # Panics
-    /// If a process has panicked, with what it has panicked with.
+    /// If a process has panicked, this function panics with the same payload.
     pub fn run(self) -> Result<(), Error<E>> {
         let Self { parts, threads, _unrun, .. } = self;
         run::run(ManuallyDrop::into_inner(parts), &threads)

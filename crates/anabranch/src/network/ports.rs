@@ -1,4 +1,5 @@
-//! The ports of a firing rule: its views with their rates, one, a tuple or a vector of them.
+//! The ports of a firing rule: its views with their rates. A rule has one port, or a tuple or vector of
+//! ports.
 
 use std::fmt;
 use std::ops::Index;
@@ -14,29 +15,31 @@ use super::{
     writer::{Slots, WritePort, Writer},
 };
 
-/// A reader as an input of a firing rule: made by [`Reader::consumes`].
+/// A reader as an input of a firing rule. [`Reader::consumes`] makes it.
 pub struct Input<T, R: Deal = Dealt> {
     reader: Reader<T, R>,
     consumes: usize,
     peeks: usize,
 }
 
-/// A writer as an output of a firing rule: made by [`Writer::produces`].
+/// A writer as an output of a firing rule. [`Writer::produces`] makes it.
 pub struct Output<T> {
     writer: Writer<T>,
     produces: usize,
 }
 
 impl<T, R: Deal> Reader<T, R> {
-    /// The view as an input of a [firing rule](super::Network::rule) that consumes `n` items in each firing.
+    /// Makes the view an input of a [firing rule](super::Network::rule). The rule consumes `n` items in each
+    /// firing.
     pub fn consumes(self, n: usize) -> Input<T, R> {
         Input { reader: self, consumes: n, peeks: n }
     }
 }
 
 impl<T, R: Deal> Input<T, R> {
-    /// Lets the rule see `m` items in each firing, the ones that it consumes among them. It fires when all of them
-    /// are there.
+    /// Lets the rule see `m` items in each firing, including the items that it consumes. The rule fires when
+    /// all of them have been written. If `m` is less than the number of consumed items, the rule sees the
+    /// consumed items.
     #[must_use]
     pub fn peeks(mut self, m: usize) -> Self {
         self.peeks = self.consumes.max(m);
@@ -45,37 +48,38 @@ impl<T, R: Deal> Input<T, R> {
 }
 
 impl<T> Writer<T> {
-    /// The view as an output of a [firing rule](super::Network::rule) that produces `n` items in each firing.
+    /// Makes the view an output of a [firing rule](super::Network::rule). The rule produces `n` items in each
+    /// firing.
     pub fn produces(self, n: usize) -> Output<T> {
         Output { writer: self, produces: n }
     }
 }
 
-/// What a port says before a firing.
+/// Whether a group of ports allows a firing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readiness {
-    /// The items are there, or the room is.
+    /// Every input has its items, and every output has room.
     Ready,
-    /// The port of this number waits.
+    /// The port with this number has to wait.
     Waits(usize),
-    /// There will never be enough: the rule has ended.
+    /// A port will never have enough items or room, so the rule has ended.
     Ended,
 }
 
-/// What is known of a port before the run.
+/// A description of a port before the run.
 #[derive(Debug, Clone)]
 pub struct PortInfo {
     pub(super) record: Arc<RecordInfo>,
     pub(super) side: Side,
-    /// Items consumed or produced in a firing.
+    /// How many items a firing consumes or produces.
     pub(super) rate: usize,
-    /// Items that must be there, or slots.
+    /// How many items or free slots a firing needs.
     pub(super) needs: usize,
-    /// The length of the ranges that are dealt to it, if there are others.
+    /// The length of the ranges that are dealt to the port. `None` if it is the only view on its side.
     pub(super) range: Option<usize>,
 }
 
-/// What a rule's ports are to the engine.
+/// The interface of a rule's ports for the network.
 mod sealed {
     use super::*;
 
@@ -83,25 +87,29 @@ mod sealed {
         /// How many ports there are.
         fn count(&self) -> usize;
         fn readiness(&mut self) -> Readiness;
-        /// The port begins to wait for its hook.
+        /// Announces that a port waits, so that the record calls its hook.
         fn announce(&mut self, port: usize);
+        /// Takes the announcement of a port back.
         fn withdraw(&mut self, port: usize);
+        /// The items or the room that a port waits for.
         fn wait(&self, port: usize) -> Option<Wait>;
+        /// Appends a description of each port.
         fn describe(&self, into: &mut Vec<PortInfo>);
-        /// Makes the ports the rule's.
+        /// Makes the ports belong to a rule.
         fn attach(&mut self, process: &Process, link: &Arc<RuleLink>);
-        /// One thread runs the rules at both ends of every record that `is_inner`.
+        /// Says that one thread alone runs the rules at both ends of every record for which `is_inner` is
+        /// true.
         fn set_alone(&mut self, is_inner: &dyn Fn(&RecordInfo) -> bool);
-        /// The rule ends: notes which other sides are closed.
+        /// Notes on `process`, whose rule ends, which records are closed on the other side.
         fn notice(&self, process: &Process);
     }
 }
 
 pub(super) use sealed::Face;
 
-/// The inputs or outputs of a firing rule: `()`, an [`Input`] or [`Output`], or a tuple or vector of them.
+/// The inputs or outputs of a firing rule: `()`, an [`Input`] or [`Output`], or a tuple or vector of these.
 pub trait Ports: Face {
-    /// What a firing sees of them.
+    /// The items or slots that a firing gets: a [`Window`] for each input, a [`Fill`] for each output.
     type Bursts<'a>
     where
         Self: 'a;
@@ -109,7 +117,7 @@ pub trait Ports: Face {
     #[doc(hidden)]
     fn open(&mut self) -> Self::Bursts<'_>;
 
-    /// Releases or commits, once the firing is done.
+    /// Releases the consumed items, or commits the produced ones, after the firing.
     #[doc(hidden)]
     fn close(bursts: Self::Bursts<'_>) -> Result<(), String>;
 }
@@ -314,55 +322,55 @@ impl<T> Ports for Output<T> {
     }
 }
 
-/// The items that a firing sees of an [`Input`]: as many as it peeks at. Those that it consumes and does not
-/// [take](Self::pop) are dropped after the firing.
+/// The items of an [`Input`] that a firing sees. Consumed items that the firing does not [take](Self::pop)
+/// are dropped after the firing.
 pub struct Window<'a, T, R: Deal = Dealt> {
     items: Items<'a, T, R>,
-    /// What lies below this index is consumed.
+    /// The items below this index are consumed.
     end: u64,
 }
 
 impl<T, R: Deal> Window<'_, T, R> {
-    /// How many items are left.
+    /// How many items the window has. Items that were taken do not count.
     #[inline]
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether none is left.
+    /// Whether the window has no items.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// The index in the stream of the first item left.
+    /// The index in the stream of the window's first item.
     pub fn index(&self) -> u64 {
         self.items.index()
     }
 
-    /// The item at `position` of those left.
+    /// The item at `position`; position 0 is the window's first item.
     #[inline]
     pub fn get(&self, position: usize) -> Option<&T> {
         self.items.get(position)
     }
 
-    /// The items left, in order.
+    /// The items of the window, in order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.items.iter()
     }
 }
 
 impl<T, R: Owning> Window<'_, T, R> {
-    /// Takes the first item left, if it is one of those that are consumed.
+    /// Takes the window's first item. Returns `None` if the firing does not consume that item.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         if self.items.index() < self.end { self.items.pop() } else { None }
     }
 }
 
-/// The item at a position of those left.
+/// The item at a position; position 0 is the window's first item.
 ///
 /// # Panics
-/// If there is none.
+/// If the window has no item at that position.
 impl<T, R: Deal> Index<usize> for Window<'_, T, R> {
     type Output = T;
 
@@ -378,9 +386,11 @@ impl<T, R: Deal> fmt::Debug for Window<'_, T, R> {
     }
 }
 
-/// The slots that a firing fills of an [`Output`]: all of them, or the network ends with an error.
+/// The slots of an [`Output`] in a firing. The firing must fill all of them; otherwise the network ends with
+/// an error.
 pub struct Fill<'a, T> {
-    /// `None` if the last reader has closed since the rule was found ready: items that are written then are dropped.
+    /// `None` if the last reader has closed after the rule was found ready. Items that are written then are
+    /// dropped.
     slots: Option<Slots<'a, T>>,
     record: &'a RecordInfo,
     left: usize,
@@ -401,7 +411,7 @@ impl<T> Fill<'_, T> {
         }
     }
 
-    /// How many slots are left to fill.
+    /// How many slots must still be filled.
     pub fn left(&self) -> usize {
         self.left
     }
@@ -438,7 +448,8 @@ impl<T> fmt::Debug for Output<T> {
     }
 }
 
-/// How a port of several is found: each group in turn counts the number down.
+/// Finds the group that has a port, and calls it. The number of the port is lowered by the size of each group
+/// before.
 macro_rules! port_of {
     ($port:ident, $group:ident, $call:expr) => {
         if $port < $group.count() {
@@ -604,7 +615,8 @@ impl<P: Ports> Ports for Vec<P> {
 }
 
 impl Readiness {
-    /// Of two groups of ports, the second of which begins at `port`.
+    /// The readiness of two groups of ports together. The first port of the second group has the number
+    /// `port`.
     #[inline]
     pub(super) fn and(self, other: Self, port: usize) -> Self {
         match (self, other) {

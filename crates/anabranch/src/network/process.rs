@@ -1,4 +1,5 @@
-//! Processes: their identity, how one with a thread sleeps and is woken, and what it has seen of others' ends.
+//! Processes: their identity, how the thread of a process sleeps and is woken, and which ends of other
+//! processes it has noticed.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -14,31 +15,32 @@ use super::{
 /// A process or a firing rule.
 #[derive(Debug)]
 pub struct Process {
-    /// In the order of creation.
+    /// The number of the process in its network, in the order of creation.
     pub(super) index: usize,
     pub(super) name: String,
-    /// Unlike that of any other process of this program.
+    /// A number that no other process of this program has. At least 1.
     pub(super) id: u64,
     pub(super) is_rule: bool,
     actor: Arc<Actor>,
-    /// The views that it owns: their indices.
+    /// The indices of the views that the process owns.
     pub(super) views: Mutex<Vec<usize>>,
     saw: Mutex<Saw>,
 }
 
-/// Whose closing of a view a process has noticed.
+/// The reasons for closed views that a process has noticed.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Saw {
+    /// The indices of the processes that have closed views.
     pub(super) processes: BTreeSet<usize>,
-    /// That the network ends.
+    /// Whether a view was closed because the network ends.
     pub(super) ending: bool,
-    /// That a view was closed as forgotten.
+    /// Whether a view was closed as forgotten.
     pub(super) forgotten: bool,
 }
 
 impl Process {
     pub(super) fn new(index: usize, name: &str, is_rule: bool) -> Arc<Self> {
-        // Not one of `sync`'s: a static lives longer than a model's run.
+        // Not an atomic of `sync`: this static outlives a single run of a model checker.
         static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
         Arc::new(Self {
             index,
@@ -59,7 +61,7 @@ impl Process {
         &self.actor
     }
 
-    /// Notes that it has found the other side of `record` closed.
+    /// Notes that the process has found the `other` side of `record` closed, and why it was closed.
     pub(super) fn notice(&self, hub: &Hub, record: &RecordInfo, other: Side) {
         let mut saw = lock(&self.saw);
         saw.ending |= hub.is_ending();
@@ -73,7 +75,7 @@ impl Process {
         }
     }
 
-    /// Notes that it has found a view of its own closed.
+    /// Notes that the process has found a view of its own closed, and why.
     pub(super) fn notice_own(&self, closing: Closing) {
         let mut saw = lock(&self.saw);
         match closing {
@@ -88,32 +90,33 @@ impl Process {
     }
 }
 
-/// Awake, and not about to sleep.
+/// The thread is awake, and not about to sleep.
 const AWAKE: usize = 0;
-/// About to sleep; counted as awake.
+/// The thread is about to sleep. It is counted as awake.
 const ARMED: usize = 1;
-/// Asleep; not counted as awake.
+/// The thread sleeps. It is not counted as awake.
 const ASLEEP: usize = 2;
-/// Was woken since it armed itself; counted as awake.
+/// The thread was woken after it became `ARMED`. It is counted as awake.
 const WOKEN: usize = 3;
 
-/// A process's thread, as others see it.
+/// The thread of a process, in the form that other threads use to wake it.
 #[derive(Debug)]
 pub struct Actor {
+    /// `AWAKE`, `ARMED`, `ASLEEP` or `WOKEN`.
     word: AtomicUsize,
     bed: Bed,
-    /// What it waits for, while it sleeps.
+    /// The items or the room that the process waits for, while it sleeps.
     wait: Mutex<Option<Wait>>,
 }
 
-/// What a process waits for.
+/// The items or the room that a process waits for.
 #[derive(Debug, Clone)]
 pub struct Wait {
     pub(super) record: Arc<RecordInfo>,
     /// The index of the view that waits.
     pub(super) view: usize,
     pub(super) side: Side,
-    /// How many items, or slots.
+    /// How many items or slots.
     pub(super) count: usize,
 }
 
@@ -122,9 +125,11 @@ impl Actor {
         Self { word: AtomicUsize::new(AWAKE), bed: Bed::default(), wait: Mutex::new(None) }
     }
 
-    /// Wakes the thread if it sleeps, and counts it as awake; if it is about to sleep, it does not.
+    /// Wakes the thread if it sleeps, and counts it as awake. If the thread is about to sleep, it will not
+    /// sleep.
     pub(super) fn wake(&self, hub: &Hub) {
-        // Counted before it can run: it may sleep again, and be counted off, before this thread goes on.
+        // The thread is counted as awake before it can run, because it may sleep again, and be subtracted,
+        // before this function goes on.
         #[cfg(not(mutant = "counts_after_waking"))]
         hub.rouse();
         #[cfg(not(mutant = "wakes_nobody_who_is_about_to_sleep"))]
@@ -150,14 +155,14 @@ impl Actor {
     }
 }
 
-/// Where a thread sleeps: parked.
+/// The place where a thread sleeps. It sleeps by parking.
 #[cfg(not(shuttle))]
 #[derive(Debug, Default)]
 struct Bed(Mutex<Option<anabranch_record::sync::thread::Thread>>);
 
 #[cfg(not(shuttle))]
 impl Bed {
-    /// The calling thread will sleep here.
+    /// Prepares for sleeps of the calling thread.
     fn make(&self) {
         *lock(&self.0) = Some(anabranch_record::sync::thread::current());
     }
@@ -168,7 +173,7 @@ impl Bed {
         }
     }
 
-    /// To be called once it is no longer asleep.
+    /// Ends the sleep. To be called after the condition of the sleep has become false.
     fn wake(&self) {
         if let Some(thread) = lock(&self.0).as_ref() {
             thread.unpark();
@@ -176,8 +181,8 @@ impl Bed {
     }
 }
 
-/// The model's parked threads wake for no reason as often as they like, so that a run may have no end: there a thread
-/// waits on a condition variable.
+/// In the model, a parked thread may wake without a reason any number of times, so a run might not end. Under
+/// a model checker a thread therefore waits on a condition variable.
 #[cfg(shuttle)]
 #[derive(Debug, Default)]
 struct Bed(Mutex<()>, anabranch_record::sync::Condvar);
@@ -199,7 +204,7 @@ impl Bed {
     }
 }
 
-/// How a process sleeps in a view.
+/// Lets a process sleep in a view.
 pub(super) struct Sleeper {
     pub(super) process: Arc<Process>,
     pub(super) hub: Arc<Hub>,
@@ -217,7 +222,8 @@ impl Sleep for Sleeper {
 
     fn sleep(&self) -> bool {
         let actor = &*self.process.actor;
-        // The end of the network is stored before all are woken: either that wakes this thread, or it is seen here.
+        // `Hub::end` stores that the network ends, and then wakes every process. Because of the fence, either
+        // it wakes this thread, or this thread sees here that the network ends.
         fence(Ordering::SeqCst);
         if self.hub.is_ending() && cfg!(not(mutant = "sleeps_at_the_end")) {
             self.cancel();
@@ -235,7 +241,7 @@ impl Sleep for Sleeper {
     }
 }
 
-/// Who acts on this thread.
+/// The process that runs on a thread, and its network.
 #[derive(Clone)]
 struct Handle {
     process: Arc<Process>,
@@ -244,10 +250,11 @@ struct Handle {
 
 #[cfg(not(shuttle))]
 std::thread_local! {
-    /// The id of the process whose thread this is; 0 for none.
+    /// The id of the process whose thread this is. 0 if it is not the thread of a process.
     static CURRENT: Cell<u64> = const { Cell::new(0) };
     static HANDLE: RefCell<Option<Handle>> = const { RefCell::new(None) };
-    /// To whom drops of views are put down: the address of the hub, and the index of the process.
+    /// The process or rule that counts as the one that drops views on this thread: the address of its hub,
+    /// and its index.
     static ACTING: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
@@ -258,25 +265,25 @@ anabranch_record::sync::thread_local! {
     static ACTING: Cell<(usize, usize)> = Cell::new((0, 0));
 }
 
-/// The id of the process whose thread this is; 0 for none.
+/// The id of the process whose thread this is. 0 if it is not the thread of a process.
 #[inline]
 pub(super) fn current() -> u64 {
     CURRENT.with(Cell::get)
 }
 
-/// The process whose thread this is, and its network.
+/// The process whose thread this is, and the hub of its network.
 pub(super) fn current_process() -> Option<(Arc<Process>, Arc<Hub>)> {
     HANDLE.with(|handle| handle.borrow().clone()).map(|handle| (handle.process, handle.hub))
 }
 
-/// Who drops views on this thread, as far as the network of `hub` is concerned.
+/// The reason to note for a view of the network of `hub` that is dropped on this thread.
 pub(super) fn closing_by(hub: &Hub) -> Closing {
-    // Views may be dropped with a thread's own variables, when these are gone.
+    // A view may be dropped with the thread-local variables of a thread, when `ACTING` is gone already.
     let acting = ACTING.try_with(Cell::get).unwrap_or((0, 0));
     if acting.0 == std::ptr::from_ref(hub).addr() { Closing::Process(acting.1) } else { Closing::Outside }
 }
 
-/// What was there before [`Role::play`] or [`Role::act`].
+/// A guard that restores the thread-local variables as they were before [`Role::play`] or [`Role::none`].
 pub(super) struct Role {
     current: u64,
     handle: Option<Handle>,
@@ -284,19 +291,19 @@ pub(super) struct Role {
 }
 
 impl Role {
-    /// The thread is that of the process until the role is dropped.
+    /// Makes the calling thread the thread of the process, until the role is dropped.
     pub(super) fn play(process: &Arc<Process>, hub: &Arc<Hub>) -> Self {
         process.actor.bed.make();
         let handle = Handle { process: Arc::clone(process), hub: Arc::clone(hub) };
         Self::set(process.id, Some(handle), (Arc::as_ptr(hub).addr(), process.index))
     }
 
-    /// The thread is no process's.
+    /// Makes the calling thread the thread of no process, until the role is dropped.
     pub(super) fn none() -> Self {
         Self::set(0, None, (0, 0))
     }
 
-    /// The thread fires the rule: views must not wait, and what is dropped is the rule's.
+    /// Notes that the calling thread fires the rule: views that it drops count as dropped by the rule.
     pub(super) fn act(process: &Process, hub: &Hub) {
         ACTING.with(|acting| acting.set((std::ptr::from_ref(hub).addr(), process.index)));
     }

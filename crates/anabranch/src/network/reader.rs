@@ -1,4 +1,5 @@
-//! The reading view of a process: receive, look, release; or next.
+//! The reading view of a process. It has two interfaces: receive, look at and release windows of items, or
+//! take one item after the other as an iterator.
 
 use std::fmt;
 use std::ops::{Index, Range};
@@ -7,16 +8,18 @@ use anabranch_record::{All, Deal, Dealt, Owning, ReadView, Reader as OneReader, 
 
 use super::{grip::Grip, sleep::Lazy};
 
-/// Reads a record of a [`Network`](super::Network), one item after the other as an iterator, or a window of them at
-/// a time.
+/// Reads a record of a [`Network`](super::Network): one item after the other as an iterator, or a window of
+/// items at a time.
 ///
-/// It belongs to the process that uses it first and closes when that process ends, whether the process has it or
-/// has borrowed it, or when it is dropped. When the last reader of a record is closed, its writers learn it.
+/// A reader belongs to the process that uses it first. It closes when it is dropped, or when that process
+/// ends, even if the process has only borrowed it. When the last reader of a record has closed, its writers
+/// get [`Closed`](super::Closed).
 ///
-/// `R` says which items it sees: those of the indices that are [dealt](Dealt) to it (every one, if it is the only
-/// reader) and that it may take; or [all](All), shared with the record's other readers.
+/// `R` says which items the reader sees. With [`Dealt`] it sees the items whose indices are dealt to it, and
+/// may take them. If it is the only reader, these are all items. With [`All`] it sees every item, and shares
+/// them with the record's other readers.
 pub struct Reader<T, R: Deal = Dealt> {
-    // Dropped first: it says who has closed the view.
+    // Dropped first, because it notes which process has closed the view.
     pub(super) grip: Grip,
     pub(super) port: ReadPort<T, R>,
 }
@@ -28,12 +31,12 @@ pub(super) enum ReadPort<T, R: Deal> {
 }
 
 impl<T, R: Deal> Reader<T, R> {
-    /// Waits for the next `n` items and shows them, without taking them: they are received again until they are
-    /// [released](Items::release_to) or [taken](Items::pop).
+    /// Waits for the next `n` items and returns them in place. The next call returns the same items again,
+    /// unless they were [released](Items::release_to) or [taken](Items::pop).
     ///
-    /// There are fewer at the end of the stream: first what is left, then none. With [dealt](Dealt) indices there
-    /// are fewer at the end of a range, too, but none only at the end of the stream. If `n` is more than the
-    /// record's horizon, the network ends with an error that says so.
+    /// The result has fewer than `n` items at the end of the stream, and none after it. With [dealt](Dealt)
+    /// indices it also has fewer at the end of a range. If `n` is more than the largest horizon that the
+    /// record may have, the network ends with an error.
     ///
     /// # Panics
     /// If `n` is 0.
@@ -64,8 +67,8 @@ impl<T, R: Deal> Reader<T, R> {
         items
     }
 
-    /// Releases the items before `range`, unread, and receives those in it (Erbium's `receive_range`): to look at
-    /// one part of the stream only. The end of the stream may come before.
+    /// Releases the items before `range` without reading them, and receives the items in `range` (Erbium's
+    /// `receive_range`). The result has fewer items if the stream ends before the end of the range.
     ///
     /// # Panics
     /// If the range is empty, or begins before [`index`](Self::index).
@@ -78,15 +81,16 @@ impl<T, R: Deal> Reader<T, R> {
             if items.is_empty() {
                 break;
             }
-            // A dealt range may go on beyond the start.
+            // A dealt range may reach beyond the start.
             let end = range.start.min(items.index() + items.len() as u64);
             items.release_to(end);
         }
         self.receive((range.end - range.start) as usize)
     }
 
-    /// Begins to fetch the next `n` items into the cache, as far as they are there, and returns at once: the first
-    /// phase of a split-phase receive, worth it when there is other work before the items are read.
+    /// Begins to fetch the next `n` items into the cache, as far as they have been written, and returns at
+    /// once. This is the first phase of a split-phase receive. It pays if there is other work to do before
+    /// the items are read.
     pub fn ask(&mut self, n: usize) {
         if self.grip.enter().is_ok() {
             match &mut self.port {
@@ -96,7 +100,7 @@ impl<T, R: Deal> Reader<T, R> {
         }
     }
 
-    /// Makes the record hold `n` items, if it may.
+    /// Widens the record to `n` items, if it may grow so far. Returns whether it may.
     fn widen(&mut self, n: usize) -> bool {
         let fits = n <= self.grip.record.most;
         if fits && let ReadPort::Many(view) = &mut self.port {
@@ -106,7 +110,7 @@ impl<T, R: Deal> Reader<T, R> {
         fits
     }
 
-    /// The index in the stream of the first item that was not released.
+    /// The index in the stream of the first item that was not released yet.
     pub fn index(&self) -> u64 {
         match &self.port {
             ReadPort::One(view) => view.index(),
@@ -114,13 +118,13 @@ impl<T, R: Deal> Reader<T, R> {
         }
     }
 
-    /// How many items the record may hold now.
+    /// How many items the record may hold at this moment.
     pub fn horizon(&self) -> usize {
         self.grip.record.horizon()
     }
 
-    /// Leaves the id to a successor, which goes on where this view stops, if it was registered with a
-    /// [`Registry`](super::Registry); other views close.
+    /// Closes the view and leaves its id to a successor, which goes on where this view stops. Only a view
+    /// that was registered with a [`Registry`](super::Registry) leaves its id; any other view just closes.
     pub fn leave(self) {
         let Self { grip, port } = self;
         drop(grip);
@@ -129,9 +133,9 @@ impl<T, R: Deal> Reader<T, R> {
         }
     }
 
-    /// Gives the view up, so that it belongs to the process that uses it next. A process that creates another one
-    /// and moves a view into it which it has used itself hands it over first; else the view closes when the
-    /// process ends that used it first.
+    /// Makes the view belong to the process that uses it next. A process that has used a view must call this
+    /// before it moves the view into a process that it creates. Otherwise the view closes when the first
+    /// process ends.
     #[must_use = "the view that is handed over is moved into another process"]
     pub fn hand_over(mut self) -> Self {
         self.grip.hand_over();
@@ -139,7 +143,7 @@ impl<T, R: Deal> Reader<T, R> {
     }
 }
 
-/// Takes one item after the other, waiting for each; none at the end of the stream.
+/// Takes one item after the other, and waits for each. The iterator ends at the end of the stream.
 impl<T> Iterator for Reader<T, Dealt> {
     type Item = T;
 
@@ -158,7 +162,7 @@ impl<T> Iterator for Reader<T, Dealt> {
     }
 }
 
-/// Clones one item after the other, waiting for each; none at the end of the stream.
+/// Clones one item after the other, and waits for each. The iterator ends at the end of the stream.
 impl<T: Clone> Iterator for Reader<T, All> {
     type Item = T;
 
@@ -179,19 +183,20 @@ impl<T, R: Deal> fmt::Debug for Reader<T, R> {
     }
 }
 
-/// Items that a [`Reader`] has received, in place: a window that is dropped, released or slid on.
+/// A window of items that a [`Reader`] has received. The items stay in the record until they are released or
+/// taken.
 #[must_use = "items that are not released are received again"]
 pub struct Items<'a, T, R: Deal = Dealt>(pub(super) Burst<'a, T, R>);
 
 pub(super) enum Burst<'a, T, R: Deal> {
     One(anabranch_record::Items<'a, T>),
     Many(ViewItems<'a, T, R>),
-    /// Of a closed view, with its index.
+    /// No items, because the view is closed. The number is the index of the view.
     None(u64),
 }
 
 impl<T, R: Deal> Items<'_, T, R> {
-    /// How many items are left.
+    /// How many items the window has. Items that were released or taken do not count.
     #[inline]
     pub fn len(&self) -> usize {
         match &self.0 {
@@ -201,13 +206,14 @@ impl<T, R: Deal> Items<'_, T, R> {
         }
     }
 
-    /// Whether none is left: of a window just received, that the stream has ended.
+    /// Whether the window has no items. For a window that was just received, this means that the stream has
+    /// ended.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The index in the stream of the first item left.
+    /// The index in the stream of the window's first item.
     pub fn index(&self) -> u64 {
         match &self.0 {
             Burst::One(items) => items.index(),
@@ -216,7 +222,7 @@ impl<T, R: Deal> Items<'_, T, R> {
         }
     }
 
-    /// The item at `position` of those left.
+    /// The item at `position`; position 0 is the window's first item.
     #[inline]
     pub fn get(&self, position: usize) -> Option<&T> {
         match &self.0 {
@@ -226,13 +232,13 @@ impl<T, R: Deal> Items<'_, T, R> {
         }
     }
 
-    /// The items left, in order.
+    /// The items of the window, in order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         (0..self.len()).map_while(|position| self.get(position))
     }
 
-    /// Calls `f` with the items left as plain memory: one slice, or several where the window wraps, each with the
-    /// position of its first item.
+    /// Calls `f` with slices of the window's items, and the position of each slice's first item. There are
+    /// several slices if the window wraps around the end of the record's memory.
     pub fn with_slices(&self, mut f: impl FnMut(usize, &[T])) {
         let mut at = 0;
         let mut call = |slice: &[T]| {
@@ -248,7 +254,7 @@ impl<T, R: Deal> Items<'_, T, R> {
         }
     }
 
-    /// Gives all slots back; items that nobody else reads are dropped.
+    /// Releases all items of the window. Items that no other reader still has to see are dropped.
     pub fn release(self) {
         match self.0 {
             Burst::One(items) => items.release(),
@@ -257,11 +263,11 @@ impl<T, R: Deal> Items<'_, T, R> {
         }
     }
 
-    /// Gives the slots of the items below `index`, an index in the stream, back: the window slides on. Does nothing
-    /// if that was done before.
+    /// Releases the items below `index`, which is an index in the stream. Does nothing if they were released
+    /// before.
     ///
     /// # Panics
-    /// If `index` lies beyond the window.
+    /// If `index` is beyond the end of the window.
     pub fn release_to(&mut self, index: u64) {
         match &mut self.0 {
             Burst::One(items) => items.release_to(index),
@@ -272,7 +278,7 @@ impl<T, R: Deal> Items<'_, T, R> {
 }
 
 impl<T, R: Owning> Items<'_, T, R> {
-    /// Takes the first item left.
+    /// Takes the window's first item.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         match &mut self.0 {
@@ -282,16 +288,17 @@ impl<T, R: Owning> Items<'_, T, R> {
         }
     }
 
-    /// Takes the items left, one by one; those not asked for stay.
+    /// Takes the items of the window, one by one. Items that the iterator is not asked for stay in the
+    /// window.
     pub fn drain(&mut self) -> impl Iterator<Item = T> {
         std::iter::from_fn(|| self.pop())
     }
 }
 
-/// The item at a position of those left.
+/// The item at a position; position 0 is the window's first item.
 ///
 /// # Panics
-/// If there is none.
+/// If the window has no item at that position.
 impl<T, R: Deal> Index<usize> for Items<'_, T, R> {
     type Output = T;
 

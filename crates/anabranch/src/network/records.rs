@@ -1,4 +1,4 @@
-//! What is known of each record and view of a network, whatever the type of its items.
+//! Descriptions of the records and views of a network that do not depend on the type of the items.
 
 use anabranch_record::sync::{Arc, AtomicUsize, Mutex, Ordering, lock};
 
@@ -20,19 +20,20 @@ impl Side {
     }
 }
 
-/// A record.
+/// The description of a record.
 #[derive(Debug)]
 pub struct RecordInfo {
     pub(super) index: usize,
     pub(super) name: Option<String>,
-    /// The type of its items.
+    /// The name of the items' type.
     pub(super) type_name: &'static str,
+    /// The size of an item in bytes.
     pub(super) item_bytes: usize,
-    /// How many items it may hold now.
+    /// How many items the record may hold at this moment.
     horizon: AtomicUsize,
-    /// How many it may hold if it must.
+    /// How many items the record may hold after it has grown as far as it may.
     pub(super) most: usize,
-    /// How many are there from the start.
+    /// How many items are in the record from the start.
     pub(super) initial: usize,
     pub(super) writers: Mutex<Vec<Arc<ViewInfo>>>,
     pub(super) readers: Mutex<Vec<Arc<ViewInfo>>>,
@@ -68,7 +69,7 @@ impl RecordInfo {
         }
     }
 
-    /// How messages call it: `record "samples" of f32`, `record 3 of u64`.
+    /// The record as messages name it, for example `record "samples" of f32` or `record 3 of u64`.
     pub(super) fn title(&self) -> String {
         let type_name = short(self.type_name);
         match &self.name {
@@ -78,7 +79,7 @@ impl RecordInfo {
     }
 }
 
-/// A type's name without the paths of its parts.
+/// The name of a type, without the paths of the types in it.
 fn short(name: &str) -> String {
     let mut text = String::new();
     for part in name.split_inclusive(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')) {
@@ -94,28 +95,29 @@ const ENDING: usize = usize::MAX;
 /// The view was closed because nobody had used it when the network stood still.
 const FORGOTTEN: usize = usize::MAX - 1;
 
-/// Who closed a view.
+/// The reason why a view was closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Closing {
-    /// The process of this index.
+    /// The process with this index has dropped the view, or has ended.
     Process(usize),
-    /// Somebody outside of the network.
+    /// A thread outside of the network has dropped the view.
     Outside,
     /// The network ends.
     Ending,
-    /// The network stood still and nobody had used the view.
+    /// All processes waited, and no process had used the view.
     Forgotten,
 }
 
-/// A view, whoever holds it.
+/// The description of a view.
 #[derive(Debug)]
 pub struct ViewInfo {
-    /// Where its face is.
+    /// The key of the view in [`Views`](super::board::Views).
     pub(super) index: usize,
     pub(super) side: Side,
-    /// The process that owns it: its index and 1, or 0.
+    /// The index of the process that owns the view, plus 1. `NOBODY` if no process owns it.
     owner: AtomicUsize,
-    /// Who has closed it: 0 while it is open; the index of a process and 2; or 1 for somebody outside.
+    /// 0 while the view is open. Afterwards the reason why it was closed: 1 for a thread outside of the
+    /// network, `ENDING`, `FORGOTTEN`, or the index of a process plus 2.
     closing: AtomicUsize,
 }
 
@@ -124,7 +126,7 @@ impl ViewInfo {
         Arc::new(Self { index, side, owner: AtomicUsize::new(NOBODY), closing: AtomicUsize::new(0) })
     }
 
-    /// The index of the process that owns it.
+    /// The index of the process that owns the view.
     pub(super) fn owner(&self) -> Option<usize> {
         self.owner.load(Ordering::Acquire).checked_sub(1)
     }
@@ -137,7 +139,7 @@ impl ViewInfo {
         self.closing.load(Ordering::Acquire) == 0
     }
 
-    /// Who closed it.
+    /// The reason why the view was closed. `None` while it is open.
     pub(super) fn closing(&self) -> Option<Closing> {
         match self.closing.load(Ordering::Acquire) {
             0 => None,
@@ -148,7 +150,8 @@ impl ViewInfo {
         }
     }
 
-    /// Says who closes it, before it is closed. False if somebody has closed it already.
+    /// Notes the reason of a close. To be called before the view is closed. Returns `false` if the view was
+    /// closed already.
     pub(super) fn close(&self, by: Closing) -> bool {
         let word = match by {
             Closing::Process(index) => index + 2,
@@ -160,15 +163,16 @@ impl ViewInfo {
     }
 }
 
-/// Who waits at one side of a record: called by the record when that side may go on.
+/// The processes and rules that may wait at one side of a record. The record calls it when that side may go
+/// on.
 #[derive(Default)]
 pub(super) struct Door {
     waiters: Mutex<Vec<Waiter>>,
-    /// The one rule at this side of a record with one view on it.
+    /// The rule at this side, if this side has one view and a rule has it.
     rule: std::sync::OnceLock<Arc<RuleLink>>,
 }
 
-/// Somebody who waits at a door now and then.
+/// A process or a rule that may wait at a door.
 #[derive(Clone)]
 pub(super) enum Waiter {
     Actor(Arc<Actor>),
@@ -176,19 +180,20 @@ pub(super) enum Waiter {
 }
 
 impl Door {
-    /// Adds somebody for good.
+    /// Adds a waiter, which stays until the door is dropped.
     pub(super) fn enlist(&self, waiter: Waiter) {
         lock(&self.waiters).push(waiter);
     }
 
-    /// Adds a rule, which is the only one who will ever wait here if it `is_alone`.
+    /// Adds a rule. If it `is_alone`, nothing else ever waits at this door.
     pub(super) fn give_to_rule(&self, rule: &Arc<RuleLink>, is_alone: bool) {
         if !is_alone || self.rule.set(Arc::clone(rule)).is_err() {
             self.enlist(Waiter::Rule(Arc::clone(rule)));
         }
     }
 
-    /// Wakes whoever sleeps here. Those who do not are not harmed.
+    /// Wakes every process that sleeps at this door, and pokes every rule. A process that does not sleep just
+    /// looks once more.
     pub(super) fn knock(&self, hub: &Hub) {
         if let Some(rule) = self.rule.get() {
             return rule.poke();

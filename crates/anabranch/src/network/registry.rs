@@ -1,4 +1,4 @@
-//! Records whose views come and go while the network runs.
+//! Records whose views are registered while the network runs.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
@@ -14,20 +14,21 @@ use super::{
     writer::Writer,
 };
 
-/// A record with which processes register views of their own as they run: made by
-/// [`Network::registry`](super::Network::registry), used through [`Here::writer`](super::Here::writer) and
-/// [`Here::reader`](super::Here::reader). Clones are of the same record.
+/// A record with which processes register views while they run.
+/// [`Network::registry`](super::Network::registry) makes it. [`Here::writer`](super::Here::writer) and
+/// [`Here::reader`](super::Here::reader) register views. A clone is a handle of the same record.
 ///
-/// Items flow once every id of either side has been registered, so that no reader is too late. A view that
-/// [leaves](Reader::leave) hands its id to the next process that asks for it, which goes on where it stopped; one that
-/// is dropped, or closes with its process, ends its id for good. A view with a wider horizon makes the record grow.
-/// When the last clone of the registry is dropped, or the network stands still, ids that have no view end, too.
+/// Items flow after every id of both sides has been registered, so no reader misses an item. A view that
+/// [leaves](Reader::leave) hands its id to the next process that asks for it, which goes on where the view
+/// stopped. A view that is dropped, or closes with its process, ends its id for good. A view with a wider
+/// horizon makes the record grow. Ids without a view end when the last clone of the registry is dropped, or
+/// when all processes of the network wait.
 pub struct Registry<T: Send, R: ReadDeal<T>> {
     shared: Arc<Shared<T, R>>,
 }
 
 struct Shared<T: Send, R: ReadDeal<T>> {
-    /// Locked so that the registry can be shared where items cannot.
+    /// Locked, so that a registry can be shared between threads even if items cannot.
     record: Mutex<Record<T, Dealt, R>>,
     info: anabranch_record::sync::Arc<RecordInfo>,
     doors: Doors,
@@ -41,7 +42,8 @@ impl<T: Send, R: ReadDeal<T>> Face for Vacant<T, R> {
         let Some(shared) = self.0.upgrade() else { return };
         let record = lock(&shared.record);
         let (writers, readers) = record.ids();
-        // A view that is registered and dropped ends its id; those that are taken or have ended are left alone.
+        // A view that is registered and dropped ends its id. The registration fails for ids that have a view
+        // or have ended.
         (0..writers).for_each(|id| drop(record.writer(id, 1)));
         (0..readers).for_each(|id| drop(record.reader(id, 1)));
     }
@@ -95,15 +97,17 @@ impl<'env, E: Send> Board<'env, E> {
 }
 
 impl<T: Copy + Send + Sync, R: ReadDeal<T>> Registry<T, R> {
-    /// A reader that is not registered: it holds nobody up, sees what is there when it looks, and misses the rest. What
-    /// it sees depends on the schedule, so it is for instruments and displays.
+    /// Creates an observer: a reader that is not registered. No writer waits for it. It sees the items that
+    /// are in the record when it looks, and misses the others. This depends on the schedule, so an observer
+    /// is for instruments and displays.
     pub fn observer(&self) -> Observer<T> {
         lock(&self.shared.record).observer()
     }
 }
 
 impl<T: Send, R: ReadDeal<T>> Registry<T, R> {
-    /// How many items the record may hold: those of the widest view, or none until every id has been registered.
+    /// How many items the record may hold. The widest views decide. The result is 0 until every id has been
+    /// registered.
     pub fn span(&self) -> usize {
         lock(&self.shared.record).span()
     }

@@ -1,4 +1,4 @@
-//! Firing rules: what one does when its turn comes, and how it gets its turn.
+//! Firing rules: how a worker fires a rule, and how a rule gets a worker.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -12,11 +12,11 @@ use super::{
     worker,
 };
 
-/// A rule as its records know it.
+/// A rule, in the form in which its records know it.
 pub struct RuleLink {
     pub(super) index: usize,
     pub(super) hub: Arc<Hub>,
-    /// It waits in a queue for a worker.
+    /// Whether the rule is in a queue, and waits for a worker.
     queued: AtomicBool,
 }
 
@@ -31,8 +31,9 @@ impl RuleLink {
         Arc::new(Self { index, hub: Arc::clone(hub), queued: AtomicBool::new(false) })
     }
 
-    /// Has the rule looked at by a worker. A poke while it waits for one is that one's, too: the exchanges see to it
-    /// that the worker sees what was done before.
+    /// Puts the rule into a queue, so that a worker looks at it. If the rule is in a queue already, that
+    /// worker's look is enough: the atomic exchanges make sure that it sees everything that was done before
+    /// this call.
     #[inline]
     pub(super) fn poke(&self) {
         if !self.queued.swap(true, Ordering::AcqRel) {
@@ -40,21 +41,21 @@ impl RuleLink {
         }
     }
 
-    /// As [`poke`](Self::poke), behind all others.
+    /// Like [`poke`](Self::poke), but puts the rule behind all others.
     pub(super) fn poke_last(&self) {
         if !self.queued.swap(true, Ordering::AcqRel) {
             worker::enqueue_last(&self.hub, self.index);
         }
     }
 
-    /// A worker has taken it out of the queue and looks at it after this.
+    /// Notes that a worker has taken the rule out of the queue. The worker looks at the rule after this call.
     #[inline]
     pub(super) fn dequeued(&self) {
         #[cfg(not(mutant = "rule_is_dequeued_late"))]
         self.queued.swap(false, Ordering::AcqRel);
     }
 
-    /// The mutant's place for it: after the look.
+    /// Called after the look. Only the mutant takes its note here.
     #[inline]
     pub(super) fn looked(&self) {
         #[cfg(mutant = "rule_is_dequeued_late")]
@@ -62,8 +63,8 @@ impl RuleLink {
     }
 }
 
-/// What a firing says of the firings after it: `()`, or a [`ControlFlow`] whose `Break` ends the rule. The firing that
-/// breaks counts for nothing: it commits nothing and consumes nothing.
+/// The result of a firing: `()`, or a [`ControlFlow`] whose `Break` ends the rule. A firing that breaks has
+/// no effect on the records: it commits nothing and consumes nothing.
 pub trait Verdict {
     #[doc(hidden)]
     fn is_last(&self) -> bool;
@@ -81,27 +82,29 @@ impl Verdict for ControlFlow<()> {
     }
 }
 
-/// What a rule did when its turn came.
+/// The outcome of a rule's turn with a worker.
 pub(super) enum Step<E> {
-    /// It fired until a port made it wait, and has announced that there.
+    /// The rule has fired until a port had to wait. The wait is announced at that port.
     Idle,
-    /// It could fire on.
+    /// The rule has used up its firings, and could fire again.
     Again,
-    /// It has ended.
+    /// The rule has ended.
     Over(Result<(), E>),
-    /// It does not keep its rates.
+    /// The rule has not kept its rates. The message says how.
     Misuse(String),
 }
 
-/// A rule, whatever its ports and code.
+/// A rule with ports and code of any type.
 pub(super) trait Fire<E>: Send {
     /// Fires up to `budget` times.
     fn step(&mut self, budget: usize) -> Step<E>;
-    /// What it waits for, if it does.
+    /// The items or the room that the rule waits for, if it waits.
     fn wait(&self) -> Option<Wait>;
+    /// A description of each port.
     fn describe(&self) -> Vec<PortInfo>;
+    /// Says that one thread alone runs the rules at both ends of every record for which `is_inner` is true.
     fn set_alone(&mut self, is_inner: &dyn Fn(&super::records::RecordInfo) -> bool);
-    /// It ends: notes on `process` which other sides are closed.
+    /// Notes on `process`, whose rule ends, which records are closed on the other side.
     fn notice(&self, process: &Process);
 }
 
@@ -110,7 +113,7 @@ pub(super) struct Body<I, O, F> {
     inputs: I,
     outputs: O,
     code: F,
-    /// The port that has announced a wait, the outputs after the inputs.
+    /// The number of the port that has announced a wait. Outputs are numbered after inputs.
     waits: Option<usize>,
 }
 
@@ -170,7 +173,8 @@ where
                 Readiness::Ended => return Step::Over(Ok(())),
                 Readiness::Waits(port) => {
                     self.announce(port);
-                    // What came before the announcement knocked at no door.
+                    // Items or room that came before the announcement have called no hook, so the rule looks
+                    // again.
                     if cfg!(not(mutant = "rule_does_not_look_again"))
                         && self.readiness() != Readiness::Waits(port)
                     {

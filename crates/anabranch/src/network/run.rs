@@ -1,4 +1,4 @@
-//! A run of a network: its threads, and what comes of it.
+//! A run of a network: its threads, and its result.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -18,7 +18,7 @@ use super::{
     worker,
 };
 
-/// Who fires the rules.
+/// The threads that fire the rules.
 pub(super) enum Threads<'env> {
     Workers(usize),
     Pool(&'env Pool),
@@ -53,10 +53,10 @@ pub(super) fn run<'env, E: Send + 'env>(
     for cell in board.rules() {
         cell.link.poke();
     }
-    // This thread is awake, and every process from before it starts.
+    // This thread is counted as awake. Each process is counted before its thread starts.
     hub.rouse();
     match threads {
-        // A worker more than there are rules would find none.
+        // More workers than rules would find nothing to do.
         Threads::Workers(workers) => {
             live(&board, processes, workers.saturating_sub(1).min(count), |board| worker::lead(board));
         }
@@ -95,7 +95,7 @@ fn live<'env, E: Send + 'env>(
             let helper = move || worker::help(&board_of_helper);
             match start(scope, "anabranch-worker", helper) {
                 Some(handle) => lock(&threads).push(handle),
-                // Fewer workers do it, too.
+                // The network also runs with fewer workers.
                 None => board.hub.rest(),
             }
         }
@@ -103,7 +103,7 @@ fn live<'env, E: Send + 'env>(
             spawn(scope, board, &threads, process, code);
         }
         lead(board);
-        // Nobody creates a process any more. The joins return when the threads are really gone.
+        // No process creates another one any more. The joins make sure that all threads have ended.
         loop {
             let handles = std::mem::take(&mut *lock(&threads));
             if handles.is_empty() {
@@ -133,8 +133,8 @@ pub(super) fn spawn<'s, 'env: 's, E: Send + 'env>(
         None => {
             let (name, count) = (&process.name, lock(threads).len());
             hub.misuse(format!(
-                "the system gives no thread for process \"{name}\"; there are {count}: make some of the \
-                 processes firing rules, which need none"
+                "the system cannot create a thread for process \"{name}\", after {count} others: make some of \
+                 the processes firing rules, which need no threads"
             ));
             board.end_process(&process, None);
             hub.rest();
@@ -142,7 +142,7 @@ pub(super) fn spawn<'s, 'env: 's, E: Send + 'env>(
     }
 }
 
-/// A thread with this name, if the system gives one.
+/// Spawns a thread with this name. `None` if the system cannot create one.
 fn start<'s, 'env: 's>(
     scope: &'s thread::Scope<'s, 'env>,
     name: &str,
@@ -161,7 +161,7 @@ fn start<'s, 'env: 's>(
     }
 }
 
-/// The life of a process.
+/// Runs a process on its thread, and ends it.
 fn live_as<'env, E: Send + 'env>(here: &Here<'_, 'env, E>, code: Code<'env, E>) {
     let (board, process) = (&here.board, &here.process);
     let outcome = {
@@ -176,7 +176,7 @@ fn live_as<'env, E: Send + 'env>(here: &Here<'_, 'env, E>, code: Code<'env, E>) 
     board.hub.rest();
 }
 
-/// What the run returns, once everybody has ended.
+/// The result of the run, after every thread has ended.
 fn judge<E: Send>(board: &Board<'_, E>) -> Result<(), Error<E>> {
     let failures = std::mem::take(&mut *lock(&board.failures));
     let wrong = std::mem::take(&mut *lock(&board.hub.wrong));
@@ -194,12 +194,12 @@ fn judge<E: Send>(board: &Board<'_, E>) -> Result<(), Error<E>> {
     wrong.deadlock.map_or(Ok(()), |deadlock| Err(Error::deadlocked(deadlock)))
 }
 
-/// The failure that counts: of those that do not follow from another process's end, the one of the process that was
-/// created first.
+/// The failure that counts. Of the failures that do not follow from the end of another process, it is the one
+/// of the process that was created first.
 ///
-/// A failure follows if the process has noticed that a view was closed by the end of the network; or by a process
-/// that has failed itself, or that has noticed in turn. Where two failures would follow from one another, the one
-/// that was known first is its own.
+/// A failure follows from another end if the process has noticed that a view was closed by the end of the
+/// network, by a process that has failed, or by a process that has itself noticed such an end. If all
+/// failures follow from one another, the one that became known first counts.
 fn first_of_its_own<E>(
     board: &Board<'_, E>,
     failures: Vec<Failure<E>>,
@@ -232,7 +232,8 @@ fn first_of_its_own<E>(
         .into_iter()
         .zip(of_their_own)
         .enumerate()
-        // Without any, somebody began nevertheless, if it was not the network.
+        // If every failure follows from another one, and the network itself is not the reason, the first one
+        // counts.
         .filter(|(at, (_, own))| *own || !some && !is_networks && *at == 0)
         .map(|(_, (failure, _))| failure)
         .min_by_key(|failure| failure.process.index)

@@ -1,4 +1,4 @@
-//! How a view's process sleeps: what is needed for it is made only when it is.
+//! The sleep of a view's process. The parts that it needs are created only when the process has to wait.
 
 use std::cell::{OnceCell, RefCell};
 
@@ -6,10 +6,10 @@ use anabranch_record::Sleep;
 
 use super::{grip::Grip, process::Sleeper};
 
-/// Sleeps as the current process does.
+/// Lets the current process sleep. Its [`Sleeper`] is created on first use.
 pub(super) struct Lazy<'a> {
     grip: RefCell<&'a mut Grip>,
-    /// How many items (slots) are waited for.
+    /// How many items or slots the process waits for.
     count: usize,
     sleeper: OnceCell<Sleeper>,
 }
@@ -23,7 +23,7 @@ impl<'a> Lazy<'a> {
         self.sleeper.get_or_init(|| self.grip.borrow_mut().sleeper(self.count))
     }
 
-    /// The other side was found closed.
+    /// Notes that the other side was found closed.
     pub(super) fn notice(&self) {
         self.grip.borrow().notice();
     }

@@ -1,6 +1,8 @@
-//! What is done when nobody in a network is awake: a record grows, forgotten views are closed, or it is a deadlock.
+//! Handles the case that no thread of a network is awake: a record grows, forgotten views are closed, or the
+//! network ends with a deadlock.
 //!
-//! The calls here have the network for themselves (see [`hub`](super::hub)): no index moves, no view is used.
+//! While these functions run, no other thread of the network runs (see [`hub`](super::hub)): no index moves,
+//! and no view is used.
 
 use anabranch_record::sync::{Arc, lock};
 
@@ -13,14 +15,14 @@ use super::{
 };
 
 impl<E: Send> Board<'_, E> {
-    /// Makes somebody go on, or ends the network.
+    /// Makes a process go on, or ends the network with a deadlock.
     pub(super) fn stands_still(&self) {
         let waits = self.waits();
         if self.grow(&waits) {
             return;
         }
-        // Views that no process has used are taken for forgotten. If one of the processes that stand still uses one
-        // later, or drops it, it was none, and this was a deadlock: then that is what the run returns.
+        // Views that no process has used are considered forgotten. If a waiting process uses or drops such a
+        // view later, it was not forgotten. Then this was a deadlock, and the run returns it.
         let deadlock =
             Deadlock { waits: waits.iter().map(|(process, wait)| self.tell(process, wait)).collect() };
         lock(&self.hub.wrong).suspect.get_or_insert_with(|| deadlock.clone());
@@ -57,7 +59,8 @@ impl<E: Send> Board<'_, E> {
         waits
     }
 
-    /// Makes the smallest full record on which somebody waits for room larger, if one may grow.
+    /// Enlarges the smallest full record in which a process waits for room, if one may grow. Returns whether
+    /// it did.
     fn grow(&self, waits: &[(Arc<Process>, Wait)]) -> bool {
         let full = waits.iter().filter(|(_, wait)| wait.side == Side::Writers);
         let asks = full
@@ -67,7 +70,8 @@ impl<E: Send> Board<'_, E> {
         else {
             return false;
         };
-        // By as much again, so that a record that grows often does not stop the network each time.
+        // The record at least doubles, so that the network does not have to stop often for a record that
+        // grows far.
         let items = asks.max(wait.record.horizon().saturating_mul(2)).min(wait.record.most);
         let views = lock(&self.views);
         let Some(entry) = views.entries.get(&wait.view) else { return false };
@@ -76,7 +80,7 @@ impl<E: Send> Board<'_, E> {
         true
     }
 
-    /// For a horizon of how many items a waiting call asks.
+    /// The horizon, in items, that a waiting call needs.
     fn asks(&self, wait: &Wait) -> usize {
         match wait.side {
             Side::Readers => wait.count,
@@ -104,7 +108,7 @@ impl<E: Send> Board<'_, E> {
         }
     }
 
-    /// A wait in words.
+    /// Describes a wait.
     fn tell(&self, process: &Process, wait: &Wait) -> WaitOn {
         let record: &RecordInfo = &wait.record;
         let other_side = wait.side.other();
@@ -130,7 +134,7 @@ impl<E: Send> Board<'_, E> {
     }
 }
 
-/// The face of a view that is being closed.
+/// Stands in for the face of a view that is being closed.
 struct Nothing;
 
 impl super::board::Face for Nothing {

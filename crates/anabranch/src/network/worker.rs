@@ -1,9 +1,10 @@
 //! Workers: threads that fire the rules of a network.
 //!
-//! A rule that is poked goes to the worker that poked it, into a slot from which that worker takes its next rule; the
-//! rule that was there goes to the back of the worker's own queue. What is too much for one worker, and what threads
-//! poke that are no workers, goes to the hub, which calls idle workers. A worker takes the rule in the slot at most
-//! so many times in a row.
+//! Each worker has a slot for the rule that it fires next, and a queue of its own. If a worker pokes a rule,
+//! the rule goes into the slot of that worker, and the rule that was there goes to the back of the worker's
+//! queue. Rules that are too many for the queue go to the hub, which calls idle workers. So do rules that are
+//! poked by threads other than workers. The slot comes before the queue, but not in every turn, so that the
+//! rules in the queue get their turns.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -16,11 +17,11 @@ use super::{
     rule::Step,
 };
 
-/// How often a rule fires before another one has its turn.
+/// How many times a rule fires before another rule gets its turn.
 const FIRINGS: usize = 64;
-/// How many rules a worker keeps to itself.
+/// How many rules a worker keeps in its own queue.
 const KEPT: usize = 32;
-/// How often the slot goes before the queue.
+/// In one of this many turns, a worker takes a rule from the hub or the queue before the one in the slot.
 const SLOT_FIRST: u32 = 64;
 
 /// No rule.
@@ -28,7 +29,7 @@ const NONE: usize = usize::MAX;
 
 #[cfg(not(shuttle))]
 std::thread_local! {
-    /// The address of the hub that the thread is a worker of; 0 for none.
+    /// The address of the hub whose worker this thread is. 0 if it is no worker.
     static WORKS_FOR: Cell<usize> = const { Cell::new(0) };
     /// The rule to fire next.
     static NEXT: Cell<usize> = const { Cell::new(NONE) };
@@ -45,7 +46,7 @@ anabranch_record::sync::thread_local! {
 /// Puts a rule into a queue, to be fired soon.
 #[inline]
 pub(super) fn enqueue(hub: &Hub, rule: usize) {
-    // A thread's last drops may come after its variables are gone.
+    // A view may be dropped when the thread-local variables of the thread are gone already.
     if WORKS_FOR.try_with(Cell::get).unwrap_or(0) != std::ptr::from_ref(hub).addr() {
         return hub.offer([rule]);
     }
@@ -72,7 +73,7 @@ pub(super) fn enqueue_last(hub: &Hub, rule: usize) {
     }
 }
 
-/// The thread is a worker until this is dropped.
+/// A guard: the thread is a worker until it is dropped.
 struct Badge {
     before: usize,
     next: usize,
@@ -86,7 +87,8 @@ impl Badge {
             before: WORKS_FOR.with(|hub_of| hub_of.replace(std::ptr::from_ref(hub).addr())),
             next: NEXT.with(|next| next.replace(NONE)),
             kept: KEPT_RULES.with(|kept| std::mem::take(&mut *kept.borrow_mut())),
-            // Rules must not wait in views, not even in those of a process whose thread this is.
+            // The code of a rule must not wait in a view. So the thread is no process's thread while it fires
+            // rules.
             role: Role::none(),
         }
     }
@@ -101,12 +103,12 @@ impl Drop for Badge {
     }
 }
 
-/// Whether this worker keeps a rule.
+/// Whether this worker has a rule in its slot or its queue.
 pub(super) fn has_rules() -> bool {
     NEXT.with(Cell::get) != NONE || KEPT_RULES.with(|kept| !kept.borrow().is_empty())
 }
 
-/// The next rule of those that this worker keeps, or of those that nobody has.
+/// Takes the next rule: from the slot, the worker's queue, or the hub.
 fn take(hub: &Hub, turn: u32) -> Option<usize> {
     let slot = || Some(NEXT.with(|next| next.replace(NONE))).filter(|&rule| rule != NONE);
     let kept = || KEPT_RULES.with(|kept| kept.borrow_mut().pop_front());
@@ -116,7 +118,7 @@ fn take(hub: &Hub, turn: u32) -> Option<usize> {
     hub.take_rule().or_else(kept).or_else(slot)
 }
 
-/// Gives away what this worker keeps, if others have nothing to do.
+/// Gives the rules in this worker's queue to the hub, if other workers are idle.
 fn share(hub: &Hub) {
     if hub.has_idle_workers() {
         let kept = KEPT_RULES.with(|kept| std::mem::take(&mut *kept.borrow_mut()));
@@ -126,7 +128,7 @@ fn share(hub: &Hub) {
     }
 }
 
-/// Works as the thread that called `run`, until every process has ended.
+/// Works on the thread that called `run`, until every process has ended.
 pub(super) fn lead<E: Send>(board: &Board<'_, E>) {
     let hub = &*board.hub;
     let _badge = Badge::new(hub);
@@ -152,7 +154,7 @@ pub(super) fn lead<E: Send>(board: &Board<'_, E>) {
     }
 }
 
-/// Works as another thread, until it is dismissed.
+/// Works on another thread, until the network has ended.
 pub(super) fn help<E: Send>(board: &Board<'_, E>) {
     let hub = &*board.hub;
     let _badge = Badge::new(hub);
@@ -170,7 +172,7 @@ pub(super) fn help<E: Send>(board: &Board<'_, E>) {
     }
 }
 
-/// Lets a rule have its turn.
+/// Gives a rule its turn.
 fn fire<E: Send>(board: &Board<'_, E>, rule: usize) {
     let hub = &*board.hub;
     let cell = &board.rules()[rule];
@@ -200,7 +202,7 @@ fn fire<E: Send>(board: &Board<'_, E>, rule: usize) {
                 }
             }
             Step::Again => match held.release() {
-                // Somebody else has come meanwhile and found it held.
+                // Another worker has poked the rule meanwhile, and has left it to this one.
                 Some(again) => held = again,
                 None => return cell.link.poke_last(),
             },

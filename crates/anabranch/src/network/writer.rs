@@ -1,4 +1,5 @@
-//! The writing view of a process: stall, write, commit; or push.
+//! The writing view of a process. It has two interfaces: reserve, write and commit several slots, or push
+//! single items.
 
 use std::fmt;
 
@@ -8,13 +9,14 @@ use super::{grip::Grip, sleep::Lazy};
 
 /// Writes into a record of a [`Network`](super::Network).
 ///
-/// It belongs to the process that uses it first and closes when that process ends, whether the process has it or
-/// has borrowed it, or when it is dropped. A closed writer ends the stream: its readers get what was committed, and
-/// then nothing.
+/// A writer belongs to the process that uses it first. It closes when it is dropped, or when that process
+/// ends, even if the process has only borrowed it. A closed writer ends the stream: its readers get the items
+/// that were committed, and then nothing.
 ///
-/// With [dealt](super::Network::shared) indices it owns ranges of them, in turn with the record's other writers.
+/// If the indices are [dealt](super::Network::shared) to several writers, each writes ranges of indices in
+/// turn.
 pub struct Writer<T> {
-    // Dropped first: it says who has closed the view.
+    // Dropped first, because it notes which process has closed the view.
     pub(super) grip: Grip,
     pub(super) port: WritePort<T>,
 }
@@ -26,7 +28,7 @@ pub(super) enum WritePort<T> {
 }
 
 impl<T> Writer<T> {
-    /// Writes and commits one item, waiting for room.
+    /// Waits for room, and writes and commits one item.
     ///
     /// # Errors
     /// [`Closed`] if no reader is left.
@@ -51,12 +53,13 @@ impl<T> Writer<T> {
         Ok(())
     }
 
-    /// Reserves the next `n` slots, waiting for room. With [dealt](super::Network::shared) indices there are fewer
-    /// at the end of a range. Slots that are not committed are reserved again by the next call.
+    /// Waits for room, and reserves the next `n` slots. With [dealt](super::Network::shared) indices there
+    /// are fewer slots at the end of a range. Slots that are not committed are reserved again by the next
+    /// call.
     ///
     /// # Errors
-    /// [`Closed`] if no reader is left. If `n` is more than the record's horizon, the network ends with an error
-    /// that says so, too.
+    /// [`Closed`] if no reader is left. If `n` is more than the largest horizon that the record may have, the
+    /// result is [`Closed`] too, and the network ends with an error.
     ///
     /// # Panics
     /// If `n` is 0.
@@ -86,7 +89,7 @@ impl<T> Writer<T> {
         }
     }
 
-    /// Makes the record hold `n` items, if it may.
+    /// Widens the record to `n` items, if it may grow so far. Returns whether it may.
     fn widen(&mut self, n: usize) -> bool {
         let fits = n <= self.grip.record.most;
         if fits && let WritePort::Many(view) = &mut self.port {
@@ -96,7 +99,7 @@ impl<T> Writer<T> {
         fits
     }
 
-    /// The index of the next item that it will commit.
+    /// The index in the stream of the next item that the writer will commit.
     pub fn index(&self) -> u64 {
         match &self.port {
             WritePort::One(view) => view.index(),
@@ -104,13 +107,13 @@ impl<T> Writer<T> {
         }
     }
 
-    /// How many items the record may hold now.
+    /// How many items the record may hold at this moment.
     pub fn horizon(&self) -> usize {
         self.grip.record.horizon()
     }
 
-    /// Leaves the id to a successor, which goes on where this view stops, if it was registered with a
-    /// [`Registry`](super::Registry); other views close.
+    /// Closes the view and leaves its id to a successor, which goes on where this view stops. Only a view
+    /// that was registered with a [`Registry`](super::Registry) leaves its id; any other view just closes.
     pub fn leave(self) {
         let Self { grip, port } = self;
         drop(grip);
@@ -119,9 +122,9 @@ impl<T> Writer<T> {
         }
     }
 
-    /// Gives the view up, so that it belongs to the process that uses it next. A process that creates another one
-    /// and moves a view into it which it has used itself hands it over first; else the view closes when the
-    /// process ends that used it first.
+    /// Makes the view belong to the process that uses it next. A process that has used a view must call this
+    /// before it moves the view into a process that it creates. Otherwise the view closes when the first
+    /// process ends.
     #[must_use = "the view that is handed over is moved into another process"]
     pub fn hand_over(mut self) -> Self {
         self.grip.hand_over();
@@ -138,8 +141,8 @@ impl<T> fmt::Debug for Writer<T> {
     }
 }
 
-/// Slots that a [`Writer`] has reserved: its own until committed. Dropping them drops what was written and not
-/// committed.
+/// Slots that a [`Writer`] has reserved. Only the writer sees them until they are committed. Dropping this
+/// value drops items that were written and not committed.
 #[derive(Debug)]
 #[must_use = "slots that are not committed are reserved again"]
 pub struct Slots<'a, T>(Burst<'a, T>);
@@ -170,12 +173,12 @@ impl<'a, T> Slots<'a, T> {
 }
 
 impl<T> Slots<'_, T> {
-    /// How many slots are left to commit.
+    /// How many slots are not committed yet.
     pub fn len(&self) -> usize {
         either!(&self.0, slots => slots.len())
     }
 
-    /// Whether all are committed.
+    /// Whether all slots are committed.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -194,18 +197,20 @@ impl<T> Slots<'_, T> {
         either!(&mut self.0, slots => slots.push(item));
     }
 
-    /// Writes items until every slot is written or there are no more. Returns how many.
+    /// Writes items until every slot is written or there are no more items. Returns how many items were
+    /// written.
     pub fn fill(&mut self, items: impl IntoIterator<Item = T>) -> usize {
         either!(&mut self.0, slots => slots.fill(items))
     }
 
-    /// The item at `position` of those written and not committed: to change it again (Erbium's *poke*).
+    /// The item at `position` among the items that are written and not committed, to change it again
+    /// (Erbium's *poke*).
     #[inline]
     pub fn get_mut(&mut self, position: usize) -> Option<&mut T> {
         either!(&mut self.0, slots => slots.get_mut(position))
     }
 
-    /// Hands over what was written and gives the other slots back.
+    /// Commits the items that were written, and gives the other slots back.
     #[inline]
     pub fn commit(self) {
         match self.0 {
@@ -214,8 +219,8 @@ impl<T> Slots<'_, T> {
         }
     }
 
-    /// Hands over the items below `index`, an index in the stream, and keeps the others. Does nothing if they were
-    /// handed over before.
+    /// Commits the items below `index`, which is an index in the stream, and keeps the others. Does nothing
+    /// if they were committed before.
     ///
     /// # Panics
     /// If an item below `index` is not written.
@@ -225,9 +230,9 @@ impl<T> Slots<'_, T> {
 }
 
 impl<T: Copy + Default> Slots<'_, T> {
-    /// Calls `f` with the slots as plain memory, to be written in any order: one slice, or several where the window
-    /// wraps, each with the position of its first slot. All count as written afterwards; they hold old items or
-    /// `T::default()` before.
+    /// Calls `f` with slices of the slots, which it may write in any order, and the position of each slice's
+    /// first slot. There are several slices if the slots wrap around the end of the record's memory. Before
+    /// the call the slots hold old items or `T::default()`. After it, all slots count as written.
     pub fn with_slices(&mut self, mut f: impl FnMut(usize, &mut [T])) {
         let mut at = 0;
         let mut call = |slice: &mut [T]| {

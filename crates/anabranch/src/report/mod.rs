@@ -62,8 +62,8 @@ pub struct Report {
     /// The plan with the measured costs.
     costed: Plan,
     prediction: Option<Prediction>,
-    /// For each node of the plan, the items that waited before it times the nanoseconds that they waited, over time. The
-    /// last column is the time.
+    /// For each node of the plan, the items that waited before it times the nanoseconds that they waited,
+    /// over time. The last column is the time.
     #[cfg_attr(
         not(any(feature = "json", feature = "html")),
         allow(dead_code, reason = "shown by JSON and pages")

@@ -199,7 +199,7 @@ pub(super) fn queue<T>(workers: usize, room: StdArc<Room>) -> (Sender<T>, Receiv
         has_ended: AtomicBool::new(false),
         filled: Arc::default(),
         emptied: EventCount::new(),
-        watch: Padded(Watch {
+        watch: Padded::new(Watch {
             attendant: AtomicUsize::new(NOBODY),
             few: AtomicU64::new(1),
             enough: AtomicU64::new(1),

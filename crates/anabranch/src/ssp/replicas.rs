@@ -74,7 +74,7 @@ impl<S> Drop for Seat<S> {
 impl<S> Shared<S> {
     fn new(states: Vec<S>) -> Self {
         Self {
-            replicas: states.into_iter().map(|state| Padded(Mutex::new(state))).collect(),
+            replicas: states.into_iter().map(|state| Padded::new(Mutex::new(state))).collect(),
             first: AtomicUsize::new(0),
             waiting: AtomicUsize::new(0),
             gate: Mutex::new(()),

@@ -42,26 +42,31 @@ struct Polled<S> {
     waker: Waker,
 }
 
-impl<S> Pull for Polled<S>
-where
-    S: futures_core::Stream<Item: Send> + Send,
-{
+impl<S: futures_core::Stream> Polled<S> {
+    fn new(stream: S) -> Self {
+        let alarm = Arc::<Alarm>::default();
+        let waker = Waker::from(Arc::clone(&alarm));
+        Self { stream: Box::pin(stream), alarm, waker }
+    }
+
+    /// The next item; waits for it until the run stops.
+    fn next(&mut self) -> Option<S::Item> {
+        let Alarm { went_off, bell } = &*self.alarm;
+        loop {
+            match self.stream.as_mut().poll_next(&mut Context::from_waker(&self.waker)) {
+                Poll::Ready(item) => return item,
+                Poll::Pending => bell.wait(|| went_off.swap(false, Ordering::Acquire).then_some(()))?,
+            }
+        }
+    }
+}
+
+impl<S: futures_core::Stream<Item: Send> + Send> Pull for Polled<S> {
     type Item = S::Item;
     type Error = Infallible;
 
     fn pull(&mut self) -> Pulled<S::Item, Infallible> {
-        let Alarm { went_off, bell } = &*self.alarm;
-        loop {
-            match self.stream.as_mut().poll_next(&mut Context::from_waker(&self.waker)) {
-                Poll::Ready(Some(item)) => return Pulled::Item(item),
-                Poll::Ready(None) => return Pulled::End,
-                Poll::Pending => {
-                    if bell.wait(|| went_off.swap(false, Ordering::Acquire).then_some(())).is_none() {
-                        return Pulled::End;
-                    }
-                }
-            }
-        }
+        self.next().map_or(Pulled::End, Pulled::Item)
     }
 
     fn upper(&self) -> Option<usize> {
@@ -69,12 +74,32 @@ where
     }
 }
 
+/// A source made of an asynchronous stream of results.
+struct TryPolled<S>(Polled<S>);
+
+impl<T: Send, E: Send, S: futures_core::Stream<Item = Result<T, E>> + Send> Pull for TryPolled<S> {
+    type Item = T;
+    type Error = E;
+
+    fn pull(&mut self) -> Pulled<T, E> {
+        match self.0.next() {
+            Some(Ok(item)) => Pulled::Item(item),
+            Some(Err(error)) => Pulled::Fail(error),
+            None => Pulled::End,
+        }
+    }
+
+    fn upper(&self) -> Option<usize> {
+        self.0.stream.size_hint().1
+    }
+}
+
 impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
-    /// A stream of what an asynchronous stream gives.
+    /// Creates a stream of the items of an asynchronous stream.
     ///
-    /// It is polled by a thread of its own, which sleeps while nothing comes: what it waits for (a runtime's timers and
-    /// sockets) must be driven by somebody else. While it is pending it is idle: a stream that is stopped, or in which an
-    /// item has failed, does not wait for it. A poll that is running is waited for.
+    /// A thread of its own polls the asynchronous stream, and sleeps while it is pending. This thread does
+    /// not drive timers or sockets: they need a running runtime. If the stream stops or an item fails, a
+    /// pending asynchronous stream is not waited for, but a poll that is already running is.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -86,19 +111,40 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     where
         S: futures_core::Stream<Item = T> + Send + 'env,
     {
-        let alarm = Arc::<Alarm>::default();
-        let waker = Waker::from(Arc::clone(&alarm));
-        let bell = alarm.bell.clone();
-        Self::pulled(Polled { stream: Box::pin(stream), alarm, waker }, Node::source("from_async"))
-            .rung_by(&bell)
+        let polled = Polled::new(stream);
+        let bell = polled.alarm.bell.clone();
+        Self::pulled(polled, Node::source("from_async")).rung_by(&bell)
+    }
+}
+
+impl<'env, T: Send + 'env, E: Send + 'env> Stream<'env, Identity<T, Single>, May<E>> {
+    /// A stream of what an asynchronous stream of results gives: the first error ends it. The rest is as for
+    /// [`from_async`](Stream::from_async).
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let lines = futures::stream::iter(["1", "2", "three", "4"].map(|line| line.parse::<i32>()));
+    /// let mut sum = 0;
+    /// assert!(Stream::try_from_async(lines).map(|n| 2 * n).for_each(|n| sum += n).is_err());
+    /// assert_eq!(sum, 6);
+    /// ```
+    pub fn try_from_async<S>(stream: S) -> Self
+    where
+        S: futures_core::Stream<Item = Result<T, E>> + Send + 'env,
+    {
+        let polled = Polled::new(stream);
+        let bell = polled.alarm.bell.clone();
+        Self::pulled(TryPolled(polled), Node::source("try_from_async").fallible()).rung_by(&bell)
     }
 }
 
 /// The state that the stream's thread and its reader share.
 struct Shared<T> {
     state: Mutex<State<T>>,
-    /// There is room, or nobody reads.
+    /// Notified when an item was taken, or when the reader was dropped.
     room: Condvar,
+    /// How many items may wait. If it is 0, the stream waits with each item until it is taken.
     capacity: usize,
 }
 
@@ -114,8 +160,8 @@ impl<T> Shared<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands over an item; waits while there is no room, and where there is none at all, until it is taken. Says whether
-    /// anybody reads.
+    /// Waits for room, and adds an item. If the capacity is 0, also waits until the item was taken. Returns
+    /// `false` if the reader was dropped.
     fn send(&self, item: T) -> bool {
         let mut state = self.wait_for_room(self.lock(), self.capacity.max(1));
         if state.is_gone {
@@ -131,14 +177,15 @@ impl<T> Shared<T> {
         true
     }
 
-    /// Waits until fewer than `most` items wait, or nobody reads.
+    /// Waits until fewer than `most` items wait, or the reader was dropped.
     fn wait_for_room<'s>(&'s self, state: MutexGuard<'s, State<T>>, most: usize) -> MutexGuard<'s, State<T>> {
         let full = |state: &mut State<T>| state.items.len() >= most && !state.is_gone;
         self.room.wait_while(state, full).unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Says that no more will come, also when the run panics.
+/// Tells the reader when it is dropped that no more items will come. This happens after a panic of the run
+/// too.
 struct Ending<T>(Arc<Shared<T>>);
 
 impl<T> Drop for Ending<T> {
@@ -153,9 +200,9 @@ impl<T> Drop for Ending<T> {
 
 /// The results of a stream, as an asynchronous stream. `into_async` makes it.
 ///
-/// The stream runs on threads of its own, also while nobody polls, until its window is full. Dropping it stops the
-/// stream, and does not wait: the threads end when what they are at is done. A panic of the stream is resumed by the poll
-/// that would give what came after it.
+/// The stream runs on threads of its own. While it is not polled, it runs until its window is full. Dropping
+/// this value stops the stream and does not wait: the threads end when they have finished their current work.
+/// If the stream panics, the polls return the results before the panic, and the next poll resumes the panic.
 pub struct AsyncItems<T> {
     shared: Arc<Shared<T>>,
     thread: Option<JoinHandle<()>>,
@@ -203,7 +250,7 @@ impl<T> Drop for AsyncItems<T> {
     }
 }
 
-/// Runs a stream on a thread of its own, into an asynchronous stream.
+/// Runs a stream on a thread of its own, and returns an asynchronous stream of its results.
 fn spawn<U, M, V>(mut stream: Stream<'static, U, M>, wrap: fn(Result<U::Out, M::Error>) -> V) -> AsyncItems<V>
 where
     U: Apply<M::Error> + Send + 'static,
@@ -241,8 +288,8 @@ where
     U: Apply<Infallible> + Send + 'static,
     U::Out: 'static,
 {
-    /// The results as an asynchronous stream, while the stream runs on threads of its own. What is finished reaches a
-    /// slow reader at once, and work goes on while it is busy.
+    /// Returns the results as an asynchronous stream. The stream runs on threads of its own, so it goes on
+    /// while its reader does something else.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -264,7 +311,7 @@ where
     U::Out: 'static,
     E: Send + 'static,
 {
-    /// The results as an asynchronous stream of `Result`s, of which the first error is the last.
+    /// Returns the results as an asynchronous stream of `Result`s, which ends after the first error.
     pub fn into_async(self) -> AsyncItems<Result<U::Out, E>> {
         spawn(self, |item| item)
     }

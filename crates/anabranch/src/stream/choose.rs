@@ -1,4 +1,4 @@
-//! Choices: those that passes make for the user, and those that the executors make by themselves.
+//! The choices that passes make for the user, and the choices that the executors make by themselves.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use crate::report::Report;
 use crate::unit::Unit;
 
 impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
-    /// Says how long the stage before it takes for an item, on the mean: for predictions and passes.
+    /// Sets the mean time that the last stage takes for an item. Predictions and passes use it.
     pub fn cost(mut self, cost: Duration) -> Self {
-        self.last().cost = Some(u64::try_from(cost.as_nanos()).unwrap_or(u64::MAX));
+        self.last_node().cost = Some(u64::try_from(cost.as_nanos()).unwrap_or(u64::MAX));
         self
     }
 
-    /// Takes the costs that an earlier run of the same stream measured: for predictions and passes. Stages are matched by
-    /// their place, and those that were of another kind are left alone.
+    /// Takes the costs that were measured in an earlier run of the same stream. Predictions and passes use
+    /// them. Stages are matched by their positions. A stage of another kind than before keeps its cost.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -34,14 +34,16 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self
     }
 
-    /// Lets passes choose what was not set: which serial neighbours run as one, how many replicas a parallel stage has, how
-    /// many items are in flight and how many a worker claims at once. They need the [costs](Self::cost) of the stages, and change nothing but
-    /// time. [`explain`](Self::explain) says what they did, and why.
+    /// Lets passes choose the settings that were not set: which neighbouring serial stages run as one, how
+    /// many replicas a parallel stage has, how many items are in flight, and how many items a worker claims
+    /// at once. The passes need the [costs](Self::cost) of the stages. They change only how long the run
+    /// takes, never its results. [`explain`](Self::explain) says what they did, and why.
     ///
-    /// A window that was set is not made wider, and what else was set stays.
+    /// Passes do not widen a window that was set, and do not change other settings that were set.
     ///
-    /// Without passes the executor is automatic too: each worker measures its items and claims work of 4 to 20 µs; the
-    /// window has up to 4,096 items; and all workers may be in each parallel stage.
+    /// Without passes, the executor chooses while it runs. Each worker measures its items and claims 4 to 20
+    /// µs of work at a time. The window has up to 4,096 items. All workers may be in a parallel stage at
+    /// once.
     ///
     /// ```
     /// use std::time::Duration;
@@ -62,14 +64,14 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self
     }
 
-    /// Says how long the end takes for an item, as [`cost`](Self::cost) does of a stage.
+    /// Sets the mean time that the end takes for an item, as [`cost`](Self::cost) does for a stage.
     pub fn cost_end(mut self, cost: Duration) -> Self {
         self.draft.outline.unset.end_cost = Some(u64::try_from(cost.as_nanos()).unwrap_or(u64::MAX));
         self
     }
 
-    /// The plan in words, what it predicts for this machine if costs are known, and who chooses what: the user, a pass,
-    /// or the executor while it runs.
+    /// The plan in words. If the costs are known, the text has the prediction for this machine. It also says
+    /// which settings were chosen by the user, by a pass, or are chosen by the executor.
     pub fn explain(&self) -> String {
         let (plan, notes) = self.draft.planned(Node::sink("end"), ItemType::of::<U::Out>());
         let mut text = plan.explain_on(&machine());
@@ -88,7 +90,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         text
     }
 
-    /// Says what the executor does where a pass has changed nothing.
+    /// The text for a pass that has changed nothing: what the executor does instead.
     fn otherwise(&self, pass: Pass, plan: &Plan) -> String {
         let is_inline = plan.settings.executor == Executor::Inline || plan.settings.workers == 1;
         let executor = match pass {
@@ -96,7 +98,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
                 "one thread takes each item through all stages".to_owned()
             }
             Pass::Fuse => neighbours(plan),
-            Pass::Replicas => "as many workers as there are may be in a parallel stage".to_owned(),
+            Pass::Replicas => "all workers may be in a parallel stage at the same time".to_owned(),
             Pass::Window => {
                 let windows: Vec<String> =
                     plan.domains.iter().map(|domain| domain.window.to_string()).collect();
@@ -124,7 +126,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     }
 }
 
-/// Says how serial neighbours that are not fused are run.
+/// The text that says how neighbouring serial stages run if they are not fused.
 fn neighbours(plan: &Plan) -> String {
     let is_serial = |id: NodeId| plan.node(id).is_some_and(|node| !node.role.is_parallel());
     let pair = plan.edges.iter().find(|edge| {

@@ -1,4 +1,4 @@
-//! The plan of a stream while it is built, and what was attached to it.
+//! The plan of a stream while it is built, and its attachments.
 
 use std::ops::Range;
 
@@ -6,26 +6,26 @@ use anabranch_plan::{Domain, Executor, ItemType, Machine, Node, Note, Placement,
 
 use crate::settings::{Attached, Unset, WINDOW_ITEMS};
 
-/// The plan of a stream while it is built, and what was attached to it.
+/// The plan of a stream while it is built, and its attachments.
 pub(super) struct Draft<'env> {
     pub(super) outline: Outline,
     pub(super) attached: Attached<'env>,
 }
 
-/// A plan without an end, and what is to be filled in once it has one.
+/// A plan without an end, and the settings that are filled in when the end is added.
 #[derive(Debug, Clone)]
 pub(super) struct Outline {
     pub(super) plan: Plan,
     pub(super) unset: Unset,
-    /// Parallel stages that are added from now on give order up.
+    /// Whether parallel stages that are added from now on give up the order of the items.
     gives_order_up: bool,
 }
 
-/// Most streams have no more nodes.
+/// The number of nodes for which memory is reserved. Most streams have no more.
 const USUAL_NODES: usize = 5;
 
 impl Draft<'_> {
-    /// A stream of a source alone.
+    /// Creates the plan of a stream that has only a source.
     pub(super) fn new(source: Node) -> Self {
         let mut plan = Plan::new(Settings::new(1, 1));
         plan.nodes.reserve(USUAL_NODES);
@@ -35,7 +35,8 @@ impl Draft<'_> {
         Self { outline, attached: Attached::default() }
     }
 
-    /// The plan with `end`, which takes items `item`, and what passes did to it. Nothing runs.
+    /// The plan with the end `end`, which takes items of the type `item`, and the notes of the passes.
+    /// Nothing runs.
     pub(super) fn planned(&self, end: Node, item: ItemType) -> (Plan, Vec<Note>) {
         let mut outline = self.outline.clone();
         let notes = outline.close(end, item, &self.attached);
@@ -44,12 +45,12 @@ impl Draft<'_> {
 }
 
 impl Outline {
-    /// The stage that was added last.
+    /// The stage that was last added.
     pub(super) fn last(&mut self) -> &mut Node {
         self.plan.nodes.last_mut().expect("a stream has a source")
     }
 
-    /// The nodes of the parallel unit to which stages can still be added; empty if the last stage is serial.
+    /// The nodes of the parallel unit to which stages can still be added. Empty if the last stage is serial.
     pub(super) fn open_unit(&self) -> Range<usize> {
         let nodes = &self.plan.nodes;
         let last = &nodes[nodes.len() - 1];
@@ -60,7 +61,8 @@ impl Outline {
         first..nodes.len()
     }
 
-    /// Adds a stage that takes items `item`: to the open unit if both are parallel. Gives its id.
+    /// Adds a stage that takes items of the type `item`. A parallel stage is added to the open unit, if there
+    /// is one. Returns the id of the stage.
     pub(super) fn add(&mut self, mut node: Node, item: ItemType) -> usize {
         node.ordered &= !(self.gives_order_up && node.role.is_parallel());
         let composes = node.role.is_parallel() && !self.open_unit().is_empty();
@@ -68,7 +70,7 @@ impl Outline {
         id.0
     }
 
-    /// Adds a stage that takes items `item` and gives items with indices and a window of their own. Gives its id.
+    /// Adds a stage that takes items of the type `item` and opens a new domain. Returns the id of the stage.
     pub(super) fn add_domain(&mut self, node: Node, item: ItemType) -> usize {
         let before = &self.plan.nodes[self.plan.nodes.len() - 1];
         let ordered = self.plan.domains[before.domain].ordered && !before.gives_arrivals();
@@ -77,18 +79,18 @@ impl Outline {
         self.add(node, item)
     }
 
-    /// Gives order up for the open unit, and for all that comes behind it.
+    /// Gives up the order of the items for the open unit and for all stages behind it.
     pub(super) fn give_order_up(&mut self) {
         self.gives_order_up = true;
         let open = self.open_unit();
         self.plan.nodes[open].iter_mut().for_each(|node| node.ordered = false);
     }
 
-    /// Adds the end, fills in what nobody has set, and lets passes and the user's changes have their way. Gives what passes
-    /// did.
+    /// Adds the end, fills in the settings that were not set, and applies the passes and the user's changes.
+    /// Returns the notes of the passes.
     ///
     /// # Panics
-    /// If the user's changes make a plan that cannot run, with the plan's own error.
+    /// If the plan cannot run after the user's changes, with the error of the plan.
     pub(super) fn close(&mut self, mut end: Node, item: ItemType, attached: &Attached<'_>) -> Vec<Note> {
         if let Some(name) = self.unset.end_name.take() {
             end.name = name.into();
@@ -110,7 +112,7 @@ impl Outline {
                 panic!("with_plan: {error}");
             }
         }
-        // One worker is the caller alone: with nobody to share with, the plain loop is the best executor.
+        // With one worker, the caller runs alone, and the plain loop is the fastest executor.
         let is_alone = plan.settings.workers == 1
             && attached.handle.is_none()
             && plan.nodes.iter().all(|node| node.placement != Placement::Dedicated);
@@ -121,7 +123,7 @@ impl Outline {
     }
 }
 
-/// This machine, as far as predictions know it.
+/// The description of this machine, for predictions.
 pub(super) fn machine() -> Machine {
     Machine::new(std::thread::available_parallelism().map_or(1, usize::from))
 }

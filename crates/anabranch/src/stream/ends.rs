@@ -1,4 +1,4 @@
-//! Ends: they run the stream on the calling thread's behalf.
+//! Ends: the methods that run a stream and return its result.
 
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
@@ -9,11 +9,11 @@ use anabranch_record::sync::{Arc, Padded};
 use super::Stream;
 use super::run::Ended;
 use crate::flow::{Flow, Halt};
-use crate::mode::{Admit, Mode};
+use crate::mode::{Admit, ErrorAfter, Mode};
 use crate::serial::Last;
 use crate::unit::Apply;
 
-/// This many items make one leaf of a reduction.
+/// The number of items in a leaf of the tree of a reduction.
 const LEAF_ITEMS: usize = 256;
 
 impl<'env, U, M> Stream<'env, U, M>
@@ -22,7 +22,7 @@ where
     M: Mode,
     M::Error: Send + 'env,
 {
-    /// Runs into a closure that may halt the stream.
+    /// Runs the stream with `f` as its end. `f` may stop the stream.
     pub(super) fn run_into<F>(self, sink: Node, f: F) -> Ended<M::Error>
     where
         F: FnMut(U::Out) -> Flow<M::Error> + Send,
@@ -43,44 +43,33 @@ where
         M::output(result, report)
     }
 
-    /// Calls `f` with each item, in order, until it fails: the first failure of the stream is returned, be it
-    /// the end's or a stage's.
+    /// Calls `f` with each item, in order, until it fails. Returns the first failure of the stream, which may
+    /// come from `f` or from a stage.
     pub fn try_for_each<E, F>(self, mut f: F) -> <M::Then as Mode>::Output<()>
     where
-        E: Send,
         M: Admit<E>,
-        U: Apply<E>,
+        ErrorAfter<M, E>: 'env,
+        U: Apply<ErrorAfter<M, E>>,
         F: FnMut(U::Out) -> Result<(), E> + Send,
     {
         let Ended { result, report } =
             self.admit::<E>().run_into(Node::sink("try_for_each").fallible(), |item| match f(item) {
                 Ok(()) => ControlFlow::Continue(()),
-                Err(error) => ControlFlow::Break(Halt::Error(error)),
+                Err(error) => ControlFlow::Break(Halt::Error(error.into())),
             });
         <M::Then as Mode>::output(result, report)
     }
 
     /// Folds the items, in order.
-    pub fn fold<A, F>(self, init: A, mut f: F) -> M::Output<A>
+    pub fn fold<A, F>(self, init: A, f: F) -> M::Output<A>
     where
         A: Send,
         F: FnMut(A, U::Out) -> A + Send,
     {
-        // Taken out and put back an item, since `f` wants it by value; a panic of `f` leaves nothing behind. Padded,
-        // since what the stages captured may lie beside it on the caller's stack.
-        let mut held = Padded(Some(init));
-        let cell = &mut held.0;
-        let ended = self.run_into(Node::sink("fold"), move |item| {
-            if let Some(value) = cell.take() {
-                *cell = Some(f(value, item));
-            }
-            ControlFlow::Continue(())
-        });
-        let value = held.0.expect("a fold that did not panic has its value");
-        M::output(ended.result.map(|()| value), ended.report)
+        self.folded("fold", init, f)
     }
 
-    /// Collects the items, in order, into a container made for them.
+    /// Collects the items, in order, into a new container.
     pub fn collect<C>(self) -> M::Output<C>
     where
         C: Default + Extend<U::Out> + Send,
@@ -88,25 +77,25 @@ where
         self.collect_into(C::default())
     }
 
-    /// Adds the items, in order, to a container, and gives it back.
+    /// Adds the items, in order, to a container, and returns it.
     pub fn collect_into<C>(self, container: C) -> M::Output<C>
     where
         C: Extend<U::Out> + Send,
     {
-        let mut container = Padded(container);
-        let target = &mut container.0;
+        let mut container = Padded::new(container);
+        let target = &mut *container;
         let ended = self.run_into(Node::sink("collect"), move |item| {
             target.extend(std::iter::once(item));
             ControlFlow::Continue(())
         });
-        M::output(ended.result.map(|()| container.0), ended.report)
+        M::output(ended.result.map(|()| container.into_inner()), ended.report)
     }
 
-    /// Combines all items into one, in parallel; `None` if there are none.
+    /// Combines all items into one, in parallel. Returns `None` if there are no items.
     ///
-    /// The items are combined along a fixed tree: each 256 from the left to the right, then the results of
-    /// these from the left to the right. So the result is the same for any number of workers, bit for bit, even
-    /// where `f` is not quite associative, as with floating-point numbers.
+    /// The items are combined along a fixed tree: groups of 256 items from left to right, and then the
+    /// results of the groups from left to right. The result is therefore the same, bit for bit, for any
+    /// number of workers, even if `f` is not quite associative, as with floating-point numbers.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -121,8 +110,8 @@ where
     {
         let f = Arc::new(f);
         let leaf = Arc::clone(&f);
-        let mut all = Padded(None);
-        let place = &mut all.0;
+        let mut all = Padded::new(None);
+        let place = &mut *all;
         let ended = self
             .batch(LEAF_ITEMS)
             .filter_map(move |batch| batch.into_iter().reduce(&*leaf))
@@ -133,15 +122,15 @@ where
                 });
                 ControlFlow::Continue(())
             });
-        M::output(ended.result.map(|()| all.0), ended.report)
+        M::output(ended.result.map(|()| all.into_inner()), ended.report)
     }
 
-    /// How many items come out.
+    /// Counts the items.
     pub fn count(self) -> M::Output<usize> {
-        self.fold(0, |count, _| count + 1)
+        self.folded("count", 0, |count, _| count + 1)
     }
 
-    /// The first item of which `f` says yes; what comes after it is not looked at.
+    /// Returns the first item for which `f` returns `true`. `f` is not called for the items after it.
     pub fn find<F>(self, mut f: F) -> M::Output<Option<U::Out>>
     where
         F: FnMut(&U::Out) -> bool + Send,
@@ -158,31 +147,31 @@ where
         M::output(ended.result.map(|()| found), ended.report)
     }
 
-    /// Whether `f` says yes of an item; what comes after the first is not looked at.
+    /// Whether `f` returns `true` for any item. `f` is not called for the items after the first such item.
     pub fn any<F>(self, mut f: F) -> M::Output<bool>
     where
         F: FnMut(U::Out) -> bool + Send,
     {
-        let mut found = Padded(false);
-        let place = &mut found.0;
+        let mut found = Padded::new(false);
+        let place = &mut *found;
         let ended = self.run_into(Node::sink("any"), move |item| {
             *place = f(item);
             if *place { ControlFlow::Break(Halt::Break) } else { ControlFlow::Continue(()) }
         });
-        M::output(ended.result.map(|()| found.0), ended.report)
+        M::output(ended.result.map(|()| found.into_inner()), ended.report)
     }
 
-    /// Whether `f` says yes of every item; what comes after the first no is not looked at.
+    /// Whether `f` returns `true` for every item. `f` is not called for the items after the first `false`.
     pub fn all<F>(self, mut f: F) -> M::Output<bool>
     where
         F: FnMut(U::Out) -> bool + Send,
     {
-        let mut holds = Padded(true);
-        let place = &mut holds.0;
+        let mut holds = Padded::new(true);
+        let place = &mut *holds;
         let ended = self.run_into(Node::sink("all"), move |item| {
             *place = f(item);
             if *place { ControlFlow::Continue(()) } else { ControlFlow::Break(Halt::Break) }
         });
-        M::output(ended.result.map(|()| holds.0), ended.report)
+        M::output(ended.result.map(|()| holds.into_inner()), ended.report)
     }
 }

@@ -1,4 +1,4 @@
-//! The end that is an iterator.
+//! The ends that return an iterator of the results.
 
 use std::ops::ControlFlow;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -13,7 +13,7 @@ use crate::iter::{Items, ScopedItems};
 use crate::mode::{May, Mode, Sure};
 use crate::unit::Apply;
 
-/// At most this many results wait for the iterator.
+/// The largest number of results that wait for the iterator.
 const HANDED_ITEMS: usize = 64;
 
 impl<'env, U, M> Stream<'env, U, M>
@@ -22,11 +22,12 @@ where
     M: Mode,
     M::Error: Send + 'env,
 {
-    /// Keeps the window's bound when some of the results wait for an iterator: gives how many may. If none may, an item is
-    /// handed over while it still counts.
+    /// Divides the window between the stream and the results that wait for an iterator, so that its bound
+    /// holds for both together. Returns how many results may wait. If the number is 0, the stream waits with
+    /// each result until the iterator takes it.
     pub(super) fn share_window(&mut self) -> usize {
         let settings = self.plan().settings;
-        // Nobody weighs those that wait, so none may if the window is one in bytes.
+        // Results that wait are not weighed. So none may wait if the window is limited in bytes.
         let handed =
             if settings.window_bytes.is_some() { 0 } else { (settings.window / 2).min(HANDED_ITEMS) };
         self.draft.outline.plan.settings.window = settings.window - handed;
@@ -34,7 +35,7 @@ where
         handed
     }
 
-    /// Runs into a channel, until the receiver is gone.
+    /// Runs the stream, and sends its results to a channel until the receiver is dropped.
     fn send_to<V: Send>(self, sender: &SyncSender<V>, wrap: impl Fn(U::Out) -> V + Send) -> Ended<M::Error> {
         let sender = sender.clone();
         self.run_into(Node::sink("iterator"), move |item| match sender.send(wrap(item)) {
@@ -43,9 +44,9 @@ where
         })
     }
 
-    /// Runs the stream on a thread of its own, helped by its workers, and gives `f` an iterator over the
-    /// results on the calling thread. When `f` returns, the stream is stopped; its first failure, if it came
-    /// that far, is returned instead of what `f` returned.
+    /// Runs the stream on a thread of its own and its workers, and calls `f` on the calling thread with an
+    /// iterator of the results. When `f` returns, the stream is stopped. If the stream has failed before, its
+    /// first failure is returned instead of the value of `f`.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -75,7 +76,7 @@ where
     }
 }
 
-/// Runs a stream on a thread of its own, into an iterator.
+/// Runs a stream on a thread of its own, and returns an iterator of its results.
 fn spawn<U, M, V>(mut stream: Stream<'static, U, M>, wrap: fn(Result<U::Out, M::Error>) -> V) -> Items<V>
 where
     U: Apply<M::Error> + Send + 'static,
@@ -90,7 +91,7 @@ where
     let run = move || {
         let ended = stream.send_to(&sender, move |item| wrap(Ok(item)));
         if let Err(error) = ended.result {
-            // Nobody hears it if the iterator is gone.
+            // The error is dropped if the iterator was dropped.
             let _ = sender.send(wrap(Err(error)));
         }
     };
@@ -98,8 +99,8 @@ where
     Items::new(receiver, thread.expect("a thread for the stream behind an iterator"), token)
 }
 
-/// The results as an iterator, pulled while the stream runs on threads of its own. The stream must own what
-/// it uses; where it borrows, use [`Stream::with_iter`].
+/// The results as an iterator. The stream runs on threads of its own while the iterator is used. It must own
+/// the data that it uses. If it borrows, use [`Stream::with_iter`].
 ///
 /// ```
 /// use anabranch::Stream;
@@ -124,7 +125,7 @@ where
     }
 }
 
-/// The results as an iterator over `Result`s, of which the first error is the last.
+/// The results as an iterator of `Result`s. The iterator ends after the first error.
 impl<U, E> IntoIterator for Stream<'static, U, May<E>>
 where
     U: Apply<E> + Send + 'static,

@@ -2,9 +2,11 @@
 
 #[cfg(feature = "futures")]
 pub use asynchronous::AsyncItems;
+pub use boxed::{BoxStream, TryBoxStream};
 
 #[cfg(feature = "futures")]
 mod asynchronous;
+mod boxed;
 mod choose;
 mod draft;
 mod ends;
@@ -15,6 +17,7 @@ mod serial;
 mod settings;
 mod sharded;
 mod sources;
+mod summaries;
 
 use std::marker::PhantomData;
 
@@ -23,14 +26,15 @@ use crate::mode::{Mode, Sure};
 use crate::unit::Unit;
 use draft::Draft;
 
-/// A streaming loop in the making: a source, stages, and settings. Its *ends* run it.
+/// A streaming loop: a source, stages, and settings. The methods that are called *ends* run it.
 ///
-/// Stages that say `serial` run for one item at a time, in order, and may change what they capture; all
-/// others run for several items at once. Whatever runs where, the end sees what the plain loop would have
-/// given: the same items in the same order, and the same first error.
+/// A stage whose name has `serial` in it runs for one item at a time, in order, and may change the variables
+/// that it captures. The other stages run for several items at once. The end sees what the plain loop would
+/// have given: the same items in the same order, and the same first error.
 ///
-/// Where an item is less than a microsecond of work, let parallel closures own (`move`) what they read: a variable on
-/// the stack beside one that a serial stage changes is fetched anew after each change.
+/// If an item is less than a microsecond of work, let parallel closures own (`move`) the variables that they
+/// read. A variable on the stack may share a cache line with a variable that a serial stage changes, and is
+/// then fetched again after each change.
 ///
 /// ```
 /// use anabranch::Stream;
@@ -38,7 +42,7 @@ use draft::Draft;
 /// let mut seen = 0;
 /// let squares: Vec<u64> = Stream::from_iter(1..=1_000u64)
 ///     .map(|n| n * n)            // on all cores
-///     .serial(|n| { seen += 1; n }) // one after the other, in order
+///     .serial(|n| { seen += 1; n }) // one item at a time, in order
 ///     .filter(|n| n % 2 == 0)    // on all cores again
 ///     .collect();
 /// assert_eq!(seen, 1_000);
@@ -48,7 +52,7 @@ use draft::Draft;
 pub struct Stream<'env, U: Unit, M: Mode = Sure> {
     /// The code of the stages, beside the plan.
     tail: Tail<'env, U, M::Error>,
-    /// The plan, and what is attached to it. It is boxed because every call of the builder moves the stream.
+    /// The plan and its attachments. They are boxed because every call of the builder moves the stream.
     draft: Box<Draft<'env>>,
     mode: PhantomData<fn() -> M>,
 }

@@ -13,32 +13,32 @@ use crate::unit::{
 };
 
 impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
-    /// Adds `node` to the open unit, whose code becomes what `wrap` makes of it.
-    pub(super) fn compose<V, W>(mut self, node: Node, wrap: impl FnOnce(U) -> V) -> Stream<'env, V, W>
+    /// Adds `node` to the open unit. `wrap` turns the code of the unit into the code with the new stage.
+    pub(super) fn compose<V, E>(self, node: Node, wrap: impl FnOnce(U) -> V) -> Stream<'env, V, M::Then>
     where
         V: Unit<In = U::In, From = U::From>,
-        M: Admit<W::Error>,
-        W: Mode,
-        W::Error: Send,
+        M: Admit<E>,
     {
-        self.draft.outline.add(node, ItemType::of::<U::Out>());
-        let Tail { upstream, unit, errors, shard, .. } = self.tail;
-        let (unit, errors, ids) = (wrap(unit), M::admit(errors), self.draft.outline.open_unit());
-        Stream { tail: Tail { upstream, unit, errors, ids, shard }, draft: self.draft, mode: PhantomData }
+        self.admit::<E>().extend(node, wrap)
     }
 
-    /// As [`compose`](Self::compose), in the same mode.
+    /// Like [`compose`](Self::compose), but keeps the mode.
     pub(super) fn extend<V>(mut self, node: Node, wrap: impl FnOnce(U) -> V) -> Stream<'env, V, M>
     where
         V: Unit<In = U::In, From = U::From>,
     {
         self.draft.outline.add(node, ItemType::of::<U::Out>());
-        let Tail { upstream, unit, errors, shard, .. } = self.tail;
-        let (unit, ids) = (wrap(unit), self.draft.outline.open_unit());
-        Stream { tail: Tail { upstream, unit, errors, ids, shard }, draft: self.draft, mode: PhantomData }
+        let Tail { upstream, unit, errors, from, shard, .. } = self.tail;
+        let (unit, open) = (wrap(unit), self.draft.outline.open_unit());
+        let ids = open.start.max(from)..open.end;
+        Stream {
+            tail: Tail { upstream, unit, errors, ids, from, shard },
+            draft: self.draft,
+            mode: PhantomData,
+        }
     }
 
-    /// Turns each item into another: `f` runs for several items at once.
+    /// Turns each item into another. `f` runs for several items at once.
     pub fn map<V, F>(self, f: F) -> Stream<'env, Map<U, F, V>, M>
     where
         V: Send,
@@ -47,7 +47,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self.extend(Node::parallel("map"), |before| Map { before, call: f, types: PhantomData })
     }
 
-    /// Keeps the items of which `f` says yes.
+    /// Keeps the items for which `f` returns `true`.
     pub fn filter<F>(self, f: F) -> Stream<'env, Filter<U, F>, M>
     where
         F: Fn(&U::Out) -> bool + Sync,
@@ -55,7 +55,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self.extend(Node::parallel("filter"), |before| Filter { before, call: f, types: PhantomData })
     }
 
-    /// Turns each item into another or drops it.
+    /// Turns each item into another, or drops it if `f` returns `None`.
     pub fn filter_map<V, F>(self, f: F) -> Stream<'env, FilterMap<U, F, V>, M>
     where
         V: Send,
@@ -66,8 +66,8 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
 
     /// Turns each item into any number of items, in order.
     ///
-    /// The items made of one are gathered and counted in the window as one: where one item gives very many,
-    /// `serial_flat_map` hands them on one by one.
+    /// The results of one item are gathered in memory, and count as one item in the window. If an item has
+    /// very many results, use [`serial_flat_map`](Self::serial_flat_map), which passes them on one by one.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -84,7 +84,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self.extend(Node::parallel("flat_map"), |before| FlatMap { before, call: f, types: PhantomData })
     }
 
-    /// Looks at each item on its way.
+    /// Calls `f` with a reference to each item, and passes the item on.
     pub fn inspect<F>(self, f: F) -> Stream<'env, Inspect<U, F>, M>
     where
         F: Fn(&U::Out) + Sync,
@@ -92,7 +92,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self.extend(Node::parallel("inspect"), |before| Inspect { before, call: f, types: PhantomData })
     }
 
-    /// Counts bytes for [`on_progress`](Self::on_progress): `size` says how many an item stands for.
+    /// Counts bytes for [`on_progress`](Self::on_progress). `size` returns the number of bytes of an item.
     pub fn count_bytes<F>(self, size: F) -> Stream<'env, CountBytes<U, F>, M>
     where
         F: Fn(&U::Out) -> u64 + Sync,
@@ -101,7 +101,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self.extend(Node::parallel("count_bytes"), |before| CountBytes { before, call: size, bytes })
     }
 
-    /// Turns each item into another or fails: the first failure in the order of the items ends the stream.
+    /// Turns each item into another or fails. The first failure in the order of the items ends the stream.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -113,7 +113,6 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     pub fn try_map<V, E, F>(self, f: F) -> Stream<'env, TryMap<U, F, V, E>, M::Then>
     where
         V: Send,
-        E: Send,
         M: Admit<E>,
         F: Fn(U::Out) -> Result<V, E> + Sync,
     {
@@ -124,10 +123,10 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         })
     }
 
-    /// As [`map`](Self::map), with a state that each worker makes for itself.
+    /// Like [`map`](Self::map), with a state that each worker creates for itself by calling `make`.
     ///
-    /// The state is made, used and dropped on its worker's thread, so it need not be `Send`. Which items meet
-    /// the same state is not defined: results must not depend on it.
+    /// The state is created, used and dropped on its worker's thread, so it need not be `Send`. It is not
+    /// defined which items use the same state, so the results must not depend on it.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -151,7 +150,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self.extend(node, |before| MapWith { before, make, call: f })
     }
 
-    /// As [`filter_map`](Self::filter_map), with a state that each worker makes for itself: see
+    /// Like [`filter_map`](Self::filter_map), with a state that each worker creates for itself. See
     /// [`map_with`](Self::map_with).
     ///
     /// ```
@@ -176,12 +175,11 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self.extend(node, |before| FilterMapWith { before, make, call: f })
     }
 
-    /// As [`try_map`](Self::try_map), with a state that each worker makes for itself: see
+    /// Like [`try_map`](Self::try_map), with a state that each worker creates for itself. See
     /// [`map_with`](Self::map_with).
     pub fn try_map_with<L, V, E, N, F>(self, make: N, f: F) -> Stream<'env, TryMapWith<U, N, F>, M::Then>
     where
         V: Send,
-        E: Send,
         M: Admit<E>,
         N: Fn() -> L + Sync,
         F: Fn(&mut L, U::Out) -> Result<V, E> + Sync,

@@ -1,4 +1,4 @@
-//! From a stream to a run.
+//! Runs a stream: makes its plan, assembles its code, and returns its outcome.
 
 use std::convert::Infallible;
 use std::panic::resume_unwind;
@@ -27,7 +27,7 @@ pub(super) struct Ended<E> {
 }
 
 impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
-    /// The plan of this stream, which would run if an end followed. Nothing runs.
+    /// The plan that would run if an end were called now. Nothing runs.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -47,14 +47,15 @@ where
     M: Mode,
     M::Error: Send + 'env,
 {
-    /// Runs the stream into `op`, the end called `sink`. A panic of user code is resumed here, after every
-    /// thread has left.
+    /// Runs the stream with the end `op`, whose node in the plan is `sink`. A panic of user code is resumed
+    /// here, after every thread has left the run.
     pub(super) fn run<E, Op>(self, sink: Node, op: Op, errors: &Arc<ErrorSlot<E>>) -> Ended<E>
     where
         E: Send,
         Op: Serial<U::Out, E, Out = Infallible>,
     {
-        let Self { tail, draft, .. } = self;
+        let Self { tail, mut draft, .. } = self;
+        let handovers = std::mem::take(&mut draft.attached.handovers);
         let mut code = Some((tail, op));
         let mut connect = for_one_run(|assembly, reporter| {
             let (tail, op) = code.take().expect("a stream is connected once");
@@ -63,6 +64,7 @@ where
         });
         let end = (sink, ItemType::of::<U::Out>());
         let (outcome, report) = run(draft, end, M::REPORTS, &mut connect);
+        handovers.into_iter().for_each(|handover| handover());
         let result = match outcome {
             Outcome::Complete => Ok(()),
             Outcome::Error => Err(errors.take().expect("an error that was noted")),
@@ -72,10 +74,11 @@ where
     }
 }
 
-/// Connects the code of a stream to an assembly, with what tells of progress.
+/// Connects the code of a stream to an assembly, with the reporter of its progress.
 type Connect<'c, 'run> = dyn FnMut(&mut Assembly<'run>, Option<Reporter<'run>>) + 'c;
 
-/// The function itself, for assemblies of one lifetime: that of what the end borrows.
+/// Returns `connect` unchanged. The bound makes the compiler infer a closure for one lifetime of the
+/// assembly, which is the lifetime of the data that the end borrows.
 fn for_one_run<'run, F>(connect: F) -> F
 where
     F: FnMut(&mut Assembly<'run>, Option<Reporter<'run>>),
@@ -83,7 +86,8 @@ where
     connect
 }
 
-/// Runs what `connect` connects. The same for every stream, so that it is compiled once.
+/// Runs the code that `connect` connects. The function has no type of a stream, so it is compiled once for
+/// all streams.
 fn run<'run>(
     mut draft: Box<Draft<'run>>,
     (end, item): (Node, ItemType),
@@ -101,14 +105,14 @@ fn run<'run>(
     });
     let own = own_events(&plan, attached.outside.as_ref());
     let dedicated: Vec<Arc<EventCount>> = own.iter().flatten().cloned().collect();
-    let run = Arc::new(Run::new(&plan, dedicated, measures, attached.feed.take()));
+    let run = Arc::new(Run::new(&plan, dedicated, measures, attached.feed.take(), attached.supply.take()));
     if attached.takes_none {
-        run.drain();
+        run.end_source();
     }
     let reporter = attached.progress.take().map(|call| Reporter::new(call, Arc::clone(&attached.bytes)));
     let guard = Attachment::new(&attached.tokens, attached.handle.as_ref(), &run);
     let began = Instant::now();
-    // Without a watch, nobody looks at the plan while the line runs.
+    // Only a monitoring thread needs a copy of the plan while the line runs.
     let seen = is_watched.then(|| plan.clone());
     let monitor = is_watched
         .then(|| MonitorThread::new(attached.monitor.take().unwrap_or_default(), attached.stall.take()));
@@ -117,7 +121,7 @@ fn run<'run>(
         let monitor = monitor.take().expect("a run is watched once");
         watched(line, &run, seen.as_ref().expect("a plan that is seen"), monitor, work);
     };
-    let crew = attached.pool.map(|pool| &pool.crew);
+    let crew = attached.pool.as_ref().map(|pool| &pool.crew);
     let most = attached.most;
     let means = Means { crew, own, most, watch: is_watched.then_some(&watch) };
     let (plan, pulled) = engine::execute(&run, plan, means, |assembly| connect(assembly, reporter));
@@ -126,13 +130,13 @@ fn run<'run>(
     (run.outcome(), report)
 }
 
-/// The report of a run that is over.
+/// Creates the report of a run that is over.
 fn finished(plan: Plan, wall: Duration, run: &Run) -> Report {
     Report::new(plan, wall, run.measures().expect("a run that is reported is measured"))
 }
 
-/// Joins a run to what can steer it from outside, and takes it away again, also when user code panics through the inline
-/// executor.
+/// Connects a run to its tokens and its handle of workers. Dropping it disconnects them, which happens too if
+/// user code panics through the inline executor.
 struct Attachment<'r> {
     tokens: &'r [CancelToken],
     handle: Option<&'r Workers>,
@@ -152,7 +156,7 @@ impl<'r> Attachment<'r> {
         Self { tokens, handle, run, pulled: 0 }
     }
 
-    /// The run is over, and has pulled so many items.
+    /// Disconnects the run, which is over and has pulled this many items.
     fn end(mut self, pulled: u64) {
         self.pulled = pulled;
     }
@@ -161,7 +165,8 @@ impl<'r> Attachment<'r> {
 impl Drop for Attachment<'_> {
     fn drop(&mut self) {
         let delivered = self.run.delivered.load(Ordering::Relaxed);
-        let counts = Stopped { delivered, dropped: self.pulled.saturating_sub(delivered) };
+        let came = self.run.supply.as_ref().map_or(self.pulled, |supply| supply.accepted());
+        let counts = Stopped { delivered, dropped: came.saturating_sub(delivered) };
         for token in self.tokens {
             token.detach(self.run, counts);
         }

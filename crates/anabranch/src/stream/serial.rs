@@ -7,7 +7,7 @@ use anabranch_plan::{ItemType, Node};
 
 use super::Stream;
 use crate::engine::{SpreadUpstream, StageUpstream, Tail};
-use crate::mode::{Admit, Mode};
+use crate::mode::{Admit, ErrorAfter, Mode};
 use crate::serial::{
     Batch, Each, EachOption, EachWhile, Serial, Spread, SpreadEach, SpreadOnly, SpreadWith, Take, TryEach,
     TryEachOption, TrySpreadEach,
@@ -24,7 +24,7 @@ where
     M: Mode,
     M::Error: Send + 'env,
 {
-    /// Closes the open unit and puts a serial stage behind it.
+    /// Closes the open unit, and adds a serial stage behind it.
     pub(super) fn stage<Op>(mut self, node: Node, op: Op) -> After<'env, U, M, Op::Out>
     where
         Op: Serial<U::Out, M::Error> + 'env,
@@ -36,7 +36,7 @@ where
         Stream { tail: Tail::open(upstream, errors), draft: self.draft, mode: PhantomData }
     }
 
-    /// Closes the open unit and puts a spreading stage behind it: a new domain begins.
+    /// Closes the open unit, and adds a spreading stage behind it. A new domain begins there.
     fn spreading<Op>(mut self, node: Node, op: Op) -> Stream<'env, Identity<Op::Out, Single>, M>
     where
         Op: Spread<U::Out, M::Error> + 'env,
@@ -48,11 +48,11 @@ where
         Stream { tail: Tail::open(upstream, errors), draft: self.draft, mode: PhantomData }
     }
 
-    /// Turns each item into any number of items, one after the other, in order; they are handed on one by one
-    /// and may run in parallel behind it: a file gives blocks.
+    /// Turns each item into any number of items, for example a file into blocks. It takes one item at a time,
+    /// in order. The results are passed on one by one, and the stages behind may process them in parallel.
     ///
-    /// The results have indices and a window of their own. While that window is full, the half-read iterator
-    /// waits.
+    /// The results have indices and a window of their own. While this window is full, the iterator is not
+    /// asked for more.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -71,13 +71,15 @@ where
         self.spreading(Node::serial("serial_flat_map"), SpreadEach { call: f, open: None })
     }
 
-    /// As [`serial_flat_map`](Self::serial_flat_map), of iterators over results: the first error ends the stream.
+    /// Like [`serial_flat_map`](Self::serial_flat_map), with iterators over results. The first error ends the
+    /// stream.
     pub fn try_serial_flat_map<V, E, J, F>(self, f: F) -> Stream<'env, Identity<V, Single>, M::Then>
     where
         V: Send + 'env,
-        E: Send + 'env,
+        E: 'env,
         M: Admit<E>,
-        U: Apply<E>,
+        ErrorAfter<M, E>: 'env,
+        U: Apply<ErrorAfter<M, E>>,
         J: IntoIterator<Item = Result<V, E>, IntoIter: Send + 'env>,
         F: FnMut(U::Out) -> J + Send + 'env,
     {
@@ -85,10 +87,11 @@ where
         self.admit::<E>().spreading(node, TrySpreadEach { call: f, open: None })
     }
 
-    /// Turns each item into any number of items, as [`serial_flat_map`](Self::serial_flat_map), with a state that lasts from
-    /// one item to the next: a scanner that finds records in blocks, of which one may begin in a block and end in another.
+    /// Like [`serial_flat_map`](Self::serial_flat_map), with a state that lasts from one item to the next. An
+    /// example is a scanner that finds records in blocks, where a record may begin in one block and end in
+    /// another.
     ///
-    /// `f` is called with the state and the item until it gives `None`; then comes the next item.
+    /// `f` is called with the state and the item until it returns `None`. Then the next item is taken.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -115,18 +118,20 @@ where
         U::Out: 'env,
         F: FnMut(&mut L, &mut U::Out) -> Option<V> + Send + 'env,
     {
-        let call = move |state: &mut L, item: &mut U::Out| Ok(f(state, item));
+        let call = move |state: &mut L, item: &mut U::Out| Ok::<_, M::Error>(f(state, item));
         self.spreading(Node::serial("serial_spread"), SpreadWith { state, open: None, call })
     }
 
-    /// As [`serial_spread`](Self::serial_spread), of a function that may fail: the first error ends the stream.
+    /// Like [`serial_spread`](Self::serial_spread), with a function that may fail. The first error ends the
+    /// stream.
     pub fn try_serial_spread<L, V, E, F>(self, state: L, f: F) -> Stream<'env, Identity<V, Single>, M::Then>
     where
         L: Send + 'env,
         V: Send + 'env,
-        E: Send + 'env,
+        E: 'env,
         M: Admit<E>,
-        U: Apply<E>,
+        ErrorAfter<M, E>: 'env,
+        U: Apply<ErrorAfter<M, E>>,
         U::Out: 'env,
         F: FnMut(&mut L, &mut U::Out) -> Result<Option<V>, E> + Send + 'env,
     {
@@ -134,8 +139,9 @@ where
         self.admit::<E>().spreading(node, SpreadWith { state, open: None, call: f })
     }
 
-    /// Gives the items of a batch that a [`flat_map`](Self::flat_map) made indices and a window of their own,
-    /// so that the stages behind it run for them in parallel too.
+    /// Splits the batches that a [`flat_map`](Self::flat_map) has made into single items. Each item gets an
+    /// index of its own, in a new window. The stages behind can therefore process the items of one batch in
+    /// parallel.
     pub fn spread(self) -> Stream<'env, Identity<U::Out, Single>, M>
     where
         U::Out: 'env,
@@ -143,11 +149,12 @@ where
         self.spreading(Node::serial("spread"), SpreadOnly(None))
     }
 
-    /// Gives order up from here on: results of parallel stages are taken as they come.
+    /// Gives up the order of the items from here on: the results of parallel stages are taken in the order in
+    /// which they finish.
     ///
-    /// A slow item then holds nobody up until a window of others has overtaken it. Of several failures the
-    /// first in time is returned; every item is delivered at most once. What a parallel stage gives has a window of
-    /// its own: of several such stages each adds one.
+    /// A slow item then delays no other items, until a whole window of them has overtaken it. Of several
+    /// failures, the first in time is returned. Every item is delivered at most once. The results of each
+    /// such parallel unit have a window of their own.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -157,12 +164,13 @@ where
     /// assert_eq!(seen, (0..100).map(|n| n * 2).collect::<Vec<_>>());
     /// ```
     pub fn unordered(mut self) -> Self {
-        // A unit has one order: with the stages behind this, those of the open unit give it up too.
+        // All stages of a unit have the same order, so the stages of the open unit give up their order too.
         self.draft.outline.give_order_up();
         self
     }
 
-    /// Turns each item into another, one after the other, in order. `f` may change what it captures.
+    /// Turns each item into another, one item at a time, in order. `f` may change the variables that it
+    /// captures.
     pub fn serial<V, F>(self, f: F) -> After<'env, U, M, V>
     where
         V: Send + 'env,
@@ -171,8 +179,8 @@ where
         self.stage(Node::serial("serial"), Each(f))
     }
 
-    /// As [`serial`](Self::serial), but takes the items as they are done, not in their order, which is
-    /// [given up](Self::unordered): a slow item holds nobody up.
+    /// Like [`serial`](Self::serial), but takes the items in the order in which they finish. It gives up the
+    /// order of the items, as [`unordered`](Self::unordered) does.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -190,7 +198,7 @@ where
         self.unordered().stage(Node::serial("serial_unordered"), Each(f))
     }
 
-    /// As [`serial`](Self::serial), and drops the items for which `f` gives `None`.
+    /// Like [`serial`](Self::serial), but drops the items for which `f` returns `None`.
     pub fn serial_filter_map<V, F>(self, f: F) -> After<'env, U, M, V>
     where
         V: Send + 'env,
@@ -199,7 +207,8 @@ where
         self.stage(Node::serial("serial_filter_map"), EachOption(f))
     }
 
-    /// Carries a state from item to item; the stream ends at the first item for which `f` gives `None`.
+    /// Like [`serial`](Self::serial), with a state that lasts from one item to the next. The stream ends at
+    /// the first item for which `f` returns `None`.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -230,7 +239,7 @@ where
         self.stage(Node::serial("enumerate"), Each(number))
     }
 
-    /// Pairs the items with those of an iterator; the stream ends when the iterator does.
+    /// Pairs each item with the next item of an iterator. The stream ends when the iterator ends.
     pub fn zip<I>(self, other: I) -> After<'env, U, M, (U::Out, I::Item)>
     where
         U::Out: 'env,
@@ -240,10 +249,10 @@ where
         self.stage(Node::serial("zip"), EachWhile(move |item| other.next().map(|second| (item, second))))
     }
 
-    /// Lets `count` items through and ends the stream with the last of them.
+    /// Passes on `count` items, and ends the stream with the last of them.
     ///
-    /// Some of the items that come after it may have been asked of the source already: up to a window. With `count` 0 none
-    /// is.
+    /// The source may have given up to one window of items more. If `count` is 0, the source is not asked at
+    /// all.
     pub fn take(mut self, count: usize) -> After<'env, U, M, U::Out>
     where
         U::Out: 'env,
@@ -252,7 +261,8 @@ where
         self.stage(Node::serial("take"), Take { left: count })
     }
 
-    /// Lets items through until `f` says no of one; that one is dropped and the stream ends.
+    /// Passes on items while `f` returns `true`. The first item for which `f` returns `false` is dropped and
+    /// ends the stream.
     pub fn take_while<F>(self, mut f: F) -> After<'env, U, M, U::Out>
     where
         U::Out: 'env,
@@ -261,9 +271,9 @@ where
         self.stage(Node::serial("take_while"), EachWhile(move |item| f(&item).then_some(item)))
     }
 
-    /// Gathers items into vectors of `size`; the last may be shorter.
+    /// Gathers items into vectors of `size` items. The last vector may be shorter.
     ///
-    /// Items that wait in an unfinished batch no longer count in the window.
+    /// Items in an unfinished batch do not count in the window.
     ///
     /// # Panics
     /// If `size` is 0.
@@ -276,19 +286,20 @@ where
         self.stage(Node::serial("batch"), Batch { size, gathered: Vec::new() })
     }
 
-    /// Turns each item into another or fails, one after the other, in order.
+    /// Turns each item into another or fails, one item at a time, in order. The first error ends the stream.
     pub fn try_serial<V, E, F>(self, f: F) -> After<'env, U, M::Then, V>
     where
         V: Send + 'env,
-        E: Send + 'env,
+        E: 'env,
         M: Admit<E>,
-        U: Apply<E>,
+        ErrorAfter<M, E>: 'env,
+        U: Apply<ErrorAfter<M, E>>,
         F: FnMut(U::Out) -> Result<V, E> + Send + 'env,
     {
         self.admit::<E>().stage(Node::serial("try_serial").fallible(), TryEach(f))
     }
 
-    /// As [`try_serial`](Self::try_serial), and drops the items for which `f` gives `Ok(None)`.
+    /// Like [`try_serial`](Self::try_serial), but drops the items for which `f` returns `Ok(None)`.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -304,9 +315,10 @@ where
     pub fn try_serial_filter_map<V, E, F>(self, f: F) -> After<'env, U, M::Then, V>
     where
         V: Send + 'env,
-        E: Send + 'env,
+        E: 'env,
         M: Admit<E>,
-        U: Apply<E>,
+        ErrorAfter<M, E>: 'env,
+        U: Apply<ErrorAfter<M, E>>,
         F: FnMut(U::Out) -> Result<Option<V>, E> + Send + 'env,
     {
         self.admit::<E>().stage(Node::serial("try_serial_filter_map").fallible(), TryEachOption(f))
@@ -314,13 +326,13 @@ where
 }
 
 impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
-    /// The same stream in the mode in which calls may fail with `E`.
-    pub(super) fn admit<E: Send>(self) -> Stream<'env, U, M::Then>
+    /// Returns the same stream, in the mode in which calls may fail with `E`.
+    pub(super) fn admit<E>(self) -> Stream<'env, U, M::Then>
     where
         M: Admit<E>,
     {
-        let Tail { upstream, unit, errors, ids, shard } = self.tail;
-        let tail = Tail { upstream, unit, errors: M::admit(errors), ids, shard };
+        let Tail { upstream, unit, errors, ids, from, shard } = self.tail;
+        let tail = Tail { upstream, unit, errors: M::admit(errors), ids, from, shard };
         Stream { tail, draft: self.draft, mode: PhantomData }
     }
 }

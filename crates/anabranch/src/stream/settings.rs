@@ -1,4 +1,4 @@
-//! Settings: how a stream runs. None changes what it gives.
+//! Settings: how a stream runs. No setting changes the results.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use super::Stream;
 use crate::cancel::CancelToken;
 use crate::mode::{Mode, Reported};
 use crate::monitor::{Monitor, Snapshot};
-use crate::pool::Pool;
+use crate::pool::PoolShare;
 use crate::progress::Progress;
 use crate::unit::Unit;
 use crate::workers::Workers;
 
 impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
-    /// Sets how many threads work, the calling one among them. The default is
+    /// Sets how many threads work, including the calling thread. The default is
     /// [`default_workers`](crate::default_workers).
     ///
     /// # Panics
@@ -27,28 +27,39 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self
     }
 
-    /// Lets a handle say how many threads work, and change it while the stream runs.
+    /// Lets a handle set how many threads work. The handle can change the number while the stream runs.
     pub fn workers_from(mut self, workers: &Workers) -> Self {
         self.draft.attached.handle = Some(workers.clone());
         self
     }
 
-    /// Takes the helpers of the run from a pool. The default number of workers is then the pool's.
-    pub fn pool(mut self, pool: &'env Pool) -> Self {
-        self.draft.attached.pool = Some(pool);
+    /// Takes the helping threads of the run from a pool: a `&Pool`, or an `Arc<Pool>` for a stream that owns what it
+    /// uses, as [`into_iter`](Self::into_iter) needs. The default number of workers is then that of the pool.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use anabranch::{Pool, Stream};
+    ///
+    /// let pool = Arc::new(Pool::new(2));
+    /// let streams = (0..10u64).map(|n| Stream::from_iter(0..n).pool(&pool).map(|m| m * m).into_iter());
+    /// assert_eq!(streams.flatten().sum::<u64>(), 870);
+    /// ```
+    pub fn pool(mut self, pool: impl Into<PoolShare<'env>>) -> Self {
+        self.draft.attached.pool = Some(pool.into());
         self
     }
 
-    /// Pins the run's own helpers to processors, one each, where the system can. Not the calling thread, whose
-    /// affinity is its owner's affair, and not the threads of a pool.
+    /// Pins each helping thread of the run to one processor, on systems that support it. The calling thread
+    /// and the threads of a pool are not pinned.
     pub fn affinity(mut self) -> Self {
         self.draft.outline.plan.settings.pinned = true;
         self
     }
 
-    /// Sets how many items may be between source and sink at once, however skewed the work and however slow
-    /// the sink. The default depends on the size of the items: 4,096, or fewer if they would take more than
-    /// 64 KiB, but 16 a worker. Items that own memory deserve a window of their own.
+    /// Sets how many items may be between the source and the end at a time. The bound holds however uneven
+    /// the work is, and however slow the end is. The default depends on the size of the items: 4,096 items,
+    /// or as many as fit into 64 KiB, but at least 16 for each worker. The size does not include memory that
+    /// an item owns, so set a window for items that own much memory.
     ///
     /// # Panics
     /// If `window` is 0.
@@ -60,13 +71,13 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self
     }
 
-    /// Gives the domains behind the first a window of their own: they are not weighed.
+    /// Sets the window of every domain behind the first one, in items. Items are not weighed there.
     pub(crate) fn window_behind(mut self, window: usize) -> Self {
         self.draft.outline.unset.window_behind = Some(window);
         self
     }
 
-    /// Sets how many items a worker claims at once. The default adapts to their cost.
+    /// Sets how many items a worker claims at once. By default the number adapts to the cost of the items.
     ///
     /// # Panics
     /// If `burst` is 0.
@@ -77,20 +88,20 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self
     }
 
-    /// Names the run: its plan and its threads.
+    /// Sets the name of the run, which its plan and its threads have.
     pub fn title(mut self, title: impl Into<String>) -> Self {
-        // A thread's name has no zeros.
+        // The name of a thread must not contain a zero.
         self.draft.outline.plan.name = Some(title.into().replace('\0', ""));
         self
     }
 
-    /// Names the stage before it, for plans and reports.
+    /// Sets the name of the last stage, for plans and reports.
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.last().name = name.into().into();
+        self.last_node().name = name.into().into();
         self
     }
 
-    /// Names the end, whatever it will be, for plans and reports.
+    /// Sets the name of the end, for plans and reports.
     ///
     /// ```
     /// let stream = anabranch::Stream::from_iter(0..10).name_end("write");
@@ -101,15 +112,15 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self
     }
 
-    /// Lets the parallel stage before it run at most `replicas` times at once. Where the number of workers is
-    /// not set, it is raised to `replicas`: stages that sleep overlap.
+    /// Lets the last stage run for at most `replicas` items at once. If the number of workers is not set, it
+    /// is raised to `replicas`, so that stages which sleep overlap.
     ///
     /// # Panics
-    /// If `replicas` is 0, or the stage before it is not parallel or has shards.
+    /// If `replicas` is 0, or if the last stage is not parallel or has shards.
     #[track_caller]
     pub fn replicate(mut self, replicas: usize) -> Self {
         assert!(replicas > 0, "a stage has 1 replica or more, not 0");
-        let last = self.last();
+        let last = self.last_node();
         assert!(
             last.role == Role::Parallel,
             "replicate({replicas}) follows `{}`, which is serial: only parallel stages have replicas",
@@ -124,17 +135,17 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self
     }
 
-    /// Gives the source or the serial stage before it a thread of its own, not counted among the workers: for
-    /// one that blocks.
+    /// Gives the last stage a thread of its own, which does not count as a worker. The stage must be the
+    /// source or a serial stage. Use it for a stage that blocks.
     ///
-    /// With one worker, give it to the source if that blocks: else the worker may wait in the source while what comes
-    /// out of a dedicated stage waits for the worker.
+    /// With one worker and a source that blocks, give the source such a thread. Otherwise the worker may wait
+    /// in the source while the results of a dedicated stage wait for the worker.
     ///
     /// # Panics
-    /// If the stage before it is parallel.
+    /// If the last stage is parallel.
     #[track_caller]
     pub fn dedicated(mut self) -> Self {
-        let last = self.last();
+        let last = self.last_node();
         assert!(
             last.role != Role::Parallel,
             "dedicated() follows `{}`, which is parallel: only a source or a serial stage has a thread of its own",
@@ -144,11 +155,13 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self
     }
 
-    /// Changes the plan before it runs: what the stream's settings cannot say, or what a program has computed.
+    /// Changes the plan before it runs. Use it for settings that the stream has no method for, or that a
+    /// program computes from the plan.
     ///
-    /// `change` sees the whole plan, with its end and with everything filled in that was left open, and is called each time
-    /// the plan is made: for [`plan`](Self::plan) and [`explain`](Self::explain) too. It may change windows, bursts,
-    /// replicas, the placement of serial stages, names, costs and settings, and give order up.
+    /// `change` gets the whole plan, with its end and with all defaults filled in. It is called each time the
+    /// plan is made, for [`plan`](Self::plan) and [`explain`](Self::explain) too. It may change windows,
+    /// bursts, replicas, the placement of serial stages, names, costs and settings, and may give up the order
+    /// of the items.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -159,7 +172,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// ```
     ///
     /// # Panics
-    /// When the plan is made, if it could not run any more, with what [`Plan::check_against`] says.
+    /// When the plan is made, if it cannot run after the change, with the error of [`Plan::check_against`].
     pub fn with_plan<F>(mut self, change: F) -> Self
     where
         F: Fn(&mut Plan) + Send + 'env,
@@ -168,14 +181,15 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self
     }
 
-    /// Runs everything on the calling thread, each item from the source to the sink before the next is asked
-    /// for: the reference that the threads are held against.
+    /// Runs the stream on the calling thread. Each item passes from the source to the end before the source
+    /// is asked for the next one. The results of all other executors are defined by this one.
     pub fn inline(mut self) -> Self {
         self.draft.outline.plan.settings.executor = Executor::Inline;
         self
     }
 
-    /// Lets waiting workers spin for ever instead of parking: gives up that idling is free.
+    /// Makes waiting workers spin instead of park. They react faster, and occupy their processors while they
+    /// wait.
     pub fn spin(mut self) -> Self {
         self.draft.outline.plan.settings.wait = Wait::Spin;
         self
@@ -204,15 +218,17 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self
     }
 
-    /// Lets a monitor look into the stream while it runs: who has taken how many items, and who waits.
+    /// Lets a monitor take snapshots of the stream while it runs: how many items each stage has taken, and
+    /// how many wait before it.
     pub fn monitor(mut self, monitor: &Monitor) -> Self {
         self.draft.attached.monitor = Some(monitor.clone());
         self
     }
 
-    /// Calls `f` with a snapshot whenever no node has taken an item for `after` (and up to twice that long): a
-    /// stage that hangs can then be seen. `f` may not ask a [`Monitor`] of the same stream, which it would wait for. If it
-    /// panics, the run is cancelled and the caller gets the panic.
+    /// Calls `f` with a snapshot whenever no node takes an item for the time `after`. The call may come
+    /// later, up to twice that time. The snapshot shows which stage hangs. `f` must not ask a [`Monitor`] of
+    /// the same stream, because it would wait for its own answer. If `f` panics, the run is cancelled and the
+    /// caller gets the panic.
     ///
     /// ```
     /// use std::time::Duration;
@@ -236,17 +252,17 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self
     }
 
-    /// Makes the end give a [`Report`](crate::Report) beside its result.
+    /// Makes the end return a [`Report`](crate::Report) together with its result.
     pub fn report(self) -> Stream<'env, U, Reported<M>> {
         Stream { tail: self.tail, draft: self.draft, mode: std::marker::PhantomData }
     }
 
-    /// Keeps what each thread did and when, for [`Report::to_trace`](crate::Report::to_trace): has a meaning with
-    /// [`report`](Self::report) only.
+    /// Records what each thread does at which time, for [`Report::to_trace`](crate::Report::to_trace). It has
+    /// an effect only together with [`report`](Self::report).
     ///
-    /// Each thread keeps 2,048 to 16,384 events, fewer where there are many threads. When these are used up, events are
-    /// kept of every second stretch of 4 ms, then of every fourth, and so on: a long run has stretches that
-    /// are whole, evenly spread.
+    /// Each thread keeps 2,048 to 16,384 events; with more threads, each keeps fewer. If there are more
+    /// events, a thread keeps those of every second stretch of 4 ms, then of every fourth, and so on. So a
+    /// long run has complete stretches that are evenly spread.
     ///
     /// Needs the feature `json`.
     #[cfg(feature = "json")]
@@ -255,13 +271,13 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self
     }
 
-    /// Size of the largest item that passes between two nodes, in bytes.
+    /// The size of the largest item that passes between two nodes, in bytes.
     pub(crate) fn largest_item(&self) -> usize {
         self.draft.outline.plan.largest_item().max(size_of::<U::Out>())
     }
 
-    /// The stage that was added last.
-    pub(super) fn last(&mut self) -> &mut Node {
+    /// The stage that was last added.
+    pub(super) fn last_node(&mut self) -> &mut Node {
         self.draft.outline.last()
     }
 }

@@ -1,4 +1,4 @@
-//! Parallel stages whose replicas keep a state: items are dealt to shards.
+//! Parallel stages whose replicas keep a state. Items are dealt to shards.
 
 use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
@@ -6,11 +6,12 @@ use std::sync::{Mutex, PoisonError};
 use anabranch_plan::{Node, State};
 
 use super::Stream;
+use crate::engine::Tail;
 use crate::mode::{Admit, Mode};
 use crate::serial::Each;
 use crate::shape::Single;
 use crate::shards::{Route, Shards};
-use crate::unit::{Apply, Identity, Map, TryMap, Unit};
+use crate::unit::{Apply, Dealt, Map, TryMap, Unit};
 
 /// An item and its shard.
 type Sharded<T> = (usize, T);
@@ -21,13 +22,15 @@ where
     M: Mode,
     M::Error: Send + 'env,
 {
-    /// Turns each item into another, with a state that all items of one shard share: one after the other and in
-    /// order within a shard, several shards at once.
+    /// Turns each item into another, with a state that all items of one shard share. The items of one shard
+    /// are processed one at a time, in order. Several shards are processed at once.
     ///
-    /// For what is serial by a key only: sessions of users, decoders of streams. What comes out has the order
-    /// of the items that came in. The state of a shard is made before its first item.
+    /// Use it for work that is serial for each key only, for example sessions of users or decoders of several
+    /// streams. The results have the order of the items. `make` creates the state of a shard before the first
+    /// item of the shard.
     ///
-    /// Behind [`flat_map`](Self::flat_map), put [`spread`](Self::spread) first: an index has one shard.
+    /// After a [`flat_map`](Self::flat_map), call [`spread`](Self::spread) first, because all items of an
+    /// index have the same shard.
     ///
     /// ```
     /// use anabranch::{Shards, Stream};
@@ -52,11 +55,7 @@ where
         shards: Shards<R>,
         make: N,
         f: F,
-    ) -> Stream<
-        'env,
-        Map<Identity<Sharded<U::Out>, Single>, impl Fn(Sharded<U::Out>) -> V + Send + Sync + 'env, V>,
-        M,
-    >
+    ) -> Stream<'env, Map<Dealt<U::Out>, impl Fn(Sharded<U::Out>) -> V + Send + Sync + 'env, V>, M>
     where
         U::Out: 'env,
         R: Route<U::Out> + 'env,
@@ -71,8 +70,8 @@ where
         self.deal(shards).extend(node.replicate(count), |before| Map { before, call, types: PhantomData })
     }
 
-    /// As [`map_sharded`](Self::map_sharded), of a function that may fail: the first failure in the order of the
-    /// items ends the stream.
+    /// Like [`map_sharded`](Self::map_sharded), with a function that may fail. The first failure in the order
+    /// of the items ends the stream.
     #[allow(clippy::type_complexity)]
     pub fn try_map_sharded<R, L, V, E, N, F>(
         self,
@@ -81,12 +80,7 @@ where
         f: F,
     ) -> Stream<
         'env,
-        TryMap<
-            Identity<Sharded<U::Out>, Single>,
-            impl Fn(Sharded<U::Out>) -> Result<V, E> + Send + Sync + 'env,
-            V,
-            E,
-        >,
+        TryMap<Dealt<U::Out>, impl Fn(Sharded<U::Out>) -> Result<V, E> + Send + Sync + 'env, V, E>,
         M::Then,
     >
     where
@@ -94,7 +88,7 @@ where
         R: Route<U::Out> + 'env,
         L: Send + 'env,
         V: Send + 'env,
-        E: Send + 'env,
+        E: 'env,
         M: Admit<E>,
         N: Fn() -> L + Send + Sync + 'env,
         F: Fn(&mut L, U::Out) -> Result<V, E> + Send + Sync + 'env,
@@ -106,21 +100,23 @@ where
         self.deal(shards).compose(node.replicate(count), |before| TryMap { before, call, types: PhantomData })
     }
 
-    /// Gives each item its shard, one after the other, and has the unit behind it run by shards.
-    fn deal<R>(self, shards: Shards<R>) -> Stream<'env, Identity<Sharded<U::Out>, Single>, M>
+    /// Adds a serial stage that chooses the shard of each item, and makes the unit behind it run by shards.
+    fn deal<R>(self, shards: Shards<R>) -> Stream<'env, Dealt<U::Out>, M>
     where
         U::Out: 'env,
         R: Route<U::Out> + 'env,
     {
         let Shards { count, mut route } = shards;
         let number = move |item| (route.shard(&item) % count, item);
-        let mut stream = self.stage(Node::serial("deal"), Each(number));
-        stream.tail.shard = Some(|&(shard, _)| shard);
-        stream
+        let Stream { tail, draft, mode } = self.stage(Node::serial("deal"), Each(number));
+        let Tail { upstream, errors, ids, from, .. } = tail;
+        let tail = Tail { upstream, unit: Dealt::new(), errors, ids, from, shard: Some(|&(shard, _)| shard) };
+        Stream { tail, draft, mode }
     }
 }
 
-/// `f` with the state of the item's shard. The lock is never waited for, as one item of a shard runs at a time.
+/// Returns a function that calls `f` with the state of the item's shard. No thread ever waits for the lock of
+/// a state, because one item of a shard runs at a time.
 fn with_states<T, L, V>(
     count: usize,
     make: impl Fn() -> L + Send + Sync,

@@ -1,4 +1,4 @@
-//! Sources: where items come from.
+//! Sources: the functions that create streams.
 
 use std::marker::PhantomData;
 
@@ -16,10 +16,10 @@ use crate::shape::{Batched, Shape, Single};
 use crate::unit::Identity;
 
 impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
-    /// A stream of what an iterator gives.
+    /// Creates a stream of the items of an iterator.
     ///
-    /// The iterator is asked from one thread at a time, not always the same, and never for more than the
-    /// window has room for.
+    /// Only one thread at a time asks the iterator, but not always the same thread. The iterator is never
+    /// asked for more items than the window has room for.
     #[allow(clippy::should_implement_trait)] // it needs a `Send` iterator, which the trait cannot ask for
     pub fn from_iter<I>(items: I) -> Self
     where
@@ -29,11 +29,14 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
         Self::pulled(FromIter(items.into_iter()), Node::source("from_iter"))
     }
 
-    /// A stream of what is posted from outside, from any thread. It ends when every [`Post`] is dropped.
+    /// Creates a stream of the items that threads post. It ends when every [`Post`] is dropped, or when one
+    /// of them is [closed](Post::close).
     ///
-    /// Up to `capacity` items wait before the source; with 0, each is handed over in person. The source has a
-    /// thread of its own, so that workers do not wait for items. When the stream stops early, whether anything is posted or
-    /// not, posting fails.
+    /// Up to `capacity` items wait before the source. If `capacity` is 0, [`Post::post`] waits until the
+    /// source takes the item. The items in the stream are bounded by the [window](Self::window), and not by
+    /// `capacity`. The source has a thread of its own, so workers do not wait for items. The stream can stop
+    /// early at any time, even while no item is posted. Posting fails afterwards.
+    /// [`CancelToken`](crate::CancelToken) shows a graceful shutdown.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -54,17 +57,13 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     }
 
     pub(crate) fn posted(posted: Posted<T>) -> Self {
-        let bell = posted.bell().clone();
-        Self::pulled(posted, Node::source("channel")).rung_by(&bell)
+        let (bell, supply) = (posted.bell().clone(), std::sync::Arc::clone(posted.supply()));
+        let mut stream = Self::pulled(posted, Node::source("channel")).rung_by(&bell);
+        stream.draft.attached.supply = Some(supply);
+        stream
     }
 
-    /// The source waits for what comes from outside on a thread of its own, until this bell rings.
-    pub(super) fn rung_by(mut self, bell: &Bell) -> Self {
-        self.draft.attached.outside = Some(Arc::clone(&bell.event));
-        self.cancel(&bell.run).dedicated()
-    }
-
-    /// A stream of what a closure gives, until it gives `None`.
+    /// Creates a stream of the items that a closure returns, until it returns `None`.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -78,8 +77,23 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     }
 }
 
+impl<'env, V: Sync> Stream<'env, Identity<&'env V, Single>> {
+    /// Creates a stream of references to the items of a slice.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let words = ["never", "odd", "or", "even"];
+    /// let total: usize = Stream::from_slice(&words).map(|word| word.len()).sum();
+    /// assert_eq!(total, 14);
+    /// ```
+    pub fn from_slice(items: &'env [V]) -> Self {
+        Self::pulled(FromIter(items.iter()), Node::source("from_slice"))
+    }
+}
+
 impl<'env, T: Send + 'env, E: Send + 'env> Stream<'env, Identity<T, Single>, May<E>> {
-    /// A stream of what an iterator over results gives: the first error ends it.
+    /// Creates a stream of the items of an iterator over results. The first error ends the stream.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -98,7 +112,7 @@ impl<'env, T: Send + 'env, E: Send + 'env> Stream<'env, Identity<T, Single>, May
         Self::pulled(TryFromIter(items.into_iter()), Node::source("try_from_iter").fallible())
     }
 
-    /// A stream of what a closure gives, until it gives `Ok(None)` or fails.
+    /// Creates a stream of the items that a closure returns, until it returns `Ok(None)` or an error.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -117,12 +131,17 @@ impl<'env, T: Send + 'env, E: Send + 'env> Stream<'env, Identity<T, Single>, May
 }
 
 impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {
-    /// Bounds what is in flight by weight too: while the items between source and end stand for `bytes` or more,
-    /// by what `weigh` said when the source gave them, the source is not asked. So they stand for less than
-    /// `bytes` and one item together, and an item of any weight passes. [`window`](Self::window) holds beside it.
-    /// Where a stage gives a window of its own to what comes out of it ([`unordered`](Self::unordered),
-    /// [`serial_flat_map`](Self::serial_flat_map), [`spread`](Self::spread)), this bound ends there. An iterator over the
-    /// results is handed one at a time, as those that wait would weigh something: for blocks, not for numbers.
+    /// Limits the number of bytes between the source and the end, in addition to the number of items that
+    /// [`window`](Self::window) limits.
+    ///
+    /// `weigh` is called when the source has given an item, and returns the number of bytes that the item
+    /// stands for. While the items in flight stand for `bytes` or more, the source is not asked. So all items
+    /// but the last one stand for less than `bytes` together, and a single item may be heavier than `bytes`.
+    ///
+    /// The limit ends at a stage whose results have a window of their own:
+    /// [`serial_flat_map`](Self::serial_flat_map), [`spread`](Self::spread), and parallel stages after
+    /// [`unordered`](Self::unordered). If the end is an iterator, the stream waits with each result until the
+    /// iterator takes it. This is too slow for small items such as numbers.
     ///
     /// ```
     /// use anabranch::Stream;
@@ -156,6 +175,12 @@ impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {
         self
     }
 
+    /// Gives the source a thread of its own, which waits for items from outside until `bell` rings.
+    pub(super) fn rung_by(mut self, bell: &Bell) -> Self {
+        self.draft.attached.outside = Some(Arc::clone(&bell.event));
+        self.cancel(&bell.run).dedicated()
+    }
+
     pub(crate) fn pulled<P>(pull: P, node: Node) -> Self
     where
         P: Pull<Item = T, Error = M::Error> + 'env,
@@ -165,7 +190,7 @@ impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {
 }
 
 impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Batched>, M> {
-    /// A stream whose items come in batches, which are weighed.
+    /// Creates a stream whose items come in batches, which are weighed.
     pub(crate) fn pulled_in_batches<P>(pull: P, node: Node, weigher: Weigher<'env, Vec<T>>) -> Self
     where
         P: Pull<Item = Vec<T>, Error = M::Error> + 'env,
@@ -175,7 +200,7 @@ impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Batched>, M> {
 }
 
 impl<'env, T: Send + 'env, S: Shape, M: Mode> Stream<'env, Identity<T, S>, M> {
-    /// Says that the items of the source come from outside. Workers do not wait in such a source.
+    /// Notes that other threads post the items of the source. Workers do not wait in such a source.
     pub(crate) fn fed(mut self, feed: std::sync::Arc<dyn Feed>) -> Self {
         self.draft.attached.feed = Some(feed);
         self

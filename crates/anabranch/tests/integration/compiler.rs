@@ -1,15 +1,16 @@
-//! The compiler, called as cargo calls it: on programs that use the library which these tests were linked with.
+//! Calls the compiler as cargo does, on programs that use the library with which these tests were linked.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::{env, fs};
 
-/// Where cargo has put the libraries that this test was linked with.
+/// The folder of the libraries with which this test was linked.
 fn libraries() -> PathBuf {
     env::current_exe().unwrap().parent().expect("a test lies in a folder").to_owned()
 }
 
-/// The newest build of the library: the one that cargo made for this test, or one as good.
+/// The newest build of the library. Cargo has made it for this test, or for another one with the same
+/// sources.
 fn library() -> PathBuf {
     let is_ours = |path: &Path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -22,7 +23,7 @@ fn library() -> PathBuf {
 
 fn rustc() -> Command {
     let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
-    // What the compiler says goes by nobody's language, colours or width of a terminal.
+    // The messages of the compiler do not depend on the language, the colours or the width of a terminal.
     rustc.env_remove("RUST_BACKTRACE").env_remove("RUSTC_LOG").env("LC_ALL", "C");
     rustc
 }
@@ -35,14 +36,14 @@ pub fn version() -> String {
     version.rsplit_once('.').map_or(version, |(version, _)| version).to_owned()
 }
 
-/// A folder for what the compiler writes.
+/// A folder for the output of the compiler.
 pub fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&folder).unwrap();
     folder
 }
 
-/// Compiles the program `source`, a path that is taken from the crate's folder, as far as its types.
+/// Checks the types of the program `source`, whose path is relative to the crate's folder.
 pub fn compile(source: &Path, folder: &Path) -> Output {
     let mut library_argument = std::ffi::OsString::from("anabranch=");
     library_argument.push(library());

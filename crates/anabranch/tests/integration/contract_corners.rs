@@ -79,7 +79,7 @@ fn the_calling_thread_is_one_of_the_workers() {
             .workers(4)
             .map(|_| {
                 threads.lock().unwrap().insert(thread::current().id());
-                // Nobody goes on before the caller has come to an item.
+                // No thread continues before the caller has got an item.
                 assert!(comes_true(LIMIT / 2, || threads.lock().unwrap().contains(&caller)));
             })
             .count();

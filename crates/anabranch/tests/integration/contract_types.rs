@@ -1,7 +1,8 @@
-//! Sharing that would race does not compile (C8), and what is sound does (C7): each refusal has a twin beside
-//! it that differs in that one thing and compiles, so that nothing is refused for another reason.
+//! Sharing that would be a data race does not compile (C8), and sound sharing does (C7). Each program that
+//! must not compile has a twin that compiles and differs in one thing only, so it cannot be rejected for
+//! another reason.
 //!
-//! The programs are compiled against the library that this test was linked with, by the compiler that built it.
+//! The programs are compiled with the compiler and the library of this test.
 
 use std::fs;
 use std::process::Output;
@@ -197,7 +198,7 @@ fn what_is_borrowed_must_outlive_the_call() {
 fn errors_of_two_types_need_a_conversion() {
     refuses(
         "two_errors",
-        "E0308",
+        "a call that fails with `char` cannot follow in this stream",
         "let _ = Stream::from_iter(0..9).try_map(|n| if n > 9 { Err(1u8) } else { Ok(n) })
             .try_map(|n| if n > 9 { Err('a') } else { Ok(n) }).count();",
         "let _ = Stream::from_iter(0..9).try_map(|n| if n > 9 { Err('b') } else { Ok(n) })

@@ -96,7 +96,7 @@ fn silent(count: u32, token: &Arc<()>) -> impl futures::Stream<Item = u32> + Sen
     falls_silent(count, token, &Gate::default())
 }
 
-/// As [`silent`]; the gate opens when it is pending.
+/// Like [`silent`], with a gate that opens when the stream is pending.
 fn falls_silent(
     count: u32,
     token: &Arc<()>,
@@ -180,5 +180,21 @@ fn a_waker_may_outlive_its_stream() {
         });
         assert_eq!(Stream::from_async(source).collect::<Vec<_>>(), [1, 2, 3]);
         wakers.into_iter().for_each(std::task::Waker::wake);
+    });
+}
+
+#[test]
+fn the_first_error_of_an_asynchronous_source_ends_the_stream() {
+    within(|| {
+        for workers in 1..=3 {
+            let source =
+                futures::stream::iter((0..100u32).map(|n| if n == 60 { Err("sixty") } else { Ok(n) }));
+            let mut seen = Vec::new();
+            let result = anabranch::Stream::try_from_async(source)
+                .workers(workers)
+                .map(|n| n + 1)
+                .for_each(|n| seen.push(n));
+            assert_eq!((seen, result), ((1..=60).collect(), Err("sixty")));
+        }
     });
 }

@@ -1,4 +1,4 @@
-//! What this crate promises, checked from outside: all tests are one program, which is linked once.
+//! Tests of the promises of this crate, from outside. They are one program, so they are linked once.
 //!
 //! With `--cfg shuttle` it holds the models instead, which run in shuttle's threads and in no others.
 
@@ -21,6 +21,8 @@ mod shuttle_ssp;
 
 #[cfg(not(shuttle))]
 mod annotations;
+#[cfg(not(shuttle))]
+mod boxed;
 #[cfg(not(shuttle))]
 mod channel;
 #[cfg(not(shuttle))]
@@ -57,6 +59,8 @@ mod one_plan;
 mod passes;
 #[cfg(not(shuttle))]
 mod report;
+#[cfg(not(shuttle))]
+mod shutdown;
 #[cfg(not(shuttle))]
 mod soak;
 #[cfg(not(shuttle))]

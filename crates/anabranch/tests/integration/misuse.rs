@@ -1,7 +1,7 @@
-//! What is wrong with an annotation is said at the user's own word, with what to write instead.
+//! An error in an annotation is reported at the user's own token, and says what to write instead.
 //!
-//! After a change of the messages: `MISUSE=overwrite cargo test -p anabranch --test integration misuse`, and read the
-//! difference.
+//! After a change of the messages, run `MISUSE=overwrite cargo test -p anabranch --test integration misuse`
+//! and read the difference.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,11 +9,11 @@ use std::{env, fs};
 
 use crate::compiler;
 
-/// The compiler whose output the files beside the programs hold. Others may lay out our messages differently, and word
-/// their own differently.
+/// The version of the compiler whose output is in the files next to the programs. Other versions may print
+/// our messages in another layout, and have other messages of their own.
 const RUSTC: &str = "1.95";
 
-/// What the compiler says, without the lines that only count the errors.
+/// The messages of the compiler, without the lines that only count the errors.
 fn errors(stderr: &str) -> String {
     let is_count = |block: &&str| {
         ["error: aborting due to", "For more information", "Some errors have detailed"]
@@ -25,7 +25,7 @@ fn errors(stderr: &str) -> String {
         + "\n"
 }
 
-/// Our own errors in what the compiler says: what is wrong, and where.
+/// The errors of the macro among the compiler's messages: what is wrong, and where.
 fn our_errors(errors: &str) -> Vec<(&str, &str)> {
     let ours = errors.split("\n\n").filter(|block| block.starts_with("error: "));
     ours.map(|block| {
@@ -65,7 +65,7 @@ fn each_misuse_has_a_message_that_leads_back() {
     assert!(count > 0, "there are programs");
     assert!(differences.is_empty(), "{differences}");
     if !is_known {
-        // Past the capture of a test's output, which is shown of failed tests only.
+        // Written directly, because the output of a test that passes is not shown.
         let said =
             format!("misuse: checked without the layout of messages, which is that of rustc {RUSTC}\n");
         std::io::stdout().write_all(said.as_bytes()).unwrap();

@@ -1,4 +1,4 @@
-//! What the shuttle models share.
+//! The shared parts of the shuttle models.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use anabranch_record::sync::{Condvar, Mutex, lock};

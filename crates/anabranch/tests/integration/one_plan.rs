@@ -1,4 +1,5 @@
-//! The plan is what runs: a change of the plan is a change of the run, and one that cannot be is refused.
+//! The plan decides how a stream runs: a change of the plan changes the run, and a change that is not
+//! possible is an error.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,7 +12,7 @@ use anabranch::plan::{
 };
 use anabranch::{Shards, Stream};
 
-/// Counts how many are inside at once, and the most that there were.
+/// Counts how many threads are inside at once, and the largest number so far.
 #[derive(Default)]
 struct Inside {
     now: AtomicUsize,
@@ -33,7 +34,7 @@ impl Inside {
     }
 }
 
-/// The most items that were between the source and the sink of a stream whose plan is changed.
+/// The largest number of items between the source and the sink of a stream whose plan is changed.
 fn most_in_flight(workers: usize, change: impl Fn(&mut Plan) + Send) -> usize {
     let inside = Inside::default();
     let source = (0..500u64).inspect(|_| inside.enter());
@@ -98,7 +99,7 @@ fn a_stage_that_gets_a_thread_of_its_own_in_the_plan_runs_on_it() {
 
 #[test]
 fn order_that_is_given_up_in_the_plan_lets_later_items_through_first() {
-    // Item 0 waits until another item has reached the sink: with order that would be never.
+    // Item 0 waits until another item has reached the sink. If the order were kept, it would wait for ever.
     let passed = Barrier::new(2);
     let mut seen = Vec::new();
     let stream = Stream::from_iter(0..20u64).workers(2).burst(1).map(|n| {
@@ -139,7 +140,7 @@ fn workers_and_the_executor_are_those_of_the_plan() {
 
 #[test]
 fn a_burst_that_is_changed_in_the_plan_is_a_claim() {
-    // Two workers meet at each item only if neither claims both.
+    // The two items wait for each other, which works only if no worker claims both.
     let met = Barrier::new(2);
     let stream = Stream::from_iter(0..2u64).workers(2).map(|_| met.wait().is_leader());
     let leaders =
@@ -150,7 +151,7 @@ fn a_burst_that_is_changed_in_the_plan_is_a_claim() {
     assert!(matches!(plan.edges[0].kind, EdgeKind::Lane { burst: Burst::Fixed(7), .. }));
 }
 
-/// Fuses what serial neighbours there are, whatever they cost.
+/// Fuses all neighbouring serial stages, however much they cost.
 fn fuse(plan: &mut Plan) {
     for node in &mut plan.nodes {
         node.cost = Some(1);
@@ -164,7 +165,8 @@ fn fuse(plan: &mut Plan) {
 
 #[test]
 fn fused_serial_stages_run_an_item_to_the_end_before_the_next() {
-    // Between the calls of two fused stages for one item nothing else of them runs, and no thread is changed.
+    // Between the calls of two fused stages for one item, no other call of them runs, and the thread stays
+    // the same.
     let last: Mutex<Option<(u64, ThreadId)>> = Mutex::new(None);
     let begin = |n: u64| {
         assert!(last.lock().unwrap().replace((n, thread::current().id())).is_none());
@@ -181,7 +183,7 @@ fn fused_serial_stages_run_an_item_to_the_end_before_the_next() {
     assert_eq!(stream.collect::<Vec<_>>(), (0..5_000).collect::<Vec<_>>());
 }
 
-/// What the end of a stream of many serial stages sees, and how it ends.
+/// The items at the end of a stream of many serial stages, and its result.
 fn serial_stages(
     workers: usize,
     fails_at: Option<u64>,
@@ -211,7 +213,7 @@ fn serial_stages(
     let run = AssertUnwindSafe(|| {
         stream.try_for_each(|n| {
             seen.lock().unwrap().push(n);
-            Ok(())
+            Ok::<(), u64>(())
         })
     });
     match catch_unwind(run) {
@@ -265,9 +267,12 @@ fn a_change_that_cannot_be_is_refused_with_the_plans_own_error() {
         (|plan| plan.nodes[1].replicas = Some(0), "node `map` (#1) has 0 replicas"),
         (|plan| plan.nodes[2].replicas = Some(2), "only a parallel node may have more than 1"),
         (|plan| plan.nodes[1].placement = Placement::Dedicated, "has a thread of its own; only"),
-        (|plan| plan.nodes[4].replicas = Some(5), "cannot be given another number of shards"),
-        (|plan| plan.nodes[1].schedule = Schedule::Dealt, "cannot be given another schedule"),
-        (|plan| plan.nodes[2].operator = "map".into(), "cannot be given another operator"),
+        (|plan| plan.nodes[4].replicas = Some(5), "the number of shards of node"),
+        (
+            |plan| plan.nodes[1].schedule = Schedule::Dealt,
+            "the schedule of node `map` (#1) cannot be changed",
+        ),
+        (|plan| plan.nodes[2].operator = "map".into(), "the operator of node"),
         (|plan| plan.nodes[2].role = anabranch::plan::Role::Parallel, "serial state"),
         (|plan| drop(plan.edges.pop()), "no edge goes"),
         (|plan| drop(plan.nodes.pop()), "the plan ends with"),
@@ -277,7 +282,7 @@ fn a_change_that_cannot_be_is_refused_with_the_plans_own_error() {
     }
 }
 
-/// Says when the thread that owns it has dropped it.
+/// Counts when the thread that owns it has dropped it.
 struct Marker<'m>(&'m AtomicUsize);
 
 thread_local! {

@@ -1,4 +1,4 @@
-//! Passes choose what was not set, say what they did, and change nothing but time.
+//! Passes choose the settings that were not set, say what they did, and change only the time of a run.
 
 use std::time::Duration;
 
@@ -29,14 +29,14 @@ fn costed<'env>(workers: usize) -> Stream<'env, impl Apply<u64, Out = u64> + Sen
         .cost_end(MICRO / 10)
 }
 
-/// What the end sees, and the first error.
+/// The items at the end, and the first error.
 fn outcome<'env>(
     stream: Stream<'env, impl Apply<u64, Out = u64> + Send + 'env, May<u64>>,
 ) -> (Vec<u64>, Option<u64>) {
     let mut seen = Vec::new();
     let result = stream.try_for_each(|n| {
         seen.push(n);
-        Ok(())
+        Ok::<(), u64>(())
     });
     (seen, result.err())
 }
@@ -79,7 +79,7 @@ fn each_pass_does_its_part_and_can_be_switched_off() {
     let without = plan(Passes::all().without(Pass::Burst));
     assert!(bursts(&without).iter().all(|burst| *burst == Burst::Adaptive));
     assert_eq!(plan(Passes::none()), costed(16).plan());
-    // What the user has set does not change, and a window becomes no wider.
+    // The settings of the user do not change, and a window becomes no wider.
     let set = costed(16).window(8).burst(3).passes(Passes::all()).plan();
     assert_eq!((set.domains[0].window, set.settings.burst), (8, Burst::Fixed(3)));
 }

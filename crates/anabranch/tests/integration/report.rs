@@ -1,5 +1,5 @@
-//! What a report tells: counts that are exact, times that are no less than they can be, and pages and traces that
-//! other programs can read.
+//! The content of reports: exact counts, times that are not too short, and pages and traces that other
+//! programs can read.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! Process networks in random schedules: a wake-up that is lost, or a standstill that is not seen or wrongly seen,
-//! hangs the run or changes what it gives.
+//! Process networks in many random schedules. If a wake-up is lost, or a deadlock is not detected or detected
+//! wrongly, the run hangs or gives other results.
 //!
 //!     RUSTFLAGS="--cfg shuttle" cargo test -p anabranch --release --test integration shuttle_networks
 

@@ -1,5 +1,5 @@
-//! Runs that share a pool, under all schedules that chance finds: helpers come and go between them, and nothing is
-//! left behind by one that leaves.
+//! Runs that share a pool, in many random schedules. Helpers move between the runs, and a helper that leaves
+//! a run leaves no work behind that no other thread sees.
 //!
 //!     RUSTFLAGS="--cfg shuttle" cargo test -p anabranch --release --test integration shuttle_
 
@@ -25,8 +25,8 @@ fn gated_and_opened(pool: &Pool, items: u64) {
     assert_eq!(passed.count(), 2 * items);
 }
 
-/// Two such runs in two threads. They are not scoped threads, because shuttle wakes a thread that waits in
-/// the body of a scope when a thread of the scope ends, whatever it waits for.
+/// Two such runs in two threads. They are not scoped threads: in shuttle, the end of a scoped thread wakes
+/// the thread that waits in the body of the scope, even if that waits for something else.
 fn two_at_once(pool: Pool, run: fn(&Pool, u64), items: u64) {
     let pool = Arc::new(pool);
     let other = Arc::clone(&pool);

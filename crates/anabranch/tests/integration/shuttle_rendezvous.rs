@@ -1,4 +1,4 @@
-//! Whole runs whose items wait for one another: where a worker idles beside work, the run hangs.
+//! Whole runs whose items wait for one another. If a worker is idle although there is work, the run hangs.
 //!
 //!     RUSTFLAGS="--cfg shuttle" cargo test -p anabranch --release --test integration shuttle_
 //!

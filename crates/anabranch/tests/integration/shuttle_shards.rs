@@ -1,4 +1,4 @@
-//! Runs whose items are dealt to shards, under all schedules that chance finds.
+//! Runs whose items are dealt to shards, in many random schedules.
 //!
 //!     RUSTFLAGS="--cfg shuttle" cargo test -p anabranch --release --test integration shuttle_
 

@@ -1,5 +1,5 @@
-//! Pipelines of Rust-SSP's language in many schedules: every item comes through, and no notice is lost between posts,
-//! the worker that looks after the source, and those that sleep.
+//! Pipelines of Rust-SSP's language in many schedules. Every item passes, and no notification is lost between
+//! posts, the worker that attends to the source, and sleeping workers.
 //!
 //!     RUSTFLAGS="--cfg shuttle" cargo test -p anabranch --release --test integration shuttle_
 //!

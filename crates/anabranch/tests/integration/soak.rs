@@ -3,8 +3,9 @@
 //!     SOAK_SECONDS=60 cargo test -p anabranch --release --test integration soak -- --ignored --nocapture
 //!     SOAK_SEED=1234  cargo test -p anabranch --release --test integration soak -- --ignored --nocapture
 //!
-//! The second runs one case again, 1,000 times. Each case comes from a number, which is printed when the case breaks the
-//! contract. Threads differ from run to run, so a case that failed once may need many runs to fail again.
+//! The second runs one case again, 1,000 times. Each case comes from a number, which is printed when the case
+//! breaks the contract. Threads differ from run to run, so a case that failed once may need many runs to fail
+//! again.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-// How values, functions and exceptions of C++ cross into the library and back. Nothing here is for users.
+// Passes values, functions and exceptions of C++ to the library and back. Programs do not use it directly.
 #ifndef ANABRANCH_DETAIL_HPP
 #define ANABRANCH_DETAIL_HPP
 
@@ -18,7 +18,8 @@
 namespace anabranch {
 namespace detail {
 
-// ThreadSanitizer does not see how the library's threads meet: it is told here. Nothing without it.
+// Tells ThreadSanitizer how the threads of the library synchronise, which it cannot see. Without ThreadSanitizer these
+// functions do nothing.
 #if defined(__SANITIZE_THREAD__)
 #define ANABRANCH_TSAN 1
 #elif defined(__has_feature)
@@ -35,10 +36,12 @@ inline void release_to(void *address) { __tsan_release(address); }
 inline void acquire(void *) {}
 inline void release_to(void *) {}
 #endif
-// What a caller has done before a stream begins is seen by its functions; what these have done is seen behind its end.
+// The functions of a stream see everything that its caller has done before the stream began. After its end, the caller sees
+// everything that the functions have done.
 inline char begins = 0, ends = 0;
 
-// A call of one of the stream's functions. `serial` is the context of a function that is called by one thread at a time.
+// A guard for a call of one of the stream's functions. `serial` is the context of a function that only one thread at a time
+// calls.
 class calling {
   public:
     explicit calling(void *serial = nullptr) : serial_(serial) {
@@ -56,7 +59,7 @@ class calling {
     void *serial_;
 };
 
-// An item as the library passes it: small plain values in the pointer itself, others on the heap.
+// An item, in the form in which the library passes it. Small plain values are in the pointer itself, others on the heap.
 template <class T>
 struct cell {
     static_assert(std::is_object_v<T> && !std::is_const_v<T>, "the items of a stream are values");
@@ -75,7 +78,7 @@ struct cell {
         }
     }
 
-    // Looks at an item without taking it.
+    // Calls `f` with the item, and does not take the item.
     template <class F>
     static decltype(auto) look(void *pointer, F &&f) {
         if constexpr (is_inline) {
@@ -92,7 +95,7 @@ struct cell {
         }
     }
 
-    // Gives the item to `f`, and destroys it then.
+    // Calls `f` with the item, and destroys the item afterwards.
     template <class F>
     static decltype(auto) take(void *pointer, F &&f) {
         if constexpr (!is_inline) {
@@ -122,7 +125,7 @@ inline void destroy_error(void *error) noexcept {
     delete static_cast<std::exception_ptr *>(error);
 }
 
-// Calls `body`, and makes an error of what it throws.
+// Calls `body`, and turns its exception into an error.
 template <class Body>
 int guarded(void *serial, void **item, Body &&body) noexcept {
     calling here(serial);
@@ -190,7 +193,7 @@ void put(void **out, V &&value) {
     *out = cell<U>::put(U(std::forward<V>(value)));
 }
 
-// What stages do with what their function gives.
+// The kinds of stages: each one says how the result of its function is used.
 struct map_step {
     template <class U, class F, class T>
     static int call(F &f, T &item, void **out) {
@@ -209,7 +212,7 @@ struct filter_map_step {
     }
 };
 
-// Lets an item through, if the function says so of it.
+// Passes on an item if the function returns true for it.
 template <int Otherwise>
 struct pass_step {
     template <class U, class F, class T>

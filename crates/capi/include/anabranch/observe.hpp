@@ -1,4 +1,4 @@
-// Looking at streams, and stopping them from outside.
+// Reports of streams, and tokens that stop streams from outside.
 #ifndef ANABRANCH_OBSERVE_HPP
 #define ANABRANCH_OBSERVE_HPP
 
@@ -9,7 +9,7 @@
 
 namespace anabranch {
 
-// How many workers a stream has by default: ANABRANCH_WORKERS of the environment, else the processors.
+// The default number of workers: the environment variable ANABRANCH_WORKERS, or the number of processors.
 inline std::size_t default_workers() { return anabranch_default_workers(); }
 
 // Stops streams from outside, from any thread. Copies stop the same streams.
@@ -18,16 +18,16 @@ class cancel_token {
     cancel_token() : token_(anabranch_token_new(), anabranch_token_free) {
         if (!token_) throw std::runtime_error(anabranch_last_error());
     }
-    // Ends the streams of this token now: what is in flight is dropped.
+    // Ends the streams of this token now. The items in flight are dropped.
     void cancel() const { anabranch_token_cancel(token_.get()); }
-    // Stops the sources of the streams of this token: what is in flight is finished.
+    // Stops the sources of the streams of this token. The items in flight are finished.
     void drain() const { anabranch_token_drain(token_.get()); }
 
     struct counts {
-        std::uint64_t delivered; // items that came as far as the end
-        std::uint64_t dropped;   // so many more were on their way
+        std::uint64_t delivered; // items that have reached the end
+        std::uint64_t dropped;   // items in flight that were dropped
     };
-    // What became of the items of the stream that was stopped last; nothing before one was.
+    // The counts of the last stream that was stopped. Empty if no stream was stopped.
     std::optional<counts> stopped() const {
         counts found{};
         if (!anabranch_token_stopped(token_.get(), &found.delivered, &found.dropped)) return std::nullopt;
@@ -40,13 +40,13 @@ class cancel_token {
     std::shared_ptr<anabranch_token> token_;
 };
 
-// What a stream has done: filled by the end of a stream that was told of it.
+// The report of a stream. The end of a stream with the setting `report` fills it.
 class report {
   public:
     const std::string &text() const { return text_; }
     const std::string &json() const { return json_; }
     const std::string &svg() const { return svg_; }
-    // What the threads did and when, for Perfetto and chrome://tracing.
+    // The work of each thread over time, for Perfetto and chrome://tracing.
     const std::string &trace() const { return trace_; }
 
   private:
@@ -63,10 +63,10 @@ class report {
     std::string text_, json_, svg_, trace_;
 };
 
-// How far a stream has come.
+// The progress of a stream.
 struct progress {
-    std::uint64_t items;              // have passed the end
-    std::chrono::nanoseconds elapsed; // since it began
+    std::uint64_t items;              // items that have passed the end
+    std::chrono::nanoseconds elapsed; // time since the stream began
 };
 
 enum class format { text = ANABRANCH_TEXT, json = ANABRANCH_JSON, dot = ANABRANCH_DOT, svg = ANABRANCH_SVG };

@@ -1,4 +1,4 @@
-// What spar++ writes in the place of annotations. Programs do not call it themselves.
+// The functions that spar++ calls in the code that it writes in place of annotations. Programs do not call them directly.
 #ifndef ANABRANCH_SPAR_HPP
 #define ANABRANCH_SPAR_HPP
 
@@ -11,21 +11,21 @@
 namespace anabranch {
 namespace spar {
 
-// How a region runs.
+// The settings of a region.
 struct options {
     bool is_ordered;
-    unsigned on_demand; // so many items wait for each replica; 0 for as many as is good
-    int line;           // of the region
+    unsigned on_demand; // how many items wait for each replica at most; 0 means the default window
+    int line;           // the line of the region
 };
 
-// How many calls of a stage run at once; 0 for a serial stage.
+// How many calls of a stage may run at once. 0 means a serial stage.
 struct replicas {
     std::int64_t count;
 };
 
 inline replicas serial() { return {0}; }
 
-// `Replicate()`: SPAR_NUM_WORKERS, if it is 1 or more, else the number of processors.
+// `Replicate()`: the value of SPAR_NUM_WORKERS if it is 1 or more, otherwise the number of processors.
 inline replicas replicate() {
     const char *text = std::getenv("SPAR_NUM_WORKERS");
     long long count = text == nullptr ? 0 : std::strtoll(text, nullptr, 10);
@@ -43,7 +43,7 @@ replicas replicate(N count, const char *file, int line) {
     return {static_cast<std::int64_t>(count)};
 }
 
-// The place of a variable in an item: for references, of what they refer to.
+// The place of a variable in an item. For a reference, it has a copy of the object behind the reference.
 template <class T>
 class slot {
     using value = std::remove_cv_t<std::remove_reference_t<T>>;
@@ -52,7 +52,7 @@ class slot {
   public:
     template <class From>
     explicit slot(From &&from) : value_(std::forward<From>(from)) {}
-    // What was const stays so.
+    // A const variable is const in the stages too.
     using seen = std::conditional_t<std::is_const_v<std::remove_reference_t<T>>, const value, value>;
     seen &get() { return value_; }
 
@@ -97,7 +97,7 @@ struct item {
     bool is_dropped = false;
     template <class... From>
     explicit item(std::in_place_t, From &&...from) : slots(std::forward<From>(from)...) {}
-    // Whether items may own memory, which nobody counts: then fewer are in flight.
+    // Whether items may own memory. The library does not know its size, so fewer of such items are in flight.
     static constexpr bool may_own = (... || !std::is_arithmetic_v<std::remove_all_extents_t<std::remove_reference_t<Ts>>>);
 };
 
@@ -106,13 +106,13 @@ decltype(auto) get(item<Ts...> &of) {
     return (std::get<At>(of.slots).get());
 }
 
-// `continue` at the level of a stage: the item goes no further.
+// Drops the item. It replaces a `continue` of the region's loop in a stage.
 template <class... Ts>
 void drop(item<Ts...> &of) {
     of.is_dropped = true;
 }
 
-// A variable that others still need is copied into the item.
+// Copies a variable into the item, because it is still used elsewhere.
 template <class T, class V>
 const V &copy(const V &variable) {
     using element = std::remove_all_extents_t<V>;
@@ -121,7 +121,7 @@ const V &copy(const V &variable) {
     return variable;
 }
 
-// A variable of the round gives its value to the item; what a reference refers to is copied.
+// Moves a variable of the loop's body into the item. The object behind a reference is copied.
 template <class T, class V>
 decltype(auto) give(V &variable) {
     if constexpr (std::is_reference_v<T> || std::is_const_v<std::remove_all_extents_t<V>>) {
@@ -131,14 +131,14 @@ decltype(auto) give(V &variable) {
     }
 }
 
-// A region: its stages run as a stream, to which the user's loop sends items.
+// A region. Its stages run as a stream, and the user's loop sends the items.
 class region {
   public:
     explicit region(options with) : options_(with) {}
     region(const region &) = delete;
     region &operator=(const region &) = delete;
 
-    // Leaving the region in the midst of its loop, as by `return`, is an end as any other.
+    // A `return` or an exception that leaves the region's loop also ends the stream.
     ~region() noexcept(false) {
         if (stream_ && is_started_) {
             if (std::uncaught_exceptions() == exceptions_) {
@@ -149,10 +149,10 @@ class region {
         }
     }
 
-    // Whether the stages have not been described yet: the first item does that, so that an empty loop starts no thread.
+    // Whether the stages were not added yet. The first item adds them, so an empty loop starts no thread.
     bool is_new() const { return !is_started_; }
 
-    // Describes a stage.
+    // Adds a stage.
     template <class Item, class F>
     void stage(replicas count, F f) {
         if (!stream_) {
@@ -173,11 +173,11 @@ class region {
         set(anabranch_name(stream_.get(), ANABRANCH_STAGE, ("stage " + std::to_string(stages_)).c_str()));
     }
 
-    // Starts the stages that were described.
+    // Starts the stream, after all stages were added.
     template <class Item>
     void start() {
         if (options_.on_demand > 0) {
-            // So many wait for each thread, and one more is being worked on.
+            // For each thread, this many items wait, and one more is being processed.
             set(anabranch_set(stream_.get(), ANABRANCH_WINDOW, threads_ * (1 + std::int64_t(options_.on_demand)) + 1));
             set(anabranch_set(stream_.get(), ANABRANCH_BURST, 1));
         } else if (Item::may_own) {
@@ -189,7 +189,7 @@ class region {
         exceptions_ = std::uncaught_exceptions();
     }
 
-    // Sends an item. Throws what a stage has thrown.
+    // Sends an item. If a stage has thrown an exception, throws that exception.
     template <class Item, class... From>
     void send(From &&...from) {
         Item *sent = new Item(std::in_place, std::forward<From>(from)...);
@@ -199,13 +199,13 @@ class region {
         set(status);
     }
 
-    // The source part has thrown: a stage may have failed at an earlier item.
+    // Handles an exception of the source part. If a stage has failed at an earlier item, its exception is thrown instead.
     [[noreturn]] void failed() {
         if (stream_ && is_started_) finish();
         throw;
     }
 
-    // Waits until every item is through, and throws what a stage has thrown.
+    // Waits until every item is finished. If a stage has thrown an exception, throws that exception.
     void finish() {
         if (!stream_ || !is_started_) return;
         void *error = nullptr;
@@ -214,7 +214,7 @@ class region {
     }
 
   private:
-    // At least so many items are in flight, if they may own memory.
+    // The smallest window, in items, if items may own memory.
     static constexpr std::int64_t OWNERS = 64;
 
     static void set(int status) { detail::check(status); }

@@ -1,29 +1,29 @@
-//! C functions as functions that safe code can call.
+//! Wraps C functions, so that safe code can call them.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
 use super::item::{Destroy, Failure, Owned};
 
-/// The item goes on to the next stage.
+/// The item is passed on to the next stage.
 pub(crate) const NEXT: c_int = 0;
-/// The item goes no further.
+/// The item is dropped.
 pub(crate) const DROP: c_int = 1;
-/// The stream ends before this item, and that is no failure.
+/// The stream ends before this item, without a failure.
 pub(crate) const END: c_int = 3;
 
-/// A source: writes the next item.
+/// A source. It writes the next item.
 pub(crate) type SourceFn = unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> c_int;
-/// A stage: takes the item and writes what goes on.
+/// A stage. It takes the item and writes its result in its place.
 pub(crate) type StageFn = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut *mut c_void) -> c_int;
-/// Makes a worker's state.
+/// Creates the state of a worker.
 pub(crate) type LocalFn = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
-/// Says how many bytes an item stands for.
+/// Returns how many bytes an item stands for.
 pub(crate) type WeighFn = unsafe extern "C" fn(*mut c_void, *mut c_void) -> u64;
-/// Is told how many items have passed in how many nanoseconds.
+/// Gets how many items have passed, and the time since the start in nanoseconds.
 pub(crate) type ProgressFn = unsafe extern "C" fn(*mut c_void, u64, u64);
 
-/// What a call gave.
+/// The result of a call: an item, no item, or a failure.
 pub(crate) type Given = Result<Option<Owned>, Failure>;
 
 fn given(status: c_int, pointer: *mut c_void, output: Option<Destroy>, error: Option<Destroy>) -> Given {
@@ -35,15 +35,15 @@ fn given(status: c_int, pointer: *mut c_void, output: Option<Destroy>, error: Op
     }
 }
 
-/// A function of the user's, and the context that it is called with.
+/// A function of the user, and the context with which it is called.
 #[derive(Debug)]
 pub(crate) struct Code<F> {
     call: F,
     context: Owned,
 }
 
-// SAFETY: `anabranch.h` demands that the functions of parallel stages, and the functions that make states, may be called
-// by several threads at once with the same context; all others are called through `&mut`.
+// SAFETY: `anabranch.h` demands that the functions of parallel stages, and the functions that make states,
+// may be called by several threads at once with the same context; all others are called through `&mut`.
 unsafe impl<F: Sync> Sync for Code<F> {}
 
 impl<F> Code<F> {
@@ -52,7 +52,7 @@ impl<F> Code<F> {
     }
 }
 
-/// A source.
+/// The function of a source.
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) code: Code<SourceFn>,
@@ -61,12 +61,12 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// The next item, `None` at the end. `error` destroys what it fails with.
+    /// Returns the next item, or `None` at the end. `error` destroys the errors of the function.
     pub(crate) fn next(&mut self, error: Option<Destroy>) -> Given {
         loop {
             let mut item = ptr::null_mut();
-            // SAFETY: the function and its context came together, and `&mut` says that no other thread calls it. It
-            // may write the item's place, which is ours.
+            // SAFETY: the function and its context came together, and `&mut` proves that no other thread
+            // calls it. It may write to the variable `item`, which belongs to this call.
             let status = unsafe { (self.code.call)(self.code.context.get(), &raw mut item) };
             match given(status, item, self.output, error) {
                 Err(Failure::End) => return Ok(None),
@@ -78,22 +78,22 @@ impl Source {
     }
 }
 
-/// What a stage calls.
+/// The function of a stage.
 #[derive(Debug)]
 pub(crate) struct Stage {
     pub(crate) code: Code<StageFn>,
     /// Destroys what it gives.
     pub(crate) output: Option<Destroy>,
-    /// Makes a worker's state, and destroys it.
+    /// Creates the state of a worker, and destroys it.
     pub(crate) local: Option<(LocalFn, Option<Destroy>)>,
 }
 
-/// A worker's state for a stage. It stays on its worker's thread.
+/// The state of a worker for a stage. It stays on the worker's thread.
 #[derive(Debug)]
 pub(crate) struct Local(*mut c_void, Option<Destroy>);
 
 impl Local {
-    /// The state of a stage without one.
+    /// The value for a stage without a state.
     pub(crate) fn none() -> Self {
         Self(ptr::null_mut(), None)
     }
@@ -106,7 +106,7 @@ impl Drop for Local {
 }
 
 impl Stage {
-    /// Makes a worker's state.
+    /// Creates the state of a worker.
     pub(crate) fn local(&self) -> Local {
         match self.local {
             None => Local::none(),
@@ -117,29 +117,29 @@ impl Stage {
         }
     }
 
-    /// Takes one item through the stage. `error` destroys what it fails with. A serial stage is called by one thread at a
-    /// time: by its caller, who has it to itself.
+    /// Takes one item through the stage. `error` destroys the errors of the function. The caller makes sure
+    /// that one thread at a time calls a serial stage.
     pub(crate) fn call(&self, local: &mut Local, item: Owned, error: Option<Destroy>) -> Given {
         let mut item = item.release();
-        // SAFETY: the function came with this context. The item is its now, and it may write the item's place, which is
-        // ours. The state is of this thread.
+        // SAFETY: the function came with this context. It now owns the item, and may write to the variable
+        // `item`, which belongs to this call. The state belongs to this thread.
         let status = unsafe { (self.code.call)(self.code.context.get(), local.0, &raw mut item) };
         given(status, item, self.output, error)
     }
 }
 
 impl Code<WeighFn> {
-    /// How many bytes the item stands for.
+    /// Returns how many bytes the item stands for.
     pub(crate) fn weigh(&self, item: &Owned) -> u64 {
-        // SAFETY: the function came with this context, and may only read the item, which nobody else has.
+        // SAFETY: the function came with this context, and may only read the item, which no other thread has.
         unsafe { (self.call)(self.context.get(), item.get()) }
     }
 }
 
 impl Code<ProgressFn> {
-    /// Tells of the progress.
+    /// Reports the progress.
     pub(crate) fn tell(&mut self, items: u64, nanos: u64) {
-        // SAFETY: the function came with this context, and `&mut` says that no other thread calls it.
+        // SAFETY: the function came with this context, and `&mut` proves that no other thread calls it.
         unsafe { (self.call)(self.context.get(), items, nanos) }
     }
 }

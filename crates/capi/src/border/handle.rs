@@ -1,4 +1,4 @@
-//! A stream's handle: what C holds while it describes a stream, runs it, and looks at it.
+//! The handle of a stream. C has it while it describes a stream, runs it, and reads its report.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
@@ -13,12 +13,12 @@ use super::text::{give, none};
 use crate::line::{Ended, Line};
 use crate::region::Region;
 
-/// What is behind `anabranch_stream`.
+/// The Rust type of `anabranch_stream`.
 #[derive(Debug)]
 pub struct Handle {
     state: State,
     pub(super) source: Option<Source>,
-    /// Destroys items that are sent.
+    /// Destroys the items that are sent.
     items: Option<Destroy>,
     report: Option<Report>,
 }
@@ -26,7 +26,7 @@ pub struct Handle {
 #[derive(Debug)]
 enum State {
     Described(Line),
-    /// Started; nothing after `anabranch_finish`.
+    /// The stream was started. The region is `None` after `anabranch_finish`.
     Started(
         Option<Region>,
         #[expect(dead_code, reason = "its contexts live as long as the stream")] Arc<Line>,
@@ -35,11 +35,11 @@ enum State {
 }
 
 impl Handle {
-    /// The line, as long as it may be changed.
+    /// The line, if it may still be changed.
     pub(super) fn line(&mut self) -> Result<&mut Line, Refusal> {
         match &mut self.state {
             State::Described(line) => Ok(line),
-            _ => invalid("the stream was run: a stream is described before, and runs once"),
+            _ => invalid("the stream was run or started before: it cannot be changed, and runs only once"),
         }
     }
 
@@ -67,7 +67,7 @@ impl Handle {
         }
         if self.line()?.settings.inline {
             return invalid(
-                "a stream whose items are sent has threads of its own: ANABRANCH_INLINE does not go with it",
+                "a stream whose items are sent has threads of its own, so it cannot have ANABRANCH_INLINE",
             );
         }
         self.line()?;
@@ -79,7 +79,9 @@ impl Handle {
         let region = Region::start(&line);
         let (region, started) = match region {
             Ok(region) => (Some(region), Ok(())),
-            Err(error) => (None, invalid(format!("the system has no thread for the stream: {error}"))),
+            Err(error) => {
+                (None, invalid(format!("the system cannot create a thread for the stream: {error}")))
+            }
         };
         self.state = State::Started(region, line);
         started
@@ -97,7 +99,7 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // Everything that was sent goes through before the contexts are released.
+        // All items that were sent are finished before the contexts are released.
         drop(self.finish());
     }
 }
@@ -107,14 +109,14 @@ impl Drop for Handle {
 /// # Safety
 /// `stream` is null or a stream that was not freed, and no other thread uses it.
 pub(super) unsafe fn handle<'h>(stream: *mut Handle) -> Result<&'h mut Handle, Refusal> {
-    // SAFETY: the caller says that it is null, or a stream that nobody else uses.
+    // SAFETY: the caller guarantees that it is null, or a stream that no other thread uses.
     match unsafe { stream.as_mut() } {
         Some(handle) => Ok(handle),
         None => invalid("the stream is NULL"),
     }
 }
 
-/// Gives the first failure to the caller.
+/// Passes the first failure to the caller.
 ///
 /// # Safety
 /// `error` is null or may be written.
@@ -129,7 +131,7 @@ unsafe fn hand_over(ended: Ended, handle: &mut Handle, error: *mut *mut c_void) 
         Ok(()) | Err(Failure::End) => (ptr::null_mut(), Ok(())),
     };
     if !error.is_null() {
-        // SAFETY: the caller says that it may be written.
+        // SAFETY: the caller guarantees that it may be written.
         unsafe { error.write(pointer) }
     }
     outcome
@@ -162,14 +164,15 @@ pub unsafe extern "C" fn anabranch_stream_free(stream: *mut Handle) {
 /// See `anabranch.h`.
 ///
 /// # Safety
-/// `stream` is null or a stream that was not freed, and no other thread uses it; `error` is null or may be written.
+/// `stream` is null or a stream that was not freed, and no other thread uses it; `error` is null or may be
+/// written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_run(stream: *mut Handle, error: *mut *mut c_void) -> c_int {
     status(|| {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         let handle = unsafe { handle(stream) }?;
         let ended = handle.run()?;
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         unsafe { hand_over(ended, handle, error) }
     })
 }
@@ -177,22 +180,23 @@ pub unsafe extern "C" fn anabranch_run(stream: *mut Handle, error: *mut *mut c_v
 /// See `anabranch.h`.
 ///
 /// # Safety
-/// `stream` is null or a stream that was not freed, and no other thread uses it; `destroy` is fit for the items.
+/// `stream` is null or a stream that was not freed, and no other thread uses it; `destroy` is fit for the
+/// items.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_start(stream: *mut Handle, destroy: Option<Destroy>) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees it.
     status(|| unsafe { handle(stream) }?.start(destroy))
 }
 
 /// See `anabranch.h`.
 ///
 /// # Safety
-/// `stream` is null or a stream that was not freed, and no other thread uses it; `item` is an item that the first stage
-/// can take.
+/// `stream` is null or a stream that was not freed, and no other thread uses it; `item` is an item that the
+/// first stage can take.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_send(stream: *mut Handle, item: *mut c_void) -> c_int {
     status(|| {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         let handle = unsafe { handle(stream) }?;
         let item = Owned::new(item, handle.items);
         match &handle.state {
@@ -205,14 +209,15 @@ pub unsafe extern "C" fn anabranch_send(stream: *mut Handle, item: *mut c_void) 
 /// See `anabranch.h`.
 ///
 /// # Safety
-/// `stream` is null or a stream that was not freed, and no other thread uses it; `error` is null or may be written.
+/// `stream` is null or a stream that was not freed, and no other thread uses it; `error` is null or may be
+/// written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_finish(stream: *mut Handle, error: *mut *mut c_void) -> c_int {
     status(|| {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         let handle = unsafe { handle(stream) }?;
         let ended = handle.finish()?;
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         unsafe { hand_over(ended, handle, error) }
     })
 }
@@ -224,7 +229,7 @@ pub unsafe extern "C" fn anabranch_finish(stream: *mut Handle, error: *mut *mut 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_plan(stream: *mut Handle, format: c_int) -> *mut c_char {
     value(none(), || {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         let plan = unsafe { handle(stream) }?.line()?.plan();
         match format {
             0 => Ok(give(&plan.to_string())),
@@ -243,7 +248,7 @@ pub unsafe extern "C" fn anabranch_plan(stream: *mut Handle, format: c_int) -> *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_report(stream: *mut Handle, format: c_int) -> *mut c_char {
     value(none(), || {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         let Some(report) = &unsafe { handle(stream) }?.report else {
             return invalid("there is no report: set ANABRANCH_REPORT to 1 and run the stream before");
         };

@@ -1,7 +1,8 @@
 //! The border between C and safe Rust: the only module with `unsafe` code.
 //!
-//! What C hands over, pointers with functions that destroy them and functions with contexts, becomes values that safe code
-//! moves, calls and drops. `stream.rs` has the functions that C calls; none lets a panic through.
+//! C hands over pointers with functions that destroy them, and functions with contexts. They become values
+//! that safe code can move, call and drop. `handle`, `stages`, `settings`, `token` and `text` have the
+//! functions that C calls. No panic leaves these functions.
 #![allow(unsafe_code)]
 
 mod code;

@@ -1,4 +1,4 @@
-//! What a call of the library gives.
+//! The result of a call of the library.
 
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,25 +11,25 @@ const STOPPED: c_int = 2;
 const INVALID: c_int = 3;
 const PANIC: c_int = 4;
 
-/// Why a call did not do what it was asked for.
+/// The reason why a call has failed.
 #[derive(Debug)]
 pub(super) enum Refusal {
-    /// A function of the user's has failed.
+    /// A function of the user has failed.
     Failed,
     /// The stream has ended.
     Stopped,
-    /// The call makes no sense here.
+    /// The call is not allowed in this state of the stream, or has a wrong argument.
     Invalid(String),
     /// The library has panicked.
     Panic(Box<dyn std::any::Any + Send>),
 }
 
-/// A call that makes no sense here.
+/// The result of a call that is not allowed, for the reason `why`.
 pub(super) fn invalid<T>(why: impl Into<String>) -> Result<T, Refusal> {
     Err(Refusal::Invalid(why.into()))
 }
 
-/// Runs `body`, and gives its status: no panic gets through.
+/// Runs `body`, and returns its status. A panic becomes a status too.
 pub(super) fn status(body: impl FnOnce() -> Result<(), Refusal>) -> c_int {
     match catch(body) {
         Ok(()) => OK,
@@ -37,7 +37,7 @@ pub(super) fn status(body: impl FnOnce() -> Result<(), Refusal>) -> c_int {
     }
 }
 
-/// As [`status`], for calls that give something else, or nothing.
+/// Like [`status`], for calls that return something else. If `body` fails, the result is `otherwise`.
 pub(super) fn value<T>(otherwise: T, body: impl FnOnce() -> Result<T, Refusal>) -> T {
     catch(body).unwrap_or_else(|refusal| {
         tell(refusal);
@@ -52,7 +52,7 @@ fn catch<T>(body: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
 fn tell(refusal: Refusal) -> c_int {
     match refusal {
         Refusal::Failed => {
-            note("a function of the stream has failed: the error was given");
+            note("a function of the stream has failed, and its error was returned");
             FAILED
         }
         Refusal::Stopped => {
@@ -67,7 +67,7 @@ fn tell(refusal: Refusal) -> c_int {
             let said = payload.downcast_ref::<&str>().map(|said| (*said).to_owned());
             let said = said.or_else(|| payload.downcast_ref::<String>().cloned());
             note(&format!("the library has panicked: {}", said.as_deref().unwrap_or("it did not say why")));
-            // What a panic carries might panic when it is dropped.
+            // The drop of a panic's payload could panic again, so the payload is leaked.
             std::mem::forget(payload);
             PANIC
         }

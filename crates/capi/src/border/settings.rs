@@ -1,4 +1,4 @@
-//! Settings of a stream.
+//! The settings of a stream.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ops::RangeInclusive;
@@ -14,7 +14,7 @@ use super::text::read;
 use super::token::token;
 use crate::line::{Kind, Line, Node};
 
-/// Threads, and simultaneous calls.
+/// The range of the number of threads, and of simultaneous calls.
 const THREADS: RangeInclusive<i64> = 1..=1 << 16;
 const ITEMS: RangeInclusive<i64> = 1..=1 << 31;
 
@@ -37,14 +37,18 @@ fn set(line: &mut Line, setting: c_int, value: i64) -> Result<(), Refusal> {
             let replicas = number("ANABRANCH_REPLICAS", value, THREADS)?;
             match line.nodes.last_mut() {
                 Some(Node { kind: Kind::Parallel, replicas: of, .. }) => *of = Some(replicas),
-                _ => return invalid("ANABRANCH_REPLICAS follows a parallel stage: only those have replicas"),
+                _ => {
+                    return invalid(
+                        "ANABRANCH_REPLICAS is for a parallel stage, and the last stage is not parallel",
+                    );
+                }
             }
         }
         4 => settings.spin = switch("ANABRANCH_SPIN")?,
         5 => settings.inline = switch("ANABRANCH_INLINE")?,
         6 => settings.reports = switch("ANABRANCH_REPORT")?,
         7 => settings.traces = switch("ANABRANCH_TRACE")?,
-        _ => return invalid(format!("there are the settings 0 to 7, and no {setting}")),
+        _ => return invalid(format!("there is no setting {setting}: the settings are 0 to 7")),
     }
     Ok(())
 }
@@ -55,26 +59,27 @@ fn set(line: &mut Line, setting: c_int, value: i64) -> Result<(), Refusal> {
 /// `stream` is null or a stream that was not freed, and no other thread uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_set(stream: *mut Handle, setting: c_int, value: i64) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees it.
     status(|| set(unsafe { handle(stream) }?.line()?, setting, value))
 }
 
 /// See `anabranch.h`.
 ///
 /// # Safety
-/// `stream` is null or a stream that was not freed, and no other thread uses it; `text` is null or ends with a zero.
+/// `stream` is null or a stream that was not freed, and no other thread uses it; `text` is null or ends with
+/// a zero.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_name(stream: *mut Handle, what: c_int, text: *const c_char) -> c_int {
     status(|| {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         let line = unsafe { handle(stream) }?.line()?;
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         let Some(text) = (unsafe { read(text) }) else { return invalid("the name is NULL") };
         match (what, line.nodes.last_mut()) {
             (0, _) => line.settings.title = Some(text),
             (1, Some(node)) => node.name = Some(text),
             (1, None) => line.settings.source = Some(text),
-            _ => return invalid(format!("there are the names 0 and 1, and no {what}")),
+            _ => return invalid(format!("there is no name {what}: the names are 0 and 1")),
         }
         Ok(())
     })
@@ -87,7 +92,7 @@ pub unsafe extern "C" fn anabranch_name(stream: *mut Handle, what: c_int, text: 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_unordered(stream: *mut Handle) -> c_int {
     status(|| {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         let line = unsafe { handle(stream) }?.line()?;
         line.settings.unordered_from.get_or_insert(line.nodes.len());
         Ok(())
@@ -97,11 +102,12 @@ pub unsafe extern "C" fn anabranch_unordered(stream: *mut Handle) -> c_int {
 /// See `anabranch.h`.
 ///
 /// # Safety
-/// `stream` is null or a stream that was not freed, and no other thread uses it; `destroy` is fit for its errors.
+/// `stream` is null or a stream that was not freed, and no other thread uses it; `destroy` is fit for its
+/// errors.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_errors(stream: *mut Handle, destroy: Option<Destroy>) -> c_int {
     status(|| {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         unsafe { handle(stream) }?.line()?.settings.error = destroy;
         Ok(())
     })
@@ -110,8 +116,8 @@ pub unsafe extern "C" fn anabranch_errors(stream: *mut Handle, destroy: Option<D
 /// See `anabranch.h`.
 ///
 /// # Safety
-/// `stream` is null or a stream that was not freed, and no other thread uses it; the functions are fit for the context
-/// and for what the source gives.
+/// `stream` is null or a stream that was not freed, and no other thread uses it; the functions are fit for
+/// the context and for what the source gives.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_window_bytes(
     stream: *mut Handle,
@@ -122,7 +128,7 @@ pub unsafe extern "C" fn anabranch_window_bytes(
 ) -> c_int {
     let context = Owned::new(context, release);
     status(|| {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         let line = unsafe { handle(stream) }?.line()?;
         let Some(weigh) = weigh else { return invalid("the function that weighs items is NULL") };
         if bytes == 0 {
@@ -136,7 +142,8 @@ pub unsafe extern "C" fn anabranch_window_bytes(
 /// See `anabranch.h`.
 ///
 /// # Safety
-/// `stream` is null or a stream that was not freed, and no other thread uses it; the functions are fit for the context.
+/// `stream` is null or a stream that was not freed, and no other thread uses it; the functions are fit for
+/// the context.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_on_progress(
     stream: *mut Handle,
@@ -146,7 +153,7 @@ pub unsafe extern "C" fn anabranch_on_progress(
 ) -> c_int {
     let context = Owned::new(context, release);
     status(|| {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         let line = unsafe { handle(stream) }?.line()?;
         let Some(tell) = tell else { return invalid("the function for the progress is NULL") };
         line.settings.progress = Some(Mutex::new(Code::new(tell, context)));
@@ -157,13 +164,14 @@ pub unsafe extern "C" fn anabranch_on_progress(
 /// See `anabranch.h`.
 ///
 /// # Safety
-/// `stream` is null or a stream that was not freed, and no other thread uses it; `of` is null or a token that was not freed.
+/// `stream` is null or a stream that was not freed, and no other thread uses it; `of` is null or a token that
+/// was not freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_cancel_with(stream: *mut Handle, of: *mut CancelToken) -> c_int {
     status(|| {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         let line = unsafe { handle(stream) }?.line()?;
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         line.settings.tokens.push(unsafe { token(of) }?.clone());
         Ok(())
     })

@@ -1,4 +1,4 @@
-//! Describing a stream: its source and its stages.
+//! The functions that add a source and stages to a stream.
 
 use std::ffi::{c_int, c_void};
 
@@ -11,8 +11,8 @@ use crate::line::{Kind, Node};
 /// See `anabranch.h`.
 ///
 /// # Safety
-/// `stream` is null or a stream that was not freed, and no other thread uses it; the functions are fit for the context
-/// and for each other's items.
+/// `stream` is null or a stream that was not freed, and no other thread uses it; the functions are fit for
+/// the context and for each other's items.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_source(
     stream: *mut Handle,
@@ -21,15 +21,15 @@ pub unsafe extern "C" fn anabranch_source(
     release: Option<Destroy>,
     destroy: Option<Destroy>,
 ) -> c_int {
-    // Taken over first, so that it is released whatever comes.
+    // Taken over first, so that it is released even if the call fails.
     let context = Owned::new(context, release);
     status(|| {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         let handle = unsafe { handle(stream) }?;
         handle.line()?;
         let Some(next) = next else { return invalid("the source's function is NULL") };
         if handle.source.is_some() {
-            return invalid("the stream has a source: it can have one");
+            return invalid("the stream has a source already, and can have only one");
         }
         handle.source = Some(Source { code: Code::new(next, context), output: destroy });
         Ok(())
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn anabranch_map(
     destroy: Option<Destroy>,
 ) -> c_int {
     let context = Owned::new(context, release);
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees it.
     status(|| unsafe { add(stream, Kind::Parallel, call, context, destroy) })
 }
 
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn anabranch_serial(
     destroy: Option<Destroy>,
 ) -> c_int {
     let context = Owned::new(context, release);
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees it.
     status(|| unsafe { add(stream, Kind::Serial, call, context, destroy) })
 }
 
@@ -79,7 +79,7 @@ unsafe fn add(
     context: Owned,
     output: Option<Destroy>,
 ) -> Result<(), Refusal> {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees it.
     let line = unsafe { handle(stream) }?.line()?;
     let Some(call) = call else { return invalid("the stage's function is NULL") };
     let stage = Stage { code: Code::new(call, context), output, local: None };
@@ -90,8 +90,8 @@ unsafe fn add(
 /// See `anabranch.h`.
 ///
 /// # Safety
-/// `stream` is null or a stream that was not freed, and no other thread uses it; several threads may call `make` at once
-/// with the stage's context, and `destroy` is fit for what it gives.
+/// `stream` is null or a stream that was not freed, and no other thread uses it; several threads may call
+/// `make` at once with the stage's context, and `destroy` is fit for what it gives.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_state(
     stream: *mut Handle,
@@ -99,15 +99,15 @@ pub unsafe extern "C" fn anabranch_state(
     destroy: Option<Destroy>,
 ) -> c_int {
     status(|| {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         let line = unsafe { handle(stream) }?.line()?;
-        let Some(make) = make else { return invalid("the function that makes states is NULL") };
+        let Some(make) = make else { return invalid("the function that creates states is NULL") };
         match line.nodes.last_mut() {
             Some(Node { kind: Kind::Parallel, stage, .. }) => {
                 stage.local = Some((make, destroy));
                 Ok(())
             }
-            _ => invalid("a state follows a parallel stage: a serial one keeps its state in its context"),
+            _ => invalid("the last stage is not parallel: a serial stage keeps its state in its context"),
         }
     })
 }

@@ -1,4 +1,4 @@
-//! Texts for C, and of C.
+//! Texts that pass between C and Rust.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
@@ -8,22 +8,22 @@ thread_local! {
     static LAST_ERROR: RefCell<CString> = RefCell::default();
 }
 
-/// Keeps what was wrong with this thread's call.
+/// Stores the message of this thread's last error.
 pub(super) fn note(what: &str) {
     LAST_ERROR.set(text(what));
 }
 
-/// C's texts end at their first zero.
+/// The text for C. Zero bytes become spaces, because a text of C ends at its first zero.
 fn text(of: &str) -> CString {
     CString::new(of.replace('\0', " ")).unwrap_or_default()
 }
 
-/// Hands a text over to C.
+/// Hands a text over to C, which has to free it.
 pub(super) fn give(of: &str) -> *mut c_char {
     text(of).into_raw()
 }
 
-/// Reads a text of C's.
+/// Copies a text of C.
 ///
 /// # Safety
 /// `text` is null or a text that ends with a zero.
@@ -31,7 +31,7 @@ pub(super) unsafe fn read(text: *const c_char) -> Option<String> {
     if text.is_null() {
         return None;
     }
-    // SAFETY: the caller says that it ends with a zero.
+    // SAFETY: the caller guarantees that it ends with a zero.
     Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }
 
@@ -76,7 +76,7 @@ pub extern "C" fn anabranch_default_workers() -> usize {
     std::panic::catch_unwind(anabranch::default_workers).unwrap_or(1)
 }
 
-/// Hands nothing over.
+/// The pointer for no text.
 pub(super) fn none() -> *mut c_char {
     ptr::null_mut()
 }

@@ -1,4 +1,4 @@
-//! Tokens: stopping streams from outside.
+//! Tokens, which stop streams from outside.
 
 use std::ffi::c_int;
 use std::ptr;
@@ -12,7 +12,7 @@ use super::outcome::{Refusal, invalid, status, value};
 /// # Safety
 /// `token` is null or a token that was not freed.
 pub(super) unsafe fn token<'t>(token: *const CancelToken) -> Result<&'t CancelToken, Refusal> {
-    // SAFETY: the caller says that it is null or a token, and tokens are shared by any number of threads.
+    // SAFETY: the caller guarantees that it is null or a token, and any number of threads may share a token.
     match unsafe { token.as_ref() } {
         Some(token) => Ok(token),
         None => invalid("the token is NULL"),
@@ -33,7 +33,8 @@ pub extern "C" fn anabranch_token_new() -> *mut CancelToken {
 pub unsafe extern "C" fn anabranch_token_free(token: *mut CancelToken) {
     if !token.is_null() {
         status(|| {
-            // SAFETY: it is from `anabranch_token_new`, and this is the only time that it is freed. Streams have clones.
+            // SAFETY: it is from `anabranch_token_new`, and this is the only time that it is freed. Streams
+            // have clones.
             drop(unsafe { Box::from_raw(token) });
             Ok(())
         });
@@ -47,7 +48,7 @@ pub unsafe extern "C" fn anabranch_token_free(token: *mut CancelToken) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_token_cancel(of: *mut CancelToken) {
     status(|| {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         unsafe { token(of) }?.cancel();
         Ok(())
     });
@@ -60,7 +61,7 @@ pub unsafe extern "C" fn anabranch_token_cancel(of: *mut CancelToken) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_token_drain(of: *mut CancelToken) {
     status(|| {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         unsafe { token(of) }?.drain();
         Ok(())
     });
@@ -77,11 +78,11 @@ pub unsafe extern "C" fn anabranch_token_stopped(
     dropped: *mut u64,
 ) -> c_int {
     value(0, || {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         let Some(stopped) = unsafe { token(of) }?.stopped() else { return Ok(0) };
         for (place, count) in [(delivered, stopped.delivered), (dropped, stopped.dropped)] {
             if !place.is_null() {
-                // SAFETY: the caller says that it may be written.
+                // SAFETY: the caller guarantees that it may be written.
                 unsafe { place.write(count) }
             }
         }

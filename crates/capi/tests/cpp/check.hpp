@@ -1,4 +1,4 @@
-// A few lines to write tests with: no library is needed for them.
+// The few functions that the tests need, so that they need no test library.
 #pragma once
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// The contract, from C++: random pipelines against the plain loop, and each promise by itself.
+// The contract, checked from C++: random pipelines are compared with the plain loop, and each promise has tests.
 #include "anabranch.hpp"
 #include "check.hpp"
 
@@ -319,7 +319,7 @@ CASE(results_reach_the_end_while_the_source_waits) {
     started.finish();
 }
 
-// ---- What the builder takes and gives ----
+// ---- The types of the builder ----
 
 CASE(sources_take_ranges_of_every_kind) {
     std::vector<std::string> words{"never", "odd", "or", "even"};

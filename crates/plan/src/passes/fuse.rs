@@ -57,7 +57,7 @@ fn fuse_before(plan: &Plan, at: usize, machine: &Machine) -> Option<(Plan, Note)
     }
     let fused = fused(plan, at);
     let why = if is_alone(plan) {
-        "one worker has nobody to hand items to".to_owned()
+        "with one worker there is no other to hand items to".to_owned()
     } else {
         let cost = known_cost(&both).filter(|cost| *cost <= FUSE_NS as f64)?;
         if time(&fused, machine)? > time(plan, machine)? * (1.0 + 1e-9) {

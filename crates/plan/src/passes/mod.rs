@@ -74,8 +74,8 @@ impl fmt::Display for Pass {
     }
 }
 
-/// What a pass did to a plan, and why. Its [`Display`](fmt::Display) prints `pass: text`, and with the
-/// feature `json` `serde` can write it.
+/// One change that a pass has made to a plan, and the reason. Its [`Display`](fmt::Display) prints `pass:
+/// text`. With the feature `json`, it implements `serde::Serialize`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "json", derive(serde::Serialize))]
 #[non_exhaustive]

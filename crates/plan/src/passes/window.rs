@@ -54,7 +54,7 @@ pub fn choose_window(plan: &mut Plan, machine: &Machine, most: Option<usize>) ->
         let first = plan.nodes.iter().find(|node| node.domain == domain).map_or(NodeId(0), |node| node.id);
         set(plan, domain, window);
         let why = match window < needed {
-            true => "more would help and is not allowed".to_owned(),
+            true => "more would help, but is not allowed".to_owned(),
             false => why,
         };
         let text =

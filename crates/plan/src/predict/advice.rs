@@ -1,4 +1,4 @@
-//! What limits a plan and what to do about it, in words.
+//! Sentences that say what limits a plan, and what to do about it.
 
 use super::bounds::{Bound, Bounds};
 use super::{Demands, Limit, Machine, Prediction};
@@ -42,7 +42,7 @@ fn serial(plan: &Plan, demands: &Demands, bound: &Bound, prediction: &Prediction
     let who = name(plan, bound.node);
     let mut text = format!("{who} is serial and busy all the time, {} an item", span(bound.time));
     if let Some(enough) = prediction.enough_workers {
-        text += &format!(": more than {} bring nothing", count(enough, "worker"));
+        text += &format!(": more than {} gain nothing", count(enough, "worker"));
     }
     text += ". ";
     let processor = demands.processor[bound.node.0];
@@ -65,7 +65,7 @@ fn replicas(plan: &Plan, demands: &Demands, bound: &Bound) -> String {
     let replicas = unit.replicas.unwrap_or(1);
     let who = name(plan, bound.node);
     let calls = if replicas == 1 { "once at a time".to_owned() } else { format!("{replicas} times at once") };
-    format!("{who} may run {calls}, and does all the time. Give it more replicas, or make it cheaper.")
+    format!("{who} may run {calls}, and it always does. Give it more replicas, or make it cheaper.")
 }
 
 fn burst(plan: &Plan, demands: &Demands, bound: &Bound) -> String {
@@ -105,7 +105,7 @@ fn cores(plan: &Plan, demands: &Demands, machine: &Machine, bound: &Bound) -> St
         n => format!("All {n} cores are"),
     };
     format!(
-        "{all} busy, {} of the time with {}. Make that cheaper, or use more cores; more workers bring nothing.",
+        "{all} busy, {} of the time with {}. Make that cheaper, or use more cores; more workers gain nothing.",
         percent(share),
         name(plan, bound.node),
     )
@@ -135,16 +135,16 @@ fn workers(
     }
     text += ". ";
     text += &match prediction.enough_workers {
-        None => "Each worker more helps.".to_owned(),
-        Some(enough) if enough > prediction.workers => format!("More help, up to {enough}."),
-        Some(_) if prediction.workers == 1 => "More would cost as much as they bring.".to_owned(),
-        Some(_) => "More bring nothing.".to_owned(),
+        None => "Every further worker helps.".to_owned(),
+        Some(enough) if enough > prediction.workers => format!("More workers help, up to {enough}."),
+        Some(_) if prediction.workers == 1 => "More workers would cost as much as they gain.".to_owned(),
+        Some(_) => "More workers gain nothing.".to_owned(),
     };
     if !waits
         && machine.cores == usize::MAX
         && prediction.enough_workers.is_none_or(|n| n > prediction.workers)
     {
-        text += " Each needs a core.";
+        text += " Each worker needs a core.";
     }
     text
 }

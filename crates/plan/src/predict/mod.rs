@@ -40,7 +40,7 @@ pub const MEETING: f64 = 0.055;
 /// unit may have no core. It comes from the same measurement, with four workers on two cores.
 pub const CROWDING: f64 = 0.3;
 
-/// What it costs to pass items. If the measured costs include it already, use [`Overhead::NONE`].
+/// The costs of passing items. If the measured costs of the nodes include them, use [`Overhead::NONE`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overhead {
     /// The thread time for an item and a lane in nanoseconds. Half of it belongs to the giving and half to
@@ -71,7 +71,7 @@ impl Overhead {
 pub struct Machine {
     /// How many processors the threads may use. At least 1.
     pub cores: usize,
-    /// What it costs to pass items on this machine.
+    /// The costs of passing items on this machine.
     pub overhead: Overhead,
 }
 
@@ -99,7 +99,7 @@ impl Default for Machine {
     }
 }
 
-/// What keeps a plan from being faster.
+/// The limit that keeps a plan from being faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "json", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
@@ -118,10 +118,11 @@ pub enum Limit {
     Workers,
 }
 
-/// What a plan should achieve with a number of workers. Its [`Display`](fmt::Display) prints a line of
-/// numbers, and [`advice`](Prediction::advice) says what limits it and what to do about that.
+/// The predicted throughput and latency of a plan with a number of workers. Its [`Display`](fmt::Display)
+/// prints a line of numbers, and [`advice`](Prediction::advice) says what limits the plan and what to do
+/// about it.
 ///
-/// With the feature `json`, `serde` can write it, with its fields by their names.
+/// With the feature `json`, it implements `serde::Serialize`.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "json", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -143,7 +144,7 @@ pub struct Prediction {
     /// How many times as fast as the sequential loop, which is what one worker runs. It is below 1 if handing
     /// items over costs more than sharing the work saves.
     pub speedup: f64,
-    /// What keeps the plan from being faster.
+    /// The limit that keeps the plan from being faster.
     pub limit: Limit,
     /// The node that limits: the one that costs most in the limiting unit or domain, or of all nodes if the
     /// workers or cores limit.
@@ -198,7 +199,7 @@ pub enum PredictError {
     #[error("a prediction is for 1 worker or more, not 0")]
     NoWorkers,
     /// No number of workers was given.
-    #[error("a curve needs 1 number of workers or more")]
+    #[error("a curve needs at least 1 number of workers")]
     NoPoints,
     /// The machine has 0 cores.
     #[error("a prediction is for 1 core or more, not 0")]
@@ -231,7 +232,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// As [`predict_on`](Plan::predict_on).
+    /// The same as for [`predict_on`](Plan::predict_on).
     pub fn predict(&self, workers: usize) -> Result<Prediction, PredictError> {
         self.predict_on(&Machine::ample(), workers)
     }
@@ -273,7 +274,8 @@ impl Plan {
     /// # What the model leaves out
     ///
     /// - Costs are means. If one item in 16 costs eight times the mean, a simulation took up to 14 % longer
-    ///   (`tests/integration/simulation.rs`), and even longer with a narrow window, where such items wait for each other.
+    ///   (`tests/integration/simulation.rs`), and even longer with a narrow window, where such items wait for
+    ///   each other.
     /// - Items without any work pass faster than [`LANE_NS`] says: with two workers 8.6 ns an item were
     ///   measured, where 13 ns are predicted.
     /// - A window by weight, more threads than cores, memory bandwidth, and the start and the end of a run
@@ -322,7 +324,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// As [`predict_on`](Plan::predict_on), or if `workers` is empty.
+    /// The same as for [`predict_on`](Plan::predict_on), or if `workers` is empty.
     pub fn predict_range(&self, workers: impl IntoIterator<Item = usize>) -> Result<Curve, PredictError> {
         self.predict_range_on(&Machine::ample(), workers)
     }
@@ -345,7 +347,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// As [`predict_on`](Plan::predict_on), or if `workers` is empty.
+    /// The same as for [`predict_on`](Plan::predict_on), or if `workers` is empty.
     pub fn predict_range_on(
         &self,
         machine: &Machine,

@@ -1,4 +1,4 @@
-//! The Graphviz drawing, whole, so that a change of it is looked at.
+//! The complete Graphviz drawing, so that every change of it is reviewed.
 
 use anabranch_plan::{Domain, ItemType, Node, Plan, Settings, State};
 

@@ -1,4 +1,4 @@
-//! What a person sees of a plan. The texts are whole, so that a change of the layout is looked at.
+//! The texts of plans. They are complete, so that every change of the layout is reviewed.
 
 use anabranch_plan::{
     Burst, Domain, Executor, ItemType, Node, NodeId, Plan, Schedule, Settings, State, Wait,

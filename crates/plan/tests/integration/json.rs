@@ -1,4 +1,4 @@
-//! Plans survive being saved; and no plan, valid or not, makes a printer panic.
+//! A plan that is saved and read again is the same plan. No plan, valid or not, makes a printer panic.
 
 use anabranch_plan::{
     Burst, Domain, Edge, EdgeKind, Executor, ItemType, JsonError, Machine, Node, NodeId, Passes, Placement,

@@ -1,4 +1,4 @@
-//! What this crate promises, checked from outside: all tests are one program, which is linked once.
+//! Tests of the promises of this crate, from outside. They are one program, so they are linked once.
 
 mod dot;
 mod explain;

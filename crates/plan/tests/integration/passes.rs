@@ -1,4 +1,4 @@
-//! The passes: what they do and leave, and that they change nothing but time.
+//! The passes: what they change, what they leave alone, and that they change only the time of a run.
 
 use anabranch_plan::passes::{choose_burst, choose_replicas, choose_window, fuse_serial_neighbours};
 use anabranch_plan::{
@@ -70,13 +70,14 @@ fn one_worker_fuses_whatever_is_serial_and_needs_no_costs() {
     assert_eq!(units(&plan), [0, 0, 0, 1, 2]);
     assert_eq!(
         texts(&notes)[1],
-        "fuse: `read`, `a` and `b` run as one: all are serial, and one worker has nobody to hand items to"
+        "fuse: `read`, `a` and `b` run as one: all are serial, and with one worker there is no other to hand items to"
     );
 }
 
 #[test]
 fn serial_neighbours_stay_apart_where_that_pays() {
-    // Together they would be the bottleneck; domains, threads of their own and branches keep apart.
+    // Units are not fused if together they would be the bottleneck, in different domains, with threads of
+    // their own, or at branches.
     let mut slow = line(8, 64, [Node::source("a").cost(500), Node::sink("b").cost(500)]);
     assert!(fuse_serial_neighbours(&mut slow, &Machine::new(8)).is_empty());
     let mut domains = Plan::new(Settings::new(2, 8));
@@ -149,7 +150,7 @@ fn windows_become_as_narrow_as_the_items_allow() {
     fine.nodes[1].cost = Some(20);
     assert!(choose_window(&mut fine, &Machine::new(4), None).is_empty());
     let notes = choose_window(&mut fine, &Machine::new(4), Some(1_000));
-    assert!(notes[0].text.ends_with("not 320: more would help and is not allowed"), "{}", notes[0]);
+    assert!(notes[0].text.ends_with("not 320: more would help, but is not allowed"), "{}", notes[0]);
     choose_window(&mut fine, &Machine::new(4), Some(usize::MAX));
     assert_eq!(fine.domains[0].window, 4_096);
 }
@@ -163,7 +164,7 @@ fn items_that_wait_get_the_window_that_littles_law_asks_for() {
     ];
     let mut plan = line(2_000, 64, nodes);
     let notes = choose_window(&mut plan, &Machine::new(4), Some(usize::MAX));
-    // 16 a worker are more than twice the 1,000 that are under way.
+    // 16 items for each worker are more than twice the 1,000 items in flight.
     assert_eq!(plan.domains[0].window, 32_000);
     assert!(notes[0].text.ends_with("16 a worker keep all of them busy"));
     assert!(plan.predict(2_000).unwrap().per_item <= 10_100.0);
@@ -280,7 +281,7 @@ fn any_line() -> impl Strategy<Value = Plan> {
     )
 }
 
-/// The plan without what passes may change.
+/// The plan without the parts that passes may change.
 fn meaning(plan: &Plan) -> Plan {
     let mut plan = plan.clone();
     plan.settings.window = 0;

@@ -1,5 +1,5 @@
-//! The cost model: equal to what one computes by hand, within its bounds, near what was measured, and right
-//! about what limits.
+//! The cost model: it equals computations by hand, stays within its bounds, is near to measurements, and
+//! names the right limit.
 
 use anabranch_plan::{
     Burst, Domain, EdgeKind, ItemType, Limit, Machine, Measured, Node, NodeId, Overhead, Overlay, Plan,
@@ -89,7 +89,7 @@ fn waiting_takes_a_worker_and_no_core() {
     assert_eq!(on(64).enough_workers, Some(364)); // 2,001 µs over 5.5 µs of a core
     near(on(1_000).per_item, 11_000.0 / 2.0);
     assert_eq!(on(1_000).limit, Limit::Cores);
-    // Falling asleep and waking up are work, where they are counted.
+    // Falling asleep and waking up use a processor, if the overhead counts them.
     let waking = Machine::new(2).overhead(Overhead { wake: 9_000.0, ..Overhead::NONE });
     near(plan.predict_on(&waking, 1_000).unwrap().per_item, 20_000.0 / 2.0);
     let shorter = line(16, [Node::source("timer").cost(6_000).waits(5_000), Node::sink("tick").cost(4_000)]);
@@ -171,10 +171,11 @@ fn rates_change_how_often_the_rest_is_visited() {
     let many = plan.predict_on(&ideal(64), 64).unwrap();
     near(many.per_item, 3_000.0);
     assert_eq!(many.bottleneck, NodeId(3));
-    // A dropped item's slot is passed on all the same: 10 of the last lane, of which the sink has half.
+    // The slot of a dropped item is passed on too. So the last lane passes 10 slots, and the sink has half of
+    // their cost.
     let machine = Machine::new(64).overhead(Overhead { lane: 100.0, ..Overhead::NONE });
     near(plan.predict_on(&machine, 64).unwrap().per_item, 3_500.0);
-    // Little's law counts a domain's own items: 10 of a file.
+    // Little's law counts the items of the domain itself: 10 for each file.
     near(many.latency, (4_096.0 + 409.6) * 3_000.0);
 }
 
@@ -231,12 +232,12 @@ fn one_core_is_named_and_not_the_handing_over() {
     assert_eq!(
         on_one.advice,
         "The core is busy, 83 % of the time with `encode`. Make that cheaper, or use more cores; more workers \
-         bring nothing."
+         gain nothing."
     );
 }
 
-/// What the executor took with two workers on two cores (`bench/README.md`): nanoseconds an item of the plain
-/// loop, how many lanes there are, and nanoseconds an item.
+/// Measurements with two workers on two cores (`bench/README.md`): nanoseconds an item of the plain loop, the
+/// number of lanes, and nanoseconds an item of the executor.
 const MEASURED: [(f64, usize, f64); 5] =
     [(55.5, 2, 43.8), (102.4, 2, 65.0), (1_014.3, 2, 524.5), (10_058.3, 2, 5_190.3), (1_014.3, 4, 556.1)];
 
@@ -265,8 +266,8 @@ fn predictions_are_within_a_tenth_of_what_was_measured() {
 
 #[test]
 fn stages_that_sleep_and_serial_ones_between_are_within_a_tenth_too() {
-    // The same table: sleeps of 2.08 ms on 16 workers, 7,626 items a second; a serial stage of 10 µs between two
-    // parallel ones of 5 µs on two workers, 10.83 µs an item.
+    // The same table: sleeps of 2.08 ms on 16 workers, 7,626 items a second; a serial stage of 10 µs between
+    // two parallel ones of 5 µs on two workers, 10.83 µs an item.
     let sleeps = line(
         16,
         [
@@ -294,7 +295,7 @@ fn stages_that_sleep_and_serial_ones_between_are_within_a_tenth_too() {
     }
 }
 
-/// A pipeline of ten stages, of which every other is parallel, with one planted bottleneck.
+/// A pipeline of ten stages, every other one of them parallel, with one planted bottleneck.
 fn planted(at: usize) -> (Plan, Limit, usize) {
     let costs: [u64; 10] = [800, 40_000, 700, 30_000, 900, 55_000, 600, 25_000, 1_000, 750];
     let nodes = costs.iter().enumerate().map(|(id, &cost)| match id {
@@ -306,12 +307,12 @@ fn planted(at: usize) -> (Plan, Limit, usize) {
     let mut plan = line(64, nodes);
     let cost = |plan: &mut Plan, id: usize, cost: u64| plan.nodes[id].cost = Some(cost);
     let (limit, id) = match at {
-        // A serial stage, the source and the sink among them, that is dear: by much, and by little.
+        // A serial stage, the source or the sink costs much more or a little more than the others.
         0..6 => (Limit::Serial, [0, 2, 4, 6, 8, 9][at]),
         6..12 => (Limit::Serial, [0, 2, 4, 6, 8, 9][at - 6]),
-        // A parallel stage that few may be in.
+        // A parallel stage has few replicas.
         12..16 => (Limit::Replicas, [1, 3, 5, 7][at - 12]),
-        // The work itself, most of it in one stage.
+        // The work itself is the limit, and most of it is in one stage.
         16..19 => (Limit::Workers, [1, 3, 7][at - 16]),
         _ => (Limit::Window, 5),
     };
@@ -334,7 +335,7 @@ fn twenty_planted_bottlenecks_are_named() {
         let found = plan.predict(64).unwrap();
         assert_eq!((found.limit, found.bottleneck), (limit, NodeId(id)), "plan {at}: {}", found.advice);
         assert!(found.advice.contains(&format!("`{}`", plan.nodes[id].name)), "{}", found.advice);
-        // Who takes the bottleneck away gets a quicker plan.
+        // Without the bottleneck, the plan is faster.
         let mut mended = plan.clone();
         match limit {
             Limit::Window => mended.domains[0].window = 4_096,
@@ -364,11 +365,14 @@ fn a_line_of_numbers_and_one_of_words() {
         "111 k items/s, 9 µs an item with 4 workers: 4 times as fast as the sequential loop; an item is under \
          way for 216 µs"
     );
-    assert_eq!(four.advice, "All 4 workers are busy, 83 % of the time with `encode`. More help, up to 8.");
+    assert_eq!(
+        four.advice,
+        "All 4 workers are busy, 83 % of the time with `encode`. More workers help, up to 8."
+    );
     let eight = compressor().predict_on(&ideal(64), 8).unwrap();
     assert_eq!(
         eight.advice,
-        "`write` is serial and busy all the time, 5 µs an item: more than 8 workers bring nothing. Make it \
+        "`write` is serial and busy all the time, 5 µs an item: more than 8 workers gain nothing. Make it \
          cheaper, or move work from it into a parallel stage."
     );
 }

@@ -1,6 +1,6 @@
-//! Predictions and passes against a simulation: workers that take the next thing to do from the sink to the
-//! source, serial units one item at a time and in order, a window that the source waits for. Time is counted, not
-//! measured, so the outcome is the same on every machine.
+//! Compares predictions and passes with a simulation. Its workers look for work from the sink to the source,
+//! its serial units take one item at a time in order, and its source waits for room in the window. The time
+//! is simulated, so the outcome is the same on every machine.
 
 use anabranch_plan::{ItemType, Limit, Machine, Node, Overhead, Pass, Passes, Plan, Prediction, Settings};
 use std::cmp::Reverse;
@@ -38,12 +38,12 @@ struct Unit {
     parallel: bool,
     most: usize,
     running: usize,
-    /// Items that stand before it, and the next one if it is serial.
+    /// The items that wait before it, and the next index if it is serial.
     ready: BTreeSet<u64>,
     next: u64,
 }
 
-/// Nanoseconds an item of a plan that is a line of one domain, after the stream has begun and before it ends.
+/// The nanoseconds that an item takes in a plan with one domain, measured in the middle of the stream.
 fn simulate(plan: &Plan, items: Items) -> f64 {
     const COUNT: u64 = 6_000;
     let (workers, window) = (plan.settings.workers, plan.domains[0].window as u64);
@@ -113,7 +113,7 @@ fn predicted(plan: &Plan) -> Prediction {
     plan.predict_on(&ideal(), plan.settings.workers).unwrap()
 }
 
-/// Twenty lines: of each kind of stage, with costs that put the limit in turn everywhere.
+/// Twenty lines with all kinds of stages. Their costs put the limit at each place in turn.
 fn lines() -> Vec<Plan> {
     let costs: [[u64; 5]; 10] = [
         [1_000, 30_000, 0, 0, 2_000],
@@ -142,14 +142,15 @@ fn lines() -> Vec<Plan> {
     costs.into_iter().flat_map(|costs| [line(3, costs), line(16, costs)]).collect()
 }
 
-// Bounds say nothing of how much items differ; only where they differ much does that show.
+// The bounds do not depend on how much the items differ. This matters only if they differ much.
 #[test]
 fn predictions_are_within_a_tenth_of_the_simulation_and_a_fifth_for_skewed_items() {
     for items in [Items::Even, Items::Uneven, Items::Skewed] {
         for (at, plan) in lines().into_iter().enumerate() {
             let (predicted, simulated) = (predicted(&plan), simulate(&plan, items));
             let off = simulated / predicted.per_item - 1.0;
-            // Where a serial stage and the workers limit alike, the worker that it needs is often elsewhere.
+            // If a serial stage and the workers limit about equally, the stage often has to wait for a
+            // worker.
             let serial =
                 plan.nodes.iter().filter(|node| !node.role.is_parallel()).filter_map(|node| node.cost);
             let meet = predicted.limit == Limit::Workers

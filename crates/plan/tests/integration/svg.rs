@@ -1,4 +1,5 @@
-//! The pictures: well-formed whatever is in them, and whole, so that a change of them is looked at.
+//! The pictures: they are well-formed for any content, and complete here, so that every change of them is
+//! reviewed.
 
 use anabranch_plan::{
     Burst, Domain, EdgeKind, ItemType, Machine, Measured, Node, NodeId, Overlay, Plan, Settings, State,
@@ -40,11 +41,11 @@ fn measured() -> Overlay {
         .per_item(85_300.0)
 }
 
-/// An element: its name and its attributes as they stand.
+/// An element: its name, and the text of its attributes.
 type Element = (String, Vec<(String, String)>);
 
-/// Reads XML as strictly as a viewer would, for the part of it that the pictures use. Gives the elements in their
-/// order, and the texts between tags.
+/// Parses XML as strictly as a viewer does, for the part of XML that the pictures use. Returns the elements
+/// in their order, and the texts between tags.
 fn parse(svg: &str) -> Result<(Vec<Element>, Vec<String>), String> {
     let (mut elements, mut texts, mut open) = (Vec::new(), Vec::new(), Vec::new());
     let mut rest = svg;

@@ -1,4 +1,4 @@
-//! Each rule of `Plan::validate`, broken alone: the message is what a person would see.
+//! Breaks each rule of `Plan::validate` alone, and checks the message.
 
 use anabranch_plan::{
     Burst, Domain, EdgeKind, ItemType, Node, NodeId, Placement, Plan, Rate, Role, Settings, State,
@@ -21,7 +21,7 @@ fn broken(change: impl FnOnce(&mut Plan)) -> String {
     plan.validate().expect_err("valid").to_string()
 }
 
-/// Makes a test of each line: the rule's name, how to break it, and what is then said.
+/// Makes a test of each line: the name of the rule, how it is broken, and the message.
 macro_rules! rules {
     ($($name:ident: |$plan:ident| $change:expr => $message:literal;)*) => {
         $(#[test]

@@ -1,5 +1,7 @@
 //! Lanes that are read in the order of arrival: the writers tell the reader which index came next.
 
+use std::collections::VecDeque;
+
 use super::cell::{Cell, Stop};
 use super::domain::{Domain, Exit};
 use super::slots::Slots;
@@ -25,9 +27,9 @@ pub(super) struct Arrivals {
 impl Arrivals {
     fn new(window: usize) -> Self {
         Self {
-            entries: Ring::new(window, |_| AtomicU64::new(0)),
-            tail: Padded(AtomicU64::new(0)),
-            head: Padded(AtomicU64::new(0)),
+            entries: Ring::new(window, || AtomicU64::new(0)),
+            tail: Padded::new(AtomicU64::new(0)),
+            head: Padded::new(AtomicU64::new(0)),
             is_complete: AtomicBool::new(false),
         }
     }
@@ -63,20 +65,20 @@ impl<T> Arrived<T> {
         &self.domain
     }
 
-    /// Creates the last port of the domain, which reads the lane and gives indices back. It replaces the exit.
+    /// Creates the last port of the domain, which reads the lane and gives indices back. It replaces the
+    /// exit.
     ///
     /// # Panics
     /// If the exit belongs to another domain, or has given indices back.
     pub fn sink(self, exit: Exit) -> ArrivalSink<T> {
         assert!(Arc::ptr_eq(exit.domain(), &self.domain), "a lane needs the exit of its own domain");
         assert_eq!(self.domain.released(), 0, "the exit must not have given indices back");
-        let capacity = (self.domain.window() as usize).next_power_of_two();
         ArrivalSink {
             domain: self.domain,
             slots: self.slots,
             arrivals: self.arrivals,
             head: 0,
-            gone: vec![false; capacity].into_boxed_slice(),
+            gone: VecDeque::new(),
             floor: 0,
             taken: None,
             end: None,
@@ -93,8 +95,8 @@ pub struct ArrivalSink<T> {
     arrivals: Arc<Arrivals>,
     /// Every entry below this position was read.
     head: u64,
-    /// Whether an index at or above `floor` is done. The position is the index modulo the capacity.
-    gone: Box<[bool]>,
+    /// Whether an index is done, for each from `floor` on to the highest that is.
+    gone: VecDeque<bool>,
     /// Every index below this one was given back.
     floor: u64,
     /// The index whose cell was taken and not yet given back.
@@ -168,10 +170,14 @@ impl<T> ArrivalSink<T> {
     #[inline]
     pub fn release(&mut self) {
         let Some(index) = self.taken.take() else { return };
-        let mask = self.gone.len() - 1;
-        self.gone[index as usize & mask] = true;
+        let place = (index - self.floor) as usize;
+        if place >= self.gone.len() {
+            self.gone.resize(place + 1, false);
+        }
+        self.gone[place] = true;
         let before = self.floor;
-        while std::mem::take(&mut self.gone[self.floor as usize & mask]) {
+        while self.gone.front() == Some(&true) {
+            self.gone.pop_front();
             self.floor += 1;
         }
         if self.floor != before {

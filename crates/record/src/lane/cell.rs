@@ -1,6 +1,6 @@
 //! The content of a lane's slot.
 
-/// What became of one index of the domain.
+/// The content of a slot: the result for one index of the domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cell<T> {
     /// A value, or a batch of values if the lane carries batches.

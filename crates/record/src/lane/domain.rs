@@ -38,9 +38,9 @@ impl Domain {
         let domain = Arc::new(Self {
             id,
             window: window as u64,
-            made: Padded(AtomicU64::new(0)),
-            released: Padded(AtomicU64::new(0)),
-            stop: Padded(AtomicU64::new(u64::MAX)),
+            made: Padded::new(AtomicU64::new(0)),
+            released: Padded::new(AtomicU64::new(0)),
+            stop: Padded::new(AtomicU64::new(u64::MAX)),
         });
         let indices = Indices { domain: Arc::clone(&domain), next: 0, limit: 0, turn: Turn::closed(id) };
         (indices, Exit { domain, next: 0 })

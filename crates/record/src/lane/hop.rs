@@ -28,6 +28,11 @@ pub struct Hop<T, U> {
 /// that takes 2^64 hops.
 static HOPS: StdAtomicU64 = StdAtomicU64::new(0);
 
+/// The number of a new hop.
+pub(super) fn new_id() -> u64 {
+    HOPS.fetch_add(1, Ordering::Relaxed)
+}
+
 impl<T, U> Hop<T, U> {
     pub(super) fn new(
         domain: Arc<Domain>,
@@ -35,7 +40,7 @@ impl<T, U> Hop<T, U> {
         output: Arc<Slots<U>>,
         arrivals: Option<Arc<Arrivals>>,
     ) -> Self {
-        Self { domain, input, output, arrivals, id: HOPS.fetch_add(1, Ordering::Relaxed) }
+        Self { domain, input, output, arrivals, id: new_id() }
     }
 
     /// The domain of this hop.
@@ -46,43 +51,21 @@ impl<T, U> Hop<T, U> {
     /// How many cells are committed and not yet claimed. Other threads may change the number at any moment.
     #[inline]
     pub fn ready(&self) -> u64 {
-        let commit = self.input.commit.load(Ordering::Acquire);
-        commit.saturating_sub(self.input.claim.load(Ordering::Relaxed))
+        self.input.unclaimed()
     }
 
     /// How many cells were claimed.
     #[inline]
     pub fn claimed(&self) -> u64 {
-        self.input.claim.load(Ordering::Relaxed)
+        self.input.claimed()
     }
 
     /// Claims the first of the cells that are ready, at most `most` of them. Returns `None` if there is none,
     /// or if `most` is 0.
     #[inline]
     pub fn claim(&self, most: u64) -> Option<Claim<'_, T, U>> {
-        let mut first = self.input.claim.load(Ordering::Relaxed);
-        loop {
-            let order =
-                if cfg!(mutant = "claim_without_acquire") { Ordering::Relaxed } else { Ordering::Acquire };
-            let commit = self.input.commit.load(order);
-            // The claim counter may have been read after a newer commit than `commit`, and so be above it.
-            if first >= commit || most == 0 {
-                return None;
-            }
-            let end = commit.min(first.saturating_add(most));
-            #[cfg(mutant = "claim_by_a_store")]
-            {
-                self.input.claim.store(end, Ordering::Relaxed);
-                return Some(Claim { hop: self, put: first, taken: first, end, not_send: PhantomData });
-            }
-            #[cfg(not(mutant = "claim_by_a_store"))]
-            match self.input.claim.compare_exchange_weak(first, end, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => {
-                    return Some(Claim { hop: self, put: first, taken: first, end, not_send: PhantomData });
-                }
-                Err(now) => first = now,
-            }
-        }
+        let (first, end) = self.input.claim_up_to(most)?;
+        Some(Claim { hop: self, put: first, taken: first, end, not_send: PhantomData })
     }
 
     /// Takes the first cell that is ready, together with a permit to put its result.
@@ -113,29 +96,25 @@ impl<T, U> Hop<T, U> {
     /// The caller has claimed `index` and has not put it before.
     #[inline]
     unsafe fn put_at(&self, index: u64, cell: Cell<U>) {
-        #[cfg(not(mutant = "relaxed_stamp"))]
-        let order = Ordering::Release;
-        #[cfg(mutant = "relaxed_stamp")]
-        let order = Ordering::Relaxed;
         // SAFETY: a thread that holds an index on the reading side of a hop also holds it on the writing
         // side, and the caller puts it once. The cell of the slot's previous index was taken, as
         // `Turn` says. The commit and the claim of this index order that before this write.
-        unsafe { self.output.write(index, cell, order) };
+        unsafe { self.output.put(index, cell) };
         if let Some(arrivals) = &self.arrivals {
             arrivals.arrive(index);
         }
     }
 }
 
-/// Permission to put the result of one cell that was [dealt](Hop::deal).
+/// Permission to put the result of one cell that was [dealt](Hop::deal), or taken from a [`Deal`](super::Deal).
 ///
 /// If the permit is dropped instead, its index is never put. That is allowed only if the stream has stopped
 /// at a lower index.
 #[derive(Debug)]
 #[must_use = "an index that is never put blocks all later ones"]
 pub struct PutPermit {
-    index: u64,
-    hop: u64,
+    pub(super) index: u64,
+    pub(super) hop: u64,
 }
 
 impl PutPermit {

@@ -12,6 +12,7 @@
 //! | [`Indices`] | creates indices, while the window has room | one thread at a time (`&mut`) |
 //! | [`Writer`] | stores cells in a lane, in index order | one thread at a time |
 //! | [`Hop`] | carries cells through a parallel stage, in claimed ranges | any number of threads (`&`) |
+//! | [`Dealer`], [`Putter`] | the two halves of a hop: one claims cells, the other puts their results | any number of threads (`&`) |
 //! | [`Reader`] | takes cells out of a lane, in index order | one thread at a time |
 //! | [`Exit`] | gives indices back to the port that creates them | one thread at a time |
 //! | [`ArrivalSink`] | takes cells in the order of arrival, and gives their indices back | one thread at a time |
@@ -50,6 +51,7 @@
 
 mod arrival;
 mod cell;
+mod dealer;
 mod domain;
 mod hop;
 mod serial;
@@ -58,6 +60,7 @@ mod turn;
 
 pub use arrival::{ArrivalSink, ArrivalWatch, Arrived};
 pub use cell::{Cell, Stop};
+pub use dealer::{Deal, Dealer, Outlet, Putter};
 pub use domain::{Domain, Exit, Indices, WINDOW_LIMIT};
 pub use hop::{Claim, Hop, PutPermit};
 pub use serial::{Committed, Reader, Stamped, Watch, Writer};

@@ -2,8 +2,9 @@
 
 use super::arrival::Arrived;
 use super::cell::Cell;
+use super::dealer::{Dealer, Outlet, halves};
 use super::domain::Domain;
-use super::hop::Hop;
+use super::hop::{Hop, new_id};
 use super::slots::Slots;
 use super::turn::Turn;
 use crate::sync::{Arc, Ordering};
@@ -85,6 +86,11 @@ impl<T> Committed<T> {
         (hop, lane)
     }
 
+    /// Creates the port of a parallel stage in two halves, for a thread that claims without knowing what the results are.
+    pub fn dealer(self) -> (Dealer<T>, Outlet) {
+        halves(self.domain, self.slots, new_id())
+    }
+
     /// Creates the port of a serial stage that reads the lane.
     pub fn reader(self) -> Reader<T> {
         Reader::new(self.domain.id, self.slots, Signal::Commit)
@@ -92,6 +98,10 @@ impl<T> Committed<T> {
 }
 
 impl<T> Stamped<T> {
+    pub(super) fn new(domain: Arc<Domain>, slots: Arc<Slots<T>>) -> Self {
+        Self { domain, slots }
+    }
+
     /// The domain of this lane.
     pub fn domain(&self) -> &Arc<Domain> {
         &self.domain

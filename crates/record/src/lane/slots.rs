@@ -53,13 +53,13 @@ unsafe impl<T: Send> Send for Slots<T> {}
 impl<T> Slots<T> {
     pub(super) fn new(capacity: usize) -> Self {
         Self {
-            ring: Ring::new(capacity, |_| Slot {
+            ring: Ring::new(capacity, || Slot {
                 stamp: AtomicU64::new(0),
                 value: RawCell::new(MaybeUninit::uninit()),
             }),
-            commit: Padded(AtomicU64::new(0)),
-            claim: Padded(AtomicU64::new(0)),
-            taken: Padded(AtomicU64::new(0)),
+            commit: Padded::new(AtomicU64::new(0)),
+            claim: Padded::new(AtomicU64::new(0)),
+            taken: Padded::new(AtomicU64::new(0)),
         }
     }
 
@@ -134,6 +134,60 @@ impl<T> Slots<T> {
 }
 
 impl<T> Slots<T> {
+    /// How many cells are committed and not yet claimed.
+    #[inline]
+    pub(super) fn unclaimed(&self) -> u64 {
+        let commit = self.commit.load(Ordering::Acquire);
+        commit.saturating_sub(self.claimed())
+    }
+
+    /// How many cells were claimed.
+    #[inline]
+    pub(super) fn claimed(&self) -> u64 {
+        self.claim.load(Ordering::Relaxed)
+    }
+
+    /// Claims the first of the committed cells for the calling thread, at most `most` of them. Returns the
+    /// first index and the index behind the last one, or `None` if there is no cell to claim or `most` is 0.
+    #[inline]
+    pub(super) fn claim_up_to(&self, most: u64) -> Option<(u64, u64)> {
+        let mut first = self.claim.load(Ordering::Relaxed);
+        loop {
+            let order =
+                if cfg!(mutant = "claim_without_acquire") { Ordering::Relaxed } else { Ordering::Acquire };
+            let commit = self.commit.load(order);
+            // The claim counter may have been read after a newer commit than `commit`, and so be above it.
+            if first >= commit || most == 0 {
+                return None;
+            }
+            let end = commit.min(first.saturating_add(most));
+            #[cfg(mutant = "claim_by_a_store")]
+            {
+                self.claim.store(end, Ordering::Relaxed);
+                return Some((first, end));
+            }
+            #[cfg(not(mutant = "claim_by_a_store"))]
+            match self.claim.compare_exchange_weak(first, end, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return Some((first, end)),
+                Err(now) => first = now,
+            }
+        }
+    }
+
+    /// Writes slot `index`, and stamps it for the reader.
+    ///
+    /// # Safety
+    /// As for [`write`](Self::write).
+    #[inline]
+    pub(super) unsafe fn put(&self, index: u64, cell: Cell<T>) {
+        #[cfg(not(mutant = "relaxed_stamp"))]
+        let order = Ordering::Release;
+        #[cfg(mutant = "relaxed_stamp")]
+        let order = Ordering::Relaxed;
+        // SAFETY: the caller guarantees what `write` demands.
+        unsafe { self.write(index, cell, order) };
+    }
+
     /// Records in the stamp that slot `index` no longer holds a value. Lanes that are read out of order need
     /// this, because no counter tells it.
     ///
@@ -153,8 +207,7 @@ impl<T> Drop for Slots<T> {
         let claimed = self.claim.load(Ordering::Relaxed);
         let gone = claimed.max(self.taken.load(Ordering::Relaxed));
         let mut leftovers = Leftovers::default();
-        for position in 0..self.ring.capacity() as u64 {
-            let slot = self.ring.slot(position);
+        for slot in self.ring.created() {
             let stamp = slot.stamp.load(Ordering::Relaxed);
             if stamp & HAS_VALUE != 0 && (stamp >> KIND_BITS) > gone {
                 leftovers.drop(|| {

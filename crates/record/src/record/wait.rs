@@ -1,15 +1,15 @@
-//! How a view waits: it polls for a short time if polling has paid lately, and then sleeps on an event count.
+//! The wait of a view. It polls for a short time if polling has paid lately, and then sleeps on an event
+//! count.
 
 use super::sleep::Sleep;
 use crate::{EventCount, sync};
 use std::time::Duration;
 
-/// How long a view polls before it sleeps. This is about what a wake-up of a sleeping thread costs both
-/// sides.
+/// How long a view polls before it sleeps. To wake a sleeping thread costs both sides together about as much.
 const POLL_TIME: Duration = Duration::from_micros(50);
-/// How long a view polls after its last polls were in vain.
+/// How long a view polls after its last polls have found nothing.
 const POLL_TIME_AFTER_VAIN: Duration = Duration::from_micros(2);
-/// After this many vain polls in a row a view polls for `POLL_TIME_AFTER_VAIN` only.
+/// After this many polls in a row that have found nothing, a view polls for `POLL_TIME_AFTER_VAIN` only.
 const VAIN_POLLS: u8 = 3;
 /// The most pauses between two looks. Each look may take the cache line away from the other side, so a view
 /// that finds nothing looks less and less often. The other side then gets more done per transfer of the line.
@@ -43,8 +43,8 @@ impl Patience {
         }
     }
 
-    /// Like [`until`](Self::until), for an event count that has a hook. It sleeps by means of `how`, and returns
-    /// `None` if `how` gives up.
+    /// Like [`until`](Self::until), for an event count that has a hook. It sleeps by means of `how`, and
+    /// returns `None` if `how` gives up.
     #[cold]
     pub(super) fn until_by<R>(
         &mut self,

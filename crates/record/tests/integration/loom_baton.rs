@@ -79,7 +79,8 @@ fn a_poke_between_the_last_look_and_the_subtraction_with_three_pokers() {
 
 #[test]
 fn a_poke_against_letting_go_and_looking_again() {
-    // Rule 7 after a full quantum: the holder sees what the poking thread has left to it, once it has let go.
+    // Rule 7 after a full quantum: when the holder looks after `let_go`, it sees the work that the poking
+    // thread has left to it.
     check(3, || {
         let flags = Flags::<2>::new();
         let other = Arc::clone(&flags);
@@ -186,7 +187,7 @@ impl Line {
         }
     }
 
-    /// What a worker sees of the sink when it looks for work.
+    /// Whether a worker that looks for work finds some at the sink.
     fn is_ready(&self) -> bool {
         self.sink.word().is_free() && self.head.is_ready()
     }

@@ -11,7 +11,8 @@ use anabranch_record::crew::{Crew, Guest, Stay};
 use anabranch_record::sync::{Arc, AtomicUsize, Condvar, Mutex, Ordering, RawCell, lock};
 use loom::thread;
 
-/// What a caller lends. It is the caller's own before and after the job, and the helpers' during the job.
+/// A value that a caller lends. Only the caller uses it before and after the job, and only the helpers use it
+/// during the job.
 struct Lent(RawCell<u64>);
 
 // SAFETY: the models check it, and loom with them: while the job is lent, all threads only read.

@@ -54,7 +54,7 @@ fn claim_against_claim_has_disjoint_ranges_and_moves_each_value_once() {
 
 #[test]
 fn claim_against_commit() {
-    // What is claimed was committed, so the claiming thread sees it whole.
+    // A claimed cell was committed, so the claiming thread sees it complete.
     check(3, || {
         let (mut source, hop, mut sink) = line(2);
         let other = Arc::clone(&hop);

@@ -1,5 +1,5 @@
-//! Every interleaving that the memory model allows of waits that a hook ends, and of views that are ended from
-//! elsewhere, in small shapes.
+//! Every interleaving that the memory model allows of waits that a hook ends, and of views that are ended
+//! from elsewhere, in small shapes.
 //!
 //!     RUSTFLAGS="--cfg loom" cargo test -p anabranch-record --release --test integration loom_outside
 

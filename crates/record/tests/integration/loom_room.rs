@@ -147,7 +147,7 @@ fn released_against_a_puller_that_lets_go_and_another_that_parks() {
 fn a_worker_that_leaves_against_one_that_takes_the_source() {
     // The thread that leaves has put something, and leaves only if the source, which may block, is not held.
     // A thread that takes the source asks it only if another thread is there or there is nothing else to do.
-    // The item must not be left to nobody.
+    // A thread must be left that takes the item.
     check(4, || {
         let (front, _sink) = open(1);
         let workers = Arc::new(AtomicUsize::new(2));

@@ -1,4 +1,4 @@
-//! What this crate promises, checked from outside: all tests are one program, which is linked once.
+//! Tests of the promises of this crate, from outside. They are one program, so they are linked once.
 //!
 //! With `--cfg loom` it holds the models instead, which run in loom's threads and in no others.
 

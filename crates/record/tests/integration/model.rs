@@ -1,4 +1,4 @@
-//! What the loom models share.
+//! The shared part of the loom models.
 
 /// Runs `model` in every interleaving with at most `preemptions` preemptions, and with every outcome that the
 /// memory model allows. It is a failure if all threads wait for one another: loom reports a deadlock.

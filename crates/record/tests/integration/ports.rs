@@ -1,5 +1,5 @@
-//! The ports of a line as the engine joins them: what makes indices writes a lane, a stage reads one and writes one, and a
-//! sink reads one and gives indices back.
+//! The ports of a line, joined as the engine joins them: a source creates indices and writes a lane, a stage
+//! reads a lane and writes another one, and a sink reads a lane and gives indices back.
 #![cfg(loom)]
 
 use anabranch_record::lane::{Cell, Committed, Domain, Exit, Indices, Reader, Watch, Writer};

@@ -1,4 +1,4 @@
-//! Each item is dropped exactly once, whatever ends first.
+//! Each item is dropped exactly once, no matter which side ends first.
 
 use anabranch_record::{All, Deal, Dealt, ReadDeal, Record, Tickets, WriteDeal, one_to_one};
 use std::{

@@ -1,4 +1,4 @@
-//! Records whose waits somebody else arranges, and views that are ended while somebody else holds them.
+//! Records whose callers arrange the waits, and views that are ended from elsewhere while they are in use.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -10,7 +10,7 @@ use anabranch_record::{All, Closed, Dealt, Record, Sleep, TryStallError, bounded
 struct Nap {
     woken: Mutex<bool>,
     changed: Condvar,
-    /// It gives up after so many naps.
+    /// The number of naps after which it gives up.
     patience: Option<usize>,
     naps: AtomicUsize,
 }

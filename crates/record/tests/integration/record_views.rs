@@ -37,7 +37,7 @@ fn a_waiting_writer_starts_when_the_last_view_registers() {
         let slots = writer.stall(4).map(|slots| slots.len());
         done.send(slots).unwrap();
     });
-    // It has time to start wrongly; that it does not can be seen on any machine.
+    // The thread has time to start too early. The test passes on any machine if it does not.
     assert!(started.recv_timeout(Duration::from_millis(30)).is_err());
     let _reader = record.reader(0, 4).unwrap();
     assert_eq!(started.recv_timeout(Duration::from_secs(60)), Ok(Ok(4)));

@@ -1,68 +1,68 @@
-//! The command line: SPar's words, our own, and those that are the compiler's.
+//! The command line: SPar's flags, the flags of `spar++`, and the arguments of the compiler.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use crate::options::Options;
 
-/// What `-h` says.
+/// The text of `-h`.
 pub const HELP: &str = "\
 spar++ runs annotated C++ loops on all cores: it translates SPar's annotations and calls a C++ compiler.
 
-Usage: spar++ -spar_file FILE.cpp [FLAGS] [the compiler's words, such as -std=c++17 -O3 -c -o NAME]
+Usage: spar++ -spar_file FILE.cpp [FLAGS] [arguments of the compiler, such as -std=c++17 -O3 -c -o NAME]
        spar++ --check FILE.cpp...
        spar++ --plan[=text|dot|svg] FILE.cpp...
        spar++ --install-links DIR
 
-  -spar_file FILE       the annotated file; other C++ files are looked through too
-  -spar_ordered         stages see items in the loop's order, which is so without a flag
-  -spar_unordered       behind a replicated stage, items come as they are done
-  -spar_ondemand [Q]    at most Q items wait for each replica; 1 without a number
-  -spar_blocking        waiting threads sleep, which they do without a flag
+  -spar_file FILE       an annotated file; other C++ files are searched for annotations too
+  -spar_ordered         stages take items in the order of the loop (the default)
+  -spar_unordered       stages behind a replicated stage take items in the order in which they finish
+  -spar_ondemand [Q]    at most Q items wait for each replica; 1 if Q is left out
+  -spar_blocking        waiting threads sleep (the default)
   -spar_print           print the C++ that would be compiled
-  --check               say what is wrong, and compile nothing
+  --check               print errors and warnings, and compile nothing
   --plan                print the graph of each region
   --install-links DIR   make DIR/spar++ a link to this program
   -h, --version
 
-CXX names the compiler; without it that is c++. Its exit status is the program's. SPAR_NUM_WORKERS says at run time how
-many replicas `Replicate()` has.
+The environment variable CXX names the compiler; the default is c++. spar++ returns the exit status of the compiler. When
+the compiled program runs, SPAR_NUM_WORKERS sets the number of replicas for `Replicate()`.
 ";
 
-/// What the program is to do.
+/// The action of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Translate and compile.
     Compile,
     /// Print the translation.
     Print,
-    /// Say what is wrong.
+    /// Print errors and warnings.
     Check,
     /// Print the graphs.
     Plan(Format),
-    /// Make links.
+    /// Make a link to the program in a folder.
     InstallLinks(PathBuf),
-    /// Explain the program.
+    /// Print the help.
     Help,
-    /// Say the version.
+    /// Print the version.
     Version,
 }
 
-/// How a graph is printed.
+/// The format of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// In words.
+    /// Text.
     Text,
-    /// For Graphviz.
+    /// The language of Graphviz.
     Dot,
-    /// As a picture.
+    /// A picture.
     Svg,
 }
 
-/// A word of the compiler's command line.
+/// An argument of the compiler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Word {
-    /// An option or its value.
+    /// An option, or the value of one.
     Option(OsString),
     /// An input file that can hold annotations.
     Source(PathBuf),
@@ -73,7 +73,7 @@ pub enum Word {
 /// The command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arguments {
-    /// What to do.
+    /// The action.
     pub action: Action,
     /// SPar's flags.
     pub options: Options,
@@ -81,11 +81,11 @@ pub struct Arguments {
     pub files: Vec<PathBuf>,
     /// Files that `-spar_file` names.
     pub marked: Vec<PathBuf>,
-    /// The words of the compiler, in order.
+    /// The arguments of the compiler, in order.
     pub words: Vec<Word>,
 }
 
-/// Options of compilers whose value is the next word.
+/// Options of compilers whose value is the next argument.
 const WITH_VALUE: &[&str] = &[
     "-o",
     "-x",
@@ -127,10 +127,10 @@ const WITH_VALUE: &[&str] = &[
     "-A",
 ];
 
-/// Reads the command line, without the program's own name.
+/// Parses the command line, which does not include the program's own name.
 ///
 /// # Errors
-/// If a word of SPar's or ours makes no sense: in words.
+/// A message, if a flag of SPar or of `spar++` is unknown or lacks its value.
 pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Arguments, String> {
     let mut found = Arguments {
         action: Action::Compile,
@@ -208,7 +208,7 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Arguments, Str
     Ok(found)
 }
 
-/// Whether a compiler takes a file for C++, by its name.
+/// Whether a file has the name of a C++ file.
 fn is_cpp(name: &OsStr) -> bool {
     let path = std::path::Path::new(name);
     let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
@@ -224,7 +224,7 @@ impl Arguments {
         }
     }
 
-    /// Whether an option is there.
+    /// Whether the compiler gets this option.
     pub fn has(&self, option: &str) -> bool {
         self.words.iter().any(|word| matches!(word, Word::Option(text) if text == option))
     }
@@ -234,7 +234,7 @@ impl Arguments {
         ["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"].iter().any(|option| self.has(option))
     }
 
-    /// Whether the compiler has anything to work on.
+    /// Whether the compiler gets any input file.
     pub fn has_input(&self) -> bool {
         self.words.iter().any(|word| !matches!(word, Word::Option(_)))
     }

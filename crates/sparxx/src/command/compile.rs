@@ -1,4 +1,4 @@
-//! Translating files and calling the compiler on them.
+//! Translates files and calls the compiler.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,22 +13,23 @@ use crate::Analysis;
 use crate::rewrite::Guess;
 use crate::source::Source;
 
-/// A file of the user's that has annotations.
+/// A file of the user that has annotations.
 struct Annotated {
     path: PathBuf,
     source: Source,
     analysis: Analysis,
-    /// What the compiler gets.
+    /// The translated file, which the compiler gets.
     translated: PathBuf,
 }
 
-/// Translates and compiles; gives the compiler's exit status.
+/// Translates the files and calls the compiler. Returns the exit status of the compiler.
 pub fn compile(arguments: &Arguments) -> Result<u8, String> {
     let mut annotated = Vec::new();
     let scratch = scratch()?;
     for (number, path) in arguments.files.iter().enumerate() {
         let is_marked = arguments.marked.contains(path);
-        // Only a marked file has to be readable: of others the compiler says what is wrong.
+        // Only files that `-spar_file` names must be readable here. For the others, the compiler reports the
+        // error.
         if !is_marked
             && !std::fs::read(path).is_ok_and(|bytes| bytes.windows(4).any(|window| window == b"spar"))
         {
@@ -56,7 +57,7 @@ pub fn compile(arguments: &Arguments) -> Result<u8, String> {
     let mut output = call(arguments, &annotated, Some(&library), said)?;
     if has_guesses {
         if !output.status.success() {
-            // Its classes are elsewhere: perhaps what looks like methods are static ones.
+            // The classes are in another file. The functions that look like methods may be static ones.
             write(&annotated, arguments, Guess::Function)?;
             let second = call(arguments, &annotated, Some(&library), Stdio::piped())?;
             if second.status.success() {
@@ -73,13 +74,13 @@ pub fn compile(arguments: &Arguments) -> Result<u8, String> {
     Ok(code(output.status))
 }
 
-/// A folder for this run, which is gone when it ends, by a signal too.
+/// Creates a folder for this run. It is removed when the run ends, even by a signal.
 fn scratch() -> Result<TempDir, String> {
     let scratch = tempfile::Builder::new().prefix("sparxx-").tempdir();
     let scratch = scratch
         .map_err(|error| format!("cannot make a folder in {}: {error}", std::env::temp_dir().display()))?;
     let folder = scratch.path().to_owned();
-    // The compiler gets the signal too, and is gone when this runs.
+    // The compiler gets the signal too, and has ended when this runs.
     let handled = ctrlc::set_handler(move || {
         let _ = std::fs::remove_dir_all(&folder);
         std::process::exit(130);
@@ -98,7 +99,7 @@ fn write(annotated: &[Annotated], arguments: &Arguments, guess: Guess) -> Result
     Ok(())
 }
 
-/// The compiler's words: those of `CXX`, else `c++`.
+/// The command of the compiler: the words of `CXX`, or `c++` if that is not set.
 fn compiler() -> Vec<OsString> {
     let named = std::env::var_os("CXX").filter(|named| !named.is_empty()).unwrap_or_else(|| "c++".into());
     if Path::new(&named).exists() {
@@ -123,7 +124,8 @@ fn call(
             Word::Source(path) => {
                 let file = annotated.iter().find(|file| file.path == *path);
                 if let Some(file) = file {
-                    // Headers beside the user's file are found first, as if the file were there.
+                    // Headers in the folder of the user's file are found first, as if the translated file
+                    // were there.
                     let beside = file.path.parent().filter(|folder| !folder.as_os_str().is_empty());
                     command.arg("-iquote").arg(beside.unwrap_or(Path::new(".")));
                 }
@@ -156,7 +158,7 @@ fn call(
     })
 }
 
-/// The status that tells the compiler's.
+/// The exit status that corresponds to the compiler's.
 fn code(status: ExitStatus) -> u8 {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {

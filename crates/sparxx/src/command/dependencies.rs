@@ -1,11 +1,12 @@
-//! The files that `-MD` and its like make: they name the user's file, not the translated one.
+//! Corrects the dependency files that options such as `-MD` make: they must name the user's file and not the
+//! translated one.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::arguments::{Arguments, Word};
 
-/// The files with dependencies that the compiler has written for a source, if it was asked to.
+/// The dependency files that the compiler has written for a source file, if it was asked to.
 pub fn files(arguments: &Arguments, source: &Path) -> Vec<PathBuf> {
     let asks = ["-MD", "-MMD"].iter().any(|option| arguments.has(option)) || arguments.has("-MF");
     if !asks {
@@ -37,7 +38,8 @@ pub fn files(arguments: &Arguments, source: &Path) -> Vec<PathBuf> {
             None => named.push(Path::new(stem).with_extension("d")),
             Some(output) => {
                 if !arguments.stops_early() {
-                    // GCC calls it after the output and the input, earlier ones after the output.
+                    // GCC names the file after the output and the input. Earlier versions name it after the
+                    // output.
                     let name = output.file_stem().unwrap_or_default().to_string_lossy().into_owned();
                     named.push(output.with_file_name(format!("{name}-{}.d", stem.to_string_lossy())));
                 }
@@ -48,7 +50,7 @@ pub fn files(arguments: &Arguments, source: &Path) -> Vec<PathBuf> {
     named
 }
 
-/// Puts the user's file in the place of the translated one, and leaves out the headers that were written for this run.
+/// Replaces the translated file by the user's file, and removes the headers that were written for this run.
 pub fn correct(file: &Path, translated: &Path, source: &Path, scratch: &Path) -> Result<(), String> {
     let Ok(text) = std::fs::read_to_string(file) else { return Ok(()) };
     let escape =
@@ -58,7 +60,7 @@ pub fn correct(file: &Path, translated: &Path, source: &Path, scratch: &Path) ->
     while let Some(at) = corrected.find(&scratch) {
         let rest = &corrected[at..];
         let end = rest.find([' ', '\n', '\\']).unwrap_or(rest.len());
-        // With `-MP` each header has a line of its own, which ends with a colon.
+        // With `-MP`, each header has a line of its own, which ends with a colon.
         let is_target = rest[..end].ends_with(':');
         let end = if is_target && rest[end..].starts_with('\n') { end + 1 } else { end };
         corrected.replace_range(at..at + end, "");

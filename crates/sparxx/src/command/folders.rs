@@ -1,8 +1,8 @@
-//! Where the library and its headers are: beside this program, or where it was installed with.
+//! Finds the library and its headers, in the folder of this program or in the folders of its installation.
 
 use std::path::{Path, PathBuf};
 
-/// What a program needs to be compiled and linked.
+/// The files with which a program is compiled and linked.
 #[derive(Debug)]
 pub struct Library {
     /// The folder of the headers.
@@ -11,10 +11,10 @@ pub struct Library {
     pub archive: PathBuf,
 }
 
-/// Finds the library. Headers that lie nowhere are written to a folder in `scratch`.
+/// Finds the library. If the headers are not installed, they are written to a folder in `scratch`.
 ///
 /// # Errors
-/// If there is no library: with the folders that were searched.
+/// A message with the folders that were searched, if the library is in none of them.
 pub fn library(scratch: &Path) -> Result<Library, String> {
     let program = std::env::current_exe().and_then(|program| program.canonicalize());
     let program = program.map_err(|error| format!("cannot find the folder of this program: {error}"))?;
@@ -34,7 +34,7 @@ pub fn library(scratch: &Path) -> Result<Library, String> {
             searched.concat()
         ));
     };
-    // The headers that this program was built with fit it.
+    // These are the headers with which this program was built.
     let headers = scratch.join("include");
     for (name, text) in anabranch_c::install::HEADERS {
         let path = headers.join(name);
@@ -45,10 +45,10 @@ pub fn library(scratch: &Path) -> Result<Library, String> {
     Ok(Library { headers, archive: archive.clone() })
 }
 
-/// Makes `spar++` in a folder a link to this program.
+/// Creates a link `spar++` to this program in a folder.
 ///
 /// # Errors
-/// If that cannot be done: in words.
+/// A message, if the link cannot be created.
 pub fn install_links(folder: &Path) -> Result<(), String> {
     let program = std::env::current_exe().and_then(|program| program.canonicalize());
     let program = program.map_err(|error| format!("cannot find this program: {error}"))?;

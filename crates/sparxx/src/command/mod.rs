@@ -1,4 +1,4 @@
-//! The program: from its arguments to its exit status.
+//! The program `spar++`: it turns its arguments into an exit status.
 
 pub mod arguments;
 mod compile;
@@ -14,7 +14,7 @@ use crate::source::{Severity, Source};
 use crate::{Analysis, analyse};
 use arguments::{Action, Arguments};
 
-/// Runs the program; gives its exit status.
+/// Runs the program, and returns its exit status.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments = match arguments::parse(words) {
         Ok(arguments) => arguments,
@@ -63,7 +63,8 @@ fn read(path: &Path) -> Result<Source, String> {
     Ok(Source::new(path.display().to_string(), text))
 }
 
-/// Reads and analyses a file, and says what there is to say. `None` if it cannot be translated.
+/// Reads and analyses a file, and prints the errors and warnings. The result is `None` if it cannot be
+/// translated.
 fn analysed(path: &Path) -> Result<(Source, Option<Analysis>), String> {
     let source = read(path)?;
     let analysis = analyse(&source);

@@ -1,4 +1,4 @@
-// A program for every construct: what it prints is the same whether its annotations are seen or not.
+// A program with every construct. It prints the same whether it is translated or not.
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -20,7 +20,7 @@ static long slow(long n) {
     return n;
 }
 
-// The paper's shape: read, compute on all cores, write in order.
+// The shape of the paper: read, compute on all cores, write in order.
 static void read_compute_write() {
     std::istringstream input("never odd or even was it a car or a cat I saw");
     std::string output;
@@ -37,7 +37,7 @@ static void read_compute_write() {
     std::cout << __func__ << ": " << output << "\n";
 }
 
-// Nothing is listed: everything is found.
+// No variable is listed, so all of them are found.
 static void nothing_is_listed() {
     std::vector<long> seen;
     long sum = 0, factor = 3;
@@ -59,7 +59,7 @@ static void nothing_is_listed() {
     std::cout << __func__ << ": " << sum << " " << seen.size() << " " << seen[17] << " " << seen.back() << "\n";
 }
 
-// Rounds that stages drop, and rounds that the source passes over.
+// Iterations that stages drop, and iterations that the source skips.
 static void rounds_are_dropped() {
     int kept = 0;
     [[spar::ToStream]]
@@ -99,7 +99,7 @@ static void arrays_travel() {
     std::cout << __func__ << ": " << sum << "\n";
 }
 
-// What can only be moved is moved.
+// Types that can only be moved.
 static void only_moves() {
     long sum = 0;
     [[spar::ToStream]]
@@ -158,7 +158,7 @@ static void stages_stand_anywhere() {
     std::cout << __func__ << ": " << sum << "\n";
 }
 
-// Statements behind the last stage belong to the source.
+// Statements behind the last stage belong to the source part.
 static void statements_follow() {
     long sum = 0;
     int rounds = 0;
@@ -176,7 +176,7 @@ static void statements_follow() {
     std::cout << __func__ << ": " << sum << " " << rounds << "\n";
 }
 
-// The source changes what stages use: each item has the value of its round.
+// The source part changes variables that stages use. Each item has the value of its iteration.
 static void the_source_counts_on() {
     std::string all;
     int count = 0;
@@ -259,7 +259,7 @@ static void methods_and_templates() {
               << of_template<int, 2>({1, 2, 3}) << " " << of_template<std::string, 3>({"a", "b"}) << " " << lambda(20) << "\n";
 }
 
-// Leaving the region, and failing in it.
+// Jumps out of the region, and exceptions in it.
 static int leaves_by_return(int at) {
     int sum = 0;
     [[spar::ToStream]]
@@ -306,7 +306,7 @@ static void regions_are_left() {
     std::cout << "\n";
 }
 
-// Entered again and again, with nothing in it at times.
+// A region that is entered many times, sometimes without items.
 static void entered_again() {
     long sum = 0;
     for (int round = 0; round < 60; round++) {
@@ -319,7 +319,7 @@ static void entered_again() {
     std::cout << __func__ << ": " << sum << "\n";
 }
 
-// Several replicated stages, one behind the other and around serial ones.
+// Several replicated stages, next to each other and around serial stages.
 static void many_stages() {
     std::string all;
     [[spar::ToStream]]
@@ -334,7 +334,7 @@ static void many_stages() {
     std::cout << __func__ << ": " << from_global << " " << all.size() << all[13] << "\n";
 }
 
-// Names that are hidden, lambdas in stages, lines of the preprocessor, macros, odd ways of writing annotations.
+// Hidden names, lambdas in stages, preprocessor directives, macros, and unusual ways of writing annotations.
 #define TWICE(x) ((x) + (x))
 #define FOREVER for (;;)
 static void odd_ways() {

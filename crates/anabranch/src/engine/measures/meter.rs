@@ -1,13 +1,14 @@
-//! The counters of one node. Each thread has its own on its track; they are raised a few times a claim or a serving.
+//! The counters of one node. Each thread has its own counters on its track, and adds to them once a claim or
+//! a serving.
 
 /// The items that went through a node in one piece of work.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Tally {
-    /// Indices that it took.
+    /// How many indices the node took.
     pub(crate) cells: u64,
-    /// Items that it took; a source, that it gave.
+    /// How many items the node took. For a source: how many it gave.
     pub(crate) items: u64,
-    /// Items that it gave.
+    /// How many items the node gave.
     pub(crate) given: u64,
 }
 
@@ -15,12 +16,13 @@ pub(crate) struct Tally {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Reading {
     pub(crate) tally: Tally,
-    /// Nanoseconds that threads have spent in the node.
+    /// The time that threads have spent in the node, in nanoseconds.
     pub(crate) spent: u64,
-    /// Nanoseconds of these in which they had no processor.
+    /// The part of this time in which the threads had no processor, in nanoseconds.
     pub(crate) off: u64,
-    /// Pieces of work, and those that were without a processor for half of their time or more.
+    /// How many pieces of work there were.
     pub(crate) pieces: u64,
+    /// How many pieces of work had no processor for half of their time or more.
     pub(crate) slept: u64,
 }
 
@@ -42,8 +44,10 @@ impl Reading {
         self.slept += other.slept;
     }
 
-    /// Whether its work waits for something else than a processor, and is not just interrupted: most pieces of it do, or
-    /// some do for most of the time while there is a processor for each thread.
+    /// Whether the node's work waits for something other than a processor, for example a disk. A piece of
+    /// work that was interrupted also has no processor for a while. So this is true only if at least half of
+    /// the pieces count as `slept`, or if there is a processor for each thread and the node had none for two
+    /// thirds of its time.
     pub(crate) fn waits(&self, is_crowded: bool) -> bool {
         2 * self.slept >= self.pieces || !is_crowded && 3 * self.off >= 2 * self.spent
     }

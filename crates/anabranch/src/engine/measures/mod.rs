@@ -1,8 +1,9 @@
 //! Measurements of a run that is reported or watched. Other runs count nothing.
 //!
-//! Clocks are read and counters raised a few times a claim or a serving, never once an item. Everything is bounded,
-//! however long the run: counters ([`meter`]), series of a fixed number of stretches ([`series`]), a histogram
-//! ([`transit`]), and events that make room for later ones ([`track`]).
+//! Clocks are read and counters are raised a few times a claim or a serving, never once an item. The memory
+//! that a run's measurements take does not grow with its length. There are counters ([`meter`]), series with
+//! a fixed number of stretches ([`series`]), histograms ([`transit`]), and events, some of which are dropped
+//! when there are too many ([`track`]).
 
 mod meter;
 mod series;
@@ -21,45 +22,51 @@ pub(crate) use transit::{Crossing, Latencies, Mark, Transit};
 
 use super::clock::Moment;
 
-/// Events of all threads together, at most, and of one.
+/// The number of events that all threads of a run keep together. It is divided among them.
 const EVENTS: usize = 1 << 18;
-const EVENTS_OF_ONE: std::ops::RangeInclusive<usize> = 1 << 11..=1 << 14;
+/// The range of the number of events that one thread keeps.
+const EVENTS_A_THREAD: std::ops::RangeInclusive<usize> = 1 << 11..=1 << 14;
 
-/// The measurements of a run. Nodes are known by their ids; a unit has the id of its first node.
+/// The measurements of a run. They are stored by the ids of the nodes. A unit has the id of its first node.
 #[derive(Debug)]
 pub(crate) struct Measures {
     began: Moment,
     nodes: usize,
-    /// By the node that opens a domain: how long indices are in it. Made when the first one enters.
+    /// For each node that opens a domain, how long indices are in that domain. Created on first use.
     transits: Vec<OnceLock<Arc<Transit>>>,
+    /// The widest window of the run, in items.
     window: u64,
     /// How many items wait before each node, over time.
     waiting: Mutex<Waiting>,
     tracks: Mutex<Vec<Arc<Mutex<Track>>>>,
     /// How many events a thread keeps.
     events: usize,
-    /// For how many items the one stands that the inline executor has in hand: 0 if it is not measured.
+    /// The weight of the item that the inline executor processes now: how many items it stands for. 0 if it
+    /// is not measured.
     weight: AtomicU64,
-    /// The length of a measurement of nothing, in nanoseconds.
+    /// How long it takes to read the clock, in nanoseconds.
     clock: u64,
 }
 
-/// Items that wait, over time: for each node the number of items times the nanoseconds that they waited, and behind the
-/// nodes the nanoseconds.
+/// How many items wait, over time.
 #[derive(Debug)]
 pub(crate) struct Waiting {
+    /// One column for each node, with the number of its waiting items times nanoseconds. The last column has
+    /// the nanoseconds.
     pub(crate) series: Series,
-    /// The most that were seen before each node.
+    /// The largest number of items that were seen before each node.
     pub(crate) fullest: Vec<u64>,
-    /// The number of items that were seen last before each node, and when.
+    /// The number of items that were last seen before each node.
     last: Vec<u64>,
+    /// When they were last seen, in nanoseconds since the run began.
     at: u64,
 }
 
 impl Measures {
-    /// Of `nodes` nodes, with windows of at most `window`; `workers` threads keep events if it `traces`.
+    /// Creates the measurements of a run with `nodes` nodes, windows of at most `window` items, and `workers`
+    /// workers. Threads keep events if `traces` is true.
     pub(crate) fn new(nodes: usize, window: usize, workers: usize, traces: bool) -> Self {
-        let (least, most) = (*EVENTS_OF_ONE.start(), *EVENTS_OF_ONE.end());
+        let (least, most) = (*EVENTS_A_THREAD.start(), *EVENTS_A_THREAD.end());
         let events = if traces { (EVENTS / workers.max(1)).clamp(least, most) } else { 0 };
         Self {
             began: Moment::now(),
@@ -85,7 +92,7 @@ impl Measures {
         self.began.elapsed()
     }
 
-    /// Adds a piece of work of node `id` that took `nanos`.
+    /// Adds a piece of work of node `id` that took `nanos` nanoseconds.
     pub(crate) fn end(&self, id: usize, tally: Tally, began: Moment, nanos: u64) {
         if id < self.nodes {
             let at = began.since(self.began);
@@ -94,27 +101,29 @@ impl Measures {
         }
     }
 
-    /// For how many items the one stands that the inline executor has in hand.
+    /// How many items the item stands for that the inline executor processes now. 0 if it is not measured.
     #[inline]
     pub(crate) fn weight(&self) -> u64 {
         self.weight.load(Ordering::Relaxed)
     }
 
-    /// The inline executor takes up an item that stands for `weight`; 0 if it is not measured.
+    /// Sets how many items the item stands for that the inline executor processes now. 0 means that it is not
+    /// measured.
     #[inline]
     pub(crate) fn set_weight(&self, weight: u64) {
         self.weight.store(weight, Ordering::Relaxed);
     }
 
-    /// The inline executor takes up the next item that a source or a spreading stage gives, of one that stands for `outer`.
-    /// Gives for how many items it stands: 0 if it is not measured.
+    /// Begins the next item of a source or a spreading stage in the inline executor. `outer` is the weight of
+    /// the item that it was made of, or 1 at a source. Sets and returns the weight of the item.
     pub(crate) fn take_up(&self, outer: u64, stride: &mut Stride) -> u64 {
         let weight = if outer == 0 { 0 } else { outer * stride.next() };
         self.set_weight(weight);
         weight
     }
 
-    /// The item that was taken up has come to its end in the domain that node `id` opens.
+    /// Ends the item that was begun with [`take_up`](Self::take_up): it has left the domain that node `id`
+    /// opens.
     pub(crate) fn put_down(&self, id: usize, weight: u64, began: Moment, stride: &mut Stride) {
         let nanos = began.elapsed();
         stride.took(nanos);
@@ -123,8 +132,8 @@ impl Measures {
         }
     }
 
-    /// As [`end`](Self::end), for one item of the inline executor, which is measured and stands for others; `tally` is
-    /// what was counted since the one before.
+    /// Like [`end`](Self::end), for one measured item of the inline executor, which stands for others.
+    /// `tally` has the counts since the measured item before.
     #[cold]
     pub(crate) fn end_alone(&self, id: usize, tally: Tally, began: Moment) {
         let (nanos, weight) = (began.elapsed().saturating_sub(self.clock), self.weight());
@@ -133,18 +142,18 @@ impl Measures {
         track::on_current(|track| track.work(event, tally, weight));
     }
 
-    /// Counts what went through node `id` on this thread.
+    /// Adds `tally` to the counts of node `id` on the calling thread.
     pub(crate) fn count(&self, id: usize, tally: Tally) {
         track::on_current(|track| track.count(id, Reading { tally, ..Reading::default() }));
     }
 
-    /// Adds that this thread had nothing to do for `nanos` since `began`.
+    /// Adds a wait of the calling thread that began at `began` and took `nanos` nanoseconds.
     pub(crate) fn idled(&self, began: Moment, nanos: u64) {
         let event = Event { at: began.since(self.began), nanos, what: What::Waiting, items: 0 };
         track::on_current(|track| track.idle(event));
     }
 
-    /// The counts of node `id`.
+    /// The counts of node `id`, on all threads together.
     pub(crate) fn read(&self, id: usize) -> Reading {
         let mut sum = Reading::default();
         let tracks = self.tracks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -164,12 +173,12 @@ impl Measures {
         self.transits.iter().enumerate().filter_map(|(id, transit)| Some((id, &**transit.get()?)))
     }
 
-    /// The items that wait, to be looked at.
+    /// Locks the record of waiting items.
     pub(crate) fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The items that wait, to be added to; `None` if somebody else is adding.
+    /// Locks the record of waiting items. `None` if another thread has locked it.
     pub(crate) fn try_waiting(&self) -> Option<MutexGuard<'_, Waiting>> {
         match self.waiting.try_lock() {
             Ok(waiting) => Some(waiting),
@@ -178,15 +187,27 @@ impl Measures {
         }
     }
 
-    /// Lets the calling thread have a track until the guard is dropped: a new one, or the one that it had before.
+    /// Gives the calling thread a track until the guard is dropped. A thread that had a track in this run
+    /// gets the same track again. A thread with the same name as one that has left continues the track of that
+    /// thread. There are therefore never more tracks than there were threads at the same time.
     pub(crate) fn on_track(&self) -> OnTrack {
         let mut tracks = self.tracks.lock().unwrap_or_else(PoisonError::into_inner);
         let thread = std::thread::current();
-        let of_thread = |track: &&Arc<Mutex<Track>>| {
+        let is_of_thread = |track: &Arc<Mutex<Track>>| {
             track.lock().unwrap_or_else(PoisonError::into_inner).thread == thread.id()
         };
-        let track = match tracks.iter().find(of_thread) {
-            Some(track) => Arc::clone(track),
+        let is_left_behind = |track: &Arc<Mutex<Track>>| {
+            // No thread uses the track, because only this list refers to it.
+            Arc::strong_count(track) == 1
+                && track.lock().unwrap_or_else(PoisonError::into_inner).is_of_name(&thread)
+        };
+        let of_thread = tracks.iter().find(|track| is_of_thread(track));
+        let track = match of_thread.or_else(|| tracks.iter().find(|track| is_left_behind(track))) {
+            Some(track) => {
+                let track = Arc::clone(track);
+                track.lock().unwrap_or_else(PoisonError::into_inner).take_over(&thread);
+                track
+            }
             None => {
                 let track = Arc::new(Mutex::new(Track::new(&thread, self.nodes + 1, self.events)));
                 tracks.push(Arc::clone(&track));
@@ -197,7 +218,7 @@ impl Measures {
         OnTrack::new(track)
     }
 
-    /// The tracks of all threads, in the order in which the threads came.
+    /// The tracks of all threads, in the order in which they were created.
     pub(crate) fn tracks(&self) -> Vec<Track> {
         let tracks = self.tracks.lock().unwrap_or_else(PoisonError::into_inner);
         tracks.iter().map(|track| track.lock().unwrap_or_else(PoisonError::into_inner).clone()).collect()
@@ -209,7 +230,7 @@ impl Waiting {
         Self { series: Series::new(nodes + 1), fullest: vec![0; nodes], last: vec![0; nodes], at: 0 }
     }
 
-    /// Adds the time until `now`, in which as many items waited as were seen last.
+    /// Adds the time until `now`. Since the last note as many items have waited as were seen then.
     fn pass(&mut self, now: u64) {
         let nanos = now.saturating_sub(self.at);
         self.series.add_time(self.at, nanos, self.last.len());
@@ -219,7 +240,8 @@ impl Waiting {
         self.at = self.at.max(now);
     }
 
-    /// Notes at time `now` how many items wait before each of the nodes: pairs of an id and a number.
+    /// Notes how many items wait before each node at time `now`. `items` yields pairs of a node's id and a
+    /// number of items.
     pub(crate) fn note(&mut self, now: u64, items: impl Iterator<Item = (usize, u64)>) {
         self.pass(now);
         for (id, items) in items {
@@ -230,8 +252,8 @@ impl Waiting {
         }
     }
 
-    /// As [`note`](Self::note), where the thread that notes is about to take one item before the first node at which any
-    /// wait.
+    /// Like [`note`](Self::note), for a thread that is about to take an item. The item is taken from the last
+    /// node before which items wait, so one item fewer waits there.
     pub(crate) fn note_and_take(&mut self, now: u64, items: impl Iterator<Item = (usize, u64)>) {
         self.note(now, items);
         if let Some(items) = self.last.iter_mut().rfind(|items| **items > 0) {

@@ -1,37 +1,38 @@
-//! Sums over time, in a fixed number of stretches.
+//! Sums over time, for a fixed number of stretches of time.
 
-/// A series has so many stretches...
+/// The number of stretches of a series. When all are in use, they are joined in pairs, and each is twice as
+/// long.
 pub(crate) const STRETCHES: usize = 256;
-/// ... of 2^13 nanoseconds at first. When all are in use, they are joined in pairs.
-const FIRST: u32 = 13;
+/// A stretch has 2^13 nanoseconds at first.
+const FIRST_BITS: u32 = 13;
 
-/// Sums of several columns over time.
+/// Sums over time, in several columns.
 #[derive(Debug, Clone)]
 pub(crate) struct Series {
     columns: usize,
     /// The length of a stretch is 2^`bits` nanoseconds.
     bits: u32,
-    /// A row for each stretch that is in use.
+    /// The rows, one for each stretch that is in use.
     sums: Vec<u64>,
 }
 
 impl Series {
     pub(crate) fn new(columns: usize) -> Self {
-        Self { columns, bits: FIRST, sums: Vec::with_capacity(STRETCHES * columns) }
+        Self { columns, bits: FIRST_BITS, sums: Vec::with_capacity(STRETCHES * columns) }
     }
 
-    /// Adds `value` to a column at time `at`.
+    /// Adds `value` to a column, in the stretch of time `at`.
     pub(crate) fn add(&mut self, at: u64, column: usize, value: u64) {
         let stretch = self.reach(at);
         self.sums[stretch * self.columns + column] += value;
     }
 
-    /// Adds the time from `at` to `at + nanos` to a column: to each stretch its part.
+    /// Adds the time from `at` to `at + nanos` to a column. Each stretch gets the part that lies in it.
     pub(crate) fn add_time(&mut self, at: u64, nanos: u64, column: usize) {
         self.add_product(at, nanos, column, 1);
     }
 
-    /// As [`add_time`](Self::add_time), times `value`: what the column stood at meanwhile.
+    /// Like [`add_time`](Self::add_time), but adds the time multiplied by `value`.
     pub(crate) fn add_product(&mut self, at: u64, nanos: u64, column: usize, value: u64) {
         let end = at.saturating_add(nanos);
         self.reach(end);
@@ -45,7 +46,7 @@ impl Series {
         }
     }
 
-    /// Makes room for time `at`, and gives its stretch.
+    /// Makes room for time `at`, and returns the number of its stretch.
     fn reach(&mut self, at: u64) -> usize {
         while at >> self.bits >= STRETCHES as u64 {
             self.join();
@@ -77,7 +78,7 @@ impl Series {
         1 << self.bits
     }
 
-    /// The sums of each stretch, one a column.
+    /// The rows: for each stretch, the sums of all columns.
     pub(crate) fn rows(&self) -> std::slice::ChunksExact<'_, u64> {
         self.sums.chunks_exact(self.columns)
     }

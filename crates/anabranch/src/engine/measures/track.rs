@@ -1,4 +1,4 @@
-//! Tracks: where the time of one thread went and, if that was asked for, each piece of its work.
+//! Tracks: how one thread spent its time, and, if the run is traced, each piece of its work.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,34 +7,36 @@ use std::thread::{Thread, ThreadId};
 use super::{Reading, Series, Tally};
 use crate::engine::clock::processor_time;
 
-/// Where a track is full, events are kept of whole stretches of so many nanoseconds: of every second one, then of
-/// every fourth, and so on.
-const KEPT: u64 = 1 << 22;
+/// The length of a stretch of events, in nanoseconds. A track that is full keeps the events of every second
+/// stretch, then of every fourth, and so on.
+const STRETCH_NS: u64 = 1 << 22;
 
-/// A piece of work of fewer nanoseconds cannot have waited for a timer, a disk or a network, and is unlikely to have been
-/// interrupted.
-const MAY_WAIT: u64 = 50_000;
+/// The shortest piece of work for which the processor time is read, in nanoseconds. A shorter piece cannot
+/// have waited for a timer, a disk or a network, and is unlikely to have been interrupted.
+const MAY_WAIT_NS: u64 = 50_000;
 
-/// A wait for work of fewer nanoseconds was spent spinning.
-const MAY_PARK: u64 = 5_000;
+/// The shortest wait for work in which a thread may have parked, in nanoseconds. A shorter wait was spent
+/// spinning.
+const MAY_PARK_NS: u64 = 5_000;
 
 /// A piece of work, or a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Event {
-    /// Nanoseconds since the run began.
+    /// When it began, in nanoseconds since the run began.
     pub(crate) at: u64,
+    /// How long it took, in nanoseconds.
     pub(crate) nanos: u64,
     pub(crate) what: What,
-    /// Items that were taken.
+    /// How many items were taken.
     pub(crate) items: u64,
 }
 
-/// The kind of a piece of work.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
-    /// It worked in a node: pulled, carried a claim, or served.
+    /// The thread worked in the node with this id: it pulled, carried a claim across, or served.
     Node(u32),
-    /// It had nothing to do.
+    /// The thread waited for work.
     Waiting,
 }
 
@@ -43,22 +45,24 @@ pub(crate) enum What {
 pub(crate) struct Track {
     pub(crate) thread: ThreadId,
     pub(crate) name: String,
-    /// The time in each node, and behind the nodes the time spent waiting.
+    /// One column for each node, with the time spent in it. The last column has the time spent waiting.
     pub(crate) time: Series,
     nodes: Vec<Reading>,
     pub(crate) events: Events,
-    /// A moment, and how long the thread had had a processor by then.
+    /// When the processor time was last read, in nanoseconds since the run began, and the processor time of
+    /// the thread then.
     clocks: (u64, Option<u64>),
 }
 
-/// Events of a thread: all, or those of stretches that are evenly spread over the run.
+/// The events of a thread: all of them, or those of stretches that are evenly spread over the run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Events {
     pub(crate) kept: Vec<Event>,
+    /// The largest number of events to keep.
     most: usize,
-    /// Of 2^sparseness stretches one is kept.
+    /// One of 2^`sparseness` stretches is kept.
     pub(crate) sparseness: u32,
-    /// How many there were.
+    /// How many events there were, including those that are not kept.
     pub(crate) all: u64,
 }
 
@@ -74,13 +78,26 @@ impl Track {
         }
     }
 
-    /// Adds a piece of work that stands for `weight` like it.
+    /// Whether the thread of this track has the same name as `thread`.
+    pub(super) fn is_of_name(&self, thread: &Thread) -> bool {
+        thread.name().is_some_and(|name| name == self.name)
+    }
+
+    /// Gives the track to `thread`, which continues it.
+    pub(super) fn take_over(&mut self, thread: &Thread) {
+        if self.thread != thread.id() {
+            self.thread = thread.id();
+            self.clocks = (0, None);
+        }
+    }
+
+    /// Adds a piece of work that stands for `weight` similar pieces.
     pub(super) fn work(&mut self, event: Event, tally: Tally, weight: u64) {
         let What::Node(id) = event.what else { return };
-        // All that the thread was without a processor since the last look was in this piece: the ones between were
-        // too short, and it looks after each wait for work.
+        // All the time without a processor since the last reading belongs to this piece. The pieces in
+        // between were too short to have any, and the processor time is read after each wait for work.
         let off = match event.nanos {
-            0..MAY_WAIT => 0,
+            0..MAY_WAIT_NS => 0,
             nanos => self.look_at_clocks(event.at + nanos).min(nanos),
         };
         let slept = if off > 0 && 2 * off >= event.nanos { weight } else { 0 };
@@ -91,20 +108,21 @@ impl Track {
 
     /// Adds a wait for work.
     pub(super) fn idle(&mut self, event: Event) {
-        if event.nanos >= MAY_PARK {
+        if event.nanos >= MAY_PARK_NS {
             self.look_at_clocks(event.at + event.nanos);
         }
         self.add(event, 1);
     }
 
-    /// Gives for how many nanoseconds the thread was without a processor since the last look; to be called by it.
+    /// Reads the processor time. Returns how many nanoseconds the thread had no processor since the last
+    /// reading. To be called on the thread of the track.
     pub(super) fn look_at_clocks(&mut self, now: u64) -> u64 {
         let (then, before) = std::mem::replace(&mut self.clocks, (now, processor_time()));
         let (Some(before), Some(used)) = (before, self.clocks.1) else { return 0 };
         now.saturating_sub(then).saturating_sub(used.saturating_sub(before))
     }
 
-    /// Counts what was done in node `id`.
+    /// Adds `reading` to the counts of node `id`.
     pub(super) fn count(&mut self, id: usize, reading: Reading) {
         if let Some(node) = self.nodes.get_mut(id) {
             node.add(reading);
@@ -116,7 +134,7 @@ impl Track {
         self.nodes.get(id).copied().unwrap_or_default()
     }
 
-    /// Adds an event, whose time stands for that of `weight` like it.
+    /// Adds an event that stands for `weight` similar events.
     fn add(&mut self, event: Event, weight: u64) {
         let column = match event.what {
             What::Node(id) => id as usize,
@@ -151,14 +169,14 @@ impl Events {
     }
 
     fn is_kept(&self, event: &Event) -> bool {
-        (event.at / KEPT).is_multiple_of(1 << self.sparseness)
+        (event.at / STRETCH_NS).is_multiple_of(1 << self.sparseness)
     }
 
-    /// Keeps one of 2^`sparseness` stretches.
+    /// Keeps only the events of one of 2^`sparseness` stretches.
     pub(crate) fn thin(&mut self, sparseness: u32) {
         self.sparseness = self.sparseness.max(sparseness);
         let stretches = 1 << self.sparseness;
-        self.kept.retain(|event| (event.at / KEPT).is_multiple_of(stretches));
+        self.kept.retain(|event| (event.at / STRETCH_NS).is_multiple_of(stretches));
     }
 }
 
@@ -176,7 +194,8 @@ pub(super) fn on_current(f: impl FnOnce(&mut Track)) {
     });
 }
 
-/// A thread works for a run: until this is dropped, what it does goes to its track. Runs nest.
+/// A guard: until it is dropped, the work of the calling thread is added to the track. Guards of nested runs
+/// nest.
 #[derive(Debug)]
 pub(crate) struct OnTrack {
     before: Option<Arc<Mutex<Track>>>,
@@ -207,7 +226,8 @@ mod tests {
         }
         assert_eq!(events.all, 200_000);
         assert!((512..=2_048).contains(&events.kept.len()), "{}", events.kept.len());
-        let stretches: Vec<&[Event]> = events.kept.chunk_by(|a, b| a.at / KEPT == b.at / KEPT).collect();
+        let stretches: Vec<&[Event]> =
+            events.kept.chunk_by(|a, b| a.at / STRETCH_NS == b.at / STRETCH_NS).collect();
         assert!(stretches.len() >= 2);
         for stretch in &stretches[..stretches.len() - 1] {
             assert!(stretch.windows(2).all(|pair| pair[1].at - pair[0].at == each), "gaps inside a stretch");

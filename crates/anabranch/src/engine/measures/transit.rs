@@ -1,4 +1,5 @@
-//! How long indices are in a domain: from the moment at which they enter it to the moment at which they have left.
+//! How long indices are in a domain, from the moment at which they enter it to the moment at which they leave
+//! it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,46 +7,51 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::Measures;
 use crate::engine::clock::Moment;
 
-/// The number of births that are kept at once. At most as many indices of a window are measured.
-const BIRTHS: u64 = 64;
-/// Below this index all are measured, as far as the window allows; then one in two, from twice that on one in
-/// four, and so on.
-const ALL: u32 = 12;
+/// The number of moments of entry that are kept at once. So at most this many indices of a window are
+/// measured.
+const ENTRIES: u64 = 64;
+/// Every index below 2^12 is measured, as far as the window allows. From there on one of two indices is
+/// measured, from twice that index on one of four, and so on.
+const EVERY_INDEX_BITS: u32 = 12;
 
-/// Two powers of two have so many classes between them: a class is 6 % wide.
-const FINE: u32 = 4;
-const CLASSES: usize = 64 << FINE;
+/// The histogram has 2^4 classes between two powers of two, so a class is 6 % wide.
+const CLASS_BITS: u32 = 4;
+/// The number of classes of the histogram.
+const CLASSES: usize = 64 << CLASS_BITS;
 
-/// How long indices are in a domain, of one in 2^k. Each of those counts for 2^k.
+/// Measures how long indices are in a domain. One of 2^k indices is measured, and counts for 2^k. The number
+/// k grows with the index.
 #[derive(Debug)]
 pub(crate) struct Transit {
-    /// The least k, so that births do not run into each other.
+    /// The smallest k. It is chosen so that two indices of one window do not share a moment of entry.
     least: u32,
-    births: Box<[AtomicU64]>,
+    /// The moments of entry, in nanoseconds since the run began.
+    entries: Box<[AtomicU64]>,
+    /// The number of indices in each class.
     counts: Box<[AtomicU64]>,
 }
 
-/// How long indices were in a domain: a histogram.
+/// A histogram of how long indices were in a domain.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Latencies {
-    /// The middle of each class in nanoseconds, and how many there are; only classes that have some.
+    /// For each class that is not empty: its middle in nanoseconds, and the number of indices in it.
     pub(crate) classes: Vec<(u64, u64)>,
 }
 
 impl Transit {
     pub(crate) fn new(window: u64) -> Self {
         let zeros = |len: usize| std::iter::repeat_with(AtomicU64::default).take(len).collect();
-        let least = window.div_ceil(BIRTHS).next_power_of_two().ilog2();
-        Self { least, births: zeros(BIRTHS as usize), counts: zeros(CLASSES) }
+        let least = window.div_ceil(ENTRIES).next_power_of_two().ilog2();
+        Self { least, entries: zeros(ENTRIES as usize), counts: zeros(CLASSES) }
     }
 
-    /// The k of an index.
+    /// The number k of an index: one of 2^k indices is measured there.
     #[inline]
     fn step(&self, index: u64) -> u32 {
-        (index | 1).ilog2().saturating_sub(ALL - 1).max(self.least)
+        (index | 1).ilog2().saturating_sub(EVERY_INDEX_BITS - 1).max(self.least)
     }
 
-    /// The first index that is measured from `index` on.
+    /// The next index to measure, which is `index` or a later one.
     #[inline]
     pub(crate) fn next(&self, index: u64) -> u64 {
         let step = 1u64 << self.step(index);
@@ -53,22 +59,22 @@ impl Transit {
     }
 
     #[inline]
-    fn birth(&self, index: u64) -> &AtomicU64 {
-        &self.births[((index >> self.step(index)) % BIRTHS) as usize]
+    fn entry(&self, index: u64) -> &AtomicU64 {
+        &self.entries[((index >> self.step(index)) % ENTRIES) as usize]
     }
 
-    /// An index that is measured enters at time `now`.
+    /// Notes that a measured index enters at time `now`.
     pub(crate) fn enter(&self, index: u64, now: u64) {
-        self.birth(index).store(now, Ordering::Relaxed);
+        self.entry(index).store(now, Ordering::Relaxed);
     }
 
-    /// It has left at time `now`.
+    /// Notes that a measured index leaves at time `now`.
     pub(crate) fn leave(&self, index: u64, now: u64) {
-        let born = self.birth(index).load(Ordering::Relaxed);
-        self.count(now.saturating_sub(born), 1 << self.step(index));
+        let entered = self.entry(index).load(Ordering::Relaxed);
+        self.count(now.saturating_sub(entered), 1 << self.step(index));
     }
 
-    /// Counts `items` indices that took `nanos`.
+    /// Counts `items` indices that were in the domain for `nanos` nanoseconds.
     pub(crate) fn count(&self, nanos: u64, items: u64) {
         self.counts[class(nanos)].fetch_add(items, Ordering::Relaxed);
     }
@@ -82,7 +88,8 @@ impl Transit {
 }
 
 impl Latencies {
-    /// The time that a share of the indices, 0 to 1, did not exceed.
+    /// The time in nanoseconds that a share of the indices, 0 to 1, did not exceed. `None` if there are no
+    /// indices.
     pub(crate) fn quantile(&self, share: f64) -> Option<u64> {
         let all: u64 = self.classes.iter().map(|(_, count)| count).sum();
         let mut left = (share * all as f64).ceil().max(1.0) as u64;
@@ -96,29 +103,33 @@ impl Latencies {
     }
 }
 
-/// The class of a time: the place of its highest bit, and the bits behind that.
+/// The class of a time. It is made of the position of the time's highest bit, and of the [`CLASS_BITS`] bits
+/// below it.
 fn class(nanos: u64) -> usize {
-    let nanos = nanos.max(1 << FINE);
+    let nanos = nanos.max(1 << CLASS_BITS);
     let high = nanos.ilog2();
-    let fine = (nanos >> (high - FINE)) & ((1 << FINE) - 1);
-    ((high << FINE) as usize) + fine as usize
+    let fine = (nanos >> (high - CLASS_BITS)) & ((1 << CLASS_BITS) - 1);
+    ((high << CLASS_BITS) as usize) + fine as usize
 }
 
+/// The middle of a class, in nanoseconds.
 fn middle(class: usize) -> u64 {
-    let (high, fine) = ((class >> FINE) as u32, (class & ((1 << FINE) - 1)) as u64);
-    let low = (1u64 << high) + (fine << (high - FINE));
-    low + (1u64 << (high - FINE)) / 2
+    let (high, fine) = ((class >> CLASS_BITS) as u32, (class & ((1 << CLASS_BITS) - 1)) as u64);
+    let low = (1u64 << high) + (fine << (high - CLASS_BITS));
+    low + (1u64 << (high - CLASS_BITS)) / 2
 }
 
-/// Finds the next index to measure among those that pass: `u64::MAX` where nothing is measured.
+/// Measures the indices that pass one point of a domain: its source, or its exit.
 #[derive(Debug, Clone)]
 pub(crate) struct Mark {
+    /// When the run began, and the measurements of the domain. `None` if the run is not measured.
     of: Option<(Moment, Arc<Transit>)>,
+    /// The next index to measure. `u64::MAX` if the run is not measured.
     next: u64,
 }
 
 impl Mark {
-    /// From `index` on, of the domain that node `opened_by` opens.
+    /// Creates a mark of the domain that node `opened_by` opens, for the indices from `index` on.
     #[inline]
     pub(crate) fn new(measures: Option<&Measures>, opened_by: usize, index: u64) -> Self {
         match measures {
@@ -134,7 +145,7 @@ impl Mark {
         Self { of, next }
     }
 
-    /// Index `index` is about to enter.
+    /// Notes that `index` is about to enter the domain, if it is to be measured.
     #[inline]
     pub(crate) fn enters(&mut self, index: u64) {
         if index == self.next {
@@ -142,7 +153,7 @@ impl Mark {
         }
     }
 
-    /// Index `index` has left.
+    /// Notes that `index` has left the domain, if it is to be measured.
     #[inline]
     pub(crate) fn has_left(&mut self, index: u64) {
         if index == self.next {
@@ -159,35 +170,36 @@ impl Mark {
     }
 }
 
-/// Watches the indices that leave one domain as they enter the next.
+/// Measures the indices that leave one domain and enter the next.
 #[derive(Debug)]
 pub(crate) struct Crossing {
     leaves: Mark,
     enters: Mark,
-    /// How many have left.
+    /// How many indices have left the first domain.
     left: u64,
 }
 
 impl Crossing {
-    /// From the domain that node `ends` opens to the one that node `opens` opens, if the run is reported.
+    /// Creates the measurement for the border between the domain that node `ends` has opened and the domain
+    /// that node `opens` opens. `None` if the run is not measured.
     pub(crate) fn new(measures: Option<&Measures>, ends: usize, opens: usize) -> Option<Self> {
         let mark = |opened_by| Mark::new(measures, opened_by, 0);
         measures.is_some().then(|| Self { leaves: mark(ends), enters: mark(opens), left: 0 })
     }
 
-    /// One has left, and enters with `index`.
+    /// Notes that the next index leaves the first domain, and enters the second one as `index`.
     pub(crate) fn next(&mut self, index: u64) {
         self.has_left();
         self.enters.enters(index);
     }
 
-    /// One has left.
+    /// Notes that the next index has left the first domain.
     pub(crate) fn has_left(&mut self) {
         self.leaves.has_left(self.left);
         self.left += 1;
     }
 
-    /// One enters with `index`.
+    /// Notes that `index` enters the second domain.
     pub(crate) fn enters(&mut self, index: u64) {
         self.enters.enters(index);
     }
@@ -213,13 +225,13 @@ mod tests {
     }
 
     #[test]
-    fn births_in_one_window_do_not_run_into_each_other() {
+    fn indices_in_one_window_do_not_share_a_moment_of_entry() {
         for window in [1u64, 100, 256, 257, 4_096] {
             let transit = Transit::new(window);
             for from in (0..200_000).step_by(997) {
                 let (mut index, mut places) = (transit.next(from), Vec::new());
                 while index < from + window {
-                    places.push(std::ptr::from_ref(transit.birth(index)));
+                    places.push(std::ptr::from_ref(transit.entry(index)));
                     index = transit.next(index + 1);
                 }
                 let all = places.len();

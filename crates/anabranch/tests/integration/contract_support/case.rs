@@ -39,6 +39,14 @@ pub enum Chain {
     FlatTry,
     FilterFlatWith,
     FlatFlat,
+    /// A box between two stages.
+    Boxed,
+    /// A box after each of three stages.
+    BoxedThrice,
+    /// A change of the error's type between two stages.
+    NewError,
+    /// The same behind a flat stage.
+    FlatNewError,
 }
 
 impl Chain {
@@ -57,6 +65,10 @@ impl Chain {
             Chain::FlatTry => &[Op::FlatMap, Op::TryMap],
             Chain::FilterFlatWith => &[Op::Filter, Op::FlatMap, Op::TryMapWith],
             Chain::FlatFlat => &[Op::FlatMap, Op::FlatMap],
+            Chain::Boxed => &[Op::Map, Op::TryMap],
+            Chain::BoxedThrice => &[Op::FilterMap, Op::TryMapWith, Op::MapWith],
+            Chain::NewError => &[Op::TryMap, Op::TryMapWith],
+            Chain::FlatNewError => &[Op::FlatMap, Op::TryMap],
         }
     }
 
@@ -197,6 +209,10 @@ fn chain() -> impl Strategy<Value = Chain> {
         1 => Just(Chain::FlatTry),
         1 => Just(Chain::FilterFlatWith),
         1 => Just(Chain::FlatFlat),
+        2 => Just(Chain::Boxed),
+        1 => Just(Chain::BoxedThrice),
+        1 => Just(Chain::NewError),
+        1 => Just(Chain::FlatNewError),
     ]
 }
 

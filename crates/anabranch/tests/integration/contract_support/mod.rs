@@ -1,5 +1,6 @@
-//! What the tests of the contract share: items that are counted, random pipelines in three readings (a plain
-//! loop, the inline executor, threads), a watchdog, and a look at the process from outside.
+//! The shared parts of the tests of the contract: items that are counted, random pipelines that run in three
+//! ways (as a plain loop, inline, and with threads), a watchdog, and functions that look at the process from
+//! outside.
 //!
 //! Nothing here uses internals of the crate: everything is seen as a user sees it.
 

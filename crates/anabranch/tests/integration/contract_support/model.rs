@@ -14,7 +14,8 @@ pub enum Ended {
     Panic(Planted),
 }
 
-/// What one can see of a run: what the sink got, what it returned, and what its serial stages saw.
+/// The visible results of a run: the items of the sink, the returned value, and the items of the serial
+/// stages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
     pub delivered: Vec<u64>,
@@ -25,8 +26,8 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// What must be the same in every reading. Earlier serial stages may have run ahead of what stopped the
-    /// stream, so they are not part of it.
+    /// The part of the results that must be the same in every way to run. Earlier serial stages may have run
+    /// ahead of the item that stopped the stream, so their items are not in it.
     pub fn result(&self) -> (&[u64], &Ended) {
         (&self.delivered, &self.ended)
     }
@@ -103,7 +104,7 @@ pub fn plain_loop(case: &Case) -> (Seen, bool) {
 impl Loop<'_> {
     fn run(&mut self, asked: &mut usize) -> Ended {
         if self.steps.iter().any(|step| matches!(step, PlainStage::Serial(Serial::Take(0), ..))) {
-            // Nothing comes through, whatever the source has.
+            // No item passes, even if the source has items.
             return Ended::Complete;
         }
         for origin in 0..self.case.items {

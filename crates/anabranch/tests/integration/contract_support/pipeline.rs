@@ -14,6 +14,15 @@ use super::case::{Case, Chain, End, Serial, node};
 use super::model::{Ended, Seen, children, keeps};
 use super::world::{InOrder, Item, Local, Planted, Source, World};
 
+/// A planted error under another name.
+struct Renamed(Planted);
+
+impl From<Planted> for Renamed {
+    fn from(planted: Planted) -> Self {
+        Self(planted)
+    }
+}
+
 type Tried<'w> = Result<Item<'w>, Planted>;
 
 fn map<'w>(world: &'w World<'w>, node: usize) -> impl Fn(Item<'w>) -> Item<'w> + Send + Sync + 'w {
@@ -104,7 +113,7 @@ fn flat_map<'w>(world: &'w World<'w>, node: usize) -> impl Fn(Item<'w>) -> Child
     }
 }
 
-/// What every serial closure does first.
+/// The first part of every serial closure.
 fn meet<'w>(world: &'w World<'w>, place: usize, order: &mut InOrder, item: &Item<'w>) -> Result<(), Planted> {
     let node = node(place, 3);
     order.check(world, node, item);
@@ -211,6 +220,13 @@ fn sink<'w>(world: &'w World<'w>, order: &mut InOrder, item: &Item<'w>) -> Resul
     world.deliver(item)
 }
 
+/// Boxes a stream, without changing how many items an index has: so this follows flat stretches too.
+macro_rules! boxed {
+    ($stream:expr) => {
+        $stream.map_err(|planted| planted)
+    };
+}
+
 /// Appends the operators of a stretch, and then what `$then` appends (or `$plain`, after the less common
 /// stretches). Every pair is compiled separately, so not every pair exists; see [`Case::is_built`].
 macro_rules! stretch {
@@ -233,6 +249,22 @@ macro_rules! stretch {
                 let stream = stream.filter(filter($world, node($at, 1)));
                 $plain!(stream.try_map(try_map($world, node($at, 2))), $world, $at)
             }
+            Chain::Boxed => {
+                let stream = boxed!($stream.map(map($world, node($at, 0))));
+                $plain!(stream.try_map(try_map($world, node($at, 1))), $world, $at)
+            }
+            Chain::BoxedThrice => {
+                let stream = boxed!($stream.filter_map(filter_map($world, node($at, 0))));
+                let stream = stream.try_map_with(local($world), try_map_with($world, node($at, 1)));
+                let stream = boxed!(stream).map_with(local($world), map_with($world, node($at, 2)));
+                $plain!(boxed!(stream), $world, $at)
+            }
+            Chain::NewError => {
+                let stream = $stream.try_map(try_map($world, node($at, 0))).map_err(Renamed);
+                let f = try_map_with($world, node($at, 1));
+                let stream = stream.try_map_with(local($world), move |local, item| Ok(f(local, item)?));
+                $plain!(stream.map_err(|Renamed(planted)| planted), $world, $at)
+            }
             _ => unreachable!("flat stretches are appended elsewhere"),
         }
     };
@@ -251,6 +283,12 @@ macro_rules! stretch {
             Chain::FlatFlat => {
                 let stream = $stream.flat_map(flat_map($world, node($at, 0)));
                 $plain!(stream.flat_map(flat_map($world, node($at, 1))), $world, $at)
+            }
+            Chain::FlatNewError => {
+                let stream = $stream.flat_map(flat_map($world, node($at, 0))).map_err(Renamed);
+                let f = try_map($world, node($at, 1));
+                let stream = stream.try_map(move |item| Ok(f(item)?));
+                $plain!(stream.map_err(|Renamed(planted)| planted), $world, $at)
             }
             _ => unreachable!("stretches that are not flat are appended elsewhere"),
         }
@@ -384,7 +422,7 @@ fn build_and_run<'w>(world: &'w World<'w>, executor: Executor) -> Ended {
     finish!(stream, world)
 }
 
-/// What was observed of a run.
+/// The observations of a run.
 #[derive(Debug)]
 pub struct Observed {
     pub seen: Seen,

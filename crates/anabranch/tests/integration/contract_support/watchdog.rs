@@ -59,8 +59,8 @@ pub fn message(payload: &(dyn Any + Send)) -> String {
 /// How the message of a panic begins that a test plants.
 pub const PLANTED: &str = "planted: ";
 
-/// Suppresses the messages of panics that the tests plant: [`Planted`] values, and messages that begin with [`PLANTED`].
-/// Other panics are printed. The hook stays for the life of the process, which all tests share.
+/// Suppresses the messages of panics that the tests plant: [`Planted`] values, and messages that begin with
+/// [`PLANTED`]. Other panics are printed. The hook stays for the life of the process, which all tests share.
 pub fn hush() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -103,15 +103,15 @@ impl Gate {
     }
 }
 
-/// A worker of a watched run calls it to wait until every other worker has nothing to do. What they did until then, such as
-/// a failure that they noted, is known to the run.
+/// A worker of a watched run calls it to wait until every other worker has nothing to do. What they did until
+/// then, such as a failure that they noted, is known to the run.
 pub fn others_rest(monitor: &Monitor) {
     let rest = || monitor.snapshots().iter().all(|run| run.waiting + 1 >= run.workers);
     assert!(comes_true(LIMIT / 2, rest), "{}", monitor.snapshots()[0]);
 }
 
-/// Whether `condition` keeps holding for a moment. Code that breaks it needs time to show this. Code that keeps it passes,
-/// however slow the machine is.
+/// Whether `condition` keeps holding for a moment. Code that breaks it needs time to show this. Code that
+/// keeps it passes, however slow the machine is.
 pub fn stays_true(mut condition: impl FnMut() -> bool) -> bool {
     !comes_true(Duration::from_millis(20), || !condition())
 }

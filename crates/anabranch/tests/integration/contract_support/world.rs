@@ -159,7 +159,7 @@ pub struct World<'c> {
     source_over: AtomicBool,
     states: AtomicUsize,
     threads: Mutex<HashSet<ThreadId>>,
-    /// What each serial stage has seen, by its position among them.
+    /// The items that each serial stage has seen, by the position of the stage among the serial stages.
     pub serial: Vec<Mutex<Vec<u64>>>,
     pub delivered: Mutex<Vec<u64>>,
     violations: Mutex<Vec<String>>,

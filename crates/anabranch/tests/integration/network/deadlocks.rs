@@ -1,4 +1,5 @@
-//! A network that stands still is told of at once, with who waits for what; or goes on, where records may grow.
+//! A deadlock of a network is reported at once, with the processes and what they wait for. If records may
+//! grow, the network goes on.
 
 use anabranch::network::{Error, Horizon, Network};
 

@@ -1,4 +1,4 @@
-//! Whose failure a run returns, what becomes of the others, and what is said of wrong networks.
+//! The failure that a run returns, the fate of the other processes, and the messages for wrong networks.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;

@@ -1,4 +1,4 @@
-//! The lines that programs are written against, as they stand in the documentation.
+//! The lines of code that the documentation shows to users.
 #![allow(clippy::while_let_on_iterator, reason = "the lines are as they are documented")]
 
 use anabranch::Pool;

@@ -1,4 +1,4 @@
-//! What process networks promise, each promise with tests that try to break it.
+//! The promises of process networks. Each promise has tests that try to break it.
 
 mod deadlocks;
 mod failures;

@@ -1,19 +1,20 @@
-//! Random networks against a slow interpreter of the textbook's Kahn networks: unbounded queues, one step at a time.
+//! Compares random networks with a slow interpreter of Kahn networks as in a textbook: unbounded queues, one
+//! step at a time.
 
 use std::collections::VecDeque;
 
 use anabranch::network::{Here, Horizon, Network, Reader, Writer};
 use proptest::prelude::*;
 
-/// What a process does: a little machine that the network and the interpreter both run.
+/// The program of a process: a small machine that both the network and the interpreter run.
 #[derive(Debug, Clone)]
 enum Kind {
     /// Writes `count` numbers.
     Source { count: u64, seed: u64 },
     /// Reads one item of each input in turn, and writes a mixture to each output. Ends with the first input.
     Zip,
-    /// Reads a header `h` of its first input, then `h % 4` items of the last one, and writes their sum to all outputs:
-    /// its mode changes with the input.
+    /// Reads a header `h` of its first input, then `h % 4` items of the last one, and writes their sum to all
+    /// outputs: its mode changes with the input.
     Modes,
     /// Reads its inputs in turn, `rates` items of each before the next; writes each to the outputs in turn.
     Turns { rates: Vec<u64> },
@@ -49,14 +50,14 @@ fn mix(a: u64, b: u64) -> u64 {
     (a ^ b.rotate_left(17)).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ a >> 7
 }
 
-/// How a process talks to whoever runs it.
+/// The interface between a process and the network or interpreter that runs it.
 trait Streams {
     fn read(&mut self, input: usize) -> Option<u64>;
-    /// False if nobody reads any more.
+    /// Returns false if no reader is left.
     fn write(&mut self, output: usize, item: u64) -> bool;
 }
 
-/// Runs a machine on streams. `None`: it ends.
+/// Runs a machine on streams. `None` means that it ends.
 fn zip(io: &mut impl Streams, inputs: usize, outputs: usize) -> Option<()> {
     loop {
         let mut mixture = 1;
@@ -122,8 +123,9 @@ fn run_machine(kind: &Kind, io: &mut impl Streams, inputs: usize, outputs: usize
     }
 }
 
-/// The interpreter: every process in a thread of its own would do, but a textbook has no threads. So a process is run
-/// again from its beginning with what its inputs hold so far, which must give more of the same; until nothing changes.
+/// The interpreter. It has no threads. It runs each process again and again from its beginning, with the
+/// items that its inputs have so far. Each run must give the same items as before, and perhaps more. It ends
+/// when nothing changes.
 fn interpret(case: &Case) -> Vec<Vec<u64>> {
     struct Replay<'a> {
         inputs: Vec<&'a [u64]>,
@@ -173,7 +175,7 @@ fn interpret(case: &Case) -> Vec<Vec<u64>> {
 struct Views<'a> {
     readers: &'a mut [Reader<u64>],
     writers: &'a mut [Writer<u64>],
-    /// What each input has given, for comparison.
+    /// The items that each input has given, for comparison.
     seen: &'a mut [Vec<u64>],
 }
 
@@ -187,7 +189,7 @@ impl Streams for Views<'_> {
     }
 
     fn write(&mut self, output: usize, item: u64) -> bool {
-        // Goes on for the other readers, as if this one read on: the textbook's queues take everything.
+        // Goes on for the other readers: in the textbook, the queue of this reader would take the item too.
         let _ = self.writers[output].push(item);
         true
     }
@@ -226,7 +228,7 @@ fn parent<'env>(
     }
 }
 
-/// What the readers of each node's inputs have seen, with `workers` workers.
+/// The items that the readers of each node's inputs have seen, with `workers` workers.
 fn run(case: &Case, workers: usize) -> Result<Vec<Seen>, String> {
     let mut seen: Vec<Seen> = case.nodes.iter().map(|node| vec![Vec::new(); node.inputs.len()]).collect();
     let mut net = Network::<String>::new().workers(workers);
@@ -301,7 +303,7 @@ fn run(case: &Case, workers: usize) -> Result<Vec<Seen>, String> {
     }
     let result = net.run();
     match result {
-        // A circle without enough items stands still in the textbook, too.
+        // A cycle without enough items is in a deadlock in the textbook too.
         Err(error) if error.is_deadlock() && !error.deadlock().unwrap().is_artificial() => Ok(seen),
         Err(error) => Err(error.to_string()),
         Ok(()) => Ok(seen),
@@ -357,7 +359,8 @@ fn cases() -> impl Strategy<Value = Case> {
             let target = (1..=last).find(|&at| several(&nodes[at])).unwrap_or(sink);
             connect(&mut nodes, sink - 1, target, horizon, vec![]);
             for (from, to, (horizon, initial)) in more {
-                // Those that may have several inputs and outputs; where there are too few of them, no edge.
+                // The nodes that may have several inputs and outputs. If there are too few of them, no edge
+                // is added.
                 let from = (0..=last).filter(|&at| several(&nodes[at]) || at == 0).nth(from.index(3));
                 let to = (1..=sink).filter(|&at| several(&nodes[at])).nth(to.index(3));
                 let (Some(from), Some(to)) = (from, to) else { continue };
@@ -372,7 +375,8 @@ fn cases() -> impl Strategy<Value = Case> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
 
-    /// Each process reads a prefix of what the textbook's queues hold, all of it where its machine reads on to the end.
+    /// Each process reads a prefix of what the textbook's queues hold, all of it where its machine reads on
+    /// to the end.
     #[test]
     fn random_networks_give_what_the_textbook_gives(case in cases()) {
         let streams = interpret(&case);
@@ -384,7 +388,7 @@ proptest! {
                 prop_assert!(streams[edge].starts_with(seen), "edge {edge}: {seen:?} of {:?}", streams[edge]);
             }
         }
-        // What the sink reads, and how far everybody gets, is the same for every number of workers.
+        // The items of the sink, and how far each process gets, are the same for every number of workers.
         let sink = first.last().unwrap();
         for (edge, seen) in case.nodes.last().unwrap().inputs.iter().zip(sink) {
             let least = case.nodes.last().unwrap().inputs.iter().map(|&edge| streams[edge].len()).min().unwrap();

@@ -1,5 +1,5 @@
-//! Views that register while the network runs: nobody is too late, ids are handed over, records grow, observers hold
-//! nobody up.
+//! Views that register while the network runs: no reader misses an item, ids are handed over, records grow,
+//! and no writer waits for an observer.
 
 use anabranch::network::{All, Dealt, Network, RegisterError};
 

@@ -37,7 +37,7 @@ fn a_reader_that_ends_holds_up_no_other() {
         assert_eq!(one.by_ref().take(3).sum::<u32>(), 3);
         Ok(())
     });
-    // Borrowed, so that nobody drops it.
+    // The process borrows the view, so it is not dropped when the process ends.
     net.process("two", |_| {
         two.next();
         Ok(())

@@ -1,4 +1,4 @@
-//! When views close, and to whom they belong.
+//! The end of views, and the processes to which they belong.
 
 use anabranch::network::Network;
 

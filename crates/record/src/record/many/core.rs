@@ -106,8 +106,8 @@ impl<T> Core<T> {
         Self::on(writers, readers, EventCount::new(), EventCount::new(), false)
     }
 
-    /// Creates the core of a record that waits on these event counts. If it `is_bounded`, its span is the widest
-    /// horizon of any view.
+    /// Creates the core of a record that waits on these event counts. If it `is_bounded`, its span is the
+    /// widest horizon of any view.
     pub(super) fn on(
         writers: Side,
         readers: Side,
@@ -133,7 +133,7 @@ impl<T> Core<T> {
         Self {
             writers,
             readers,
-            limit: Padded(AtomicU64::new(0)),
+            limit: Padded::new(AtomicU64::new(0)),
             span: AtomicU64::new(0),
             control: Mutex::new(control),
             items,

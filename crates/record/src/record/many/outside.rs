@@ -68,7 +68,7 @@ impl<T, W: WriteDeal> WriteView<T, W> {
     /// with [`Tickets`](crate::Tickets).
     ///
     /// # Panics
-    /// As for [`stall`](Self::stall).
+    /// The same as for [`stall`](Self::stall).
     pub fn stall_by(&mut self, n: usize, how: &impl Sleep) -> Option<Result<ViewSlots<'_, T, W>, Closed>> {
         match self.reserve(n, false) {
             Ok(end) => return Some(Ok(self.slots(end))),
@@ -114,7 +114,7 @@ impl<T, R: Deal> ReadView<T, R> {
     /// indices with [`Tickets`](crate::Tickets).
     ///
     /// # Panics
-    /// As for [`receive`](Self::receive).
+    /// The same as for [`receive`](Self::receive).
     pub fn receive_by(&mut self, n: usize, how: &impl Sleep) -> Option<ViewItems<'_, T, R>> {
         let end = match self.await_items(n, false) {
             Some(end) => end,

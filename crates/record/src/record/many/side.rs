@@ -41,10 +41,10 @@ impl Side {
     /// Creates a side whose views begin at the indices `at`. On a side with tickets the indices do not
     /// matter.
     pub(super) fn new(tickets: bool, at: impl Iterator<Item = u64>) -> Self {
-        let seat = |at| Padded(Seat { at: AtomicU64::new(at), gone: AtomicBool::new(false) });
+        let seat = |at| Padded::new(Seat { at: AtomicU64::new(at), gone: AtomicBool::new(false) });
         let seats: Box<[_]> = at.map(|at| seat(if tickets { IDLE } else { at })).collect();
         Self {
-            claim: Padded(AtomicU64::new(if tickets { 0 } else { IDLE })),
+            claim: Padded::new(AtomicU64::new(if tickets { 0 } else { IDLE })),
             alive: AtomicUsize::new(seats.len()),
             seats,
             tickets,

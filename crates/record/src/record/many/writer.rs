@@ -101,7 +101,7 @@ impl<T, W: WriteDeal> WriteView<T, W> {
     /// registered. [`TryStallError::Closed`] once all readers have gone.
     ///
     /// # Panics
-    /// As for [`stall`](Self::stall).
+    /// The same as for [`stall`](Self::stall).
     pub fn try_stall(&mut self, n: usize) -> Result<ViewSlots<'_, T, W>, TryStallError> {
         self.reserve(n, false).map(|end| self.slots(end))
     }
@@ -293,8 +293,8 @@ impl<T, W: WriteDeal> ViewSlots<'_, T, W> {
         if index >= self.written {
             return None;
         }
-        // SAFETY: the slots `next..written` hold items that only this view reaches, and the reference borrows the
-        // burst mutably, so no other one exists and the item is not committed while it lives.
+        // SAFETY: the slots `next..written` hold items that only this view reaches, and the reference borrows
+        // the burst mutably, so no other one exists and the item is not committed while it lives.
         Some(unsafe { self.view.generation.serving(index).get_mut(index) })
     }
 

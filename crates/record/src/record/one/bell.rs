@@ -1,4 +1,4 @@
-//! How one side of a one-to-one record wakes the other, without a fence while items flow.
+//! Wakes the other side of a one-to-one record, without a fence while items flow.
 //!
 //! The side that has published an index must learn whether the other side sleeps. The side that is about to
 //! sleep must see what was published. Each side stores a value and then loads what the other has stored, so
@@ -25,7 +25,7 @@ use std::sync::atomic::compiler_fence;
 
 /// A bell with one listener: the other side rings, and the listener wakes up.
 ///
-/// All that a ring looks at while nobody listens is on one cache line.
+/// While the listener does not wait, a ring reads one cache line only.
 pub(super) struct Bell(Padded<Parts>);
 
 struct Parts {
@@ -40,11 +40,11 @@ struct Parts {
     wakes: Wakes,
 }
 
-/// What a ring does for a listener that waits.
+/// The way in which a ring wakes a listener that waits.
 enum Wakes {
-    /// It wakes the listener's thread.
+    /// The ring wakes the listener's thread.
     Thread(Box<EventCount>),
-    /// It calls this, and somebody else has arranged the rest.
+    /// The ring calls this function. The user of the record has arranged that it wakes the listener.
     Hook(Box<dyn Fn() + Send + Sync>),
 }
 
@@ -60,7 +60,7 @@ impl Bell {
 
     fn that(wakes: Wakes) -> Self {
         let flag = || AtomicBool::new(false);
-        Self(Padded(Parts { light: flag(), is_alone: flag(), announced: flag(), wakes }))
+        Self(Padded::new(Parts { light: flag(), is_alone: flag(), announced: flag(), wakes }))
     }
 
     /// From now on one thread both rings and listens, so the program order is enough and no fence is needed.
@@ -113,7 +113,7 @@ impl Bell {
         }
     }
 
-    /// Wakes the listener for the last time, when the ringing side goes.
+    /// Wakes the listener for the last time, when the ringing side closes.
     pub(super) fn ring_out(&self) {
         match &self.0.wakes {
             Wakes::Thread(event) => event.notify_all(),

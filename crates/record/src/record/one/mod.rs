@@ -4,7 +4,8 @@
 //!
 //! - the reader, if `released <= i < committed`;
 //! - the writer, if `committed <= i < released + bound`;
-//! - nobody otherwise. The ring has at least `bound` slots, so no two indices of the window share a slot.
+//! - neither of them otherwise. The ring has at least `bound` slots, so no two indices of the window share a
+//!   slot.
 //!
 //! Each side keeps the other's index as it last saw it. An old value errs on the safe side, so a side reads
 //! the index again only when the old value is not enough. A burst therefore costs each side one store, one
@@ -102,12 +103,13 @@ fn starting_at<T: Send>(first: u64, write_horizon: usize, read_horizon: usize) -
     with_bells(first, (write_horizon, read_horizon), bound, (Bell::new(), Bell::new()))
 }
 
-/// Creates a record with one writer and one reader that holds at most `horizon` items. Each side may use all of
-/// them at once.
+/// Creates a record with one writer and one reader that holds at most `horizon` items. Each side may use all
+/// of them at once.
 ///
-/// No thread waits inside of the record: [`Writer::stall_by`] and [`Reader::receive_by`] sleep as their caller
-/// arranges. The record calls `on_items` when a reader that has announced itself may continue, and `on_room` when
-/// a writer may. It calls them on the thread that made the change. They should do no more than wake a thread.
+/// No thread waits inside of the record: [`Writer::stall_by`] and [`Reader::receive_by`] sleep as their
+/// caller arranges. The record calls `on_items` when a reader that has announced itself may continue, and
+/// `on_room` when a writer may. It calls them on the thread that made the change. They should do no more than
+/// wake a thread.
 ///
 /// # Panics
 /// If `horizon` is 0 or above 2^48.
@@ -129,8 +131,8 @@ fn with_bells<T: Send>(
 ) -> (Writer<T>, Reader<T>) {
     let (write_horizon, read_horizon) = (write_horizon as u64, read_horizon as u64);
     let shared = Arc::new(Shared {
-        committed: Padded(AtomicU64::new(first)),
-        released: Padded(AtomicU64::new(first)),
+        committed: Padded::new(AtomicU64::new(first)),
+        released: Padded::new(AtomicU64::new(first)),
         items,
         room,
         writer_gone: AtomicBool::new(false),

@@ -13,7 +13,7 @@ impl<T> Writer<T> {
     /// `how`. Returns `None` if `how` has given up and there is still no room.
     ///
     /// # Panics
-    /// As for [`stall`](Self::stall).
+    /// The same as for [`stall`](Self::stall).
     pub fn stall_by(&mut self, n: usize, how: &impl Sleep) -> Option<Result<Slots<'_, T>, Closed>> {
         let end = self.end_of(n);
         if end > self.limit {
@@ -57,7 +57,7 @@ impl<T> Reader<T> {
     /// of `how`. Returns `None` if `how` has given up and the items are not there.
     ///
     /// # Panics
-    /// As for [`receive`](Self::receive).
+    /// The same as for [`receive`](Self::receive).
     pub fn receive_by(&mut self, n: usize, how: &impl Sleep) -> Option<Items<'_, T>> {
         let end = self.end_of(n);
         if end > self.committed {

@@ -81,7 +81,7 @@ impl<T> Writer<T> {
     /// reader was dropped.
     ///
     /// # Panics
-    /// As for [`stall`](Self::stall).
+    /// The same as for [`stall`](Self::stall).
     #[inline]
     pub fn try_stall(&mut self, n: usize) -> Result<Slots<'_, T>, TryStallError> {
         let end = self.end_of(n);
@@ -233,8 +233,8 @@ impl<T> Slots<'_, T> {
         if index >= self.written {
             return None;
         }
-        // SAFETY: the slots `next..written` hold items that only this writer reaches, and the reference borrows
-        // the burst mutably, so no other one exists and the item is not committed while it lives.
+        // SAFETY: the slots `next..written` hold items that only this writer reaches, and the reference
+        // borrows the burst mutably, so no other one exists and the item is not committed while it lives.
         Some(unsafe { self.writer.shared.store.get_mut(index) })
     }
 
