@@ -198,7 +198,7 @@ fn what_is_borrowed_must_outlive_the_call() {
 fn errors_of_two_types_need_a_conversion() {
     refuses(
         "two_errors",
-        "a call that fails with `char` cannot follow in this stream",
+        "E0308",
         "let _ = Stream::from_iter(0..9).try_map(|n| if n > 9 { Err(1u8) } else { Ok(n) })
             .try_map(|n| if n > 9 { Err('a') } else { Ok(n) }).count();",
         "let _ = Stream::from_iter(0..9).try_map(|n| if n > 9 { Err('b') } else { Ok(n) })
