@@ -1,9 +1,11 @@
 //! Where a deflate stream ends, to the bit, and its last block begins: found by going from code to code, without making the
 //! contents. An encoder that writes whole streams does not say it, and what joins streams must know it.
 
-/// How many bits of codes for literals and lengths, and for distances, are looked up at once.
-const LITERAL_BITS: u32 = 11;
-const DISTANCE_BITS: u32 = 9;
+/// How many bits of a code are looked up at once.
+const TABLE_BITS: u32 = 12;
+
+/// How many entries a table has. That of distances lies behind that of literals and lengths.
+const TABLE: usize = 1 << TABLE_BITS;
 
 /// The longest code (RFC 1951, section 3.2.7).
 const LONGEST: usize = 15;
@@ -20,28 +22,50 @@ pub(super) struct Ends {
     pub(super) end: usize,
 }
 
-/// What a table says of some bits: how many of them make a code, or several for literals, with what belongs to them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Entry {
-    bits: u8,
-    what: What,
-}
+/// What a table says of the bits that come: how many of them make a code, or several, with what belongs to them, and which
+/// table is for those behind them. So a step from code to code has no branch that nobody can predict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry(u16);
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum What {
+impl Entry {
+    /// The lowest bits are the number of bits.
+    const BITS: u16 = 31;
+    /// A distance follows. It is the place of its table, too.
+    const DISTANCE: u16 = TABLE as u16;
+    /// The block ends.
+    const END: u16 = 1 << 14;
     /// No code is so short.
-    #[default]
-    Long,
-    Literals,
-    /// A length, with its extra bits: a distance follows. Or a distance, with its own.
-    Extra,
-    End,
+    const LONG: Entry = Entry(1 << 15);
+
+    /// A code of so many bits behind which there is a literal or a length.
+    fn new(bits: u32) -> Entry {
+        Entry(bits as u16)
+    }
+
+    fn bits(self) -> u32 {
+        u32::from(self.0 & Entry::BITS)
+    }
+
+    /// Where the table for what follows begins.
+    fn next(self) -> usize {
+        usize::from(self.0 & Entry::DISTANCE)
+    }
+
+    fn is_special(self) -> bool {
+        self.0 & (Entry::END | Entry::LONG.0) != 0
+    }
+
+    fn is_end(self) -> bool {
+        self.0 & Entry::END != 0
+    }
 }
 
 /// Goes through streams. It keeps its tables.
 pub(super) struct Walker {
-    literals: Box<[Entry; 1 << LITERAL_BITS]>,
-    distances: Box<[Entry; 1 << DISTANCE_BITS]>,
+    /// Of literals and lengths, and of distances.
+    tables: Box<[Entry; 2 * TABLE]>,
+    /// How many bits the codes of each entry have, without the extra bits behind them.
+    code_bits: Box<[u8; 2 * TABLE]>,
     long_literals: Canonical,
     long_distances: Canonical,
 }
@@ -49,8 +73,8 @@ pub(super) struct Walker {
 impl Walker {
     pub(super) fn new() -> Self {
         Walker {
-            literals: Box::new([Entry::default(); 1 << LITERAL_BITS]),
-            distances: Box::new([Entry::default(); 1 << DISTANCE_BITS]),
+            tables: Box::new([Entry::LONG; 2 * TABLE]),
+            code_bits: Box::new([0; 2 * TABLE]),
             long_literals: Canonical::default(),
             long_distances: Canonical::default(),
         }
@@ -84,36 +108,39 @@ impl Walker {
 
     /// Goes through the codes of a block.
     fn block(&self, bits: &mut Bits<'_>) -> Option<()> {
+        let mut table = 0;
         loop {
+            // A distance takes at most 25 bits here, and what comes before or after it 17.
             bits.refill()?;
-            let mut entry = self.literals[bits.peek(LITERAL_BITS)];
-            if entry.what == What::Literals {
-                bits.drop(entry.bits.into());
-                entry = self.literals[bits.peek(LITERAL_BITS)];
-                if entry.what == What::Literals {
-                    bits.drop(entry.bits.into());
+            let mut entry = self.tables[(table | bits.peek(TABLE_BITS)) & (2 * TABLE - 1)];
+            if !entry.is_special() {
+                bits.drop(entry.bits());
+                table = entry.next();
+                entry = self.tables[(table | bits.peek(TABLE_BITS)) & (2 * TABLE - 1)];
+                if !entry.is_special() {
+                    bits.drop(entry.bits());
+                    table = entry.next();
                     continue;
                 }
             }
-            if entry.what == What::Long {
-                let (symbol, len) = self.long_literals.find(bits.held)?;
-                entry = of_literal(symbol, len)?;
-                if entry.what == What::Literals {
-                    bits.drop(entry.bits.into());
-                    continue;
-                }
+            if entry == Entry::LONG {
+                bits.refill()?;
+                entry = match table {
+                    0 => self
+                        .long_literals
+                        .find(bits.held)
+                        .and_then(|(symbol, len)| of_literal(symbol, len))?,
+                    _ => self
+                        .long_distances
+                        .find(bits.held)
+                        .and_then(|(symbol, len)| of_distance(symbol, len))?,
+                };
             }
-            bits.drop(entry.bits.into());
-            if entry.what == What::End {
+            bits.drop(entry.bits());
+            if entry.is_end() {
                 return Some(());
             }
-            bits.refill()?;
-            let mut entry = self.distances[bits.peek(DISTANCE_BITS)];
-            if entry.what == What::Long {
-                let (symbol, len) = self.long_distances.find(bits.held)?;
-                entry = of_distance(symbol, len)?;
-            }
-            bits.drop(entry.bits.into());
+            table = entry.next();
         }
     }
 
@@ -162,15 +189,22 @@ impl Walker {
     fn set(&mut self, literals: &[u8], distances: &[u8]) {
         self.long_literals = Canonical::new(literals);
         self.long_distances = Canonical::new(distances);
-        fill(&mut self.literals[..], literals, of_literal);
-        fill(&mut self.distances[..], distances, of_distance);
-        // Where one literal leaves bits for another, both are one step.
-        for at in 0..self.literals.len() {
-            let Entry { what: What::Literals, bits } = self.literals[at] else { continue };
+        let (of_literals, of_distances) = self.tables.split_at_mut(TABLE);
+        let (literal_bits, distance_bits) = self.code_bits.split_at_mut(TABLE);
+        fill(of_literals, literal_bits, literals, of_literal);
+        fill(of_distances, distance_bits, distances, of_distance);
+        // Where a literal leaves bits for another, or for a length, both are one step.
+        for at in 0..TABLE {
+            let entry = of_literals[at];
+            if entry.is_special() || entry.next() != 0 {
+                continue;
+            }
             // What is shorter has been looked at already, and may be several.
-            let next = self.literals[at >> bits];
-            if next.what == What::Literals && u32::from(bits + next.bits) <= LITERAL_BITS {
-                self.literals[at].bits += next.bits;
+            let behind = at >> entry.bits();
+            let (next, code_bits) = (of_literals[behind], literal_bits[at] + literal_bits[behind]);
+            if !next.is_special() && u32::from(code_bits) <= TABLE_BITS {
+                of_literals[at] = Entry(next.0 + entry.0);
+                literal_bits[at] = code_bits;
             }
         }
     }
@@ -178,29 +212,29 @@ impl Walker {
 
 /// A code for a literal, a length or the end, with its extra bits (RFC 1951, section 3.2.5).
 fn of_literal(symbol: usize, len: u32) -> Option<Entry> {
-    let (what, extra) = match symbol {
-        0..=255 => (What::Literals, 0),
-        256 => (What::End, 0),
-        257..=264 | 285 => (What::Extra, 0),
-        265..=284 => (What::Extra, (symbol - 261) / 4),
+    let extra = match symbol {
+        0..=255 => return Some(Entry::new(len)),
+        256 => return Some(Entry(Entry::END | len as u16)),
+        257..=264 | 285 => 0,
+        265..=284 => (symbol - 261) / 4,
         _ => return None,
     };
-    Some(Entry { bits: len as u8 + extra as u8, what })
+    Some(Entry(Entry::DISTANCE | (len as u16 + extra as u16)))
 }
 
 /// A code for a distance, with its extra bits.
 fn of_distance(symbol: usize, len: u32) -> Option<Entry> {
     let extra = match symbol {
         0..=3 => 0,
-        4..=29 => symbol / 2 - 1,
+        4..=29 => symbol as u32 / 2 - 1,
         _ => return None,
     };
-    Some(Entry { bits: len as u8 + extra as u8, what: What::Extra })
+    Some(Entry::new(len + extra))
 }
 
 /// Fills a table with the codes that are short enough for it.
-fn fill(table: &mut [Entry], lengths: &[u8], entry: fn(usize, u32) -> Option<Entry>) {
-    table.fill(Entry::default());
+fn fill(table: &mut [Entry], code_bits: &mut [u8], lengths: &[u8], entry: fn(usize, u32) -> Option<Entry>) {
+    table.fill(Entry::LONG);
     let most = table.len().ilog2();
     let mut next = first_codes(&counts(lengths));
     for (symbol, &len) in lengths.iter().enumerate() {
@@ -217,7 +251,7 @@ fn fill(table: &mut [Entry], lengths: &[u8], entry: fn(usize, u32) -> Option<Ent
         let reversed = (code.reverse_bits() >> (32 - len)) as usize;
         // More codes than there can be would lie behind the end of the table.
         for place in (reversed..table.len()).step_by(1 << len) {
-            table[place] = entry;
+            (table[place], code_bits[place]) = (entry, len as u8);
         }
     }
 }

@@ -11,6 +11,9 @@ use crate::access::{Kind, Layout, Part};
 /// How much is read at once, in bytes.
 const INPUT: usize = 64 * 1024;
 
+/// Where in a stream's header the number of the check is.
+const CHECK_AT: usize = 7;
+
 /// How much padding is looked through, in bytes.
 const MOST_PADDING: u64 = 64 * 1024;
 
@@ -23,6 +26,11 @@ pub struct Survey {
     pub blocks: u64,
     /// The size of the contents in bytes.
     pub uncompressed: u64,
+    /// The checks of the streams: bit *n* is set if one has the check with the number *n* (xz file format 1.2.1, section
+    /// 2.1.1.2).
+    pub checks: u16,
+    /// The padding behind streams in bytes.
+    pub padding: u64,
 }
 
 impl Survey {
@@ -34,28 +42,29 @@ impl Survey {
     /// If the file cannot be read.
     pub fn of<F: Read + Seek>(file: &mut F) -> io::Result<Option<Survey>> {
         let mut survey = Survey::default();
-        let is_right = walk(file, Index::default, |_, _, index| {
+        let padding = walk(file, Index::default, |_, header, index| {
             let records = index.records();
             survey.streams += 1;
+            survey.checks |= 1 << (header[CHECK_AT] & 15);
             survey.blocks += records.count();
             survey.uncompressed = survey.uncompressed.saturating_add(records.uncompressed());
         })?;
-        Ok(is_right.then_some(survey))
+        Ok(padding.map(|padding| Survey { padding, ..survey }))
     }
 }
 
-/// Tells `each` of the header and the index of every stream of a file, and where it begins, from the last to the first;
-/// false if something is not as it should be, or there is none.
+/// Tells `each` of the header and the index of every stream of a file, and where it begins, from the last to the first. Gives
+/// the size of all padding; `None` if something is not as it should be, or there is no stream.
 fn walk<F: Read + Seek>(
     file: &mut F,
     empty: fn() -> Index,
     mut each: impl FnMut(u64, &[u8; STREAM_HEADER_LEN], Index),
-) -> io::Result<bool> {
+) -> io::Result<Option<u64>> {
     let mut end = file.seek(SeekFrom::End(0))?;
     let (mut any, mut padding) = (false, 0);
     while end > 0 {
         if end < (STREAM_HEADER_LEN + FOOTER_LEN) as u64 {
-            return Ok(false);
+            return Ok(None);
         }
         let mut footer = [0; FOOTER_LEN];
         file.seek(SeekFrom::Start(end - FOOTER_LEN as u64))?;
@@ -63,37 +72,37 @@ fn walk<F: Read + Seek>(
         if footer[8..] == [0; 4] {
             padding += 4;
             if padding > MOST_PADDING {
-                return Ok(false);
+                return Ok(None);
             }
             end -= 4;
             continue;
         }
-        let Ok(len) = index_len_of(&footer) else { return Ok(false) };
-        let Some(index_at) = end.checked_sub(FOOTER_LEN as u64 + len) else { return Ok(false) };
-        let Some(index) = read_index(file, index_at, len, empty())? else { return Ok(false) };
+        let Ok(len) = index_len_of(&footer) else { return Ok(None) };
+        let Some(index_at) = end.checked_sub(FOOTER_LEN as u64 + len) else { return Ok(None) };
+        let Some(index) = read_index(file, index_at, len, empty())? else { return Ok(None) };
         let before = index.records().padded().saturating_add(STREAM_HEADER_LEN as u64);
-        let Some(start) = index_at.checked_sub(before) else { return Ok(false) };
+        let Some(start) = index_at.checked_sub(before) else { return Ok(None) };
         let mut header = [0; STREAM_HEADER_LEN];
         file.seek(SeekFrom::Start(start))?;
         file.read_exact(&mut header)?;
         if !header.starts_with(&MAGIC) {
-            return Ok(false);
+            return Ok(None);
         }
         any = true;
         each(start, &header, index);
         end = start;
     }
-    Ok(any)
+    Ok(any.then_some(padding))
 }
 
 /// The blocks of a file as parts that can be decoded each by itself, those with contents; `None` where there is no
 /// [`Survey`], or a check is not known.
 pub(crate) fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
     let mut streams = Vec::new();
-    let is_right = walk(file, Index::keeping, |start, header, index| {
+    let padding = walk(file, Index::keeping, |start, header, index| {
         streams.push((start, parse_stream_header(header), index));
     })?;
-    if !is_right {
+    if padding.is_none() {
         return Ok(None);
     }
     let mut layout = Layout::default();

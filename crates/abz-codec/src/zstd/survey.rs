@@ -13,15 +13,16 @@ use crate::access::{Kind, Layout, Part};
 pub struct Survey {
     /// Frames, without skippable ones.
     pub frames: u64,
-    /// The size of the contents in bytes, by the headers.
-    pub uncompressed: u64,
+    /// Skippable frames.
+    pub skippable: u64,
+    /// The size of the contents in bytes, by the headers; `None` if one does not say it: then the file must be decoded to know.
+    pub uncompressed: Option<u64>,
     /// Every frame ends with a checksum.
     pub checksums: bool,
 }
 
 impl Survey {
-    /// Goes from block to block of `file` and reads their headers, nothing else; `None` if a frame does not say how
-    /// large its contents are, or something is not as it should be: then the file must be decoded to know. The table
+    /// Goes from block to block of `file` and reads their headers, nothing else; `None` if something is not as it should be. The table
     /// of the seekable format is not asked, so it cannot lie here. It moves the file's position.
     ///
     /// # Errors
@@ -30,13 +31,13 @@ impl Survey {
     pub fn of<F: Read + Seek>(file: &mut F) -> io::Result<Option<Survey>> {
         let mut survey = Survey { checksums: true, ..Survey::default() };
         let mut sum = Some(0u64);
-        let is_right = walk(file, |frame| {
+        let skippable = walk(file, |frame| {
             survey.frames += 1;
             survey.checksums &= frame.header.checksum;
             sum = sum.zip(frame.header.contents).and_then(|(sum, contents)| sum.checked_add(contents));
-            sum.is_some()
+            true
         })?;
-        Ok(sum.filter(|_| is_right).map(|uncompressed| Survey { uncompressed, ..survey }))
+        Ok(skippable.map(|skippable| Survey { skippable, uncompressed: sum, ..survey }))
     }
 }
 
@@ -49,27 +50,29 @@ struct Extent {
     most: u64,
 }
 
-/// Tells `each` of every frame of a file; false if that had enough, or something is not as it should be.
-fn walk<F: Read + Seek>(file: &mut F, mut each: impl FnMut(Extent) -> bool) -> io::Result<bool> {
+/// Tells `each` of every frame of a file, and gives how many skippable ones there are; `None` if `each` had enough, or
+/// something is not as it should be.
+fn walk<F: Read + Seek>(file: &mut F, mut each: impl FnMut(Extent) -> bool) -> io::Result<Option<u64>> {
     let end = file.seek(SeekFrom::End(0))?;
-    let (mut at, mut start) = (0, Vec::new());
+    let (mut at, mut start, mut skippable) = (0, Vec::new(), 0);
     while at < end {
         read_at(file, at, FrameHeader::MAX_LEN, &mut start)?;
         if start.len() >= SKIPPABLE_HEADER && is_skippable(&start[..4]) {
             at += SKIPPABLE_HEADER as u64 + u64::from(u32_at(&start, 4));
+            skippable += 1;
             continue;
         }
         if !start.starts_with(&MAGIC) {
-            return Ok(false);
+            return Ok(None);
         }
         let begin = at;
-        let Ok(Some((header, len))) = FrameHeader::parse(&start) else { return Ok(false) };
+        let Ok(Some((header, len))) = FrameHeader::parse(&start) else { return Ok(None) };
         at += len as u64;
         let mut most = 0;
         loop {
             read_at(file, at, BLOCK_HEADER, &mut start)?;
-            let Some(&block) = start.first_chunk() else { return Ok(false) };
-            let Ok(block) = BlockHeader::parse(block, &header) else { return Ok(false) };
+            let Some(&block) = start.first_chunk() else { return Ok(None) };
+            let Ok(block) = BlockHeader::parse(block, &header) else { return Ok(None) };
             at += (BLOCK_HEADER + block.len) as u64;
             most += block.most as u64;
             if block.is_last {
@@ -78,10 +81,10 @@ fn walk<F: Read + Seek>(file: &mut F, mut each: impl FnMut(Extent) -> bool) -> i
         }
         at += (CHECKSUM * usize::from(header.checksum)) as u64;
         if !each(Extent { offset: begin, len: at - begin, header, most }) {
-            return Ok(false);
+            return Ok(None);
         }
     }
-    Ok(at == end && end > 0)
+    Ok((at == end && end > 0).then_some(skippable))
 }
 
 /// The frames of a file as parts that can be decoded each by itself, those with contents, as the table at its end says, or
@@ -100,13 +103,13 @@ pub(crate) fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>
         Err(SeekError::Io(error)) => Err(error),
         Ok(None) | Err(SeekError::Damaged { .. }) => {
             let mut number = 0;
-            let is_right = walk(file, |Extent { offset, len, header, .. }| {
+            let skippable = walk(file, |Extent { offset, len, header, .. }| {
                 number += 1;
                 let contents = header.contents.unwrap_or(0);
                 layout.push(Kind::ZstdFrame, number, offset, len, contents);
                 header.contents.is_some()
             })?;
-            Ok(if is_right { layout.finish() } else { None })
+            Ok(if skippable.is_some() { layout.finish() } else { None })
         }
     }
 }
@@ -120,13 +123,13 @@ pub(crate) fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>
 /// If the file cannot be read.
 pub fn frames<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
     let mut parts: Vec<Part> = Vec::new();
-    let is_right = walk(file, |Extent { offset, len, most, .. }| {
+    let skippable = walk(file, |Extent { offset, len, most, .. }| {
         let number = parts.len() as u64 + 1;
         let bits = 8 * offset..8 * (offset + len);
         parts.push(Part { kind: Kind::ZstdFrame, number, bits, contents: 0..most, known: None });
         true
     })?;
-    Ok(is_right.then_some(parts))
+    Ok(skippable.map(|_| parts))
 }
 
 /// Reads up to `len` bytes at `at`.

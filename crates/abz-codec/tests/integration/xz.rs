@@ -90,6 +90,8 @@ fn all_inputs_come_back_at_all_levels_and_block_sizes() {
                     streams: 1,
                     blocks: data.len().div_ceil(block_size) as u64,
                     uncompressed: data.len() as u64,
+                    checks: 1 << 4,
+                    padding: 0,
                 };
                 assert_eq!(survey, expected);
             }

@@ -73,6 +73,13 @@ impl Input {
         None
     }
 
+    /// The size of the header at its start in bytes, if it is a file of gzip.
+    pub(super) fn header_len(&self) -> Option<usize> {
+        let mut bytes = Vec::new();
+        self.header()?.write(&mut bytes);
+        Some(bytes.len())
+    }
+
     /// The format in which it is compressed, if it is a file and that can be seen. Its position stays.
     pub(super) fn format(&self) -> Option<Format> {
         let mut start = [0; Format::MAGIC_LEN];

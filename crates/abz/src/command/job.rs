@@ -155,7 +155,13 @@ impl Setting<'_> {
             let message = "is not of the size that its header seems to say; from there on one thread decodes";
             told.say(format!("{input}: member {member} {message}"));
         }
-        let garbage = options.manners.severities.garbage.zip(done.garbage_at);
+        let severities = &options.manners.severities;
+        if let (Some(severity), true) = (severities.lone_byte, done.is_lone_byte) {
+            let message =
+                "unexpected end of file: one byte follows the last member, where another one may begin";
+            return Err(Problem::new(severity, input, message));
+        }
+        let garbage = severities.garbage.zip(done.garbage_at);
         let garbage = garbage.map(|(severity, at)| Problem::trailing_garbage(severity, input, at));
         Ok((done, garbage))
     }
@@ -196,6 +202,7 @@ impl Setting<'_> {
                 plain: done.read,
                 compressed: written,
                 garbage_at: None,
+                is_lone_byte: false,
                 mistaken: None,
                 sha256,
             }));
@@ -213,6 +220,7 @@ impl Setting<'_> {
                 plain: copied,
                 compressed: copied,
                 garbage_at: None,
+                is_lone_byte: false,
                 mistaken: None,
                 sha256,
             }));
@@ -241,7 +249,15 @@ impl Setting<'_> {
             garbage_at = None;
         }
         let sha256 = plain.sha256();
-        Ok(Some(Done { plain: written, compressed: done.read, garbage_at, mistaken: done.mistaken, sha256 }))
+        let is_lone_byte = garbage_at.zip(input.len()).is_some_and(|(at, len)| at + 1 == len);
+        Ok(Some(Done {
+            plain: written,
+            compressed: done.read,
+            garbage_at,
+            is_lone_byte,
+            mistaken: done.mistaken,
+            sha256,
+        }))
     }
 }
 
@@ -264,6 +280,7 @@ impl Setting<'_> {
             plain: done.read,
             compressed: done.written,
             garbage_at: None,
+            is_lone_byte: false,
             mistaken: None,
             sha256: None,
         }))
@@ -277,6 +294,8 @@ struct Done {
     /// The size of the compressed file in bytes.
     compressed: u64,
     garbage_at: Option<u64>,
+    /// That is one byte.
+    is_lone_byte: bool,
     /// The first member that is not as large as its header says.
     mistaken: Option<u64>,
     /// Of the contents, if it was asked for.

@@ -23,8 +23,20 @@ pub(super) struct Manners {
     /// What can be decoded of a damaged member of lzip is written, before the damage is told.
     pub(super) gives_what_it_can: bool,
     pub(super) severities: Severities,
+    /// The form of lists.
+    pub(super) lists: Lists,
     /// The exit status after a warning, an error, and a damaged file.
     pub(super) statuses: [u8; 3],
+}
+
+/// Whose form a list has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lists {
+    /// Its own, which is gzip's but for what -v adds.
+    Own,
+    Gzip,
+    Xz,
+    Zstd,
 }
 
 /// How bad it is.
@@ -44,6 +56,8 @@ pub(super) struct Severities {
     pub(super) names: Option<Severity>,
     /// Something follows the last member. `None`: that is as it may be.
     pub(super) garbage: Option<Severity>,
+    /// One byte does. `None`: that is no other case.
+    pub(super) lone_byte: Option<Severity>,
     /// The time of the input cannot be stored. `None`: then it is not.
     pub(super) time: Option<Severity>,
 }
@@ -59,6 +73,7 @@ impl Severities {
             link: Some(severity),
             names: Some(severity),
             garbage: Some(severity),
+            lone_byte: None,
             time: Some(severity),
         }
     }
@@ -97,6 +112,7 @@ pub(super) const OWN: Manners = Manners {
         time: None,
         ..Severities::all(Severity::Warning)
     },
+    lists: Lists::Own,
     statuses: [2, 1, 1],
 };
 

@@ -26,6 +26,8 @@ pub struct Options {
     pub(super) explain: Option<Explained>,
     /// List, or tell what is missing, as JSON.
     pub(super) as_json: bool,
+    /// List as xz does for programs.
+    pub(super) for_robots: bool,
     /// Take damaged files, and do this about what is missing.
     pub(super) recover: Option<Gaps>,
     /// What to do it with, in order.
@@ -151,6 +153,7 @@ impl Options {
         Options {
             action: Action::Compress,
             as_json: false,
+            for_robots: false,
             recover: None,
             explain: None,
             sources: vec![Source::Stdin],

@@ -438,3 +438,213 @@ fn scripts_around_gzip_and_tar_work_with_the_links() {
     command.args(["-c", script]).current_dir(folder.path("")).env("PATH", path);
     Ran(fed(command, b"")).exits(0).says("");
 }
+
+#[test]
+fn lists_of_xz_and_zstd_are_as_they_have_them() {
+    let (links, folder) = (Links::new(), Folder::new());
+    folder.write("x", &prose(300_000));
+    folder.write("y", b"hello\n");
+    folder.write("empty", b"");
+    let made = |tool: &str, words: &[&str]| {
+        let output = run(tool, &folder, words, b"", &[]);
+        assert!(output.status.success(), "{tool} {words:?}");
+        output.stdout
+    };
+    let mut lines = Vec::new();
+    if have("xz") {
+        made("xz", &["-k", "x", "y", "empty"]);
+        let several = [made("xz", &["-cC", "sha256", "y"]), vec![0; 12], made("xz", &["-cC", "none", "x"])];
+        folder.write("several.xz", &several.concat());
+        folder.write("blocks.xz", &made("xz", &["-c", "--block-size=70000", "x"]));
+        let all = "x.xz y.xz empty.xz several.xz blocks.xz";
+        for words in ["-l x.xz", "-l y.xz", "-l several.xz", "-lq x.xz y.xz", "--robot -l empty.xz"] {
+            lines.push(("xz", words.to_owned()));
+        }
+        lines.extend([("xz", format!("-l {all}")), ("xz", format!("--robot --list {all}"))]);
+    }
+    if have("zstd") {
+        made("zstd", &["-qk", "x", "y", "empty"]);
+        let several = [made("zstd", &["-qc", "x"]), b"\x50\x2a\x4d\x18\x03\0\0\0abc".to_vec()];
+        folder.write("several.zst", &several.concat().repeat(2));
+        folder.write("unchecked.zst", &made("zstd", &["-qc", "--no-check", "y"]));
+        let whole = program("zstd");
+        folder.write(
+            "unknown.zst",
+            &fed(
+                {
+                    let mut zstd = whole;
+                    zstd.arg("-qc");
+                    zstd
+                },
+                &prose(5000),
+            )
+            .stdout,
+        );
+        for words in [
+            "x.zst",
+            "empty.zst y.zst",
+            "several.zst",
+            "x.zst unchecked.zst",
+            "unknown.zst",
+            "x.zst unknown.zst",
+        ] {
+            lines.push(("zstd", format!("-l {words}")));
+        }
+    }
+    for (tool, line) in lines {
+        let words: Vec<&str> = line.split(' ').collect();
+        let theirs = run(tool, &folder, &words, b"", &[]);
+        let ours = run(links.path(tool), &folder, &words, b"", &[]);
+        let text = |output: &Output| String::from_utf8(output.stdout.clone()).unwrap();
+        assert_eq!(text(&ours), text(&theirs), "{tool} {line}");
+        assert_eq!(ours.status.code(), theirs.status.code(), "{tool} {line}");
+    }
+}
+
+#[test]
+fn what_xz_and_zstd_cannot_list_is_an_error() {
+    let (links, folder) = (Links::new(), Folder::new());
+    folder.write("x", &prose(3000));
+    folder.write("damaged.xz", b"\xfd7zXZ\0nothing");
+    for (tool, name) in [("xz", "x"), ("xz", "damaged.xz"), ("zstd", "x")] {
+        let output = run(links.path(tool), &folder, &["-l", name], b"", &[]);
+        assert_eq!(output.status.code(), Some(1), "{tool} {name}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("cannot be listed"), "{tool} {name}");
+    }
+}
+
+#[test]
+fn xz_takes_lists_of_files() {
+    let (links, folder) = (Links::new(), Folder::new());
+    for name in ["a b", "c", "d"] {
+        folder.write(name, &prose(3000));
+    }
+    folder.write("lines", b"a b\nc\n");
+    folder.write("zeros", b"c\0d\0");
+    folder.write("none", b"");
+    for (words, input, expected) in [
+        (&["-k", "--files=lines"][..], &b""[..], &["a b.xz", "c.xz"][..]),
+        (&["-k", "--files0=zeros"], b"", &["c.xz", "d.xz"]),
+        (&["-k", "--files"], b"d\n", &["d.xz"]),
+        (&["-k", "--files=lines", "d"], b"", &["a b.xz", "c.xz", "d.xz"]),
+        (&["-k", "--files=none"], b"", &[]),
+    ] {
+        let output = run(links.path("xz"), &folder, words, input, &[]);
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let made: Vec<_> = folder.names().into_iter().filter(|name| name.ends_with(".xz")).collect();
+        assert_eq!(made, expected, "{words:?}");
+        made.iter().for_each(|name| fs::remove_file(folder.path(name)).unwrap());
+    }
+    let output = run(links.path("xz"), &folder, &["--files=missing"], b"", &[]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("missing"));
+}
+
+/// Runs a script with the links before all other programs.
+fn script(links: &Links, folder: &Folder, line: &[&str]) -> Option<String> {
+    if !have(line[0]) || line[0].ends_with("less") && !have("less") {
+        return None;
+    }
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", links.0.path().display());
+    let output = run(line[0], folder, &line[1..], b"", &[("PATH", &path), ("PAGER", "cat")]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{line:?}: {said}");
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn scripts_that_come_with_the_tools_work_with_the_links() {
+    let (links, folder) = (Links::new(), Folder::new());
+    folder.write("x", b"a branch\nof a river\n");
+    for tool in ["gzip", "bzip2", "xz", "zstd"] {
+        let output = run(links.path(tool), &folder, &["-k", "x"], b"", &[]);
+        assert!(output.status.success(), "{tool}");
+    }
+    for (line, expected) in [
+        (&["zgrep", "river", "x.gz"][..], "of a river\n"),
+        (&["zmore", "x.gz"], "a branch\nof a river\n"),
+        (&["zless", "x.gz"], "a branch\nof a river\n"),
+        (&["zcmp", "x", "x.gz"], ""),
+        (&["zdiff", "x.gz", "x"], ""),
+        (&["bzgrep", "river", "x.bz2"], "of a river\n"),
+        (&["bzdiff", "x.bz2", "x"], ""),
+        (&["bzmore", "x.bz2"], "------> x.bz2 <------\na branch\nof a river\n"),
+        (&["bzless", "x.bz2"], "------> x.bz2 <------\na branch\nof a river\n"),
+        (&["xzgrep", "river", "x.xz"], "of a river\n"),
+        (&["xzdiff", "x.xz", "x"], ""),
+        (&["xzless", "x.xz"], "a branch\nof a river\n"),
+        (&["xzmore", "x.xz"], "------> x.xz <------\na branch\nof a river\n"),
+        (&["lzgrep", "branch", "x.xz"], "a branch\n"),
+        (&["zstdgrep", "river", "x.zst"], "of a river\n"),
+        (&["zstdless", "x.zst"], "a branch\nof a river\n"),
+    ] {
+        if let Some(said) = script(&links, &folder, line) {
+            assert_eq!(said, expected, "{line:?}");
+        }
+    }
+    fs::copy(folder.path("x.gz"), folder.path("disguised")).unwrap();
+    if script(&links, &folder, &["zforce", "disguised", "x"]).is_some() {
+        assert!(folder.path("disguised.gz").exists() && folder.path("x").exists());
+    }
+    folder.write("hello", b"#!/bin/sh\necho hello\n");
+    fs::set_permissions(folder.path("hello"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    if script(&links, &folder, &["gzexe", "hello"]).is_some() {
+        let path = format!("{}:{}", links.0.path().display(), std::env::var("PATH").unwrap_or_default());
+        let output = run(folder.path("hello"), &folder, &[], b"", &[("PATH", &path)]);
+        assert_eq!(output.stdout, b"hello\n", "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    if have("compress") && have("znew") {
+        folder.write("old", &prose(3000));
+        let output = run("compress", &folder, &["old"], b"", &[]);
+        assert!(output.status.success());
+        script(&links, &folder, &["znew", "old.Z"]).unwrap();
+        assert!(contents(&folder.read("old.gz")) == prose(3000) && !folder.path("old.Z").exists());
+    }
+}
+
+#[test]
+fn gzip_tells_of_a_byte_behind_the_last_member_as_gzip_does() {
+    let (links, folder) = (Links::new(), Folder::new());
+    let one = {
+        folder.write("one", b"1\n");
+        assert!(run(links.path("gzip"), &folder, &["one"], b"", &[]).status.success());
+        folder.read("one.gz")
+    };
+    for (behind, status, is_made) in
+        [(&b"\0"[..], 0, true), (b"\0\0", 0, true), (b"\x01", 1, false), (b"\x01\x02", 2, true)]
+    {
+        folder.write("x.gz", &[&one, behind].concat());
+        for tool in ["gzip", "pigz"] {
+            let output = run(links.path(tool), &folder, &["-dk", "x.gz"], b"", &[]);
+            assert_eq!(output.status.code(), Some(status), "{tool} {behind:x?}");
+            assert_eq!(folder.path("x").exists(), is_made, "{tool} {behind:x?}");
+            let _ = fs::remove_file(folder.path("x"));
+        }
+        if have("gzip") {
+            assert_eq!(run("gzip", &folder, &["-dk", "x.gz"], b"", &[]).status.code(), Some(status));
+            let _ = fs::remove_file(folder.path("x"));
+        }
+    }
+}
+
+#[test]
+fn gzip_lists_with_v_as_gzip_does() {
+    let (links, folder) = (Links::new(), Folder::new());
+    for (name, data) in [("x", prose(300_000)), ("y", b"hello\n".to_vec())] {
+        folder.write(name, &data);
+        if !have("gzip") {
+            return;
+        }
+        assert!(run("gzip", &folder, &["-k", name], b"", &[]).status.success());
+    }
+    for line in [&["-lv", "x.gz"][..], &["-lv", "x.gz", "y.gz"], &["-l", "y.gz", "x.gz"], &["-lqv", "x.gz"]] {
+        let theirs = run("gzip", &folder, line, b"", &[("TZ", "UTC")]);
+        let ours = run(links.path("gzip"), &folder, line, b"", &[("TZ", "UTC")]);
+        assert_eq!(
+            String::from_utf8_lossy(&ours.stdout),
+            String::from_utf8_lossy(&theirs.stdout),
+            "{line:?}"
+        );
+    }
+}

@@ -58,8 +58,16 @@ where
     U: Apply<E> + Send,
     E: Send,
 {
-    /// Adds the unit and everything before it to the line, in front of `taker`.
+    /// Adds the unit and everything before it to the line, in front of `taker`, which is no unit.
     pub(crate) fn connect<'run>(self, assembly: &mut Assembly<'run>, taker: Taker<'run, Given<U>>)
+    where
+        Self: 'run,
+    {
+        self.connect_in::<false>(assembly, taker);
+    }
+
+    /// Like [`connect`](Self::connect). In a box, `taker` may be the next unit.
+    fn connect_in<'run, const BOX: bool>(self, assembly: &mut Assembly<'run>, taker: Taker<'run, Given<U>>)
     where
         Self: 'run,
     {
@@ -78,14 +86,15 @@ where
             let call = UnitCall { spot, counter, unit, local: None, out, is_first, is_last };
             upstream.connect(assembly, Taker::push(id, call));
         } else {
-            let reading = UnitRead { unit, errors, ids, shard, taker };
+            let reading = UnitRead::<_, _, BOX> { unit, errors, ids, shard, taker };
             upstream.connect(assembly, Taker::read(id, reading));
         }
     }
 }
 
-/// A parallel unit that reads a lane. Workers claim ranges of the lane.
-struct UnitRead<'run, U: Unit, E> {
+/// A parallel unit that reads a lane. Workers claim ranges of the lane. `BOX` tells whether the unit is in a
+/// box, so that another unit may follow.
+struct UnitRead<'run, U: Unit, E, const BOX: bool> {
     unit: U,
     errors: Arc<ErrorSlot<E>>,
     ids: Range<usize>,
@@ -93,7 +102,7 @@ struct UnitRead<'run, U: Unit, E> {
     taker: Taker<'run, Given<U>>,
 }
 
-impl<U, E> Read<Taken<U>> for UnitRead<'_, U, E>
+impl<U, E, const BOX: bool> Read<Taken<U>> for UnitRead<'_, U, E, BOX>
 where
     U: Apply<E> + Send,
     E: Send,
@@ -107,7 +116,8 @@ where
             unreachable!("the node before a parallel unit is serial, because parallel stages are composed")
         };
         let spot = assembly.spot(ids.start, &errors);
-        if taker.is_unit() {
+        // `BOX` is tested by itself: where it is false, the rest is not compiled.
+        if BOX && taker.is_unit() {
             debug_assert!(shard.is_none(), "a unit with shards is not boxed");
             let claims = assembly.claims(assembly.unit_of(ids.start));
             let (dealer, outlet) = lane.dealer();
@@ -162,7 +172,7 @@ where
     where
         Self: 'run,
     {
-        Tail::connect(*self, assembly, taker);
+        self.connect_in::<true>(assembly, taker);
     }
 }
 

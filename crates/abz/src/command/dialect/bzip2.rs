@@ -2,7 +2,7 @@
 
 use abz::Format;
 
-use super::super::manners::{Manners, Severities};
+use super::super::manners::{Lists, Manners, Severities};
 use super::super::problem::Severity;
 use super::words::{Flag, Takes};
 use super::{Means, Mode, Tool};
@@ -28,6 +28,7 @@ pub(super) static LBZIP2: Tool = Tool {
             no_suffix: Severity::Note,
             ..Severities::all(Severity::Warning)
         },
+        lists: Lists::Own,
         statuses: [4, 1, 1],
         ..MANNERS
     },
@@ -49,6 +50,7 @@ const MANNERS: Manners = Manners {
         no_suffix: Severity::Note,
         ..Severities::all(Severity::Error)
     },
+    lists: Lists::Own,
     statuses: [0, 1, 2],
 };
 

@@ -2,7 +2,7 @@
 
 use abz::Format;
 
-use super::super::manners::{Manners, OWN, Severities};
+use super::super::manners::{Lists, Manners, OWN, Severities};
 use super::super::problem::Severity;
 use super::words::{Flag, Takes};
 use super::{Means, Mode, Tool};
@@ -55,8 +55,11 @@ const MANNERS: Manners = Manners {
     severities: Severities {
         link: Some(Severity::Error),
         suffix: Some(Severity::Note),
+        // gzip waits for the second byte of a header.
+        lone_byte: Some(Severity::Error),
         ..Severities::all(Severity::Warning)
     },
+    lists: Lists::Gzip,
     statuses: OWN.statuses,
 };
 

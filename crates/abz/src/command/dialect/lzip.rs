@@ -2,7 +2,7 @@
 
 use abz::Format;
 
-use super::super::manners::{Manners, Severities};
+use super::super::manners::{Lists, Manners, Severities};
 use super::super::problem::Severity;
 use super::words::{Flag, Takes};
 use super::{Means, Mode, Tool};
@@ -25,6 +25,7 @@ pub(super) static LZIP: Tool = Tool {
             time: None,
             ..Severities::all(Severity::Error)
         },
+        lists: Lists::Own,
         statuses: [0, 1, 2],
     },
     flags: &[FLAGS],

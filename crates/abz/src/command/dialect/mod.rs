@@ -13,6 +13,8 @@ mod zstd;
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use abz::gzip::MAX_BLOCK;
@@ -102,6 +104,10 @@ enum Means {
     Checksum,
     NoChecksum,
     // What only lzip, xz or zstd has.
+    Robot,
+    /// Names of inputs are in a file, a line each, or behind each other with a zero byte.
+    Files,
+    Files0,
     NoSparse,
     FormatIs,
     Check,
@@ -201,7 +207,7 @@ impl Tool {
         if self.one_operation && said.count() > 1 {
             return Err(Stop::Mistake("only one operation can be specified".to_owned()));
         }
-        let (mut files, mut output, mut folder) = (Vec::new(), None, None);
+        let (mut files, mut lists, mut output, mut folder) = (Vec::new(), Vec::new(), None, None);
         let (mut most_to_compress, mut most_to_decompress, mut adjusts) = (None, None, true);
         for word in words {
             match word {
@@ -213,6 +219,8 @@ impl Tool {
                 }
                 Word::Flag(Means::Output, file) => output = Some(file),
                 Word::Flag(Means::NoAdjust, _) => adjusts = false,
+                Word::Flag(Means::Files, list) => lists.push((list, b'\n')),
+                Word::Flag(Means::Files0, list) => lists.push((list, 0)),
                 Word::Flag(Means::OutputFolder, name) => folder = Some(name),
                 Word::Flag(Means::Help, _) => return self.help(name),
                 Word::Flag(Means::Version, _) => return tell(&version(name)),
@@ -225,7 +233,11 @@ impl Tool {
                 Word::Flag(means, value) => apply(means, value, &mut options).map_err(Stop::Refused)?,
             }
         }
-        if !files.is_empty() {
+        let has_lists = !lists.is_empty();
+        for (list, end) in lists {
+            files.extend(listed(&list, end).map_err(Stop::Refused)?);
+        }
+        if has_lists || !files.is_empty() {
             options.sources = files;
         }
         match options.action {
@@ -385,6 +397,7 @@ fn apply(means: Means, value: OsString, options: &mut Options) -> Result<(), Str
             options.compression.lzma.check = check;
         }
         Means::ExcludeCompressed => options.exclude_compressed = true,
+        Means::Robot => options.for_robots = true,
         Means::Extreme => options.compression.lzma.extreme = true,
         Means::Quieter if options.loudness == Loudness::Quiet => options.loudness = Loudness::Silent,
         Means::Quieter => options.loudness = Loudness::Quiet,
@@ -402,6 +415,8 @@ fn apply(means: Means, value: OsString, options: &mut Options) -> Result<(), Str
         | Means::Output
         | Means::MemoryLimit { .. }
         | Means::NoAdjust
+        | Means::Files
+        | Means::Files0
         | Means::OutputFolder
         | Means::Help
         | Means::Version
@@ -410,6 +425,20 @@ fn apply(means: Means, value: OsString, options: &mut Options) -> Result<(), Str
         }
     }
     Ok(())
+}
+
+/// The files whose names are in `list`, or on standard input if that is empty, each with `end` behind it.
+fn listed(list: &OsStr, end: u8) -> Result<Vec<Source>, String> {
+    let (read, name) = match list.is_empty() {
+        true => {
+            let mut names = Vec::new();
+            (io::stdin().lock().read_to_end(&mut names).map(|_| names), "standard input".to_owned())
+        }
+        false => (fs::read(list), list.display().to_string()),
+    };
+    let names = read.map_err(|error| format!("the list {name} cannot be read: {error}"))?;
+    let names = names.split(|&byte| byte == end).filter(|name| !name.is_empty());
+    Ok(names.map(|name| Source::File(OsStr::from_bytes(name).into())).collect())
 }
 
 fn is_number(value: &OsString) -> bool {

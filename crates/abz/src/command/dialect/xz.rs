@@ -2,7 +2,7 @@
 
 use abz::Format;
 
-use super::super::manners::{Manners, Severities};
+use super::super::manners::{Lists, Manners, Severities};
 use super::super::problem::Severity;
 use super::words::{Flag, Takes};
 use super::{Means, Mode, Tool};
@@ -29,6 +29,7 @@ pub(super) static XZ: Tool = Tool {
             time: None,
             ..Severities::all(Severity::Warning)
         },
+        lists: Lists::Xz,
         statuses: [2, 1, 1],
     },
     flags: &[FLAGS],
@@ -80,12 +81,16 @@ const FLAGS: &[Flag] = &[
     Flag::new("", "memlimit-mt-decompress", Means::Nothing).takes(Takes::Value),
     Flag::new("", "no-adjust", Means::NoAdjust).help("let no limit of memory make the dictionary smaller"),
     Flag::new("", "flush-timeout", Means::Nothing).takes(Takes::Value),
-    Flag::new("", "robot", Means::Refused("--robot: abz lists as JSON, with abz --list --json")),
+    Flag::new("", "robot", Means::Robot).help("with -l, print a list for programs"),
     Flag::new("", "info-memory", Means::Refused("--info-memory: abz has no limits of its own")),
     Flag::new("", "single-stream", Means::Refused("--single-stream: abz decompresses all streams")),
     Flag::new("", "ignore-check", Means::Refused("--ignore-check: abz verifies all checks")),
-    Flag::new("", "files", NO_LISTS).takes(Takes::Attached),
-    Flag::new("", "files0", NO_LISTS).takes(Takes::Attached),
+    Flag::new("", "files", Means::Files)
+        .takes(Takes::Attached)
+        .help("take the files named in the lines of X"),
+    Flag::new("", "files0", Means::Files0)
+        .takes(Takes::Attached)
+        .help("the same, with a zero byte for each line's end"),
     Flag::new("", "block-list", NO_FILTERS).takes(Takes::Value),
     Flag::new("", "lzma1", NO_FILTERS).takes(Takes::Attached),
     Flag::new("", "lzma2", NO_FILTERS).takes(Takes::Attached),
@@ -99,5 +104,4 @@ const FLAGS: &[Flag] = &[
     Flag::new("", "delta", NO_FILTERS).takes(Takes::Attached),
 ];
 
-const NO_LISTS: Means = Means::Refused("abz takes no lists of files: use xargs");
 const NO_FILTERS: Means = Means::Refused("abz makes blocks of one size, with LZMA2 alone");

@@ -2,7 +2,7 @@
 
 use abz::Format;
 
-use super::super::manners::{Manners, Severities};
+use super::super::manners::{Lists, Manners, Severities};
 use super::super::problem::Severity;
 use super::words::{Flag, Takes};
 use super::{Means, Mode, Tool};
@@ -38,6 +38,7 @@ pub(super) static ZSTD: Tool = Tool {
             time: None,
             ..Severities::all(Severity::Error)
         },
+        lists: Lists::Zstd,
         statuses: [0, 1, 1],
     },
     flags: &[FLAGS],

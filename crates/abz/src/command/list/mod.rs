@@ -1,14 +1,19 @@
 //! What is in compressed files, for `--list`.
 
+mod gzip;
+mod xz;
+mod zstd;
+
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 
-use abz::{Conduct, Error, Format, gzip, lzip, xz, zstd};
+use abz::{Conduct, Error, Format};
 use serde_json::json;
 
 use super::input::Input;
+use super::manners::Lists;
 use super::options::{Options, Source};
-use super::problem::Problem;
+use super::problem::{Problem, Severity};
 use super::progress::Progress;
 use super::quote::quoted;
 use super::status::Loudness;
@@ -22,6 +27,19 @@ pub(super) struct Listing<'a> {
     files: u64,
     compressed: u64,
     plain: u64,
+    /// How many bytes of the last file do not count in its ratio.
+    overhead: u64,
+    /// As another tool has it.
+    foreign: Foreign,
+}
+
+/// The list of a tool by whose name the program is called.
+#[derive(Clone, Copy, Debug)]
+enum Foreign {
+    /// It is that of gzip, which is also abz's.
+    None,
+    Xz(xz::Table),
+    Zstd(zstd::Table),
 }
 
 /// What is told of one file.
@@ -42,19 +60,59 @@ pub(super) fn saved(compressed: u64, plain: u64) -> f64 {
 
 impl<'a> Listing<'a> {
     pub(super) fn new(options: &'a Options) -> Self {
-        Listing { options, files: 0, compressed: 0, plain: 0 }
+        let foreign = match options.manners.lists {
+            Lists::Xz => Foreign::Xz(xz::Table::new(options.for_robots)),
+            Lists::Zstd => Foreign::Zstd(zstd::Table::new()),
+            Lists::Own | Lists::Gzip => Foreign::None,
+        };
+        Listing { options, files: 0, compressed: 0, plain: 0, overhead: 0, foreign }
     }
 
     /// Prints what is in `input`.
     pub(super) fn add(&mut self, input: &Input, progress: &Progress) -> Result<(), Problem> {
+        let mut file = &input.file;
+        let cannot = |error| Problem::of_file(input, "cannot be read", &error);
+        match &mut self.foreign {
+            Foreign::None => {}
+            Foreign::Xz(table) => {
+                let survey = match is_surveyed(input, Format::Xz) {
+                    true => abz::xz::Survey::of(&mut file).map_err(cannot)?,
+                    false => None,
+                };
+                let survey = survey.ok_or_else(|| cannot_be_listed(input, Format::Xz))?;
+                let (name, size) = (shown(input), input.metadata.len());
+                return progress.aside(|| print(|out| table.add(out, &name, size, survey)));
+            }
+            Foreign::Zstd(table) => {
+                let survey = match is_surveyed(input, Format::Zstd) {
+                    true => abz::zstd::Survey::of(&mut file).map_err(cannot)?,
+                    false => None,
+                };
+                let survey = survey.ok_or_else(|| cannot_be_listed(input, Format::Zstd))?;
+                let (name, size) = (shown(input), input.metadata.len());
+                return progress.aside(|| print(|out| table.add(out, &name, size, survey)));
+            }
+        }
         let entry = self.look_at(input, progress)?;
         self.files += 1;
         self.compressed += entry.compressed;
         self.plain += entry.plain;
+        self.overhead = if self.is_of_gzip() { gzip::overhead(input) } else { 0 };
+        let before = match (self.options.is_verbose(), self.is_of_gzip()) {
+            (false, _) => String::new(),
+            (true, false) => format!("{:<8}", entry.made_of),
+            (true, true) => gzip::columns(input, entry.format)
+                .map_err(|error| Problem::of_file(input, "cannot be read", &error))?,
+        };
         progress.aside(|| match self.options.as_json {
             true => self.print_json(input, &entry),
-            false => self.print_line(&entry),
+            false => self.print_line(&before, &entry),
         })
+    }
+
+    /// True of a list in the form of gzip, where that is another one.
+    fn is_of_gzip(&self) -> bool {
+        self.options.manners.lists == Lists::Gzip
     }
 
     /// Where the members of a file say how long they are (gzip files of abz, BGZF, lzip, xz, most of zstd) nothing is
@@ -92,32 +150,34 @@ impl<'a> Listing<'a> {
         }
     }
 
-    fn print_line(&self, entry: &Entry) -> Result<(), Problem> {
+    fn print_line(&self, before: &str, entry: &Entry) -> Result<(), Problem> {
         print(|out| {
             if self.files == 1 && self.options.loudness > Loudness::Quiet {
-                let head = if self.options.is_verbose() { "made of " } else { "" };
+                let head = match (self.options.is_verbose(), self.is_of_gzip()) {
+                    (false, _) => "",
+                    (true, false) => "made of ",
+                    (true, true) => gzip::HEAD,
+                };
                 writeln!(
                     out,
                     "{head}{:>19} {:>19} {:>6} uncompressed_name",
                     "compressed", "uncompressed", "ratio"
                 )?;
             }
-            self.write_line(out, entry.made_of, entry.compressed, entry.plain, &entry.name)
+            self.write_line(out, before, entry.compressed, entry.plain, &entry.name)
         })
     }
 
     fn write_line(
         &self,
         out: &mut dyn Write,
-        made_of: &str,
+        before: &str,
         compressed: u64,
         plain: u64,
         name: &OsStr,
     ) -> io::Result<()> {
-        if self.options.is_verbose() {
-            write!(out, "{made_of:<8}")?;
-        }
-        writeln!(out, "{compressed:>19} {plain:>19} {:>5.1}% {}", saved(compressed, plain), quoted(name))
+        let saved = saved(compressed.saturating_sub(self.overhead), plain);
+        writeln!(out, "{before}{compressed:>19} {plain:>19} {saved:>5.1}% {}", quoted(name))
     }
 
     fn print_json(&self, input: &Input, entry: &Entry) -> Result<(), Problem> {
@@ -140,13 +200,44 @@ impl<'a> Listing<'a> {
 
     /// Prints the sums, if there were several files; the end of the array, if it is one.
     pub(super) fn end(&self) -> Result<(), Problem> {
+        match &self.foreign {
+            Foreign::None => {}
+            Foreign::Xz(table) => return print(|out| table.end(out)),
+            Foreign::Zstd(table) => return print(|out| table.end(out)),
+        }
         match self.options.as_json {
             true if self.files == 0 => print(|out| writeln!(out, "[]")),
             true => print(|out| writeln!(out, "\n]")),
             false if self.files < 2 || self.options.loudness == Loudness::Quiet => Ok(()),
-            false => print(|out| self.write_line(out, "", self.compressed, self.plain, "(totals)".as_ref())),
+            false => {
+                let width = match (self.options.is_verbose(), self.is_of_gzip()) {
+                    (false, _) => 0,
+                    (true, false) => 8,
+                    (true, true) => gzip::HEAD.len(),
+                };
+                let before = " ".repeat(width);
+                print(|out| self.write_line(out, &before, self.compressed, self.plain, "(totals)".as_ref()))
+            }
         }
     }
+}
+
+/// The name of an input, for a terminal.
+fn shown(input: &Input) -> String {
+    match &input.source {
+        Source::Stdin => "-".to_owned(),
+        Source::File(path) => quoted(path.as_os_str()).to_string(),
+    }
+}
+
+/// True of a file that is listed without being decoded.
+fn is_surveyed(input: &Input, format: Format) -> bool {
+    input.is_file() && input.format() == Some(format)
+}
+
+fn cannot_be_listed(input: &Input, format: Format) -> Problem {
+    let reason = format!("cannot be listed: it is no file of {format}, or damaged");
+    Problem::new(Severity::Damage, input, reason)
 }
 
 /// The format and the size of the contents, if the file says it.
@@ -157,10 +248,12 @@ fn survey(input: &Input) -> Result<Option<(Format, u64)>, Problem> {
     let Some(format) = input.format() else { return Ok(None) };
     let mut file = &input.file;
     let plain = match format {
-        Format::Gzip => gzip::Survey::of(&mut file).map(|survey| survey.map(|found| found.uncompressed)),
-        Format::Lzip => lzip::Survey::of(&mut file).map(|survey| survey.map(|found| found.uncompressed)),
-        Format::Xz => xz::Survey::of(&mut file).map(|survey| survey.map(|found| found.uncompressed)),
-        Format::Zstd => zstd::Survey::of(&mut file).map(|survey| survey.map(|found| found.uncompressed)),
+        Format::Gzip => abz::gzip::Survey::of(&mut file).map(|survey| survey.map(|found| found.uncompressed)),
+        Format::Lzip => abz::lzip::Survey::of(&mut file).map(|survey| survey.map(|found| found.uncompressed)),
+        Format::Xz => abz::xz::Survey::of(&mut file).map(|survey| survey.map(|found| found.uncompressed)),
+        Format::Zstd => {
+            abz::zstd::Survey::of(&mut file).map(|survey| survey.and_then(|found| found.uncompressed))
+        }
         _ => Ok(None),
     };
     let plain = plain.and_then(|plain| {
