@@ -20,12 +20,8 @@ use super::{EMPTY_DEFLATE, Extent, Header, MAX_BLOCK, TRAILER_LEN, u32_at};
 /// How much data of a streamed member is given out at once, in bytes: small enough to stay in a core's cache.
 pub(super) const CHUNK: usize = 256 * 1024;
 
-/// How each member begins.
+/// How each member begins: what is looked at behind one that says how long it is.
 const START: [u8; 3] = [MAGIC[0], MAGIC[1], DEFLATE];
-
-/// How many bytes are looked at behind a member that says how long it is: another one, or zeros. (There are fewer zeros in
-/// a header with an extra field.)
-const BEHIND: usize = 8;
 
 /// How many bytes are looked at first for a header: most are shorter.
 const GLANCE: usize = 512;
@@ -394,9 +390,9 @@ impl Scanner {
         };
         let len = extent.compressed as usize;
         *input = give_back(&mut self.held, len);
-        if self.held.capacity() < len + BEHIND {
+        if self.held.capacity() < len + START.len() {
             spare.clear();
-            spare.reserve(len + BEHIND);
+            spare.reserve(len + START.len());
             spare.append(&mut self.held);
             mem::swap(spare, &mut self.held);
         }
@@ -419,7 +415,7 @@ impl Scanner {
         header_len: usize,
         uncompressed: Option<u32>,
     ) -> Result<Step, DecodeError> {
-        self.hold(input, len + BEHIND);
+        self.hold(input, len + START.len());
         if self.held.len() < len {
             return Ok(Step::Starved);
         }
@@ -430,11 +426,9 @@ impl Scanner {
             None => found <= MAX_BGZF,
         };
         let behind = &self.held[len..];
-        let is_zeros = behind.iter().all(|&byte| byte == 0);
-        let is_start = START.iter().zip(behind).all(|(expected, found)| expected == found);
-        if fits && (is_zeros || is_start) && !self.has_others(len, header_len) {
+        if fits && START.starts_with(behind) && !self.has_others(len, header_len) {
             // What follows tells whether it ends here.
-            let is_known = self.held.len() == len + BEHIND || is_start && behind.len() >= START.len();
+            let is_known = behind.len() == START.len();
             return Ok(if is_known {
                 Step::Found(self.whole(len, header_len, spare))
             } else {
@@ -442,7 +436,7 @@ impl Scanner {
             });
         }
         match (self.look(len, header_len), uncompressed) {
-            // Something else follows, which is no matter of this member.
+            // Something else follows, zeros for example, which is no matter of this member.
             (Look::Right, _) if fits => Ok(Step::Found(self.whole(len, header_len, spare))),
             (Look::Wrong, Some(header)) if !fits => {
                 let fault = Fault::Disagreement { header, trailer: found };

@@ -210,6 +210,21 @@ fn any_extra_field_is_as_good_as_another() {
 }
 
 #[test]
+fn a_size_that_ends_among_zeros_is_found_out() {
+    // Of zeros most of the deflate data is zeros.
+    let data = vec![0; 100_000];
+    let stream = foreign(&data)[10..].to_vec();
+    let header = [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, 6, 0, b'B', b'C', 2, 0];
+    for size in 0..stream.len() as u16 + 30 {
+        let one = [&header[..], &size.to_le_bytes(), &stream].concat();
+        for (file, times) in [(one.clone(), 1), ([&one[..], &[0; 50]].concat(), 1), (one.repeat(2), 2)] {
+            let (out, error) = decode(&file);
+            assert!(error.is_none() && out == data.repeat(times), "{size}: {error:?}");
+        }
+    }
+}
+
+#[test]
 fn what_is_damaged_is_told_though_its_header_says_a_size() {
     let data = prose(5000);
     let file = compress(&data, 6, 1000);
