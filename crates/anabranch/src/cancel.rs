@@ -71,6 +71,8 @@ pub struct CancelToken {
 #[derive(Default)]
 struct Shared {
     asked: Asked,
+    /// The sources of the runs wait.
+    is_paused: bool,
     runs: Vec<Arc<Run>>,
     stopped: Option<Stopped>,
 }
@@ -125,6 +127,49 @@ impl CancelToken {
         self.ask(Asked::Drain);
     }
 
+    /// Lets the sources of the runs of this token wait until [`resume`](Self::resume) is called. What they have given goes
+    /// on to the end, and then the threads sleep.
+    ///
+    /// A call of the source that is already running may still give one item. [`drain`](Self::drain) and
+    /// [`cancel`](Self::cancel) end a paused run too.
+    ///
+    /// ```
+    /// use std::{thread, time::Duration};
+    /// use anabranch::{CancelToken, Stream};
+    ///
+    /// let token = CancelToken::new();
+    /// token.pause(); // before the stream begins, or at any time
+    /// thread::scope(|scope| {
+    ///     let sum = scope.spawn(|| Stream::from_iter(0..1_000u64).cancel(&token).map(|n| n * 2).sum::<u64>());
+    ///     thread::sleep(Duration::from_millis(10));
+    ///     assert!(!sum.is_finished());
+    ///     token.resume();
+    ///     assert_eq!(sum.join().unwrap(), 999_000);
+    /// });
+    /// ```
+    pub fn pause(&self) {
+        self.set_paused(true);
+    }
+
+    /// Lets the sources of the runs of this token go on.
+    pub fn resume(&self) {
+        self.set_paused(false);
+    }
+
+    /// Whether the sources of the runs of this token wait: [`pause`](Self::pause) was called last.
+    pub fn is_paused(&self) -> bool {
+        self.lock().is_paused
+    }
+
+    fn set_paused(&self, paused: bool) {
+        // Under the lock, so that a run that is attached meanwhile is told the last word.
+        let mut shared = self.lock();
+        shared.is_paused = paused && shared.asked == Asked::Nothing;
+        for run in &shared.runs {
+            run.set_paused(shared.is_paused);
+        }
+    }
+
     /// Whether `cancel` or `drain` was called.
     pub fn is_stopping(&self) -> bool {
         self.lock().asked != Asked::Nothing
@@ -149,7 +194,11 @@ impl CancelToken {
     fn ask(&self, asked: Asked) {
         let mut shared = self.lock();
         shared.asked = shared.asked.max(asked);
+        shared.is_paused = false;
         let runs = shared.runs.clone();
+        for run in &runs {
+            run.set_paused(false);
+        }
         drop(shared);
         for run in runs {
             apply(asked, &run);
@@ -161,6 +210,9 @@ impl CancelToken {
         let mut shared = self.lock();
         shared.runs.push(Arc::clone(run));
         let asked = shared.asked;
+        if shared.is_paused {
+            run.set_paused(true);
+        }
         drop(shared);
         apply(asked, run);
     }

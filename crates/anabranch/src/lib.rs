@@ -132,7 +132,7 @@ pub use settings::default_workers;
 pub use shards::{ByKey, Chosen, Dealt, Route, Shards};
 #[cfg(feature = "futures")]
 pub use stream::AsyncItems;
-pub use stream::{BoxStream, Stream, TryBoxStream};
+pub use stream::{BoxStream, SendIterator, Stream, TryBoxStream};
 #[doc(hidden)] // Streams are named by `BoxStream` and `TryBoxStream`.
-pub use unit::{Apply, Unit};
+pub use unit::{Apply, EndsSerial, Unit};
 pub use workers::Workers;

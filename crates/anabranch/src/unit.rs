@@ -108,6 +108,16 @@ impl<T: Send, S: Shape> Unit for Identity<T, S> {
     }
 }
 
+/// The code of a stream whose last stage is the source or a serial stage.
+#[diagnostic::on_unimplemented(
+    message = "`dedicated()` follows a parallel stage",
+    label = "only a source or a serial stage has a thread of its own",
+    note = "the workers run a parallel stage for several items at once: `replicate(n)` sets for how many"
+)]
+pub trait EndsSerial: Unit {}
+
+impl<T: Send, S: Shape> EndsSerial for Identity<T, S> {}
+
 impl<E, T: Send, S: Shape> Apply<E> for Identity<T, S> {
     #[inline]
     fn apply(&self, (): &mut (), item: T, emit: &mut impl FnMut(T) -> Flow<E>) -> Flow<E> {

@@ -35,6 +35,8 @@ pub(crate) struct Run {
     pub(crate) workers: AtomicUsize,
     /// Whether the source must not be asked again.
     stopping: AtomicBool,
+    /// Whether the source must not be asked until somebody says otherwise.
+    paused: AtomicBool,
     /// Whether the source is to end the stream without being asked again.
     draining: AtomicBool,
     /// Whether the run is over. Every thread then leaves it.
@@ -90,6 +92,7 @@ impl Run {
             dedicated,
             workers: AtomicUsize::new(workers),
             stopping: AtomicBool::new(false),
+            paused: AtomicBool::new(false),
             draining: AtomicBool::new(false),
             done: AtomicBool::new(false),
             target: AtomicUsize::new(0),
@@ -119,6 +122,26 @@ impl Run {
     #[inline]
     pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// Whether the source may be asked now.
+    #[inline]
+    pub(crate) fn may_pull(&self) -> bool {
+        !self.is_stopping() && !self.is_paused()
+    }
+
+    /// Whether the source must wait until somebody says otherwise.
+    #[inline]
+    pub(crate) fn is_paused(&self) -> bool {
+        self.paused.load(Ordering::Relaxed)
+    }
+
+    /// Lets the source wait, or go on.
+    pub(crate) fn set_paused(&self, paused: bool) {
+        self.paused.store(paused, Ordering::Release);
+        if !paused {
+            self.wake_all();
+        }
     }
 
     /// Makes sure that the source is not asked again.

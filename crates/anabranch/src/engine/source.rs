@@ -125,7 +125,7 @@ impl<'run, P: Pull> SourceNode<'run, P> {
         if state.indices.fresh_room() == 0 || !self.is_light(state) {
             return false;
         }
-        if self.spot.run.is_stopping() {
+        if !self.spot.run.may_pull() {
             return self.stops(state, worked);
         }
         if !self.is_fed() {
@@ -141,7 +141,7 @@ impl<'run, P: Pull> SourceNode<'run, P> {
         let pulled = catch_unwind(AssertUnwindSafe(|| {
             let end = first + most;
             while state.indices.next() < end && state.indices.room() > 0 {
-                if cfg!(not(mutant = "pull_past_a_failure")) && self.spot.run.is_stopping() {
+                if cfg!(not(mutant = "pull_past_a_failure")) && !self.spot.run.may_pull() {
                     break;
                 }
                 let item = match state.pull.pull() {
@@ -255,7 +255,7 @@ impl<P: Pull> SerialNode for SourceNode<'_, P> {
         self.baton.word().is_free()
             && self.domain.has_room()
             && self.gate.as_ref().is_none_or(|gate| gate.is_light())
-            && (run.is_draining() || !run.is_stopping() && self.is_fed())
+            && (run.is_draining() || run.may_pull() && self.is_fed())
     }
 
     fn is_held(&self) -> bool {
@@ -292,6 +292,14 @@ impl<P: Pull> Drive for InlineSource<'_, P> {
         let run = &*spot.run;
         let mut stride = Stride::new();
         loop {
+            while run.is_paused() && !run.is_stopping() {
+                let key = run.event.prepare();
+                if run.is_paused() && !run.is_stopping() {
+                    run.event.wait(key);
+                } else {
+                    run.event.leave();
+                }
+            }
             if run.is_done() {
                 // A token has cancelled the run. Items that stages have kept are dropped with the stages.
                 return indices.next();

@@ -3,6 +3,7 @@
 #[cfg(feature = "futures")]
 pub use asynchronous::AsyncItems;
 pub use boxed::{BoxStream, TryBoxStream};
+pub use sources::SendIterator;
 
 mod adapters;
 #[cfg(feature = "futures")]

@@ -10,7 +10,7 @@ use crate::mode::{Mode, Reported};
 use crate::monitor::{Monitor, Snapshot};
 use crate::pool::PoolShare;
 use crate::progress::Progress;
-use crate::unit::Unit;
+use crate::unit::{EndsSerial, Unit};
 use crate::workers::Workers;
 
 impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
@@ -141,10 +141,15 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// With one worker and a source that blocks, give the source such a thread. Otherwise the worker may wait
     /// in the source while the results of a dedicated stage wait for the worker.
     ///
+    /// It does not compile behind a parallel stage.
+    ///
     /// # Panics
-    /// If the last stage is parallel.
+    /// If the last stage is parallel, behind a box.
     #[track_caller]
-    pub fn dedicated(mut self) -> Self {
+    pub fn dedicated(mut self) -> Self
+    where
+        U: EndsSerial,
+    {
         let last = self.last_node();
         assert!(
             last.role != Role::Parallel,

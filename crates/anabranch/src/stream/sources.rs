@@ -15,6 +15,18 @@ use crate::serial::{FromIter, Pull, TryFromIter};
 use crate::shape::{Batched, Shape, Single};
 use crate::unit::Identity;
 
+/// An iterator that may be asked by one thread after another: any that is `Send`.
+#[diagnostic::on_unimplemented(
+    message = "the iterator `{Self}` cannot be the source of a stream, because it is not `Send`",
+    label = "must stay on one thread, and a source is asked by one thread after another",
+    note = "standard input: write `BufReader::new(std::io::stdin())` instead of `stdin().lock()`",
+    note = "an `Rc` or a `RefCell` in the iterator: use an `Arc` or a `Mutex`"
+)]
+pub trait SendIterator: Iterator + Send {}
+
+#[diagnostic::do_not_recommend]
+impl<I: Iterator + Send> SendIterator for I {}
+
 impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     /// Creates a stream of the items of an iterator.
     ///
@@ -24,7 +36,7 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     pub fn from_iter<I>(items: I) -> Self
     where
         I: IntoIterator<Item = T>,
-        I::IntoIter: Send + 'env,
+        I::IntoIter: SendIterator + 'env,
     {
         Self::pulled(FromIter(items.into_iter()), Node::source("from_iter"))
     }
@@ -107,7 +119,7 @@ impl<'env, T: Send + 'env, E: Send + 'env> Stream<'env, Identity<T, Single>, May
     pub fn try_from_iter<I>(items: I) -> Self
     where
         I: IntoIterator<Item = Result<T, E>>,
-        I::IntoIter: Send + 'env,
+        I::IntoIter: SendIterator + 'env,
     {
         Self::pulled(TryFromIter(items.into_iter()), Node::source("try_from_iter").fallible())
     }

@@ -13,8 +13,10 @@ use crate::compiler;
 /// our messages in another layout, and have other messages of their own.
 const RUSTC: &str = "1.95";
 
-/// The messages of the compiler, without the lines that only count the errors.
+/// The messages of the compiler, without the lines that only count the errors, and without those that name lines of this
+/// crate or files of this machine.
 fn errors(stderr: &str) -> String {
+    let stderr = without_our_places(stderr);
     let is_count = |block: &&str| {
         ["error: aborting due to", "For more information", "Some errors have detailed"]
             .iter()
@@ -23,6 +25,23 @@ fn errors(stderr: &str) -> String {
     let blocks: Vec<&str> = stderr.split("\n\n").map(str::trim_end).collect();
     blocks.into_iter().filter(|block| !block.is_empty() && !is_count(block)).collect::<Vec<_>>().join("\n\n")
         + "\n"
+}
+
+/// The lines of a text that neither point into this crate nor name files that the compiler wrote.
+fn without_our_places(stderr: &str) -> String {
+    let lines: Vec<&str> = stderr.lines().collect();
+    let points_here = |line: &str| line.trim_start().starts_with("--> crates/anabranch/src/");
+    let mut kept = String::new();
+    for (at, line) in lines.iter().enumerate() {
+        let leads_here = lines.get(at + 1).is_some_and(|next| points_here(next));
+        let names_files = line.contains("the full name for the type has been written to")
+            || line.contains("consider using `--verbose` to print the full type name");
+        if !leads_here && !points_here(line) && !names_files {
+            kept += line;
+            kept += "\n";
+        }
+    }
+    kept
 }
 
 /// The errors of the macro among the compiler's messages: what is wrong, and where.

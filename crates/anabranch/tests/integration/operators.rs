@@ -31,7 +31,7 @@ fn summaries_are_those_of_the_iterator() {
         );
         prop_assert_eq!(
             stream().map(f64::from).map(|x| x / 7.0).sum::<f64>().to_bits(),
-            iter().map(|x| f64::from(x) / 7.0).fold(0.0, |sum, x| sum + x).to_bits()
+            iter().map(|x| f64::from(x) / 7.0).sum::<f64>().to_bits()
         );
         prop_assert_eq!((stream().min(), stream().max()), (iter().min(), iter().max()));
         let numbered = || stream().enumerate();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::contract_support::watchdog::{Gate, LIMIT, within};
+use crate::contract_support::watchdog::{Gate, LIMIT, comes_true, stays_true, within};
 use anabranch::{CancelToken, Closed, Pool, Post, Stopped, Stream, TryPostError};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -100,6 +100,48 @@ fn what_a_failed_stream_left_can_be_had_back() {
             assert!(!keeps || left.ends_with(&[5, 6, 7, 8, 9]), "{left:?}");
             assert!(keeps || left.is_empty(), "{left:?}");
             assert_eq!(Arc::strong_count(&alive), 1);
+        }
+    });
+}
+
+#[test]
+fn a_paused_stream_gives_what_it_has_and_then_waits_until_it_is_resumed_or_ended() {
+    within(|| {
+        for workers in 0..=3 {
+            for ending in 0..3 {
+                let token = CancelToken::new();
+                let (asked, seen) = (AtomicUsize::new(0), AtomicUsize::new(0));
+                let source = (0..10_000).inspect(|_| {
+                    asked.fetch_add(1, Ordering::SeqCst);
+                });
+                let stream = Stream::from_iter(source).cancel(&token).window(8).map(|n| n).serial(|n| n);
+                let stream = if workers == 0 { stream.inline() } else { stream.workers(workers) };
+                let count = thread::scope(|scope| {
+                    let run = scope.spawn(|| {
+                        stream.map(|n| n).fold(0, |count, n| {
+                            seen.fetch_add(1, Ordering::SeqCst);
+                            if n == 100 {
+                                token.pause();
+                            }
+                            count + 1
+                        })
+                    });
+                    assert!(comes_true(LIMIT, || token.is_paused()));
+                    // Everything that was given arrives, and no more is asked for.
+                    let all_seen = || asked.load(Ordering::SeqCst) == seen.load(Ordering::SeqCst);
+                    assert!(stays_true(|| !run.is_finished()));
+                    assert!(comes_true(LIMIT, all_seen));
+                    assert!(asked.load(Ordering::SeqCst) < 10_000);
+                    match ending {
+                        0 => token.resume(),
+                        1 => token.drain(),
+                        _ => token.cancel(),
+                    }
+                    run.join().unwrap()
+                });
+                assert_eq!(count == 10_000, ending == 0, "{count} after ending {ending}");
+                assert_eq!(count, seen.into_inner());
+            }
         }
     });
 }
