@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use anabranch_plan::{Burst, EdgeKind, Executor, Node, NodeId, Placement, Plan, Role};
 use anabranch_record::lane::{Domain, Exit, Indices, Outlet, WINDOW_LIMIT};
-use anabranch_record::sync::Arc;
+use anabranch_record::sync::{Arc, Padded};
 use anabranch_record::{EventCount, Word};
 
 use super::behind::Behind;
@@ -368,8 +368,10 @@ pub(crate) enum End<'run, S: Send> {
 }
 
 impl<'run, S: Send + 'run> Taker<'run, S> {
+    /// The taker is on cache lines of its own: the thread that pushes writes in it for each item, and other
+    /// threads read what lies beside it.
     pub(crate) fn push(id: usize, push: impl Push<S> + 'run) -> Self {
-        Self { id, end: End::Push(Box::new(push)) }
+        Self { id, end: End::Push(Box::new(Padded::new(push))) }
     }
 
     pub(crate) fn read(id: usize, read: impl Read<S> + 'run) -> Self {

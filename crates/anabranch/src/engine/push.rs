@@ -5,7 +5,7 @@
 
 use anabranch_record::EventCount;
 use anabranch_record::lane::{Cell, Turn, Writer};
-use anabranch_record::sync::Arc;
+use anabranch_record::sync::{Arc, Padded};
 
 use super::input::Input;
 use super::measures::Tally;
@@ -56,6 +56,22 @@ pub(crate) fn serve<S: Send, P: Push<S> + ?Sized>(
         }
     }
     Served::Quantum
+}
+
+/// A taker on cache lines of its own.
+impl<S: Send, P: Push<S>> Push<S> for Padded<P> {
+    #[inline]
+    fn push(&mut self, turn: &mut Turn, cell: Cell<S>) -> Demand {
+        P::push(self, turn, cell)
+    }
+
+    fn serve(&mut self, input: &mut Input<S>, quantum: &mut Quantum, run: &Run) -> Served {
+        P::serve(self, input, quantum, run)
+    }
+
+    fn take_tally(&mut self) -> Tally {
+        P::take_tally(self)
+    }
 }
 
 /// The output of a serial node.
