@@ -103,6 +103,7 @@ pub mod prelude;
 mod progress;
 mod recycler;
 mod report;
+mod retry;
 mod serial;
 mod settings;
 mod shape;
@@ -128,6 +129,7 @@ pub use recycler::{Recycled, Recycler};
 #[cfg(feature = "json")]
 pub use report::REPORT_VERSION;
 pub use report::{Latency, NodeReport, Report, ReportFormat, ReportWriter};
+pub use retry::Retry;
 pub use settings::default_workers;
 pub use shards::{ByKey, Chosen, Dealt, Route, Shards};
 #[cfg(feature = "futures")]

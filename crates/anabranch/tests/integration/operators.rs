@@ -1,5 +1,7 @@
 //! The operators of `Iterator` and itertools give what those give, in streams that run on several threads (C1).
 
+use std::time::{Duration, Instant};
+
 use crate::contract_support::watchdog::within;
 use anabranch::Stream;
 use anabranch::prelude::*;
@@ -176,5 +178,19 @@ fn a_parallel_map_knows_its_length_where_its_source_does() {
         let some = (0..10).filter(|n| n % 2 == 0).par_map_ordered(|n| n);
         assert_eq!(some.size_hint(), (0, Some(10)));
         assert_eq!(some.count(), 5);
+    });
+}
+
+#[test]
+fn no_more_items_go_through_in_a_stretch_of_time_than_was_said() {
+    within(|| {
+        for (workers, most) in [(1, 1), (2, 3), (3, 7)] {
+            let per = Duration::from_millis(4);
+            let began = Instant::now();
+            let numbers: Vec<u32> = Stream::from_iter(0..20).workers(workers).throttle(most, per).collect();
+            assert_eq!(numbers, (0..20).collect::<Vec<_>>());
+            // Each item goes through a stretch of time or more behind the one that is so many before it.
+            assert!(began.elapsed() >= per * (19 / most as u32));
+        }
     });
 }
