@@ -113,6 +113,7 @@ impl<S: Send> Out<'_, S> {
 }
 
 /// Stores a cell in a lane, and wakes a thread that waits for it.
+#[inline(always)]
 fn put_and_notify<S: Send>(
     writer: &mut Writer<S>,
     event: &EventCount,
@@ -125,7 +126,7 @@ fn put_and_notify<S: Send>(
 }
 
 /// Stores a cell in a lane.
-#[inline]
+#[inline(always)]
 fn put<S: Send>(writer: &mut Writer<S>, turn: &mut Turn, cell: Cell<S>) -> Demand {
     let stops = matches!(cell, Cell::Stop(..));
     writer.put(turn, cell);

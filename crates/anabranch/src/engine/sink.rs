@@ -60,7 +60,8 @@ where
     E: Send,
     Op: Serial<T, E, Out = Infallible>,
 {
-    #[inline]
+    // Inlined in the loop of `serve`: a call for each cell would pass the cell through memory.
+    #[inline(always)]
     fn push(&mut self, turn: &mut Turn, cell: Cell<S::Slot<T>>) -> Demand {
         let Self { spot, counter, op, end, .. } = self;
         let began = counter.begin();

@@ -63,7 +63,8 @@ where
     E: Send,
     Op: Serial<T, E>,
 {
-    #[inline]
+    // Inlined in the loop of `serve`: a call for each cell would pass the cell through memory.
+    #[inline(always)]
     fn push(&mut self, turn: &mut Turn, cell: Cell<S::Slot<T>>) -> Demand {
         let Self { spot, counter, op, out, .. } = self;
         let began = counter.begin();
