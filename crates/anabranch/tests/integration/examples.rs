@@ -12,8 +12,12 @@ mod log;
 mod matrix;
 #[path = "../../examples/primes.rs"]
 mod primes;
+#[path = "../../examples/requests.rs"]
+mod requests;
 #[path = "../../examples/resume.rs"]
 mod resume;
+#[path = "../../examples/service.rs"]
+mod service;
 #[path = "../../examples/ssp_images.rs"]
 mod ssp_images;
 #[path = "../../examples/stripes.rs"]
@@ -236,4 +240,29 @@ fn the_readme_counts_the_lines_of_each_form() {
     }
     let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
     assert!(readme.contains(&table), "README.md should have\n\n{table}");
+}
+
+#[test]
+fn a_log_of_requests_and_its_troubles() {
+    use requests::Trouble;
+    let log = "/ 200 512\n/river 200 4096\n/sea 404 80\n";
+    assert_eq!(
+        requests::statuses(log.as_bytes()).unwrap().into_iter().collect::<Vec<_>>(),
+        [(200, 2), (404, 1)]
+    );
+    assert_eq!(requests::longest(log.as_bytes()).unwrap().unwrap().path, "/river");
+    let number = requests::statuses(&b"/ 200 512\n/ abc 1\n/ 1\n"[..]);
+    assert!(matches!(number, Err(Trouble::Number(_))));
+    let line = requests::statuses(&b"/ 200 512\n/ 1\n/ abc 1\n"[..]);
+    assert!(matches!(line, Err(Trouble::Line(line)) if line == "/ 1"));
+    let input = requests::statuses(&b"/ 200 512\n\xff\n"[..]);
+    assert!(matches!(input, Err(Trouble::Input(_))));
+}
+
+#[test]
+fn a_service_answers_everything_that_it_has_accepted() {
+    let questions = ["down", "the", "river"].repeat(20);
+    let (answers, stopped) = service::answers(&questions);
+    assert_eq!(answers, questions.iter().map(|question| question.to_uppercase()).collect::<Vec<_>>());
+    assert_eq!((stopped.delivered, stopped.dropped), (60, 0));
 }
