@@ -63,7 +63,7 @@ pub struct Encoder {
     scratch: Vec<u8>,
 }
 
-/// What files are made of.
+/// The members and blocks of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
     /// One member, whose blocks have [marks](super) if there are several.
@@ -215,7 +215,7 @@ impl Encoder {
         let mut bytes = Vec::with_capacity(len + 5);
         bytes.extend_from_slice(&self.scratch[..len]);
         bytes[ends.last_block / 8] &= !(1 << (ends.last_block % 8));
-        // What is left of the last byte is zeros: the three bits with which a stored block begins, if there are so many.
+        // The other bits of the last byte are zeros. If there are at least three, they are the header of a stored block.
         match ends.end % 8 {
             0 => {}
             1..=5 => bytes.extend([0, 0, 0xff, 0xff]),

@@ -10,7 +10,7 @@ const TABLE: usize = 1 << TABLE_BITS;
 /// The longest code (RFC 1951, section 3.2.7).
 const LONGEST: usize = 15;
 
-/// So many bytes behind a stream may be read, and are not looked at.
+/// The most bytes behind a stream that are loaded with its last bits. Their values do not matter.
 pub(super) const SLACK: usize = 16;
 
 /// Places in a stream, in bits.
@@ -22,8 +22,8 @@ pub(super) struct Ends {
     pub(super) end: usize,
 }
 
-/// What a table says of the bits that come: how many of them make a code, or several, with what belongs to them, and which
-/// table is for those behind them. So a step from code to code has no branch that nobody can predict.
+/// An entry of a table. It tells how many of the next bits belong to one code or to several codes, with their extra bits,
+/// and which table is for the bits behind them. A step from code to code therefore needs no branch that is hard to predict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry(u16);
 
@@ -199,7 +199,7 @@ impl Walker {
             if entry.is_special() || entry.next() != 0 {
                 continue;
             }
-            // What is shorter has been looked at already, and may be several.
+            // Entries of fewer bits are filled in already. Such an entry may stand for several codes.
             let behind = at >> entry.bits();
             let (next, code_bits) = (of_literals[behind], literal_bits[at] + literal_bits[behind]);
             if !next.is_special() && u32::from(code_bits) <= TABLE_BITS {

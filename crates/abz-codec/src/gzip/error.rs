@@ -95,7 +95,7 @@ pub enum Fault {
         "expected a block of {expected} bytes by its mark, found one that ends elsewhere (after {found})"
     )]
     BlockSize {
-        /// What the mark says, in bytes.
+        /// The length that the mark tells, in bytes.
         expected: u64,
         /// After how many bytes it ends, or was found to go on.
         found: u64,

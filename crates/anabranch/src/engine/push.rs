@@ -132,18 +132,3 @@ fn put<S: Send>(writer: &mut Writer<S>, turn: &mut Turn, cell: Cell<S>) -> Deman
     writer.put(turn, cell);
     if stops { Demand::Nothing } else { Demand::More }
 }
-
-/// An output takes cells as a node does. It passes each cell on as it is.
-impl<S: Send> Push<S> for Out<'_, S> {
-    fn push(&mut self, turn: &mut Turn, cell: Cell<S>) -> Demand {
-        Out::push(self, turn, cell)
-    }
-
-    fn serve(&mut self, input: &mut Input<S>, quantum: &mut Quantum, run: &Run) -> Served {
-        serve(self, input, quantum, run)
-    }
-
-    fn take_tally(&mut self) -> Tally {
-        Tally::default()
-    }
-}
