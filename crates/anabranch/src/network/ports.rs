@@ -357,6 +357,12 @@ impl<T, R: Deal> Window<'_, T, R> {
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.items.iter()
     }
+
+    /// Calls `f` with slices of the window's items, and the position of each slice's first item. There are
+    /// several slices if the window wraps around the end of the record's memory.
+    pub fn with_slices(&self, f: impl FnMut(usize, &[T])) {
+        self.items.with_slices(f);
+    }
 }
 
 impl<T, R: Owning> Window<'_, T, R> {
@@ -422,6 +428,19 @@ impl<T> Fill<'_, T> {
         match self.surplus {
             0 => format!("has left {} items of its output, {record}, unwritten in a firing", self.left),
             surplus => format!("has written {surplus} items too many to its output, {record}, in a firing"),
+        }
+    }
+}
+
+impl<T: Copy + Default> Fill<'_, T> {
+    /// Calls `f` with slices of all slots of the firing, which it may write in any order, and the position of
+    /// each slice's first slot. There are several slices if the slots wrap around the end of the record's
+    /// memory. After the call, all slots count as filled. Items that were [pushed](Self::push) before are in
+    /// the slices too. If the last reader has closed, `f` is not called.
+    pub fn with_slices(&mut self, f: impl FnMut(usize, &mut [T])) {
+        self.left = 0;
+        if let Some(slots) = &mut self.slots {
+            slots.with_slices(f);
         }
     }
 }

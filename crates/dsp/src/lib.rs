@@ -1,0 +1,29 @@
+//! Signal programs as process networks.
+//!
+//! Each program is a module with a library function, a sequential form, and a network of the same stages. Its
+//! `command` module is the command line. The network gives the same bytes as the sequential form, or says its
+//! tolerance.
+//!
+//! | module | program |
+//! |---|---|
+//! | [`fft`] | Fourier transforms of blocks of complex samples |
+//!
+//! The other modules are what the programs share: [`Input`] and [`Output`] are files and pipes, [`Error`] says
+//! the file, the offset and what to do, [`Run`] says how a program runs, and [`Meters`] measure its stages.
+#![forbid(unsafe_code)]
+
+pub mod command;
+mod drawing;
+mod error;
+pub mod fft;
+mod input;
+mod meters;
+mod output;
+mod run;
+mod slices;
+
+pub use error::{Error, Result};
+pub use input::{Input, Progress};
+pub use meters::{Meter, Meters, StageReport};
+pub use output::Output;
+pub use run::{Executor, Explain, Run};
