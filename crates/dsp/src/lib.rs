@@ -6,6 +6,7 @@
 //!
 //! | module | program |
 //! |---|---|
+//! | [`exploration`] | the paper's synthetic benchmark |
 //! | [`fft`] | Fourier transforms of blocks of complex samples |
 //!
 //! The other modules are what the programs share: [`Input`] and [`Output`] are files and pipes, [`Error`] says
@@ -15,6 +16,7 @@
 pub mod command;
 mod drawing;
 mod error;
+pub mod exploration;
 pub mod fft;
 mod input;
 mod meters;

@@ -2,18 +2,20 @@
 
 use clap::Subcommand;
 
-use crate::{Result, fft};
+use crate::{Result, exploration, fft};
 
 use super::Shared;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Program {
+    Exploration(exploration::command::Arguments),
     Fft(fft::command::Arguments),
 }
 
 impl Program {
     pub(super) fn run(&self, shared: &Shared) -> Result<()> {
         match self {
+            Program::Exploration(arguments) => exploration::command::run(arguments, shared),
             Program::Fft(arguments) => fft::command::run(arguments, shared),
         }
     }

@@ -1,5 +1,6 @@
 //! The promises of the signal programs, checked from outside.
 
 mod command;
+mod exploration;
 mod fft;
 mod random;
