@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`exploration`] | the paper's synthetic benchmark |
 //! | [`fft`] | Fourier transforms of blocks of complex samples |
+//! | [`fmradio`] | a receiver of FM radio |
 //!
 //! The other modules are what the programs share: [`Input`] and [`Output`] are files and pipes, [`Error`] says
 //! the file, the offset and what to do, [`Run`] says how a program runs, and [`Meters`] measure its stages.
@@ -18,6 +19,7 @@ mod drawing;
 mod error;
 pub mod exploration;
 pub mod fft;
+pub mod fmradio;
 mod input;
 mod meters;
 mod output;

@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use crate::{Result, exploration, fft};
+use crate::{Result, exploration, fft, fmradio};
 
 use super::Shared;
 
@@ -10,6 +10,7 @@ use super::Shared;
 pub(super) enum Program {
     Exploration(exploration::command::Arguments),
     Fft(fft::command::Arguments),
+    Fmradio(fmradio::command::Arguments),
 }
 
 impl Program {
@@ -17,6 +18,7 @@ impl Program {
         match self {
             Program::Exploration(arguments) => exploration::command::run(arguments, shared),
             Program::Fft(arguments) => fft::command::run(arguments, shared),
+            Program::Fmradio(arguments) => fmradio::command::run(arguments, shared),
         }
     }
 }

@@ -3,4 +3,5 @@
 mod command;
 mod exploration;
 mod fft;
+mod fmradio;
 mod random;
