@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use crate::{Result, exploration, fft, fmradio};
+use crate::{Result, exploration, fft, fmradio, kernels};
 
 use super::Shared;
 
@@ -11,6 +11,7 @@ pub(super) enum Program {
     Exploration(exploration::command::Arguments),
     Fft(fft::command::Arguments),
     Fmradio(fmradio::command::Arguments),
+    Kernels(kernels::command::Arguments),
 }
 
 impl Program {
@@ -19,6 +20,7 @@ impl Program {
             Program::Exploration(arguments) => exploration::command::run(arguments, shared),
             Program::Fft(arguments) => fft::command::run(arguments, shared),
             Program::Fmradio(arguments) => fmradio::command::run(arguments, shared),
+            Program::Kernels(arguments) => kernels::command::run(arguments, shared),
         }
     }
 }

@@ -25,9 +25,8 @@ mod stages;
 mod tone;
 mod wav;
 
+use crate::filter::{Fir, low_pass, low_pass_of};
 use crate::{Error, Input, Output, Result, Run};
-
-use filter::{Fir, low_pass};
 
 pub use tone::{Tone, test_tone};
 
@@ -165,7 +164,7 @@ impl Radio {
         let (end, stop) = (AUDIO_HERTZ / channel_rate, 19_000.0 / channel_rate);
         let audio = Fir::new(low_pass((end + stop) / 2.0, stop - end), self.audio_step() as usize);
         let audio_rate = channel_rate / f64::from(self.audio_step());
-        let below = |hertz: f64| filter::low_pass_of(hertz / audio_rate, BAND_TAPS);
+        let below = |hertz: f64| low_pass_of(hertz / audio_rate, BAND_TAPS);
         let band = |at: usize| {
             let mut taps = below(BAND_ENDS[at].min(0.49 * audio_rate));
             if at > 0 {

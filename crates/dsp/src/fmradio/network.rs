@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use anabranch::network::{All, Dealt, Fill, Horizon, Network, Reader, Writer};
 
+use crate::filter::Fir;
 use crate::slices::Joined;
 use crate::{Error, Input, Output, Result, Run};
 
-use super::filter::{Filter, Fir};
+use super::filter::Filter;
 use super::samples::Samples;
 use super::stages::{Demodulator, Mixer};
 use super::wav::Wav;

@@ -4,4 +4,5 @@ mod command;
 mod exploration;
 mod fft;
 mod fmradio;
+mod kernels;
 mod random;
