@@ -171,6 +171,12 @@ impl<T, R: Deal> Window<'_, T, R> {
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.items.iter()
     }
+
+    /// Calls `f` with slices of the window's items, and the position of each slice's first item. There are
+    /// several slices if the window wraps around the end of the record's memory.
+    pub fn with_slices(&self, f: impl FnMut(usize, &[T])) {
+        self.items.with_slices(f);
+    }
 }
 
 impl<T, R: Owning> Window<'_, T, R> {

@@ -171,6 +171,19 @@ impl<T> Fill<'_, T> {
     }
 }
 
+impl<T: Copy + Default> Fill<'_, T> {
+    /// Calls `f` with slices of all slots of the firing, which it may write in any order, and the position of
+    /// each slice's first slot. There are several slices if the slots wrap around the end of the record's
+    /// memory. After the call, all slots count as filled. Items that were [pushed](Self::push) before are in
+    /// the slices too. If the last reader has closed, `f` is not called.
+    pub fn with_slices(&mut self, f: impl FnMut(usize, &mut [T])) {
+        self.left = 0;
+        if let Some(slots) = &mut self.slots {
+            slots.with_slices(f);
+        }
+    }
+}
+
 impl<T> fmt::Debug for Fill<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Fill").field("left", &self.left).finish_non_exhaustive()

@@ -1,0 +1,8 @@
+//! The promises of the signal programs, checked from outside.
+
+mod command;
+mod exploration;
+mod fft;
+mod fmradio;
+mod kernels;
+mod random;
