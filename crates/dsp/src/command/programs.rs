@@ -2,12 +2,13 @@
 
 use clap::Subcommand;
 
-use crate::{Result, exploration, fft, fmradio, kernels};
+use crate::{Result, experiments, exploration, fft, fmradio, kernels};
 
 use super::Shared;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Program {
+    Experiments(experiments::command::Arguments),
     Exploration(exploration::command::Arguments),
     Fft(fft::command::Arguments),
     Fmradio(fmradio::command::Arguments),
@@ -17,6 +18,7 @@ pub(super) enum Program {
 impl Program {
     pub(super) fn run(&self, shared: &Shared) -> Result<()> {
         match self {
+            Program::Experiments(arguments) => experiments::command::run(arguments, shared),
             Program::Exploration(arguments) => exploration::command::run(arguments, shared),
             Program::Fft(arguments) => fft::command::run(arguments, shared),
             Program::Fmradio(arguments) => fmradio::command::run(arguments, shared),
