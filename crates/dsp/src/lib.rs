@@ -7,6 +7,7 @@
 //! | module | program |
 //! |---|---|
 //! | [`fft`] | Fourier transforms of blocks of complex samples |
+//! | [`wifi`] | a modem for 802.11a |
 //!
 //! The other modules are what the programs share: [`Input`] and [`Output`] are files and pipes, [`Error`] says
 //! the file, the offset and what to do, [`Run`] says how a program runs, and [`Meters`] measure its stages.
@@ -21,6 +22,7 @@ mod meters;
 mod output;
 mod run;
 mod slices;
+pub mod wifi;
 
 pub use error::{Error, Result};
 pub use input::{Input, Progress};

@@ -3,3 +3,4 @@
 mod command;
 mod fft;
 mod random;
+mod wifi;
