@@ -99,11 +99,18 @@ pub(crate) fn svg(graph: &Graph) -> String {
          viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"13\">\n\
          <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n"
     );
+    for (from, to) in graph.records.iter().flat_map(pairs) {
+        arrow(&mut svg, places[from], places[to]);
+    }
     for record in &graph.records {
-        for from in &record.writers {
-            for to in &record.readers {
-                arrow(&mut svg, places[from.process], places[to.process], from, to);
-            }
+        for port in &record.writers {
+            let (x, y) = places[port.process];
+            label(&mut svg, (x + WIDTH + 3, y), "start", port.rate.to_string());
+        }
+        for port in &record.readers {
+            let (x, y) = places[port.process];
+            let seen = if port.needs > port.rate { format!(" of {}", port.needs) } else { String::new() };
+            label(&mut svg, (x.saturating_sub(8), y), "end", format!("{}{seen}", port.rate));
         }
     }
     for (process, &(x, y)) in graph.processes.iter().zip(&places) {
@@ -121,32 +128,29 @@ pub(crate) fn svg(graph: &Graph) -> String {
     svg
 }
 
-/// Draws a record from the right side of one box to the left side of another.
-fn arrow(svg: &mut String, from: (usize, usize), to: (usize, usize), writes: &Port, reads: &Port) {
+/// Draws an arrow from the right side of one box to the left side of another.
+fn arrow(svg: &mut String, from: (usize, usize), to: (usize, usize)) {
     let (x, y) = (from.0 + WIDTH, from.1 + HEIGHT / 2);
     let (to_x, to_y) = (to.0, to.1 + HEIGHT / 2);
-    let tip = to_x.saturating_sub(6);
     let bend = COLUMN / 5;
     let _ = writeln!(
         svg,
-        "<path d=\"M{x} {y} C{} {y} {} {to_y} {tip} {to_y}\" fill=\"none\" stroke=\"#789\"/>\n\
+        "<path d=\"M{x} {y} C{} {y} {} {to_y} {} {to_y}\" fill=\"none\" stroke=\"#789\"/>\n\
          <path d=\"M{to_x} {to_y} l-7 -4 v8 z\" fill=\"#789\"/>",
         x + bend,
         to_x.saturating_sub(bend),
+        to_x.saturating_sub(6),
     );
-    let mut label = |x: usize, y: usize, anchor: &str, text: String| {
-        let _ = writeln!(
-            svg,
-            "<text x=\"{x}\" y=\"{y}\" font-size=\"10\" fill=\"#456\" text-anchor=\"{anchor}\">{text}</text>"
-        );
-    };
-    label(x + 3, y.saturating_sub(4), "start", writes.rate.to_string());
-    let sees = if reads.needs > reads.rate {
-        format!("{} of {}", reads.rate, reads.needs)
-    } else {
-        reads.rate.to_string()
-    };
-    label(to_x.saturating_sub(8), to_y.saturating_sub(4), "end", sees);
+}
+
+/// Writes the rate of a port next to its box. The arrows do not strike the text through.
+fn label(svg: &mut String, (x, y): (usize, usize), anchor: &str, text: String) {
+    let y = y + HEIGHT / 2 - 4;
+    let _ = writeln!(
+        svg,
+        "<text x=\"{x}\" y=\"{y}\" font-size=\"10\" fill=\"#345\" text-anchor=\"{anchor}\" stroke=\"white\" \
+         stroke-width=\"3\" paint-order=\"stroke\">{text}</text>"
+    );
 }
 
 pub(crate) fn escaped(text: &str) -> String {

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::{Error, Result};
 
-/// A bar that shows on a terminal how many bytes of the input have been read.
+/// A bar that shows on a terminal how far a program has come.
 #[derive(Debug, Clone)]
 pub struct Progress(ProgressBar);
 
@@ -34,7 +34,16 @@ impl Progress {
         Self(bar)
     }
 
-    /// Notes that `amount` bytes more were read.
+    /// A bar for a number of steps in place of bytes.
+    pub fn steps(total: u64) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos} of {len}  {eta} left") {
+            bar.set_style(style);
+        }
+        Self(bar)
+    }
+
+    /// Notes that `amount` bytes more were read, or as many steps done.
     pub fn advance(&self, amount: u64) {
         self.0.inc(amount);
     }

@@ -6,8 +6,11 @@
 //!
 //! | module | program |
 //! |---|---|
+//! | [`exploration`] | the paper's synthetic benchmark |
 //! | [`fft`] | Fourier transforms of blocks of complex samples |
 //! | [`wifi`] | a modem for 802.11a |
+//! | [`fmradio`] | a receiver of FM radio |
+//! | [`kernels`] | five kernels of the StreamIt benchmarks |
 //!
 //! The other modules are what the programs share: [`Input`] and [`Output`] are files and pipes, [`Error`] says
 //! the file, the offset and what to do, [`Run`] says how a program runs, and [`Meters`] measure its stages.
@@ -16,8 +19,12 @@
 pub mod command;
 mod drawing;
 mod error;
+pub mod exploration;
 pub mod fft;
+mod filter;
+pub mod fmradio;
 mod input;
+pub mod kernels;
 mod meters;
 mod output;
 mod run;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anabranch::network::Network;
+use anabranch::network::{Graph, Network};
 use anabranch::plan::{ItemType, Node, Plan, Settings};
 
 use crate::{Error, Meters, Result, drawing};
@@ -87,14 +87,18 @@ impl Run {
                 Ok((_, error)) => error,
                 Err(error) => Error::new(error.to_string()),
             }),
-            Some(Explain::Text) => {
-                print!("{}", drawing::text(&net.graph()));
+            Some(_) => {
+                self.show(&net.graph());
                 Ok(())
             }
-            Some(Explain::Svg) => {
-                print!("{}", drawing::svg(&net.graph()));
-                Ok(())
-            }
+        }
+    }
+
+    /// Prints a network to standard output.
+    pub fn show(&self, graph: &Graph) {
+        match self.explain {
+            Some(Explain::Svg) => print!("{}", drawing::svg(graph)),
+            Some(Explain::Text) | None => print!("{}", drawing::text(graph)),
         }
     }
 

@@ -2,21 +2,27 @@
 
 use clap::Subcommand;
 
-use crate::{Result, fft, wifi};
+use crate::{Result, exploration, fft, fmradio, kernels, wifi};
 
 use super::Shared;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Program {
+    Exploration(exploration::command::Arguments),
     Fft(fft::command::Arguments),
     Wifi(wifi::command::Arguments),
+    Fmradio(fmradio::command::Arguments),
+    Kernels(kernels::command::Arguments),
 }
 
 impl Program {
     pub(super) fn run(&self, shared: &Shared) -> Result<()> {
         match self {
+            Program::Exploration(arguments) => exploration::command::run(arguments, shared),
             Program::Fft(arguments) => fft::command::run(arguments, shared),
             Program::Wifi(arguments) => wifi::command::run(arguments, shared),
+            Program::Fmradio(arguments) => fmradio::command::run(arguments, shared),
+            Program::Kernels(arguments) => kernels::command::run(arguments, shared),
         }
     }
 }

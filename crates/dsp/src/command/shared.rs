@@ -49,6 +49,11 @@ impl Shared {
         }
     }
 
+    /// Whether the network is only shown.
+    pub fn is_explained(&self) -> bool {
+        self.explain.is_some()
+    }
+
     /// Opens the input of a program. `-` is standard input. If the network is only shown, the input is empty.
     ///
     /// # Errors

@@ -1,6 +1,9 @@
 //! The promises of the signal programs, checked from outside.
 
 mod command;
+mod exploration;
 mod fft;
+mod fmradio;
+mod kernels;
 mod random;
 mod wifi;

@@ -278,7 +278,7 @@ fn the_command_names_bad_frames_and_exits_with_1() {
     );
     assert!(lines[1].ends_with("frames are bad and were left out; the output has the others"), "{said}");
     let back = std::fs::read(folder.path().join("back")).unwrap();
-    assert!(back == bytes[..back.len()] && back.len() % MOST_PAYLOAD == 0);
+    assert!(back == bytes[..back.len()] && back.len().is_multiple_of(MOST_PAYLOAD));
     let done = dsp(&["wifi", "send", "bytes", "-", "--mbps", "11"], folder.path(), b"");
     assert_eq!(
         message(&done),
