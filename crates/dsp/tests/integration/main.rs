@@ -7,3 +7,4 @@ mod fft;
 mod fmradio;
 mod kernels;
 mod random;
+mod wifi;
