@@ -6,4 +6,5 @@ mod exploration;
 mod fft;
 mod fmradio;
 mod kernels;
+mod mutated;
 mod random;
