@@ -91,7 +91,7 @@ fn recordings_of_any_bytes_give_the_same_audio_or_the_same_error() {
             inline.err(),
             network.err()
         );
-        assert_eq!(inline.is_ok(), bytes.len() % 2 == 0 && !is_broken);
+        assert_eq!(inline.is_ok(), bytes.len().is_multiple_of(2) && !is_broken);
     });
 }
 
