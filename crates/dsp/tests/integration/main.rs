@@ -6,5 +6,6 @@ mod exploration;
 mod fft;
 mod fmradio;
 mod kernels;
+mod mutated;
 mod random;
 mod wifi;
