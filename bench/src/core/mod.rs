@@ -3,6 +3,7 @@
 mod boxed;
 mod idle;
 mod middle;
+mod network_plans;
 mod networks;
 mod one_worker;
 mod pipeline;
@@ -22,7 +23,7 @@ use crate::work::Work;
 /// Measures one group and returns its rows.
 type Group = fn(&Setup) -> Vec<Row>;
 
-const GROUPS: [(&str, Group); 11] = [
+const GROUPS: [(&str, Group); 12] = [
     ("record", record::rows),
     ("pipeline", pipeline::rows),
     ("boxed", boxed::rows),
@@ -34,6 +35,7 @@ const GROUPS: [(&str, Group); 11] = [
     ("idle", idle::rows),
     ("report", report::rows),
     ("networks", networks::rows),
+    ("network-plans", network_plans::rows),
 ];
 
 /// What all groups need.
