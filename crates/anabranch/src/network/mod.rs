@@ -89,6 +89,7 @@ mod run;
 mod shelf;
 mod sleep;
 mod standstill;
+mod turn;
 mod worker;
 mod writer;
 
