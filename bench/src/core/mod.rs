@@ -4,6 +4,7 @@ mod blocks;
 mod boxed;
 mod idle;
 mod middle;
+mod network_plans;
 mod networks;
 mod one_worker;
 mod pipeline;
@@ -36,6 +37,7 @@ const GROUPS: [(&str, Group); 12] = [
     ("idle", idle::rows),
     ("report", report::rows),
     ("networks", networks::rows),
+    ("network-plans", network_plans::rows),
 ];
 
 /// What all groups need.
