@@ -24,7 +24,7 @@ use crate::work::Work;
 /// Measures one group and returns its rows.
 type Group = fn(&Setup) -> Vec<Row>;
 
-const GROUPS: [(&str, Group); 12] = [
+const GROUPS: [(&str, Group); 13] = [
     ("record", record::rows),
     ("pipeline", pipeline::rows),
     ("blocks", blocks::rows),
