@@ -17,9 +17,9 @@ mod small_runs;
 use std::time::Duration;
 
 use crate::look::{Look, Measured};
-use crate::rounds::{Budget, Ceiling};
-use crate::table::Row;
-use crate::work::Work;
+use anabranch_measure::rounds::{Budget, Ceiling};
+use anabranch_measure::table::Row;
+use anabranch_measure::work::Work;
 
 /// Measures one group and returns its rows.
 type Group = fn(&Setup) -> Vec<Row>;

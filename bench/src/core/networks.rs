@@ -9,10 +9,10 @@ use std::thread;
 use anabranch::network::Network;
 
 use super::{Setup, nanos};
-use crate::rounds::{Contender, measure};
-use crate::table::Row;
-use crate::target::{Target, Unit};
-use crate::work::Digest;
+use anabranch_measure::rounds::{Contender, measure};
+use anabranch_measure::table::Row;
+use anabranch_measure::target::{Target, Unit};
+use anabranch_measure::work::Digest;
 
 /// How many items a record and rtrb's buffer hold.
 const CAPACITY: usize = 8_192;
