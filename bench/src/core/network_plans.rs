@@ -9,10 +9,10 @@ use anabranch::plan::network::{Pass, Passes};
 use anabranch::plan::{Flow, ItemType, Machine, Node, NodeId, Plan};
 
 use super::{Setup, nanos};
-use crate::rounds::{Contender, measure};
-use crate::table::Row;
-use crate::target::{Target, Unit};
-use crate::work::{Digest, Work};
+use anabranch_measure::rounds::{Contender, measure};
+use anabranch_measure::table::Row;
+use anabranch_measure::target::{Target, Unit};
+use anabranch_measure::work::{Digest, Work};
 
 pub fn rows(setup: &Setup) -> Vec<Row> {
     let scale = if setup.quick { 1 } else { 4 };
