@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use abz_codec::bzip2::{EncodedBlock, StreamWriter};
 use abz_codec::gzip::{BGZF_BLOCK, Encoded, Layout, Origin};
-use abz_codec::zstd::{Encoding, FrameWriter};
+use abz_codec::zstd::Encoding;
 use abz_codec::{Blocks, DEFAULT_BLOCK_SIZE, xz, zstd};
 use anabranch::Plan;
 
@@ -38,6 +38,9 @@ pub struct Compression {
     pub zstd: Encoding,
     /// The name and the time that a file of gzip tells.
     pub origin: Origin,
+    /// The size of the input in bytes, if it is known: the header of a frame of zstd says it, which some readers need. An input
+    /// that has more is compressed as a whole, and one that has less is an error where the header says it.
+    pub contents: Option<u64>,
     /// Threads that work, the caller's among them; at least 1.
     pub workers: usize,
 }
@@ -80,6 +83,7 @@ impl Default for Compression {
             lzma: Lzma::default(),
             zstd: Encoding::default(),
             origin: Origin::default(),
+            contents: None,
             workers: anabranch::default_workers(),
         }
     }
@@ -144,12 +148,11 @@ impl Compression {
                 file.finish()
             }
             Format::Zstd => {
-                let mut file = FrameWriter::new(output);
-                let write = |(frame, contents): pipes::zstd::Encoded| {
-                    file.write(&frame, contents).map_err(Error::Write)
-                };
-                carry_out(pipes::zstd::compress(self, read, conduct), &conduct, write)?;
-                file.finish()
+                let made = pipes::zstd::in_frames(self, read, output, |portion, file| {
+                    let write = |encoded| pipes::zstd::write(file, encoded);
+                    carry_out(pipes::zstd::compress(self, portion, conduct), &conduct, write)
+                });
+                Ok(made?)
             }
             Format::Compress => pipes::not_written(self.format),
             Format::Lzip => {

@@ -15,7 +15,7 @@ pub enum Format {
     Gzip,
     /// bzip2, in one stream.
     Bzip2,
-    /// Zstandard ([RFC 8878](https://www.rfc-editor.org/rfc/rfc8878)), in independent frames with a table at the end.
+    /// Zstandard ([RFC 8878](https://www.rfc-editor.org/rfc/rfc8878)), in one frame of independent pieces.
     Zstd,
     /// What `compress` writes (`.Z`): read, and not written.
     Compress,

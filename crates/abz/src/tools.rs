@@ -115,14 +115,17 @@ impl Tools {
             Some(kept) => kept,
             None => (level, encoding.clone(), zstd::Encoder::new(level, encoding)),
         });
-        let mut file = zstd::FrameWriter::new(output);
-        let mut blocks = compression.blocks(input);
-        while let Some(block) = blocks.read_into(mem::take(&mut self.block)).map_err(Error::Read)? {
-            encoder.encode_into(&block.data, &mut self.data);
-            file.write(&self.data, block.data.len()).map_err(Error::Write)?;
-            self.block = block.data;
-        }
-        file.finish().map_err(Error::Write)
+        let (block, data) = (&mut self.block, &mut self.data);
+        pipes::zstd::in_frames(compression, input, output, |portion, file| {
+            let mut blocks = compression.blocks(portion);
+            let mut summing = pipes::zstd::Summing::of(compression);
+            while let Some(read) = blocks.read_into(mem::take(block)).map_err(Error::Read)? {
+                let encoded = encoder.encode_into(&read, mem::take(data));
+                file.write(&encoded, summing.add(&read)).map_err(Error::Write)?;
+                (*block, *data) = (read.data, encoded.bytes);
+            }
+            Ok(())
+        })
     }
 
     fn lzip<W: Write>(

@@ -7,6 +7,7 @@ mod lzip;
 mod lzw;
 mod marks;
 mod mutation;
+mod pieces;
 mod round_trip;
 mod support;
 mod xz;
