@@ -31,7 +31,8 @@
 //! places are those in the file, and finds a block by bisection.
 //!
 //! A reader that knows marks decodes each block by itself, holds it against what its mark says, and the marks together
-//! against the trailer. Where the mark of the first block is none, the member is decoded as any other.
+//! against the trailer. Where the mark of the first block is none, the member is decoded as any other; and so it is from where
+//! any other is none, for example because another program has appended data to it.
 //!
 //! # Members that say where they end
 //!
