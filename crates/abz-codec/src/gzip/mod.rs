@@ -107,6 +107,7 @@ pub use error::{DecodeError, Fault, HeaderError, IndexError, Part};
 pub use extent::Extent;
 pub use header::{HEADER_LIMIT, Header, Subfields};
 pub use index::{Entry, Index, PART_MEMBERS};
+pub(crate) use inflate::Inflater;
 pub use member::Member;
 pub(crate) use piece::inflate_blocks;
 pub use points::{Found, find_parts};

@@ -7,7 +7,7 @@ use zstd_safe::DCtx;
 
 use super::error::{DecodeError, Fault};
 use super::frame::Frame;
-use super::scan::Scanner;
+use super::scan::{OTHER_SIZE, Scanner};
 use super::stream::decoder;
 use super::{Decoding, Dictionary, MAX_WINDOW_LOG};
 use crate::parts::make_exact_room;
@@ -67,7 +67,7 @@ impl Decoder {
                 Ok(None) => {
                     let fault = match frame.piece {
                         Some(expected) => Fault::Piece { expected },
-                        None => Fault::Data { detail: "its size is another one" },
+                        None => Fault::Data { detail: OTHER_SIZE },
                     };
                     let Frame { number, start, at: offset, .. } = *frame;
                     return DecodeError { frame: number, start, offset, fault };

@@ -31,6 +31,8 @@ pub(super) struct End {
     pub(super) checksum: u32,
     /// Of its contents.
     pub(super) crc32: u32,
+    /// The window that its header says, in KiB.
+    pub(super) window: u32,
 }
 
 /// The bytes that a mark spells: its form, 20 bytes, and the CRC-32 of all those.
@@ -57,10 +59,10 @@ impl Mark {
                 data.extend(u64::from(contents).to_le_bytes());
                 [compressed, crc32, most].iter().for_each(|number| data.extend(number.to_le_bytes()));
             }
-            Mark::End(End { contents, checksum, crc32 }) => {
+            Mark::End(End { contents, checksum, crc32, window }) => {
                 data.push(END);
                 data.extend(contents.to_le_bytes());
-                [checksum, crc32, 0].iter().for_each(|number| data.extend(number.to_le_bytes()));
+                [checksum, crc32, window].iter().for_each(|number| data.extend(number.to_le_bytes()));
             }
         }
         let sum = crc32(&data);
@@ -89,7 +91,10 @@ impl Mark {
                 let piece = Piece { contents, compressed: number(9), crc32: number(13), most: number(17) };
                 (contents <= piece.most && piece.compressed > 0).then_some(Mark::Piece(piece))
             }
-            END => Some(Mark::End(End { contents, checksum: number(9), crc32: number(13) })),
+            END => {
+                let (checksum, crc32, window) = (number(9), number(13), number(17));
+                Some(Mark::End(End { contents, checksum, crc32, window }))
+            }
             _ => None,
         }
     }
@@ -123,7 +128,7 @@ mod tests {
                 crc32: 0xdead_beef,
                 most: 4 << 20,
             }),
-            Mark::End(End { contents: u64::MAX, checksum: 99, crc32: 7 }),
+            Mark::End(End { contents: u64::MAX, checksum: 99, crc32: 7, window: 2048 }),
         ]
     }
 

@@ -31,7 +31,7 @@
 //! | 8 | the size of its contents, below 2^32 | the size of all contents |
 //! | 4 | the size of its blocks | what follows as the frame's checksum, or 0 |
 //! | 4 | the CRC-32 of its contents | that of all contents |
-//! | 4 | the most contents that a piece of the frame has | 0 |
+//! | 4 | the most contents that a piece of the frame has | the window that the header says, in KiB |
 //! | 4 | the CRC-32 of the 21 bytes before | the same |
 //!
 //! Behind the last mark there is an empty block, which is the frame's last. A [`Scanner`] gives out pieces for [`Decoder`]s to

@@ -67,12 +67,17 @@ pub struct Scanner {
     stream: Option<Stream>,
     /// The offset at which the part begins that is decoded.
     part: u64,
+    /// How many bytes of contents the streamed frame gave so far.
+    came: u64,
     /// Decoded data of the streamed frame that was not yet given out, and how much there is of it.
     chunk: Vec<u8>,
     filled: usize,
     /// Comes when that was given out.
     failed: Option<DecodeError>,
 }
+
+/// What is wrong with contents that are not as large as their header says.
+pub(super) const OTHER_SIZE: &str = "its size is another one";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -155,6 +160,7 @@ impl Scanner {
             pieces: Pieces::default(),
             stream: None,
             part: offset,
+            came: 0,
             chunk: Vec::new(),
             filled: 0,
             failed: None,
@@ -328,6 +334,9 @@ impl Scanner {
         }
         let expected = match () {
             () if !self.pieces.are(&end) => "the last mark of a frame with the pieces before it",
+            () if self.header.window >> 10 != u64::from(end.window) => {
+                "a frame's last mark with the window that its header says"
+            }
             () if self.header.contents.is_some_and(|said| said != end.contents) => {
                 "a frame's last mark with the size that its header says"
             }
@@ -405,6 +414,7 @@ impl Scanner {
         }
         let dictionary = self.decoding.dictionary.as_ref();
         self.stream.get_or_insert_with(|| Stream::new(dictionary)).reset();
+        self.came = 0;
         let (_, len) = FrameHeader::parse(&self.held).ok().flatten().expect("it was parsed before");
         // What lies behind the header comes again; it is all of this frame.
         if self.held.len() > len {
@@ -477,8 +487,12 @@ impl Scanner {
             if part.is_empty() && !stream.has_more {
                 break;
             }
+            let before = self.filled;
             let taken = match stream.step(part, &mut self.chunk, &mut self.filled) {
-                Ok(taken) => taken,
+                Ok(taken) => {
+                    self.came += (self.filled - before) as u64;
+                    taken
+                }
                 Err(failure) => {
                     let checksum = self.held.first_chunk().map_or(0, |&bytes| u32::from_le_bytes(bytes));
                     return Err(self.fault_at(self.part, failure.fault(checksum, self.header.window)));
@@ -505,6 +519,10 @@ impl Scanner {
         self.state = match next {
             Next::Block => State::Block,
             Next::Checksum => State::Checksum,
+            // libzstd does not look at that behind an empty block.
+            Next::Nothing if self.header.contents.is_some_and(|said| said != self.came) => {
+                return Err(self.fault_at(self.part, Fault::Data { detail: OTHER_SIZE }));
+            }
             Next::Nothing if has_ended => {
                 self.state = State::Between;
                 // Before anything of the next frame is.

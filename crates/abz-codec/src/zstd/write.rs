@@ -76,6 +76,8 @@ impl<W: Write> FrameWriter<W> {
         let mut start = Vec::new();
         if self.sums.is_none() {
             self.header.write(&mut start);
+            let (written, _) = FrameHeader::parse(&start).ok().flatten().expect("it was just written");
+            self.header.window = written.window;
         }
         let sums = self.sums.get_or_insert_with(|| Sums { crc: Hasher::new(), contents: 0, checksum: 0 });
         sums.crc.combine(&Hasher::new_with_initial_len(crc32, len as u64));
@@ -104,7 +106,8 @@ impl<W: Write> FrameWriter<W> {
             let mut end = Vec::new();
             let has_checksum = self.header.checksum;
             let said = if has_checksum { checksum } else { 0 };
-            Mark::End(End { contents, checksum: said, crc32: crc.finalize() }).write(&mut end);
+            let window = (self.header.window >> 10) as u32;
+            Mark::End(End { contents, checksum: said, crc32: crc.finalize(), window }).write(&mut end);
             end.extend(LAST_BLOCK);
             if has_checksum {
                 end.extend(checksum.to_le_bytes());

@@ -3,6 +3,7 @@
 mod bzip2;
 mod damage;
 mod interop;
+mod legacy;
 mod lzip;
 mod lzw;
 mod marks;

@@ -96,7 +96,8 @@ const FLAGS: &[Flag] = &[
     Flag::new("", "content-size", Means::Nothing),
     Flag::new("", "stream-size", Means::Nothing).takes(Takes::Value),
     Flag::new("", "size-hint", Means::Nothing).takes(Takes::Value),
-    Flag::new("", "adapt", Means::Refused("--adapt: abz keeps to its level")).takes(Takes::Attached),
+    // A wish, which nobody can hold against what comes out.
+    Flag::new("", "adapt", Means::Nothing).takes(Takes::Attached),
     Flag::new("", "no-content-size", Means::Refused("--no-content-size: abz stores the size if it is known")),
     Flag::new("", "exclude-compressed", Means::ExcludeCompressed)
         .help("compress no files whose names say that they are"),
