@@ -63,7 +63,7 @@ if command -v dpkg-query >/dev/null; then
 else
     find /usr/bin /bin -maxdepth 1
 fi >"$work/base"
-find -L /usr/bin /usr/local/bin -maxdepth 1 | awk -F/ -v name="$compiler" '$NF ~ name' >>"$work/base"
+find /usr/bin /usr/local/bin -maxdepth 1 | awk -F/ -v name="$compiler" '$NF ~ name' >>"$work/base"
 grep -E '^(/usr)?(/local)?/bin/[^/]+$' "$work/base" | while read -r program; do
     [ ! -x "$program" ] || ln -sf "$program" "$work/bin/${program##*/}"
 done

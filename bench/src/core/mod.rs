@@ -1,8 +1,10 @@
 //! The suite of the core: each group measures one of its promises.
 
+mod blocks;
 mod boxed;
 mod idle;
 mod middle;
+mod network_plans;
 mod networks;
 mod one_worker;
 mod pipeline;
@@ -15,16 +17,17 @@ mod small_runs;
 use std::time::Duration;
 
 use crate::look::{Look, Measured};
-use crate::rounds::{Budget, Ceiling};
-use crate::table::Row;
-use crate::work::Work;
+use anabranch_measure::rounds::{Budget, Ceiling};
+use anabranch_measure::table::Row;
+use anabranch_measure::work::Work;
 
 /// Measures one group and returns its rows.
 type Group = fn(&Setup) -> Vec<Row>;
 
-const GROUPS: [(&str, Group); 11] = [
+const GROUPS: [(&str, Group); 13] = [
     ("record", record::rows),
     ("pipeline", pipeline::rows),
+    ("blocks", blocks::rows),
     ("boxed", boxed::rows),
     ("middle", middle::rows),
     ("several", several::rows),
@@ -34,6 +37,7 @@ const GROUPS: [(&str, Group); 11] = [
     ("idle", idle::rows),
     ("report", report::rows),
     ("networks", networks::rows),
+    ("network-plans", network_plans::rows),
 ];
 
 /// What all groups need.

@@ -35,9 +35,14 @@
 //! # Processes
 //!
 //! A [process](Network::process) is plain code with a thread of its own. The thread parks while the process
-//! waits. A process may create records and other processes while it runs. A [firing rule](Network::rule) has
+//! waits. A process may create records, firing rules and other processes while it runs. A [firing rule](Network::rule) has
 //! fixed rates and no thread: workers call it each time that its inputs are ready. A network may have many
 //! thousands of firing rules.
+//!
+//! # Plans
+//!
+//! A network of firing rules can be written as a [`Plan`](anabranch_plan::network): nodes that name kernels, and
+//! edges with rates, in Rust or in JSON. [`Kernels`] makes a network of it that runs.
 //!
 //! # Views
 //!
@@ -63,6 +68,7 @@
 //! (Parks' method). Otherwise the run ends with an [`Error`] that says [which process waits for
 //! what](Deadlock). If a record is too small, the error also says the horizon that is large enough.
 
+mod adding;
 mod board;
 mod deadlock;
 mod error;
@@ -71,6 +77,7 @@ mod grip;
 mod here;
 mod horizon;
 mod hub;
+mod kernels;
 mod net;
 mod ports;
 mod process;
@@ -79,8 +86,10 @@ mod records;
 mod registry;
 mod rule;
 mod run;
+mod shelf;
 mod sleep;
 mod standstill;
+mod turn;
 mod worker;
 mod writer;
 
@@ -90,6 +99,7 @@ pub use error::Error;
 pub use graph::{Graph, Port, ProcessNode, RecordEdge};
 pub use here::Here;
 pub use horizon::Horizon;
+pub use kernels::{Arguments, BuildError, Firing, KernelError, KernelPorts, Kernels};
 pub use net::Network;
 pub use ports::{Fill, Input, Output, Ports, Window};
 pub use reader::{Items, Reader};

@@ -27,8 +27,15 @@ impl fmt::Debug for RuleLink {
 }
 
 impl RuleLink {
+    /// A link that counts as queued until it is started, so that no worker looks for the rule before it is
+    /// there.
     pub(super) fn new(index: usize, hub: &Arc<Hub>) -> Arc<Self> {
-        Arc::new(Self { index, hub: Arc::clone(hub), queued: AtomicBool::new(false) })
+        Arc::new(Self { index, hub: Arc::clone(hub), queued: AtomicBool::new(true) })
+    }
+
+    /// Puts the new rule into a queue. To be called once, when the rule is on its shelf and the network runs.
+    pub(super) fn start(&self) {
+        worker::enqueue(&self.hub, self.index);
     }
 
     /// Puts the rule into a queue, so that a worker looks at it. If the rule is in a queue already, that
@@ -133,7 +140,10 @@ impl<I: Ports, O: Ports, F> Body<I, O, F> {
     #[inline]
     fn readiness(&mut self) -> Readiness {
         let inputs = self.inputs.readiness();
-        inputs.and(self.outputs.readiness(), self.inputs.count())
+        match self.outputs.readiness() {
+            Readiness::Unread if self.outputs.count() > 0 => Readiness::Ended,
+            outputs => inputs.and(outputs, self.inputs.count()),
+        }
     }
 
     #[inline]
@@ -168,8 +178,8 @@ where
         let mut fired = 0;
         loop {
             match self.readiness() {
-                Readiness::Ready if fired == budget => return Step::Again,
-                Readiness::Ready => {}
+                Readiness::Ready | Readiness::Unread if fired == budget => return Step::Again,
+                Readiness::Ready | Readiness::Unread => {}
                 Readiness::Ended => return Step::Over(Ok(())),
                 Readiness::Waits(port) => {
                     self.announce(port);

@@ -1,0 +1,63 @@
+//! The samples of a receiver.
+
+use crate::{Input, Result};
+
+/// The number that stands for 0 is between two numbers.
+const ZERO: f32 = 127.5;
+
+/// Reads bursts of samples, and pushes the last ones through the filters with zeros.
+pub(super) struct Samples<'a> {
+    input: Input<'a>,
+    bytes: Vec<u8>,
+    /// How many bursts of zeros are still to be given. `None` if the input has not ended.
+    zeros: Option<usize>,
+    padding: usize,
+    /// How many samples were read.
+    read: u64,
+}
+
+impl<'a> Samples<'a> {
+    /// Reads from `input`, and gives `padding` bursts more when it has ended.
+    pub(super) fn new(input: Input<'a>, padding: usize) -> Self {
+        Self { input, bytes: Vec::new(), zeros: None, padding, read: 0 }
+    }
+
+    /// How many samples the input has, if it has ended.
+    pub(super) fn total(&self) -> Option<u64> {
+        self.zeros.map(|_| self.read)
+    }
+
+    /// Fills both parts of a burst. Returns `false` without filling them if there are no more bursts.
+    pub(super) fn fill(&mut self, in_phase: &mut [f32], quadrature: &mut [f32]) -> Result<bool> {
+        match &mut self.zeros {
+            Some(0) => return Ok(false),
+            Some(left) => {
+                *left -= 1;
+                in_phase.fill(0.0);
+                quadrature.fill(0.0);
+                return Ok(true);
+            }
+            None => {}
+        }
+        self.bytes.resize(2 * in_phase.len(), 0);
+        let read = self.input.fill(&mut self.bytes)?;
+        if read % 2 == 1 {
+            let at = self.input.offset() - 1;
+            let what = "the input ends within a sample, which has two bytes: the recording was cut off; remove the \
+                        last byte, or record again";
+            return Err(self.input.error_at(at, what));
+        }
+        let value = |byte: u8| (f32::from(byte) - ZERO) / ZERO;
+        let (pairs, _) = self.bytes[..read].as_chunks::<2>();
+        for ((i, q), pair) in in_phase.iter_mut().zip(&mut *quadrature).zip(pairs) {
+            (*i, *q) = (value(pair[0]), value(pair[1]));
+        }
+        in_phase[read / 2..].fill(0.0);
+        quadrature[read / 2..].fill(0.0);
+        self.read += (read / 2) as u64;
+        if read < self.bytes.len() {
+            self.zeros = Some(self.padding);
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,40 @@
+//! Signal programs as process networks.
+//!
+//! Each program is a module with a library function, a sequential form, and a network of the same stages. Its
+//! `command` module is the command line. The network gives the same bytes as the sequential form, or says its
+//! tolerance.
+//!
+//! | module | program |
+//! |---|---|
+//! | [`experiments`] | measures all programs |
+//! | [`exploration`] | the paper's synthetic benchmark |
+//! | [`fft`] | Fourier transforms of blocks of complex samples |
+//! | [`wifi`] | a modem for 802.11a |
+//! | [`fmradio`] | a receiver of FM radio |
+//! | [`kernels`] | five kernels of the StreamIt benchmarks |
+//!
+//! The other modules are what the programs share: [`Input`] and [`Output`] are files and pipes, [`Error`] says
+//! the file, the offset and what to do, [`Run`] says how a program runs, and [`Meters`] measure its stages.
+#![forbid(unsafe_code)]
+
+pub mod command;
+mod drawing;
+mod error;
+pub mod experiments;
+pub mod exploration;
+pub mod fft;
+mod filter;
+pub mod fmradio;
+mod input;
+pub mod kernels;
+mod meters;
+mod output;
+mod run;
+mod slices;
+pub mod wifi;
+
+pub use error::{Error, Result};
+pub use input::{Input, Progress};
+pub use meters::{Meter, Meters, StageReport};
+pub use output::Output;
+pub use run::{Executor, Explain, Run};

@@ -1,0 +1,11 @@
+//! The promises of the signal programs, checked from outside.
+
+mod command;
+mod experiments;
+mod exploration;
+mod fft;
+mod fmradio;
+mod kernels;
+mod mutated;
+mod random;
+mod wifi;

@@ -1,0 +1,338 @@
+//! The table: each target, what was measured, and the verdict.
+
+use std::fmt::{self, Write};
+
+use serde::{Serialize, Serializer};
+
+use crate::machine::Machine;
+use crate::rounds::{Rounds, TWO_CORES, Unmeasured};
+use crate::statistics::Summary;
+use crate::target::{Target, Unit, Verdict};
+
+/// The number of cores that the targets are for.
+const CORES: usize = 2;
+
+/// The numbers of one suite.
+#[derive(Debug, Serialize)]
+pub struct Table {
+    /// Where they were measured.
+    pub machine: Machine,
+    /// The load average before and after, if the system tells it.
+    pub load: (Option<f64>, Option<f64>),
+    /// Whether there were fewer and shorter rounds than the targets ask for.
+    pub quick: bool,
+    /// How long the measurement took.
+    pub seconds: f64,
+    /// More lines for the head of the table.
+    pub notes: Vec<String>,
+    /// Whether each group has a table of its own.
+    #[serde(skip)]
+    pub sections: bool,
+    /// A row for each number.
+    pub rows: Vec<Row>,
+}
+
+/// One row: a number and its verdict.
+#[derive(Debug, Clone, Serialize)]
+pub struct Row {
+    /// The group of the row. Rows of a group are next to each other.
+    pub group: String,
+    /// What was measured.
+    pub what: String,
+    /// The unit of the number.
+    pub unit: Unit,
+    /// What the number has to be.
+    pub target: Target,
+    /// The number, or the reason why there is none.
+    pub outcome: Outcome,
+    /// The text of the last column.
+    pub remark: String,
+}
+
+/// The result of a measurement.
+#[derive(Debug, Clone, Serialize)]
+pub enum Outcome {
+    /// A number.
+    Measured {
+        /// Its median and interval.
+        summary: Summary,
+        /// Whether it meets the target.
+        verdict: Verdict,
+        /// How many rounds count.
+        kept: usize,
+        /// How many rounds do not, because other programs used the cores.
+        dropped: usize,
+    },
+    /// A word instead of a number.
+    Said {
+        /// The word.
+        word: String,
+        /// Whether it meets the target.
+        right: bool,
+    },
+    /// No result, and why.
+    Not(#[serde(serialize_with = "as_reason")] Unmeasured),
+}
+
+fn as_reason<S: Serializer>(unmeasured: &Unmeasured, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(unmeasured)
+}
+
+impl fmt::Display for Unmeasured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Disturbed { kept, dropped, least } => write!(
+                f,
+                "only {kept} rounds were kept and {least} are needed: in {dropped} of {} two plain threads were less than \
+                 {TWO_CORES} times as fast as one",
+                kept + dropped
+            ),
+            Self::Wrong { contender } => write!(f, "WRONG RESULT: {contender}"),
+            Self::Impossible(why) | Self::NotInstalled(why) => f.write_str(why),
+        }
+    }
+}
+
+impl Row {
+    /// Creates a row from rounds. `of` gives the number and the remark, and is called only if there are
+    /// rounds.
+    pub fn new(
+        group: impl Into<String>,
+        what: impl Into<String>,
+        (target, unit): (Target, Unit),
+        rounds: &Result<Rounds, Unmeasured>,
+        number: impl FnOnce(&Rounds) -> (Summary, String),
+    ) -> Self {
+        let (outcome, remark) = match rounds {
+            Ok(rounds) => {
+                let (summary, remark) = number(rounds);
+                (Outcome::measured(summary, target, rounds.counts()), remark)
+            }
+            Err(why) => (Outcome::Not(why.clone()), String::new()),
+        };
+        Self { group: group.into(), what: what.into(), unit, target, outcome, remark }
+    }
+
+    /// The median, if there is one.
+    pub fn median(&self) -> Option<f64> {
+        match &self.outcome {
+            Outcome::Measured { summary, .. } => Some(summary.median),
+            Outcome::Said { .. } | Outcome::Not(_) => None,
+        }
+    }
+
+    fn measured(&self) -> String {
+        let (unit, digits) = (self.unit, |value| self.unit.digits(value));
+        match &self.outcome {
+            Outcome::Measured { summary, .. } => {
+                format!("{} [{}, {}]", unit.show(summary.median), digits(summary.low), digits(summary.high))
+            }
+            Outcome::Said { word, .. } => word.clone(),
+            Outcome::Not(_) => "-".into(),
+        }
+    }
+
+    /// The verdict as text.
+    pub fn verdict(&self) -> String {
+        match &self.outcome {
+            Outcome::Measured { verdict, .. } => verdict.to_string(),
+            Outcome::Said { right: true, .. } => "met".into(),
+            Outcome::Said { right: false, .. } => "not met".into(),
+            Outcome::Not(Unmeasured::Wrong { .. }) => "WRONG".into(),
+            Outcome::Not(Unmeasured::NotInstalled(_)) => "not installed".into(),
+            Outcome::Not(_) => "not measurable".into(),
+        }
+    }
+
+    /// How many rounds were kept and dropped.
+    fn rounds(&self) -> String {
+        match &self.outcome {
+            Outcome::Measured { kept, dropped, .. }
+            | Outcome::Not(Unmeasured::Disturbed { kept, dropped, .. }) => format!("{kept} / {dropped}"),
+            Outcome::Said { .. } | Outcome::Not(_) => String::new(),
+        }
+    }
+
+    fn remark(&self) -> String {
+        match &self.outcome {
+            Outcome::Measured { .. } | Outcome::Said { .. } => self.remark.clone(),
+            Outcome::Not(why) => why.to_string(),
+        }
+    }
+
+    fn cells(&self) -> [String; 6] {
+        let target = self.target.show(self.unit);
+        [self.what.clone(), target, self.measured(), self.verdict(), self.rounds(), self.remark()]
+    }
+}
+
+impl Outcome {
+    /// Judges a number.
+    pub fn measured(summary: Summary, target: Target, (kept, dropped): (usize, usize)) -> Self {
+        Self::Measured { summary, verdict: target.judge(summary), kept, dropped }
+    }
+}
+
+/// Marks the row with the best number, among rows that differ only in the number of workers.
+pub fn mark_best(rows: &mut [Row], better: impl Fn(f64, f64) -> bool) {
+    let mut best: Option<(usize, f64)> = None;
+    for (at, row) in rows.iter().enumerate() {
+        match (row.median(), best) {
+            (Some(median), Some((_, so_far))) if !better(median, so_far) => {}
+            (Some(median), _) => best = Some((at, median)),
+            (None, _) => {}
+        }
+    }
+    if let Some((at, _)) = best {
+        rows[at].what += " (the best)";
+    }
+}
+
+const HEAD: [&str; 6] =
+    ["what", "target", "median [95 % interval]", "verdict", "rounds kept / dropped", "for comparison"];
+
+/// Writes a line of a Markdown table.
+fn line(text: &mut String, cells: [&str; 6]) {
+    let cells = cells.map(|cell| cell.replace('|', "\\|"));
+    *text += &format!("| {} |\n", cells.join(" | "));
+}
+
+impl Table {
+    /// Whether every contender gave what the plain loop gives.
+    pub fn results_were_right(&self) -> bool {
+        !self.rows.iter().any(|row| matches!(row.outcome, Outcome::Not(Unmeasured::Wrong { .. })))
+    }
+
+    /// The table as Markdown, as in `README.md`.
+    pub fn markdown(&self) -> String {
+        let mut text = self.heading().join("  \n") + "\n";
+        let head = |text: &mut String| {
+            text.push('\n');
+            line(text, HEAD);
+            line(text, ["---"; 6]);
+        };
+        if !self.sections {
+            head(&mut text);
+        }
+        for group in self.rows.chunk_by(|a, b| a.group == b.group) {
+            if self.sections {
+                text += &format!("\n**{}**\n", group[0].group);
+                head(&mut text);
+            }
+            for row in group {
+                line(&mut text, row.cells().each_ref().map(String::as_str));
+            }
+        }
+        text
+    }
+
+    fn heading(&self) -> Vec<String> {
+        let [machine, versions] = self.machine.lines();
+        let quick = if self.quick { "--quick, " } else { "" };
+        let mut lines = vec![machine, versions, format!("{quick}{:.0} s{}", self.seconds, self.load())];
+        lines.extend(self.notes.iter().cloned());
+        if self.machine.cores != CORES {
+            lines.push(format!(
+                "The targets are for {CORES} cores and this process may use {}: verdicts do not count. \
+                 `taskset -c 0,1` gives it two.",
+                self.machine.cores
+            ));
+        }
+        if self.quick {
+            lines.push("A quick look: fewer and shorter rounds than the targets ask for.".into());
+        }
+        lines
+    }
+
+    fn load(&self) -> String {
+        match self.load {
+            (Some(before), Some(after)) => {
+                format!(", load average {before:.1} before and {after:.1} after (its own work included)")
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+impl fmt::Display for Table {
+    /// The table as text, for a terminal.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for line in self.heading() {
+            writeln!(f, "{line}")?;
+        }
+        let head = HEAD.map(|name| name.replace("rounds kept / dropped", "rounds"));
+        let cells: Vec<[String; 6]> = self.rows.iter().map(Row::cells).collect();
+        let mut widths = [0; 6];
+        for row in cells.iter().chain([&head]) {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        let mut line = |cells: &[String; 6]| {
+            let mut text = String::new();
+            for (cell, width) in cells.iter().zip(widths) {
+                write!(text, "{cell:width$}  ")?;
+            }
+            writeln!(f, "{}", text.trim_end())
+        };
+        line(&Default::default())?;
+        line(&head)?;
+        let mut group = "";
+        for (row, cells) in self.rows.iter().zip(&cells) {
+            if row.group != group {
+                line(&Default::default())?;
+                group = &row.group;
+                if self.sections {
+                    line(&[
+                        format!("== {group}"),
+                        String::new(),
+                        String::new(),
+                        String::new(),
+                        String::new(),
+                        String::new(),
+                    ])?;
+                }
+            }
+            line(cells)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(median: f64) -> Row {
+        let summary = Summary { median, low: median, high: median };
+        Row {
+            group: "pipeline".into(),
+            what: "pipeline".into(),
+            unit: Unit::Percent,
+            target: Target::AtLeast(94.0),
+            outcome: Outcome::measured(summary, Target::AtLeast(94.0), (15, 2)),
+            remark: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_row_says_target_number_and_verdict() {
+        let cells = row(95.0).cells();
+        assert_eq!(cells[..5], ["pipeline", "at least 94 %", "95.0 % [95.0, 95.0]", "met", "15 / 2"]);
+    }
+
+    #[test]
+    fn a_row_without_a_number_says_why() {
+        let missing = Err(Unmeasured::Disturbed { kept: 3, dropped: 40, least: 15 });
+        let row = Row::new("g", "w", (Target::AtLeast(1.0), Unit::Times), &missing, |_| unreachable!());
+        assert_eq!(row.verdict(), "not measurable");
+        assert!(row.remark().starts_with("only 3 rounds were kept and 15 are needed: in 40 of 43 "));
+    }
+
+    #[test]
+    fn the_best_is_marked() {
+        let mut rows = [row(90.0), row(92.0), row(91.0)];
+        mark_best(&mut rows, |a, b| a > b);
+        assert_eq!(rows.map(|row| row.what.ends_with("(the best)")), [false, true, false]);
+    }
+}
