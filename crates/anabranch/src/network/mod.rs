@@ -89,7 +89,6 @@ mod run;
 mod shelf;
 mod sleep;
 mod standstill;
-mod turn;
 mod worker;
 mod writer;
 

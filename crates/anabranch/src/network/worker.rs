@@ -17,6 +17,8 @@ use super::{
     rule::Step,
 };
 
+/// How many times a rule fires before another rule gets its turn.
+pub(super) const FIRINGS: usize = 64;
 /// How many rules a worker keeps in its own queue.
 const KEPT: usize = 32;
 /// In one of this many turns, a worker takes a rule from the hub or the queue before the one in the slot.
@@ -219,12 +221,8 @@ fn step<'env, E: Send>(board: &Board<'env, E>, member: &mut Member<'env, E>) -> 
         Step::Over(Ok(()))
     } else {
         Role::act(process, hub);
-        let firings = member.turn.begin();
-        match catch_unwind(AssertUnwindSafe(|| body.step(firings))) {
-            Ok(step) => {
-                member.turn.end(matches!(step, Step::Again));
-                step
-            }
+        match catch_unwind(AssertUnwindSafe(|| body.step(member.firings))) {
+            Ok(step) => step,
             Err(payload) => {
                 board.retire(member, Some(Outcome::Panic(payload)));
                 return None;

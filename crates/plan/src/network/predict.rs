@@ -74,7 +74,7 @@ impl Plan {
     /// Predicts a network for a number of workers, from the costs of its rules.
     ///
     /// A simulation fires 24,000 times: workers take rules that are ready from a queue, a rule fires up to
-    /// [`Node::firings`](crate::Node::firings) times in a row (else up to 64 times, for 20 µs at most), and a firing takes the cost of its rule. What a
+    /// [`Node::firings`](crate::Node::firings) times in a row, and a firing takes the cost of its rule. What a
     /// firing and a turn cost beside that are [`FIRING_NS`](super::FIRING_NS) and
     /// [`TURN_NS`](super::TURN_NS). The start and the end of a run are left out, and so are caches.
     /// If an iteration has more firings than the simulation, the prediction is for a part of an iteration. No more

@@ -3,12 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use super::room::turn;
 use crate::{Flow, Plan};
 
-/// How many times in a row a rule fires at most if its plan does not say.
+/// How many times in a row a rule fires if its plan does not say.
 pub const FIRINGS: usize = 64;
-/// How long a turn takes at most if its plan does not say how many times the rule fires, in nanoseconds.
-const LONGEST_NS: f64 = 20_000.0;
 /// What a firing costs beside the time of its kernel, in nanoseconds: looking at the records and moving their
 /// indices. Measured with one worker (`bench/README.md`).
 pub const FIRING_NS: f64 = 22.0;
@@ -71,8 +70,7 @@ struct Edge {
 }
 
 struct Simulation<'p> {
-    /// How many times in a row each rule fires.
-    turns: Vec<usize>,
+    plan: &'p Plan,
     costs: &'p [f64],
     units: Vec<Unit>,
     edges: Vec<Edge>,
@@ -134,7 +132,7 @@ pub(super) fn simulate(
 }
 
 impl<'p> Simulation<'p> {
-    fn new(plan: &Plan, costs: &'p [f64], horizons: &[usize], workers: usize) -> Self {
+    fn new(plan: &'p Plan, costs: &'p [f64], horizons: &[usize], workers: usize) -> Self {
         let count = plan.nodes.len();
         let mut units: Vec<Unit> = Vec::new();
         let mut numbers: Vec<usize> = Vec::new();
@@ -167,12 +165,8 @@ impl<'p> Simulation<'p> {
             outputs[edge.from].push(at);
             inputs[edge.to].push(at);
         }
-        let turn = |(node, cost): (&crate::Node, &f64)| {
-            let quick = (LONGEST_NS / (cost + FIRING_NS)) as usize;
-            node.firings.unwrap_or(quick.clamp(1, FIRINGS))
-        };
         let mut simulation = Simulation {
-            turns: plan.nodes.iter().zip(costs).map(turn).collect(),
+            plan,
             costs,
             units,
             edges,
@@ -268,7 +262,7 @@ impl<'p> Simulation<'p> {
     /// Begins the next firing of a visit. Returns whether there is one.
     fn go_on(&mut self, worker: usize, mut visit: Visit, delay: f64) -> bool {
         while let Some(&node) = self.units[visit.unit].members.get(visit.member) {
-            if visit.fired < self.turns[node] && self.may_fire(node) {
+            if visit.fired < turn(&self.plan.nodes[node]) && self.may_fire(node) {
                 for at in 0..self.inputs[node].len() {
                     let edge = self.inputs[node][at];
                     self.settle(edge);

@@ -10,7 +10,7 @@ use super::super::{
     board::{Board, Member},
     process::Process,
     records::Side,
-    turn::Turn,
+    worker::FIRINGS,
 };
 use super::ends::{Copies, End, Sides};
 use super::kernel::Attach;
@@ -19,7 +19,7 @@ use super::{BuildError, Ends, Kernels};
 /// A rule that is not in its network yet.
 struct Draft<'env, E> {
     process: Arc<Process>,
-    turn: Turn,
+    firings: usize,
     attach: Attach<'env, E>,
 }
 
@@ -169,8 +169,8 @@ impl<'env, E: Send + 'env> Kernels<'env, E> {
             let attach =
                 kernel.make(&node.parameters, &mut inputs, &mut outputs).map_err(|error| wrong(&error.0))?;
             let process = board.new_process(&node.name, true);
-            let turn = node.firings.map_or_else(Turn::adaptive, Turn::of);
-            drafts.push(Draft { process, turn, attach });
+            let firings = node.firings.unwrap_or(FIRINGS);
+            drafts.push(Draft { process, firings, attach });
         }
         Ok(drafts)
     }
@@ -180,11 +180,11 @@ impl<'env, E: Send + 'env> Kernels<'env, E> {
 fn add<'env, E: Send + 'env>(board: &Board<'env, E>, drafts: Vec<Draft<'env, E>>, inside: &BTreeSet<usize>) {
     board.add_rules(|link| {
         let member = |draft: Draft<'env, E>| {
-            let Draft { process, turn, attach } = draft;
+            let Draft { process, firings, attach } = draft;
             let mut body = attach(&process, link);
             // One thread at a time runs the rules at both ends.
             body.set_alone(&|record| inside.contains(&record.index));
-            Member { process, turn, body: Some(body) }
+            Member { process, firings, body: Some(body) }
         };
         drafts.into_iter().map(member).collect()
     });
