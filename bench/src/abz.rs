@@ -10,10 +10,10 @@ use std::process::Command;
 use serde::Deserialize;
 
 use crate::look::{Look, Measured};
-use crate::rounds::Unmeasured;
-use crate::statistics::Summary;
-use crate::table::{Outcome, Row};
-use crate::target::{Target, Unit};
+use anabranch_measure::rounds::Unmeasured;
+use anabranch_measure::statistics::Summary;
+use anabranch_measure::table::{Outcome, Row};
+use anabranch_measure::target::{Target, Unit};
 
 /// How long abz may take at most, in percent of a peer: the start of a task's title, the peer, and the
 /// target.

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use crate::lines::{self, Knobs, Line};
 use crate::look::{Look, Measured};
-use crate::rounds::{Budget, Contender, measure as play};
-use crate::table::Row;
-use crate::target::{Target, Unit};
-use crate::work::Work;
+use anabranch_measure::rounds::{Budget, Contender, measure as play};
+use anabranch_measure::table::Row;
+use anabranch_measure::target::{Target, Unit};
+use anabranch_measure::work::Work;
 
 const WINDOWS: [Option<usize>; 6] = [None, Some(8), Some(32), Some(128), Some(1_024), Some(8_192)];
 const BURSTS: [Option<usize>; 6] = [None, Some(1), Some(4), Some(16), Some(64), Some(256)];

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::table::Row;
+use anabranch_measure::table::Row;
 
 /// The groups to measure, and how thoroughly to measure them.
 #[derive(Debug)]

@@ -12,24 +12,18 @@ mod core;
 mod front;
 mod lines;
 mod look;
-mod machine;
 mod planted;
 mod prediction;
 mod readme;
 mod rivals;
-mod rounds;
-mod statistics;
 mod suites;
-mod table;
-mod target;
-mod work;
 
 use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 
+use anabranch_measure::table::Table;
 use arguments::{Arguments, Form, usage};
-use table::Table;
 
 fn main() -> ExitCode {
     let arguments = match Arguments::parse(std::env::args().skip(1)) {

@@ -2,9 +2,9 @@
 
 use crate::lines::{self, Knobs, Line};
 use crate::look::{Look, Measured};
-use crate::table::{Outcome, Row};
-use crate::target::{Target, Unit};
-use crate::work::Work;
+use anabranch_measure::table::{Outcome, Row};
+use anabranch_measure::target::{Target, Unit};
+use anabranch_measure::work::Work;
 
 fn planted() -> impl Iterator<Item = &'static Line> {
     lines::all().filter(|line| !line.bound_by.is_empty())

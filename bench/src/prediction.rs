@@ -8,10 +8,10 @@ use anabranch::plan::Machine;
 
 use crate::lines::{self, Knobs, Line, Ran};
 use crate::look::{Look, Measured};
-use crate::rounds::{Budget, Contender, measure as play};
-use crate::table::Row;
-use crate::target::{Target, Unit};
-use crate::work::Work;
+use anabranch_measure::rounds::{Budget, Contender, measure as play};
+use anabranch_measure::table::Row;
+use anabranch_measure::target::{Target, Unit};
+use anabranch_measure::work::Work;
 
 /// The pipeline that is predicted for many workers, and their numbers.
 const SLEEPER: &str = "parallel stage that waits, 16 workers";

@@ -1,9 +1,12 @@
 //! The list of suites.
 
 use crate::look::{Look, Measured};
-use crate::machine::{Machine, load};
-use crate::table::Table;
 use crate::{abz, automatic, core, front, planted, prediction, rivals};
+use anabranch_measure::machine::{Machine, load};
+use anabranch_measure::table::Table;
+
+/// The packages whose versions are shown.
+const PACKAGES: [&str; 2] = ["anabranch", "rtrb"];
 
 /// A suite: one word of the command line, and one table in `README.md`.
 #[derive(Debug)]
@@ -73,7 +76,7 @@ pub const SUITES: [Suite; 7] = [
 impl Suite {
     /// Measures all groups, or the one that was asked for.
     pub fn run(&self, quick: bool, only: Option<String>) -> Table {
-        let (machine, before) = (Machine::of_this_run(), load());
+        let (machine, before) = (Machine::of_this_run(&PACKAGES), load());
         let look = Look::new(quick, only);
         look.say(self.name);
         let Measured { rows, notes } = (self.measure)(&look);

@@ -24,7 +24,7 @@
 
 using Chunk = std::vector<std::uint64_t>;
 
-// As `Work` in ../../src/work.rs.
+// As `Work` in ../../../crates/measure/src/work.rs.
 struct Work {
     std::uint32_t rounds;
     bool uneven;

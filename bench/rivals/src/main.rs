@@ -9,7 +9,7 @@ mod channels;
 mod futures;
 mod iterators;
 #[allow(dead_code)] // the rest is for the process that asks
-#[path = "../../src/work.rs"]
+#[path = "../../../crates/measure/src/work.rs"]
 mod work;
 
 use std::io::{self, Write};

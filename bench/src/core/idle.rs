@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use anabranch::Stream;
 
 use super::Setup;
-use crate::rounds::{Budget, Contender, Unmeasured, measure};
-use crate::statistics::Summary;
-use crate::table::{Outcome, Row};
-use crate::target::{Target, Unit};
-use crate::work::Digest;
+use anabranch_measure::rounds::{Budget, Contender, Unmeasured, measure};
+use anabranch_measure::statistics::Summary;
+use anabranch_measure::table::{Outcome, Row};
+use anabranch_measure::target::{Target, Unit};
+use anabranch_measure::work::Digest;
 
 const GROUP: &str = "idle";
 const WORKERS: [usize; 2] = [2, 4];

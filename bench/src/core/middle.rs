@@ -4,10 +4,10 @@
 use anabranch::Stream;
 
 use super::{Setup, nanos};
-use crate::rounds::{Ceiling, Contender, measure};
-use crate::table::Row;
-use crate::target::{Target, Unit};
-use crate::work::{Digest, Running, Work};
+use anabranch_measure::rounds::{Ceiling, Contender, measure};
+use anabranch_measure::table::Row;
+use anabranch_measure::target::{Target, Unit};
+use anabranch_measure::work::{Digest, Running, Work};
 
 const WORKERS: [usize; 2] = [2, 4];
 

@@ -4,6 +4,7 @@ mod blocks;
 mod boxed;
 mod idle;
 mod middle;
+mod network_plans;
 mod networks;
 mod one_worker;
 mod pipeline;
@@ -16,14 +17,14 @@ mod small_runs;
 use std::time::Duration;
 
 use crate::look::{Look, Measured};
-use crate::rounds::{Budget, Ceiling};
-use crate::table::Row;
-use crate::work::Work;
+use anabranch_measure::rounds::{Budget, Ceiling};
+use anabranch_measure::table::Row;
+use anabranch_measure::work::Work;
 
 /// Measures one group and returns its rows.
 type Group = fn(&Setup) -> Vec<Row>;
 
-const GROUPS: [(&str, Group); 12] = [
+const GROUPS: [(&str, Group); 13] = [
     ("record", record::rows),
     ("pipeline", pipeline::rows),
     ("blocks", blocks::rows),
@@ -36,6 +37,7 @@ const GROUPS: [(&str, Group); 12] = [
     ("idle", idle::rows),
     ("report", report::rows),
     ("networks", networks::rows),
+    ("network-plans", network_plans::rows),
 ];
 
 /// What all groups need.

@@ -2,9 +2,9 @@
 
 use super::pipeline::run;
 use super::{Setup, nanos};
-use crate::rounds::{Contender, measure};
-use crate::table::Row;
-use crate::target::{Target, Unit};
+use anabranch_measure::rounds::{Contender, measure};
+use anabranch_measure::table::Row;
+use anabranch_measure::target::{Target, Unit};
 
 const GROUP: &str = "one-worker";
 

@@ -3,10 +3,10 @@
 use anabranch::Stream;
 
 use super::{Setup, nanos};
-use crate::rounds::{Contender, measure};
-use crate::table::{Row, mark_best};
-use crate::target::{Target, Unit};
-use crate::work::{Digest, Work};
+use anabranch_measure::rounds::{Contender, measure};
+use anabranch_measure::table::{Row, mark_best};
+use anabranch_measure::target::{Target, Unit};
+use anabranch_measure::work::{Digest, Work};
 
 const GROUP: &str = "pipeline";
 const WORKERS: [usize; 3] = [2, 3, 4];

@@ -6,10 +6,10 @@
 //! loops poll: once without pauses, and once with the pauses that the record makes between two looks.
 
 use super::{Setup, nanos};
-use crate::rounds::{Contender, measure};
-use crate::table::Row;
-use crate::target::{Target, Unit};
-use crate::work::Digest;
+use anabranch_measure::rounds::{Contender, measure};
+use anabranch_measure::table::Row;
+use anabranch_measure::target::{Target, Unit};
+use anabranch_measure::work::Digest;
 
 const BURST: usize = 64;
 const CAPACITY: usize = 4096;

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use anabranch::Stream;
 
 use super::Setup;
-use crate::rounds::{Contender, measure};
-use crate::table::Row;
-use crate::target::{Target, Unit};
-use crate::work::{Digest, Running};
+use anabranch_measure::rounds::{Contender, measure};
+use anabranch_measure::table::Row;
+use anabranch_measure::target::{Target, Unit};
+use anabranch_measure::work::{Digest, Running};
 
 const SLEEP: Duration = Duration::from_millis(2);
 const WORKERS: usize = 16;

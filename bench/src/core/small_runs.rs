@@ -3,10 +3,10 @@
 use anabranch::{Pool, Stream};
 
 use super::Setup;
-use crate::rounds::{Ceiling, Contender, measure};
-use crate::table::Row;
-use crate::target::{Target, Unit};
-use crate::work::{Digest, Running, Work};
+use anabranch_measure::rounds::{Ceiling, Contender, measure};
+use anabranch_measure::table::Row;
+use anabranch_measure::target::{Target, Unit};
+use anabranch_measure::work::{Digest, Running, Work};
 
 const GROUP: &str = "small-runs";
 const ITEMS: u64 = 8;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::programs::Programs;
 use super::{single, without};
-use crate::rounds::{Budget, Contender, Unmeasured, measure as play};
-use crate::table::Row;
-use crate::target::{Target, Unit};
+use anabranch_measure::rounds::{Budget, Contender, Unmeasured, measure as play};
+use anabranch_measure::table::Row;
+use anabranch_measure::target::{Target, Unit};
 
 pub const GROUP: &str = "annotations against the builder";
 

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use super::long::{LOOPS, SOURCES};
 use super::pipelines::STAGES;
 use super::programs::{Programs, USUAL};
-use crate::rounds::{Budget, Contender, measure as play};
-use crate::table::Row;
-use crate::target::{Target, Unit};
-use crate::work::Digest;
+use anabranch_measure::rounds::{Budget, Contender, measure as play};
+use anabranch_measure::table::Row;
+use anabranch_measure::target::{Target, Unit};
+use anabranch_measure::work::Digest;
 
 pub const GROUP: &str = "compile time";
 

@@ -13,10 +13,10 @@ mod ssp;
 use programs::Programs;
 
 use crate::look::{Look, Measured};
-use crate::rounds::Unmeasured;
-use crate::statistics::Summary;
-use crate::table::{Outcome, Row};
-use crate::target::{Target, Unit};
+use anabranch_measure::rounds::Unmeasured;
+use anabranch_measure::statistics::Summary;
+use anabranch_measure::table::{Outcome, Row};
+use anabranch_measure::target::{Target, Unit};
 
 const GROUPS: [&str; 4] = [annotations::GROUP, compiling::GROUP, ssp::GROUP, ssp::IDLE];
 

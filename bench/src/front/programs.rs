@@ -8,8 +8,8 @@ use std::process::Command;
 
 use super::long;
 use super::pipelines;
-use crate::rounds::Unmeasured;
-use crate::work::Digest;
+use anabranch_measure::rounds::Unmeasured;
+use anabranch_measure::work::Digest;
 
 /// The environment variable that names a checkout of Rust-SSP.
 const CHECKOUT: &str = "RUST_SSP_DIR";
@@ -59,7 +59,10 @@ impl Programs {
              [profile.{USUAL}]\ninherits = \"release\"\nlto = false\ncodegen-units = 16\n\
              [dependencies]\nanabranch = {{ path = {anabranch:?} }}\nrayon = \"1\"\n"
         );
-        let work = format!("#[path = {:?}]\n#[allow(dead_code)]\nmod work;\n", bench.join("src/work.rs"));
+        let work = format!(
+            "#[path = {:?}]\n#[allow(dead_code)]\nmod work;\n",
+            bench.join("../crates/measure/src/work.rs")
+        );
         let ssp = fs::read_to_string(bench.join("front/ssp.rs"))?;
         let of = |library: &str| ssp.replace("use SSP::*;\n", &format!("{work}use {library}::*;\n"));
         put(&sources.join("ours.rs"), &of("anabranch::ssp"))?;

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::programs::Programs;
 use super::{single, without};
-use crate::rounds::{Budget, Ceiling, Contender, measure as play};
-use crate::table::Row;
-use crate::target::{Target, Unit};
-use crate::work::{Digest, Work};
+use anabranch_measure::rounds::{Budget, Ceiling, Contender, measure as play};
+use anabranch_measure::table::Row;
+use anabranch_measure::target::{Target, Unit};
+use anabranch_measure::work::{Digest, Work};
 
 pub const GROUP: &str = "`ssp` against Rust-SSP";
 pub const IDLE: &str = "`ssp` while it is idle";

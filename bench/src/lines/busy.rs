@@ -3,7 +3,7 @@
 use anabranch::Stream;
 
 use super::{Line, one_in};
-use crate::work::Running;
+use anabranch_measure::work::Running;
 
 pub const LINES: &[Line] = &[
     Line {

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use anabranch::{Apply, Report, Stream, Unit};
 
-use crate::rounds::Ceiling;
-use crate::work::{Digest, Work};
+use anabranch_measure::rounds::Ceiling;
+use anabranch_measure::work::{Digest, Work};
 
 /// A pipeline.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anabranch::Stream;
 
 use super::{Line, nap};
-use crate::work::Running;
+use anabranch_measure::work::Running;
 
 pub const LINES: &[Line] = &[
     Line {

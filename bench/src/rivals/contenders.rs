@@ -1,7 +1,7 @@
 //! The rivals: their names, their settings, and how they are compared with Anabranch.
 
-use crate::target::Target;
-use crate::work::{Digest, Work};
+use anabranch_measure::target::Target;
+use anabranch_measure::work::{Digest, Work};
 
 /// The guarantee of a rival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

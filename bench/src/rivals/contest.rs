@@ -6,11 +6,11 @@ use std::time::Duration;
 use super::contenders::{Kind, RIVALS, Rival};
 use super::peer::{Peer, Run};
 use super::{Grain, Peers, own};
-use crate::rounds::{Budget, Ceiling, Contender, Rounds, Unmeasured, measure};
-use crate::statistics::Summary;
-use crate::table::Row;
-use crate::target::{Target, Unit};
-use crate::work::{Digest, Work};
+use anabranch_measure::rounds::{Budget, Ceiling, Contender, Rounds, Unmeasured, measure};
+use anabranch_measure::statistics::Summary;
+use anabranch_measure::table::Row;
+use anabranch_measure::target::{Target, Unit};
+use anabranch_measure::work::{Digest, Work};
 
 /// Above this grain, in nanoseconds, chunks are not measured.
 const CHUNKS_UP_TO: f64 = 1e3;

@@ -13,9 +13,9 @@ mod peer;
 use std::cell::RefCell;
 
 use crate::look::{Look, Measured};
-use crate::rounds::Unmeasured;
-use crate::table::Row;
-use crate::target::Target;
+use anabranch_measure::rounds::Unmeasured;
+use anabranch_measure::table::Row;
+use anabranch_measure::target::Target;
 use contenders::{Kind, RIVALS, Rival};
 use contest::Contest;
 use peer::Peer;

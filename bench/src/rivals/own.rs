@@ -6,8 +6,8 @@ use std::time::Instant;
 use anabranch::Stream;
 
 use super::peer::SETTLE;
-use crate::rounds::Contender;
-use crate::work::{Digest, Work};
+use anabranch_measure::rounds::Contender;
+use anabranch_measure::work::{Digest, Work};
 
 /// The sizes of chunks of which the best is used, as for the rivals.
 const CHUNKS: [usize; 3] = [16, 256, 2_048];

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-use crate::work::{Digest, Work};
+use anabranch_measure::work::{Digest, Work};
 
 /// A run that takes longer than this has failed.
 const PATIENCE: Duration = Duration::from_secs(60);

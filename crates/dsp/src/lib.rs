@@ -9,6 +9,7 @@
 //! | [`experiments`] | measures all programs |
 //! | [`exploration`] | the paper's synthetic benchmark |
 //! | [`fft`] | Fourier transforms of blocks of complex samples |
+//! | [`wifi`] | a modem for 802.11a |
 //! | [`fmradio`] | a receiver of FM radio |
 //! | [`kernels`] | five kernels of the StreamIt benchmarks |
 //!
@@ -30,6 +31,7 @@ mod meters;
 mod output;
 mod run;
 mod slices;
+pub mod wifi;
 
 pub use error::{Error, Result};
 pub use input::{Input, Progress};

@@ -7,7 +7,7 @@ use super::{
     graph::Rates,
     ports::Ports,
     rule::{Body, Verdict},
-    worker::FIRINGS,
+    turn::Turn,
 };
 
 impl<'env, E: Send> Board<'env, E> {
@@ -28,7 +28,7 @@ impl<'env, E: Send> Board<'env, E> {
         let process = self.new_process(name, true);
         self.add_rules(|link| {
             let body = Body::new(inputs, outputs, code, &process, link);
-            vec![Member { process: Arc::clone(&process), firings: FIRINGS, body: Some(Box::new(body)) }]
+            vec![Member { process: Arc::clone(&process), turn: Turn::adaptive(), body: Some(Box::new(body)) }]
         })
     }
 

@@ -15,6 +15,7 @@ use super::{
     records::{Closing, Door, RecordInfo, Side, ViewInfo},
     rule::{Fire, RuleLink},
     shelf::Shelf,
+    turn::Turn,
     writer::{WritePort, Writer},
 };
 
@@ -68,8 +69,7 @@ pub(super) struct RuleCell<'env, E> {
 /// A rule of a cell.
 pub(super) struct Member<'env, E> {
     pub(super) process: Arc<Process>,
-    /// How many times the rule fires before another rule gets its turn.
-    pub(super) firings: usize,
+    pub(super) turn: Turn,
     /// The ports and the code of the rule. `None` after the rule has ended.
     pub(super) body: Option<Box<dyn Fire<E> + 'env>>,
 }

@@ -17,8 +17,6 @@ use super::{
     rule::Step,
 };
 
-/// How many times a rule fires before another rule gets its turn.
-pub(super) const FIRINGS: usize = 64;
 /// How many rules a worker keeps in its own queue.
 const KEPT: usize = 32;
 /// In one of this many turns, a worker takes a rule from the hub or the queue before the one in the slot.
@@ -206,7 +204,7 @@ fn fire<E: Send>(board: &Board<'_, E>, rule: usize) {
         match held.release() {
             // Another worker has poked the rule meanwhile, and has left it to this one.
             Some(more) => held = more,
-            None if again => return cell.link.poke_last(),
+            None if again && cfg!(not(mutant = "no_turn_after_the_first")) => return cell.link.poke_last(),
             None => return,
         }
     }
@@ -221,8 +219,12 @@ fn step<'env, E: Send>(board: &Board<'env, E>, member: &mut Member<'env, E>) -> 
         Step::Over(Ok(()))
     } else {
         Role::act(process, hub);
-        match catch_unwind(AssertUnwindSafe(|| body.step(member.firings))) {
-            Ok(step) => step,
+        let firings = member.turn.begin();
+        match catch_unwind(AssertUnwindSafe(|| body.step(firings))) {
+            Ok(step) => {
+                member.turn.end(matches!(step, Step::Again));
+                step
+            }
             Err(payload) => {
                 board.retire(member, Some(Outcome::Panic(payload)));
                 return None;

@@ -8,3 +8,4 @@ mod fmradio;
 mod kernels;
 mod mutated;
 mod random;
+mod wifi;

@@ -4,28 +4,31 @@ use std::fs::read_to_string;
 use std::process::Command;
 use std::thread::available_parallelism;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-/// The packages whose versions are shown, as `Cargo.lock` names them.
-const PACKAGES: [&str; 2] = ["anabranch", "rtrb"];
-
-#[derive(Debug, Serialize)]
+/// What a number depends on besides the measured code.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
+    /// The name of the processor.
     pub processor: String,
     /// Cores that this process may use.
     pub cores: usize,
+    /// Whether the processor says that it is a virtual machine's.
     pub virtual_machine: bool,
+    /// The operating system and its version.
     pub system: String,
-    pub compiler: &'static str,
+    /// The version of the compiler.
+    pub compiler: String,
     /// Names and versions.
-    pub packages: Vec<(&'static str, String)>,
+    pub packages: Vec<(String, String)>,
     /// The commit that was measured, with `+` if the working tree had other changes. Empty if it is not
     /// known.
     pub commit: String,
 }
 
 impl Machine {
-    pub fn of_this_run() -> Self {
+    /// Describes this machine, and the versions that `Cargo.lock` has of these packages.
+    pub fn of_this_run(packages: &[&str]) -> Self {
         let processor = read_to_string("/proc/cpuinfo").unwrap_or_default();
         let field = |name: &str| {
             let line = processor.lines().find(|line| line.starts_with(name))?;
@@ -33,7 +36,7 @@ impl Machine {
         };
         let kernel = read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let commit = git(&["rev-parse", "--short", "HEAD"]);
-        // Changes to files that this program writes itself do not count.
+        // Changes to files that the measuring programs write themselves do not count.
         let own = [":/", ":(top,exclude)*.md", ":(top,exclude)bench/*.json"];
         let status = ["status", "--porcelain", "--untracked-files=no", "--"];
         let changed = !git(&[status.as_slice(), &own].concat()).is_empty();
@@ -42,8 +45,8 @@ impl Machine {
             cores: available_parallelism().map_or(1, usize::from),
             virtual_machine: field("flags").is_some_and(|flags| flags.contains("hypervisor")),
             system: format!("{} {}", std::env::consts::OS, kernel.trim()).trim().to_owned(),
-            compiler: env!("COMPILER"),
-            packages: PACKAGES.iter().map(|&name| (name, locked_version(name))).collect(),
+            compiler: env!("COMPILER").to_owned(),
+            packages: packages.iter().map(|&name| (name.to_owned(), locked_version(name))).collect(),
             commit: if changed && !commit.is_empty() { commit + "+" } else { commit },
         }
     }
@@ -75,7 +78,7 @@ fn git(arguments: &[&str]) -> String {
 }
 
 fn locked_version(package: &str) -> String {
-    let lock = include_str!("../../Cargo.lock");
+    let lock = include_str!("../../../Cargo.lock");
     let mut lines = lock.lines().skip_while(|line| *line != format!("name = \"{package}\""));
     let version = lines.nth(1).and_then(|line| line.strip_prefix("version = \""));
     version.map_or("?", |rest| rest.trim_end_matches('"')).to_owned()
@@ -86,9 +89,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_package_has_a_version() {
-        for package in PACKAGES {
-            assert_ne!(locked_version(package), "?", "{package}");
-        }
+    fn a_package_has_the_version_of_the_lock_file() {
+        assert_eq!(locked_version("anabranch"), env!("CARGO_PKG_VERSION"));
+        assert_eq!(locked_version("no such package"), "?");
     }
 }

@@ -114,6 +114,7 @@ impl Work {
 pub struct Digest(u64);
 
 impl Digest {
+    /// The digest of no items.
     pub const EMPTY: Self = Self(0);
     const BASE: u64 = 0xD134_2543_DE82_EF95;
 
@@ -153,6 +154,7 @@ impl Digest {
 pub struct Running(u64);
 
 impl Running {
+    /// Adds an item, and returns the sum.
     #[inline]
     pub fn next(&mut self, item: u64) -> u64 {
         self.0 = self.0.wrapping_add(item);

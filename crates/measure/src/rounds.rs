@@ -54,7 +54,9 @@ impl<'a> Contender<'a> {
 /// The speed of one plain thread, and of two that each do half of the items and share nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct Ceiling {
+    /// The work for each item.
     pub work: Work,
+    /// How many items there are.
     pub items: u64,
 }
 
@@ -132,12 +134,22 @@ impl Rounds {
 }
 
 /// Why there is no number.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unmeasured {
     /// The time was up, and too few rounds had had two cores to themselves.
-    Disturbed { kept: usize, dropped: usize, least: usize },
+    Disturbed {
+        /// How many rounds count.
+        kept: usize,
+        /// How many rounds had not two cores.
+        dropped: usize,
+        /// How many rounds must count.
+        least: usize,
+    },
     /// A contender did not give what the plain loop gives.
-    Wrong { contender: String },
+    Wrong {
+        /// Its name.
+        contender: String,
+    },
     /// This system or this machine cannot measure it. The text says why.
     Impossible(String),
     /// The program to measure is not installed. The text says how to get it.
@@ -153,15 +165,30 @@ pub fn measure(
     ceiling: Option<Ceiling>,
     contenders: Vec<Contender<'_>>,
 ) -> Result<Rounds, Unmeasured> {
+    measure_watched(budget, ceiling, contenders, |_, _| {})
+}
+
+/// Like [`measure`]. Before each contender runs, `watch` gets its name and the number of the round, which is 0
+/// for the round that warms up.
+///
+/// # Errors
+/// The same as for [`measure`].
+pub fn measure_watched(
+    budget: Budget,
+    ceiling: Option<Ceiling>,
+    contenders: Vec<Contender<'_>>,
+    mut watch: impl FnMut(&str, usize),
+) -> Result<Rounds, Unmeasured> {
     let start = Instant::now();
     let plain = ceiling.map(Ceiling::contenders);
     let with_ceiling = plain.is_some();
     let mut all: Vec<Contender<'_>> = plain.into_iter().flatten().chain(contenders).collect();
-    play(&mut all, 0)?;
+    play(&mut all, 0, |name| watch(name, 0))?;
     let mut rounds = Rounds { kept: Vec::new(), dropped: 0 };
     while rounds.kept.len() < budget.wanted && start.elapsed() < budget.time {
-        let first = (rounds.kept.len() + rounds.dropped) % all.len();
-        let mut samples = play(&mut all, first)?;
+        let number = rounds.kept.len() + rounds.dropped + 1;
+        let first = (number - 1) % all.len();
+        let mut samples = play(&mut all, first, |name| watch(name, number))?;
         let plain = with_ceiling.then(|| [samples.remove(0), samples.remove(0)]);
         let round = Round { plain, samples };
         if round.had_two_cores() {
@@ -179,11 +206,16 @@ pub fn measure(
 }
 
 /// Runs one round, beginning with the contender `first`.
-fn play(contenders: &mut [Contender<'_>], first: usize) -> Result<Vec<f64>, Unmeasured> {
+fn play(
+    contenders: &mut [Contender<'_>],
+    first: usize,
+    mut watch: impl FnMut(&str),
+) -> Result<Vec<f64>, Unmeasured> {
     let mut samples = vec![0.0; contenders.len()];
     for turn in 0..contenders.len() {
         let at = (first + turn) % contenders.len();
         let contender = &mut contenders[at];
+        watch(&contender.name);
         let (sample, digest) = (contender.sample)();
         if digest != contender.expected {
             return Err(Unmeasured::Wrong { contender: contender.name.clone() });

@@ -9,13 +9,19 @@ use crate::statistics::Summary;
 /// The unit of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Unit {
+    /// Hundredths.
     Percent,
     /// Percentage points.
     Points,
+    /// Billionths of a second.
     Nanoseconds,
+    /// Millionths of a second.
     Microseconds,
+    /// Thousandths of a second.
     Milliseconds,
+    /// 1,048,576 bytes each.
     Mebibytes,
+    /// A ratio.
     Times,
 }
 
@@ -49,9 +55,12 @@ impl Unit {
     }
 }
 
+/// What a number has to be.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub enum Target {
+    /// This or more.
     AtLeast(f64),
+    /// This or less.
     AtMost(f64),
     /// At most this far from 0, on either side.
     Within(f64),
@@ -62,7 +71,7 @@ pub enum Target {
 }
 
 /// Two rivals that differ by less than this share are tied.
-const TIE: f64 = 0.05;
+pub const TIE: f64 = 0.05;
 
 impl Target {
     /// The target as text.
@@ -93,6 +102,7 @@ impl Target {
     }
 }
 
+/// Whether a number meets its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Verdict {
     /// The whole interval meets the target.

@@ -12,11 +12,14 @@ use crate::target::{Target, Unit, Verdict};
 /// The number of cores that the targets are for.
 const CORES: usize = 2;
 
+/// The numbers of one suite.
 #[derive(Debug, Serialize)]
 pub struct Table {
+    /// Where they were measured.
     pub machine: Machine,
     /// The load average before and after, if the system tells it.
     pub load: (Option<f64>, Option<f64>),
+    /// Whether there were fewer and shorter rounds than the targets ask for.
     pub quick: bool,
     /// How long the measurement took.
     pub seconds: f64,
@@ -25,6 +28,7 @@ pub struct Table {
     /// Whether each group has a table of its own.
     #[serde(skip)]
     pub sections: bool,
+    /// A row for each number.
     pub rows: Vec<Row>,
 }
 
@@ -33,27 +37,40 @@ pub struct Table {
 pub struct Row {
     /// The group of the row. Rows of a group are next to each other.
     pub group: String,
+    /// What was measured.
     pub what: String,
+    /// The unit of the number.
     pub unit: Unit,
+    /// What the number has to be.
     pub target: Target,
+    /// The number, or the reason why there is none.
     pub outcome: Outcome,
     /// The text of the last column.
     pub remark: String,
 }
 
+/// The result of a measurement.
 #[derive(Debug, Clone, Serialize)]
 pub enum Outcome {
+    /// A number.
     Measured {
+        /// Its median and interval.
         summary: Summary,
+        /// Whether it meets the target.
         verdict: Verdict,
+        /// How many rounds count.
         kept: usize,
+        /// How many rounds do not, because other programs used the cores.
         dropped: usize,
     },
     /// A word instead of a number.
     Said {
+        /// The word.
         word: String,
+        /// Whether it meets the target.
         right: bool,
     },
+    /// No result, and why.
     Not(#[serde(serialize_with = "as_reason")] Unmeasured),
 }
 
@@ -115,6 +132,7 @@ impl Row {
         }
     }
 
+    /// The verdict as text.
     pub fn verdict(&self) -> String {
         match &self.outcome {
             Outcome::Measured { verdict, .. } => verdict.to_string(),
@@ -149,6 +167,7 @@ impl Row {
 }
 
 impl Outcome {
+    /// Judges a number.
     pub fn measured(summary: Summary, target: Target, (kept, dropped): (usize, usize)) -> Self {
         Self::Measured { summary, verdict: target.judge(summary), kept, dropped }
     }

@@ -1,16 +1,19 @@
 //! A median, and how well it is known.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The median of some samples, with a 95 % interval for it.
 ///
 /// The interval is made of order statistics. It is exact (from the binomial distribution) and assumes nothing
 /// about the distribution of the samples. With fewer than 6 samples there is no such interval, and the range
 /// of the samples is used.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
+    /// The median of the samples.
     pub median: f64,
+    /// The lower end of the interval.
     pub low: f64,
+    /// The upper end of the interval.
     pub high: f64,
 }
 

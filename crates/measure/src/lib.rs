@@ -1,0 +1,14 @@
+//! How Anabranch is measured. `bench` and `suite` use this library, so their numbers mean the same.
+//!
+//! Every number is measured in [`rounds`], in each of which every contender runs once. The [`statistics`] of
+//! the rounds are a median and an interval for it, and the interval decides whether a [`target`] is met. A
+//! [`table`] has a row for each number, and says on which [`machine`] it was measured. [`work`] has calibrated
+//! work and a digest of results that depends on their order.
+#![forbid(unsafe_code)]
+
+pub mod machine;
+pub mod rounds;
+pub mod statistics;
+pub mod table;
+pub mod target;
+pub mod work;
