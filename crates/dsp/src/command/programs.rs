@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use crate::{Result, exploration, fft, fmradio, kernels, wifi};
+use crate::{Result, exploration, fft, fmradio, jpeg, kernels, wifi};
 
 use super::Shared;
 
@@ -10,6 +10,7 @@ use super::Shared;
 pub(super) enum Program {
     Exploration(exploration::command::Arguments),
     Fft(fft::command::Arguments),
+    Jpeg(jpeg::command::Arguments),
     Wifi(wifi::command::Arguments),
     Fmradio(fmradio::command::Arguments),
     Kernels(kernels::command::Arguments),
@@ -20,6 +21,7 @@ impl Program {
         match self {
             Program::Exploration(arguments) => exploration::command::run(arguments, shared),
             Program::Fft(arguments) => fft::command::run(arguments, shared),
+            Program::Jpeg(arguments) => jpeg::command::run(arguments, shared),
             Program::Wifi(arguments) => wifi::command::run(arguments, shared),
             Program::Fmradio(arguments) => fmradio::command::run(arguments, shared),
             Program::Kernels(arguments) => kernels::command::run(arguments, shared),

@@ -4,6 +4,7 @@ mod command;
 mod exploration;
 mod fft;
 mod fmradio;
+mod jpeg;
 mod kernels;
 mod random;
 mod wifi;
