@@ -1,5 +1,6 @@
 //! The suite of the core: each group measures one of its promises.
 
+mod blocks;
 mod boxed;
 mod idle;
 mod middle;
@@ -22,9 +23,10 @@ use crate::work::Work;
 /// Measures one group and returns its rows.
 type Group = fn(&Setup) -> Vec<Row>;
 
-const GROUPS: [(&str, Group); 11] = [
+const GROUPS: [(&str, Group); 12] = [
     ("record", record::rows),
     ("pipeline", pipeline::rows),
+    ("blocks", blocks::rows),
     ("boxed", boxed::rows),
     ("middle", middle::rows),
     ("several", several::rows),

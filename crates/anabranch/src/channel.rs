@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::bell::{Bell, POLLS, pause};
 use crate::engine::Supply;
-use crate::serial::{Pull, Pulled};
+use crate::pull::{Pull, Pulled};
 
 /// Posts items into a stream. [`Stream::channel`](crate::Stream::channel) creates it.
 ///

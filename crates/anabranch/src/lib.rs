@@ -101,6 +101,7 @@ mod order;
 mod pool;
 pub mod prelude;
 mod progress;
+mod pull;
 mod recycler;
 mod report;
 mod retry;

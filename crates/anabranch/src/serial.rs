@@ -1,10 +1,11 @@
-//! The code of serial stages, of sources and of sinks.
+//! The code of serial stages and of sinks.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
 use crate::flow::{Flow, Halt};
+use crate::pull::Pulled;
 
 /// The code of a serial stage. It is called with one item at a time, in order.
 pub trait Serial<T, E>: Send {
@@ -23,75 +24,6 @@ pub trait Serial<T, E>: Send {
     /// may give both is followed by one that takes them apart.
     fn join(_: Self::Out, _: Self::Out) -> Self::Out {
         unreachable!("a stage that gives something at the end gives nothing with the last item")
-    }
-}
-
-/// The answer of a source that is asked for its next item.
-#[derive(Debug)]
-pub enum Pulled<T, E> {
-    /// The next item.
-    Item(T),
-    /// The source is exhausted.
-    End,
-    /// The item failed.
-    Fail(E),
-}
-
-/// The code of a source. One thread at a time asks it for items.
-pub trait Pull: Send {
-    /// The type of the items.
-    type Item: Send;
-    /// The type of the errors.
-    type Error: Send;
-
-    /// Returns the next item. May block.
-    fn pull(&mut self) -> Pulled<Self::Item, Self::Error>;
-
-    /// The largest number of items that the source will give, if it is known. A short stream gets a short
-    /// window.
-    fn upper(&self) -> Option<usize>;
-}
-
-/// A source made of an iterator.
-#[derive(Debug)]
-pub struct FromIter<I>(pub(crate) I);
-
-impl<I: Iterator<Item: Send> + Send> Pull for FromIter<I> {
-    type Item = I::Item;
-    type Error = Infallible;
-
-    #[inline]
-    fn pull(&mut self) -> Pulled<I::Item, Infallible> {
-        match self.0.next() {
-            Some(item) => Pulled::Item(item),
-            None => Pulled::End,
-        }
-    }
-
-    fn upper(&self) -> Option<usize> {
-        self.0.size_hint().1
-    }
-}
-
-/// A source made of an iterator over results.
-#[derive(Debug)]
-pub struct TryFromIter<I>(pub(crate) I);
-
-impl<T: Send, E: Send, I: Iterator<Item = Result<T, E>> + Send> Pull for TryFromIter<I> {
-    type Item = T;
-    type Error = E;
-
-    #[inline]
-    fn pull(&mut self) -> Pulled<T, E> {
-        match self.0.next() {
-            Some(Ok(item)) => Pulled::Item(item),
-            Some(Err(error)) => Pulled::Fail(error),
-            None => Pulled::End,
-        }
-    }
-
-    fn upper(&self) -> Option<usize> {
-        self.0.size_hint().1
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc as StdArc;
 use std::time::Duration;
 
-use anabranch_plan::{Executor, Passes, Plan};
+use anabranch_plan::{Executor, Node, Passes, Plan};
 use anabranch_record::EventCount;
 use anabranch_record::sync::Arc;
 
@@ -49,6 +49,11 @@ pub(crate) type Handover<'env> = Box<dyn FnOnce() + Send + 'env>;
 pub(crate) type Change<'env> = Box<dyn Fn(&mut Plan) + Send + 'env>;
 
 impl Attached<'_> {
+    /// Whether somebody is told how many items have gone how far. Items then travel one by one.
+    pub(crate) fn is_counted(&self) -> bool {
+        self.is_watched() || self.progress.is_some() || !self.tokens.is_empty()
+    }
+
     /// Whether a monitor or a watchdog watches the run.
     pub(crate) fn is_watched(&self) -> bool {
         self.monitor.is_some() || self.stall.is_some()
@@ -95,9 +100,13 @@ const WINDOW_BYTES: usize = 64 << 10;
 /// The smallest default window, in items for each worker. It comes before the other two limits.
 const WINDOW_ITEMS_A_WORKER: usize = 16;
 
+/// How many times larger the first two limits are if the items travel in blocks.
+const BLOCKS_TIMES: usize = 4;
+
 /// The default window, in items, for items of at most `size` bytes.
-fn default_window(workers: usize, size: usize) -> usize {
-    WINDOW_ITEMS.min(WINDOW_BYTES / size.max(1)).max(WINDOW_ITEMS_A_WORKER * workers)
+fn default_window(workers: usize, size: usize, in_blocks: bool) -> usize {
+    let times = if in_blocks { BLOCKS_TIMES } else { 1 };
+    (times * WINDOW_ITEMS).min(times * WINDOW_BYTES / size.max(1)).max(WINDOW_ITEMS_A_WORKER * workers)
 }
 
 impl Unset {
@@ -113,8 +122,14 @@ impl Unset {
         if has_pool && plan.settings.executor == Executor::Threads {
             plan.settings.executor = Executor::Pool;
         }
+        let keeps_order = !plan.nodes.iter().any(Node::gives_arrivals);
+        let in_blocks = plan.nodes[0].in_blocks
+            && keeps_order
+            && plan.settings.window_bytes.is_none()
+            && !attached.is_counted();
+        plan.nodes[0].in_blocks = in_blocks;
         if self.window {
-            plan.settings.window = default_window(plan.settings.workers, plan.largest_item());
+            plan.settings.window = default_window(plan.settings.workers, plan.largest_item(), in_blocks);
         }
         plan.set_window(plan.settings.window);
         if let Some(window) = self.window_behind {

@@ -29,6 +29,9 @@ pub trait Shape: sealed::Sealed + Debug + Send + Sync + 'static {
     /// How many items a slot holds.
     fn count<T: Send>(slot: &Self::Slot<T>) -> u64;
 
+    /// The sum of `f` over the items of a slot, at most 2^64 - 1.
+    fn sum<T: Send>(slot: &Self::Slot<T>, f: impl Fn(&T) -> u64) -> u64;
+
     /// Gathers results: about as many as `expected`.
     fn gather<T: Send>(expected: u64) -> Self::Gather<T>;
 
@@ -77,6 +80,11 @@ impl Shape for Single {
     }
 
     #[inline]
+    fn sum<T: Send>(slot: &T, f: impl Fn(&T) -> u64) -> u64 {
+        f(slot)
+    }
+
+    #[inline]
     fn gather<T: Send>(_: u64) -> Option<T> {
         None
     }
@@ -113,6 +121,10 @@ impl Shape for Batched {
     #[inline]
     fn count<T: Send>(slot: &Vec<T>) -> u64 {
         slot.len() as u64
+    }
+
+    fn sum<T: Send>(slot: &Vec<T>, f: impl Fn(&T) -> u64) -> u64 {
+        slot.iter().map(f).fold(0, u64::saturating_add)
     }
 
     #[inline]

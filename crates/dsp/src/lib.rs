@@ -6,6 +6,7 @@
 //!
 //! | module | program |
 //! |---|---|
+//! | [`experiments`] | measures all programs |
 //! | [`exploration`] | the paper's synthetic benchmark |
 //! | [`fft`] | Fourier transforms of blocks of complex samples |
 //! | [`wifi`] | a modem for 802.11a |
@@ -20,6 +21,7 @@
 pub mod command;
 mod drawing;
 mod error;
+pub mod experiments;
 pub mod exploration;
 pub mod fft;
 mod filter;

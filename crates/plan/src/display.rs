@@ -190,6 +190,9 @@ pub(crate) fn notes(node: &Node) -> String {
     if node.placement == Placement::Dedicated {
         notes.push("own thread");
     }
+    if node.in_blocks {
+        notes.push("in blocks");
+    }
     if node.fallible {
         notes.push("may fail");
     }

@@ -90,4 +90,5 @@ pub use predict::{
     CROWDING, Curve, LANE_NS, Limit, MEETING, Machine, Overhead, PredictError, Prediction, SHARING, WAKE_NS,
 };
 pub use settings::{Burst, Executor, Settings, Wait};
+pub use svg::Sketch;
 pub use validate::{NodeName, PlanError};

@@ -65,6 +65,9 @@ pub struct Node {
     /// meaning.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
     pub rate: Option<Rate>,
+    /// Whether the items travel in blocks, as a source that never waits gives them. Only a source may set it.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub in_blocks: bool,
     /// The index of its domain in [`Plan::domains`](crate::Plan::domains).
     pub domain: usize,
     /// The unit that it belongs to. A unit is a run of neighbouring nodes that are executed as one piece of
@@ -89,6 +92,7 @@ impl Node {
             cost: None,
             waits: None,
             rate: None,
+            in_blocks: false,
             domain: 0,
             unit: 0,
         }
@@ -157,6 +161,12 @@ impl Node {
     /// Sets which worker gets which item.
     pub fn schedule(mut self, schedule: Schedule) -> Self {
         self.schedule = schedule;
+        self
+    }
+
+    /// Marks a source as one that never waits, so that its items may travel in blocks.
+    pub fn in_blocks(mut self) -> Self {
+        self.in_blocks = true;
         self
     }
 

@@ -255,6 +255,7 @@ impl Plan {
         let mut nodes = self.nodes.iter().zip(&before.nodes);
         if let Some((node, _)) = nodes.find(|(node, old)| node.gives_arrivals() && !old.gives_arrivals()) {
             self.give_order_up(node.id);
+            self.nodes[0].in_blocks = false;
         }
     }
 

@@ -57,6 +57,12 @@ pub enum PlanError {
     /// A plan has one sink.
     #[error("the sink {node} is not the last node")]
     SinkInside { node: NodeName },
+    /// Only a source gives blocks.
+    #[error("node {node} is to give its items in blocks, which only a source does")]
+    BlocksInside { node: NodeName },
+    /// The items of a block stay together until the end, so their order cannot be given up.
+    #[error("the source {node} is to give its items in blocks, but a stage gives up their order")]
+    BlocksOutOfOrder { node: NodeName },
     /// The node could never be called.
     #[error("node {node} has 0 replicas; at least 1 is needed")]
     NoReplicas { node: NodeName },
@@ -196,6 +202,9 @@ impl Plan {
             if node.schedule != before.schedule {
                 return other("schedule");
             }
+            if node.in_blocks && !before.in_blocks {
+                return other("blocks");
+            }
             if node.state == State::PerReplica && node.replicas != before.replicas {
                 return other("number of shards");
             }
@@ -261,6 +270,12 @@ impl Plan {
             match node.role {
                 Role::Source if node.id != first.id => return Err(PlanError::SourceInside { node: name() }),
                 Role::Sink if node.id != last.id => return Err(PlanError::SinkInside { node: name() }),
+                Role::Parallel | Role::Serial | Role::Sink if node.in_blocks => {
+                    return Err(PlanError::BlocksInside { node: name() });
+                }
+                Role::Source if node.in_blocks && self.nodes.iter().any(Node::gives_arrivals) => {
+                    return Err(PlanError::BlocksOutOfOrder { node: name() });
+                }
                 Role::Parallel if node.state == State::Serial => {
                     return Err(PlanError::SharedState { node: name() });
                 }

@@ -13,6 +13,7 @@ use anabranch_record::sync::{Arc, Padded};
 use anabranch_record::{EventCount, Word};
 
 use super::behind::Behind;
+use super::blocks::is_in_blocks;
 use super::counter::Counter;
 use super::end::LineEnd;
 use super::failure::ErrorSlot;
@@ -29,6 +30,7 @@ use super::run::Run;
 use super::scales::Weigher;
 use super::site::{Site, Spot};
 use crate::progress::Reporter;
+use crate::pull::SourceEnd;
 
 /// A line that is being built.
 pub(crate) struct Assembly<'run> {
@@ -96,7 +98,8 @@ impl<'run> Assembly<'run> {
             return Ends { domain, indices: Some(indices), exit: Some(exit), notice: None, opened_by };
         }
         let first = self.plan.nodes.iter().position(|node| node.domain == number).unwrap_or(0);
-        let is_weighed = number == 0 && self.plan.settings.window_bytes.is_some();
+        let is_weighed =
+            number == 0 && (self.plan.settings.window_bytes.is_some() || is_in_blocks(&self.plan));
         let feed = self.run.feed.clone().filter(|_| number == 0);
         let gate = (is_weighed || feed.is_some()).then(|| Arc::new(Gate::new(&domain, feed)));
         let notice = Some(RoomNotice { word: Word::new(), event: self.event_of(first), gate });
@@ -151,7 +154,12 @@ impl<'run> Assembly<'run> {
     }
 
     pub(super) fn counter(&self, id: usize) -> Counter {
-        Counter::new(&self.run, id, self.is_inline())
+        Counter::new(&self.run, id, self.is_inline(), self.takes_blocks(id))
+    }
+
+    /// Whether node `id` takes blocks of items. A node that begins a domain makes single items of them.
+    fn takes_blocks(&self, id: usize) -> bool {
+        is_in_blocks(&self.plan) && self.domain_of(id) == 0
     }
 
     /// The id of the sink.
@@ -217,6 +225,8 @@ impl<'run> Assembly<'run> {
     pub(super) fn claims(&self, ids: Range<usize>) -> Claims {
         let input = self.plan.inputs(NodeId(ids.start)).next().map(|edge| edge.kind);
         let burst = match input {
+            // The burst is the number of items in a block, and a claim takes a block.
+            Some(EdgeKind::Lane { burst: Burst::Fixed(_), .. }) if self.takes_blocks(ids.start) => 1,
             Some(EdgeKind::Lane { burst: Burst::Fixed(items), .. }) => items as u64,
             _ => 0,
         };
@@ -429,8 +439,26 @@ pub(crate) trait Upstream<S: Send>: Send {
         unreachable!("only a source is weighed")
     }
 
+    /// Returns the code of a source, to be asked for many items at a time. Only a source is asked for this.
+    fn in_blocks<'w>(self: Box<Self>) -> Box<dyn Blocks<S> + 'w>
+    where
+        Self: 'w,
+    {
+        unreachable!("only a source gives blocks")
+    }
+
     /// Adds the nodes to the line, in front of `taker`.
     fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, S>)
     where
         Self: 'run;
+}
+
+/// The code of a source that is asked for many items at a time, without the types of the source and of its errors.
+pub(crate) trait Blocks<S: Send>: Send {
+    /// Adds up to `most` items to `block`. Returns how the source ended, if it gave fewer. The error of an item that
+    /// failed is in the slot of the source's errors.
+    fn fill(&mut self, most: usize, block: &mut Vec<S>) -> Option<SourceEnd<()>>;
+
+    /// The largest number of items that the source will give, if it is known.
+    fn upper(&self) -> Option<usize>;
 }

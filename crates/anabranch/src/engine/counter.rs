@@ -16,7 +16,7 @@ pub(super) struct Counter {
 }
 
 enum Mode {
-    /// The run is not measured, so nothing is counted.
+    /// Nobody needs the counts.
     Off,
     /// The head of the unit takes the counts after each serving, and reads the clock.
     Served,
@@ -26,9 +26,11 @@ enum Mode {
 }
 
 impl Counter {
-    /// Creates the counter of node `id`. `is_inline` says whether the inline executor runs the plan.
-    pub(super) fn new(run: &Arc<Run>, id: usize, is_inline: bool) -> Self {
+    /// Creates the counter of node `id`. `is_inline` says whether the inline executor runs the plan, and `takes_blocks`
+    /// whether the source needs to know what an item costs at the node.
+    pub(super) fn new(run: &Arc<Run>, id: usize, is_inline: bool, takes_blocks: bool) -> Self {
         let mode = match run.measures() {
+            None if takes_blocks && !is_inline => Mode::Served,
             None => Mode::Off,
             Some(_) if is_inline => Mode::Alone(Arc::clone(run), id),
             Some(_) => Mode::Served,

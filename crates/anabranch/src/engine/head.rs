@@ -59,7 +59,7 @@ impl<'run, S: Send> Head<'run, S> {
             Served::Closed
         });
         input.show();
-        if run.measures().is_some() {
+        if run.measures().is_some() || run.costs.are_measured() {
             quantum.tally.add(unit.take_tally());
         }
         served

@@ -11,6 +11,7 @@ use super::line::{Poked, Station};
 use super::measures::Tally;
 use super::run::Run;
 use super::site::Spot;
+use crate::shape::Shape;
 use crate::unit::{Apply, Given, Taken, Unit};
 
 /// A claim has at least as many items as this many nanoseconds are enough for, at the mean cost of an item.
@@ -244,6 +245,9 @@ impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
             let nanos = began.elapsed();
             mean.update(nanos, items - claim.remaining());
             tally.cells = items - claim.remaining();
+            if <U::From as Shape>::BATCHED {
+                spot.run.costs.note(spot.id, nanos, tally.items);
+            }
             spot.measure(tally, began, nanos);
         }
         if let Err(payload) = carried {

@@ -199,6 +199,9 @@ impl<U: Apply<E>, E: Send> FirstCarrier<'_, U, E> {
         if let Some(began) = began {
             let nanos = began.elapsed();
             mean.update(nanos, tally.cells);
+            if <U::From as Shape>::BATCHED {
+                code.spot.run.costs.note(code.spot.id, nanos, tally.items);
+            }
             code.spot.measure(tally, began, nanos);
         }
         if deal.remaining() > 0 {

@@ -11,6 +11,7 @@
 
 mod assembly;
 mod behind;
+mod blocks;
 mod cell;
 mod clock;
 mod counter;
@@ -42,7 +43,7 @@ mod supply;
 mod threads;
 mod worker;
 
-pub(crate) use assembly::{Assembly, Taker, Upstream, own_events};
+pub(crate) use assembly::{Assembly, Blocks, Taker, Upstream, own_events};
 pub(crate) use clock::Moment;
 pub(crate) use execute::{Means, execute};
 pub use failure::ErrorSlot;

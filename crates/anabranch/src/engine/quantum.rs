@@ -70,7 +70,9 @@ impl Quantum {
             return Poked::Idle;
         }
         if let Some(began) = self.began {
-            site.measure(self.tally, began, began.elapsed());
+            let nanos = began.elapsed();
+            site.run.costs.note(site.id, nanos, self.tally.items);
+            site.measure(self.tally, began, nanos);
         }
         Poked::Worked
     }

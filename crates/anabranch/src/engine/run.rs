@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::sync::OnceLock;
 
+use super::blocks::ItemCosts;
 use super::failure::{Cause, First, Position, caught_drop};
 use super::gate::Feed;
 use super::measures::Measures;
@@ -63,6 +64,8 @@ pub(crate) struct Run {
     pub(crate) always_spins: bool,
     /// The measurements of the run, if it is reported or watched.
     measures: Option<Measures>,
+    /// What an item costs at each node, for a source that gives blocks.
+    pub(crate) costs: ItemCosts,
     /// The `tracing` spans of the run.
     spans: Spans,
     /// The cause that stopped the stream first, in the order of the loop.
@@ -106,6 +109,7 @@ impl Run {
             supply,
             always_spins: plan.settings.wait == Wait::Spin,
             measures,
+            costs: ItemCosts::new(plan),
             spans: Spans::of(plan),
             first: First::new(),
         }

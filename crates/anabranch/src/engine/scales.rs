@@ -31,6 +31,11 @@ impl<'env, T> Scales<'env, T> {
         Self { weigher, given: 0, released: 0, ends: VecDeque::new(), gate: 0 }
     }
 
+    /// How many bytes may still be given until the window is full.
+    pub(super) fn left(&self) -> u64 {
+        self.weigher.limit.saturating_sub(self.given.wrapping_sub(self.released))
+    }
+
     /// Adds the item that is about to be put at `index`.
     pub(super) fn put(&mut self, index: u64, item: &T) {
         // An item that is heavier than the limit fills the window, just as an item of the limit does. So less

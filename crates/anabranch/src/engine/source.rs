@@ -6,17 +6,18 @@ use anabranch_record::Baton;
 use anabranch_record::lane::{Cell, Domain, Indices, Stop};
 use anabranch_record::sync::{Arc, AtomicU64, Ordering, fence};
 
-use super::assembly::{Assembly, Taker, Upstream};
+use super::assembly::{Assembly, Blocks, Taker, Upstream};
+use super::blocks::{Length, is_in_blocks};
 use super::clock::{Mean, Moment};
 use super::counter::Counter;
-use super::failure::{Cause, ErrorSlot};
+use super::failure::{Cause, ErrorSlot, Position};
 use super::gate::Gate;
 use super::line::{Drive, Poked, SerialNode};
 use super::measures::{Stride, Tally};
 use super::push::{Demand, Out};
 use super::scales::{Scales, Weigher};
 use super::site::Spot;
-use crate::serial::{Pull, Pulled};
+use crate::pull::{Pull, Pulled, SourceEnd};
 
 /// One pull takes as many items as this many nanoseconds are enough for, at the mean cost of `next`. It takes
 /// at most [`PULL_ITEMS`].
@@ -40,22 +41,36 @@ impl<P: Pull> Upstream<P::Item> for SourceUpstream<'_, P> {
         Box::new(SourceUpstream { weigher: Some(weigher), ..*self })
     }
 
+    fn in_blocks<'w>(self: Box<Self>) -> Box<dyn Blocks<P::Item> + 'w>
+    where
+        Self: 'w,
+    {
+        Box::new(Filling { pull: self.pull, errors: self.errors })
+    }
+
     fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, P::Item>)
     where
         Self: 'run,
     {
         let Self { pull, errors, id, weigher } = *self;
+        let length = Length::new(&assembly.plan);
+        let weigher: Option<Weigher<'run, P::Item>> = if P::IN_BLOCKS && is_in_blocks(&assembly.plan) {
+            Some(counted::<P>(assembly.plan.domains[0].window))
+        } else {
+            weigher
+        };
         let out = assembly.after_serial(id, taker);
         let spot = assembly.spot(id, &errors);
         let indices = assembly.indices_of(id);
         if assembly.is_inline() {
             let counter = assembly.counter(id);
-            assembly.drive = Some(Box::new(InlineSource { spot, counter, pull, indices, out }));
+            assembly.drive = Some(Box::new(InlineSource { spot, counter, pull, indices, out, length }));
             return;
         }
         let gate = assembly.gate_of(id);
         let goes_on = spot.run.feed.is_some() && !spot.is_dedicated;
-        let state = State { pull, indices, out, scales: weigher.map(Scales::new), mean: Mean::default() };
+        let scales = weigher.map(Scales::new);
+        let state = State { pull, indices, out, scales, mean: Mean::default(), length };
         let node = SourceNode {
             domain: Arc::clone(state.indices.domain()),
             baton: Baton::with_word(assembly.word_of(id), state),
@@ -68,12 +83,44 @@ impl<P: Pull> Upstream<P::Item> for SourceUpstream<'_, P> {
     }
 }
 
+/// Weighs a block by its number of items, so that at most `window` items are in flight.
+fn counted<'run, P: Pull + 'run>(window: usize) -> Weigher<'run, P::Item> {
+    let limit = window as u64;
+    // The source waits until there is room for a block of a good length.
+    Weigher { limit, resume: (limit - limit / 4).max(1), weigh: Box::new(P::items_in) }
+}
+
+/// A source that is asked for many items at a time.
+struct Filling<P: Pull> {
+    pull: P,
+    errors: Arc<ErrorSlot<P::Error>>,
+}
+
+impl<P: Pull> Blocks<P::Item> for Filling<P> {
+    fn fill(&mut self, most: usize, block: &mut Vec<P::Item>) -> Option<SourceEnd<()>> {
+        match self.pull.fill(most, block)? {
+            SourceEnd::Exhausted => Some(SourceEnd::Exhausted),
+            SourceEnd::Failed(error) => {
+                // Nothing else puts an error into this slot. The reader of the blocks takes it out.
+                self.errors.offer(Position::END, error);
+                Some(SourceEnd::Failed(()))
+            }
+        }
+    }
+
+    fn upper(&self) -> Option<usize> {
+        self.pull.upper()
+    }
+}
+
 struct State<'run, P: Pull> {
     pull: P,
     indices: Indices,
     out: Out<'run, P::Item>,
     scales: Option<Scales<'run, P::Item>>,
+    /// The mean cost of an item of the stream.
     mean: Mean,
+    length: Length,
 }
 
 /// The source as a node of a line.
@@ -138,11 +185,15 @@ impl<'run, P: Pull> SourceNode<'run, P> {
         let first = state.indices.next();
         let began = self.spot.clock();
         let mut mark = self.spot.mark(first);
+        // How many items of the stream were pulled.
+        let mut items = 0;
         let pulled = catch_unwind(AssertUnwindSafe(|| {
-            let end = first + most;
-            while state.indices.next() < end && state.indices.room() > 0 {
+            while items < most && state.indices.room() > 0 {
                 if cfg!(not(mutant = "pull_past_a_failure")) && !self.spot.run.may_pull() {
                     break;
+                }
+                if P::IN_BLOCKS {
+                    self.limit(state);
                 }
                 let item = match state.pull.pull() {
                     Pulled::Item(item) => item,
@@ -153,6 +204,7 @@ impl<'run, P: Pull> SourceNode<'run, P> {
                     scales.put(state.indices.next(), &item);
                 }
                 mark.enters(state.indices.next());
+                items += P::items_in(&item);
                 let turn = state.indices.open();
                 // A worker that goes on with the item wakes another one itself, if it leaves work behind.
                 let demand = if cfg!(mutant = "no_notice_of_an_item") || self.goes_on {
@@ -169,13 +221,14 @@ impl<'run, P: Pull> SourceNode<'run, P> {
             }
             End::Open
         }));
-        let items = state.indices.next() - first;
-        *worked |= items > 0 || !matches!(pulled, Ok(End::Open));
+        let cells = state.indices.next() - first;
+        *worked |= cells > 0 || !matches!(pulled, Ok(End::Open));
         if let Some(began) = began {
             let nanos = began.elapsed();
             state.mean.update(nanos, items);
             let given = state.out.given().unwrap_or(items);
-            self.spot.measure(Tally { cells: items, items, given }, began, nanos);
+            self.spot.measure(Tally { cells, items, given }, began, nanos);
+            self.spot.run.costs.note(self.spot.id, nanos, items);
             self.mean.store(state.mean.bits(), Ordering::Relaxed);
         }
         let closed = match pulled {
@@ -195,6 +248,15 @@ impl<'run, P: Pull> SourceNode<'run, P> {
         };
         state.indices.show();
         closed
+    }
+
+    /// Sets the length of the next block.
+    fn limit(&self, state: &mut State<'run, P>) {
+        let run = &self.spot.run;
+        let workers = run.workers.load(Ordering::Relaxed);
+        let length = state.length.next(&run.costs, state.pull.upper(), workers);
+        let left = state.scales.as_ref().map_or(u64::MAX, Scales::left);
+        state.pull.limit(length.min(left).max(1));
     }
 
     /// Ends the stream at the next index if the run drains. Otherwise the source is just not asked again.
@@ -284,11 +346,12 @@ struct InlineSource<'run, P: Pull> {
     pull: P,
     indices: Indices,
     out: Out<'run, P::Item>,
+    length: Length,
 }
 
 impl<P: Pull> Drive for InlineSource<'_, P> {
     fn drive(&mut self) -> u64 {
-        let Self { spot, counter, pull, indices, out } = self;
+        let Self { spot, counter, pull, indices, out, length } = self;
         let run = &*spot.run;
         let mut stride = Stride::new();
         loop {
@@ -309,13 +372,20 @@ impl<P: Pull> Drive for InlineSource<'_, P> {
                 return indices.next() - 1;
             }
             let weight = run.measures().map_or(0, |measures| measures.take_up(1, &mut stride));
+            let block_began = if P::IN_BLOCKS {
+                pull.limit(length.next_inline());
+                Some(Moment::now())
+            } else {
+                None
+            };
             let began = counter.begin();
             let pulled = {
                 let _entered = counter.enter(&spot.site);
                 pull.pull()
             };
-            let items = u64::from(matches!(pulled, Pulled::Item(_)));
-            counter.add(began, Tally { cells: items, items, given: items });
+            let items = if let Pulled::Item(item) = &pulled { P::items_in(item) } else { 0 };
+            let cells = u64::from(matches!(pulled, Pulled::Item(_)));
+            counter.add(began, Tally { cells, items, given: items });
             let cell = match pulled {
                 Pulled::Item(item) => Cell::Value(item),
                 Pulled::End => Cell::Stop(None, Stop::End),
@@ -330,6 +400,9 @@ impl<P: Pull> Drive for InlineSource<'_, P> {
             }
             if let (Some(began), Some(measures)) = (began, run.measures()) {
                 measures.put_down(spot.id, weight, began, &mut stride);
+            }
+            if let Some(began) = block_began {
+                length.took(began.elapsed());
             }
         }
     }

@@ -22,7 +22,8 @@ use super::push::{self, Demand, Out, Push};
 use super::quantum::{Quantum, Served};
 use super::run::Run;
 use super::site::Spot;
-use crate::serial::{Pulled, Spread};
+use crate::pull::Pulled;
+use crate::serial::Spread;
 use crate::shape::Shape;
 use crate::unit::{Apply, Unit};
 

@@ -2,10 +2,9 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 use anabranch_record::sync::{Arc, Mutex, lock};
-use anabranch_record::{Baton, Closer, Dealt, Held, ReadDeal, Record, RegisterError, Revoker, bounded};
+use anabranch_record::{Baton, Closer, Dealt, ReadDeal, Record, RegisterError, Revoker, bounded};
 
 use super::{
     Horizon,
@@ -15,6 +14,7 @@ use super::{
     reader::{ReadPort, Reader},
     records::{Closing, Door, RecordInfo, Side, ViewInfo},
     rule::{Fire, RuleLink},
+    shelf::Shelf,
     writer::{WritePort, Writer},
 };
 
@@ -59,12 +59,19 @@ pub(super) struct Entry<'env> {
     pub(super) face: Box<dyn Face + 'env>,
 }
 
-/// A rule.
+/// A rule, or several rules that are fired by turns on one thread.
 pub(super) struct RuleCell<'env, E> {
-    pub(super) process: Arc<Process>,
     pub(super) link: Arc<RuleLink>,
+    pub(super) baton: Baton<Vec<Member<'env, E>>>,
+}
+
+/// A rule of a cell.
+pub(super) struct Member<'env, E> {
+    pub(super) process: Arc<Process>,
+    /// How many times the rule fires before another rule gets its turn.
+    pub(super) firings: usize,
     /// The ports and the code of the rule. `None` after the rule has ended.
-    pub(super) baton: Baton<Option<Box<dyn Fire<E> + 'env>>>,
+    pub(super) body: Option<Box<dyn Fire<E> + 'env>>,
 }
 
 /// The error or the panic of a process.
@@ -84,7 +91,7 @@ pub(super) struct Board<'env, E> {
     pub(super) views: Mutex<Views<'env>>,
     /// The failures, in the order in which they became known.
     pub(super) failures: Mutex<Vec<Failure<E>>>,
-    rules: OnceLock<Vec<RuleCell<'env, E>>>,
+    pub(super) rules: Shelf<RuleCell<'env, E>>,
 }
 
 /// The views of a network by their indices. All open views are in it, and closed ones may be.
@@ -118,16 +125,22 @@ impl<'env, E: Send> Board<'env, E> {
             hub: Hub::new(),
             views: Mutex::default(),
             failures: Mutex::new(Vec::new()),
-            rules: OnceLock::new(),
+            rules: Shelf::new(),
         }
     }
 
-    pub(super) fn rules(&self) -> &[RuleCell<'env, E>] {
-        self.rules.get().map_or(&[], Vec::as_slice)
-    }
-
-    pub(super) fn set_rules(&self, rules: Vec<RuleCell<'env, E>>) {
-        let _ = self.rules.set(rules);
+    /// Adds a cell with the rules that `make` creates, which does not fire before its link is started. `make`
+    /// gets the link for the ports of the rules.
+    pub(super) fn add_rules(
+        &self,
+        make: impl FnOnce(&Arc<RuleLink>) -> Vec<Member<'env, E>>,
+    ) -> Option<&RuleCell<'env, E>> {
+        let index = self.rules.add(|index| {
+            let link = RuleLink::new(index, &self.hub);
+            let members = make(&link);
+            RuleCell { link, baton: Baton::new(members) }
+        });
+        self.rules.get(index)
     }
 
     /// Creates a process or rule, and counts it as live.
@@ -287,22 +300,16 @@ impl<'env, E: Send> Board<'env, E> {
     }
 
     /// Ends a rule, so that it does not fire again.
-    pub(super) fn retire(
-        &self,
-        mut held: Held<'_, Option<Box<dyn Fire<E> + 'env>>>,
-        cell: &RuleCell<'env, E>,
-        outcome: Option<Outcome<E>>,
-    ) {
-        let body = held.state().take();
-        held.close();
-        Role::act(&cell.process, &self.hub);
+    pub(super) fn retire(&self, member: &mut Member<'env, E>, outcome: Option<Outcome<E>>) {
+        let body = member.body.take();
+        Role::act(&member.process, &self.hub);
         if let Some(body) = &body {
-            body.notice(&cell.process);
+            body.notice(&member.process);
         }
         // The captures of the rule belong to the user, and their drops may panic.
         let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(body)));
         let outcome = outcome.or(dropped.err().map(Outcome::Panic));
-        self.end_process(&cell.process, outcome);
+        self.end_process(&member.process, outcome);
     }
 
     fn close(&self, index: usize, by: Closing) {
@@ -324,7 +331,7 @@ impl<'env, E: Send> Board<'env, E> {
                 entry.face.close();
             }
         }
-        for cell in self.rules() {
+        for cell in self.rules.iter() {
             cell.link.poke_last();
         }
     }

@@ -2,6 +2,11 @@
 
 use std::fmt::{self, Write};
 
+use anabranch_plan::Sketch;
+
+/// The most processes outside of the cycle that a picture shows.
+const SHOWN: usize = 24;
+
 /// A deadlock: each process of the network waits for another one.
 ///
 /// A deadlock is *artificial* if a process waits for room; with a wider horizon of the record, that process
@@ -28,6 +33,15 @@ pub struct WaitOn {
 }
 
 impl WaitOn {
+    /// The items or the room that the process waits for, on one or two lines.
+    fn what(&self) -> String {
+        if self.for_room {
+            format!("room in {}\nhorizon {}, asks for {}", self.record, self.horizon, self.asks)
+        } else {
+            format!("{} of {}", items(self.count), self.record)
+        }
+    }
+
     /// The name of the process that waits.
     pub fn process(&self) -> &str {
         &self.process
@@ -113,11 +127,7 @@ impl Deadlock {
             let _ = writeln!(text, "    p{index} [label={}];", quoted(name));
         }
         for (at, wait) in self.waits.iter().enumerate() {
-            let what = if wait.for_room {
-                format!("room in {}\nhorizon {}, asks for {}", wait.record, wait.horizon, wait.asks)
-            } else {
-                format!("{} of {}", items(wait.count), wait.record)
-            };
+            let what = wait.what();
             let red = if cycle.contains(&at) { ", color=red" } else { "" };
             for (_, other) in &wait.others {
                 let _ =
@@ -132,6 +142,53 @@ impl Deadlock {
         text.push_str("}\n");
         text
     }
+
+    /// The deadlock as a picture in SVG 1.1: a box for each process, and an arrow to each process that it
+    /// waits for. The processes of the [cycle](Self::cycle) come first, and its arrows are bold and red. At
+    /// most 24 further processes are shown.
+    pub fn svg(&self) -> String {
+        let cycle = self.cycle();
+        let rest = (0..self.waits.len()).filter(|at| !cycle.contains(at));
+        let order: Vec<usize> = cycle.iter().copied().chain(rest).take(cycle.len() + SHOWN).collect();
+        let kind = if self.is_artificial() { "a horizon is too small" } else { "items are missing" };
+        let mut title = format!("Deadlock of {} processes: {kind}", self.waits.len());
+        if order.len() < self.waits.len() {
+            let _ = write!(title, " ({} more wait and are not shown)", self.waits.len() - order.len());
+        }
+        let mut sketch = Sketch::new(&title);
+        let mut tiles: Vec<(usize, usize)> = Vec::new();
+        for &at in &order {
+            let wait = &self.waits[at];
+            let what = if wait.for_room { "waits for room" } else { "waits for items" };
+            tiles.push((wait.process_index, sketch.tile([wait.process.as_str(), what])));
+        }
+        for &at in &order {
+            let wait = &self.waits[at];
+            let Some(from) = tile_of(&tiles, wait.process_index) else { continue };
+            let strong = cycle.contains(&at);
+            let mut to: Vec<usize> = Vec::new();
+            for (name, index) in &wait.others {
+                let known = tile_of(&tiles, *index);
+                to.push(known.unwrap_or_else(|| {
+                    let tile = sketch.round_tile([name.as_str(), "does not wait, or is not shown"]);
+                    tiles.push((*index, tile));
+                    tile
+                }));
+            }
+            if wait.others.is_empty() {
+                to.push(sketch.round_tile(["nobody"]));
+            }
+            for to in to {
+                sketch.arrow(from, to, &wait.what(), strong);
+            }
+        }
+        sketch.to_svg()
+    }
+}
+
+/// The box of the process with this index.
+fn tile_of(tiles: &[(usize, usize)], index: usize) -> Option<usize> {
+    tiles.iter().find(|(process, _)| *process == index).map(|(_, tile)| *tile)
 }
 
 fn items(count: usize) -> String {

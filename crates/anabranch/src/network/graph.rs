@@ -93,18 +93,20 @@ impl Graph {
                 }
             })
             .collect();
-        for cell in &parts.rules {
+        for cell in parts.board.rules.iter() {
             let Some(mut held) = cell.baton.poke() else { continue };
-            let ports = held.state().as_ref().map_or(Vec::new(), |body| body.describe());
-            held.let_go();
-            for PortInfo { record, side, rate, needs, range } in ports {
-                let Some(edge) = records.get_mut(record.index) else { continue };
-                let port = Port { process: cell.process.index, rate, needs, range };
-                match side {
-                    Side::Writers => edge.writers.push(port),
-                    Side::Readers => edge.readers.push(port),
+            for member in held.state().iter() {
+                let ports = member.body.as_ref().map_or(Vec::new(), |body| body.describe());
+                for PortInfo { record, side, rate, needs, range } in ports {
+                    let Some(edge) = records.get_mut(record.index) else { continue };
+                    let port = Port { process: member.process.index, rate, needs, range };
+                    match side {
+                        Side::Writers => edge.writers.push(port),
+                        Side::Readers => edge.readers.push(port),
+                    }
                 }
             }
+            held.let_go();
         }
         Self { processes, records }
     }
@@ -153,34 +155,14 @@ impl Graph {
 
     /// The message for a port with rates that are not possible with its record.
     fn port_defect(&self, edge: &RecordEdge) -> Option<String> {
-        let ports = edge.readers.iter().map(|port| (port, true));
-        for (port, reads) in ports.chain(edge.writers.iter().map(|port| (port, false))) {
-            let (name, title) = (self.name(port.process), &edge.title);
-            if port.rate == 0 {
-                let verb = if reads { "consumes" } else { "produces" };
-                return Some(format!(
-                    "rule \"{name}\" {verb} 0 items of {title} in each firing: the rate of a port is 1 or more"
-                ));
-            }
-            if port.needs > edge.grows_to {
-                let verb = if reads { "peeks at" } else { "produces" };
-                return Some(format!(
-                    "rule \"{name}\" {verb} {} items of {title} in each firing, which has a horizon of {}: make the \
-                     record with a horizon of {} or more",
-                    port.needs, edge.grows_to, port.needs
-                ));
-            }
-            if let Some(range) = port.range
-                && (range % port.rate != 0 || port.needs > port.rate)
-            {
-                return Some(format!(
-                    "rule \"{name}\" has {} items of {title} in each firing and sees {}, but they are dealt in ranges \
-                     of {range}: with ranges the rate must divide {range}, and the rule sees no more than that",
-                    port.rate, port.needs
-                ));
-            }
-        }
-        None
+        let of = |ports: &[Port], side| {
+            ports.iter().find_map(|port| {
+                let &Port { rate, needs, range, .. } = port;
+                let rates = Rates { side, rate, needs, range };
+                rates.defect(self.name(port.process), &edge.title, edge.grows_to)
+            })
+        };
+        of(&edge.readers, Side::Readers).or_else(|| of(&edge.writers, Side::Writers))
     }
 
     /// The message for a record whose rates of writing and reading cannot be balanced by any numbers of
@@ -286,6 +268,45 @@ impl Graph {
         }
         text.push_str("}\n");
         text
+    }
+}
+
+/// The rates of a port.
+pub(super) struct Rates {
+    side: Side,
+    rate: usize,
+    needs: usize,
+    range: Option<usize>,
+}
+
+impl Rates {
+    pub(super) fn of(port: &PortInfo) -> Self {
+        let &PortInfo { side, rate, needs, range, .. } = port;
+        Self { side, rate, needs, range }
+    }
+
+    /// The message if the port of rule `name` cannot have these rates at a record that may hold `most` items.
+    pub(super) fn defect(&self, name: &str, title: &str, most: usize) -> Option<String> {
+        let &Self { side, rate, needs, range } = self;
+        let reads = side == Side::Readers;
+        if rate == 0 {
+            let verb = if reads { "consumes" } else { "produces" };
+            return Some(format!(
+                "rule \"{name}\" {verb} 0 items of {title} in each firing: the rate of a port is 1 or more"
+            ));
+        }
+        if needs > most {
+            let verb = if reads { "peeks at" } else { "produces" };
+            return Some(format!(
+                "rule \"{name}\" {verb} {needs} items of {title} in each firing, which has a horizon of {most}: make \
+                 the record with a horizon of {needs} or more"
+            ));
+        }
+        let range = range.filter(|range| range % rate != 0 || needs > rate)?;
+        Some(format!(
+            "rule \"{name}\" has {rate} items of {title} in each firing and sees {needs}, but they are dealt in ranges \
+             of {range}: with ranges the rate must divide {range}, and the rule sees no more than that"
+        ))
     }
 }
 

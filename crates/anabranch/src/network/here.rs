@@ -6,7 +6,8 @@ use anabranch_record::sync::{Arc, Mutex, thread};
 use anabranch_record::{All, Dealt, ReadDeal, RegisterError};
 
 use super::{
-    Horizon, board::Board, process::Process, reader::Reader, registry::Registry, run, writer::Writer,
+    Horizon, board::Board, ports::Ports, process::Process, reader::Reader, registry::Registry, rule::Verdict,
+    run, writer::Writer,
 };
 
 /// The code of a process.
@@ -40,6 +41,41 @@ impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
     {
         let process = self.board.new_process(name, false);
         run::spawn(self.scope, &self.board, &self.threads, process, Box::new(code));
+    }
+
+    /// Creates a firing rule, which fires as soon as its ports allow it. See
+    /// [`Network::rule`](super::Network::rule). Its views must not have been used by this process, or must
+    /// have been [handed over](Writer::hand_over).
+    ///
+    /// ```
+    /// use anabranch::network::Network;
+    ///
+    /// let mut net = Network::<String>::new().workers(2);
+    /// let (mut give, mut take) = net.record::<u64>(4);
+    /// let mut seen = Vec::new();
+    /// net.process("header", move |here| {
+    ///     let (rest, items) = here.record::<u64>(4);
+    ///     let factor = 3; // known only now
+    ///     here.rule("scale", items.consumes(1), rest.produces(1), move |n, out| Ok(out.push(factor * n[0])));
+    ///     Ok(())
+    /// });
+    /// # net.process("gives", move |_| Ok(drop(give.push(1))));
+    /// net.process("seen", |_| Ok(seen.extend(&mut take)));
+    /// net.run().unwrap();
+    /// # assert_eq!(seen, [1]);
+    /// ```
+    pub fn rule<I, O, V, F>(&self, name: &str, inputs: I, outputs: O, code: F)
+    where
+        I: Ports + Send + 'env,
+        O: Ports + Send + 'env,
+        V: Verdict,
+        F: for<'a> FnMut(&mut I::Bursts<'a>, &mut O::Bursts<'a>) -> Result<V, E> + Send + 'env,
+    {
+        if let Some(cell) = self.board.add_rule(name, inputs, outputs, code) {
+            self.board.check_ports(cell);
+            self.board.hub.note_new_rule();
+            cell.link.start();
+        }
     }
 
     /// Creates a record, like [`Network::record`](super::Network::record).

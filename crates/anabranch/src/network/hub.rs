@@ -40,6 +40,8 @@ pub(super) struct Hub {
     helpers: Condvar,
     /// How many workers wait. A copy of the numbers in the desk, which is read without its lock.
     idle: AtomicUsize,
+    /// Whether a process has created rules, for which there may be too few helpers.
+    new_rules: AtomicBool,
     pub(super) records: Mutex<Vec<Arc<RecordInfo>>>,
     pub(super) processes: Mutex<Vec<Arc<Process>>>,
     /// The reasons other than failures of processes that end the network.
@@ -106,6 +108,7 @@ impl Hub {
             caller: Condvar::new(),
             helpers: Condvar::new(),
             idle: AtomicUsize::new(0),
+            new_rules: AtomicBool::new(false),
             records: Mutex::new(Vec::new()),
             processes: Mutex::new(Vec::new()),
             wrong: Mutex::default(),
@@ -170,6 +173,17 @@ impl Hub {
     /// may sleep again.
     pub(super) fn rousings(&self) -> usize {
         self.rousings.load(Ordering::Relaxed)
+    }
+
+    /// Notes that a process has created a rule.
+    pub(super) fn note_new_rule(&self) {
+        self.new_rules.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a process has created rules since the last call.
+    #[inline]
+    pub(super) fn has_new_rules(&self) -> bool {
+        self.new_rules.load(Ordering::Relaxed) && self.new_rules.swap(false, Ordering::Relaxed)
     }
 
     /// Whether a rule waits for a worker.

@@ -35,7 +35,7 @@
 //! # Processes
 //!
 //! A [process](Network::process) is plain code with a thread of its own. The thread parks while the process
-//! waits. A process may create records and other processes while it runs. A [firing rule](Network::rule) has
+//! waits. A process may create records, firing rules and other processes while it runs. A [firing rule](Network::rule) has
 //! fixed rates and no thread: workers call it each time that its inputs are ready. A network may have many
 //! thousands of firing rules.
 //!
@@ -63,6 +63,7 @@
 //! (Parks' method). Otherwise the run ends with an [`Error`] that says [which process waits for
 //! what](Deadlock). If a record is too small, the error also says the horizon that is large enough.
 
+mod adding;
 mod board;
 mod deadlock;
 mod error;
@@ -79,6 +80,7 @@ mod records;
 mod registry;
 mod rule;
 mod run;
+mod shelf;
 mod sleep;
 mod standstill;
 mod worker;

@@ -5,13 +5,13 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 
 use anabranch_record::sync::Arc;
-use anabranch_record::{All, Baton, Dealt, ReadDeal};
+use anabranch_record::{All, Dealt, ReadDeal};
 
 use crate::Pool;
 
 use super::{
     Error, Horizon,
-    board::{Board, RuleCell},
+    board::Board,
     graph::Graph,
     here::{Code, Here},
     hub::Unrun,
@@ -19,7 +19,7 @@ use super::{
     process::Process,
     reader::Reader,
     registry::Registry,
-    rule::{Body, Fire, RuleLink, Verdict},
+    rule::Verdict,
     run::{self, Threads},
     writer::Writer,
 };
@@ -31,7 +31,7 @@ use super::{
 pub struct Network<'env, E> {
     /// Dropped by `run`, and not with the network. When a network is dropped, data that its processes borrow
     /// may be gone already, because it may have been declared after the network. So a network that is not run
-    /// leaks the captures of its processes.
+    /// leaks the captures of its processes; `discard` drops them.
     parts: ManuallyDrop<Parts<'env, E>>,
     threads: Threads<'env>,
     _unrun: Unrun,
@@ -42,7 +42,6 @@ pub struct Network<'env, E> {
 pub(super) struct Parts<'env, E> {
     pub(super) board: Arc<Board<'env, E>>,
     pub(super) processes: Vec<(Arc<Process>, Code<'env, E>)>,
-    pub(super) rules: Vec<RuleCell<'env, E>>,
 }
 
 impl<'env, E: Send + 'env> Network<'env, E> {
@@ -50,7 +49,7 @@ impl<'env, E: Send + 'env> Network<'env, E> {
     pub fn new() -> Self {
         let board = Arc::new(Board::new());
         let unrun = Unrun(Arc::clone(&board.hub));
-        let parts = Parts { board, processes: Vec::new(), rules: Vec::new() };
+        let parts = Parts { board, processes: Vec::new() };
         Self {
             parts: ManuallyDrop::new(parts),
             threads: Threads::Workers(crate::default_workers()),
@@ -206,15 +205,23 @@ impl<'env, E: Send + 'env> Network<'env, E> {
         V: Verdict,
         F: for<'a> FnMut(&mut I::Bursts<'a>, &mut O::Bursts<'a>) -> Result<V, E> + Send + 'env,
     {
-        let process = self.parts.board.new_process(name, true);
-        let link = RuleLink::new(self.parts.rules.len(), &self.parts.board.hub);
-        let body: Box<dyn Fire<E> + 'env> = Box::new(Body::new(inputs, outputs, code, &process, &link));
-        self.parts.rules.push(RuleCell { process, link, baton: Baton::new(Some(body)) });
+        self.parts.board.add_rule(name, inputs, outputs, code);
     }
 
     /// The network as plain data: its processes and records, the ports between them, horizons and rates.
     pub fn graph(&self) -> Graph {
         Graph::of(&self.parts)
+    }
+
+    /// Drops the network and the captures of its processes without running it.
+    ///
+    /// A network that is neither run nor discarded closes the views that it does not own, but keeps the
+    /// captures of its processes for good. It cannot drop them by itself: processes may borrow data that was
+    /// declared after the network, and that is gone when the network is dropped.
+    pub fn discard(self) {
+        let Self { parts, _unrun, .. } = self;
+        drop(_unrun);
+        drop(ManuallyDrop::into_inner(parts));
     }
 
     /// Runs the network until every process has ended. The calling thread is one of the workers; without
@@ -244,7 +251,7 @@ impl<E> fmt::Debug for Network<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Network")
             .field("processes", &self.parts.processes.len())
-            .field("rules", &self.parts.rules.len())
+            .field("rules", &self.parts.board.rules.len())
             .finish_non_exhaustive()
     }
 }

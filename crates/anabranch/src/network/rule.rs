@@ -27,8 +27,15 @@ impl fmt::Debug for RuleLink {
 }
 
 impl RuleLink {
+    /// A link that counts as queued until it is started, so that no worker looks for the rule before it is
+    /// there.
     pub(super) fn new(index: usize, hub: &Arc<Hub>) -> Arc<Self> {
-        Arc::new(Self { index, hub: Arc::clone(hub), queued: AtomicBool::new(false) })
+        Arc::new(Self { index, hub: Arc::clone(hub), queued: AtomicBool::new(true) })
+    }
+
+    /// Puts the new rule into a queue. To be called once, when the rule is on its shelf and the network runs.
+    pub(super) fn start(&self) {
+        worker::enqueue(&self.hub, self.index);
     }
 
     /// Puts the rule into a queue, so that a worker looks at it. If the rule is in a queue already, that

@@ -1,5 +1,6 @@
 //! A run of a network: its threads, and its result.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -29,7 +30,7 @@ pub(super) fn run<'env, E: Send + 'env>(
     threads: &Threads<'env>,
 ) -> Result<(), Error<E>> {
     let graph = Graph::of(&parts);
-    let Parts { board, processes, rules } = parts;
+    let Parts { board, processes } = parts;
     let hub = Arc::clone(&board.hub);
     if let Some(message) = graph.defect() {
         hub.misuse(message);
@@ -40,26 +41,21 @@ pub(super) fn run<'env, E: Send + 'env>(
     }
     hub.start();
     let is_alone = matches!(threads, Threads::Workers(1));
-    for cell in &rules {
+    for cell in board.rules.iter().filter(|_| is_alone) {
         if let Some(mut held) = cell.baton.poke() {
-            if let Some(body) = held.state().as_mut().filter(|_| is_alone) {
+            for body in held.state().iter_mut().filter_map(|member| member.body.as_mut()) {
                 body.set_alone(&|record| graph.is_between_rules(record.index));
             }
             held.let_go();
         }
     }
-    let count = rules.len();
-    board.set_rules(rules);
-    for cell in board.rules() {
-        cell.link.poke();
+    for cell in board.rules.iter() {
+        cell.link.start();
     }
     // This thread is counted as awake. Each process is counted before its thread starts.
     hub.rouse();
     match threads {
-        // More workers than rules would find nothing to do.
-        Threads::Workers(workers) => {
-            live(&board, processes, workers.saturating_sub(1).min(count), |board| worker::lead(board));
-        }
+        Threads::Workers(workers) => live(&board, processes, workers.saturating_sub(1), None),
         Threads::Pool(pool) => {
             let board_of_helpers = &board;
             let job = move |_: &anabranch_record::crew::Guest<'_>| {
@@ -67,12 +63,11 @@ pub(super) fn run<'env, E: Send + 'env>(
                 worker::help(board_of_helpers);
                 Stay::Done
             };
-            let helpers = (pool.threads() - 1).min(count.saturating_sub(1));
+            // Processes may create more rules.
+            let rules = if processes.is_empty() { board.rules.len() } else { usize::MAX };
+            let helpers = (pool.threads() - 1).min(rules.saturating_sub(1));
             pool.crew.lend(helpers, &job, &|| (), |offer| {
-                if helpers > 0 {
-                    offer.call();
-                }
-                live(&board, processes, 0, |board| worker::lead(board));
+                live(&board, processes, helpers, Some(&|| offer.call()));
             });
         }
     }
@@ -80,29 +75,42 @@ pub(super) fn run<'env, E: Send + 'env>(
     judge(&board)
 }
 
-/// Runs the processes, `helpers` workers and `lead` until all have ended.
+/// Runs the processes and up to `helpers` further workers until all have ended. `call` calls the helpers.
+/// Without it, they are threads of the run.
 fn live<'env, E: Send + 'env>(
     board: &Arc<Board<'env, E>>,
     processes: Vec<(Arc<Process>, Code<'env, E>)>,
     helpers: usize,
-    lead: impl FnOnce(&Board<'env, E>),
+    call: Option<&dyn Fn()>,
 ) {
     thread::scope(|scope| {
         let threads: Handles<'_> = Arc::new(Mutex::new(Vec::new()));
-        for _ in 0..helpers {
-            let board_of_helper = Arc::clone(board);
-            board.hub.rouse();
-            let helper = move || worker::help(&board_of_helper);
-            match start(scope, "anabranch-worker", helper) {
-                Some(handle) => lock(&threads).push(handle),
-                // The network also runs with fewer workers.
-                None => board.hub.rest(),
+        let started = Cell::new(0);
+        let call_helpers = || {
+            // More workers than rules would find nothing to do.
+            let useful = helpers.min(board.rules.len().saturating_sub(usize::from(call.is_some())));
+            while started.get() < useful {
+                started.set(useful.min(started.get() + 1));
+                if let Some(call) = call {
+                    started.set(useful);
+                    call();
+                    continue;
+                }
+                let board_of_helper = Arc::clone(board);
+                board.hub.rouse();
+                let helper = move || worker::help(&board_of_helper);
+                match start(scope, "anabranch-worker", helper) {
+                    Some(handle) => lock(&threads).push(handle),
+                    // The network also runs with fewer workers.
+                    None => board.hub.rest(),
+                }
             }
-        }
+        };
+        call_helpers();
         for (process, code) in processes {
             spawn(scope, board, &threads, process, code);
         }
-        lead(board);
+        worker::lead(board, call_helpers);
         // No process creates another one any more. The joins make sure that all threads have ended.
         loop {
             let handles = std::mem::take(&mut *lock(&threads));

@@ -39,14 +39,12 @@ impl<E: Send> Board<'_, E> {
     /// The processes and rules that wait, in the order of their creation.
     fn waits(&self) -> Vec<(Arc<Process>, Wait)> {
         let mut waits: Vec<(Arc<Process>, Wait)> = Vec::new();
-        for cell in self.rules() {
+        for cell in self.rules.iter() {
             let Some(mut held) = cell.baton.poke() else { continue };
-            let Some(body) = held.state() else {
-                held.close();
-                continue;
-            };
-            if let Some(wait) = body.wait() {
-                waits.push((Arc::clone(&cell.process), wait));
+            for member in held.state().iter() {
+                if let Some(wait) = member.body.as_ref().and_then(|body| body.wait()) {
+                    waits.push((Arc::clone(&member.process), wait));
+                }
             }
             held.let_go();
         }

@@ -11,14 +11,14 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{
-    board::{Board, Outcome},
+    board::{Board, Member, Outcome},
     hub::{Call, Hub},
     process::Role,
     rule::Step,
 };
 
 /// How many times a rule fires before another rule gets its turn.
-const FIRINGS: usize = 64;
+pub(super) const FIRINGS: usize = 64;
 /// How many rules a worker keeps in its own queue.
 const KEPT: usize = 32;
 /// In one of this many turns, a worker takes a rule from the hub or the queue before the one in the slot.
@@ -128,18 +128,26 @@ fn share(hub: &Hub) {
     }
 }
 
-/// Works on the thread that called `run`, until every process has ended.
-pub(super) fn lead<E: Send>(board: &Board<'_, E>) {
+/// Works on the thread that called `run`, until every process has ended. Calls `call_helpers` when there are
+/// more rules than before.
+pub(super) fn lead<E: Send>(board: &Board<'_, E>, call_helpers: impl Fn()) {
     let hub = &*board.hub;
     let _badge = Badge::new(hub);
     let mut turn = 0u32;
     loop {
         while let Some(rule) = take(hub, turn) {
+            if hub.has_new_rules() {
+                call_helpers();
+            }
             turn = turn.wrapping_add(1);
             fire(board, rule);
             share(hub);
         }
-        match hub.wait_as_caller() {
+        let call = hub.wait_as_caller();
+        if hub.has_new_rules() {
+            call_helpers();
+        }
+        match call {
             Call::Rule(rule) => fire(board, rule),
             Call::Look => {}
             Call::Sweep => board.close_all(),
@@ -174,43 +182,64 @@ pub(super) fn help<E: Send>(board: &Board<'_, E>) {
 
 /// Gives a rule its turn.
 fn fire<E: Send>(board: &Board<'_, E>, rule: usize) {
-    let hub = &*board.hub;
-    let cell = &board.rules()[rule];
+    let Some(cell) = board.rules.get(rule) else { return };
     cell.link.dequeued();
     let Some(mut held) = cell.baton.poke() else { return };
     loop {
-        let Some(body) = held.state() else { return held.close() };
-        let step = if hub.is_ending() {
-            cell.process.notice_own(super::records::Closing::Ending);
-            Step::Over(Ok(()))
-        } else {
-            Role::act(&cell.process, hub);
-            match catch_unwind(AssertUnwindSafe(|| body.step(FIRINGS))) {
-                Ok(step) => step,
-                Err(payload) => {
-                    board.retire(held, cell, Some(Outcome::Panic(payload)));
-                    return;
+        // Rules that exchange items poke their cell, so one look at each of them is enough.
+        let (mut lives, mut again) = (false, false);
+        for member in held.state() {
+            match step(board, member) {
+                None => {}
+                Some(is_idle) => {
+                    lives = true;
+                    again |= !is_idle;
                 }
             }
-        };
-        match step {
-            Step::Idle => {
-                cell.link.looked();
-                match held.release() {
-                    Some(again) => held = again,
-                    None => return,
-                }
+        }
+        if !lives {
+            return held.close();
+        }
+        if !again {
+            cell.link.looked();
+        }
+        match held.release() {
+            // Another worker has poked the rule meanwhile, and has left it to this one.
+            Some(more) => held = more,
+            None if again => return cell.link.poke_last(),
+            None => return,
+        }
+    }
+}
+
+/// Lets a rule of a cell fire. Returns whether it waits, or `None` if it has ended.
+fn step<'env, E: Send>(board: &Board<'env, E>, member: &mut Member<'env, E>) -> Option<bool> {
+    let (hub, process) = (&*board.hub, &member.process);
+    let body = member.body.as_mut()?;
+    let step = if hub.is_ending() {
+        process.notice_own(super::records::Closing::Ending);
+        Step::Over(Ok(()))
+    } else {
+        Role::act(process, hub);
+        match catch_unwind(AssertUnwindSafe(|| body.step(member.firings))) {
+            Ok(step) => step,
+            Err(payload) => {
+                board.retire(member, Some(Outcome::Panic(payload)));
+                return None;
             }
-            Step::Again => match held.release() {
-                // Another worker has poked the rule meanwhile, and has left it to this one.
-                Some(again) => held = again,
-                None => return cell.link.poke_last(),
-            },
-            Step::Over(result) => return board.retire(held, cell, result.err().map(Outcome::Error)),
-            Step::Misuse(complaint) => {
-                hub.misuse(format!("rule \"{}\" {complaint}", cell.process.name));
-                return board.retire(held, cell, None);
-            }
+        }
+    };
+    match step {
+        Step::Idle => Some(true),
+        Step::Again => Some(false),
+        Step::Over(result) => {
+            board.retire(member, result.err().map(Outcome::Error));
+            None
+        }
+        Step::Misuse(complaint) => {
+            hub.misuse(format!("rule \"{}\" {complaint}", process.name));
+            board.retire(member, None);
+            None
         }
     }
 }

@@ -22,7 +22,7 @@ use anabranch_record::{EventCount, WaitKey};
 
 use super::room::Room;
 use crate::engine::{Feed, Moment};
-use crate::serial::{Pull, Pulled};
+use crate::pull::{Pull, Pulled};
 
 /// An item and its number in the order of the posts.
 pub(super) type Numbered<T> = (u64, T);

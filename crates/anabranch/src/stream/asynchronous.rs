@@ -17,7 +17,7 @@ use crate::bell::Bell;
 use crate::cancel::CancelToken;
 use crate::flow::Halt;
 use crate::mode::{May, Mode, Sure};
-use crate::serial::{Pull, Pulled};
+use crate::pull::{Pull, Pulled};
 use crate::shape::Single;
 use crate::unit::{Apply, Identity};
 

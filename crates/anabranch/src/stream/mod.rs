@@ -55,7 +55,7 @@ use draft::Draft;
 ///
 /// | to | methods |
 /// |---|---|
-/// | begin with an iterator, a slice, a closure | [`from_iter`](Self::from_iter), [`from_slice`](Self::from_slice), [`from_fn`](Self::from_fn), [`try_from_iter`](Self::try_from_iter), [`try_from_fn`](Self::try_from_fn) |
+/// | begin with an iterator, a slice, a closure | [`from_iter`](Self::from_iter), [`from_slice`](Self::from_slice), [`from_vec`](Self::from_vec), [`from_range`](Self::from_range), [`from_fn`](Self::from_fn), [`try_from_iter`](Self::try_from_iter), [`try_from_fn`](Self::try_from_fn) |
 /// | begin with what other threads or tasks send | [`channel`](Self::channel); with the feature `futures` `from_async` and `try_from_async` |
 /// | call a function for each item, at the end | [`for_each`](Self::for_each), [`try_for_each`](Self::try_for_each) |
 /// | collect | [`collect`](Self::collect), [`collect_into`](Self::collect_into), [`try_collect`](Self::try_collect), [`partition`](Self::partition), [`unzip`](Self::unzip), [`count_by_key`](Self::count_by_key) |
@@ -75,6 +75,7 @@ use draft::Draft;
 /// | name the type, and change the error | [`boxed`](Self::boxed), [`map_err`](Self::map_err) |
 /// | set threads | [`workers`](Self::workers), [`workers_from`](Self::workers_from), [`pool`](Self::pool), [`replicate`](Self::replicate), [`dedicated`](Self::dedicated), [`affinity`](Self::affinity), [`inline`](Self::inline), [`spin`](Self::spin) |
 /// | bound the rate | [`throttle`](Self::throttle) |
+/// | make small items cheap | [`never_waits`](Self::never_waits) |
 /// | set bounds | [`window`](Self::window), [`window_bytes`](Self::window_bytes), [`burst`](Self::burst) |
 /// | stop a run, and look into it | [`cancel`](Self::cancel), [`monitor`](Self::monitor), [`watchdog`](Self::watchdog), [`on_progress`](Self::on_progress), [`report`](Self::report) |
 /// | look at what will run, and change it | [`plan`](Self::plan), [`explain`](Self::explain), [`passes`](Self::passes), [`with_plan`](Self::with_plan) |

@@ -58,7 +58,8 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
 
     /// Sets how many items may be between the source and the end at a time. The bound holds however uneven
     /// the work is, and however slow the end is. The default depends on the size of the items: 4,096 items,
-    /// or as many as fit into 64 KiB, but at least 16 for each worker. The size does not include memory that
+    /// or as many as fit into 64 KiB, but at least 16 for each worker. The first two numbers are four times as large if
+    /// the source [never waits](Self::never_waits). The size does not include memory that
     /// an item owns, so set a window for items that own much memory.
     ///
     /// # Panics
@@ -77,7 +78,8 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         self
     }
 
-    /// Sets how many items a worker claims at once. By default the number adapts to the cost of the items.
+    /// Sets how many items a worker claims at once, and how many a block of a source that
+    /// [never waits](Self::never_waits) has. By default the number adapts to the cost of the items.
     ///
     /// # Panics
     /// If `burst` is 0.
@@ -187,7 +189,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     }
 
     /// Runs the stream on the calling thread. Each item passes from the source to the end before the source
-    /// is asked for the next one. The results of all other executors are defined by this one.
+    /// is asked for the next one; a source that [never waits](Self::never_waits) is asked for the next block. The results of all other executors are defined by this one.
     pub fn inline(mut self) -> Self {
         self.draft.outline.plan.settings.executor = Executor::Inline;
         self

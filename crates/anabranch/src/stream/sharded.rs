@@ -9,16 +9,15 @@ use super::Stream;
 use crate::engine::Tail;
 use crate::mode::{Admit, Mode};
 use crate::serial::Each;
-use crate::shape::Single;
 use crate::shards::{Route, Shards};
-use crate::unit::{Apply, Dealt, Map, TryMap, Unit};
+use crate::unit::{Apply, Dealt, Map, TryMap};
 
 /// An item and its shard.
 type Sharded<T> = (usize, T);
 
 impl<'env, U, M> Stream<'env, U, M>
 where
-    U: Apply<M::Error> + Unit<To = Single> + Send + 'env,
+    U: Apply<M::Error> + Send + 'env,
     M: Mode,
     M::Error: Send + 'env,
 {
@@ -29,8 +28,8 @@ where
     /// streams. The results have the order of the items. `make` creates the state of a shard before the first
     /// item of the shard.
     ///
-    /// After a [`flat_map`](Self::flat_map), call [`spread`](Self::spread) first, because all items of an
-    /// index have the same shard.
+    /// After a [`flat_map`](Self::flat_map), or if the source [never waits](Self::never_waits), the items become single
+    /// items first, as by [`spread`](Self::spread).
     ///
     /// ```
     /// use anabranch::{Shards, Stream};
@@ -108,7 +107,8 @@ where
     {
         let Shards { count, mut route } = shards;
         let number = move |item| (route.shard(&item) % count, item);
-        let Stream { tail, draft, mode } = self.stage(Node::serial("deal"), Each(number));
+        // All items of an index have the same shard, so an index has one item.
+        let Stream { tail, draft, mode } = self.stage(Node::serial("deal"), Each(number)).boxed();
         let Tail { upstream, errors, ids, from, .. } = tail;
         let tail = Tail { upstream, unit: Dealt::new(), errors, ids, from, shard: Some(|&(shard, _)| shard) };
         Stream { tail, draft, mode }

@@ -48,6 +48,14 @@ fn random_pipelines_without_faults_deliver_everything() {
 }
 
 #[test]
+fn random_pipelines_whose_source_never_waits_give_what_the_loop_gives() {
+    let long = (cases(), 0..2_500u64, 200..5_000usize);
+    let in_blocks =
+        long.prop_map(|(case, items, window)| Case { items, window, in_blocks: true, ..case }.buildable());
+    for_all(150, in_blocks);
+}
+
+#[test]
 fn serial_neighbours_keep_their_order_and_their_failures() {
     let neighbours = cases().prop_map(|mut case| {
         case.segments.iter_mut().skip(1).for_each(|segment| segment.chain = Chain::Direct);
@@ -131,6 +139,7 @@ fn a_failure_at_each_node_in_turn_is_the_one_that_comes_back() {
                 workers: 3,
                 window: 4,
                 burst: None,
+                in_blocks: false,
                 segments,
                 tail,
                 end: End::TryForEach,

@@ -22,6 +22,7 @@ mod shuttle_ssp;
 #[cfg(not(shuttle))]
 mod annotations;
 #[cfg(not(shuttle))]
+mod blocks;
 mod boxed;
 #[cfg(not(shuttle))]
 mod channel;

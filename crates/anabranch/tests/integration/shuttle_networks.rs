@@ -89,6 +89,38 @@ fn rules_in_a_ring_on_two_workers() {
 }
 
 #[test]
+fn a_rule_that_a_process_creates_is_fired() {
+    check(500, || {
+        let mut seen = Vec::new();
+        let mut net = Network::<String>::new().workers(2);
+        let (mut give, take) = net.record::<u64>(1);
+        let (out, mut end) = net.record::<u64>(1);
+        net.process("gives", move |_| {
+            (1..3).for_each(|n| give.push(n).unwrap());
+            Ok(())
+        });
+        net.process("creates", move |here| {
+            let (middle, middle_take) = here.record::<u64>(1);
+            here.rule("double", take.consumes(1), middle.produces(1), |n, out| {
+                out.push(2 * n[0]);
+                Ok(())
+            });
+            here.rule("add", middle_take.consumes(1), out.produces(1), |n, out| {
+                out.push(n[0] + 1);
+                Ok(())
+            });
+            Ok(())
+        });
+        net.process("seen", |_| {
+            seen.extend(&mut end);
+            Ok(())
+        });
+        net.run().unwrap();
+        assert_eq!(seen, [3, 5]);
+    });
+}
+
+#[test]
 fn a_standstill_is_seen_whoever_sleeps_last() {
     check(1_000, || {
         let mut net = Network::<String>::new().workers(2);

@@ -2,12 +2,13 @@
 
 use clap::Subcommand;
 
-use crate::{Result, exploration, fft, fmradio, jpeg, kernels, wifi};
+use crate::{Result, experiments, exploration, fft, fmradio, jpeg, kernels, wifi};
 
 use super::Shared;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Program {
+    Experiments(experiments::command::Arguments),
     Exploration(exploration::command::Arguments),
     Fft(fft::command::Arguments),
     Jpeg(jpeg::command::Arguments),
@@ -19,6 +20,7 @@ pub(super) enum Program {
 impl Program {
     pub(super) fn run(&self, shared: &Shared) -> Result<()> {
         match self {
+            Program::Experiments(arguments) => experiments::command::run(arguments, shared),
             Program::Exploration(arguments) => exploration::command::run(arguments, shared),
             Program::Fft(arguments) => fft::command::run(arguments, shared),
             Program::Jpeg(arguments) => jpeg::command::run(arguments, shared),

@@ -12,8 +12,11 @@ use super::kernels::{Cut, Whole, order};
 use super::samples::{Source, Target};
 use super::{Complex, Shape, Split};
 
-/// How many bursts a record holds for each of its views.
-const BURSTS: usize = 2;
+/// How many samples a record holds for each of its views. A worker that is woken finds work for longer than it
+/// took to wake it.
+const SAMPLES: usize = 32_768;
+/// A record holds at least this number of bursts for each of its views, and so 16 MiB for the largest blocks.
+const LEAST_BURSTS: usize = 2;
 
 pub(super) fn transform(
     mut source: Source<'_>,
@@ -99,9 +102,13 @@ struct Lay<'n, 'env> {
 }
 
 impl<'env> Lay<'_, 'env> {
+    fn horizon(&self) -> usize {
+        self.burst * (SAMPLES / self.burst).max(LEAST_BURSTS)
+    }
+
     /// A record from one process to the copies of a stage, which take turns.
     fn spread(&mut self, name: &str) -> (Writer<Complex>, Vec<Reader<Complex>>) {
-        let horizon = Horizon::of(BURSTS * self.burst * self.copies).named(name);
+        let horizon = Horizon::of(self.horizon() * self.copies).named(name);
         if self.copies == 1 {
             let (give, take) = self.net.record(horizon);
             return (give, vec![take]);
@@ -111,7 +118,7 @@ impl<'env> Lay<'_, 'env> {
 
     /// A record from the copies of a stage, which take turns, to one process.
     fn gather(&mut self, name: &str) -> (Vec<Writer<Complex>>, Reader<Complex>) {
-        let horizon = Horizon::of(BURSTS * self.burst * self.copies).named(name);
+        let horizon = Horizon::of(self.horizon() * self.copies).named(name);
         if self.copies == 1 {
             let (give, take) = self.net.record(horizon);
             return (vec![give], take);
@@ -121,7 +128,8 @@ impl<'env> Lay<'_, 'env> {
 
     /// A record from each copy of a stage to the same copy of the next one.
     fn links(&mut self, name: &str) -> (Vec<Writer<Complex>>, Vec<Reader<Complex>>) {
-        (0..self.copies).map(|_| self.net.record(Horizon::of(BURSTS * self.burst).named(name))).unzip()
+        let horizon = Horizon::of(self.horizon()).named(name);
+        (0..self.copies).map(|_| self.net.record(horizon.clone())).unzip()
     }
 
     /// The copies of a stage. `make` makes the code of each copy.

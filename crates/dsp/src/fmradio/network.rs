@@ -15,8 +15,9 @@ use super::stages::{Demodulator, Mixer};
 use super::wav::Wav;
 use super::{BANDS, History, Radio, Rates};
 
-/// How many bursts a record holds, besides what its reader sees beyond one burst.
-const BURSTS: usize = 4;
+/// How many bursts a record holds, besides what its reader sees beyond one burst. A worker that is woken finds
+/// work for longer than it took to wake it.
+const BURSTS: usize = 16;
 /// How many copies of the audio filter there are, if it is doubled.
 const COPIES: usize = 2;
 

@@ -7,8 +7,8 @@ use anabranch::network::{All, Dealt, Horizon, Network, Reader, Writer};
 use crate::slices::Joined;
 use crate::{Error, Run};
 
-/// How many bursts a record holds.
-const BURSTS: usize = 4;
+/// How many bursts a record holds. A worker that is woken finds work for longer than it took to wake it.
+const BURSTS: usize = 16;
 
 /// A reader: the only one of its record, or one of several that all see every item.
 pub(super) enum View<T> {

@@ -1,6 +1,7 @@
 //! The promises of the signal programs, checked from outside.
 
 mod command;
+mod experiments;
 mod exploration;
 mod fft;
 mod fmradio;

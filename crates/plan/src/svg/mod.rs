@@ -3,3 +3,6 @@
 mod canvas;
 mod curve;
 mod plan;
+mod sketch;
+
+pub use sketch::Sketch;

@@ -51,12 +51,12 @@ fn node() -> impl Strategy<Value = Node> {
     let names = (number(), text(), text());
     let policies = (role, any::<bool>(), option::of(number()), state, placement, schedule, any::<bool>());
     let rate = (any::<u64>(), any::<u64>()).prop_map(|(given, taken)| Rate { given, taken });
-    let costs = (option::of(any::<u64>()), option::of(any::<u64>()), option::of(rate));
+    let costs = (option::of(any::<u64>()), option::of(any::<u64>()), option::of(rate), any::<bool>());
     (names, policies, costs, number(), number()).prop_map(
         |(
             (id, name, operator),
             (role, ordered, replicas, state, placement, schedule, fallible),
-            (cost, waits, rate),
+            (cost, waits, rate, in_blocks),
             domain,
             unit,
         )| {
@@ -74,6 +74,7 @@ fn node() -> impl Strategy<Value = Node> {
                 cost,
                 waits,
                 rate,
+                in_blocks,
                 domain,
                 unit,
             }

@@ -173,6 +173,8 @@ pub struct Case {
     pub workers: usize,
     pub window: usize,
     pub burst: Option<usize>,
+    /// Whether the source never waits, so that its items travel in blocks.
+    pub in_blocks: bool,
     pub segments: Vec<Segment>,
     pub tail: Chain,
     pub end: End,
@@ -318,7 +320,8 @@ impl Case {
                 *chain = Chain::Map;
             }
         }
-        let mut is_flat = false;
+        // A block is as a batch that a flat stage has made.
+        let mut is_flat = self.in_blocks;
         for segment in &mut self.segments {
             is_flat |= segment.chain.is_flat();
             if is_flat && segment.serial.opens_window() {
@@ -351,9 +354,10 @@ pub fn cases() -> impl Strategy<Value = Case> {
     );
     let window = prop_oneof![3 => 1..6usize, 3 => 6..65usize];
     let burst = prop_oneof![2 => Just(None), 1 => (1..20usize).prop_map(Some)];
-    (0..130u64, 1..10usize, window, burst, segments, chain(), end(), faults(), delay()).prop_map(
-        |(items, workers, window, burst, segments, tail, end, faults, delay)| {
-            let case = Case { items, workers, window, burst, segments, tail, end, faults, delay };
+    let source = (0..130u64, prop_oneof![2 => Just(false), 1 => Just(true)]);
+    (source, 1..10usize, window, burst, segments, chain(), end(), faults(), delay()).prop_map(
+        |((items, in_blocks), workers, window, burst, segments, tail, end, faults, delay)| {
+            let case = Case { items, workers, window, burst, in_blocks, segments, tail, end, faults, delay };
             case.buildable()
         },
     )

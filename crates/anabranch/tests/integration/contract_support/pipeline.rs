@@ -472,16 +472,20 @@ fn build_and_run<'w>(world: &'w World<'w>, executor: Executor) -> Ended {
     }
     let mut at = 0;
     let mut stream = loop {
+        if case.in_blocks {
+            break stream.never_waits();
+        }
         let Some(segment) = case.segments.get(at) else { return finish!(stream, world) };
         if segment.chain.is_flat() {
             let stream = stretch!(flat segment.chain, stream, world, at);
-            break flat_serial!(stream, world, at);
+            at += 1;
+            break flat_serial!(stream, world, at - 1);
         }
         stream = stretch!(single segment.chain, stream, world, at);
         stream = serial!(stream, world, at);
         at += 1;
     };
-    for at in at + 1..case.segments.len() {
+    for at in at..case.segments.len() {
         let chain = case.segments[at].chain;
         stream = if chain.is_flat() {
             stretch!(flat chain, stream, world, at)

@@ -157,6 +157,17 @@ fn a_circle_of_processes_that_have_used_their_views_is_shown_as_one() {
         assert!(dot.contains(edge), "{dot}");
     }
     assert_eq!(dot.matches("color=red").count(), 3, "{dot}");
+    let svg = deadlock.svg();
+    let picture = roxmltree::Document::parse(&svg).unwrap();
+    let texts: Vec<&str> = picture
+        .descendants()
+        .filter(|node| node.has_tag_name("text"))
+        .filter_map(|node| node.text())
+        .collect();
+    for text in ["a", "b", "c", "2 items of record 2 of u8"] {
+        assert!(texts.contains(&text), "{text}: {texts:?}");
+    }
+    assert_eq!(svg.matches("<polygon").count(), 3, "three arrows: {svg}");
 }
 
 #[test]

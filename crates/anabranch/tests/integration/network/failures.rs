@@ -285,6 +285,41 @@ fn a_network_that_is_dropped_leaves_closed_views() {
 }
 
 #[test]
+fn a_network_that_is_discarded_drops_what_its_processes_have() {
+    let dropped = std::sync::Arc::new(());
+    let mut net = Network::<String>::new();
+    let (give, mut take) = net.record::<u8>(2);
+    let (in_process, in_rule) = (dropped.clone(), dropped.clone());
+    net.process("never", move |_| {
+        drop((in_process, take.next()));
+        Ok(())
+    });
+    net.rule("never, too", (), give.produces(1), move |(), out| {
+        out.push(std::sync::Arc::strong_count(&in_rule) as u8);
+        Ok(())
+    });
+    assert_eq!(std::sync::Arc::strong_count(&dropped), 3);
+    net.discard();
+    assert_eq!(std::sync::Arc::strong_count(&dropped), 1);
+}
+
+#[test]
+fn a_view_that_its_process_forgets_is_no_hang() {
+    // The writer is moved into the process and never used; the reader gets the end of the stream.
+    let mut net = Network::<String>::new();
+    let (give, mut take) = net.record::<u8>(2);
+    net.process("forgets", move |_| {
+        let _unused = &give;
+        Ok(())
+    });
+    net.process("reads", move |_| {
+        assert_eq!(take.next(), None);
+        Ok(())
+    });
+    net.run().unwrap();
+}
+
+#[test]
 fn nobody_waits_outside_of_a_process_or_in_another_network() {
     let text = |result: Result<(), Box<dyn std::any::Any + Send>>| {
         result.unwrap_err().downcast_ref::<String>().unwrap().clone()

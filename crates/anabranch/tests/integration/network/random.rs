@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use anabranch::network::{Here, Horizon, Network, Reader, Writer};
+use anabranch::network::{Fill, Here, Horizon, Network, Reader, Window, Writer};
 use proptest::prelude::*;
 
 /// The program of a process: a small machine that both the network and the interpreter run.
@@ -22,8 +22,9 @@ enum Kind {
     Parent,
     /// Three copies of a process share the items of the one input by ranges of `burst`.
     Copies { burst: usize },
-    /// A firing rule: consumes, peeks, produces; one input, one output.
-    Rule { consumes: usize, peeks: usize, produces: usize },
+    /// A firing rule: consumes, peeks, produces; one input, one output. A process creates it while the network
+    /// runs, if it is `late`.
+    Rule { consumes: usize, peeks: usize, produces: usize, late: bool },
 }
 
 #[derive(Debug, Clone)]
@@ -107,7 +108,7 @@ fn run_machine(kind: &Kind, io: &mut impl Streams, inputs: usize, outputs: usize
             let item = io.read(0)?;
             io.write(0, mix(item, 3)).then_some(())?;
         },
-        Kind::Rule { consumes, peeks, produces } => {
+        Kind::Rule { consumes, peeks, produces, .. } => {
             let mut window = VecDeque::new();
             loop {
                 while window.len() < *peeks {
@@ -274,7 +275,7 @@ fn run(case: &Case, workers: usize) -> Result<Vec<Seen>, String> {
                     Ok(())
                 });
             }
-            Kind::Rule { consumes, peeks, produces } => {
+            Kind::Rule { consumes, peeks, produces, late } => {
                 let (take, give) = (takes.remove(0), gives.remove(0));
                 // In front of the rule, to see what it reads.
                 let (mut pass, rule_take) = net.record::<u64>(peeks + 1);
@@ -287,11 +288,19 @@ fn run(case: &Case, workers: usize) -> Result<Vec<Seen>, String> {
                     Ok(())
                 });
                 let ports = (rule_take.consumes(consumes).peeks(peeks), give.produces(produces));
-                net.rule("rule", ports.0, ports.1, move |window, out| {
+                let code = move |window: &mut Window<'_, u64>, out: &mut Fill<'_, u64>| {
                     let sum = window.iter().fold(0, |sum, &n| mix(sum, n));
                     (0..produces as u64).for_each(|k| out.push(mix(sum, k)));
                     Ok(())
-                });
+                };
+                if late {
+                    net.process("creates", move |here| {
+                        here.rule("rule", ports.0, ports.1, code);
+                        Ok(())
+                    });
+                } else {
+                    net.rule("rule", ports.0, ports.1, code);
+                }
             }
             kind => net.process("machine", move |_| {
                 let (inputs, outputs) = (takes.len(), gives.len());
@@ -317,8 +326,9 @@ fn kinds() -> impl Strategy<Value = Kind> {
         2 => prop::collection::vec(1..4u64, 1..3).prop_map(|rates| Kind::Turns { rates }),
         1 => Just(Kind::Parent),
         1 => (1..4usize).prop_map(|burst| Kind::Copies { burst }),
-        2 => (1..4usize, 0..4usize, 1..4usize)
-            .prop_map(|(consumes, more, produces)| Kind::Rule { consumes, peeks: consumes + more, produces }),
+        2 => (1..4usize, 0..4usize, 1..4usize, any::<bool>()).prop_map(|(consumes, more, produces, late)| {
+            Kind::Rule { consumes, peeks: consumes + more, produces, late }
+        }),
     ]
 }
 

@@ -113,6 +113,87 @@ fn rules_and_processes_feed_each_other() {
 }
 
 #[test]
+fn a_process_creates_rules_while_the_network_runs() {
+    for workers in [1, 2, 5] {
+        let pool = anabranch::Pool::new(workers);
+        for shared in [false, true] {
+            let net = Network::<String>::new();
+            let mut net = if shared { net.pool(&pool) } else { net.workers(workers) };
+            let (mut give, take) = net.record::<u64>(4);
+            let (end, mut ends) = net.record::<u64>(4);
+            let mut seen = Vec::new();
+            net.process("gives", move |_| {
+                (0..300).for_each(|n| give.push(n).unwrap());
+                Ok(())
+            });
+            net.process("builds", move |here| {
+                let mut take = take;
+                // As many rules as the first item of the stream says.
+                let count = take.next().unwrap() + 100;
+                let mut take = take.hand_over();
+                for _ in 0..count {
+                    let (give, next) = here.record::<u64>(2);
+                    here.rule("add", take.consumes(1), give.produces(1), |n, out| {
+                        out.push(n[0] + 1);
+                        Ok(())
+                    });
+                    take = next;
+                }
+                here.rule("last", take.consumes(1), end.produces(1), |n, out| {
+                    out.push(n[0]);
+                    Ok(())
+                });
+                Ok(())
+            });
+            net.process("seen", |_| {
+                seen.extend(&mut ends);
+                Ok(())
+            });
+            net.run().unwrap();
+            assert_eq!(seen, (101..400).collect::<Vec<_>>(), "{workers} workers, a pool: {shared}");
+        }
+    }
+}
+
+#[test]
+fn rates_that_a_late_rule_cannot_have_are_told() {
+    let mut net = Network::<String>::new();
+    let (mut give, take) = net.record::<u64>(4);
+    net.process("gives", move |_| {
+        let _ = give.push(1);
+        Ok(())
+    });
+    net.process("builds", move |here| {
+        here.rule("peeks", take.consumes(1).peeks(5), (), |_, ()| Ok(()));
+        Ok(())
+    });
+    let text = net.run().unwrap_err().to_string();
+    assert!(
+        text.contains("\"peeks\"") && text.contains("record 0 of u64") && text.contains("5 or more"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_late_rule_fails_like_any_other() {
+    let mut net = Network::<String>::new();
+    let (mut give, take) = net.record::<u64>(4);
+    net.process("gives", move |_| {
+        while give.push(1).is_ok() {}
+        Ok(())
+    });
+    net.process("builds", move |here| {
+        let mut left = 10;
+        here.rule("picky", take.consumes(1), (), move |_, ()| {
+            left -= 1;
+            if left == 0 { Err("ten".to_string()) } else { Ok(()) }
+        });
+        Ok(())
+    });
+    assert_eq!(net.run().unwrap_err().failure(), Some(("picky", &"ten".to_string())));
+}
+
+#[test]
 fn items_are_taken_out_of_a_window_or_dropped() {
     let mut net = Network::<String>::new().workers(2);
     let (give, take) = net.record::<String>(4);

@@ -1,0 +1,174 @@
+//! The code of sources.
+
+use std::any::Any;
+use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// The answer of a source that is asked for its next item.
+#[derive(Debug)]
+pub enum Pulled<T, E> {
+    /// The next item.
+    Item(T),
+    /// The source is exhausted.
+    End,
+    /// The item failed.
+    Fail(E),
+}
+
+/// How a source ended.
+#[derive(Debug)]
+pub enum SourceEnd<E> {
+    /// It is exhausted.
+    Exhausted,
+    /// An item failed.
+    Failed(E),
+}
+
+/// The code of a source. One thread at a time asks it for items.
+pub trait Pull: Send {
+    /// The type of the items.
+    type Item: Send;
+    /// The type of the errors.
+    type Error: Send;
+
+    /// Whether an item is a block of the stream's items. Then [`limit`](Self::limit) is called before each
+    /// [`pull`](Self::pull).
+    const IN_BLOCKS: bool = false;
+
+    /// Returns the next item. May block.
+    fn pull(&mut self) -> Pulled<Self::Item, Self::Error>;
+
+    /// Sets how many items of the stream the next block has at most, which is 1 or more.
+    fn limit(&mut self, _items: u64) {}
+
+    /// How many items of the stream an item of the source has.
+    fn items_in(_: &Self::Item) -> u64 {
+        1
+    }
+
+    /// Adds up to `most` items to `block`. Returns how the source ended, if it gave fewer.
+    #[inline]
+    fn fill(&mut self, most: usize, block: &mut Vec<Self::Item>) -> Option<SourceEnd<Self::Error>> {
+        for _ in 0..most {
+            match self.pull() {
+                Pulled::Item(item) => block.push(item),
+                Pulled::End => return Some(SourceEnd::Exhausted),
+                Pulled::Fail(error) => return Some(SourceEnd::Failed(error)),
+            }
+        }
+        None
+    }
+
+    /// The largest number of items that the source will give, if it is known. A short stream gets a short
+    /// window.
+    fn upper(&self) -> Option<usize>;
+}
+
+/// A source made of an iterator.
+#[derive(Debug)]
+pub struct FromIter<I>(pub(crate) I);
+
+impl<I: Iterator<Item: Send> + Send> Pull for FromIter<I> {
+    type Item = I::Item;
+    type Error = Infallible;
+
+    #[inline]
+    fn pull(&mut self) -> Pulled<I::Item, Infallible> {
+        match self.0.next() {
+            Some(item) => Pulled::Item(item),
+            None => Pulled::End,
+        }
+    }
+
+    #[inline]
+    fn fill(&mut self, most: usize, block: &mut Vec<I::Item>) -> Option<SourceEnd<Infallible>> {
+        let before = block.len();
+        // Quicker than one call of `next` after another, where the iterator knows its length.
+        block.extend(self.0.by_ref().take(most));
+        (block.len() - before < most).then_some(SourceEnd::Exhausted)
+    }
+
+    fn upper(&self) -> Option<usize> {
+        self.0.size_hint().1
+    }
+}
+
+/// A source made of an iterator over results.
+#[derive(Debug)]
+pub struct TryFromIter<I>(pub(crate) I);
+
+impl<T: Send, E: Send, I: Iterator<Item = Result<T, E>> + Send> Pull for TryFromIter<I> {
+    type Item = T;
+    type Error = E;
+
+    #[inline]
+    fn pull(&mut self) -> Pulled<T, E> {
+        match self.0.next() {
+            Some(Ok(item)) => Pulled::Item(item),
+            Some(Err(error)) => Pulled::Fail(error),
+            None => Pulled::End,
+        }
+    }
+
+    fn upper(&self) -> Option<usize> {
+        self.0.size_hint().1
+    }
+}
+
+/// The code of a source that never waits. It gives its items in blocks.
+pub struct InBlocks<P: Pull> {
+    pull: P,
+    /// The number of items in the next block.
+    most: usize,
+    /// What ended the source behind the items of the last block.
+    end: Option<BlockEnd<P::Error>>,
+}
+
+/// What ended a source in the middle of a block. The items before it go first.
+enum BlockEnd<E> {
+    Source(SourceEnd<E>),
+    Panic(Box<dyn Any + Send>),
+}
+
+impl<P: Pull> InBlocks<P> {
+    pub(crate) fn new(pull: P) -> Self {
+        Self { pull, most: 1, end: None }
+    }
+}
+
+impl<P: Pull> Pull for InBlocks<P> {
+    type Item = Vec<P::Item>;
+    type Error = P::Error;
+    const IN_BLOCKS: bool = true;
+
+    fn pull(&mut self) -> Pulled<Vec<P::Item>, P::Error> {
+        let Self { pull, most, end } = self;
+        if end.is_none() {
+            let upper = pull.upper().unwrap_or(usize::MAX);
+            let mut block = Vec::with_capacity(upper.min(*most));
+            let filled = catch_unwind(AssertUnwindSafe(|| pull.fill(*most, &mut block)));
+            *end =
+                filled.map_or_else(|payload| Some(BlockEnd::Panic(payload)), |end| end.map(BlockEnd::Source));
+            if !block.is_empty() {
+                return Pulled::Item(block);
+            }
+        }
+        match end.take() {
+            Some(BlockEnd::Source(SourceEnd::Failed(error))) => Pulled::Fail(error),
+            Some(BlockEnd::Panic(payload)) => resume_unwind(payload),
+            Some(BlockEnd::Source(SourceEnd::Exhausted)) | None => Pulled::End,
+        }
+    }
+
+    fn limit(&mut self, items: u64) {
+        self.most = usize::try_from(items).unwrap_or(usize::MAX);
+    }
+
+    fn items_in(block: &Vec<P::Item>) -> u64 {
+        block.len() as u64
+    }
+
+    fn upper(&self) -> Option<usize> {
+        self.pull.upper()
+    }
+}

@@ -1,0 +1,53 @@
+//! The command `dsp experiments`.
+
+use std::fs;
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::command::Shared;
+use crate::{Error, Output, Result};
+
+use super::{Effort, run as measure};
+
+/// Measures all programs, and writes tables and pictures
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Measure less: a minute or two in place of ten
+    #[arg(long)]
+    quick: bool,
+    /// The folder for README.md and the pictures
+    #[arg(default_value = "crates/dsp/experiments")]
+    folder: PathBuf,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If a network gives another result than its sequential form, or a file cannot be written.
+pub fn run(arguments: &Arguments, shared: &Shared) -> Result<()> {
+    if shared.is_explained() {
+        return Err(Error::new("experiments has no network of its own: show the network of a program"));
+    }
+    let folder = &arguments.folder;
+    let name = folder.display().to_string();
+    fs::create_dir_all(folder).map_err(|error| Error::io(&name, "cannot create the folder", error))?;
+    let effort = if arguments.quick { Effort::QUICK } else { Effort::FULL };
+    let is_shown = io::stderr().is_terminal();
+    let report = measure(effort, |part| {
+        if is_shown {
+            eprint!("\r\x1b[K{part}");
+        }
+    })?;
+    if is_shown {
+        eprint!("\r\x1b[K");
+    }
+    let text = ("README.md".to_owned(), report.text);
+    for (name, content) in report.pictures.into_iter().chain([text]) {
+        let mut output = Output::create(&folder.join(name))?;
+        output.put(content.as_bytes())?;
+        output.finish()?;
+    }
+    Ok(())
+}

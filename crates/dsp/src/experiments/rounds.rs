@@ -1,0 +1,51 @@
+//! Measurements in rounds.
+
+use std::time::Instant;
+
+use crate::{Error, Executor, Result, Run};
+
+/// A program with its input: it runs in the form that the `Run` says.
+pub(super) type Program<'a> = dyn Fn(&Run) -> Result<()> + Sync + 'a;
+
+/// The times of the forms of a program in seconds: the outer index is the form, the inner one the round.
+pub(super) struct Times(Vec<Vec<f64>>);
+
+/// Measures some forms in turn, in this number of rounds.
+pub(super) fn rounds(count: usize, forms: &[&dyn Fn() -> Result<()>]) -> Result<Times> {
+    let mut times = vec![Vec::new(); forms.len()];
+    for _ in 0..count {
+        for (form, times) in forms.iter().zip(&mut times) {
+            let begin = Instant::now();
+            form()?;
+            times.push(begin.elapsed().as_secs_f64());
+        }
+    }
+    Ok(Times(times))
+}
+
+impl Times {
+    /// The median time of a form in seconds.
+    pub(super) fn seconds(&self, form: usize) -> f64 {
+        median(self.0[form].clone())
+    }
+
+    /// How many times faster `form` is than `than`: the median of the rounds.
+    pub(super) fn faster(&self, form: usize, than: usize) -> f64 {
+        median(self.0[than].iter().zip(&self.0[form]).map(|(than, form)| than / form).collect())
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Runs the sequential form on two threads at once.
+pub(super) fn twice(program: &Program<'_>) -> Result<()> {
+    let once = || program(&Run::new(Executor::Inline));
+    std::thread::scope(|scope| {
+        let other = scope.spawn(once);
+        let mine = once();
+        mine.and(other.join().unwrap_or_else(|_| Err(Error::new("the sequential form has panicked"))))
+    })
+}

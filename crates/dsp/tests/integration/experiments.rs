@@ -1,0 +1,34 @@
+//! The experiments: their tables are complete, and their pictures are there.
+
+use dsp::experiments::{Effort, Line, Plot, run};
+
+#[test]
+fn every_experiment_has_a_table_and_its_picture() {
+    let effort = Effort { rounds: 1, microseconds: 20, is_quick: true };
+    let mut parts = 0;
+    let report = run(effort, |_| parts += 1).unwrap();
+    assert!(parts > 20);
+    for name in
+        ["beamformer", "bitonic", "des", "filterbank", "vocoder", "fmradio", "fft, 4,096 samples", "4 to 1"]
+    {
+        assert!(report.text.contains(&format!("| {name} |")), "{name}: {}", report.text);
+    }
+    assert!(!report.text.contains("NaN") && !report.text.contains("inf"), "{}", report.text);
+    let names: Vec<&str> = report.pictures.iter().map(|(name, _)| &**name).collect();
+    assert_eq!(names, ["bursts-0.svg", "bursts-8.svg", "bursts-64.svg", "fft.svg", "fmradio.svg"]);
+    for (name, svg) in &report.pictures {
+        assert!(report.text.contains(&format!("({name})")));
+        assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n") && !svg.contains("NaN"), "{svg}");
+    }
+}
+
+#[test]
+fn a_chart_has_a_path_for_each_line() {
+    let line =
+        |name: &str, is_dashed| Line { name: name.into(), points: vec![(1.0, 0.5), (8.0, 2.0)], is_dashed };
+    let lines = vec![line("a < b", false), line("c", true)];
+    let svg = Plot { title: "t & u".into(), across: "x", up: "y", lines }.svg();
+    assert!(svg.contains("a &lt; b") && svg.contains("t &amp; u"));
+    assert_eq!(svg.matches("stroke-dasharray").count(), 2);
+    assert_eq!(svg.matches("fill=\"none\"").count(), 2);
+}

@@ -1,0 +1,160 @@
+//! Pictures of boxes and arrows: graphs that are not a line.
+
+use super::canvas::{Anchor, Canvas, LINE, Letters, Paint, width, wrapped};
+
+const BOX: Paint = Paint::new("#fdf3dc", "#8a6414");
+const ROUND: Paint = Paint::new("#e3effa", "#1f5c94");
+const ARROW: Paint = Paint::line("#3d4856").wide(1.5);
+const STRONG: Paint = Paint::line("#b3261e").wide(3.0);
+
+const MARGIN: f64 = 20.0;
+/// The padding inside a box, in pixels.
+const PAD: f64 = 10.0;
+/// The least space between two boxes, in pixels.
+const GAP: f64 = 30.0;
+/// The space between two arrows beside the boxes, in pixels.
+const BESIDE: f64 = 18.0;
+/// The width at which the title is broken into lines, in pixels.
+const TITLE: f64 = 620.0;
+
+/// A picture of boxes and arrows, in SVG 1.1.
+///
+/// The boxes stand below each other in the order in which they were added. An arrow to the next box is drawn
+/// between the two, and any other arrow beside the boxes.
+///
+/// ```
+/// use anabranch_plan::Sketch;
+///
+/// let mut sketch = Sketch::new("Two that wait for each other");
+/// let left = sketch.tile(["left"]);
+/// let right = sketch.round_tile(["right", "a rule"]);
+/// sketch.arrow(left, right, "an item of record 1", true);
+/// sketch.arrow(right, left, "room in record 0", true);
+/// let picture = sketch.to_svg();
+/// assert!(picture.starts_with("<svg ") && picture.contains("room in record 0"));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Sketch {
+    title: String,
+    tiles: Vec<Tile>,
+    arrows: Vec<Arrow>,
+}
+
+#[derive(Clone, Debug)]
+struct Tile {
+    lines: Vec<String>,
+    is_round: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Arrow {
+    from: usize,
+    to: usize,
+    label: Vec<String>,
+    strong: bool,
+}
+
+impl Sketch {
+    /// Creates a picture without boxes. The title stands above it.
+    pub fn new(title: &str) -> Self {
+        Sketch { title: title.to_owned(), ..Sketch::default() }
+    }
+
+    /// Adds a box with sharp corners and these lines of text. The first line is bold. Returns the number of
+    /// the box.
+    pub fn tile(&mut self, lines: impl IntoIterator<Item = impl Into<String>>) -> usize {
+        self.add(lines.into_iter().map(Into::into).collect(), false)
+    }
+
+    /// Like [`tile`](Self::tile), with round corners.
+    pub fn round_tile(&mut self, lines: impl IntoIterator<Item = impl Into<String>>) -> usize {
+        self.add(lines.into_iter().map(Into::into).collect(), true)
+    }
+
+    fn add(&mut self, lines: Vec<String>, is_round: bool) -> usize {
+        self.tiles.push(Tile { lines, is_round });
+        self.tiles.len() - 1
+    }
+
+    /// Adds an arrow between two boxes, or from a box to itself. The label may have several lines. A strong
+    /// arrow is bold and red. An arrow from or to a box that is not there is not drawn.
+    pub fn arrow(&mut self, from: usize, to: usize, label: &str, strong: bool) {
+        let label = label.lines().map(str::to_owned).collect();
+        self.arrows.push(Arrow { from, to, label, strong });
+    }
+
+    /// The picture as a document.
+    pub fn to_svg(&self) -> String {
+        let mut canvas = Canvas::default();
+        let mut y = MARGIN;
+        for line in wrapped(&self.title, Letters::BOLD, TITLE) {
+            y += LINE;
+            canvas.text((MARGIN, y), Anchor::Start, Letters::BOLD, &line);
+        }
+        y += PAD;
+        let exists = |arrow: &&Arrow| arrow.from.max(arrow.to) < self.tiles.len();
+        // Of several arrows to the next box, the first one is drawn between the boxes.
+        let mut between: Vec<Option<&Arrow>> = vec![None; self.tiles.len()];
+        let mut beside = Vec::new();
+        for arrow in self.arrows.iter().filter(exists) {
+            match &mut between[arrow.from] {
+                place @ None if arrow.to == arrow.from + 1 => *place = Some(arrow),
+                _ => beside.push(arrow),
+            }
+        }
+        let texts =
+            |lines: &[String], letters| lines.iter().map(|line| width(line, letters)).fold(0.0, f64::max);
+        let labels = between.iter().flatten().map(|arrow| 2.0 * texts(&arrow.label, Letters::FAINT) + 60.0);
+        let inside = self.tiles.iter().map(|tile| texts(&tile.lines, Letters::BOLD)).chain(labels);
+        let wide = inside.fold(120.0, f64::max) + 2.0 * PAD;
+        let mut middles = Vec::new();
+        for (tile, arrow) in self.tiles.iter().zip(&between) {
+            let height = tile.lines.len() as f64 * LINE + 2.0 * PAD;
+            let (paint, round) = if tile.is_round { (ROUND, 12.0) } else { (BOX, 0.0) };
+            canvas.rect([MARGIN, y, wide, height], round, paint);
+            for (at, line) in tile.lines.iter().enumerate() {
+                let letters = if at == 0 { Letters::BOLD } else { Letters::FAINT };
+                let place = (MARGIN + PAD, y + PAD + (at as f64 + 0.75) * LINE);
+                canvas.text(place, Anchor::Start, letters, line);
+            }
+            middles.push(y + height / 2.0);
+            y += height;
+            let mut gap = GAP;
+            if let Some(arrow) = arrow {
+                gap = gap.max(arrow.label.len() as f64 * LINE + 2.0 * PAD);
+                let x = MARGIN + wide / 2.0;
+                canvas.arrow(x, y, y + gap, paint_of(arrow));
+                write(&mut canvas, (x + PAD, y + PAD), arrow);
+            }
+            y += gap;
+        }
+        let mut x = MARGIN + wide;
+        for (at, arrow) in beside.into_iter().enumerate() {
+            x += BESIDE;
+            // The ends of the arrows at one box lie apart.
+            let apart = (at % 5) as f64 * 3.0 - 6.0;
+            let (from, to) = (middles[arrow.from] + apart - 2.0, middles[arrow.to] + apart + 5.0);
+            let paint = paint_of(arrow);
+            canvas.line(&[(MARGIN + wide, from), (x, from), (x, to), (MARGIN + wide + 8.0, to)], paint);
+            let head = Paint { fill: paint.line, width: 1.0, ..paint };
+            let tip = MARGIN + wide;
+            canvas.polygon(&[(tip + 9.0, to - 5.0), (tip + 9.0, to + 5.0), (tip, to)], head);
+            let middle = (from + to) / 2.0 - arrow.label.len() as f64 * LINE / 2.0;
+            write(&mut canvas, (x + 6.0, middle), arrow);
+            x += texts(&arrow.label, Letters::FAINT) + 6.0;
+        }
+        let title = texts(&wrapped(&self.title, Letters::BOLD, TITLE), Letters::BOLD);
+        canvas.document(&self.title, (x + MARGIN).max(title + 2.0 * MARGIN), y + MARGIN)
+    }
+}
+
+fn paint_of(arrow: &Arrow) -> Paint {
+    if arrow.strong { STRONG } else { ARROW }
+}
+
+/// Writes the label of an arrow, below `y`.
+fn write(canvas: &mut Canvas, (x, y): (f64, f64), arrow: &Arrow) {
+    for (at, line) in arrow.label.iter().enumerate() {
+        canvas.text((x, y + (at as f64 + 0.75) * LINE), Anchor::Start, Letters::FAINT, line);
+    }
+}
