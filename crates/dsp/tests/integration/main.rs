@@ -5,6 +5,7 @@ mod experiments;
 mod exploration;
 mod fft;
 mod fmradio;
+mod jpeg;
 mod kernels;
 mod mutated;
 mod random;
