@@ -9,10 +9,19 @@
 use std::collections::VecDeque;
 
 use anabranch_record::sync::{
-    Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, fence, lock,
+    Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, Padded, fence, lock, spin_hint,
 };
 
+use crate::engine::{Moment, processors};
+
 use super::{deadlock::Deadlock, process::Process, records::RecordInfo};
+
+/// The longest time that a worker spins before it waits, in nanoseconds.
+const SPIN_NS: u64 = 20_000;
+/// The same limit for a worker whose last [`SPINS_IN_VAIN`] spins found nothing.
+const SPIN_IN_VAIN_NS: u64 = 2_000;
+/// The number of spins that found nothing after which a worker spins for [`SPIN_IN_VAIN_NS`] only.
+const SPINS_IN_VAIN: u32 = 4;
 
 /// The network was not run yet.
 const NEW: usize = 0;
@@ -38,8 +47,12 @@ pub(super) struct Hub {
     caller: Condvar,
     /// The other workers wait here.
     helpers: Condvar,
-    /// How many workers wait. A copy of the numbers in the desk, which is read without its lock.
+    /// How many workers wait or spin. For those that wait, a copy of the numbers in the desk, which is read without its lock.
     idle: AtomicUsize,
+    /// How many rules are in the desk's queue. A copy, which is read without its lock.
+    waiting_rules: AtomicUsize,
+    /// Whether a worker spins before it waits. Then no other worker spins.
+    spinning: Padded<AtomicBool>,
     /// Whether a process has created rules, for which there may be too few helpers.
     new_rules: AtomicBool,
     pub(super) records: Mutex<Vec<Arc<RecordInfo>>>,
@@ -108,6 +121,8 @@ impl Hub {
             caller: Condvar::new(),
             helpers: Condvar::new(),
             idle: AtomicUsize::new(0),
+            waiting_rules: AtomicUsize::new(0),
+            spinning: Padded::new(AtomicBool::new(false)),
             new_rules: AtomicBool::new(false),
             records: Mutex::new(Vec::new()),
             processes: Mutex::new(Vec::new()),
@@ -270,10 +285,48 @@ impl Hub {
                 self.call_caller(&mut desk);
             }
         }
+        self.waiting_rules.store(desk.ready.len(), Ordering::Relaxed);
     }
 
     pub(super) fn take_rule(&self) -> Option<usize> {
-        self.desk().ready.pop_front()
+        self.take_from(&mut self.desk())
+    }
+
+    fn take_from(&self, desk: &mut Desk) -> Option<usize> {
+        let rule = desk.ready.pop_front();
+        self.waiting_rules.store(desk.ready.len(), Ordering::Relaxed);
+        rule
+    }
+
+    /// Looks for a rule again and again, for a short time, as a worker that has nothing to do. The worker counts as
+    /// awake meanwhile, and as idle, so that others give it rules. `vain` counts the calls in a row that found nothing.
+    ///
+    /// Waking a thread takes longer than many firings, and a worker without a rule often gets one soon.
+    pub(super) fn spin(&self, vain: &mut u32) -> Option<usize> {
+        let is_over = self.spinning.load(Ordering::Relaxed) || processors() == 1;
+        if cfg!(shuttle) || is_over || self.spinning.swap(true, Ordering::Relaxed) {
+            return None;
+        }
+        let limit = if *vain < SPINS_IN_VAIN { SPIN_NS } else { SPIN_IN_VAIN_NS };
+        let began = Moment::now();
+        self.idle.fetch_add(1, Ordering::Relaxed);
+        let rule = loop {
+            if self.waiting_rules.load(Ordering::Relaxed) > 0
+                && let Some(rule) = self.take_rule()
+            {
+                break Some(rule);
+            }
+            if began.elapsed() >= limit || self.is_ending() {
+                break None;
+            }
+            for _ in 0..32 {
+                spin_hint();
+            }
+        };
+        self.idle.fetch_sub(1, Ordering::Relaxed);
+        self.spinning.store(false, Ordering::Relaxed);
+        *vain = if rule.is_some() { 0 } else { vain.saturating_add(1) };
+        rule
     }
 
     /// Waits for a rule, as a helper that has nothing to do. Returns `None` when the network has ended.
@@ -283,7 +336,7 @@ impl Hub {
             if desk.over {
                 return None;
             }
-            if let Some(rule) = desk.ready.pop_front() {
+            if let Some(rule) = self.take_from(&mut desk) {
                 return Some(rule);
             }
             desk.sleeping += 1;
@@ -305,7 +358,7 @@ impl Hub {
         if std::mem::take(&mut desk.sweep) {
             return Call::Sweep;
         }
-        if let Some(rule) = desk.ready.pop_front() {
+        if let Some(rule) = self.take_from(&mut desk) {
             return Call::Rule(rule);
         }
         desk.caller_sleeps = true;

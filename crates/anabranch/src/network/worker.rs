@@ -133,7 +133,7 @@ fn share(hub: &Hub) {
 pub(super) fn lead<E: Send>(board: &Board<'_, E>, call_helpers: impl Fn()) {
     let hub = &*board.hub;
     let _badge = Badge::new(hub);
-    let mut turn = 0u32;
+    let (mut turn, mut vain) = (0u32, 0);
     loop {
         while let Some(rule) = take(hub, turn) {
             if hub.has_new_rules() {
@@ -142,6 +142,10 @@ pub(super) fn lead<E: Send>(board: &Board<'_, E>, call_helpers: impl Fn()) {
             turn = turn.wrapping_add(1);
             fire(board, rule);
             share(hub);
+        }
+        if let Some(rule) = hub.spin(&mut vain) {
+            fire(board, rule);
+            continue;
         }
         let call = hub.wait_as_caller();
         if hub.has_new_rules() {
@@ -166,12 +170,16 @@ pub(super) fn lead<E: Send>(board: &Board<'_, E>, call_helpers: impl Fn()) {
 pub(super) fn help<E: Send>(board: &Board<'_, E>) {
     let hub = &*board.hub;
     let _badge = Badge::new(hub);
-    let mut turn = 0u32;
+    let (mut turn, mut vain) = (0u32, 0);
     loop {
         while let Some(rule) = take(hub, turn) {
             turn = turn.wrapping_add(1);
             fire(board, rule);
             share(hub);
+        }
+        if let Some(rule) = hub.spin(&mut vain) {
+            fire(board, rule);
+            continue;
         }
         match hub.wait_as_helper() {
             Some(rule) => fire(board, rule),
