@@ -1,12 +1,18 @@
 //! Processes that run variants.
 
-use std::io::{BufRead, BufReader, Lines, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
 
 use anabranch_applications::{Answer, Scale};
 
 use crate::choice::{Case, RIVALS};
+
+/// A run that takes longer than this has failed.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The programs that have the variants.
 #[derive(Debug)]
@@ -78,7 +84,7 @@ fn build_rivals() -> Result<PathBuf, String> {
 pub struct Process {
     child: Child,
     ask: ChildStdin,
-    answers: Lines<BufReader<ChildStdout>>,
+    answers: Receiver<String>,
     /// How much work a run does, in the application's unit.
     pub amount: f64,
 }
@@ -91,7 +97,9 @@ impl Process {
             .spawn()
             .map_err(|error| format!("{}: {error}", command.get_program().to_string_lossy()))?;
         let ask = child.stdin.take().expect("it is piped");
-        let answers = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+        let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+        let (sender, answers) = channel();
+        thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
         let mut process = Self { child, ask, answers, amount: 0.0 };
         let line = process.hear()?;
         let amount = line.strip_prefix("ready ").and_then(|amount| amount.parse().ok());
@@ -110,11 +118,10 @@ impl Process {
     }
 
     fn hear(&mut self) -> Result<String, String> {
-        match self.answers.next() {
-            Some(Ok(line)) => Ok(line),
-            Some(Err(error)) => Err(format!("its answer cannot be read: {error}")),
-            None => Err("its process has ended without an answer".into()),
-        }
+        self.answers.recv_timeout(PATIENCE).map_err(|error| match error {
+            RecvTimeoutError::Timeout => format!("it has not answered for {} s", PATIENCE.as_secs()),
+            RecvTimeoutError::Disconnected => "its process has ended without an answer".into(),
+        })
     }
 }
 

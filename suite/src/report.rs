@@ -61,7 +61,7 @@ fn first_screen(page: &mut String, results: &Results) {
     if standings.is_empty() {
         return;
     }
-    *page += "<div class=\"wide\"><table>\n<caption>The best variant of Anabranch against the best rival</caption>\n\
+    *page += "<div class=\"wide\" tabindex=\"0\"><table>\n<caption>The best variant of Anabranch against the best rival</caption>\n\
         <thead><tr><th scope=\"col\">case</th><th scope=\"col\">Anabranch</th><th scope=\"col\">rival</th>\
         <th scope=\"col\">times as fast</th><th scope=\"col\">result</th></tr></thead>\n<tbody>\n";
     for (group, Standing { own, rival, times, verdict }) in &standings {
@@ -88,7 +88,7 @@ fn sentences(standings: &[(&Group, Standing)]) -> [String; 3] {
         return [
             "No rival was measured, so nobody wins or loses here.".into(),
             "The tables below compare the variants of Anabranch with the sequential program.".into(),
-            "`suite run` without --variants measures the rivals too.".into(),
+            "The command suite run without --variants measures the rivals too.".into(),
         ];
     }
     let with = |wanted: fn(Verdict) -> bool| -> Vec<&(&Group, Standing)> {
@@ -130,7 +130,7 @@ fn case(page: &mut String, group: &Group) {
     let sequential = group.cells.iter().find(|cell| cell.variant == SEQUENTIAL);
     let _ = write!(
         page,
-        "<div class=\"wide\"><table>\n<caption>{}: {} {} a run</caption>\n<thead><tr><th scope=\"col\">variant</th>\
+        "<div class=\"wide\" tabindex=\"0\"><table>\n<caption>{}: {} {} a run</caption>\n<thead><tr><th scope=\"col\">variant</th>\
          <th scope=\"col\">times as fast as {}</th><th scope=\"col\">{} a second</th>\
          <th scope=\"col\">first result</th><th scope=\"col\">cores used</th><th scope=\"col\">memory</th>\
          <th scope=\"col\">lines added</th></tr></thead>\n<tbody>\n",
@@ -228,9 +228,9 @@ fn milliseconds(seconds: f64) -> String {
     }
 }
 
-/// A number with three digits that mean something, and commas.
+/// A number with commas, and with two places if it is small and not whole.
 fn number(value: f64) -> String {
-    if value < 100.0 {
+    if value < 100.0 && value.fract() != 0.0 {
         return format!("{value:.2}");
     }
     let digits = format!("{value:.0}");
@@ -284,7 +284,8 @@ mod tests {
 
     #[test]
     fn numbers_have_commas() {
-        assert_eq!(["1.50", "100", "1,234", "12,345,678"], [1.5, 100.2, 1234.0, 12_345_678.0].map(number));
+        assert_eq!(["1.50", "8", "100", "1,234"], [1.5, 8.0, 100.2, 1234.0].map(number));
+        assert_eq!(number(12_345_678.0), "12,345,678");
     }
 
     fn cell(variant: &str, seconds: f64) -> Cell {
