@@ -19,6 +19,7 @@ chapters! {
     services "src/services.md"
     windows "src/windows.md"
     networks "src/networks.md"
+    radio "src/radio.md"
     reading "src/reading.md"
     six_steps "src/six-steps.md"
     rayon "src/rayon.md"

@@ -4,6 +4,7 @@ mod blocks;
 mod boxed;
 mod idle;
 mod middle;
+mod network_plans;
 mod networks;
 mod one_worker;
 mod pipeline;
@@ -23,7 +24,7 @@ use anabranch_measure::work::Work;
 /// Measures one group and returns its rows.
 type Group = fn(&Setup) -> Vec<Row>;
 
-const GROUPS: [(&str, Group); 12] = [
+const GROUPS: [(&str, Group); 13] = [
     ("record", record::rows),
     ("pipeline", pipeline::rows),
     ("blocks", blocks::rows),
@@ -36,6 +37,7 @@ const GROUPS: [(&str, Group); 12] = [
     ("idle", idle::rows),
     ("report", report::rows),
     ("networks", networks::rows),
+    ("network-plans", network_plans::rows),
 ];
 
 /// What all groups need.

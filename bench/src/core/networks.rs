@@ -21,6 +21,8 @@ const BURSTS: [usize; 4] = [1, 16, 256, 4_096];
 /// the same way as a record does.
 const PAUSES: u32 = 16;
 const RULES: usize = 1_000;
+/// Blocking processes in a ring.
+const PROCESSES: usize = 100;
 /// Views on the wider side of a broadcast or merge.
 const VIEWS: usize = 4;
 
@@ -29,6 +31,7 @@ pub fn rows(setup: &Setup) -> Vec<Row> {
     rows.extend(several(setup));
     rows.push(hand_off(setup));
     rows.push(ring(setup));
+    rows.push(ring_of_processes(setup));
     rows
 }
 
@@ -319,4 +322,48 @@ fn rules(firings: u64) -> u64 {
     });
     net.run().expect("nothing fails");
     last
+}
+
+/// A token that passes through a ring of processes, each of which has a thread.
+fn ring_of_processes(setup: &Setup) -> Row {
+    let hops: u64 = if setup.quick { 20_000 } else { 100_000 };
+    let contenders = vec![Contender::timed("processes", digest(hops), move || digest(blocking(hops)))];
+    let rounds = measure(setup.budget, None, contenders);
+    let what = format!("ring of {PROCESSES} blocking processes, one token: a hop");
+    Row::new("networks", what, (Target::None, Unit::Nanoseconds), &rounds, |rounds| {
+        (
+            rounds.summary(|round| nanos(round.samples[0], hops)),
+            "beside the ring of rules; with making the ring".into(),
+        )
+    })
+}
+
+fn blocking(hops: u64) -> u64 {
+    let mut last = 0;
+    let mut net = Network::<String>::new().workers(1);
+    let (mut first, mut take) = net.record_with::<u64>(2, [0]);
+    for _ in 1..PROCESSES {
+        let (mut give, next) = net.record::<u64>(2);
+        net.process("pass", move |_| {
+            for n in take {
+                if give.push(n + 1).is_err() {
+                    break;
+                }
+            }
+            Ok(())
+        });
+        take = next;
+    }
+    net.process("count", |_| {
+        for n in &mut take {
+            last = n + 1;
+            if last >= hops || first.push(last).is_err() {
+                break;
+            }
+        }
+        Ok(())
+    });
+    net.run().expect("nothing fails");
+    // The token stops at the counter, which is the last of the ring.
+    last.min(hops)
 }

@@ -57,6 +57,28 @@ pub(crate) fn make_exact_room(bytes: &mut Vec<u8>, len: usize) -> Result<(), u64
     bytes.try_reserve_exact(len).map_err(|_| len as u64)
 }
 
+/// A decoder of a format whose files are one stream: it decodes on one thread what is pushed to it, piece by piece, from the
+/// start of a file.
+pub trait Serial {
+    /// What is wrong with a file.
+    type Error: std::error::Error + Send + Sync + Into<io::Error> + 'static;
+
+    /// Goes on through `input`, the next bytes of the file, from whose front it takes what it has done with. True: there is
+    /// more data, in `data`, whose contents are dropped. False: it has taken all, and needs more to go on.
+    ///
+    /// # Errors
+    ///
+    /// If the file is damaged at this place. All data before was given out then.
+    fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<bool, Self::Error>;
+
+    /// The file ends here. It is to be called until it gives false.
+    ///
+    /// # Errors
+    ///
+    /// As [`next`](Self::next), or if the file must not end here: it was cut.
+    fn finish(&mut self, data: &mut Vec<u8>) -> Result<bool, Self::Error>;
+}
+
 /// What a [`Scan`] found next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scanned<W> {

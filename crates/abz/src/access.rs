@@ -138,7 +138,9 @@ impl Decompression {
         let (before, offset) = (first.number - 1, first.bytes().start);
         let input = Along::at(places, offset).take(last.bytes().end - offset);
         let done = match first.kind {
-            Kind::GzipMembers | Kind::DeflateBlocks | Kind::Bzip2Block { .. } => return Ok(false),
+            Kind::GzipMembers | Kind::DeflateBlocks | Kind::Bzip2Block { .. } | Kind::ZstdPiece => {
+                return Ok(false);
+            }
             Kind::LzipMember => {
                 let scanner = self.lzip_scanner(self.workers).at(before, offset);
                 carry_out(

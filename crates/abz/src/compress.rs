@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use abz_codec::bzip2::{EncodedBlock, StreamWriter};
 use abz_codec::gzip::{BGZF_BLOCK, Encoded, Layout, Origin};
-use abz_codec::zstd::{Encoding, FrameWriter};
+use abz_codec::zstd::Encoding;
 use abz_codec::{Blocks, DEFAULT_BLOCK_SIZE, xz, zstd};
 use anabranch::Plan;
 
@@ -38,6 +38,9 @@ pub struct Compression {
     pub zstd: Encoding,
     /// The name and the time that a file of gzip tells.
     pub origin: Origin,
+    /// The size of the input in bytes, if it is known: the header of a frame of zstd says it, which some readers need. An input
+    /// that has more is compressed as a whole, and one that has less is an error where the header says it.
+    pub contents: Option<u64>,
     /// Threads that work, the caller's among them; at least 1.
     pub workers: usize,
 }
@@ -80,6 +83,7 @@ impl Default for Compression {
             lzma: Lzma::default(),
             zstd: Encoding::default(),
             origin: Origin::default(),
+            contents: None,
             workers: anabranch::default_workers(),
         }
     }
@@ -144,14 +148,13 @@ impl Compression {
                 file.finish()
             }
             Format::Zstd => {
-                let mut file = FrameWriter::new(output);
-                let write = |(frame, contents): pipes::zstd::Encoded| {
-                    file.write(&frame, contents).map_err(Error::Write)
-                };
-                carry_out(pipes::zstd::compress(self, read, conduct), &conduct, write)?;
-                file.finish()
+                let made = pipes::zstd::in_frames(self, read, output, |portion, file| {
+                    let write = |encoded| pipes::zstd::write(file, encoded);
+                    carry_out(pipes::zstd::compress(self, portion, conduct), &conduct, write)
+                });
+                Ok(made?)
             }
-            Format::Compress => pipes::not_written(self.format),
+            Format::Compress | Format::Pack | Format::Zip => pipes::not_written(self.format),
             Format::Lzip => {
                 let mut output = output;
                 let write = |member: Vec<u8>| output.write_all(&member).map_err(Error::Write);
@@ -248,7 +251,7 @@ impl Compression {
             Format::Xz => pipes::xz::settings(self).memory(),
             // Its tables grow with the frames, up to three times as large.
             Format::Zstd => (4 << 20) + 4 * block,
-            Format::Compress => pipes::not_written(self.format),
+            Format::Compress | Format::Pack | Format::Zip => pipes::not_written(self.format),
         };
         self.workers as u64 * encoder + self.window() as u64 * block
     }
@@ -272,7 +275,7 @@ impl Compression {
             Format::Gzip => self.block_size.unwrap_or(DEFAULT_BLOCK_SIZE),
             Format::Bzip2 => pipes::bzip2::level(self).block_size(),
             Format::Zstd => self.block_size.unwrap_or_else(|| self.zstd.frame_size(pipes::zstd::level(self))),
-            Format::Compress => pipes::not_written(self.format),
+            Format::Compress | Format::Pack | Format::Zip => pipes::not_written(self.format),
             Format::Lzip => self.block_size.unwrap_or_else(|| pipes::lzip::settings(self).block_size()),
             Format::Xz => self.block_size.unwrap_or_else(|| pipes::xz::settings(self).block_size()),
         }
@@ -282,7 +285,9 @@ impl Compression {
     /// taken, or to be written. Of lzip and xz, whose blocks are large, one waits for all workers.
     pub fn window(&self) -> usize {
         match self.format {
-            Format::Gzip | Format::Bzip2 | Format::Zstd | Format::Compress => pipes::window(self.workers),
+            Format::Gzip | Format::Bzip2 | Format::Zstd | Format::Compress | Format::Pack | Format::Zip => {
+                pipes::window(self.workers)
+            }
             Format::Lzip | Format::Xz => pipes::parts::window(self.workers),
         }
     }
@@ -300,7 +305,7 @@ impl Compression {
             Format::Gzip => pipes::gzip::compress(self, input, Conduct::default()).plan(),
             Format::Bzip2 => pipes::bzip2::compress(self, input, Conduct::default()).plan(),
             Format::Zstd => pipes::zstd::compress(self, input, Conduct::default()).plan(),
-            Format::Compress => pipes::not_written(self.format),
+            Format::Compress | Format::Pack | Format::Zip => pipes::not_written(self.format),
             Format::Lzip => pipes::lzip::compress(self, input, Conduct::default()).plan(),
             Format::Xz => pipes::xz::compress(self, input, Conduct::default()).plan(),
         }

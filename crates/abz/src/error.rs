@@ -2,7 +2,7 @@
 
 use std::io;
 
-use abz_codec::{access, bzip2, gzip, lzip, lzw, xz, zstd};
+use abz_codec::{access, bzip2, gzip, legacy, lzip, lzw, xz, zstd};
 use thiserror::Error;
 
 /// Why a run failed.
@@ -21,6 +21,9 @@ pub enum Error {
     /// The compressed input begins like that of `compress`, and is not what it should be.
     #[error(transparent)]
     Lzw(#[from] lzw::DecodeError),
+    /// The compressed input begins like that of `pack` or `zip`, and is not what it should be, or is not read.
+    #[error(transparent)]
+    Legacy(#[from] legacy::DecodeError),
     /// The compressed input begins like lzip, and is not what it should be.
     #[error(transparent)]
     Lzip(#[from] lzip::DecodeError),

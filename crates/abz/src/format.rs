@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
 
+use abz_codec::legacy::{pack, zip};
 use abz_codec::{lzw, xz, zstd};
 
 /// A format of compressed files.
@@ -15,10 +16,14 @@ pub enum Format {
     Gzip,
     /// bzip2, in one stream.
     Bzip2,
-    /// Zstandard ([RFC 8878](https://www.rfc-editor.org/rfc/rfc8878)), in independent frames with a table at the end.
+    /// Zstandard ([RFC 8878](https://www.rfc-editor.org/rfc/rfc8878)), in one frame of independent pieces.
     Zstd,
     /// What `compress` writes (`.Z`): read, and not written.
     Compress,
+    /// What `pack` writes (`.z`): read, and not written.
+    Pack,
+    /// An archive of `zip` with one file: read, and not written.
+    Zip,
     /// lzip, in members of a block each.
     Lzip,
     /// xz, in one stream of blocks. The older format `.lzma`, which is read and not written, is taken for it too.
@@ -41,8 +46,16 @@ impl Format {
     }
 
     /// All formats that are read.
-    pub const ALL: [Format; 6] =
-        [Format::Gzip, Format::Bzip2, Format::Lzip, Format::Xz, Format::Zstd, Format::Compress];
+    pub const ALL: [Format; 8] = [
+        Format::Gzip,
+        Format::Bzip2,
+        Format::Lzip,
+        Format::Xz,
+        Format::Zstd,
+        Format::Compress,
+        Format::Pack,
+        Format::Zip,
+    ];
 
     /// All formats that are written.
     pub const WRITTEN: [Format; 5] = [Format::Gzip, Format::Bzip2, Format::Lzip, Format::Xz, Format::Zstd];
@@ -60,6 +73,8 @@ impl Format {
             Format::Bzip2 => start.starts_with(b"BZh"),
             Format::Zstd => zstd::is_zstd(start),
             Format::Compress => start.starts_with(&lzw::MAGIC),
+            Format::Pack => start.starts_with(&pack::MAGIC),
+            Format::Zip => start.starts_with(&zip::MAGIC),
             Format::Lzip => start.starts_with(b"LZIP"),
             Format::Xz => start.starts_with(&xz::MAGIC),
         }
@@ -72,6 +87,8 @@ impl Format {
             Format::Bzip2 => "bzip2",
             Format::Zstd => "zstd",
             Format::Compress => "compress",
+            Format::Pack => "pack",
+            Format::Zip => "zip",
             Format::Lzip => "lzip",
             Format::Xz => "xz",
         }
@@ -99,6 +116,8 @@ impl Format {
             Format::Bzip2 => ".bz2",
             Format::Zstd => ".zst",
             Format::Compress => ".Z",
+            Format::Pack => ".z",
+            Format::Zip => ".zip",
             Format::Lzip => ".lz",
             Format::Xz => ".xz",
         }
@@ -110,7 +129,7 @@ impl Format {
             Format::Gzip | Format::Lzip | Format::Xz => 6,
             Format::Bzip2 => 9,
             Format::Zstd => zstd::DEFAULT_LEVEL as u32,
-            Format::Compress => 0,
+            Format::Compress | Format::Pack | Format::Zip => 0,
         }
     }
 
@@ -118,7 +137,7 @@ impl Format {
     pub fn lowest_level(self) -> u32 {
         match self {
             Format::Gzip | Format::Bzip2 | Format::Zstd => 1,
-            Format::Lzip | Format::Xz | Format::Compress => 0,
+            Format::Lzip | Format::Xz | Format::Compress | Format::Pack | Format::Zip => 0,
         }
     }
 
@@ -128,7 +147,7 @@ impl Format {
             Format::Gzip => 12,
             Format::Bzip2 | Format::Lzip | Format::Xz => 9,
             Format::Zstd => *zstd::LEVELS.end() as u32,
-            Format::Compress => 0,
+            Format::Compress | Format::Pack | Format::Zip => 0,
         }
     }
 }

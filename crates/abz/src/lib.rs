@@ -59,4 +59,4 @@ pub use anabranch::{Plan, Pool, Report};
 pub use abz_codec::access::{Index, IndexError};
 
 /// The formats, for what [`Compression`] needs of them and what [`Error`] tells of them.
-pub use abz_codec::{DEFAULT_BLOCK_SIZE, bzip2, descriptors, gzip, lzip, lzw, mapped, xz, zstd};
+pub use abz_codec::{DEFAULT_BLOCK_SIZE, bzip2, descriptors, gzip, legacy, lzip, lzw, mapped, xz, zstd};

@@ -4,7 +4,8 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::mem;
 
-use abz_codec::parts::{self, Scan};
+use abz_codec::legacy::{pack, zip};
+use abz_codec::parts::{self, Scan, Serial};
 use abz_codec::{bzip2, gzip, lzip, lzw, xz, zstd};
 
 use crate::count::Counted;
@@ -67,7 +68,7 @@ impl Tools {
             Format::Gzip => self.gzip(compression, &mut input, output)?,
             Format::Bzip2 => self.bzip2(compression, &mut input, output)?,
             Format::Zstd => self.zstd(compression, &mut input, output)?,
-            Format::Compress => pipes::not_written(compression.format),
+            Format::Compress | Format::Pack | Format::Zip => pipes::not_written(compression.format),
             Format::Lzip => self.lzip(compression, &mut input, output)?,
             Format::Xz => self.xz(compression, &mut input, output)?,
         };
@@ -115,14 +116,17 @@ impl Tools {
             Some(kept) => kept,
             None => (level, encoding.clone(), zstd::Encoder::new(level, encoding)),
         });
-        let mut file = zstd::FrameWriter::new(output);
-        let mut blocks = compression.blocks(input);
-        while let Some(block) = blocks.read_into(mem::take(&mut self.block)).map_err(Error::Read)? {
-            encoder.encode_into(&block.data, &mut self.data);
-            file.write(&self.data, block.data.len()).map_err(Error::Write)?;
-            self.block = block.data;
-        }
-        file.finish().map_err(Error::Write)
+        let (block, data) = (&mut self.block, &mut self.data);
+        pipes::zstd::in_frames(compression, input, output, |portion, file| {
+            let mut blocks = compression.blocks(portion);
+            let mut summing = pipes::zstd::Summing::of(compression);
+            while let Some(read) = blocks.read_into(mem::take(block)).map_err(Error::Read)? {
+                let encoded = encoder.encode_into(&read, mem::take(data));
+                file.write(&encoded, summing.add(&read)).map_err(Error::Write)?;
+                (*block, *data) = (read.data, encoded.bytes);
+            }
+            Ok(())
+        })
     }
 
     fn lzip<W: Write>(
@@ -171,7 +175,9 @@ impl Tools {
         let result = match format {
             Some(Format::Bzip2) => bunzip2(whole, &mut output),
             Some(Format::Zstd) => self.parts(decompression.zstd_scanner(), whole, &mut output),
-            Some(Format::Compress) => uncompress(whole, &mut output),
+            Some(Format::Compress) => serial(lzw::Decoder::default(), whole, &mut output),
+            Some(Format::Pack) => serial(pack::Decoder::default(), whole, &mut output),
+            Some(Format::Zip) => serial(zip::Decoder::default(), whole, &mut output),
             Some(Format::Lzip) => self.parts(decompression.lzip_scanner(1), whole, &mut output),
             Some(Format::Xz) => self.parts(decompression.xz_scanner(1), whole, &mut output),
             Some(Format::Gzip) | None => self.gunzip(whole, &mut output, &mut mistaken),
@@ -226,17 +232,23 @@ fn bunzip2(input: impl Read, mut output: impl Write) -> Result<(), Error> {
     Ok(())
 }
 
-fn uncompress(input: impl Read, mut output: impl Write) -> Result<(), Error> {
-    let mut contents = lzw::Reader::new(input);
-    let mut buffer = vec![0; 64 << 10];
+fn serial<S: Serial>(mut decoder: S, mut input: impl Read, mut output: impl Write) -> Result<(), Error>
+where
+    Error: From<S::Error>,
+{
+    let (mut buffer, mut data) = (vec![0; 128 << 10], Vec::new());
     loop {
-        match contents.read(&mut buffer) {
-            Ok(0) => return Ok(()),
-            Ok(len) => output.write_all(&buffer[..len]).map_err(Error::Write)?,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => {
-                return Err(error.downcast::<lzw::DecodeError>().map_or_else(Error::Read, Error::Lzw));
-            }
+        let len = match input.read(&mut buffer) {
+            Ok(len) => len,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(Error::Read(error)),
+        };
+        let mut rest = &buffer[..len];
+        while if len == 0 { decoder.finish(&mut data) } else { decoder.next(&mut rest, &mut data) }? {
+            output.write_all(&data).map_err(Error::Write)?;
+        }
+        if len == 0 {
+            return Ok(());
         }
     }
 }

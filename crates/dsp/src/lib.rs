@@ -11,6 +11,7 @@
 //! | [`fft`] | Fourier transforms of blocks of complex samples |
 //! | [`wifi`] | a modem for 802.11a |
 //! | [`fmradio`] | a receiver of FM radio |
+//! | [`jpeg`] | a decoder for JPEG |
 //! | [`kernels`] | five kernels of the StreamIt benchmarks |
 //!
 //! The other modules are what the programs share: [`Input`] and [`Output`] are files and pipes, [`Error`] says
@@ -26,6 +27,7 @@ pub mod fft;
 mod filter;
 pub mod fmradio;
 mod input;
+pub mod jpeg;
 pub mod kernels;
 mod meters;
 mod output;

@@ -20,7 +20,7 @@ use std::sync::{Mutex, PoisonError};
 pub const REQUIRED: &str = "FOREIGN_PROGRAMS_REQUIRED";
 
 /// Each program that a test may ask for, with its Debian package. Debian has no package of the last one.
-const PACKAGES: [(&str, &str); 62] = [
+const PACKAGES: [(&str, &str); 64] = [
     ("7z", "p7zip-full"),
     ("bash", "bash"),
     ("bgzip", "tabix"),
@@ -33,9 +33,11 @@ const PACKAGES: [(&str, &str); 62] = [
     ("bzip2recover", "bzip2"),
     ("bzless", "bzip2"),
     ("bzmore", "bzip2"),
+    ("cjpeg", "libjpeg-turbo-progs"),
     ("clzip", "clzip"),
     ("compress", "ncompress"),
     ("curl", "curl"),
+    ("djpeg", "libjpeg-turbo-progs"),
     ("go", "golang-go"),
     ("gunzip", "gzip"),
     ("gzexe", "gzip"),

@@ -21,6 +21,9 @@ const LONGEST_NAME: usize = 48;
 impl fmt::Display for Plan {
     /// Writes the text of [`Plan::explain`] without the prediction.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_network() {
+            return f.write_str(&crate::network::text(self));
+        }
         writeln!(f, "{}", headline(self))?;
         let table = Table::new(self);
         let mut domain = None;
@@ -88,6 +91,14 @@ impl Plan {
             Executor::Threads | Executor::Pool => self.settings.workers,
         };
         let mut text = self.to_string();
+        if self.is_network() {
+            if let Ok(prediction) = self.predict_network(machine, workers) {
+                text += "\nPredicted  ";
+                text += &indented(&prediction.to_string(), 11);
+                text.push('\n');
+            }
+            return text;
+        }
         if let Ok(prediction) = self.predict_on(machine, workers) {
             text += "\nPredicted  ";
             text += &indented(&format!("{prediction}. {}", prediction.advice), 11);
@@ -99,7 +110,7 @@ impl Plan {
 
 /// Breaks a text at spaces into lines of at most 100 characters. All lines but the first begin with `indent`
 /// spaces.
-fn indented(text: &str, indent: usize) -> String {
+pub(crate) fn indented(text: &str, indent: usize) -> String {
     let mut indented = String::new();
     let mut column = indent;
     for word in text.split(' ') {
@@ -168,6 +179,10 @@ pub(crate) fn kind(plan: &Plan, node: &Node) -> String {
         Role::Source => "serial source".to_owned(),
         Role::Serial => "serial".to_owned(),
         Role::Sink => "serial sink".to_owned(),
+        Role::Rule => match node.replicas {
+            Some(replicas @ 2..) => format!("rule ×{replicas}"),
+            _ => "rule".to_owned(),
+        },
         Role::Parallel => format!("parallel ×{}", at_once(plan, node)),
     }
 }
@@ -318,7 +333,7 @@ fn write_footer(plan: &Plan, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         .iter()
         .filter_map(|edge| match edge.kind {
             EdgeKind::Lane { window, .. } => Some((window, edge)),
-            EdgeKind::Call => None,
+            EdgeKind::Call | EdgeKind::Record(_) => None,
         })
         .collect();
     let dedicated = plan.nodes.iter().filter(|node| node.placement == Placement::Dedicated).count();

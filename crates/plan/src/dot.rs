@@ -46,6 +46,10 @@ impl Plan {
             let mut label = item_text(edge);
             let style = match edge.kind {
                 EdgeKind::Call => "dashed",
+                EdgeKind::Record(flow) => {
+                    let _ = write!(label, "\n{}", crate::network::flow_text(&flow));
+                    "solid"
+                }
                 EdgeKind::Lane { window, .. } => {
                     let _ = write!(label, "\n{}", count(window, "slot"));
                     "bold"

@@ -29,6 +29,66 @@ pub enum EdgeKind {
         /// How many items one synchronisation hands over.
         burst: Burst,
     },
+    /// Between two firing rules of a network: through a record.
+    Record(Flow),
+}
+
+/// The rates of a record between two firing rules.
+///
+/// ```
+/// use anabranch_plan::Flow;
+///
+/// // writes 3 items in each firing; the reader consumes 2, and sees 4; 1 item is there from the start
+/// let flow = Flow::of(3, 2).peeks(4).delay(1);
+/// assert_eq!((flow.produces, flow.consumes, flow.sees(), flow.delay), (3, 2, 4, 1));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+pub struct Flow {
+    /// How many items a firing of the writing rule writes. At least 1.
+    pub produces: usize,
+    /// How many items a firing of the reading rule consumes. At least 1.
+    pub consumes: usize,
+    /// How many items a firing of the reading rule sees. If this is less than `consumes`, it sees those that
+    /// it consumes.
+    #[cfg_attr(feature = "json", serde(default))]
+    pub peeks: usize,
+    /// How many items are there from the start.
+    #[cfg_attr(feature = "json", serde(default))]
+    pub delay: usize,
+    /// How many items the record may hold. `None` if this is chosen when the network is built.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub horizon: Option<usize>,
+}
+
+impl Flow {
+    /// A record whose writer writes `produces` items in each firing, and whose reader consumes `consumes`.
+    pub const fn of(produces: usize, consumes: usize) -> Self {
+        Flow { produces, consumes, peeks: 0, delay: 0, horizon: None }
+    }
+
+    /// Lets the reader see `items` items in each firing.
+    #[must_use]
+    pub const fn peeks(self, items: usize) -> Self {
+        Flow { peeks: items, ..self }
+    }
+
+    /// Puts `items` items into the record from the start.
+    #[must_use]
+    pub const fn delay(self, items: usize) -> Self {
+        Flow { delay: items, ..self }
+    }
+
+    /// Sets how many items the record may hold.
+    #[must_use]
+    pub const fn horizon(self, items: usize) -> Self {
+        Flow { horizon: Some(items), ..self }
+    }
+
+    /// How many items a firing of the reading rule sees, and so needs.
+    pub fn sees(&self) -> usize {
+        self.peeks.max(self.consumes)
+    }
 }
 
 impl EdgeKind {

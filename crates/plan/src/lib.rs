@@ -68,6 +68,7 @@ mod edge;
 mod item;
 #[cfg(feature = "json")]
 mod json;
+pub mod network;
 mod node;
 mod overlay;
 pub mod passes;
@@ -78,7 +79,7 @@ mod settings;
 mod svg;
 mod validate;
 
-pub use edge::{Edge, EdgeKind};
+pub use edge::{Edge, EdgeKind, Flow};
 pub use item::ItemType;
 #[cfg(feature = "json")]
 pub use json::{JSON_VERSION, JsonError};

@@ -1,6 +1,7 @@
 //! Nodes: the source, the stages and the sink.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The index of a node in [`Plan::nodes`](crate::Plan::nodes). Front ends keep closures outside of the plan,
@@ -41,21 +42,28 @@ pub struct Node {
     pub role: Role,
     /// Whether it hands on items in the order of its domain's index. For a sink, whether it takes them in
     /// this order.
+    #[cfg_attr(feature = "json", serde(default = "yes"))]
     pub ordered: bool,
     /// The most simultaneous calls, at least 1. `None` means as many as there are workers. For a node that is
     /// not parallel, 1 or `None`.
+    #[cfg_attr(feature = "json", serde(default))]
     pub replicas: Option<usize>,
     /// The state that it keeps from one item to the next.
+    #[cfg_attr(feature = "json", serde(default))]
     pub state: State,
     /// Which threads may run it.
+    #[cfg_attr(feature = "json", serde(default))]
     pub placement: Placement,
     /// Which worker gets which item.
+    #[cfg_attr(feature = "json", serde(default))]
     pub schedule: Schedule,
     /// Whether it may return an error that ends the run.
+    #[cfg_attr(feature = "json", serde(default))]
     pub fallible: bool,
     /// The mean time for an item that it takes, in nanoseconds, if it was set or measured. For a source, for
     /// an item that it gives. If a unit was measured as one, its first node has the cost and the others have
-    /// 0.
+    /// 0. For a firing rule, the mean time of a firing.
+    #[cfg_attr(feature = "json", serde(default))]
     pub cost: Option<u64>,
     /// The part of `cost` in which its thread waits (for a disk, a network or a timer) and needs no
     /// processor, in nanoseconds. `None` is 0. A value above `cost` counts as `cost`.
@@ -68,11 +76,20 @@ pub struct Node {
     /// Whether the items travel in blocks, as a source that never waits gives them. Only a source may set it.
     #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub in_blocks: bool,
-    /// The index of its domain in [`Plan::domains`](crate::Plan::domains).
+    /// The index of its domain in [`Plan::domains`](crate::Plan::domains). 0 for a firing rule.
+    #[cfg_attr(feature = "json", serde(default))]
     pub domain: usize,
     /// The unit that it belongs to. A unit is a run of neighbouring nodes that are executed as one piece of
-    /// code. Units are numbered along the plan, from 0.
+    /// code. Units are numbered along the plan, from 0. In a network, the rules of a unit are any rules that
+    /// are fired by turns on one thread.
     pub unit: usize,
+    /// The values that the kernel of a firing rule is made with, by their names.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "BTreeMap::is_empty"))]
+    pub parameters: BTreeMap<String, String>,
+    /// How many times in a row a firing rule may fire before another rule has its turn. At least 1. `None` if
+    /// the executor chooses.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub firings: Option<usize>,
 }
 
 impl Node {
@@ -95,7 +112,15 @@ impl Node {
             in_blocks: false,
             domain: 0,
             unit: 0,
+            parameters: BTreeMap::new(),
+            firings: None,
         }
+    }
+
+    /// Creates a firing rule of a network, which runs the kernel of this name. It has state, so that its
+    /// firings run one after the other. A rule without state says so with `.state(State::None)`.
+    pub fn rule(kernel: impl Into<Cow<'static, str>>) -> Self {
+        Node::new(Role::Rule, kernel, State::Serial)
     }
 
     /// Creates a source, which gives the items. One call runs at a time.
@@ -149,6 +174,17 @@ impl Node {
     /// Sets the state that the node keeps from one item to the next.
     pub fn state(mut self, state: State) -> Self {
         self.state = state;
+        self
+    }
+
+    /// Sets a value that the kernel of a firing rule is made with.
+    ///
+    /// ```
+    /// let filter = anabranch_plan::Node::rule("fir").named("low pass").with("taps", 64);
+    /// assert_eq!(filter.parameters["taps"], "64");
+    /// ```
+    pub fn with(mut self, name: &str, value: impl fmt::Display) -> Self {
+        self.parameters.insert(name.to_owned(), value.to_string());
         self
     }
 
@@ -210,6 +246,12 @@ impl Node {
     }
 }
 
+/// What `ordered` is in a text that leaves it out.
+#[cfg(feature = "json")]
+fn yes() -> bool {
+    true
+}
+
 /// How many items a node gives for those that it takes, on average. It is a ratio of two counts, so the
 /// counts of a run can be used directly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -233,6 +275,8 @@ pub enum Role {
     Serial,
     /// Consumes the items, one at a time.
     Sink,
+    /// A firing rule of a network: runs its kernel whenever its records have enough items and room.
+    Rule,
 }
 
 impl Role {

@@ -149,6 +149,85 @@ pub enum PlanError {
     /// The items that the node gives would be lost.
     #[error("no edge goes from {node}")]
     NoOutput { node: NodeName },
+    /// Only firing rules exchange items through records.
+    #[error(
+        "the edge from {from} to {to} is a record, but the plan is a stream: its nodes are no firing rules"
+    )]
+    RecordInStream { from: NodeName, to: NodeName },
+    /// A network has no stages.
+    #[error("node {node} is no firing rule, but others are: all nodes of a network are rules")]
+    StageInNetwork { node: NodeName },
+    /// Firing rules exchange items through records.
+    #[error("the edge from {from} to {to} is no record, but firing rules exchange items through records")]
+    NoRecord { from: NodeName, to: NodeName },
+    /// A rule that writes or reads nothing on an edge could fire for ever.
+    #[error("{node} {verb} 0 items on the edge from {from} to {to}; at least 1 is needed")]
+    NoRate { node: NodeName, verb: &'static str, from: NodeName, to: NodeName },
+    /// No record can be so large.
+    #[error("the edge from {from} to {to} asks for {items} items at once; a record has at most 2^32")]
+    RateTooLarge { from: NodeName, to: NodeName, items: usize },
+    /// A firing would never have its items or its room.
+    #[error("the edge from {from} to {to} has a horizon of {horizon}, but needs {needed} or more")]
+    HorizonTooNarrow { from: NodeName, to: NodeName, horizon: usize, needed: usize },
+    /// No numbers of firings balance the rates.
+    #[error(
+        "the rates are inconsistent at the edge from {from} to {to}: {from} writes {produces} and {to} consumes \
+         {consumes} in each firing, but by the other edges they do not fire as often as that takes; change one of the \
+         rates"
+    )]
+    InconsistentRates { from: NodeName, to: NodeName, produces: usize, consumes: usize },
+    /// The numbers do not fit.
+    #[error("the rates up to {node} are too large: one iteration has more than 2^63 of its firings")]
+    TooManyFirings { node: NodeName },
+    /// Each rule of the cycle waits for the next one.
+    #[error(
+        "the network stands still: {} wait for one another; give an edge between them a delay of {items} or more",
+        list(nodes)
+    )]
+    NetworkDeadlock { nodes: Vec<NodeName>, items: usize },
+    /// With larger horizons, the network would go on.
+    #[error(
+        "the network stands still because a horizon is too small: {} wait for one another; give the edge from {from} \
+         to {to} a horizon of {horizon} or more, or none",
+        list(nodes)
+    )]
+    HorizonDeadlock { nodes: Vec<NodeName>, from: NodeName, to: NodeName, horizon: usize },
+    /// Copies of a rule would share its state.
+    #[error("the rule {node} has {replicas} replicas, but keeps a state from one firing to the next")]
+    ReplicatedState { node: NodeName, replicas: usize },
+    /// Copies of a rule get separate items.
+    #[error("the rule {node} has replicas, so on the edge from {from} it must see no more than it consumes")]
+    ReplicatedPeek { node: NodeName, from: NodeName },
+    /// A copy of a rule would have to wait for itself.
+    #[error("the rule {node} has replicas, but an edge from it to itself")]
+    ReplicatedLoop { node: NodeName },
+    /// Copies get items that come later, so there is none to begin with.
+    #[error("the rule {node} has replicas, so the edge from {from} to {to} must have no delay")]
+    ReplicatedDelay { node: NodeName, from: NodeName, to: NodeName },
+    /// The rules of a unit run by turns on one thread.
+    #[error("the rule {node} has replicas, but shares unit {unit} with others")]
+    ReplicatedUnit { node: NodeName, unit: usize },
+    /// A copy for each of many threads would only cost memory.
+    #[error("the rule {node} has {replicas} replicas; at most {most} are possible")]
+    TooManyReplicas { node: NodeName, replicas: usize, most: usize },
+    /// Firing rules run on workers.
+    #[error("the rule {node} has a thread of its own, but firing rules run on the workers")]
+    DedicatedRule { node: NodeName },
+    /// The rule would never fire.
+    #[error("the rule {node} may fire 0 times in a row; at least 1 is needed")]
+    NoFirings { node: NodeName },
+}
+
+/// `` `a` (#0), `b` (#1) and `c` (#2) ``, and at most 12 of them.
+fn list(nodes: &[NodeName]) -> String {
+    let shown: Vec<String> = nodes.iter().take(12).map(NodeName::to_string).collect();
+    match shown.split_last() {
+        _ if nodes.len() > shown.len() => {
+            format!("{} and {} others", shown.join(", "), nodes.len() - shown.len())
+        }
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => shown.concat(),
+    }
 }
 
 impl Plan {
@@ -169,6 +248,9 @@ impl Plan {
     /// then those of the edges.
     pub fn validate(&self) -> Result<(), PlanError> {
         self.check_settings()?;
+        if self.is_network() {
+            return self.check_network();
+        }
         self.check_nodes()?;
         self.check_neighbours()?;
         self.check_edges()
@@ -382,6 +464,7 @@ impl Plan {
             return Err(PlanError::EdgeBackwards { from, to });
         }
         match edge.kind {
+            EdgeKind::Record(_) => Err(PlanError::RecordInStream { from, to }),
             EdgeKind::Call if giver.unit != taker.unit => Err(PlanError::CallBetweenUnits { from, to }),
             EdgeKind::Call => Ok(()),
             EdgeKind::Lane { .. } if giver.unit == taker.unit => Err(PlanError::LaneInsideUnit { from, to }),
@@ -396,6 +479,6 @@ impl Plan {
     }
 }
 
-fn named(node: &Node) -> NodeName {
+pub(crate) fn named(node: &Node) -> NodeName {
     NodeName { id: node.id, name: node.name.clone().into_owned() }
 }

@@ -135,6 +135,12 @@ impl Decoder {
                 let decoder = self.zstd.get_or_insert_with(|| scanner.decoder());
                 scan(scanner, decoder, part, bytes, data)?;
             }
+            Kind::ZstdPiece => {
+                let decoder = self.zstd.get_or_insert_with(|| zstd::Decoder::new(&self.decoding));
+                let piece = zstd::piece(bytes, part.number, offset);
+                let piece = piece.ok_or(DecodeError::Size { offset, expected: part.len(), found: 0 })?;
+                decoder.decode_into(&piece?, data)?;
+            }
         }
         let (expected, found) = (part.len(), data.len() as u64);
         if found > expected {

@@ -48,10 +48,10 @@ const PIECE: u64 = 4096;
 /// | 8 | 8 | the first bit behind it |
 /// | 16 | 8 | where its contents begin, in bytes; they end where those of the next part begin, or all contents |
 /// | 24 | 8 | the line feeds in the contents before it |
-/// | 32 | 8 | which of its kind it is, counted from 1: of what is inside of a member of gzip the member, of a block its number in its stream |
+/// | 32 | 8 | which of its kind it is, counted from 1: of what is inside of a member of gzip the member, of a block its number in its stream, of a piece of a frame of zstd the frame |
 /// | 40 | 8 | the stream that a block of xz or bzip2 is in, counted from 1; 0 of anything else |
 /// | 48 | 4 | the CRC-32 of its contents |
-/// | 52 | 1 | its kind: 0 whole members of gzip, 1 deflate blocks, 2 a block of bzip2, 3 a member of lzip, 4 a block of xz, 5 a frame of zstd |
+/// | 52 | 1 | its kind: 0 whole members of gzip, 1 deflate blocks, 2 a block of bzip2, 3 a member of lzip, 4 a block of xz, 5 a frame of zstd, 6 a piece of one |
 /// | 53 | 1 | of a block of xz, the number of the check (0, 1, 4 or 10); 0 of anything else |
 /// | 54 | 2 | the size of its window, *n* |
 /// | 56 | *n* | of deflate blocks, the contents before them to which they refer, at most 32 KiB, as a deflate stream; nothing at the start of a member |
@@ -279,6 +279,7 @@ fn numbers_of(kind: Kind) -> (u8, u8, u64) {
         Kind::LzipMember => (3, 0, 0),
         Kind::XzBlock { check, stream } => (4, check.id(), stream),
         Kind::ZstdFrame => (5, 0, 0),
+        Kind::ZstdPiece => (6, 0, 0),
     }
 }
 
@@ -290,6 +291,7 @@ fn kind_of(number: u8, check: u8, stream: u64) -> Option<Kind> {
         3 => Kind::LzipMember,
         4 => Kind::XzBlock { check: Check::of_id(check)?, stream },
         5 => Kind::ZstdFrame,
+        6 => Kind::ZstdPiece,
         _ => return None,
     };
     (numbers_of(kind) == (number, check, stream)).then_some(kind)

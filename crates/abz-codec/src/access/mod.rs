@@ -91,6 +91,8 @@ pub enum Kind {
     },
     /// A frame of zstd.
     ZstdFrame,
+    /// A [piece](zstd) of a frame of zstd, with its mark. Its number is that of the frame.
+    ZstdPiece,
 }
 
 impl Part {

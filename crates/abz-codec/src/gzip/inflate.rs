@@ -11,33 +11,33 @@ use super::error::Fault;
 /// The largest window that deflate has, as a power of two (RFC 1951, section 3.2.5: 32 KiB).
 const WINDOW_BITS: u8 = 15;
 
-pub(super) struct Inflater {
+pub(crate) struct Inflater {
     inflate: Inflate,
 }
 
 /// What one step did.
-pub(super) struct Step {
+pub(crate) struct Step {
     /// Bytes of the input that were used.
-    pub(super) consumed: usize,
+    pub(crate) consumed: usize,
     /// Bytes of the output that were written.
-    pub(super) produced: usize,
+    pub(crate) produced: usize,
     /// The stream has ended, right after the bytes that were consumed.
-    pub(super) ended: bool,
+    pub(crate) ended: bool,
 }
 
 impl Inflater {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Inflater { inflate: Inflate::new(false, WINDOW_BITS) }
     }
 
     /// Begins with another stream.
-    pub(super) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.inflate.reset(false);
     }
 
     /// Decodes as much of `input` as fits into `output`. It stops early only for want of more of either, or at
     /// the end of the stream. After an error, [`Inflater::consumed`] says how far it came.
-    pub(super) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Fault> {
+    pub(crate) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Fault> {
         let (in_before, out_before) = (self.inflate.total_in(), self.inflate.total_out());
         let status = self.inflate.decompress(input, output, InflateFlush::NoFlush);
         let consumed = (self.inflate.total_in() - in_before) as usize;
@@ -55,7 +55,7 @@ impl Inflater {
     }
 
     /// How many bytes of this stream have been used.
-    pub(super) fn consumed(&self) -> u64 {
+    pub(crate) fn consumed(&self) -> u64 {
         self.inflate.total_in()
     }
 }

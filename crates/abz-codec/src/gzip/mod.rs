@@ -31,7 +31,8 @@
 //! places are those in the file, and finds a block by bisection.
 //!
 //! A reader that knows marks decodes each block by itself, holds it against what its mark says, and the marks together
-//! against the trailer. Where the mark of the first block is none, the member is decoded as any other.
+//! against the trailer. Where the mark of the first block is none, the member is decoded as any other; and so it is from where
+//! any other is none, for example because another program has appended data to it.
 //!
 //! # Members that say where they end
 //!
@@ -106,6 +107,7 @@ pub use error::{DecodeError, Fault, HeaderError, IndexError, Part};
 pub use extent::Extent;
 pub use header::{HEADER_LIMIT, Header, Subfields};
 pub use index::{Entry, Index, PART_MEMBERS};
+pub(crate) use inflate::Inflater;
 pub use member::Member;
 pub(crate) use piece::inflate_blocks;
 pub use points::{Found, find_parts};

@@ -1,6 +1,7 @@
 //! The bytes of a file, as they come, into whole members where it says how long they are, into decoded data where it
 //! does not.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::mem;
@@ -48,6 +49,8 @@ pub struct Stretch {
     pub(super) start: u64,
     /// Behind the last data of the member, the offset of its trailer and what it says.
     pub(super) trailer: Option<(u64, [u8; TRAILER_LEN])>,
+    /// With that, the CRC-32 and the size of what was given out in blocks before, if any was.
+    pub(super) before: Option<(u32, u64)>,
 }
 
 /// Finds the members in a gzip file that is pushed to it, piece by piece, from its start. It decodes nothing where a
@@ -89,6 +92,8 @@ pub struct Scanner {
     inflater: Option<Inflater>,
     /// What is known of the member with marks in which this is.
     marked: Marked,
+    /// The CRC-32 and the size of what was given out in blocks, in a member that goes on as a stream.
+    before: Option<(u32, u64)>,
     /// Decoded data of the streamed member that was not yet given out, and how much there is of it.
     chunk: Vec<u8>,
     filled: usize,
@@ -121,7 +126,37 @@ struct Marked {
     number: u32,
     /// The file is read from a mark on: what comes before it is not known.
     is_part: bool,
+    /// The deflate data of the last blocks, each with the size of its contents, as far as others may refer to these.
+    recent: VecDeque<(Vec<u8>, usize)>,
 }
+
+impl Marked {
+    /// Another block was found, of this deflate data.
+    fn add(&mut self, mark: &Mark, deflated: &[u8]) {
+        self.blocks += 1;
+        self.len += u64::from(mark.len);
+        self.sum.combine(&Hasher::new_with_initial_len(mark.crc32, mark.len.into()));
+        if self.is_part {
+            return;
+        }
+        self.recent.push_back((Vec::new(), mark.len as usize));
+        let mut reach: usize = self.recent.iter().map(|(_, len)| len).sum();
+        while let Some((_, first)) = self.recent.front()
+            && reach - first >= REACH
+        {
+            reach -= first;
+            let (mut home, _) = self.recent.pop_front().expect("it was just looked at");
+            let last = self.recent.back_mut().expect("the last one reaches no less");
+            home.clear();
+            last.0 = home;
+        }
+        let (last, _) = self.recent.back_mut().expect("it was just put there");
+        last.extend_from_slice(deflated);
+    }
+}
+
+/// How far back deflate data refers, in bytes (RFC 1951, section 2).
+const REACH: usize = 32 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -169,6 +204,7 @@ impl Scanner {
             again: (Vec::new(), 0),
             inflater: None,
             marked: Marked::default(),
+            before: None,
             chunk: Vec::new(),
             filled: 0,
             mistaken: None,
@@ -240,6 +276,15 @@ impl Scanner {
                 && let Some(found) = self.next(&mut &[][..], data)?
             {
                 return Ok(Some(found));
+            }
+            // What may begin as a mark does, and is none.
+            if self.state == State::Mark
+                && !self.held.is_empty()
+                && self.marked.blocks > 0
+                && !self.marked.is_part
+            {
+                self.stream_on(&mut &[][..])?;
+                continue;
             }
             let State::Member { len, header_len, .. } = self.state else { break };
             if self.held.len() >= len {
@@ -540,8 +585,48 @@ impl Scanner {
                 self.stream();
                 Ok(Step::On)
             }
+            None if !self.marked.is_part => self.stream_on(input).map(|()| Step::On),
+            // The block of another member.
             _ => Err(self.fault(Fault::Mark)),
         }
+    }
+
+    /// What is held is no mark: another program has gone on with the member, as zlib's `gzappend` does. From here on it is a
+    /// stream, whose data may refer to the contents of the last blocks.
+    fn stream_on(&mut self, input: &mut &[u8]) -> Result<(), DecodeError> {
+        let marked = mem::take(&mut self.marked);
+        let inflater = self.inflater.get_or_insert_with(Inflater::new);
+        inflater.reset();
+        self.chunk.resize(CHUNK, 0);
+        let mut is_right = true;
+        for (deflated, _) in &marked.recent {
+            let mut rest = &deflated[..];
+            loop {
+                match inflater.step(rest, &mut self.chunk) {
+                    Ok(step) if !step.ended => {
+                        rest = &rest[step.consumed..];
+                        if rest.is_empty() && step.produced < CHUNK {
+                            break;
+                        }
+                    }
+                    // One of the blocks is damaged, and is told of by who decodes it.
+                    _ => {
+                        is_right = false;
+                        break;
+                    }
+                }
+            }
+        }
+        if !is_right {
+            return Err(self.fault(Fault::Mark));
+        }
+        self.before = Some((marked.sum.finalize(), marked.len));
+        let mut again = mem::take(&mut self.held);
+        again.extend_from_slice(input);
+        *input = &[];
+        self.again = (again, 0);
+        self.state = State::Data;
+        Ok(())
     }
 
     /// True if a mark is right about what came before it.
@@ -568,9 +653,7 @@ impl Scanner {
         if !self.hold(input, len) {
             return Ok(Step::Starved);
         }
-        self.marked.blocks += 1;
-        self.marked.len += u64::from(mark.len);
-        self.marked.sum.combine(&Hasher::new_with_initial_len(mark.crc32, mark.len.into()));
+        self.marked.add(&mark, &self.held[MARK_LEN..len]);
         spare.clear();
         let mut bytes = mem::replace(&mut self.held, mem::take(spare));
         bytes.extend_from_slice(&TAIL);
@@ -642,7 +725,8 @@ impl Scanner {
     fn give_out(&mut self, data: &mut Vec<u8>, trailer: Option<(u64, [u8; TRAILER_LEN])>) -> Step {
         self.chunk.truncate(mem::take(&mut self.filled));
         mem::swap(data, &mut self.chunk);
-        Step::Found(Scanned::Data(Stretch { number: self.number, start: self.start, trailer }))
+        let before = trailer.and_then(|_| self.before.take());
+        Step::Found(Scanned::Data(Stretch { number: self.number, start: self.start, trailer, before }))
     }
 
     /// Takes from the input until `wanted` bytes are held; true if they are.

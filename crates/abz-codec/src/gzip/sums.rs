@@ -1,5 +1,6 @@
 //! What a trailer says of the contents, summed up as they are decoded.
 
+use crc32fast::Hasher;
 use libdeflater::Crc;
 
 use super::error::{DecodeError, Fault};
@@ -38,12 +39,19 @@ impl Sums {
 
     /// Holds the contents against their trailer: the fault, and where in the trailer it lies.
     pub(super) fn check(&self, trailer: [u8; TRAILER_LEN]) -> Result<(), (u64, Fault)> {
+        self.check_behind((0, 0), trailer)
+    }
+
+    /// As [`check`](Self::check), of contents behind others, whose CRC-32 and size these are.
+    fn check_behind(&self, (crc32, len): (u32, u64), trailer: [u8; TRAILER_LEN]) -> Result<(), (u64, Fault)> {
+        let mut sum = Hasher::new_with_initial_len(crc32, len);
+        sum.combine(&Hasher::new_with_initial_len(self.crc.sum(), self.len));
         // The size first: where it is wrong the checksum is too, and says less.
-        let (expected, found) = (u32_at(&trailer, 4), self.len as u32);
+        let (expected, found) = (u32_at(&trailer, 4), len.wrapping_add(self.len) as u32);
         if expected != found {
             return Err((4, Fault::Length { expected, found }));
         }
-        let (expected, found) = (u32_at(&trailer, 0), self.crc.sum());
+        let (expected, found) = (u32_at(&trailer, 0), sum.finalize());
         if expected != found {
             return Err((0, Fault::Checksum { expected, found }));
         }
@@ -73,7 +81,7 @@ impl Verifier {
         self.sums.add(data);
         let Some((trailer_at, trailer)) = stretch.trailer else { return Ok(()) };
         let sums = std::mem::replace(&mut self.sums, Sums::new());
-        sums.check(trailer).map_err(|(at, fault)| DecodeError {
+        sums.check_behind(stretch.before.unwrap_or((0, 0)), trailer).map_err(|(at, fault)| DecodeError {
             member: stretch.number,
             start: stretch.start,
             offset: trailer_at + at,

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::MAGIC;
 use super::error::{DecodeError, Fault};
+use crate::parts::Serial;
 
 /// A call gives out what it has when it has so many bytes: small enough to stay in a core's cache.
 const CHUNK: usize = 256 * 1024;
@@ -128,6 +129,18 @@ impl Group {
     /// Drops the codes that were not taken.
     fn skip(&mut self) {
         self.left = 0;
+    }
+}
+
+impl Serial for Decoder {
+    type Error = DecodeError;
+
+    fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<bool, DecodeError> {
+        Decoder::next(self, input, data)
+    }
+
+    fn finish(&mut self, data: &mut Vec<u8>) -> Result<bool, DecodeError> {
+        Decoder::finish(self, data)
     }
 }
 

@@ -2,15 +2,17 @@
 
 use std::fmt;
 
+use crc32fast::hash as crc32;
 use zstd_safe::DCtx;
 
 use super::error::{DecodeError, Fault};
-use super::scan::{Frame, Scanner};
+use super::frame::Frame;
+use super::scan::{OTHER_SIZE, Scanner};
 use super::stream::decoder;
 use super::{Decoding, Dictionary, MAX_WINDOW_LOG};
 use crate::parts::make_exact_room;
 
-/// Decodes whole [`Frame`]s. It keeps libzstd's tables, so a worker has one and uses it again and again.
+/// Decodes whole [`Frame`]s, and pieces of frames. It keeps libzstd's tables, so a worker has one and uses it again and again.
 pub struct Decoder {
     context: DCtx<'static>,
     dictionary: Option<Dictionary>,
@@ -30,18 +32,20 @@ impl Decoder {
     ///
     /// If the frame is damaged, or there is no memory for its contents; `data` is then empty.
     pub fn decode_into(&mut self, frame: &Frame, data: &mut Vec<u8>) -> Result<(), DecodeError> {
-        make_exact_room(data, frame.most).map_err(|needed| DecodeError {
-            frame: frame.number,
-            start: frame.start,
-            offset: frame.start,
-            fault: Fault::NoMemory { needed },
-        })?;
-        if self.context.decompress(data, &frame.bytes).is_ok() {
-            return Ok(());
+        let error = |offset, fault| DecodeError { frame: frame.number, start: frame.start, offset, fault };
+        make_exact_room(data, frame.most).map_err(|needed| error(frame.at, Fault::NoMemory { needed }))?;
+        let decoded = self.context.decompress(data, frame.bytes());
+        let result = match (decoded, frame.piece) {
+            (Ok(_), Some(expected)) if crc32(data) != expected => {
+                Err(error(frame.at, Fault::Piece { expected }))
+            }
+            (Ok(_), _) => Ok(()),
+            (Err(_), _) => Err(self.look_closely(frame, data)),
+        };
+        if result.is_err() {
+            data.clear();
         }
-        let error = self.look_closely(frame, data);
-        data.clear();
-        Err(error)
+        result
     }
 
     /// Decodes a frame once more, block by block, to find what is wrong with it and where.
@@ -53,16 +57,20 @@ impl Decoder {
             memory_limit: None,
             max_whole: 0,
         };
-        let mut scanner = Scanner::at(&decoding, frame.number - 1, frame.start);
-        let mut input = &frame.bytes[..];
+        let mut scanner = Scanner::at(&decoding, frame.number - 1, frame.at);
+        let mut input = frame.bytes();
         loop {
             match scanner.find(&mut input, data) {
-                Err(error) => return error,
+                // A piece is not a frame by itself.
+                Err(error) => return DecodeError { start: frame.start, ..error },
                 Ok(Some(_)) => {}
                 Ok(None) => {
-                    let fault = Fault::Data { detail: "its size is another one" };
-                    let Frame { number, start, .. } = *frame;
-                    return DecodeError { frame: number, start, offset: start, fault };
+                    let fault = match frame.piece {
+                        Some(expected) => Fault::Piece { expected },
+                        None => Fault::Data { detail: OTHER_SIZE },
+                    };
+                    let Frame { number, start, at: offset, .. } = *frame;
+                    return DecodeError { frame: number, start, offset, fault };
                 }
             }
         }

@@ -1,72 +1,63 @@
-//! Blocks into frames.
+//! Blocks into frames, or into pieces of one.
 
 use std::fmt;
 
+use crc32fast::hash as crc32;
 use zstd_safe::{CCtx, CParameter};
 
-use super::{Dictionary, LEVELS, MAX_WINDOW_LOG, frame_size};
+use super::{Dictionary, FrameHeader, LEVELS, MAX_BLOCK, MAX_WINDOW_LOG, frame_size, joint};
+use crate::Block;
+
+/// The frames of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// One frame, in which there is a piece with a [mark](super) for each block if there are several.
+    #[default]
+    OneFrame,
+    /// As many frames as blocks, with a table at the end if there are several.
+    Frames,
+}
 
 /// How frames are made, beside the level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoding {
+    /// Whether there are several.
+    pub layout: Layout,
     /// Whether frames end with a checksum.
     pub checksum: bool,
     /// Looks for repetitions far apart, in a window of two to so many bytes: 10 to [`MAX_WINDOW_LOG`]. A decoder needs as
     /// much memory.
     pub long: Option<u32>,
-    /// What the frames may refer to. Whoever decodes them needs it too.
+    /// What the frames may refer to. Whoever decodes them needs it too. In a frame of several pieces the first one refers to it.
     pub dictionary: Option<Dictionary>,
 }
 
 impl Default for Encoding {
-    /// With checksums, and nothing else.
+    /// One frame with a checksum, and nothing else.
     fn default() -> Self {
-        Encoding { checksum: true, long: None, dictionary: None }
+        Encoding { layout: Layout::default(), checksum: true, long: None, dictionary: None }
     }
 }
 
 impl Encoding {
-    /// The contents of a frame in bytes: what suits the level ([`frame_size`]), but not less than a long window.
+    /// The contents of a block in bytes: what suits the level ([`frame_size`]), but not less than a long window.
     pub fn frame_size(&self, level: i32) -> usize {
         frame_size(level).max(self.long.map_or(0, |log| 1 << log))
     }
-}
 
-/// Makes frames, each from one block. It keeps libzstd's tables, so a worker has one and uses it again and again.
-///
-/// The same contents give the same bytes whatever the encoder was used for before.
-///
-/// ```
-/// use abz_codec::zstd::{Decoder, Encoder, Encoding, FrameWriter, frame_size};
-/// use abz_codec::Blocks;
-///
-/// let text = b"a branch of a river\n".repeat(20_000);
-/// let mut encoder = Encoder::new(3, &Encoding::default());
-/// let (mut file, mut frame) = (FrameWriter::new(Vec::new()), Vec::new());
-/// for block in Blocks::new(&text[..], frame_size(3)) {
-///     let block = block?;
-///     encoder.encode_into(&block.data, &mut frame);
-///     file.write(&frame, block.data.len())?;
-/// }
-/// let file = file.finish()?;
-/// assert!(file.starts_with(b"\x28\xb5\x2f\xfd") && file.len() < text.len() / 50);
-/// # Ok::<(), std::io::Error>(())
-/// ```
-pub struct Encoder {
-    context: CCtx<'static>,
-}
+    /// The header of a frame of pieces, which have at most `block_size` bytes of contents; the frame has `contents`, if that is
+    /// known.
+    pub fn header(&self, level: i32, block_size: usize, contents: Option<u64>) -> FrameHeader {
+        let window = 1 << self.long.unwrap_or(window_log(level));
+        let window = window.min(block_size.next_power_of_two() as u64).max(MAX_BLOCK as u64);
+        let dictionary = self.dictionary.as_ref().map_or(0, Dictionary::id);
+        FrameHeader { window, contents, dictionary, checksum: self.checksum }
+    }
 
-impl Encoder {
-    /// An encoder for frames of a level, one of [`LEVELS`].
-    ///
-    /// # Panics
-    ///
-    /// If a setting is out of its range.
-    pub fn new(level: i32, encoding: &Encoding) -> Self {
-        let Encoding { checksum, long, dictionary, .. } = encoding;
-        assert!(LEVELS.contains(&level), "the levels of zstd are {LEVELS:?}");
-        let mut parameters = vec![CParameter::CompressionLevel(level), CParameter::ChecksumFlag(*checksum)];
-        if let Some(log) = *long {
+    /// What makes frames or pieces.
+    fn context(&self, level: i32, dictionary: Option<&Dictionary>) -> CCtx<'static> {
+        let mut parameters = vec![CParameter::CompressionLevel(level)];
+        if let Some(log) = self.long {
             assert!((10..=MAX_WINDOW_LOG).contains(&log), "windows have 2^10 to 2^{MAX_WINDOW_LOG} bytes");
             parameters.extend([CParameter::EnableLongDistanceMatching(true), CParameter::WindowLog(log)]);
         }
@@ -77,19 +68,142 @@ impl Encoder {
         if let Some(dictionary) = dictionary {
             dictionary.teach(&mut context).expect("a dictionary was tried when it was made");
         }
-        Encoder { context }
+        context
+    }
+}
+
+/// The window of a level for contents that are larger, as the logarithm to base 2.
+fn window_log(level: i32) -> u32 {
+    match level {
+        ..=1 => 19,
+        2 => 20,
+        3..=8 => 21,
+        9..=16 => 22,
+        17..=19 => 23,
+        20 => 25,
+        21 => 26,
+        _ => 27,
+    }
+}
+
+/// A block, ready to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Encoded {
+    /// A frame, or the blocks of a piece.
+    pub bytes: Vec<u8>,
+    /// The size of the contents in bytes.
+    pub contents: usize,
+    /// Of a piece, the CRC-32 of its contents.
+    pub(super) piece: Option<u32>,
+}
+
+/// Makes frames, or pieces of one, each from one block. It keeps libzstd's tables, so a worker has one and uses it again and
+/// again.
+///
+/// The same contents give the same bytes whatever the encoder was used for before.
+///
+/// ```
+/// use abz_codec::zstd::{Checksum, Encoder, Encoding, FrameWriter, frame_size};
+/// use abz_codec::Blocks;
+///
+/// let text = b"a branch of a river\n".repeat(300_000);
+/// let (encoding, size) = (Encoding::default(), frame_size(3));
+/// let (mut encoder, mut checksum) = (Encoder::new(3, &encoding), Checksum::new());
+/// let header = encoding.header(3, size, Some(text.len() as u64));
+/// let mut file = FrameWriter::new(Vec::new(), header, size);
+/// for block in Blocks::new(&text[..], size) {
+///     let block = block?;
+///     let sum = checksum.add(&block.data);
+///     file.write(&encoder.encode_into(&block, Vec::new()), sum)?;
+/// }
+/// let file = file.finish()?;
+/// assert!(file.starts_with(b"\x28\xb5\x2f\xfd") && file.len() < text.len() / 50);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct Encoder {
+    context: CCtx<'static>,
+    /// Makes the pieces that have no dictionary, where there is one.
+    without: Option<CCtx<'static>>,
+    level: i32,
+    encoding: Encoding,
+    /// A piece as a frame.
+    frame: Vec<u8>,
+}
+
+impl Encoder {
+    /// An encoder for frames of a level, one of [`LEVELS`].
+    ///
+    /// # Panics
+    ///
+    /// If a setting is out of its range.
+    pub fn new(level: i32, encoding: &Encoding) -> Self {
+        assert!(LEVELS.contains(&level), "the levels of zstd are {LEVELS:?}");
+        let context = encoding.context(level, encoding.dictionary.as_ref());
+        Encoder { context, without: None, level, encoding: encoding.clone(), frame: Vec::new() }
     }
 
-    /// Makes a frame of `contents` in `bytes`, whose contents are dropped and whose allocation is used again.
-    pub fn encode_into(&mut self, contents: &[u8], bytes: &mut Vec<u8>) {
+    /// Makes a frame of a block, or a piece of one, in `bytes`, whose contents are dropped and whose allocation is used. A
+    /// [`FrameWriter`](super::FrameWriter) makes a file of them.
+    pub fn encode_into(&mut self, block: &Block, mut bytes: Vec<u8>) -> Encoded {
         bytes.clear();
-        bytes.reserve(zstd_safe::compress_bound(contents.len()));
-        self.context.compress2(bytes, contents).expect("there is room for any frame, and memory");
+        let contents = block.data.len();
+        if block.whole || self.encoding.layout == Layout::Frames {
+            compress(&mut self.context, &block.data, self.encoding.checksum, &mut bytes);
+            return Encoded { bytes, contents, piece: None };
+        }
+        // What is before a piece would push a dictionary out of reach.
+        let context = match &self.encoding.dictionary {
+            Some(_) if block.number > 0 => {
+                self.without.get_or_insert_with(|| self.encoding.context(self.level, None))
+            }
+            _ => &mut self.context,
+        };
+        compress(context, &block.data, false, &mut self.frame);
+        let (header, len) = FrameHeader::parse(&self.frame).ok().flatten().expect("libzstd makes frames");
+        debug_assert!(!header.checksum);
+        let blocks = &self.frame[len..];
+        let joined = match block.number {
+            0 => joint::open_end(blocks, &mut bytes),
+            _ => joint::detach(blocks, &mut bytes),
+        };
+        if joined.is_none() {
+            bytes.clear();
+            joint::store(&block.data, &mut bytes);
+        }
+        Encoded { bytes, contents, piece: Some(crc32(&block.data)) }
     }
+}
+
+/// Makes a frame.
+fn compress(context: &mut CCtx<'_>, contents: &[u8], checksum: bool, frame: &mut Vec<u8>) {
+    frame.clear();
+    frame.reserve(zstd_safe::compress_bound(contents.len()));
+    context.set_parameter(CParameter::ChecksumFlag(checksum)).expect("no frame is begun");
+    context.compress2(frame, contents).expect("there is room for any frame, and memory");
 }
 
 impl fmt::Debug for Encoder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Encoder").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_those_of_libzstd() {
+        for level in [-100, -1].into_iter().chain(1..=19) {
+            let mut context = CCtx::create();
+            context.set_parameter(CParameter::CompressionLevel(level)).unwrap();
+            context.set_pledged_src_size(Some(1 << 30)).unwrap();
+            let mut bytes = vec![0; 1 << 18];
+            let mut out = zstd_safe::OutBuffer::around(&mut bytes[..]);
+            context.compress_stream(&mut out, &mut zstd_safe::InBuffer::around(b"x")).unwrap();
+            context.flush_stream(&mut out).unwrap();
+            let (header, _) = FrameHeader::parse(out.as_slice()).unwrap().unwrap();
+            assert_eq!(header.window, 1 << window_log(level), "level {level}");
+        }
     }
 }

@@ -66,6 +66,12 @@ pub enum Fault {
         /// What the frame says.
         expected: u32,
     },
+    /// The contents of a piece of the frame have another checksum than its [mark](super) says.
+    #[error("expected contents with the CRC-32 {expected:08x}, found others")]
+    Piece {
+        /// What the mark says.
+        expected: u32,
+    },
     /// The frame needs a dictionary, and not this one.
     #[error("expected the dictionary with the number {needed}, found {}", Given(*given))]
     Dictionary {

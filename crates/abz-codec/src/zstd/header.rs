@@ -60,6 +60,32 @@ impl FrameHeader {
         Ok(Some((FrameHeader { window, contents, dictionary, checksum: descriptor & 0x04 != 0 }, len)))
     }
 
+    /// Writes a header, with the magic number. The window becomes the next larger one that can be said. The contents are said
+    /// in 4 or 8 bytes, if they are.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        out.extend(MAGIC);
+        let dictionary = &self.dictionary.to_le_bytes()[..match self.dictionary {
+            0 => 0,
+            1..0x100 => 1,
+            0x100..0x1_0000 => 2,
+            _ => 4,
+        }];
+        let contents = self.contents.map(u64::to_le_bytes);
+        let contents = contents.as_ref().map_or(&[][..], |bytes| match bytes[4..] {
+            [0, 0, 0, 0] => &bytes[..4],
+            _ => bytes,
+        });
+        let contents_flag = [0, 2, 3][contents.len() / 4];
+        let dictionary_flag = [0, 1, 2, 0, 3][dictionary.len()];
+        out.push(contents_flag << 6 | u8::from(self.checksum) << 2 | dictionary_flag);
+        let log = self.window.max(1 << 10).ilog2();
+        let eighths = (self.window.max(1 << 10) - (1 << log)).div_ceil(1 << (log - 3)) as u8;
+        // Eight eighths are the next power.
+        out.push((((log - 10) as u8) << 3) + eighths);
+        out.extend(dictionary);
+        out.extend(contents);
+    }
+
     /// The most contents of a block of the frame.
     pub(super) fn max_block(&self) -> usize {
         self.window.min(MAX_BLOCK as u64) as usize
@@ -130,6 +156,23 @@ mod tests {
         let (header, len) = FrameHeader::parse(&[0, 0, 0, 0, 0x60, 1, 0]).unwrap().unwrap();
         assert_eq!((header.contents, header.window, len), (Some(257), 257, 7));
         assert!(FrameHeader::parse(&[0, 0, 0, 0, 8]).is_err());
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for window in [1, 1024, 1025, 128 << 10, (8 << 20) + 1, (16 << 20) - 1, 1 << 31] {
+            for contents in [None, Some(0), Some(u32::MAX.into()), Some(1 << 32)] {
+                for (dictionary, checksum) in [(0, true), (255, false), (256, true), (70_000, false)] {
+                    let header = FrameHeader { window, contents, dictionary, checksum };
+                    let mut bytes = Vec::new();
+                    header.write(&mut bytes);
+                    let (found, len) = FrameHeader::parse(&bytes).unwrap().unwrap();
+                    assert_eq!((len, FrameHeader { window, ..found }), (bytes.len(), header));
+                    let least = window.max(1024);
+                    assert!((least..=least + least / 8).contains(&found.window), "{window}");
+                }
+            }
+        }
     }
 
     #[test]

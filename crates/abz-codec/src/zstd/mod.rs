@@ -16,18 +16,45 @@
 //! | 4 | the size of what follows |
 //! | ... | anything |
 //!
-//! Because each block says how long it is, the frames of any file are found without decoding it. An [`Encoder`] makes
-//! frames of a fixed size ([`frame_size`]), each with the size of its contents and a checksum, and a [`FrameWriter`] puts
-//! behind them the table of Zstandard's seekable format, a skippable frame that other programs skip. A [`Scanner`] gives
-//! out whole frames for [`Decoder`]s to decode in parallel where they are of a bounded size, and decodes others itself,
-//! chunk by chunk: what `zstd` makes is one frame, and nobody can decode that in parallel.
+//! Because each block says how long it is, the frames of any file are found without decoding it.
+//!
+//! # One frame
+//!
+//! Some programs read the first frame of a file only, so an [`Encoder`] makes pieces of one frame ([`Layout::OneFrame`]). A piece
+//! is a series of blocks that refer to nothing before them: not to contents, nor to codes, nor to the last offsets. Before
+//! each piece, and behind the last, a [`FrameWriter`] puts a *mark*: 25 blocks of one byte that is repeated no times, in which
+//! a decoder finds nothing. The bytes are the mark:
+//!
+//! | bytes | before a piece | behind the last piece |
+//! |--:|---|---|
+//! | 1 | 1 | 2 |
+//! | 8 | the size of its contents, below 2^32 | the size of all contents |
+//! | 4 | the size of its blocks | what follows as the frame's checksum, or 0 |
+//! | 4 | the CRC-32 of its contents | that of all contents |
+//! | 4 | the most contents that a piece of the frame has | the window that the header says, in KiB |
+//! | 4 | the CRC-32 of the 21 bytes before | the same |
+//!
+//! Behind the last mark there is an empty block, which is the frame's last. A [`Scanner`] gives out pieces for [`Decoder`]s to
+//! decode in parallel. Each is held against its mark before its contents are given out, and all of them against the last mark.
+//! A frame that does not begin with a mark, or whose pieces are too large, is decoded as any other.
+//!
+//! # Several frames
+//!
+//! With [`Layout::Frames`] an [`Encoder`] makes a frame of each block, with the size of its contents and a checksum, and a
+//! [`FrameWriter`] puts behind them the table of Zstandard's seekable format, a skippable frame that other programs skip. A
+//! [`Scanner`] gives out whole frames where they are of a bounded size, and decodes others itself, chunk by chunk: what
+//! `zstd` makes is one frame without marks, and nobody can decode that in parallel.
 
+mod checksum;
 mod decode;
 mod decoding;
 mod dictionary;
 mod encode;
 mod error;
+mod frame;
 mod header;
+mod joint;
+mod mark;
 mod parts;
 mod scan;
 mod seek;
@@ -35,13 +62,16 @@ mod stream;
 mod survey;
 mod write;
 
+pub use checksum::Checksum;
 pub use decode::Decoder;
 pub use decoding::Decoding;
 pub use dictionary::{Dictionary, DictionaryError};
-pub use encode::{Encoder, Encoding};
+pub use encode::{Encoded, Encoder, Encoding, Layout};
 pub use error::{DecodeError, Fault, Part};
+pub use frame::Frame;
+pub(crate) use frame::piece;
 pub use header::FrameHeader;
-pub use scan::{Frame, Scanner};
+pub use scan::Scanner;
 pub use seek::{SeekError, SeekTable, SeekTableEntry};
 pub(crate) use survey::parts;
 pub use survey::{Survey, frames};
@@ -84,7 +114,7 @@ pub const DEFAULT_WINDOW_LIMIT: u64 = 128 << 20;
 /// The largest window that can be asked for, as the logarithm to base 2.
 pub const MAX_WINDOW_LOG: u32 = 31;
 
-/// The contents of a frame of a level in bytes, but for the last one of a file. A frame begins without knowing what was
+/// The contents of a block of a level in bytes, but for the last one of a file. It is compressed without knowing what was
 /// before it, which costs size, so it is some times as large as the level's window. On text and source files come out at
 /// most 1 % larger than those of `zstd -T2` (1.5.4): 0.4 to 0.6 % at level 3, 0.3 to 0.4 % at 6, 0.4 to 0.7 % at 9 and 12,
 /// 0.5 to 0.6 % at 19. Half as large they would lose 1.2 to 1.5 % at level 3, and 1.1 to 3 % at 19.
@@ -111,6 +141,9 @@ const SKIPPABLE_HEADER: usize = 8;
 
 /// The size of a block's header.
 const BLOCK_HEADER: usize = 3;
+
+/// An empty block, the last one of its frame.
+const LAST_BLOCK: [u8; BLOCK_HEADER] = [1, 0, 0];
 
 /// The size of a frame's checksum.
 const CHECKSUM: usize = 4;

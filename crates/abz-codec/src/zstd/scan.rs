@@ -5,9 +5,13 @@ use std::mem;
 
 use super::decoding::Decoding;
 use super::error::{DecodeError, Fault, Part};
+use super::frame::{Frame, Pieces, as_frame, most_compressed};
 use super::header::{BlockHeader, FrameHeader};
+use super::mark::{self, MARK_LEN, Mark};
 use super::stream::Stream;
-use super::{BLOCK_HEADER, CHECKSUM, MAGIC, MAX_WHOLE, SKIPPABLE, SKIPPABLE_HEADER, is_skippable, u32_at};
+use super::{
+    BLOCK_HEADER, CHECKSUM, LAST_BLOCK, MAGIC, MAX_WHOLE, SKIPPABLE, SKIPPABLE_HEADER, is_skippable, u32_at,
+};
 use crate::parts::{CHUNK, Scanned, make_room};
 
 /// A frame of at most so many bytes of contents is always decoded as a whole.
@@ -17,31 +21,9 @@ const SMALL: u64 = 4 << 20;
 /// file do it. What is alone in its file is decoded sooner as it comes, while other workers read and write.
 const MULTIPLE: u64 = 1 << 20;
 
-/// A whole frame, and where it was.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Frame {
-    pub(super) number: u64,
-    pub(super) start: u64,
-    pub(super) bytes: Vec<u8>,
-    /// The most contents that it can have, in bytes.
-    pub(super) most: usize,
-}
-
-impl Frame {
-    /// The offset of its first byte in the file.
-    pub fn start(&self) -> u64 {
-        self.start
-    }
-
-    /// Its bytes.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-}
-
 /// Finds the frames in a Zstandard file that is pushed to it, piece by piece, from its start. It goes from block to block,
 /// so where a frame ends it knows and does not guess. Whole frames are given out if they say that their contents are not
-/// large, or follow one of pzstd's hints; all others it decodes itself, and gives out their contents as they come.
+/// large, or follow one of pzstd's hints, and so are the [pieces](super) of frames; all others it decodes itself, and gives out their contents as they come.
 ///
 /// ```
 /// use abz_codec::parts::{Scan, Scanned};
@@ -80,15 +62,22 @@ pub struct Scanner {
     held: Vec<u8>,
     /// Bytes, from the given place on, that come again before any other input.
     again: (Vec<u8>, usize),
+    /// What is known of the pieces of this frame so far.
+    pieces: Pieces,
     stream: Option<Stream>,
     /// The offset at which the part begins that is decoded.
     part: u64,
+    /// How many bytes of contents the streamed frame gave so far.
+    came: u64,
     /// Decoded data of the streamed frame that was not yet given out, and how much there is of it.
     chunk: Vec<u8>,
     filled: usize,
     /// Comes when that was given out.
     failed: Option<DecodeError>,
 }
+
+/// What is wrong with contents that are not as large as their header says.
+pub(super) const OTHER_SIZE: &str = "its size is another one";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -101,6 +90,16 @@ enum State {
     },
     /// In a frame's header.
     Header,
+    /// Behind it, at the given place of what is held, where a mark may begin.
+    First {
+        at: usize,
+    },
+    /// In a frame of pieces, before a mark.
+    Mark,
+    /// There, behind the mark of a piece.
+    Piece(mark::Piece),
+    /// There, behind the last mark.
+    Last(mark::End),
     /// In a frame that is to be given out whole, before the block that begins at the given place of what is held.
     Whole {
         block: usize,
@@ -158,8 +157,10 @@ impl Scanner {
             header: FrameHeader { window: 0, contents: None, dictionary: 0, checksum: false },
             held: Vec::new(),
             again: (Vec::new(), 0),
+            pieces: Pieces::default(),
             stream: None,
             part: offset,
+            came: 0,
             chunk: Vec::new(),
             filled: 0,
             failed: None,
@@ -172,6 +173,10 @@ impl Scanner {
             State::Skippable => self.skippable(input),
             State::Skip { left } => self.skip(input, left),
             State::Header => self.header(input),
+            State::First { at } => self.first(input, at),
+            State::Mark => self.mark(input),
+            State::Piece(piece) => self.piece(input, data, piece),
+            State::Last(end) => self.last(input, end),
             State::Whole { block, most } => self.whole(input, block, most),
             State::End { len, most } => self.end(input, data, len, most),
             State::Block => self.block(input),
@@ -246,20 +251,109 @@ impl Scanner {
         if header.dictionary != 0 && given != Some(header.dictionary) {
             return Err(self.fault(Fault::Dictionary { needed: header.dictionary, given }));
         }
-        let is_hinted = mem::take(&mut self.is_hinted);
-        let is_whole = match header.contents {
-            Some(len) => {
-                len <= self.decoding.max_whole.min(MAX_WHOLE) as u64 && (len <= SMALL || len % MULTIPLE == 0)
+        self.state = State::First { at: len };
+        Ok(Step::On)
+    }
+
+    /// Decides what is done with a frame whose header is held, and ends at the given place.
+    fn first(&mut self, input: &mut &[u8], at: usize) -> Result<Step, DecodeError> {
+        while self.held.len() < at + MARK_LEN
+            && let Some(wanted) = Mark::wants(&self.held[at..])
+        {
+            if !self.hold(input, at + wanted) {
+                return Ok(Step::Starved);
             }
+        }
+        let is_hinted = mem::take(&mut self.is_hinted);
+        let limit = self.decoding.max_whole.min(MAX_WHOLE);
+        if let Some(Mark::Piece(piece)) = Mark::parse(&self.held[at..])
+            && piece.most as usize <= limit
+        {
+            self.offset += at as u64;
+            self.held.drain(..at);
+            self.pieces = Pieces::of_a_frame_with(&piece);
+            self.state = State::Mark;
+            return Ok(Step::On);
+        }
+        let header = self.header;
+        let is_whole = match header.contents {
+            Some(len) => len <= limit as u64 && (len <= SMALL || len % MULTIPLE == 0),
             None => {
                 is_hinted && header.window <= self.decoding.memory_limit.unwrap_or(self.decoding.max_window)
             }
         };
         match is_whole {
-            true => self.state = State::Whole { block: len, most: 0 },
+            true => self.state = State::Whole { block: at, most: 0 },
             false => self.stream()?,
         }
         Ok(Step::On)
+    }
+
+    /// Reads a mark.
+    fn mark(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
+        if !self.hold(input, MARK_LEN) {
+            return Ok(Step::Starved);
+        }
+        self.state = match Mark::parse(&self.held) {
+            Some(Mark::Piece(piece)) if self.pieces.may_have(&piece, &self.header) => State::Piece(piece),
+            Some(Mark::End(end)) => State::Last(end),
+            _ => {
+                return Err(self.fault(Fault::Header { expected: "the mark of the next piece, or the last" }));
+            }
+        };
+        Ok(Step::On)
+    }
+
+    /// Gives out a piece, as a frame, when it is held.
+    fn piece(
+        &mut self,
+        input: &mut &[u8],
+        data: &mut Vec<u8>,
+        piece: mark::Piece,
+    ) -> Result<Step, DecodeError> {
+        let len = MARK_LEN + piece.compressed as usize;
+        let missing = (len + LAST_BLOCK.len()).saturating_sub(self.held.len());
+        make_room(&mut self.held, missing).map_err(|needed| self.fault(Fault::NoMemory { needed }))?;
+        if !self.hold(input, len) {
+            return Ok(Step::Starved);
+        }
+        data.clear();
+        let bytes = mem::replace(&mut self.held, mem::take(data));
+        let frame = as_frame(bytes, piece, (self.number, self.start), (self.offset, &self.header))?;
+        self.pieces.add(&piece);
+        self.offset += len as u64;
+        self.state = State::Mark;
+        Ok(Step::Found(Scanned::Whole(frame)))
+    }
+
+    /// Holds the end of a frame of pieces against what was found.
+    fn last(&mut self, input: &mut &[u8], end: mark::End) -> Result<Step, DecodeError> {
+        let checksum_at = MARK_LEN + LAST_BLOCK.len();
+        if !self.hold(input, checksum_at + CHECKSUM * usize::from(self.header.checksum)) {
+            return Ok(Step::Starved);
+        }
+        let expected = match () {
+            () if !self.pieces.are(&end) => "the last mark of a frame with the pieces before it",
+            () if self.header.window >> 10 != u64::from(end.window) => {
+                "a frame's last mark with the window that its header says"
+            }
+            () if self.header.contents.is_some_and(|said| said != end.contents) => {
+                "a frame's last mark with the size that its header says"
+            }
+            () if self.held[MARK_LEN..checksum_at] != LAST_BLOCK => {
+                "the last block of a frame behind its last mark"
+            }
+            () if self.header.checksum && u32_at(&self.held, checksum_at) != end.checksum => {
+                let fault = Fault::Checksum { expected: u32_at(&self.held, checksum_at) };
+                return Err(self.fault_at(self.offset + checksum_at as u64, fault));
+            }
+            () => {
+                self.release();
+                self.state = State::Between;
+                return Ok(Step::On);
+            }
+        };
+        Err(self.fault(Fault::Header { expected }))
     }
 
     /// Goes on through a frame that is to be given out whole.
@@ -275,10 +369,9 @@ impl Scanner {
             .map_err(|expected| self.fault_at(self.offset + block as u64, Fault::Header { expected }))?;
         let next = block + BLOCK_HEADER + header.len;
         let most = most + header.most;
-        // However many blocks there are, they do not take more than this.
         let limit = self.header.contents.unwrap_or(self.decoding.max_whole.min(MAX_WHOLE) as u64) as usize;
         let is_too_much = self.header.contents.is_none() && most > limit;
-        if is_too_much || next > limit + limit / 8 + 1024 {
+        if is_too_much || next as u64 > most_compressed(limit as u64) {
             self.stream()?;
             return Ok(Step::On);
         }
@@ -302,7 +395,8 @@ impl Scanner {
         data.clear();
         let bytes = mem::replace(&mut self.held, mem::take(data));
         let most = self.header.contents.map_or(most, |len| len as usize);
-        let frame = Frame { number: self.number, start: self.start, bytes, most };
+        let Scanner { number, start, .. } = *self;
+        let frame = Frame { number, start, at: start, bytes, from: 0, most, piece: None };
         self.offset += len as u64;
         self.state = State::Between;
         Ok(Step::Found(Scanned::Whole(frame)))
@@ -320,6 +414,7 @@ impl Scanner {
         }
         let dictionary = self.decoding.dictionary.as_ref();
         self.stream.get_or_insert_with(|| Stream::new(dictionary)).reset();
+        self.came = 0;
         let (_, len) = FrameHeader::parse(&self.held).ok().flatten().expect("it was parsed before");
         // What lies behind the header comes again; it is all of this frame.
         if self.held.len() > len {
@@ -392,8 +487,12 @@ impl Scanner {
             if part.is_empty() && !stream.has_more {
                 break;
             }
+            let before = self.filled;
             let taken = match stream.step(part, &mut self.chunk, &mut self.filled) {
-                Ok(taken) => taken,
+                Ok(taken) => {
+                    self.came += (self.filled - before) as u64;
+                    taken
+                }
                 Err(failure) => {
                     let checksum = self.held.first_chunk().map_or(0, |&bytes| u32::from_le_bytes(bytes));
                     return Err(self.fault_at(self.part, failure.fault(checksum, self.header.window)));
@@ -420,6 +519,10 @@ impl Scanner {
         self.state = match next {
             Next::Block => State::Block,
             Next::Checksum => State::Checksum,
+            // libzstd does not look at that behind an empty block.
+            Next::Nothing if self.header.contents.is_some_and(|said| said != self.came) => {
+                return Err(self.fault_at(self.part, Fault::Data { detail: OTHER_SIZE }));
+            }
             Next::Nothing if has_ended => {
                 self.state = State::Between;
                 // Before anything of the next frame is.
@@ -522,11 +625,13 @@ impl Scanner {
                 return Err(self.fault(Fault::Magic { found: self.held.clone() }));
             }
             State::Between | State::Header => Part::Header,
+            State::Last(_) if self.held.len() >= MARK_LEN + LAST_BLOCK.len() => Part::Checksum,
             State::Skippable | State::Skip { .. } => Part::Skippable,
             State::End { len, .. } if self.header.checksum && self.held.len() + CHECKSUM >= len => {
                 Part::Checksum
             }
             State::Checksum => Part::Checksum,
+            State::First { .. } | State::Mark | State::Piece(_) | State::Last(_) => Part::Blocks,
             State::Whole { .. } | State::End { .. } | State::Block | State::Part { .. } => Part::Blocks,
         };
         Err(self.fault_at(self.offset + self.held.len() as u64, Fault::Truncated { inside }))

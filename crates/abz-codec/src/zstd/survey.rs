@@ -3,6 +3,7 @@
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::header::BlockHeader;
+use super::mark::{GROUP, MARK_LEN, Mark};
 use super::{
     BLOCK_HEADER, CHECKSUM, FrameHeader, MAGIC, SKIPPABLE_HEADER, SeekError, SeekTable, is_skippable, u32_at,
 };
@@ -15,7 +16,7 @@ pub struct Survey {
     pub frames: u64,
     /// Skippable frames.
     pub skippable: u64,
-    /// The size of the contents in bytes, by the headers; `None` if one does not say it: then the file must be decoded to know.
+    /// The size of the contents in bytes, by the headers or the marks of pieces; `None` if one does not say it: then the file must be decoded to know.
     pub uncompressed: Option<u64>,
     /// Every frame ends with a checksum.
     pub checksums: bool,
@@ -34,7 +35,7 @@ impl Survey {
         let skippable = walk(file, |frame| {
             survey.frames += 1;
             survey.checksums &= frame.header.checksum;
-            sum = sum.zip(frame.header.contents).and_then(|(sum, contents)| sum.checked_add(contents));
+            sum = sum.zip(frame.contents()).and_then(|(sum, contents)| sum.checked_add(contents));
             true
         })?;
         Ok(skippable.map(|skippable| Survey { skippable, uncompressed: sum, ..survey }))
@@ -48,6 +49,17 @@ struct Extent {
     header: FrameHeader,
     /// The most contents that its blocks can have.
     most: u64,
+    /// Its pieces: the offset of each, its size with its mark, and that of its contents. There are none if anything of the
+    /// frame is not in a piece.
+    pieces: Vec<(u64, u64, u64)>,
+}
+
+impl Extent {
+    /// The size of the contents, by the header or the marks.
+    fn contents(&self) -> Option<u64> {
+        let sum = || self.pieces.iter().map(|(_, _, contents)| contents).sum();
+        self.header.contents.or_else(|| (!self.pieces.is_empty()).then(sum))
+    }
 }
 
 /// Tells `each` of every frame of a file, and gives how many skippable ones there are; `None` if `each` had enough, or
@@ -65,30 +77,61 @@ fn walk<F: Read + Seek>(file: &mut F, mut each: impl FnMut(Extent) -> bool) -> i
         if !start.starts_with(&MAGIC) {
             return Ok(None);
         }
-        let begin = at;
         let Ok(Some((header, len))) = FrameHeader::parse(&start) else { return Ok(None) };
-        at += len as u64;
-        let mut most = 0;
-        loop {
-            read_at(file, at, BLOCK_HEADER, &mut start)?;
-            let Some(&block) = start.first_chunk() else { return Ok(None) };
-            let Ok(block) = BlockHeader::parse(block, &header) else { return Ok(None) };
-            at += (BLOCK_HEADER + block.len) as u64;
-            most += block.most as u64;
-            if block.is_last {
-                break;
-            }
-        }
-        at += (CHECKSUM * usize::from(header.checksum)) as u64;
-        if !each(Extent { offset: begin, len: at - begin, header, most }) {
+        let Some(extent) = walk_frame(file, (at, len), header)? else { return Ok(None) };
+        at += extent.len;
+        if !each(extent) {
             return Ok(None);
         }
     }
     Ok((at == end && end > 0).then_some(skippable))
 }
 
-/// The frames of a file as parts that can be decoded each by itself, those with contents, as the table at its end says, or
-/// the frames themselves if there is none; `None` where there is neither.
+/// Goes from block to block of the frame at `offset`, whose header has so many bytes, and from mark to mark.
+fn walk_frame<F: Read + Seek>(
+    file: &mut F,
+    (offset, header_len): (u64, usize),
+    header: FrameHeader,
+) -> io::Result<Option<Extent>> {
+    let mut at = offset + header_len as u64;
+    let (mut most, mut pieces, mut is_in_pieces, mut start) = (0, Vec::new(), true, Vec::new());
+    loop {
+        read_at(file, at, BLOCK_HEADER, &mut start)?;
+        if start == GROUP {
+            read_at(file, at, MARK_LEN, &mut start)?;
+            let mark = Mark::parse(&start);
+            match mark {
+                Some(Mark::Piece(piece)) => {
+                    let len = MARK_LEN as u64 + u64::from(piece.compressed);
+                    pieces.push((at, len, u64::from(piece.contents)));
+                    most += u64::from(piece.contents);
+                    at += len;
+                }
+                Some(Mark::End(_)) => at += MARK_LEN as u64,
+                None => {}
+            }
+            if mark.is_some() {
+                continue;
+            }
+        }
+        let Some(&block) = start.first_chunk() else { return Ok(None) };
+        let Ok(block) = BlockHeader::parse(block, &header) else { return Ok(None) };
+        at += (BLOCK_HEADER + block.len) as u64;
+        most += block.most as u64;
+        is_in_pieces &= block.most == 0;
+        if block.is_last {
+            break;
+        }
+    }
+    at += (CHECKSUM * usize::from(header.checksum)) as u64;
+    if !is_in_pieces {
+        pieces.clear();
+    }
+    Ok(Some(Extent { offset, len: at - offset, header, most, pieces }))
+}
+
+/// The frames of a file and the pieces of frames as parts that can be decoded each by itself, those with contents, as the table
+/// at its end says, or the frames themselves if there is none; `None` where there is neither.
 pub(crate) fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
     let mut layout = Layout::default();
     match SeekTable::read(file) {
@@ -103,11 +146,16 @@ pub(crate) fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>
         Err(SeekError::Io(error)) => Err(error),
         Ok(None) | Err(SeekError::Damaged { .. }) => {
             let mut number = 0;
-            let skippable = walk(file, |Extent { offset, len, header, .. }| {
+            let skippable = walk(file, |extent| {
                 number += 1;
-                let contents = header.contents.unwrap_or(0);
-                layout.push(Kind::ZstdFrame, number, offset, len, contents);
-                header.contents.is_some()
+                for &(offset, len, contents) in &extent.pieces {
+                    layout.push(Kind::ZstdPiece, number, offset, len, contents);
+                }
+                let contents = extent.contents();
+                if extent.pieces.is_empty() {
+                    layout.push(Kind::ZstdFrame, number, extent.offset, extent.len, contents.unwrap_or(0));
+                }
+                contents.is_some()
             })?;
             Ok(if skippable.is_some() { layout.finish() } else { None })
         }

@@ -3,10 +3,12 @@
 mod bzip2;
 mod damage;
 mod interop;
+mod legacy;
 mod lzip;
 mod lzw;
 mod marks;
 mod mutation;
+mod pieces;
 mod round_trip;
 mod support;
 mod xz;

@@ -205,3 +205,84 @@ fn what_is_cut_by_its_contents_changes_around_a_change_and_nowhere_else() {
     let same = before.iter().rev().skip(8).zip(after.iter().rev().skip(8)).take_while(|(a, b)| a == b);
     assert!(same.count() > before.len() * 3 / 4);
 }
+
+/// What zlib's `gzappend` makes of a file with marks: the last block, an empty one, is no longer the last, and behind its ten
+/// bits there is more, which may refer to what is before.
+fn append(file: &[u8], data: &[u8], more: &[u8]) -> Vec<u8> {
+    let window = &data[data.len().saturating_sub(32 << 10)..];
+    let mut deflate = flate2::Compress::new(flate2::Compression::best(), false);
+    let mut out = vec![0; 1 << 20];
+    // The compressor has seen the window, and what it made of that is left out.
+    deflate.compress(window, &mut out, flate2::FlushCompress::Sync).unwrap();
+    let from = deflate.total_out() as usize;
+    deflate.compress(more, &mut out[from..], flate2::FlushCompress::Finish).unwrap();
+    let appended = &out[from..deflate.total_out() as usize];
+
+    let end = file.len() - 8;
+    assert_eq!(file[end - 2..end], [3, 0]);
+    let mut whole = file[..end - 2].to_vec();
+    // The empty block, whose ten bits are zeros but for the second, and six bits of the next, three of which are the header of
+    // an empty stored block.
+    whole.extend([2, 0, 0, 0, 0xff, 0xff]);
+    whole.extend(appended);
+    let mut sum = flate2::Crc::new();
+    sum.update(data);
+    sum.update(more);
+    whole.extend(sum.sum().to_le_bytes());
+    whole.extend(((data.len() + more.len()) as u32).to_le_bytes());
+    whole
+}
+
+#[test]
+fn a_member_to_which_another_program_has_appended_is_read_to_its_end() {
+    for (data, block_size) in
+        [(prose(100_000), 30_000), (prose(100_000), 2000), (prose(40_000), 1), (Noise(2).bytes(5000), 5000)]
+    {
+        let file = compress_to_one(&data, 6, block_size.max(data.len() / 50));
+        for more in [data[data.len() - 3000..].to_vec(), b"a".to_vec(), vec![], vec![0; 600_000]] {
+            let whole = append(&file, &data, &more);
+            let expected = [&data[..], &more].concat();
+            assert!(read_elsewhere(&whole) == expected);
+            let (out, error) = decode(&whole);
+            assert!(error.is_none() && out == expected, "{error:?}");
+            for len in [1, 13, 4000] {
+                let (out, error) = decode_pushed(&whole, || len);
+                assert!(error.is_none() && out == expected, "{len}: {error:?}");
+            }
+            let (out, error) = decode(&[&whole[..], &file].concat());
+            assert!(error.is_none() && out == [&expected[..], &data].concat(), "{error:?}");
+            // Its size is not said, and its blocks are not all.
+            assert_eq!(Survey::of(&mut Cursor::new(&whole)).unwrap(), None);
+            assert!(parts_of(&mut Cursor::new(&whole)).unwrap().is_none());
+            assert!(access::parts_around(&mut Cursor::new(&whole), &(0..1)).unwrap().is_none());
+            // Damage is found at the end, and in the blocks before.
+            let mut damaged = whole.clone();
+            *damaged.last_mut().unwrap() ^= 1;
+            assert!(matches!(decode(&damaged).1.unwrap().fault, Fault::Length { .. }));
+            let len = damaged.len();
+            damaged[len - 1] ^= 1;
+            damaged[len - 8] ^= 1;
+            assert!(matches!(decode(&damaged).1.unwrap().fault, Fault::Checksum { .. }));
+            assert!(decode(&whole[..len - 9]).1.is_some());
+        }
+    }
+}
+
+#[test]
+fn a_mark_that_is_damaged_is_nothing_to_any_reader() {
+    let data = prose(20_000);
+    let file = compress_to_one(&data, 6, 3000);
+    let marks: Vec<usize> = parts_of(&mut Cursor::new(&file))
+        .unwrap()
+        .unwrap()
+        .iter()
+        .map(|part| part.bytes().start as usize)
+        .collect();
+    for at in marks {
+        let mut file = file.clone();
+        file[at + 20] ^= 0x10;
+        assert!(read_elsewhere(&file) == data);
+        let (out, error) = decode(&file);
+        assert!(error.is_none() && out == data, "{error:?}");
+    }
+}

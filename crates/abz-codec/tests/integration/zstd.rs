@@ -6,26 +6,33 @@ use std::time::{Duration, Instant};
 
 use crate::support::parts::decode_pushed;
 use crate::support::{Noise, prose, through};
-use abz_codec::Blocks;
 use abz_codec::parts::{Scan, Scanned};
 use abz_codec::zstd::{
-    DecodeError, Decoding, Dictionary, Encoder, Encoding, Fault, FrameHeader, FrameWriter, Part, Scanner,
-    SeekTable, Survey, is_zstd,
+    Checksum, DecodeError, Decoding, Dictionary, Encoder, Encoding, Fault, FrameHeader, FrameWriter, Layout,
+    Part, Scanner, SeekTable, Survey, is_zstd,
 };
+use abz_codec::{Block, Blocks};
 
 fn compress_as(data: &[u8], level: i32, encoding: &Encoding, frame_size: usize) -> Vec<u8> {
-    let mut encoder = Encoder::new(level, encoding);
-    let (mut file, mut frame) = (FrameWriter::new(Vec::new()), Vec::new());
+    let (mut encoder, mut checksum) = (Encoder::new(level, encoding), Checksum::new());
+    let header = encoding.header(level, frame_size, Some(data.len() as u64));
+    let mut file = FrameWriter::new(Vec::new(), header, frame_size);
     for block in Blocks::new(data, frame_size) {
-        let block = block.unwrap().data;
-        encoder.encode_into(&block, &mut frame);
-        file.write(&frame, block.len()).unwrap();
+        let block = block.unwrap();
+        let sum = checksum.add(&block.data);
+        file.write(&encoder.encode_into(&block, Vec::new()), sum).unwrap();
     }
     file.finish().unwrap()
 }
 
 fn compress(data: &[u8], frame_size: usize) -> Vec<u8> {
     compress_as(data, 3, &Encoding::default(), frame_size)
+}
+
+/// A frame for each block.
+fn compress_to_frames(data: &[u8], frame_size: usize) -> Vec<u8> {
+    let encoding = Encoding { layout: Layout::Frames, ..Encoding::default() };
+    compress_as(data, 3, &encoding, frame_size)
 }
 
 fn decode(file: &[u8], decoding: &Decoding) -> (Vec<u8>, Option<DecodeError>) {
@@ -82,19 +89,21 @@ fn what_was_encoded_is_decoded_at_all_levels_sizes_and_kinds() {
 #[test]
 fn the_same_bytes_are_encoded_whatever_was_encoded_before() {
     let data = prose(200_000);
-    let (mut used, mut again, mut fresh) = (Encoder::new(3, &Encoding::default()), Vec::new(), Vec::new());
-    for other in inputs() {
-        used.encode_into(&other, &mut again);
+    let block = |number, whole| Block { number, data: data.clone(), whole };
+    for block in [block(0, true), block(0, false), block(7, false)] {
+        let mut used = Encoder::new(3, &Encoding::default());
+        for (number, data) in (0..).zip(inputs()).filter(|(_, data)| !data.is_empty()) {
+            used.encode_into(&Block { number, data, whole: number == 1 }, Vec::new());
+        }
+        let fresh = Encoder::new(3, &Encoding::default()).encode_into(&block, Vec::new());
+        assert!(used.encode_into(&block, vec![b'x'; 10]) == fresh);
     }
-    used.encode_into(&data, &mut again);
-    Encoder::new(3, &Encoding::default()).encode_into(&data, &mut fresh);
-    assert!(again == fresh);
 }
 
 #[test]
 fn a_file_of_several_frames_ends_with_the_table_of_the_seekable_format() {
     let data = prose(250_000);
-    let file = compress(&data, 100_000);
+    let file = compress_to_frames(&data, 100_000);
     let table = SeekTable::read(&mut Cursor::new(&file)).unwrap().unwrap();
     let contents: Vec<_> = table.entries().iter().map(|entry| entry.contents).collect();
     assert_eq!(contents, [100_000, 100_000, 50_000]);
@@ -151,6 +160,7 @@ fn frames_of_pzstd_are_given_out_whole_and_a_stream_is_not() {
     };
     let data = prose(300_000);
     assert_eq!(whole(&compress(&data, 100_000)), 3);
+    assert_eq!(whole(&compress_to_frames(&data, 100_000)), 3);
     if let Some(file) = through("pzstd", &["-cq", "-p2"], &data) {
         assert!(whole(&file) > 0);
     }
@@ -245,7 +255,7 @@ fn a_large_window_is_refused_unless_it_is_allowed() {
 #[test]
 fn a_file_cut_anywhere_gives_the_data_before_and_says_what_is_missing() {
     let data = prose(5000);
-    let whole = compress(&data, 2000);
+    let whole = compress_to_frames(&data, 2000);
     let table = SeekTable::read(&mut Cursor::new(&whole)).unwrap().unwrap();
     let ends: Vec<usize> = table
         .entries()
@@ -278,7 +288,7 @@ fn a_file_cut_anywhere_gives_the_data_before_and_says_what_is_missing() {
 #[test]
 fn what_is_wrong_is_named_with_its_place() {
     let data = Noise(1).bytes(5000);
-    let file = compress(&data, 5000);
+    let file = compress(&data, 6000);
     let error = |file: &[u8], decoding: &Decoding| decode(file, decoding).1.unwrap();
     for max_whole in [0, 1 << 20] {
         let decoding = Decoding { max_whole, ..Decoding::default() };
@@ -311,8 +321,10 @@ fn corpus() -> Vec<Vec<u8>> {
     let mut files = vec![
         compress(&prose(1500), 400),
         compress_as(&prose(1500), 19, &unchecked, 1500),
+        compress_as(&prose(1500), 19, &unchecked, 1501),
         compress(&[Noise(2).bytes(300), vec![7; 3000]].concat(), 1000),
         compress(&vec![0; 300_000], 150_000),
+        compress_to_frames(&prose(1500), 400),
     ];
     files.extend(through("zstd", &["-cq"], &prose(2000)));
     files.extend(through("pzstd", &["-cq"], &prose(2000)));
@@ -350,14 +362,23 @@ fn changed_files_give_an_error_or_what_libzstd_gives() {
         let pushed = decode_pushed(Scanner::new(&Decoding::default()), &file, || 1 + noise.below(most));
         assert!(pushed == (out.clone(), error.clone()), "seed {seed}: {:?}, {error:?}", pushed.1);
         let streamed = decode(&file, &Decoding { max_whole: 0, ..Decoding::default() });
+        // Marks find more damage than libzstd does, which only has the frame's checksum, if there is one.
+        let has_marks =
+            file.windows(7).any(|bytes| bytes == b"\x02\0\0\x01\x02\0\0" || bytes == b"\x02\0\0\x02\x02\0\0");
+        let is_of_marks = has_marks && error.is_some();
         // Of two faults in a frame they may find either.
-        assert_eq!(streamed.1.is_some(), error.is_some(), "seed {seed}");
-        assert!(streamed.0.starts_with(&out), "seed {seed}");
+        assert!(
+            is_of_marks || streamed.1.is_some() == error.is_some(),
+            "seed {seed}: {error:?}, {:?}",
+            streamed.1
+        );
+        let agrees = |other: &[u8]| other.starts_with(&out) || is_of_marks && out.starts_with(other);
+        assert!(agrees(&streamed.0), "seed {seed}");
         let (theirs, is_right) = oracle(&file);
         match &error {
             None => assert!(is_right && out == theirs, "seed {seed}"),
             Some(error) => {
-                assert!(!is_right && theirs.starts_with(&out), "seed {seed}: {error}");
+                assert!((!is_right || is_of_marks) && agrees(&theirs), "seed {seed}: {error}");
                 assert!(error.start <= error.offset && error.offset <= file.len() as u64, "seed {seed}");
             }
         }

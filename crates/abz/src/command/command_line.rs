@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use abz::descriptors::{StandardStream, was_closed};
 use abz::gzip::{Layout, MAX_BLOCK};
-use abz::zstd::{DEFAULT_WINDOW_LIMIT, Decoding, Encoding};
+use abz::zstd::{self, DEFAULT_WINDOW_LIMIT, Decoding, Encoding};
 use abz::{Compression, Format, Lzma, Span};
 use clap::{CommandFactory, Parser};
 
@@ -171,7 +171,7 @@ fn of_arguments(arguments: Arguments) -> Result<Options, clap::Error> {
     }
     let (zstd, decoding) = of_zstd(how.zstd)?;
     if action == Action::Compress && format != Format::Zstd && zstd != Encoding::default() {
-        return Err(mistake("--long, --dictionary and --no-check are for zstd: say -F zstd"));
+        return Err(mistake("--long, --dictionary, --frames and --no-check are for zstd: say -F zstd"));
     }
     match (format, how.block_size) {
         (Format::Bzip2, Some(_)) => {
@@ -283,16 +283,17 @@ fn of_arguments(arguments: Arguments) -> Result<Options, clap::Error> {
 }
 
 /// How files of zstd are made and read.
-fn of_zstd(zstd: Zstd) -> Result<(Encoding, Decoding), clap::Error> {
-    let dictionary = match zstd.dictionary {
+fn of_zstd(how: Zstd) -> Result<(Encoding, Decoding), clap::Error> {
+    let dictionary = match how.dictionary {
         Some(path) => Some(dictionary(&path).map_err(|error| {
             mistake(format!("the dictionary {} cannot be used: {error}", path.display()))
         })?),
         None => None,
     };
-    let max_window = DEFAULT_WINDOW_LIMIT.max(zstd.long.map_or(0, |log| 1 << log));
+    let layout = if how.frames { zstd::Layout::Frames } else { zstd::Layout::OneFrame };
+    let max_window = DEFAULT_WINDOW_LIMIT.max(how.long.map_or(0, |log| 1 << log));
     Ok((
-        Encoding { long: zstd.long, checksum: !zstd.no_check, dictionary: dictionary.clone() },
+        Encoding { layout, long: how.long, checksum: !how.no_check, dictionary: dictionary.clone() },
         Decoding { max_window, dictionary, ..Decoding::default() },
     ))
 }

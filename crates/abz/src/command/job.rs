@@ -347,6 +347,8 @@ fn compression(input: &Input, options: &Options) -> Compression {
     if let Some(len) = input.len() {
         let blocks = len.div_ceil(compression.block_len() as u64).max(1);
         compression.workers = compression.workers.min(usize::try_from(blocks).unwrap_or(usize::MAX));
+        // Of standard input some may have been read.
+        compression.contents = (&input.file).stream_position().ok().and_then(|at| len.checked_sub(at));
     }
     compression
 }

@@ -196,7 +196,7 @@ impl Jobs<'_> {
         match input {
             // Side by side, files that have windows would take the limit of memory many times.
             Ok(input) if options.memory_limit.is_some() && options.action != Action::Compress => {
-                matches!(input.format(), None | Some(Format::Gzip | Format::Bzip2 | Format::Compress))
+                !matches!(input.format(), Some(Format::Lzip | Format::Xz | Format::Zstd))
                     && self.is_small_file(input)
             }
             Ok(input) => self.is_small_file(input),

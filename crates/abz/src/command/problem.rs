@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use abz::gzip::{Fault, HeaderError};
-use abz::{Error, bzip2, gzip, lzip, xz, zstd};
+use abz::{Error, bzip2, gzip, legacy, lzip, xz, zstd};
 
 use super::quote::without_controls;
 
@@ -79,6 +79,11 @@ impl Problem {
             Error::Read(cause) => Self::error(input, format_args!("{error}{}", advice_on_io(cause))),
             Error::Write(cause) => Self::error(output, format_args!("{error}{}", advice_on_io(cause))),
             Error::Gzip(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_gzip(cause))),
+            Error::Legacy(cause) => match &cause.fault {
+                legacy::Fault::Unsupported { .. } | legacy::Fault::MoreFiles => Self::damage(input, cause),
+                legacy::Fault::Truncated => Self::damage(input, format_args!("{cause}; {CUT}")),
+                _ => Self::damage(input, format_args!("{cause}; {DAMAGED}")),
+            },
             Error::Lzw(cause) => Self::damage(input, format_args!("{cause}; {DAMAGED}")),
             Error::Bzip2(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_bzip2(cause))),
             Error::Lzip(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_lzip(cause))),

@@ -5,8 +5,8 @@ pub(crate) mod bzip2;
 pub(crate) mod gzip;
 mod inputs;
 pub(crate) mod lzip;
-pub(crate) mod lzw;
 pub(crate) mod parts;
+pub(crate) mod serial;
 pub(crate) mod xz;
 pub(crate) mod zstd;
 

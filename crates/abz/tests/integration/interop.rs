@@ -138,3 +138,33 @@ fn gzip_takes_the_name_and_the_time_that_are_stored() {
     assert!(gzip.success());
     assert_eq!(folder.names(), ["river.txt"]);
 }
+
+#[test]
+fn a_file_to_which_another_program_has_appended_within_its_member_is_read() {
+    let folder = Folder::new();
+    let data = prose(3_000_000);
+    folder.write("x", &data);
+    let file = folder.abz(&["-c", "x"]).exits(0).stdout();
+    // As zlib's gzappend does it: the last block, which is empty, is not the last one any more, and a stored one follows.
+    let mut appended = file[..file.len() - 10].to_vec();
+    appended.extend([0x02, 0x04, 5, 0, !5, 0xff]);
+    appended.extend(b"more\n");
+    let mut sum = flate2::Crc::new();
+    sum.update(&data);
+    sum.update(b"more\n");
+    appended.extend(sum.sum().to_le_bytes());
+    appended.extend(3_000_005u32.to_le_bytes());
+    let expected = [&data[..], b"more\n"].concat();
+    if let Some(read) = through("gzip", &["-dc"], &appended) {
+        assert!(read == expected);
+    }
+    folder.write("y.gz", &appended);
+    for processes in ["-p1", "-p3"] {
+        assert!(folder.abz(&["-dc", processes, "y.gz"]).exits(0).says("").stdout() == expected);
+    }
+    assert!(folder.abz(&["--range", "2999990..", "y.gz"]).exits(0).stdout() == expected[2_999_990..]);
+    let listed = String::from_utf8(folder.abz(&["-l", "y.gz"]).exits(0).stdout()).unwrap();
+    assert!(listed.contains(" 3000005 "), "{listed}");
+    folder.abz(&["-d", "y.gz"]).exits(0).says("");
+    assert!(folder.read("y") == expected);
+}

@@ -11,6 +11,7 @@ mod faults;
 mod index;
 mod interop;
 mod interruptions;
+mod legacy;
 mod lzip;
 mod memory;
 mod names;

@@ -1,5 +1,5 @@
-//! Readers of gzip files in other programs and languages: each gives all of what abz wrote. Some stop at the end of the first
-//! member, and say nothing.
+//! Readers of gzip and zstd files in other programs and languages: each gives all of what abz wrote. Some stop at the end of the first
+//! member or frame, and say nothing.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -9,7 +9,7 @@ use std::thread;
 
 use crate::support::{Folder, have, leave_out, noise, program, prose};
 
-/// What a command makes of `x.gz` in the folder; `None` if it is not installed.
+/// What a command makes of a file in the folder; `None` if it is not installed.
 fn read_by(folder: &Folder, name: &str, arguments: &[&str]) -> Option<Vec<u8>> {
     if !have(name) {
         return None;
@@ -125,6 +125,50 @@ fn go_reads_all() {
         r.Multistream(false); if _, e = io.Copy(os.Stdout, r); e != nil { panic(e) } }\n";
     folder.write("read.go", source.as_bytes());
     reads_all(&folder, "go", &["run", "read.go"]);
+}
+
+/// With a file of zstd, `x.zst`.
+fn furnished_with_zstd() -> Folder {
+    let folder = Folder::new();
+    folder.write("x", &[input(), input()].concat());
+    folder.abz(&["-F", "zstd", "x"]).exits(0);
+    folder
+}
+
+#[track_caller]
+fn reads_all_of_zstd(program: &str, arguments: &[&str]) {
+    if let Some(data) = read_by(&furnished_with_zstd(), program, arguments) {
+        assert!(data == [input(), input()].concat(), "{program} gave {} bytes", data.len());
+    }
+}
+
+#[test]
+fn zstd_and_pzstd_read_all() {
+    reads_all_of_zstd("zstd", &["-dcq", "x.zst"]);
+    reads_all_of_zstd("pzstd", &["-dcq", "x.zst"]);
+}
+
+#[test]
+fn python_reads_all_of_zstd_in_one_call_and_as_a_stream() {
+    // Without the packages there is nothing to find out.
+    let with = |package: &str, read: &str| {
+        let script = format!(
+            "import importlib.util as u, sys\nif not u.find_spec('{package}'): sys.exit(127)\n\
+             import {package} as z\ndata = open('x.zst', 'rb').read()\nsys.stdout.buffer.write({read})"
+        );
+        reads_all_of_zstd("python3", &["-c", &script]);
+    };
+    with("zstandard", "z.ZstdDecompressor().decompress(data)");
+    with("zstandard", "z.ZstdDecompressor().decompressobj().decompress(data)");
+    with("zstandard", "b''.join(z.ZstdDecompressor().read_to_iter(open('x.zst', 'rb')))");
+    with("pyzstd", "z.decompress(data)");
+}
+
+#[test]
+fn node_reads_all_of_zstd() {
+    let script = "const z = require('zlib'); if (!z.zstdDecompressSync) process.exit(127);\
+                  process.stdout.write(z.zstdDecompressSync(require('fs').readFileSync('x.zst')))";
+    reads_all_of_zstd("node", &["-e", script]);
 }
 
 #[test]

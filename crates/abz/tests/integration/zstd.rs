@@ -58,7 +58,10 @@ fn the_same_bytes_come_out_for_any_number_of_processes_and_they_are_those_of_a_s
     for processes in ["-p2", "-p5"] {
         assert!(folder.abz(&["-c", "-F", "zstd", "-1", processes, "x"]).exits(0).stdout() == one);
     }
-    assert!(folder.abz_fed(&["-F", "zstd", "-1"], &data).exits(0).stdout() == one);
+    // The header of a file says its size, in 4 bytes. That of a pipe nobody knows before its end.
+    let piped = folder.abz_fed(&["-F", "zstd", "-1"], &data).exits(0).stdout();
+    assert!(piped[4] == one[4] & 0x3f && piped[5] == one[5] && piped[6..] == one[10..]);
+    assert_eq!(one[6..10], 9_000_000u32.to_le_bytes());
     // Several small files are taken by a thread each.
     folder.write("y", &prose(1000));
     folder.write("z", &prose(1001));
@@ -88,6 +91,75 @@ fn names_sizes_and_formats_are_found_out() {
     let plan = String::from_utf8(folder.abz(&["-d", "--explain", "misnamed.gz"]).exits(0).stdout()).unwrap();
     assert!(plan.contains("split or decode"), "{plan}");
     assert!(folder.abz(&["-dcf", "misnamed.gz"]).exits(0).stdout() == prose(10_000));
+}
+
+#[test]
+fn a_file_is_one_frame_that_says_its_size_and_several_if_that_is_asked_for() {
+    let folder = Folder::new();
+    let data = [prose(5_000_000), vec![0; 5_000_000], noise(500_000, 4)].concat();
+    folder.write("x", &data);
+    folder.abz(&["-k", "-F", "zstd", "x"]).exits(0).says("");
+    folder.abz(&["-c", "-F", "zstd", "--frames", "-o", "frames.zst", "x"]).exits(1);
+    folder.abz(&["-F", "zstd", "--frames", "-o", "frames.zst", "x"]).exits(0).says("");
+    let (one, frames) = (folder.read("x.zst"), folder.read("frames.zst"));
+    let surveyed = |file: &[u8]| {
+        let survey = abz::zstd::Survey::of(&mut std::io::Cursor::new(file)).unwrap().unwrap();
+        (survey.frames, survey.skippable, survey.uncompressed)
+    };
+    assert_eq!(surveyed(&one), (1, 0, Some(10_500_000)));
+    assert_eq!(surveyed(&frames), (3, 1, Some(10_500_000)));
+    // Beside a mark for each block they are alike.
+    assert!(one.len() < frames.len() + 4 * 100, "{} and {}", one.len(), frames.len());
+    for name in ["x.zst", "frames.zst"] {
+        for processes in ["-p1", "-p3"] {
+            assert!(folder.abz(&["-dc", processes, name]).exits(0).stdout() == data);
+        }
+        let range = folder.abz(&["--range", "4000000..9000000", name]).exits(0).says("").stdout();
+        assert!(range == data[4_000_000..9_000_000]);
+        folder.abz(&["--index", "-f", name]).exits(0).says("");
+        let lines = folder.abz(&["--line-range", "100..200", name]).exits(0).says("").stdout();
+        let expected: Vec<u8> =
+            data.split_inclusive(|&byte| byte == b'\n').skip(99).take(101).flatten().copied().collect();
+        assert!(lines == expected);
+    }
+    // Each block is found by itself: one that is damaged elsewhere does not matter.
+    let mut damaged = one.clone();
+    damaged[one.len() - 1000] ^= 4;
+    folder.write("damaged.zst", &damaged);
+    assert!(folder.abz(&["--range", "0..5000000", "damaged.zst"]).exits(0).stdout() == data[..5_000_000]);
+    folder.abz(&["-t", "damaged.zst"]).exits(1);
+    folder.abz(&["-F", "gzip", "--frames", "x"]).exits(1);
+}
+
+#[test]
+fn an_input_that_grows_or_shrinks_while_it_is_read_is_no_loss() {
+    use std::io::{self, Read};
+    let data = prose(1_000_000);
+    let compression = abz::Compression {
+        format: abz::Format::Zstd,
+        block_size: Some(100_000),
+        contents: Some(600_000),
+        ..abz::Compression::default()
+    };
+    let (mut grown, mut alone) = (Vec::new(), Vec::new());
+    compression.run(&data[..], &mut grown).unwrap();
+    abz::Tools::new().compress(&compression, &data[..], &mut alone).unwrap();
+    assert!(grown == alone);
+    let mut back = Vec::new();
+    abz::Decompression::default().run(&grown[..], &mut back).unwrap();
+    assert!(back == data);
+    // The first frame has what the file had when it was opened.
+    let survey = abz::zstd::Survey::of(&mut io::Cursor::new(&grown)).unwrap().unwrap();
+    assert_eq!((survey.frames, survey.uncompressed), (2, Some(1_000_000)));
+    let shrunk = compression.run((&data[..]).take(500_000), Vec::new()).unwrap_err();
+    assert!(shrunk.to_string().contains("expected 100000 bytes more"), "{shrunk}");
+    // A file that says that it has no bytes, as those of the system, or few, may have any.
+    for contents in [Some(0), Some(4096)] {
+        let (mut file, mut back) = (Vec::new(), Vec::new());
+        abz::Compression { contents, ..compression.clone() }.run(&data[..], &mut file).unwrap();
+        abz::Decompression::default().run(&file[..], &mut back).unwrap();
+        assert!(back == data);
+    }
 }
 
 #[test]

@@ -51,18 +51,29 @@ impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
     /// use anabranch::network::Network;
     ///
     /// let mut net = Network::<String>::new().workers(2);
-    /// let (mut give, mut take) = net.record::<u64>(4);
+    /// let (mut give, take) = net.record::<u64>(4);
+    /// let (scaled, mut end) = net.record::<u64>(4);
     /// let mut seen = Vec::new();
-    /// net.process("header", move |here| {
-    ///     let (rest, items) = here.record::<u64>(4);
-    ///     let factor = 3; // known only now
-    ///     here.rule("scale", items.consumes(1), rest.produces(1), move |n, out| Ok(out.push(factor * n[0])));
+    /// net.process("input", move |_| {
+    ///     [10, 1, 2, 3].map(|n| give.push(n).unwrap());
     ///     Ok(())
     /// });
-    /// # net.process("gives", move |_| Ok(drop(give.push(1))));
-    /// net.process("seen", |_| Ok(seen.extend(&mut take)));
+    /// net.process("header", move |here| {
+    ///     let mut take = take;
+    ///     let factor = take.next().unwrap_or(1); // known only now
+    ///     let rest = take.hand_over();
+    ///     here.rule("scale", rest.consumes(1), scaled.produces(1), move |n, out| {
+    ///         out.push(factor * n[0]);
+    ///         Ok(())
+    ///     });
+    ///     Ok(())
+    /// });
+    /// net.process("seen", |_| {
+    ///     seen.extend(&mut end);
+    ///     Ok(())
+    /// });
     /// net.run().unwrap();
-    /// # assert_eq!(seen, [1]);
+    /// assert_eq!(seen, [10, 20, 30]);
     /// ```
     pub fn rule<I, O, V, F>(&self, name: &str, inputs: I, outputs: O, code: F)
     where

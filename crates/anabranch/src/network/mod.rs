@@ -39,6 +39,11 @@
 //! fixed rates and no thread: workers call it each time that its inputs are ready. A network may have many
 //! thousands of firing rules.
 //!
+//! # Plans
+//!
+//! A network of firing rules can be written as a [`Plan`](anabranch_plan::network): nodes that name kernels, and
+//! edges with rates, in Rust or in JSON. [`Kernels`] makes a network of it that runs.
+//!
 //! # Views
 //!
 //! A [`Writer`] or [`Reader`] belongs to the process that uses it first. It closes when it is dropped, or
@@ -72,6 +77,7 @@ mod grip;
 mod here;
 mod horizon;
 mod hub;
+mod kernels;
 mod net;
 mod ports;
 mod process;
@@ -92,6 +98,7 @@ pub use error::Error;
 pub use graph::{Graph, Port, ProcessNode, RecordEdge};
 pub use here::Here;
 pub use horizon::Horizon;
+pub use kernels::{Arguments, BuildError, Firing, KernelError, KernelPorts, Kernels};
 pub use net::Network;
 pub use ports::{Fill, Input, Output, Ports, Window};
 pub use reader::{Items, Reader};

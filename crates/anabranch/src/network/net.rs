@@ -174,7 +174,7 @@ impl<'env, E: Send + 'env> Network<'env, E> {
     /// and [`Writer::produces`] set them.
     ///
     /// `inputs` and `outputs` are one port, or a tuple or vector of ports. The rule ends when an input has
-    /// ended, when an output has no reader left, or when `code` returns
+    /// ended, when no output has a reader left, or when `code` returns
     /// [`Break`](std::ops::ControlFlow::Break). `code` must not wait.
     ///
     /// ```
@@ -206,6 +206,10 @@ impl<'env, E: Send + 'env> Network<'env, E> {
         F: for<'a> FnMut(&mut I::Bursts<'a>, &mut O::Bursts<'a>) -> Result<V, E> + Send + 'env,
     {
         self.parts.board.add_rule(name, inputs, outputs, code);
+    }
+
+    pub(super) fn board(&self) -> &Board<'env, E> {
+        &self.parts.board
     }
 
     /// The network as plain data: its processes and records, the ports between them, horizons and rates.

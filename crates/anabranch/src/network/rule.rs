@@ -140,7 +140,10 @@ impl<I: Ports, O: Ports, F> Body<I, O, F> {
     #[inline]
     fn readiness(&mut self) -> Readiness {
         let inputs = self.inputs.readiness();
-        inputs.and(self.outputs.readiness(), self.inputs.count())
+        match self.outputs.readiness() {
+            Readiness::Unread if self.outputs.count() > 0 => Readiness::Ended,
+            outputs => inputs.and(outputs, self.inputs.count()),
+        }
     }
 
     #[inline]
@@ -175,8 +178,8 @@ where
         let mut fired = 0;
         loop {
             match self.readiness() {
-                Readiness::Ready if fired == budget => return Step::Again,
-                Readiness::Ready => {}
+                Readiness::Ready | Readiness::Unread if fired == budget => return Step::Again,
+                Readiness::Ready | Readiness::Unread => {}
                 Readiness::Ended => return Step::Over(Ok(())),
                 Readiness::Waits(port) => {
                     self.announce(port);

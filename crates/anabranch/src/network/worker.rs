@@ -206,7 +206,7 @@ fn fire<E: Send>(board: &Board<'_, E>, rule: usize) {
         match held.release() {
             // Another worker has poked the rule meanwhile, and has left it to this one.
             Some(more) => held = more,
-            None if again => return cell.link.poke_last(),
+            None if again && cfg!(not(mutant = "no_turn_after_the_first")) => return cell.link.poke_last(),
             None => return,
         }
     }

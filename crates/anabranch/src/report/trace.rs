@@ -175,5 +175,6 @@ fn category(role: Role) -> &'static str {
         Role::Parallel => "parallel",
         Role::Serial => "serial",
         Role::Sink => "sink",
+        Role::Rule => "rule",
     }
 }

@@ -4,7 +4,8 @@
 //!     RUSTFLAGS="--cfg shuttle" cargo test -p anabranch --release --test integration shuttle_networks
 
 use crate::model::check;
-use anabranch::network::{Horizon, Network};
+use anabranch::network::{Horizon, Input, Kernels, Network, Output};
+use anabranch::plan::{Flow, ItemType, Node, Plan};
 use anabranch_record::sync::{Arc, Mutex, lock};
 use std::ops::ControlFlow::{Break, Continue};
 
@@ -117,6 +118,47 @@ fn a_rule_that_a_process_creates_is_fired() {
         });
         net.run().unwrap();
         assert_eq!(seen, [3, 5]);
+    });
+}
+
+#[test]
+fn rules_that_are_fired_by_turns() {
+    check(500, || {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let mut kernels = Kernels::<String>::new();
+        kernels.rule::<(), Output<u64>>("numbers", |node| {
+            let mut numbers = 0..3;
+            Ok(node.fires(move |(), out| {
+                let Some(n) = numbers.next() else { return Ok(Break(())) };
+                out.push(n);
+                Ok(Continue(()))
+            }))
+        });
+        kernels.rule::<Input<u64>, Output<u64>>("double", |node| {
+            Ok(node.fires(|n, out| {
+                out.push(2 * n[0]);
+                Ok(())
+            }))
+        });
+        let sees = Arc::clone(&seen);
+        kernels.rule::<Input<u64>, ()>("see", move |node| {
+            let seen = Arc::clone(&sees);
+            Ok(node.fires(move |n, ()| {
+                lock(&seen).push(n[0]);
+                Ok(())
+            }))
+        });
+        let mut plan = Plan::network(2);
+        let rules = ["numbers", "double", "see"].map(|kernel| plan.rule(Node::rule(kernel)));
+        for pair in rules.windows(2) {
+            plan.record(pair[0], pair[1], ItemType::of::<u64>(), Flow::of(1, 1).horizon(2));
+        }
+        // The first two share a unit, and have short turns.
+        for node in &mut plan.nodes[..2] {
+            (node.unit, node.firings) = (0, Some(1));
+        }
+        kernels.build(&plan).unwrap().run().unwrap();
+        assert_eq!(*lock(&seen), [0, 2, 4]);
     });
 }
 

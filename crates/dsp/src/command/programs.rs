@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use crate::{Result, experiments, exploration, fft, fmradio, kernels, wifi};
+use crate::{Result, experiments, exploration, fft, fmradio, jpeg, kernels, wifi};
 
 use super::Shared;
 
@@ -11,6 +11,7 @@ pub(super) enum Program {
     Experiments(experiments::command::Arguments),
     Exploration(exploration::command::Arguments),
     Fft(fft::command::Arguments),
+    Jpeg(jpeg::command::Arguments),
     Wifi(wifi::command::Arguments),
     Fmradio(fmradio::command::Arguments),
     Kernels(kernels::command::Arguments),
@@ -22,6 +23,7 @@ impl Program {
             Program::Experiments(arguments) => experiments::command::run(arguments, shared),
             Program::Exploration(arguments) => exploration::command::run(arguments, shared),
             Program::Fft(arguments) => fft::command::run(arguments, shared),
+            Program::Jpeg(arguments) => jpeg::command::run(arguments, shared),
             Program::Wifi(arguments) => wifi::command::run(arguments, shared),
             Program::Fmradio(arguments) => fmradio::command::run(arguments, shared),
             Program::Kernels(arguments) => kernels::command::run(arguments, shared),

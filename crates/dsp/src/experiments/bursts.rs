@@ -8,7 +8,7 @@ use super::{Effort, Line, Plot, Report};
 /// The work for an index on each side, in nanoseconds.
 const WORKS: [u32; 3] = [0, 8, 64];
 /// The least time that is assumed for an index.
-const LEAST_NANOSECONDS: u64 = 1;
+const LEAST_NANOSECONDS: u64 = 8;
 const HORIZON: usize = 1 << 14;
 
 pub(super) fn run(effort: Effort, report: &mut Report, told: &mut impl FnMut(&str)) -> Result<()> {

@@ -27,7 +27,7 @@ pub struct Effort {
 
 impl Effort {
     /// Takes a minute or two.
-    pub const QUICK: Self = Self { rounds: 3, microseconds: 30_000, is_quick: true };
+    pub const QUICK: Self = Self { rounds: 3, microseconds: 20_000, is_quick: true };
     /// Takes some ten minutes.
     pub const FULL: Self = Self { rounds: 7, microseconds: 100_000, is_quick: false };
 }

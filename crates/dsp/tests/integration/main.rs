@@ -5,6 +5,8 @@ mod experiments;
 mod exploration;
 mod fft;
 mod fmradio;
+mod jpeg;
 mod kernels;
+mod mutated;
 mod random;
 mod wifi;

@@ -285,3 +285,34 @@ fn the_command_names_bad_frames_and_exits_with_1() {
         "dsp: 802.11a has no rate of 11 Mbit/s: --mbps must be one of 6, 9, 12, 18, 24, 36, 48, 54\n"
     );
 }
+
+/// Changes samples of frames for a quarter of a second, or for as many seconds as `DSP_FUZZ_SECONDS` says.
+#[test]
+fn mutated_signals_do_no_harm() {
+    use std::time::{Duration, Instant};
+    let seconds = std::env::var("DSP_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
+    let time = seconds.map_or(Duration::from_millis(250), Duration::from_secs);
+    let bytes = random(600, 8);
+    let signals =
+        Rate::ALL.map(|rate| sent(&bytes, &Sending { payload: 300, ..Sending::new(rate) }, Executor::Inline));
+    let begin = Instant::now();
+    let mut random = Random::new(9);
+    // At least this number of signals, however slow the machine is.
+    let mut least = 30;
+    while least > 0 || begin.elapsed() < time {
+        least -= i32::from(least > 0);
+        let mut signal = signals[(random.next() >> 8) as usize % 8].clone();
+        let words = signal.len() / 4;
+        for _ in 0..1 + random.next() % 8 {
+            let at = (random.next() >> 8) as usize % words;
+            let count = ((random.next() >> 8) as usize % 400).min(words - at);
+            for word in signal[4 * at..][..4 * count].as_chunks_mut::<4>().0 {
+                let value = f32::from_bits((random.next() >> 24) as u32);
+                *word = if value.is_finite() { value } else { 0.0_f32 }.to_le_bytes();
+            }
+        }
+        let (expected, network) =
+            (received(&signal, Executor::Inline), received(&signal, Executor::Workers(2)));
+        assert!(expected.unwrap() == network.unwrap());
+    }
+}

@@ -139,6 +139,10 @@ impl Passes {
     /// did, in the order in which they did it.
     pub fn apply(&self, plan: &mut Plan, machine: &Machine) -> Vec<Note> {
         let mut notes = Vec::new();
+        // Networks have passes of their own.
+        if plan.is_network() {
+            return notes;
+        }
         for pass in Pass::ALL.into_iter().filter(|pass| self.contains(*pass)) {
             notes.extend(match pass {
                 Pass::Fuse => fuse_serial_neighbours(plan, machine),

@@ -204,6 +204,9 @@ pub enum PredictError {
     /// The machine has 0 cores.
     #[error("a prediction is for 1 core or more, not 0")]
     NoCores,
+    /// The plan is a network, which has predictions of its own.
+    #[error("the plan is a network of firing rules: use `predict_network`")]
+    Network,
     /// The plan is not valid.
     #[error(transparent)]
     Plan(#[from] PlanError),

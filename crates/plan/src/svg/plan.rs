@@ -52,6 +52,9 @@ impl Plan {
     /// was busy as a meter, what waited before it, a bold outline for the bottleneck, and the prediction next
     /// to the measured time.
     pub fn to_svg_with(&self, overlay: &Overlay) -> String {
+        if self.is_network() {
+            return crate::network::sketch(self).to_svg();
+        }
         Drawing::new(self, overlay).finish()
     }
 }

@@ -1,10 +1,10 @@
 //! A plan that is saved and read again is the same plan. No plan, valid or not, makes a printer panic.
 
 use anabranch_plan::{
-    Burst, Domain, Edge, EdgeKind, Executor, ItemType, JsonError, Machine, Node, NodeId, Passes, Placement,
-    Plan, Rate, Role, Schedule, Settings, State, Wait,
+    Burst, Domain, Edge, EdgeKind, Executor, Flow, ItemType, JsonError, Machine, Node, NodeId, Passes,
+    Placement, Plan, Rate, Role, Schedule, Settings, State, Wait,
 };
-use proptest::collection::vec;
+use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
 
@@ -38,7 +38,13 @@ fn settings() -> impl Strategy<Value = Settings> {
 }
 
 fn node() -> impl Strategy<Value = Node> {
-    let role = prop_oneof![Just(Role::Source), Just(Role::Parallel), Just(Role::Serial), Just(Role::Sink)];
+    let role = prop_oneof![
+        Just(Role::Source),
+        Just(Role::Parallel),
+        Just(Role::Serial),
+        Just(Role::Sink),
+        Just(Role::Rule)
+    ];
     let state =
         prop_oneof![Just(State::None), Just(State::PerWorker), Just(State::PerReplica), Just(State::Serial)];
     let placement = prop_oneof![Just(Placement::Workers), Just(Placement::Dedicated)];
@@ -52,13 +58,15 @@ fn node() -> impl Strategy<Value = Node> {
     let policies = (role, any::<bool>(), option::of(number()), state, placement, schedule, any::<bool>());
     let rate = (any::<u64>(), any::<u64>()).prop_map(|(given, taken)| Rate { given, taken });
     let costs = (option::of(any::<u64>()), option::of(any::<u64>()), option::of(rate), any::<bool>());
-    (names, policies, costs, number(), number()).prop_map(
+    let of_rules = (btree_map(text(), text(), 0..3), option::of(number()));
+    (names, policies, costs, number(), number(), of_rules).prop_map(
         |(
             (id, name, operator),
             (role, ordered, replicas, state, placement, schedule, fallible),
             (cost, waits, rate, in_blocks),
             domain,
             unit,
+            (parameters, firings),
         )| {
             Node {
                 id: NodeId(id),
@@ -77,6 +85,8 @@ fn node() -> impl Strategy<Value = Node> {
                 in_blocks,
                 domain,
                 unit,
+                parameters,
+                firings,
             }
         },
     )
@@ -85,7 +95,12 @@ fn node() -> impl Strategy<Value = Node> {
 fn edge() -> impl Strategy<Value = Edge> {
     let kind = prop_oneof![
         Just(EdgeKind::Call),
-        (number(), burst()).prop_map(|(window, burst)| EdgeKind::Lane { window, burst })
+        (number(), burst()).prop_map(|(window, burst)| EdgeKind::Lane { window, burst }),
+        (number(), number(), number(), number(), option::of(number())).prop_map(
+            |(produces, consumes, peeks, delay, horizon)| {
+                EdgeKind::Record(Flow { produces, consumes, peeks, delay, horizon })
+            }
+        )
     ];
     (number(), number(), text(), number(), kind).prop_map(|(from, to, name, size, kind)| Edge {
         from: NodeId(from),
@@ -134,7 +149,8 @@ proptest! {
     #[test]
     fn no_plan_makes_printing_or_validating_panic(plan in plan()) {
         let _ = plan.validate();
-        prop_assert!(plan.explain().starts_with("Plan"));
+        let first = if plan.is_network() { "Network" } else { "Plan" };
+        prop_assert!(plan.explain().starts_with(first));
         prop_assert!(plan.to_dot().ends_with("}\n"), "not closed");
         prop_assert!(plan.to_svg().ends_with("</svg>\n"), "not closed");
         prop_assert_eq!(plan.predict(plan.settings.workers).is_err(), plan.validate().is_err() || plan.nodes.iter().all(|n| n.cost.unwrap_or(0) == 0));

@@ -3,6 +3,7 @@
 mod dot;
 mod explain;
 mod json;
+mod network;
 mod passes;
 mod predict;
 mod simulation;

@@ -43,9 +43,8 @@ pub struct How {
     /// Each block is compressed by itself. Smaller ones need less memory and make larger files (gzip: 0.3 % with 512K,
     /// 2 % with 128K); larger ones gain next to nothing. The blocks of bzip2 have 100,000 bytes with -1, and 900,000 with
     /// -9, its default, and no other size. Those of lzip (its members) and xz have up to 1G; by default twice the size of
-    /// the dictionary with lzip, three times that with xz, and at least 1M. So have the frames of zstd, by default
-    /// 4M at level 3, 16M at 9 and 32M at 19. Some readers of zstd, such as ZstdDecompressor.decompress of python-zstandard, give
-    /// the first frame only: for them, take a size that FILE does not exceed.
+    /// the dictionary with lzip, three times that with xz, and at least 1M. So have those of zstd, by default 4M at level 3,
+    /// 16M at 9 and 32M at 19.
     #[arg(short, long, alias = "member-size", value_name = "SIZE", value_parser = parse_block_size)]
     pub block_size: Option<usize>,
 

@@ -13,7 +13,7 @@ pub struct Zstd {
     /// With zstd, look back up to 2^N bytes [default: 27]; with -d, allow that
     ///
     /// Repetitions that are far apart are found. Whoever decompresses needs as much memory: up to 2^27 bytes (128 MiB) are
-    /// allowed unless it is said there too. N is 10 to 31. Frames have at least 2^N bytes.
+    /// allowed unless it is said there too. N is 10 to 31. Blocks have at least 2^N bytes.
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "27")]
     #[arg(hide_short_help = true, value_parser = clap::value_parser!(u32).range(10..=31))]
     pub long: Option<u32>,
@@ -27,6 +27,13 @@ pub struct Zstd {
     /// Allow the levels 20 to 22 of zstd, which need a lot of memory
     #[arg(long, hide_short_help = true)]
     pub ultra: bool,
+
+    /// Make a frame of each block, with zstd, and a table at the end, as earlier versions did
+    ///
+    /// Some programs read the first frame of a file only, and do not say so: python-zstandard's decompress(), and others that
+    /// decompress in one call. Without this option a file is one frame.
+    #[arg(long, hide_short_help = true)]
+    pub frames: bool,
 
     /// Write no checksums, with zstd
     #[arg(long, hide_short_help = true)]

@@ -39,7 +39,7 @@ pub(super) static PIGZ: Tool = Tool {
 
 const MANNERS: Manners = Manners {
     name: "gzip",
-    reads: &[Format::Gzip, Format::Compress],
+    reads: &[Format::Gzip, Format::Compress, Format::Pack, Format::Zip],
     guesses: None,
     suffixes: &[
         (".gz", ""),

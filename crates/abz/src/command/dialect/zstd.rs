@@ -73,7 +73,7 @@ const FLAGS: &[Flag] = &[
     Flag::new("", "long", Means::Long).takes(Takes::Attached).help("look back up to 2^X bytes"),
     Flag::new("D", "", Means::Dictionary).takes(Takes::Value).help("use dictionary X"),
     Flag::new("T", "threads", Means::Threads).takes(Takes::Value).help("use X threads"),
-    Flag::new("B", "block-size", Means::MemberSize).takes(Takes::Value).help("compress frames of X bytes"),
+    Flag::new("B", "block-size", Means::MemberSize).takes(Takes::Value).help("compress blocks of X bytes"),
     Flag::new("M", "memory", LIMIT).takes(Takes::Value).help("take no more than X bytes to decompress"),
     Flag::new("", "memlimit", LIMIT).takes(Takes::Value),
     Flag::new("", "memlimit-decompress", LIMIT).takes(Takes::Value),
@@ -96,8 +96,9 @@ const FLAGS: &[Flag] = &[
     Flag::new("", "content-size", Means::Nothing),
     Flag::new("", "stream-size", Means::Nothing).takes(Takes::Value),
     Flag::new("", "size-hint", Means::Nothing).takes(Takes::Value),
-    Flag::new("", "adapt", Means::Refused("--adapt: abz keeps to its level")).takes(Takes::Attached),
-    Flag::new("", "no-content-size", Means::Refused("--no-content-size: abz always stores sizes")),
+    // A wish, which nobody can hold against what comes out.
+    Flag::new("", "adapt", Means::Nothing).takes(Takes::Attached),
+    Flag::new("", "no-content-size", Means::Refused("--no-content-size: abz stores the size if it is known")),
     Flag::new("", "exclude-compressed", Means::ExcludeCompressed)
         .help("compress no files whose names say that they are"),
     Flag::new("", "output-dir-flat", Means::OutputFolder).takes(Takes::Value).help("write to the folder X"),

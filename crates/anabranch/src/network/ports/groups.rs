@@ -35,7 +35,7 @@ macro_rules! tuples {
             #[inline]
             fn readiness(&mut self) -> Readiness {
                 let ($($name,)*) = self;
-                let (mut readiness, mut port) = (Readiness::Ready, 0);
+                let (mut readiness, mut port) = (Readiness::Unread, 0);
                 $(
                     readiness = readiness.and($name.readiness(), port);
                     port += $name.count();
@@ -117,7 +117,7 @@ impl<P: Face> Face for Vec<P> {
 
     fn readiness(&mut self) -> Readiness {
         let mut port = 0;
-        self.iter_mut().fold(Readiness::Ready, |readiness, each| {
+        self.iter_mut().fold(Readiness::Unread, |readiness, each| {
             let next = readiness.and(each.readiness(), port);
             port += each.count();
             next

@@ -23,8 +23,10 @@ pub enum Readiness {
     Ready,
     /// The port with this number has to wait.
     Waits(usize),
-    /// A port will never have enough items or room, so the rule has ended.
+    /// An input will never have enough items, so the rule has ended.
     Ended,
+    /// There are no ports, or all of them are outputs without a reader. What is written there is dropped.
+    Unread,
 }
 
 /// A description of a port before the run.
@@ -85,14 +87,18 @@ pub trait Ports: Face {
 
 impl Readiness {
     /// The readiness of two groups of ports together. The first port of the second group has the number
-    /// `port`.
+    /// `port`. An output without a reader counts only if all are like this: the items that the others get must
+    /// not depend on when a reader closes.
     #[inline]
     pub(super) fn and(self, other: Self, port: usize) -> Self {
         match (self, other) {
             (Readiness::Ended, _) | (_, Readiness::Ended) => Readiness::Ended,
             (Readiness::Waits(first), _) => Readiness::Waits(first),
-            (Readiness::Ready, Readiness::Waits(second)) => Readiness::Waits(port + second),
-            (Readiness::Ready, Readiness::Ready) => Readiness::Ready,
+            (Readiness::Unread | Readiness::Ready, Readiness::Waits(second)) => {
+                Readiness::Waits(port + second)
+            }
+            (Readiness::Unread, Readiness::Unread) => Readiness::Unread,
+            (Readiness::Ready, _) | (_, Readiness::Ready) => Readiness::Ready,
         }
     }
 }

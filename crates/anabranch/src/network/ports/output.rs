@@ -41,7 +41,7 @@ impl<T> Face for Output<T> {
         match room {
             Ok(()) => Readiness::Ready,
             Err(TryStallError::Full) => Readiness::Waits(0),
-            Err(TryStallError::Closed) => Readiness::Ended,
+            Err(TryStallError::Closed) => Readiness::Unread,
         }
     }
 
@@ -134,8 +134,7 @@ impl<T> Ports for Output<T> {
 /// The slots of an [`Output`] in a firing. The firing must fill all of them; otherwise the network ends with
 /// an error.
 pub struct Fill<'a, T> {
-    /// `None` if the last reader has closed after the rule was found ready. Items that are written then are
-    /// dropped.
+    /// `None` if the last reader has closed. Items that are written then are dropped.
     slots: Option<Slots<'a, T>>,
     record: &'a RecordInfo,
     left: usize,

@@ -161,6 +161,7 @@ fn kind(node: &NodeReport) -> String {
         Role::Parallel => format!("parallel ×{}", node.threads),
         Role::Serial => "serial".to_owned(),
         Role::Sink => "sink".to_owned(),
+        Role::Rule => "rule".to_owned(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod deadlocks;
 mod failures;
+mod kernels;
 mod lines;
 mod random;
 mod registration;

@@ -348,8 +348,11 @@ impl<T: Copy + Default, W: WriteDeal> ViewSlots<'_, T, W> {
             if self.written < generation.fresh() {
                 // SAFETY: as in `push`.
                 unsafe { generation.put(self.written, T::default()) };
+                self.written += 1;
+            } else {
+                // The rest of the run holds old items.
+                self.written += generation.run(self.written, self.end).1 as u64;
             }
-            self.written += 1;
         }
         let view = &*self.view;
         let (mut from, end) = (view.cursor.next, self.end);

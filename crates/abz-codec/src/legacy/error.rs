@@ -1,0 +1,75 @@
+//! What can be wrong with a file of an older format, and where.
+
+use std::io;
+
+use thiserror::Error;
+
+/// Why a file could not be decoded: where, what was expected there, and what was found.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("at byte {offset}: {fault}")]
+pub struct DecodeError {
+    /// The offset in the compressed file at which the fault lies.
+    pub offset: u64,
+    /// What is wrong.
+    #[source]
+    pub fault: Fault,
+}
+
+impl From<DecodeError> for io::Error {
+    fn from(error: DecodeError) -> Self {
+        let kind = match &error.fault {
+            Fault::Truncated => io::ErrorKind::UnexpectedEof,
+            _ => io::ErrorKind::InvalidData,
+        };
+        io::Error::new(kind, error)
+    }
+}
+
+/// What is wrong at a place in a file.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The file begins with other bytes than its format.
+    #[error("expected {expected}, found other bytes")]
+    Magic {
+        /// With what files of the format begin.
+        expected: &'static str,
+    },
+    /// The file ends too early.
+    #[error("expected more of the compressed data, found the end of the file")]
+    Truncated,
+    /// A header breaks the rules of its format.
+    #[error("expected {expected}, found another value")]
+    Header {
+        /// The rule.
+        expected: &'static str,
+    },
+    /// The file is right, and has something that is not read.
+    #[error("expected {expected}")]
+    Unsupported {
+        /// What is read, and what is there instead.
+        expected: &'static str,
+    },
+    /// The data breaks the rules of deflate.
+    #[error("expected deflate data, found bytes that cannot be any")]
+    Deflate,
+    /// The contents are larger or smaller than the file says.
+    #[error("expected {expected} bytes of contents (modulo 2^32), found {found}")]
+    Length {
+        /// What the file says.
+        expected: u32,
+        /// What came out.
+        found: u32,
+    },
+    /// The contents have another checksum than the file says.
+    #[error("expected contents with the CRC-32 {expected:08x}, found {found:08x}")]
+    Checksum {
+        /// What the file says.
+        expected: u32,
+        /// That of what came out.
+        found: u32,
+    },
+    /// There is another file in the archive.
+    #[error("expected one file in the archive, found another behind it; unzip takes all of them")]
+    MoreFiles,
+}

@@ -1,0 +1,11 @@
+//! Older formats that are read as gzip reads them, and not written: files of `pack`, and archives of `zip` with one file.
+//!
+//! A file is one stream, which is decoded on one thread by a [`Serial`](crate::parts::Serial) decoder: [`pack::Decoder`] or
+//! [`zip::Decoder`].
+
+mod error;
+mod held;
+pub mod pack;
+pub mod zip;
+
+pub use error::{DecodeError, Fault};

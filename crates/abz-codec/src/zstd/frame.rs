@@ -1,0 +1,121 @@
+//! Whole frames, and pieces of frames that become whole ones.
+
+use crc32fast::Hasher;
+
+use super::error::{DecodeError, Fault};
+use super::header::{BlockHeader, FrameHeader};
+use super::mark::{self, MARK_LEN, Mark};
+use super::{BLOCK_HEADER, LAST_BLOCK, MAX_BLOCK};
+
+/// A whole frame, or a [piece](super) of one that was made a frame, and where it was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    pub(super) number: u64,
+    /// The offset of the first byte of the frame in the file, also of a piece.
+    pub(super) start: u64,
+    /// The offset of its first byte in the file. Of a piece it is where that would be.
+    pub(super) at: u64,
+    pub(super) bytes: Vec<u8>,
+    /// Where it begins in these.
+    pub(super) from: usize,
+    /// The most contents that it can have, in bytes.
+    pub(super) most: usize,
+    /// Of a piece, the CRC-32 of its contents.
+    pub(super) piece: Option<u32>,
+}
+
+impl Frame {
+    /// The offset of the frame's first byte in the file.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// Its bytes; of a piece those of a frame that has the same contents.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[self.from..]
+    }
+}
+
+/// The pieces of a frame so far.
+#[derive(Debug, Default)]
+pub(super) struct Pieces {
+    contents: u64,
+    crc: Hasher,
+    /// The most contents that one has, as the first mark says.
+    most: u32,
+}
+
+impl Pieces {
+    /// Those of a frame of which this is the first; none so far.
+    pub(super) fn of_a_frame_with(first: &mark::Piece) -> Self {
+        Pieces { most: first.most, ..Pieces::default() }
+    }
+
+    /// True if a piece may be what its mark says, in a frame with this header.
+    pub(super) fn may_have(&self, piece: &mark::Piece, header: &FrameHeader) -> bool {
+        let contents = self.contents + u64::from(piece.contents);
+        header.contents.is_none_or(|said| contents <= said)
+            && piece.most == self.most
+            && u64::from(piece.compressed) <= most_compressed(piece.contents.into())
+    }
+
+    pub(super) fn add(&mut self, piece: &mark::Piece) {
+        self.contents += u64::from(piece.contents);
+        self.crc.combine(&Hasher::new_with_initial_len(piece.crc32, piece.contents.into()));
+    }
+
+    /// True if they are those of which a frame's last mark tells.
+    pub(super) fn are(&self, end: &mark::End) -> bool {
+        self.contents == end.contents && self.crc.clone().finalize() == end.crc32
+    }
+}
+
+/// However many blocks there are, they do not take more than this, in bytes, if they have so many bytes of contents.
+pub(super) fn most_compressed(contents: u64) -> u64 {
+    contents + contents / 8 + 1024
+}
+
+/// Makes a frame of a piece. Its bytes begin with its mark, which begins at `offset` of the file and is in the frame of that
+/// number and start.
+pub(super) fn as_frame(
+    mut bytes: Vec<u8>,
+    piece: mark::Piece,
+    (number, start): (u64, u64),
+    (offset, header): (u64, &FrameHeader),
+) -> Result<Frame, DecodeError> {
+    let mut at = MARK_LEN;
+    while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        let fault = |expected| {
+            let fault = Fault::Header { expected };
+            DecodeError { frame: number, start, offset: offset + at as u64, fault }
+        };
+        let block = BlockHeader::parse(*block, header).map_err(fault)?;
+        if block.is_last {
+            return Err(fault("a piece of a frame without the frame's last block"));
+        }
+        at += BLOCK_HEADER + block.len;
+    }
+    if at != bytes.len() {
+        let fault = Fault::Header { expected: "blocks of the size that their mark says" };
+        return Err(DecodeError { frame: number, start, offset, fault });
+    }
+    bytes.extend(LAST_BLOCK);
+    let most = piece.contents as usize;
+    let window = piece.contents.max(MAX_BLOCK as u32).into();
+    let header =
+        FrameHeader { window, contents: Some(piece.contents.into()), dictionary: 0, checksum: false };
+    let mut head = Vec::new();
+    header.write(&mut head);
+    let from = MARK_LEN - head.len();
+    bytes[from..MARK_LEN].copy_from_slice(&head);
+    Ok(Frame { number, start, at: offset + from as u64, bytes, from, most, piece: Some(piece.crc32) })
+}
+
+/// Makes a frame of a piece, whose bytes begin with its mark, at `offset` of the file, in the frame of that number; `None` if
+/// it has no mark, or another size.
+pub(crate) fn piece(bytes: &[u8], number: u64, offset: u64) -> Option<Result<Frame, DecodeError>> {
+    let Some(Mark::Piece(piece)) = Mark::parse(bytes) else { return None };
+    let has_size = MARK_LEN + piece.compressed as usize == bytes.len();
+    let header = FrameHeader { window: MAX_BLOCK as u64, contents: None, dictionary: 0, checksum: false };
+    has_size.then(|| as_frame(bytes.to_vec(), piece, (number, offset), (offset, &header)))
+}

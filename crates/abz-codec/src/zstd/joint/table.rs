@@ -1,0 +1,225 @@
+//! Tables of finite state entropy codes (RFC 8878, section 4.1).
+
+use super::bits::Reader;
+
+/// What a state of a decoder stands for, and how the next one is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct State {
+    symbol: u8,
+    /// So many bits are read, and added to `base`.
+    bits: u8,
+    base: u16,
+}
+
+/// The states of a code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Table {
+    /// The logarithm to base 2 of the number of states.
+    log: u32,
+    states: Vec<State>,
+}
+
+impl Table {
+    /// A code of one symbol, which takes no bits.
+    pub(super) fn single(symbol: u8) -> Table {
+        Table { log: 0, states: vec![State { symbol, bits: 0, base: 0 }] }
+    }
+
+    /// The code for symbols with these counts, of which -1 is less than one. The counts, without signs, add up to 2 to the
+    /// `log`.
+    pub(super) fn new(counts: &[i16], log: u32) -> Table {
+        let size = 1usize << log;
+        let mut states = vec![State::default(); size];
+        let mut next: Vec<u32> = counts.iter().map(|count| u32::from(count.unsigned_abs())).collect();
+        let mut high = size;
+        for (symbol, _) in counts.iter().enumerate().filter(|(_, count)| **count == -1) {
+            high -= 1;
+            states[high].symbol = symbol as u8;
+        }
+        let step = (size >> 1) + (size >> 3) + 3;
+        let mut at = 0;
+        for (symbol, &count) in counts.iter().enumerate() {
+            for _ in 0..count.max(0) {
+                states[at].symbol = symbol as u8;
+                loop {
+                    at = (at + step) % size;
+                    if at < high {
+                        break;
+                    }
+                }
+            }
+        }
+        for state in &mut states {
+            let next = &mut next[usize::from(state.symbol)];
+            state.bits = (log - next.ilog2()) as u8;
+            state.base = ((*next << state.bits) as usize - size) as u16;
+            *next += 1;
+        }
+        Table { log, states }
+    }
+
+    /// Reads the description of a code at the start of `bytes`, with its length in bytes; `None` if it is none, or has a
+    /// higher `log` or `symbol` than the highest.
+    pub(super) fn parse(bytes: &[u8], highest_log: u32, highest_symbol: usize) -> Option<(Table, usize)> {
+        let mut at = 0;
+        let bits = |at: usize, count: u32| {
+            let number = (at / 8..at / 8 + 4)
+                .rev()
+                .fold(0, |number, index| number << 8 | u32::from(bytes.get(index).copied().unwrap_or(0)));
+            (number >> (at % 8)) & ((1 << count) - 1)
+        };
+        let log = bits(at, 4) + LOWEST_LOG;
+        at += 4;
+        if log > highest_log {
+            return None;
+        }
+        let mut counts: Vec<i16> = Vec::new();
+        let mut left = (1u32 << log) + 1;
+        while left > 1 {
+            let (width, more) = width(left);
+            let low = bits(at, width - 1);
+            let mut number = low;
+            at += width as usize - 1;
+            if low >= more {
+                number = low | bits(at, 1) << (width - 1);
+                at += 1;
+                if number >= 1 << (width - 1) {
+                    number -= more;
+                }
+            }
+            let count = number as i16 - 1;
+            left = left.checked_sub(u32::from(count.unsigned_abs()))?;
+            counts.push(count);
+            if count == 0 {
+                loop {
+                    let zeros = bits(at, 2);
+                    at += 2;
+                    counts.extend((0..zeros).map(|_| 0));
+                    if zeros < 3 {
+                        break;
+                    }
+                    if counts.len() > highest_symbol {
+                        return None;
+                    }
+                }
+            }
+            if counts.len() > highest_symbol + 1 {
+                return None;
+            }
+        }
+        let len = at.div_ceil(8);
+        (left == 1 && len <= bytes.len()).then(|| (Table::new(&counts, log), len))
+    }
+
+    /// The state that a stream begins with.
+    pub(super) fn begin(&self, reader: &mut Reader<'_>) -> Option<u16> {
+        reader.read(self.log).map(|state| state as u16)
+    }
+
+    /// The state that follows.
+    pub(super) fn next(&self, state: u16, reader: &mut Reader<'_>) -> Option<u16> {
+        let State { bits, base, .. } = self.states[usize::from(state)];
+        reader.read(bits.into()).map(|more| base + more as u16)
+    }
+
+    pub(super) fn symbol(&self, state: u16) -> u8 {
+        self.states[usize::from(state)].symbol
+    }
+
+    /// The state of a symbol that is followed by `next`, if any is; `None` if the code has no such symbol.
+    pub(super) fn state(&self, symbol: u8, next: Option<u16>) -> Option<u16> {
+        let leads = |state: &State| {
+            let reached = state.base..=state.base + ((1u16 << state.bits) - 1);
+            state.symbol == symbol && next.is_none_or(|next| reached.contains(&next))
+        };
+        self.states.iter().position(leads).map(|state| state as u16)
+    }
+
+    /// The bits that lead from a state to the next, and how many they are.
+    pub(super) fn bits_between(&self, state: u16, next: u16) -> (u32, u32) {
+        let State { bits, base, .. } = self.states[usize::from(state)];
+        (u32::from(next - base), bits.into())
+    }
+
+    /// The number of bits that say a state at the start of a stream.
+    pub(super) fn log(&self) -> u32 {
+        self.log
+    }
+}
+
+/// No code has fewer states than 2 to this.
+const LOWEST_LOG: u32 = 5;
+
+/// How many bits the next count of a description has at most, if the counts and one more add up to `left` from there on; and
+/// below which number one bit less is enough.
+fn width(left: u32) -> (u32, u32) {
+    let width = left.ilog2() + 1;
+    (width, (1 << width) - 1 - left)
+}
+
+/// The description of the code in which each of the symbols 0 to 31 has one of 32 states.
+pub(super) fn describe_even() -> Vec<u8> {
+    let (mut bits, mut at) = ([0u8; 24], 4);
+    let mut left = 33u32;
+    while left > 1 {
+        let (width, more) = width(left);
+        // The number for a count of one.
+        let (mut number, mut count) = (2, width - 1);
+        if number >= more {
+            count = width;
+            if number >= 1 << (width - 1) {
+                number += more;
+            }
+        }
+        for bit in 0..count {
+            bits[at / 8] |= ((number >> bit & 1) as u8) << (at % 8);
+            at += 1;
+        }
+        left -= 1;
+    }
+    bits[..at.div_ceil(8)].to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bits::Writer;
+    use super::*;
+
+    #[test]
+    fn the_even_code_is_described_as_it_is() {
+        let description = describe_even();
+        let (table, len) = Table::parse(&description, 8, 31).unwrap();
+        assert_eq!((&table, len), (&Table::new(&[1; 32], 5), description.len()));
+        assert!(Table::parse(&description[..len - 1], 8, 31).is_none());
+        assert!(Table::parse(&description, 8, 30).is_none());
+    }
+
+    #[test]
+    fn states_are_found_that_lead_to_the_next() {
+        let counts = [8, -1, 3, 0, 0, 0, 0, 0, 0, 20];
+        let table = Table::new(&counts, 5);
+        let message = [0, 9, 9, 2, 1, 0, 9, 2];
+        let mut writer = Writer::behind(&[], 0);
+        let mut next = None;
+        for symbol in message.into_iter().rev() {
+            let state = table.state(symbol, next).unwrap();
+            if let Some(next) = next {
+                let (bits, count) = table.bits_between(state, next);
+                writer.write(bits, count);
+            }
+            next = Some(state);
+        }
+        writer.write(next.unwrap().into(), table.log());
+        let bytes = writer.finish();
+        let mut reader = Reader::new(&bytes).unwrap();
+        let mut state = table.begin(&mut reader).unwrap();
+        for (at, symbol) in message.into_iter().enumerate() {
+            assert_eq!(table.symbol(state), symbol);
+            if at + 1 < message.len() {
+                state = table.next(state, &mut reader).unwrap();
+            }
+        }
+        assert_eq!(reader.left(), 0);
+        assert_eq!(table.state(5, None), None);
+    }
+}

@@ -1,0 +1,219 @@
+//! Files of `pack` and archives of `zip` with one file, held against what GNU gzip reads of them, where it is installed.
+
+use std::io::Write;
+
+use abz_codec::legacy::{DecodeError, Fault, pack, zip};
+use abz_codec::parts::Serial;
+
+use crate::support::{Noise, prose, through};
+
+/// What a decoder gives of a file that comes in pieces of at most so many bytes.
+fn decode<S: Serial<Error = DecodeError> + Default>(
+    file: &[u8],
+    most: usize,
+) -> (Vec<u8>, Option<DecodeError>) {
+    let (mut decoder, mut data, mut out) = (S::default(), Vec::new(), Vec::new());
+    for piece in file.chunks(most) {
+        let mut rest = piece;
+        loop {
+            match decoder.next(&mut rest, &mut data) {
+                Ok(true) => out.extend_from_slice(&data),
+                Ok(false) => break,
+                Err(error) => return (out, Some(error)),
+            }
+        }
+        assert!(rest.is_empty());
+    }
+    loop {
+        match decoder.finish(&mut data) {
+            Ok(true) => out.extend_from_slice(&data),
+            Ok(false) => return (out, None),
+            Err(error) => return (out, Some(error)),
+        }
+    }
+}
+
+/// Packs bytes, of which there are two different ones at least, with a code as Huffman's.
+fn packed(data: &[u8]) -> Vec<u8> {
+    let mut weights = [0usize; 256];
+    data.iter().for_each(|&byte| weights[usize::from(byte)] += 1);
+    // Trees of symbols, 256 the end, which nothing is lighter than.
+    let mut trees: Vec<(usize, Vec<(usize, usize)>)> = vec![(0, vec![(256, 0)])];
+    trees.extend((0..256).filter(|&byte| weights[byte] > 0).map(|byte| (weights[byte], vec![(byte, 0)])));
+    while trees.len() > 1 {
+        trees.sort_by_key(|tree| std::cmp::Reverse(tree.0));
+        let (one, other) = (trees.pop().unwrap(), trees.pop().unwrap());
+        let leaves = one.1.into_iter().chain(other.1).map(|(symbol, depth)| (symbol, depth + 1)).collect();
+        trees.push((one.0 + other.0, leaves));
+    }
+    let mut leaves = trees.pop().unwrap().1;
+    // The end is the last of the longest.
+    leaves.sort_by_key(|&(symbol, depth)| (depth, symbol));
+    let longest = leaves.last().unwrap().1;
+    assert_eq!(*leaves.last().unwrap(), (256, longest));
+    let count = |len: usize| leaves.iter().filter(|leaf| leaf.1 == len).count();
+    let mut file = vec![0x1f, 0x1e];
+    file.extend((data.len() as u32).to_be_bytes());
+    file.push(longest as u8);
+    file.extend((1..=longest).map(|len| (count(len) - if len == longest { 2 } else { 0 }) as u8));
+    file.extend(leaves.iter().filter(|leaf| leaf.0 < 256).map(|leaf| leaf.0 as u8));
+    let mut codes = vec![(0u32, 0); 257];
+    let mut inner = 0;
+    for len in (1..=longest).rev() {
+        let of_len = leaves.iter().filter(|leaf| leaf.1 == len);
+        for (index, &(symbol, _)) in of_len.enumerate() {
+            codes[symbol] = ((inner + index) as u32, len);
+        }
+        inner = (inner + count(len)) / 2;
+    }
+    let (mut bits, mut have) = (0u64, 0);
+    for symbol in data.iter().map(|&byte| usize::from(byte)).chain([256]) {
+        let (code, len) = codes[symbol];
+        (bits, have) = (bits << len | u64::from(code), have + len);
+        while have >= 8 {
+            file.push((bits >> (have - 8)) as u8);
+            have -= 8;
+        }
+    }
+    if have > 0 {
+        file.push((bits << (8 - have)) as u8);
+    }
+    file
+}
+
+/// An archive with one file.
+fn zipped(data: &[u8], is_stored: bool, descriptor: Option<bool>) -> Vec<u8> {
+    let mut deflate = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
+    deflate.write_all(data).unwrap();
+    let bytes = if is_stored { data.to_vec() } else { deflate.finish().unwrap() };
+    let mut sum = flate2::Crc::new();
+    sum.update(data);
+    let numbers = [sum.sum(), bytes.len() as u32, data.len() as u32];
+    let mut file = b"PK\x03\x04\x14\0".to_vec();
+    file.extend([if descriptor.is_some() { 8 } else { 0 }, 0, if is_stored { 0 } else { 8 }, 0, 1, 2, 3, 4]);
+    for number in numbers {
+        file.extend(if descriptor.is_some() { [0; 4] } else { number.to_le_bytes() });
+    }
+    file.extend(b"\x05\0\x04\0x.txt\x01\0\0\0");
+    file.extend(bytes);
+    if let Some(has_mark) = descriptor {
+        file.extend(if has_mark { &b"PK\x07\x08"[..] } else { b"" });
+        numbers.iter().for_each(|number| file.extend(number.to_le_bytes()));
+    }
+    // A directory, as far as anybody looks at it.
+    file.extend(b"PK\x01\x02");
+    file.extend([0; 80]);
+    file
+}
+
+fn inputs() -> Vec<Vec<u8>> {
+    vec![prose(50_000), Noise(1).bytes(5000), b"ab".to_vec(), [vec![0; 700_000], prose(300)].concat()]
+}
+
+#[test]
+fn files_of_pack_are_read_as_gzip_reads_them() {
+    for data in inputs() {
+        let file = packed(&data);
+        for most in [1, 100, usize::MAX] {
+            let (out, error) = decode::<pack::Decoder>(&file, most);
+            assert!(out == data && error.is_none(), "{error:?}");
+        }
+        if let Some(read) = through("gzip", &["-dc"], &file) {
+            assert!(read == data);
+        }
+        let (out, error) = decode::<pack::Decoder>(&file[..file.len() - 1], 10);
+        assert!(data.starts_with(&out));
+        assert_eq!(error.unwrap().fault, Fault::Truncated);
+        let mut wrong = file.clone();
+        wrong[5] ^= 1;
+        assert!(matches!(decode::<pack::Decoder>(&wrong, 10).1.unwrap().fault, Fault::Length { .. }));
+    }
+}
+
+#[test]
+fn archives_of_zip_with_one_file_are_read() {
+    for data in inputs() {
+        for (is_stored, descriptor) in
+            [(false, None), (true, None), (false, Some(true)), (false, Some(false))]
+        {
+            let file = zipped(&data, is_stored, descriptor);
+            for most in [1, 100, usize::MAX] {
+                let (out, error) = decode::<zip::Decoder>(&file, most);
+                assert!(out == data && error.is_none(), "{is_stored} {descriptor:?}: {error:?}");
+            }
+            // One without the mark is of a kind that gzip does not read.
+            if descriptor != Some(false)
+                && let Some(read) = through("gzip", &["-dc"], &file)
+            {
+                assert!(read == data);
+            }
+            for len in [3, 29, 40, file.len() - 110] {
+                let (out, error) = decode::<zip::Decoder>(&file[..len.min(file.len() - 100)], 10);
+                assert!(data.starts_with(&out) && error.is_some());
+            }
+        }
+    }
+    for (program, arguments) in [("pigz", &["-cK"][..]), ("zip", &["-q", "-", "-"])] {
+        if let Some(file) = through(program, arguments, &prose(100_000)) {
+            assert_eq!(decode::<zip::Decoder>(&file, 1000), (prose(100_000), None), "{program}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_read_of_an_archive_is_said() {
+    let data = prose(1000);
+    let file = zipped(&data, false, None);
+    let fault = |file: &[u8]| decode::<zip::Decoder>(file, 100).1.unwrap();
+    let (out, error) = decode::<zip::Decoder>(&[&file[..file.len() - 84], &file].concat(), 100);
+    assert!(out == data);
+    assert_eq!(
+        (error.as_ref().unwrap().offset, &error.unwrap().fault),
+        (file.len() as u64 - 84, &Fault::MoreFiles)
+    );
+    let changed = |at: usize, byte: u8| {
+        let mut file = file.clone();
+        file[at] = byte;
+        fault(&file)
+    };
+    assert!(matches!(changed(6, 1).fault, Fault::Unsupported { .. }));
+    assert!(matches!(changed(8, 12).fault, Fault::Unsupported { .. }));
+    assert!(matches!(changed(14, !file[14]).fault, Fault::Checksum { .. }));
+    assert!(matches!(changed(22, !file[22]).fault, Fault::Length { .. }));
+    assert!(matches!(changed(0, b'Q').fault, Fault::Magic { .. }));
+}
+
+#[test]
+fn changed_files_are_decoded_or_refused_however_they_arrive() {
+    let files =
+        [packed(&prose(2000)), zipped(&prose(2000), false, Some(true)), zipped(&prose(500), true, None)];
+    let rounds = std::env::var("ABZ_FUZZ_ROUNDS").map_or(3000, |rounds| rounds.parse().unwrap());
+    for seed in 0..rounds {
+        let mut noise = Noise(seed);
+        let which = noise.below(files.len());
+        let mut file = files[which].clone();
+        for _ in 0..1 + noise.below(3) {
+            let at = noise.below(file.len());
+            file[at] ^= 1 << noise.below(8);
+        }
+        file.truncate(file.len() - if noise.below(4) == 0 { noise.below(file.len()) } else { 0 });
+        let most = 1 + noise.below(300);
+        let (whole, pieces) = match which {
+            0 => (decode::<pack::Decoder>(&file, usize::MAX), decode::<pack::Decoder>(&file, most)),
+            _ => (decode::<zip::Decoder>(&file, usize::MAX), decode::<zip::Decoder>(&file, most)),
+        };
+        // In smaller pieces more comes out before a fault.
+        assert!(
+            pieces.0.starts_with(&whole.0) && whole.1 == pieces.1,
+            "seed {seed}: {:?}, {:?}",
+            whole.1,
+            pieces.1
+        );
+        assert!(whole.1.is_some() || whole.0 == pieces.0, "seed {seed}");
+        // Of what zip says there is a checksum.
+        assert!(
+            which == 0 || whole.1.is_some() || whole.0 == prose(if which == 1 { 2000 } else { 500 }),
+            "seed {seed}"
+        );
+    }
+}

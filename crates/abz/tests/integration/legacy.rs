@@ -1,0 +1,54 @@
+//! Older formats that gzip reads, with the real binary: those of `pack` and of `zip` with one file.
+
+use crate::support::{Folder, prose, through};
+
+/// "aab", packed.
+const PACKED: &[u8] = b"\x1f\x1e\0\0\0\x03\x02\x01\0ab\xc4";
+
+/// "hello\n" in an archive, stored, and behind it a directory.
+const ZIPPED: &[u8] =
+    b"PK\x03\x04\x0a\0\0\0\0\0\0\0\0\0\x20\x30\x3a\x36\x06\0\0\0\x06\0\0\0\x01\0\0\0xhello\nPK\x01\x02";
+
+#[test]
+fn files_of_pack_are_read_under_any_name() {
+    let folder = Folder::new();
+    folder.write("x.z", PACKED);
+    for processes in ["-p1", "-p3"] {
+        assert_eq!(folder.abz(&["-dc", processes, "x.z"]).exits(0).says("").stdout(), b"aab");
+    }
+    folder.abz(&["-t", "x.z"]).exits(0).says("");
+    folder.abz(&["-d", "x.z"]).exits(0).says("");
+    assert_eq!(folder.names(), ["x"]);
+    folder.write("cut.z", &PACKED[..PACKED.len() - 1]);
+    let ran = folder.abz(&["-d", "cut.z"]).exits(1);
+    assert!(
+        ran.stderr().contains("cut.z: at byte 11: expected more of the compressed data"),
+        "{}",
+        ran.stderr()
+    );
+    assert_eq!(folder.names(), ["cut.z", "x"]);
+}
+
+#[test]
+fn an_archive_of_zip_with_one_file_is_read_and_one_with_more_is_refused() {
+    let folder = Folder::new();
+    folder.write("x.zip", ZIPPED);
+    for processes in ["-p1", "-p3"] {
+        assert_eq!(folder.abz(&["-dc", processes, "x.zip"]).exits(0).says("").stdout(), b"hello\n");
+    }
+    folder.abz(&["-d", "-o", "y", "x.zip"]).exits(0).says("");
+    assert_eq!(folder.read("y"), b"hello\n");
+    let two = [&ZIPPED[..37], ZIPPED].concat();
+    folder.write("two.zip", &two);
+    let ran = folder.abz(&["-dc", "two.zip"]).exits(1);
+    assert!(ran.stderr().contains("unzip takes all of them"), "{}", ran.stderr());
+    assert_eq!(ran.stdout(), b"hello\n");
+    let mut damaged = ZIPPED.to_vec();
+    damaged[33] ^= 1;
+    folder.write("damaged.zip", &damaged);
+    let ran = folder.abz(&["-t", "damaged.zip"]).exits(1);
+    assert!(ran.stderr().contains("expected contents with the CRC-32 363a3020"), "{}", ran.stderr());
+    if let Some(file) = through("pigz", &["-cK"], &prose(3_000_000)) {
+        assert!(folder.abz_fed(&["-d"], &file).exits(0).says("").stdout() == prose(3_000_000));
+    }
+}
