@@ -1,0 +1,64 @@
+//! Compresses with bzip2 in memory, as in the papers on SPar and on Rust-SSP: each block becomes a stream of its
+//! own, and the whole is a file that `bunzip2` reads.
+
+mod sequential;
+
+use std::io::Read;
+
+use ::bzip2::Compression;
+use ::bzip2::read::BzEncoder;
+
+use crate::random::Random;
+use crate::{About, Scale, Workload};
+
+pub use sequential::run as sequential;
+
+/// The data to compress.
+#[derive(Debug)]
+pub struct Input {
+    bytes: Vec<u8>,
+    /// In units of 100,000 bytes, as bzip2 counts them.
+    level: u32,
+}
+
+impl Workload for Input {
+    const ABOUT: About = About {
+        name: "bzip2",
+        what: "compresses blocks of data in memory to one bzip2 file",
+        item: "a block of 900 kB (100 kB with --quick)",
+        unit: "MB",
+        workloads: &["text", "noise"],
+    };
+
+    fn generate(name: &str, scale: Scale) -> Option<Self> {
+        let (level, blocks) = scale.choose((1, 2), (1, 12), (9, 10));
+        let length = blocks * level as usize * 100_000 - 5_000;
+        let mut random = Random::new(3);
+        let bytes = match name {
+            "text" => random.text(length),
+            // Video that is already compressed does not become smaller.
+            "noise" => (0..length).map(|_| (random.bits() >> 56) as u8).collect(),
+            _ => return None,
+        };
+        Some(Self { bytes, level })
+    }
+
+    fn amount(&self) -> f64 {
+        self.bytes.len() as f64 / 1e6
+    }
+}
+
+impl Input {
+    /// The source: the blocks.
+    pub fn blocks(&self) -> impl Iterator<Item = &[u8]> + Send {
+        self.bytes.chunks(self.level as usize * 100_000)
+    }
+}
+
+/// The parallel stage: compresses a block to a stream of its own.
+pub fn compress(input: &Input, block: &[u8]) -> Vec<u8> {
+    let mut stream = Vec::new();
+    let mut encoder = BzEncoder::new(block, Compression::new(input.level));
+    encoder.read_to_end(&mut stream).expect("reading from memory does not fail");
+    stream
+}

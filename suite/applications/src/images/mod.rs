@@ -1,0 +1,63 @@
+//! Five filters for each image, as in the paper on Rust-SSP (sections 4.1 and 4.2): saturation, emboss, gamma,
+//! sharpen, grayscale. Images are small (640x427), big (1920x1280) or mixed. They are generated and stay in
+//! memory, so this has the filters without files and JPEG.
+
+mod filters;
+mod sequential;
+
+use crate::random::Random;
+use crate::{About, Scale, Workload};
+
+pub use filters::{Image, emboss, gamma, grayscale, saturation, sharpen};
+pub use sequential::run as sequential;
+
+/// The sizes of the images, and noise from which they are made.
+#[derive(Debug)]
+pub struct Input {
+    sizes: Vec<(usize, usize)>,
+    noise: Vec<u8>,
+}
+
+impl Workload for Input {
+    const ABOUT: About = About {
+        name: "images",
+        what: "applies five filters to each image, one stage for each filter",
+        item: "an image of 640x427 or 1920x1280 (smaller with --quick)",
+        unit: "images",
+        workloads: &["small", "mixed", "big"],
+    };
+
+    fn generate(name: &str, scale: Scale) -> Option<Self> {
+        let (small, big) =
+            scale.choose(((32, 21), (96, 64)), ((160, 106), (480, 320)), ((640, 427), (1_920, 1_280)));
+        let sizes = match name {
+            "small" => vec![small; scale.choose(8, 64, 48)],
+            "mixed" => (0..scale.choose(6, 16, 10)).map(|at| if at % 2 == 0 { small } else { big }).collect(),
+            "big" => vec![big; scale.choose(3, 8, 6)],
+            _ => return None,
+        };
+        let mut random = Random::new(6);
+        Some(Self { sizes, noise: (0..4_096).map(|_| random.below(48) as u8).collect() })
+    }
+
+    fn amount(&self) -> f64 {
+        self.sizes.len() as f64
+    }
+}
+
+impl Input {
+    /// The source: the images, each with other waves and some noise.
+    pub fn images(&self) -> impl Iterator<Item = Image> + Send {
+        self.sizes.iter().enumerate().map(|(number, &(width, height))| {
+            let mut image = Image { width, height, pixels: Vec::with_capacity(width * height) };
+            for y in 0..height {
+                image.pixels.extend((0..width).map(|x| {
+                    let noise = self.noise[(x * 31 + y * 17 + number) % self.noise.len()];
+                    let wave = |step: usize| ((x * step + y * (number % 5 + 1)) % 208) as u8 + noise;
+                    [wave(1), wave(2), wave(3)]
+                }));
+            }
+            image
+        })
+    }
+}

@@ -1,0 +1,26 @@
+//! The applications of the benchmark suite: their data, their stages, and the sequential program.
+//!
+//! Every variant of an application calls the same stages on the same data and writes to the same [`Output`], so
+//! variants differ only in how they run the stages. This crate knows no parallel library. The suite and its
+//! rivals, which are programs of their own, both use it, and both answer questions by [`serve`].
+//!
+//! The data are generated and small, so that a run needs no network and no files.
+#![forbid(unsafe_code)]
+
+pub mod bzip2;
+pub mod dedup;
+pub mod fastq;
+pub mod images;
+pub mod log;
+pub mod micro;
+mod output;
+mod program;
+mod random;
+mod serve;
+mod used;
+mod workload;
+
+pub use output::Output;
+pub use program::{Kind, Program, sequential};
+pub use serve::{Answer, serve};
+pub use workload::{APPLICATIONS, About, Scale, Workload};

@@ -1,0 +1,76 @@
+//! What applications have in common.
+
+use crate::{bzip2, dedup, fastq, images, log, micro};
+
+/// How large the data are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// For tests: milliseconds in a debug build.
+    Tiny,
+    /// For a first look: the sequential program takes about 50 ms.
+    Quick,
+    /// For a report: the sequential program takes from 0.2 s to 1 s.
+    Full,
+}
+
+impl Scale {
+    /// The scale with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Tiny, Self::Quick, Self::Full].into_iter().find(|scale| scale.name() == name)
+    }
+
+    /// The name of the scale.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tiny => "tiny",
+            Self::Quick => "quick",
+            Self::Full => "full",
+        }
+    }
+
+    /// The value of this scale.
+    pub fn choose<T>(self, tiny: T, quick: T, full: T) -> T {
+        match self {
+            Self::Tiny => tiny,
+            Self::Quick => quick,
+            Self::Full => full,
+        }
+    }
+}
+
+/// The data of an application.
+pub trait Workload: Sync + Sized + 'static {
+    /// The application's description.
+    const ABOUT: About;
+
+    /// Generates the data. `None` if the application has no workload of this name.
+    fn generate(name: &str, scale: Scale) -> Option<Self>;
+
+    /// How much there is to do, in the unit of [`About::unit`].
+    fn amount(&self) -> f64;
+}
+
+/// The description of an application.
+#[derive(Debug, Clone, Copy)]
+pub struct About {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub what: &'static str,
+    /// What an item is.
+    pub item: &'static str,
+    /// The unit of its amount of work.
+    pub unit: &'static str,
+    /// The names of its workloads.
+    pub workloads: &'static [&'static str],
+}
+
+/// All applications.
+pub const APPLICATIONS: [About; 6] = [
+    micro::Input::ABOUT,
+    images::Input::ABOUT,
+    bzip2::Input::ABOUT,
+    dedup::Input::ABOUT,
+    log::Input::ABOUT,
+    fastq::Input::ABOUT,
+];

@@ -1,0 +1,26 @@
+//! The applications on any ordered map, one file each. Parallel stages that follow one another are one call of
+//! the map, which is the fastest way to run them with these libraries.
+
+mod bzip2;
+mod dedup;
+mod fastq;
+mod images;
+mod log;
+mod micro;
+
+use anabranch_applications::Program;
+
+use crate::ordered::Ordered;
+
+/// Adds all applications with one library.
+pub fn add<O: Ordered>(programs: &mut Vec<Program>) {
+    let (name, kind) = (O::NAME, O::KIND);
+    programs.extend([
+        Program::new(name, kind, micro::run::<O>),
+        Program::new(name, kind, images::run::<O>),
+        Program::new(name, kind, bzip2::run::<O>),
+        Program::new(name, kind, dedup::run::<O>),
+        Program::new(name, kind, log::run::<O>),
+        Program::new(name, kind, fastq::run::<O>),
+    ]);
+}

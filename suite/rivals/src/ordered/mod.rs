@@ -1,0 +1,32 @@
+//! A parallel map whose results come in order, with each library. Files hold one library each.
+
+mod crossbeam;
+mod orx;
+mod pariter;
+mod rayon;
+mod threads;
+mod tokio;
+
+use anabranch_applications::Kind;
+
+pub use crossbeam::Crossbeam;
+pub use orx::Orx;
+pub use pariter::Pariter;
+pub use rayon::Rayon;
+pub use threads::Threads;
+pub use tokio::Tokio;
+
+/// A library that has, or with which one can write, an ordered parallel map.
+pub trait Ordered: 'static {
+    /// The name of the variant.
+    const NAME: &'static str;
+    /// Whether results come as they are ready, or all at the end.
+    const KIND: Kind;
+
+    /// The results of `map` in the order of the source. `workers` threads run `map`.
+    fn map<T: Send + Sync + 'static, U: Send + 'static>(
+        source: impl Iterator<Item = T> + Send + 'static,
+        workers: usize,
+        map: impl Fn(T) -> U + Send + Sync + Copy + 'static,
+    ) -> impl Iterator<Item = U> + Send + 'static;
+}

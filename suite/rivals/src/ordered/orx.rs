@@ -1,0 +1,23 @@
+//! orx-parallel: takes any iterator, and gives the results in order when all are there.
+
+use anabranch_applications::Kind;
+use orx_parallel::{IterIntoParIter, Par};
+
+use super::Ordered;
+
+/// See above.
+pub struct Orx;
+
+impl Ordered for Orx {
+    const NAME: &'static str = "orx";
+    const KIND: Kind = Kind::Collects;
+
+    fn map<T: Send + Sync + 'static, U: Send + 'static>(
+        source: impl Iterator<Item = T> + Send + 'static,
+        workers: usize,
+        map: impl Fn(T) -> U + Send + Sync + Copy + 'static,
+    ) -> impl Iterator<Item = U> + Send + 'static {
+        let results: Vec<U> = source.iter_into_par().num_threads(workers).map(map).collect();
+        results.into_iter()
+    }
+}

@@ -1,0 +1,111 @@
+//! The command line.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anabranch_applications::{APPLICATIONS, Scale, serve};
+use clap::{Args, Parser, Subcommand};
+
+use crate::choice::{Choice, RIVALS};
+use crate::compare::compare;
+use crate::results::Results;
+use crate::session::Session;
+use crate::variants::{OWN, programs};
+
+/// Measures applications with Anabranch and with other libraries.
+#[derive(Debug, Parser)]
+#[command(name = "suite", version)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List the applications, their workloads, and the variants
+    List,
+    /// Measure, and write results.json and report.html
+    Run(RunArguments),
+    /// Compare two files of results: fails if B is slower than A anywhere
+    Compare {
+        /// The results before
+        a: PathBuf,
+        /// The results after
+        b: PathBuf,
+    },
+    /// Run one variant for each line of the standard input
+    #[command(hide = true)]
+    Serve { arguments: Vec<String> },
+}
+
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// The applications, or APPLICATION/WORKLOAD; all by default
+    #[arg(long, value_delimiter = ',')]
+    pub apps: Vec<String>,
+    /// The variants; all by default
+    #[arg(long, value_delimiter = ',')]
+    pub variants: Vec<String>,
+    /// The numbers of workers; as many as there are cores by default
+    #[arg(long, value_delimiter = ',')]
+    pub workers: Vec<usize>,
+    /// Take smaller data and 3 minutes: for a first look
+    #[arg(long)]
+    pub quick: bool,
+    /// Take the smallest data and two rounds: for tests
+    #[arg(long, hide = true, conflicts_with = "quick")]
+    pub tiny: bool,
+    /// The time for all measurements together; 60 by default, and 3 with --quick
+    #[arg(long)]
+    pub minutes: Option<f64>,
+    /// The folder of results.json and report.html; `suite` in the folder of builds by default
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    /// Measure again what the folder has already
+    #[arg(long)]
+    pub fresh: bool,
+}
+
+impl RunArguments {
+    /// How large the data are.
+    pub fn scale(&self) -> Scale {
+        match (self.tiny, self.quick) {
+            (true, _) => Scale::Tiny,
+            (_, true) => Scale::Quick,
+            _ => Scale::Full,
+        }
+    }
+}
+
+impl Arguments {
+    /// Does what was asked for.
+    pub fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+        match self.command {
+            Command::List => list(),
+            Command::Run(arguments) => Session::begin(&Choice::of(&arguments)?, &arguments)?.run()?,
+            Command::Compare { a, b } => {
+                let (table, is_slower) = compare(&Results::read(&a)?, &Results::read(&b)?)?;
+                println!("{table}");
+                return Ok(if is_slower { ExitCode::FAILURE } else { ExitCode::SUCCESS });
+            }
+            Command::Serve { arguments } => serve(&programs(), version, &arguments)?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The version of a variant of this program.
+fn version(program: &anabranch_applications::Program) -> String {
+    let is_own = OWN.contains(&program.variant);
+    if is_own { env!("CARGO_PKG_VERSION").into() } else { "std".into() }
+}
+
+fn list() {
+    for about in APPLICATIONS {
+        println!("{}: {}", about.name, about.what);
+        println!("    an item is {}; workloads: {}", about.item, about.workloads.join(", "));
+    }
+    println!("\nvariants: sequential, {}", OWN.join(", "));
+    println!("rivals, which are built when they are measured: {}", RIVALS.join(", "));
+}

@@ -1,0 +1,33 @@
+//! The benchmark suite: applications with Anabranch and with other libraries, and one report.
+//!
+//!     cargo run --release -p suite -- run
+//!
+//! `README.md` says what is measured and how to read the report.
+#![forbid(unsafe_code)]
+
+mod choice;
+mod code;
+mod command;
+mod compare;
+mod group;
+mod process;
+mod progress;
+mod report;
+mod results;
+mod session;
+mod standing;
+mod variants;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    match command::Arguments::parse().run() {
+        Ok(code) => code,
+        Err(problem) => {
+            eprintln!("suite: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}

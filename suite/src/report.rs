@@ -1,0 +1,325 @@
+//! The report: one page without scripts, fonts or pictures from elsewhere.
+//!
+//! Each case is a table, and the bars are in its cells, so a screen reader reads the numbers in order.
+
+use std::fmt::Write;
+
+use anabranch_applications::APPLICATIONS;
+use anabranch_measure::statistics::Summary;
+use anabranch_measure::target::{Unit, Verdict};
+
+use crate::choice::{ABSENT, RIVALS, SEQUENTIAL};
+use crate::results::{Cell, Group, Results};
+use crate::session::LEAST_ROUNDS;
+use crate::standing::{Standing, reference};
+use crate::variants::OWN;
+
+const STYLE: &str = include_str!("report.css");
+
+/// The page.
+pub fn page(results: &Results) -> String {
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>Anabranch and its rivals</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
+         <h1>Anabranch and its rivals</h1>\n"
+    );
+    first_screen(&mut page, results);
+    page += "<h2>Each application</h2>\n\
+        <p>A bar shows how many times as fast a variant is as the best rival, in the same rounds. The numbers in \
+        brackets are the 95 % interval. Lines are those that are added to the sequential program.</p>\n";
+    for about in APPLICATIONS {
+        let groups: Vec<&Group> =
+            results.groups.iter().filter(|group| group.application == about.name).collect();
+        if !groups.is_empty() {
+            let _ = write!(
+                page,
+                "<section>\n<h3>{}</h3>\n<p>It {}. An item is {}.</p>\n",
+                escaped(about.name),
+                escaped(about.what),
+                escaped(about.item)
+            );
+            groups.iter().for_each(|group| case(&mut page, group));
+            page += "</section>\n";
+        }
+    }
+    foot(&mut page, results);
+    page += "</main>\n</body>\n</html>\n";
+    page
+}
+
+/// Three sentences, and a table with a line for each case.
+fn first_screen(page: &mut String, results: &Results) {
+    let standings: Vec<(&Group, Standing)> =
+        results.groups.iter().filter_map(|group| Some((group, Standing::of(group)?))).collect();
+    for sentence in sentences(&standings) {
+        let _ = writeln!(page, "<p class=\"lead\">{}</p>", escaped(&sentence));
+    }
+    if results.scale != "full" {
+        *page += "<p class=\"note\">A quick look: the data are small and the rounds are few.</p>\n";
+    }
+    if standings.is_empty() {
+        return;
+    }
+    *page += "<div class=\"wide\" tabindex=\"0\"><table>\n<caption>The best variant of Anabranch against the best rival</caption>\n\
+        <thead><tr><th scope=\"col\">case</th><th scope=\"col\">Anabranch</th><th scope=\"col\">rival</th>\
+        <th scope=\"col\">times as fast</th><th scope=\"col\">result</th></tr></thead>\n<tbody>\n";
+    for (group, Standing { own, rival, times, verdict }) in &standings {
+        let (class, word) = match verdict {
+            Verdict::Met => ("win", "win"),
+            Verdict::Missed => ("loss", "loss"),
+            _ => ("tie", "tie"),
+        };
+        let _ = writeln!(
+            page,
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td class=\"{class}\">{word}{}</td></tr>",
+            escaped(&group.name()),
+            escaped(&own.variant),
+            escaped(&rival.variant),
+            interval(*times),
+            few(own),
+        );
+    }
+    *page += "</tbody>\n</table></div>\n";
+}
+
+fn sentences(standings: &[(&Group, Standing)]) -> [String; 3] {
+    if standings.is_empty() {
+        return [
+            "No rival was measured, so nobody wins or loses here.".into(),
+            "The tables below compare the variants of Anabranch with the sequential program.".into(),
+            "The command suite run without --variants measures the rivals too.".into(),
+        ];
+    }
+    let with = |wanted: fn(Verdict) -> bool| -> Vec<&(&Group, Standing)> {
+        standings.iter().filter(|(_, standing)| wanted(standing.verdict)).collect()
+    };
+    let wins = with(|verdict| verdict == Verdict::Met);
+    let losses = with(|verdict| verdict == Verdict::Missed);
+    let ties = standings.len() - wins.len() - losses.len();
+    let cases = if standings.len() == 1 { "case" } else { "cases" };
+    let one = |(group, standing): &(&Group, Standing)| {
+        let (times, rival) = (standing.times.median, &standing.rival.variant);
+        format!("{} ({times:.2} times as fast as {rival})", group.name())
+    };
+    let list = |some: &[&(&Group, Standing)]| some.iter().map(|it| one(it)).collect::<Vec<_>>().join("; ");
+    [
+        format!(
+            "In {} {cases}, the best variant of Anabranch wins {} times against the best rival, ties {ties} times \
+             and loses {} times.",
+            standings.len(),
+            wins.len(),
+            losses.len()
+        ),
+        match wins.iter().max_by(|a, b| a.1.times.median.total_cmp(&b.1.times.median)) {
+            Some(largest) => format!("Its largest win is {}.", one(largest)),
+            None => "It has no win.".into(),
+        },
+        if losses.is_empty() { "It has no loss.".into() } else { format!("It loses {}.", list(&losses)) },
+    ]
+}
+
+/// One case as a table.
+fn case(page: &mut String, group: &Group) {
+    let Some(reference) = reference(group) else { return };
+    let mut cells: Vec<(&Cell, Summary)> =
+        group.cells.iter().map(|cell| (cell, cell.against(reference))).collect();
+    cells.sort_by(|a, b| b.1.median.total_cmp(&a.1.median));
+    let most = cells.iter().map(|(_, times)| times.high).fold(1.0, f64::max);
+    let memory = cells.iter().filter_map(|(cell, _)| cell.memory).fold(1.0, f64::max);
+    let sequential = group.cells.iter().find(|cell| cell.variant == SEQUENTIAL);
+    let _ = write!(
+        page,
+        "<div class=\"wide\" tabindex=\"0\"><table>\n<caption>{}: {} {} a run</caption>\n<thead><tr><th scope=\"col\">variant</th>\
+         <th scope=\"col\">times as fast as {}</th><th scope=\"col\">{} a second</th>\
+         <th scope=\"col\">first result</th><th scope=\"col\">cores used</th><th scope=\"col\">memory</th>\
+         <th scope=\"col\">lines added</th></tr></thead>\n<tbody>\n",
+        escaped(&group.name()),
+        number(group.amount),
+        escaped(&group.unit),
+        escaped(&reference.variant),
+        escaped(&group.unit),
+    );
+    for (cell, times) in cells {
+        let seconds = Summary::of(cell.seconds.iter().copied()).median;
+        let added = sequential.map_or(0, |plain| cell.lines as i64 - plain.lines as i64);
+        let tokens = sequential.map_or(0, |plain| cell.tokens as i64 - plain.tokens as i64);
+        let _ = writeln!(
+            page,
+            "<tr class=\"{}\"><th scope=\"row\">{}{}</th><td>{}{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>\
+             <td>{added:+} <small>({tokens:+} tokens)</small></td></tr>",
+            if OWN.contains(&cell.variant.as_str()) { "own" } else { "other" },
+            escaped(&cell.variant),
+            few(cell),
+            interval(times),
+            bar(times.median / most, Some((times.low / most, times.high / most))),
+            number(group.amount / seconds),
+            milliseconds(cell.first),
+            cell.processor.map_or("?".into(), |used| format!("{:.2}", used / seconds)),
+            cell.memory.map_or("?".into(), |bytes| {
+                Unit::Mebibytes.show(bytes / f64::from(1 << 20)) + &bar(bytes / memory, None)
+            }),
+        );
+    }
+    *page += "</tbody>\n</table></div>\n";
+    for (variant, why) in &group.without {
+        let _ = writeln!(page, "<p class=\"note\">{}: {}.</p>", escaped(variant), escaped(why));
+    }
+}
+
+fn foot(page: &mut String, results: &Results) {
+    let [machine, versions] = results.machine.lines();
+    let _ = write!(
+        page,
+        "<h2>What this is</h2>\n<ul>\n<li>{}</li>\n<li>{}</li>\n<li>The command: <code>suite {}</code>, {}</li>\n\
+         <li>Each variant is a process of its own. In a round each of them runs once, one after another, and each \
+         round begins with another. The first runs warm up and check the output against the sequential program.</li>\n\
+         <li>Against a rival, less than 5 % or an interval that contains 1 is a tie.</li>\n\
+         <li>rayon and orx collect all results before the first one is written. The others give results as they \
+         come.</li>\n\
+         <li>Memory is the peak of the process without the data. Cores used is processor time divided by time.</li>\n\
+         <li>A mark <abbr title=\"few rounds\">*</abbr> means fewer than {LEAST_ROUNDS} rounds.</li>\n\
+         <li><code>suite/FAIRNESS.md</code> says what was chosen for each rival, and why.</li>\n\
+         <li>Not measured, because the suite does not have them yet: {}; energy; the experiments of the FastFlow \
+         paper; latency of each item; eye detector, lane detection, similarity search and lzip.</li>\n</ul>\n",
+        escaped(&machine),
+        escaped(&versions),
+        escaped(&results.command),
+        date(results.time),
+        escaped(&ABSENT.join(", ")),
+    );
+    let rivals: Vec<&str> = RIVALS
+        .into_iter()
+        .filter(|rival| {
+            !results.groups.iter().any(|group| group.cells.iter().any(|cell| cell.variant == *rival))
+        })
+        .collect();
+    if !rivals.is_empty() {
+        let _ = writeln!(page, "<p class=\"note\">Not in this run: {}.</p>", rivals.join(", "));
+    }
+}
+
+/// A bar of this share of the full width, with a thin line from the low to the high end of an interval.
+fn bar(share: f64, ends: Option<(f64, f64)>) -> String {
+    let percent = |share: f64| 100.0 * share.clamp(0.0, 1.0);
+    let whisker = ends.map_or(String::new(), |(low, high)| {
+        let width = percent(high - low).max(0.5);
+        format!("<i style=\"left:{:.1}%;width:{width:.1}%\"></i>", percent(low))
+    });
+    format!(
+        "<span class=\"bar\" aria-hidden=\"true\"><b style=\"width:{:.1}%\"></b>{whisker}</span>",
+        percent(share)
+    )
+}
+
+fn few(cell: &Cell) -> &'static str {
+    if cell.seconds.len() < LEAST_ROUNDS { " <abbr title=\"few rounds\">*</abbr>" } else { "" }
+}
+
+fn interval(Summary { median, low, high }: Summary) -> String {
+    format!("{median:.2} <small>[{low:.2}, {high:.2}]</small>")
+}
+
+fn milliseconds(seconds: f64) -> String {
+    if seconds < 1e-3 {
+        Unit::Microseconds.show(seconds * 1e6)
+    } else {
+        Unit::Milliseconds.show(seconds * 1e3)
+    }
+}
+
+/// A number with commas, and with two places if it is small and not whole.
+fn number(value: f64) -> String {
+    if value < 100.0 && value.fract() != 0.0 {
+        return format!("{value:.2}");
+    }
+    let digits = format!("{value:.0}");
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The day of a time in seconds since 1970, in the Gregorian calendar and UTC.
+fn date(seconds: u64) -> String {
+    let (mut year, mut day) = (1970, seconds / 86_400);
+    let is_leap =
+        |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    while day >= 365 + u64::from(is_leap(year)) {
+        day -= 365 + u64::from(is_leap(year));
+        year += 1;
+    }
+    let mut month = 0;
+    let length = |month: usize| match month {
+        1 => 28 + u64::from(is_leap(year)),
+        3 | 5 | 8 | 10 => 30,
+        _ => 31,
+    };
+    while day >= length(month) {
+        day -= length(month);
+        month += 1;
+    }
+    format!("{year}-{:02}-{:02}", month + 1, day + 1)
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        assert_eq!(date(0), "1970-01-01");
+        assert_eq!(date(951_782_400), "2000-02-29");
+        assert_eq!(date(1_795_305_600), "2026-11-22");
+        assert_eq!(date(4_107_542_400), "2100-03-01");
+    }
+
+    #[test]
+    fn numbers_have_commas() {
+        assert_eq!(["1.50", "8", "100", "1,234"], [1.5, 8.0, 100.2, 1234.0].map(number));
+        assert_eq!(number(12_345_678.0), "12,345,678");
+    }
+
+    fn cell(variant: &str, seconds: f64) -> Cell {
+        let seconds = vec![seconds; 7];
+        Cell {
+            variant: variant.into(),
+            seconds,
+            first: 0.1,
+            processor: None,
+            memory: None,
+            lines: 9,
+            tokens: 50,
+        }
+    }
+
+    fn group(own: f64) -> Group {
+        Group {
+            application: "log".into(),
+            workload: "lines".into(),
+            workers: 2,
+            amount: 1e6,
+            unit: "lines".into(),
+            cells: vec![cell(SEQUENTIAL, 2.0), cell("builder", own), cell("rayon", 1.0), cell("tokio", 1.5)],
+            without: vec![],
+        }
+    }
+
+    #[test]
+    fn a_loss_is_named_with_its_rival() {
+        let (loss, win) = (group(1.25), group(0.5));
+        let of = |group| (group, Standing::of(group).unwrap());
+        let [counts, largest, losses] = sentences(&[of(&loss), of(&win)]);
+        assert!(counts.ends_with("wins 1 times against the best rival, ties 0 times and loses 1 times."));
+        assert_eq!(largest, "Its largest win is log lines, 2 workers (2.00 times as fast as rayon).");
+        assert_eq!(losses, "It loses log lines, 2 workers (0.80 times as fast as rayon).");
+    }
+}

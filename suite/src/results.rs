@@ -1,0 +1,96 @@
+//! What was measured, as it is in `results.json`.
+
+use std::path::Path;
+
+use anabranch_measure::machine::Machine;
+use anabranch_measure::statistics::Summary;
+use serde::{Deserialize, Serialize};
+
+/// A run of the suite.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Results {
+    pub machine: Machine,
+    /// The name of the scale of the data.
+    pub scale: String,
+    /// Seconds since 1970, when the report was written.
+    pub time: u64,
+    /// The arguments of the last command.
+    pub command: String,
+    pub groups: Vec<Group>,
+}
+
+/// A case: a workload of an application, with a number of workers.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Group {
+    pub application: String,
+    pub workload: String,
+    pub workers: usize,
+    /// How much work a run does.
+    pub amount: f64,
+    pub unit: String,
+    /// The sequential program comes first.
+    pub cells: Vec<Cell>,
+    /// The variants without numbers, and why they have none.
+    pub without: Vec<(String, String)>,
+}
+
+/// A variant in a case.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Cell {
+    pub variant: String,
+    /// The time of each round, in seconds. Times at the same place are of the same round.
+    pub seconds: Vec<f64>,
+    /// The median of the time to the first result, in seconds.
+    pub first: f64,
+    /// The median of the processor time, in seconds, if the system tells.
+    pub processor: Option<f64>,
+    /// The peak of the memory without the data, in bytes, if the system tells.
+    pub memory: Option<f64>,
+    /// How many lines and tokens of code the variant has.
+    pub lines: usize,
+    pub tokens: usize,
+}
+
+impl Cell {
+    /// How many times as fast this variant is as another, in each round.
+    pub fn against(&self, other: &Self) -> Summary {
+        Summary::of(self.seconds.iter().zip(&other.seconds).map(|(own, other)| other / own))
+    }
+}
+
+impl Group {
+    /// The name of the case.
+    pub fn name(&self) -> String {
+        let workers = if self.workers == 1 { "worker" } else { "workers" };
+        format!("{} {}, {} {workers}", self.application, self.workload, self.workers)
+    }
+
+    /// Whether this is the same case.
+    pub fn is(&self, application: &str, workload: &str, workers: usize) -> bool {
+        self.application == application && self.workload == workload && self.workers == workers
+    }
+}
+
+impl Results {
+    /// # Errors
+    /// If the file cannot be read, or holds something else.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let name = path.display();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| format!("{name}: {error}; `suite run --out DIR` writes DIR/results.json"))?;
+        serde_json::from_str(&text)
+            .map_err(|error| format!("{name} is not a results.json of this version of the suite: {error}"))
+    }
+
+    /// Writes the file whole: if this is interrupted, the file of before is still there.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), String> {
+        let problem = |error: std::io::Error| format!("{}: {error}", path.display());
+        let text = serde_json::to_string_pretty(self).expect("numbers and text") + "\n";
+        let new = path.with_extension("json.new");
+        std::fs::write(&new, text).map_err(problem)?;
+        std::fs::rename(&new, path).map_err(problem)
+    }
+}

@@ -1,0 +1,26 @@
+//! The loop in the language of Rust-SSP.
+
+use std::sync::{Arc, Mutex};
+
+use anabranch::ssp::*;
+use anabranch_applications::Output;
+use anabranch_applications::dedup::{Index, Input, hash, pack};
+
+/// Runs with this many replicas of each parallel stage.
+pub fn run(input: &'static Input, workers: usize, output: Output) -> Output {
+    let replicas = workers as i32;
+    let output = Arc::new(Mutex::new(output));
+    let writer = output.clone();
+    let mut index = Index::default();
+    let pipeline = pipeline![
+        parallel!(|chunk| Some(hash(chunk)), replicas),
+        sequential_ordered!(move |hashed| Some(index.look_up(hashed))),
+        parallel!(|seen| Some(pack(seen)), replicas),
+        sequential_ordered!(move |entry: Vec<u8>| writer.lock().expect("no stage panicked").write(&entry))
+    ];
+    for chunk in input.chunks() {
+        pipeline.post(chunk).expect("the pipeline runs");
+    }
+    pipeline.collect();
+    Arc::into_inner(output).expect("the stages are gone").into_inner().expect("no stage panicked")
+}

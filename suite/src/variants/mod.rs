@@ -1,0 +1,37 @@
+//! Anabranch's variants of each application, one file each. They are run in processes of their own.
+
+mod bzip2;
+mod dedup;
+mod fastq;
+mod images;
+mod log;
+mod micro;
+
+use anabranch_applications::{Kind, Program, sequential};
+
+/// The names of Anabranch's variants.
+pub const OWN: [&str; 3] = ["builder", "annotations", "ssp"];
+
+/// The sequential programs, and Anabranch's variants.
+pub fn programs() -> Vec<Program> {
+    let mut programs = sequential();
+    programs.push(Program::new("builder", Kind::Streams, micro::builder::run));
+    programs.push(Program::new("annotations", Kind::Streams, micro::annotations::run));
+    programs.push(Program::new("ssp", Kind::Streams, micro::ssp::run));
+    programs.push(Program::new("builder", Kind::Streams, images::builder::run));
+    programs.push(Program::new("annotations", Kind::Streams, images::annotations::run));
+    programs.push(Program::new("ssp", Kind::Streams, images::ssp::run));
+    programs.push(Program::new("builder", Kind::Streams, bzip2::builder::run));
+    programs.push(Program::new("annotations", Kind::Streams, bzip2::annotations::run));
+    programs.push(Program::new("ssp", Kind::Streams, bzip2::ssp::run));
+    programs.push(Program::new("builder", Kind::Streams, dedup::builder::run));
+    programs.push(Program::new("annotations", Kind::Streams, dedup::annotations::run));
+    programs.push(Program::new("ssp", Kind::Streams, dedup::ssp::run));
+    programs.push(Program::new("builder", Kind::Streams, log::builder::run));
+    programs.push(Program::new("annotations", Kind::Streams, log::annotations::run));
+    programs.push(Program::new("ssp", Kind::Streams, log::ssp::run));
+    programs.push(Program::new("builder", Kind::Streams, fastq::builder::run));
+    programs.push(Program::new("annotations", Kind::Streams, fastq::annotations::run));
+    programs.push(Program::new("ssp", Kind::Streams, fastq::ssp::run));
+    programs
+}
