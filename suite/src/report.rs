@@ -6,12 +6,12 @@ use std::fmt::Write;
 
 use anabranch_applications::APPLICATIONS;
 use anabranch_measure::statistics::Summary;
-use anabranch_measure::target::{Unit, Verdict};
+use anabranch_measure::target::Unit;
 
 use crate::choice::{ABSENT, RIVALS, SEQUENTIAL};
 use crate::results::{Cell, Group, Results};
 use crate::session::LEAST_ROUNDS;
-use crate::standing::{Standing, reference};
+use crate::standing::{End, Standing, reference};
 use crate::variants::OWN;
 
 const STYLE: &str = include_str!("report.css");
@@ -64,11 +64,13 @@ fn first_screen(page: &mut String, results: &Results) {
     *page += "<div class=\"wide\" tabindex=\"0\"><table>\n<caption>The best variant of Anabranch against the best rival</caption>\n\
         <thead><tr><th scope=\"col\">case</th><th scope=\"col\">Anabranch</th><th scope=\"col\">rival</th>\
         <th scope=\"col\">times as fast</th><th scope=\"col\">result</th></tr></thead>\n<tbody>\n";
-    for (group, Standing { own, rival, times, verdict }) in &standings {
-        let (class, word) = match verdict {
-            Verdict::Met => ("win", "win"),
-            Verdict::Missed => ("loss", "loss"),
-            _ => ("tie", "tie"),
+    for (group, Standing { own, rival, times, end }) in &standings {
+        let (class, word) = match end {
+            End::Win => ("win", "win"),
+            End::Loss => ("loss", "loss"),
+            End::Tie => ("", "tie"),
+            End::Ahead => ("", "open: ahead"),
+            End::Behind => ("", "open: behind"),
         };
         let _ = writeln!(
             page,
@@ -91,12 +93,11 @@ fn sentences(standings: &[(&Group, Standing)]) -> [String; 3] {
             "The command suite run without --variants measures the rivals too.".into(),
         ];
     }
-    let with = |wanted: fn(Verdict) -> bool| -> Vec<&(&Group, Standing)> {
-        standings.iter().filter(|(_, standing)| wanted(standing.verdict)).collect()
+    let with = |end: End| -> Vec<&(&Group, Standing)> {
+        standings.iter().filter(|(_, standing)| standing.end == end).collect()
     };
-    let wins = with(|verdict| verdict == Verdict::Met);
-    let losses = with(|verdict| verdict == Verdict::Missed);
-    let ties = standings.len() - wins.len() - losses.len();
+    let (wins, losses, behind) = (with(End::Win), with(End::Loss), with(End::Behind));
+    let open = behind.len() + with(End::Ahead).len();
     let cases = if standings.len() == 1 { "case" } else { "cases" };
     let one = |(group, standing): &(&Group, Standing)| {
         let (times, rival) = (standing.times.median, &standing.rival.variant);
@@ -105,17 +106,29 @@ fn sentences(standings: &[(&Group, Standing)]) -> [String; 3] {
     let list = |some: &[&(&Group, Standing)]| some.iter().map(|it| one(it)).collect::<Vec<_>>().join("; ");
     [
         format!(
-            "In {} {cases}, the best variant of Anabranch wins {} times against the best rival, ties {ties} times \
-             and loses {} times.",
+            "Of {} {cases}, the best variant of Anabranch wins {} against the best rival, ties {} and loses {}; in \
+             {open} the rounds do not tell.",
             standings.len(),
             wins.len(),
+            with(End::Tie).len(),
             losses.len()
         ),
         match wins.iter().max_by(|a, b| a.1.times.median.total_cmp(&b.1.times.median)) {
             Some(largest) => format!("Its largest win is {}.", one(largest)),
             None => "It has no win.".into(),
         },
-        if losses.is_empty() { "It has no loss.".into() } else { format!("It loses {}.", list(&losses)) },
+        match (losses.is_empty(), behind.is_empty()) {
+            (true, true) => "It has no loss, and is behind nowhere by 5 % or more.".into(),
+            (true, false) => {
+                format!("It has no loss, but where the rounds do not tell it is behind in {}.", list(&behind))
+            }
+            (false, true) => format!("It loses {}.", list(&losses)),
+            (false, false) => format!(
+                "It loses {}; where the rounds do not tell it is behind in {}.",
+                list(&losses),
+                list(&behind)
+            ),
+        },
     ]
 }
 
@@ -174,7 +187,7 @@ fn foot(page: &mut String, results: &Results) {
         "<h2>What this is</h2>\n<ul>\n<li>{}</li>\n<li>{}</li>\n<li>The command: <code>suite {}</code>, {}</li>\n\
          <li>Each variant is a process of its own. In a round each of them runs once, one after another, and each \
          round begins with another. The first runs warm up and check the output against the sequential program.</li>\n\
-         <li>Against a rival, less than 5 % or an interval that contains 1 is a tie.</li>\n\
+         <li>A tie is a difference of less than 5 %. A larger one is open if its interval contains 1.</li>\n\
          <li>rayon and orx collect all results before the first one is written. The others give results as they \
          come.</li>\n\
          <li>Memory is the peak of the process without the data. Cores used is processor time divided by time.</li>\n\
@@ -318,7 +331,10 @@ mod tests {
         let (loss, win) = (group(1.25), group(0.5));
         let of = |group| (group, Standing::of(group).unwrap());
         let [counts, largest, losses] = sentences(&[of(&loss), of(&win)]);
-        assert!(counts.ends_with("wins 1 times against the best rival, ties 0 times and loses 1 times."));
+        assert!(
+            counts
+                .ends_with("wins 1 against the best rival, ties 0 and loses 1; in 0 the rounds do not tell.")
+        );
         assert_eq!(largest, "Its largest win is log lines, 2 workers (2.00 times as fast as rayon).");
         assert_eq!(losses, "It loses log lines, 2 workers (0.80 times as fast as rayon).");
     }

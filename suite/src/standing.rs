@@ -1,11 +1,37 @@
 //! Who wins a case.
 
 use anabranch_measure::statistics::Summary;
-use anabranch_measure::target::{Target, Verdict};
+use anabranch_measure::target::{TIE, Target, Verdict};
 
 use crate::choice::{RIVALS, SEQUENTIAL};
 use crate::results::{Cell, Group};
 use crate::variants::OWN;
+
+/// How a case ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    Win,
+    Loss,
+    /// The medians differ by less than 5 %.
+    Tie,
+    /// The median is ahead by 5 % or more, but the interval contains 1.
+    Ahead,
+    /// The median is behind by 5 % or more, but the interval contains 1.
+    Behind,
+}
+
+impl End {
+    /// Judges how many times as fast as the rival Anabranch is.
+    fn of(times: Summary) -> Self {
+        match Target::Rival.judge(times) {
+            Verdict::Met => Self::Win,
+            Verdict::Missed => Self::Loss,
+            _ if times.median > 1.0 + TIE => Self::Ahead,
+            _ if times.median < 1.0 - TIE => Self::Behind,
+            _ => Self::Tie,
+        }
+    }
+}
 
 /// The best of Anabranch against the best of the rivals.
 #[derive(Debug)]
@@ -14,7 +40,7 @@ pub struct Standing<'a> {
     pub rival: &'a Cell,
     /// How many times as fast as the rival Anabranch is.
     pub times: Summary,
-    pub verdict: Verdict,
+    pub end: End,
 }
 
 impl<'a> Standing<'a> {
@@ -22,7 +48,7 @@ impl<'a> Standing<'a> {
     pub fn of(group: &'a Group) -> Option<Self> {
         let (own, rival) = (best(group, &OWN)?, best(group, &RIVALS)?);
         let times = own.against(rival);
-        Some(Self { own, rival, times, verdict: Target::Rival.judge(times) })
+        Some(Self { own, rival, times, end: End::of(times) })
     }
 }
 
@@ -36,4 +62,19 @@ fn best<'a>(group: &'a Group, variants: &[&str]) -> Option<&'a Cell> {
     let among = group.cells.iter().filter(|cell| variants.contains(&cell.variant.as_str()));
     let median = |cell: &Cell| Summary::of(cell.seconds.iter().copied()).median;
     among.min_by(|a, b| median(a).total_cmp(&median(b)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wide_interval_is_not_a_tie() {
+        let end = |low, median, high| End::of(Summary { median, low, high });
+        assert_eq!(end(1.1, 1.2, 1.3), End::Win);
+        assert_eq!(end(0.9, 1.2, 1.3), End::Ahead);
+        assert_eq!(end(0.6, 1.01, 2.0), End::Tie);
+        assert_eq!(end(0.8, 0.9, 1.1), End::Behind);
+        assert_eq!(end(0.8, 0.9, 0.94), End::Loss);
+    }
 }
