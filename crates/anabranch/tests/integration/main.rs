@@ -23,6 +23,7 @@ mod shuttle_ssp;
 mod annotations;
 #[cfg(not(shuttle))]
 mod blocks;
+#[cfg(not(shuttle))]
 mod boxed;
 #[cfg(not(shuttle))]
 mod channel;
