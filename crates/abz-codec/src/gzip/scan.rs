@@ -277,7 +277,7 @@ impl Scanner {
             {
                 return Ok(Some(found));
             }
-            // What may begin as a mark does, and is none.
+            // The bytes began as a mark does, but they are no mark.
             if self.state == State::Mark
                 && !self.held.is_empty()
                 && self.marked.blocks > 0
@@ -591,7 +591,7 @@ impl Scanner {
         }
     }
 
-    /// What is held is no mark: another program has gone on with the member, as zlib's `gzappend` does. From here on it is a
+    /// The held bytes are no mark. Another program has appended to the member, as zlib's `gzappend` does. From here on it is a
     /// stream, whose data may refer to the contents of the last blocks.
     fn stream_on(&mut self, input: &mut &[u8]) -> Result<(), DecodeError> {
         let marked = mem::take(&mut self.marked);

@@ -1,4 +1,4 @@
-//! What can be wrong with a file of an older format, and where.
+//! The faults of a file of an older format, and their places.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use thiserror::Error;
 pub struct DecodeError {
     /// The offset in the compressed file at which the fault lies.
     pub offset: u64,
-    /// What is wrong.
+    /// The fault.
     #[source]
     pub fault: Fault,
 }
@@ -25,7 +25,7 @@ impl From<DecodeError> for io::Error {
     }
 }
 
-/// What is wrong at a place in a file.
+/// The kind of a fault in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Fault {
@@ -47,7 +47,7 @@ pub enum Fault {
     /// The file is right, and has something that is not read.
     #[error("expected {expected}")]
     Unsupported {
-        /// What is read, and what is there instead.
+        /// A phrase that says what abz reads, and what the file has instead.
         expected: &'static str,
     },
     /// The data breaks the rules of deflate.

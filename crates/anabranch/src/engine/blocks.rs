@@ -9,7 +9,8 @@ use anabranch_record::sync::{AtomicU64, Ordering};
 
 use super::clock::Mean;
 
-/// A block has at most as many items as this many nanoseconds are enough for, at the node whose items are the dearest.
+/// A block has at most as many items as this many nanoseconds are enough for, at the node that
+/// takes the longest for an item.
 const BLOCK_NS: u64 = 20_000;
 /// The largest number of items in a block.
 const BLOCK_ITEMS: u64 = 2_048;
@@ -90,7 +91,8 @@ impl Length {
             return burst;
         }
         let highest = costs.highest();
-        // The length at most doubles from block to block, so that a few cheap items do not lead to a long block of dear ones.
+        // The length at most doubles from block to block. So a few cheap items do not lead to a long block of expensive
+        // ones.
         let enough = if highest.is_known() { highest.items_in(BLOCK_NS).min(2 * self.last) } else { 1 };
         let share = left.map_or(u64::MAX, |left| left as u64 / (BLOCKS_A_WORKER * workers.max(1) as u64));
         self.last = enough.min(self.most).min(share).max(1);

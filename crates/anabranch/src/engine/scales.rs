@@ -1,4 +1,4 @@
-//! Weighs the items of a source, for a window in bytes.
+//! Weighs what a source gives: items, for a window in bytes, or blocks, whose weight is their number of items.
 
 use std::collections::VecDeque;
 

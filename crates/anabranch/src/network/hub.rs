@@ -303,8 +303,8 @@ impl Hub {
     ///
     /// Waking a thread takes longer than many firings, and a worker without a rule often gets one soon.
     pub(super) fn spin(&self, vain: &mut u32) -> Option<usize> {
-        let is_over = self.spinning.load(Ordering::Relaxed) || processors() == 1;
-        if cfg!(shuttle) || is_over || self.spinning.swap(true, Ordering::Relaxed) {
+        let is_vain = self.spinning.load(Ordering::Relaxed) || processors() == 1;
+        if cfg!(shuttle) || is_vain || self.spinning.swap(true, Ordering::Relaxed) {
             return None;
         }
         let limit = if *vain < SPINS_IN_VAIN { SPIN_NS } else { SPIN_IN_VAIN_NS };

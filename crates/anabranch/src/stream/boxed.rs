@@ -68,7 +68,8 @@ where
 {
     /// Turns the stream into a [`BoxStream`], or into a [`TryBoxStream`] if it may fail.
     ///
-    /// After a [`flat_map`](Self::flat_map) the items become single items, as after [`spread`](Self::spread).
+    /// After a [`flat_map`](Self::flat_map), or if the source [never waits](Self::never_waits), the items become single items, as
+    /// after [`spread`](Self::spread).
     pub fn boxed(self) -> Stream<'env, Identity<U::Out, Single>, M> {
         if U::To::BATCHED {
             return self.spread();
