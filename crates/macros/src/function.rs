@@ -12,7 +12,9 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, Error, Expr, FnArg, ItemFn, Pat, ReturnType, Stmt, Type, parse_quote_spanned};
+use syn::{
+    Attribute, Error, Expr, FnArg, ItemFn, Pat, ReturnType, Stmt, Type, parse_quote, parse_quote_spanned,
+};
 
 use crate::after::{After, Level, Places, Uses, evaluated_later, in_own_macros, is_annotated, names};
 use crate::body::{attrs_of, is, segment_around};
@@ -34,6 +36,8 @@ pub struct Function {
     pub parameters: BTreeMap<String, Ident>,
     /// The parameters that are needed under the names that `kept_name` gives.
     pub kept: BTreeSet<String>,
+    /// The variables whose `mut` the expansion may not need any more.
+    pub mut_by_user: BTreeSet<String>,
     /// The type of the value of the next loop's `break`, if it is written down.
     pub broken: Option<Type>,
     pub errors: Vec<Error>,
@@ -76,6 +80,7 @@ pub fn expand(mut function: ItemFn) -> TokenStream {
         in_macros: in_own_macros(&function.block),
         parameters: parameters(&function),
         kept: BTreeSet::new(),
+        mut_by_user: BTreeSet::new(),
         broken: None,
         errors: Vec::new(),
         count: 0,
@@ -90,6 +95,7 @@ pub fn expand(mut function: ItemFn) -> TokenStream {
     }
     context.visit_block_mut(&mut function.block);
     keep(&context.kept, &mut function);
+    Quiet(&context.mut_by_user).visit_item_fn_mut(&mut function);
     Leftover(&mut context.errors).visit_block(&function.block);
     if context.count == 0 && context.errors.is_empty() {
         let text = "this function has no loop with `#[to_stream]`";
@@ -115,6 +121,36 @@ fn parameters(function: &ItemFn) -> BTreeMap<String, Ident> {
         FnArg::Typed(input) => all_bindings(&input.pat).into_iter().map(|name| name.ident).collect(),
     });
     names.map(|name| (name.to_string(), name)).collect()
+}
+
+/// Allows an unused `mut` where these variables are declared. The loop as it was written needs the `mut`.
+struct Quiet<'n>(&'n BTreeSet<String>);
+
+impl Quiet<'_> {
+    fn names(&self, pat: &Pat) -> bool {
+        bindings(pat).iter().any(|name| name.is_mut && self.0.contains(&name.ident.to_string()))
+    }
+}
+
+impl VisitMut for Quiet<'_> {
+    fn visit_local_mut(&mut self, local: &mut syn::Local) {
+        if self.names(&local.pat) {
+            local.attrs.push(parse_quote!(#[allow(unused_mut)]));
+        }
+        visit_mut::visit_local_mut(self, local);
+    }
+
+    fn visit_signature_mut(&mut self, signature: &mut syn::Signature) {
+        for input in &mut signature.inputs {
+            if let FnArg::Typed(input) = input
+                && self.names(&input.pat)
+            {
+                input.attrs.push(parse_quote!(#[allow(unused_mut)]));
+            }
+        }
+    }
+
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 }
 
 /// Keeps the pointers in some parameters under names of ours. The function goes on with a reborrow, so the

@@ -24,7 +24,7 @@ use crate::names::{FreeNames, bindings};
 /// A variable that is handed over.
 pub struct Moved {
     pub name: Ident,
-    is_mut: bool,
+    pub is_mut: bool,
     /// Whether it has a value before the loop.
     is_full: bool,
     /// Whether it is used after the loop.

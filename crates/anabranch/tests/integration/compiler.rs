@@ -49,6 +49,12 @@ pub fn compile(source: &Path, folder: &Path) -> Output {
     call(source, &result, &["--emit", "metadata", "-A", "warnings"])
 }
 
+/// As `compile`, where a warning is an error.
+pub fn compile_strictly(source: &Path, folder: &Path) -> Output {
+    let result = folder.join(source.file_name().expect("a file")).with_extension("rmeta");
+    call(source, &result, &["--emit", "metadata", "-D", "warnings"])
+}
+
 /// Compiles the program `source`. It tells each error in one line.
 pub fn build(source: &Path, folder: &Path) -> Output {
     call(source, &program(source, folder), &["-C", "debuginfo=0", "--error-format", "short"])

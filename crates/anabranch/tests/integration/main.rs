@@ -28,6 +28,8 @@ mod boxed;
 #[cfg(not(shuttle))]
 mod channel;
 #[cfg(not(shuttle))]
+mod clean;
+#[cfg(not(shuttle))]
 mod compiler;
 #[cfg(not(shuttle))]
 mod contract_corners;

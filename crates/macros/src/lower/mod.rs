@@ -203,7 +203,7 @@ impl Loop<'_> {
 
     /// How each serial segment hands over the variables that it moves, and the names of all these variables.
     fn hand_over(
-        &self,
+        &mut self,
         segments: &[Segment],
         before: &[BTreeSet<String>],
         exits: &[Exits],
@@ -217,7 +217,7 @@ impl Loop<'_> {
         let mut uses: Vec<_> = segments.iter().map(|segment| segment.uses(&[])).collect();
         uses[0].extend(head.uses(&[]));
         let options = idents(options);
-        let mut names = BTreeSet::new();
+        let (mut names, mut muts) = (BTreeSet::new(), BTreeSet::new());
         let of_segment = |(at, segment): (usize, &Segment)| {
             if segment.is_replicated() {
                 return HandOver::default();
@@ -237,9 +237,12 @@ impl Loop<'_> {
             };
             moved.retain(|moved| !(may_be_ahead(exits, at) && is_needed(moved)));
             names.extend(moved.iter().map(|moved| moved.name.to_string()));
+            let is_mut = moved.iter().filter(|moved| moved.is_mut);
+            muts.extend(is_mut.map(|moved| moved.name.to_string()));
             HandOver::new(&moved, self.function.count)
         };
         let hand_over = segments.iter().enumerate().map(of_segment).collect();
+        self.function.mut_by_user.extend(muts);
         (names, hand_over)
     }
 

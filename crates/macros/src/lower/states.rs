@@ -65,6 +65,9 @@ impl Loop<'_> {
                         true => quote!(let _ = || #name = #maker();),
                         false => quote!(let _ = &#name;),
                     };
+                    if self.function.around > 0 {
+                        self.function.mut_by_user.insert(name.to_string());
+                    }
                     self.makes
                         .extend(quote!(#[allow(clippy::redundant_closure)] let #maker = || #make; #tie));
                     *make = parse_quote!(#maker());
