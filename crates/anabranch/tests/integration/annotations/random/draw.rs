@@ -421,15 +421,17 @@ impl Draw {
             return range;
         }
         self.values[value].writers.push(0);
+        // Whatever the parts do to the variables, the loop ends.
+        let turn = format!("turns += 1; if turns > {count} {{ break; }}");
         match (kind, self.dice.below(3)) {
-            (Kind::Number, 0) => (
-                format!("while {name} < {count}"),
-                format!("{name} += 1; let x0 = {name}; if {name} > 1_000 {{ break; }}"),
-            ),
-            (Kind::Number, _) => {
-                ("loop".to_owned(), format!("{name} += 1; let x0 = {name}; if {name} > {count} {{ break; }}"))
+            (Kind::Number, 0) => {
+                (format!("while {name} < {count}"), format!("{turn} {name} += 1; let x0 = {name};"))
             }
-            (Kind::List, 0) => (format!("while let Some(x0) = {name}.pop()"), String::new()),
+            (Kind::Number, _) => (
+                "loop".to_owned(),
+                format!("{turn} {name} += 1; let x0 = {name}; if {name} > {count} {{ break; }}"),
+            ),
+            (Kind::List, 0) => (format!("while let Some(x0) = {name}.pop()"), turn),
             (Kind::List, 1) => (
                 format!("for item in {name}.iter_mut()"),
                 "*item = mix(*item, 2); let x0 = *item;".to_owned(),
@@ -498,6 +500,9 @@ impl Draw {
             direct: None,
         });
         let (head, begin) = self.head();
+        if begin.starts_with("turns") {
+            self.line("let mut turns = 0;");
+        }
         self.line("#[to_stream]");
         self.line(format!("{head} {{"));
         self.line(begin);
