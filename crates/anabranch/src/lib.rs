@@ -99,6 +99,8 @@ pub mod network;
 mod offload;
 mod order;
 mod pool;
+#[doc(hidden)] // For the library for C.
+pub mod posts;
 pub mod prelude;
 mod progress;
 mod pull;
