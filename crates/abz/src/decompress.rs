@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::sync::atomic::AtomicU64;
 
 use abz_codec::bzip2::{self, Assembler, Decoded};
-use abz_codec::legacy::{pack, zip};
+use abz_codec::legacy::{lzh, pack, zip};
 use abz_codec::parts::{Room, Scan, Serial};
 use abz_codec::{lzip, lzw, xz, zstd};
 use anabranch::{Plan, Recycled};
@@ -64,7 +64,7 @@ impl Decompression {
     /// Of gzip, members that say how long they are, those that this crate makes and those of BGZF, are decoded by all
     /// workers. Other members are decoded one after another, while other workers read, verify and write. The blocks of
     /// bzip2 and the members of lzip are decoded by all workers, whoever wrote them; a member of lzip that is larger than
-    /// 64 MiB, or than 8 MiB and twice its dictionary, by one, and so is what `compress`, `pack` and `zip` wrote. So it is with the blocks of
+    /// 64 MiB, or than 8 MiB and twice its dictionary, by one, and so is what `compress`, `pack`, `compress -H` and `zip` wrote. So it is with the blocks of
     /// xz, of up to 8 MiB, or three times their dictionary up to 192 MiB, if their headers say their sizes.
     /// Frames of zstd that say that they have at most 32 MiB, those that this crate and pzstd make, are decoded by all
     /// workers, and others as those members of gzip.
@@ -120,6 +120,7 @@ impl Decompression {
                 }
                 Some(Format::Compress) => self.serial(lzw::Decoder::default(), &conduct, whole, &mut output),
                 Some(Format::Pack) => self.serial(pack::Decoder::default(), &conduct, whole, &mut output),
+                Some(Format::Lzh) => self.serial(lzh::Decoder::default(), &conduct, whole, &mut output),
                 Some(Format::Zip) => self.serial(zip::Decoder::default(), &conduct, whole, &mut output),
                 Some(Format::Lzip) => {
                     self.parts((self.lzip_scanner(self.workers), Format::Lzip), &conduct, whole, &mut output)
@@ -234,9 +235,13 @@ impl Decompression {
     /// of lzip and xz one for each and one. There are as many buffers of 128 KiB for what was read.
     pub fn window(&self, format: Format) -> usize {
         match format {
-            Format::Gzip | Format::Bzip2 | Format::Zstd | Format::Compress | Format::Pack | Format::Zip => {
-                pipes::window(self.workers)
-            }
+            Format::Gzip
+            | Format::Bzip2
+            | Format::Zstd
+            | Format::Compress
+            | Format::Pack
+            | Format::Lzh
+            | Format::Zip => pipes::window(self.workers),
             Format::Lzip | Format::Xz => pipes::parts::window(self.workers),
         }
     }
@@ -255,7 +260,7 @@ impl Decompression {
             }
             Format::Bzip2 => pipes::bzip2::decompress(self.workers, input, Conduct::default()).plan(),
             // The same for all of them.
-            Format::Compress | Format::Pack | Format::Zip => {
+            Format::Compress | Format::Pack | Format::Lzh | Format::Zip => {
                 let decoder = lzw::Decoder::default();
                 pipes::serial::decompress(decoder, self.workers, input, Conduct::default()).plan()
             }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-use abz::{Compression, Conduct, Decompression, Error, Format, lzip};
+use abz::{Compression, Conduct, Decompression, Error, Format, Tools, lzip};
 
 use super::arguments::Explained;
 use super::ask;
@@ -248,6 +248,12 @@ impl Setting<'_> {
             written += io::copy(&mut file, &mut plain).map_err(Error::Write)?;
             garbage_at = None;
         }
+        if let (true, Some(start), Some(garbage)) = (options.manners.takes_mixed, start, garbage_at)
+            && let Some(more) = self.decode_behind(input, start + garbage, &mut plain)?
+        {
+            written += more;
+            garbage_at = None;
+        }
         let sha256 = plain.sha256();
         let is_lone_byte = garbage_at.zip(input.len()).is_some_and(|(at, len)| at + 1 == len);
         Ok(Some(Done {
@@ -262,6 +268,29 @@ impl Setting<'_> {
 }
 
 impl Setting<'_> {
+    /// Decodes what begins at `offset`, if it is a file of another format than gzip. (Of a pipe it has been read already.) Gives
+    /// the size of its contents in bytes.
+    fn decode_behind(
+        &self,
+        input: &Input,
+        offset: u64,
+        plain: &mut Summed<&mut Output>,
+    ) -> Result<Option<u64>, Failure> {
+        let mut file = &input.file;
+        if !input.metadata.is_file() {
+            return Ok(None);
+        }
+        file.seek(SeekFrom::Start(offset)).map_err(Error::Read)?;
+        let (format, reader) = Format::sniff(file).map_err(Error::Read)?;
+        let is_another =
+            |format: &Format| *format != Format::Gzip && self.options.manners.reads.contains(format);
+        if format.filter(is_another).is_none() {
+            return Ok(None);
+        }
+        let done = Tools::new().decompress(&decompression(input, self.options), reader, plain)?;
+        Ok(Some(done.written))
+    }
+
     /// As [`convert`](Self::convert), where workers read or write files themselves. `None` if they had better not.
     fn convert_in_parts(
         &self,
@@ -314,7 +343,12 @@ pub(super) fn failed(
         told.is_hopeless = options.destination == Destination::Stdout;
         interrupt::end_if_broken_pipe(error);
     }
-    Problem::of_run(input, output, error)
+    let problem = Problem::of_run(input, output, error);
+    let Some(words) = (options.manners.words)(error) else { return problem };
+    if options.is_verbose() {
+        told.say(problem.to_string());
+    }
+    Problem::of_gzip(input, words)
 }
 
 /// Writes what can be decoded of a damaged file of lzip, which begins at `start`, behind what is written of it already.

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use abz::Format;
+use abz::{Error, Format};
 
 use super::problem::Severity;
 use super::status::Status;
@@ -23,6 +23,10 @@ pub(super) struct Manners {
     /// What can be decoded of a damaged member of lzip is written, before the damage is told.
     pub(super) gives_what_it_can: bool,
     pub(super) severities: Severities,
+    /// What another tool says of a damaged file, if it is not to be what abz does.
+    pub(super) words: fn(&Error) -> Option<&'static str>,
+    /// Behind a member of gzip there may be a file of another format that is read.
+    pub(super) takes_mixed: bool,
     /// The form of lists.
     pub(super) lists: Lists,
     /// The exit status after a warning, an error, and a damaged file.
@@ -112,6 +116,8 @@ pub(super) const OWN: Manners = Manners {
         time: None,
         ..Severities::all(Severity::Warning)
     },
+    words: |_| None,
+    takes_mixed: false,
     lists: Lists::Own,
     statuses: [2, 1, 1],
 };

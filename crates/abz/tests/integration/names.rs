@@ -648,3 +648,60 @@ fn gzip_lists_with_v_as_gzip_does() {
         );
     }
 }
+
+#[test]
+fn gzip_says_of_damaged_files_what_gzip_says() {
+    let (links, folder) = (Links::new(), Folder::new());
+    folder.write("x", &prose(3000));
+    let whole = run(links.path("gzip"), &folder, &["-cn", "x"], b"", &[]).stdout;
+    let changed = |at: usize| {
+        let mut file = whole.clone();
+        file[at] ^= 0x55;
+        file
+    };
+    let len = whole.len();
+    let mut no_deflate = whole.clone();
+    no_deflate[12 + usize::from(whole[10])] |= 7;
+    for (file, expected) in [
+        (changed(len - 8), "invalid compressed data--crc error"),
+        (changed(len - 4), "invalid compressed data--length error"),
+        (no_deflate, "invalid compressed data--format violated"),
+        (whole[..len - 3].to_vec(), "unexpected end of file"),
+    ] {
+        folder.write("x.gz", &file);
+        let said = |output: Output| (output.status.code(), String::from_utf8(output.stderr).unwrap());
+        let ours = said(run(links.path("gzip"), &folder, &["-t", "x.gz"], b"", &[]));
+        assert_eq!(ours, (Some(1), format!("\ngzip: x.gz: {expected}\n")));
+        let ours = said(run(links.path("gzip"), &folder, &["-dc"], &file, &[]));
+        assert_eq!(ours, (Some(1), format!("\ngzip: stdin: {expected}\n")));
+        if have("gzip") {
+            // It begins a line for each fault that it finds.
+            let theirs = said(run("gzip", &folder, &["-dc"], &file, &[]));
+            assert!(theirs.0 == ours.0 && theirs.1.starts_with(&ours.1), "{theirs:?}");
+        }
+        // More is said to those who ask.
+        let more = said(run(links.path("gzip"), &folder, &["-tv", "x.gz"], b"", &[]));
+        assert!(more.1.contains("at byte ") && more.1.contains(expected), "{more:?}");
+    }
+}
+
+#[test]
+fn gzip_reads_a_file_of_pack_behind_a_member_as_gzip_does() {
+    let (links, folder) = (Links::new(), Folder::new());
+    let member = run(links.path("gzip"), &folder, &["-c"], b"a member\n", &[]).stdout;
+    for (behind, status, contents) in [
+        // "aab", packed, and the same without its end.
+        (&b"\x1f\x1e\0\0\0\x03\x02\x01\0ab\xc4"[..], 0, &b"a member\naab"[..]),
+        (b"\x1f\x1e\0\0\0\x03\x02\x01\0ab", 1, b"a member\n"),
+        (b"\x1f\x1e other bytes", 1, b"a member\n"),
+    ] {
+        folder.write("x.gz", &[&member, behind].concat());
+        for tool in [Path::new("gzip"), &links.path("gzip")] {
+            if tool.is_relative() && !have("gzip") {
+                continue;
+            }
+            let output = run(tool, &folder, &["-dc", "x.gz"], b"", &[]);
+            assert_eq!((output.status.code(), &output.stdout[..]), (Some(status), contents), "{tool:?}");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use abz::Format;
 
-use super::super::manners::{Lists, Manners, Severities};
+use super::super::manners::{Lists, Manners, OWN, Severities};
 use super::super::problem::Severity;
 use super::words::{Flag, Takes};
 use super::{Means, Mode, Tool};
@@ -25,6 +25,8 @@ pub(super) static LZIP: Tool = Tool {
             time: None,
             ..Severities::all(Severity::Error)
         },
+        words: OWN.words,
+        takes_mixed: false,
         lists: Lists::Own,
         statuses: [0, 1, 2],
     },

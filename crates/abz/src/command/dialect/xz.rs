@@ -2,7 +2,7 @@
 
 use abz::Format;
 
-use super::super::manners::{Lists, Manners, Severities};
+use super::super::manners::{Lists, Manners, OWN, Severities};
 use super::super::problem::Severity;
 use super::words::{Flag, Takes};
 use super::{Means, Mode, Tool};
@@ -29,6 +29,8 @@ pub(super) static XZ: Tool = Tool {
             time: None,
             ..Severities::all(Severity::Warning)
         },
+        words: OWN.words,
+        takes_mixed: false,
         lists: Lists::Xz,
         statuses: [2, 1, 1],
     },

@@ -2,7 +2,7 @@
 
 use abz::Format;
 
-use super::super::manners::{Lists, Manners, Severities};
+use super::super::manners::{Lists, Manners, OWN, Severities};
 use super::super::problem::Severity;
 use super::words::{Flag, Takes};
 use super::{Means, Mode, Tool};
@@ -38,6 +38,8 @@ pub(super) static ZSTD: Tool = Tool {
             time: None,
             ..Severities::all(Severity::Error)
         },
+        words: OWN.words,
+        takes_mixed: false,
         lists: Lists::Zstd,
         statuses: [0, 1, 1],
     },
