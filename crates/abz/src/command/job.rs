@@ -10,7 +10,8 @@ use super::checksum::Checksum;
 use super::crew::Crew;
 use super::input::Input;
 use super::interrupt;
-use super::list::saved;
+use super::list::{self, lzip_contents, saved};
+use super::manners::Lists;
 use super::options::{Action, Destination, Options};
 use super::output::{Attributes, Output};
 use super::problem::{Problem, Severity};
@@ -20,6 +21,7 @@ use super::sums::Summed;
 use super::target::Target;
 use super::told::Told;
 use super::verify::{self, Failure};
+use super::volumes;
 use super::ways;
 
 /// A compressed file of fewer bytes is not worth a second thread.
@@ -57,6 +59,11 @@ impl Setting<'_> {
         if options.action == Action::Index {
             return self.make_index(&input, crew, told);
         }
+        if let Some(size) = options.volume_size
+            && volumes::are_asked_for(&input, options)
+        {
+            return self.make_volumes(size, &input, crew, told);
+        }
         let target = match Target::of(&input, options, told) {
             // What lies in a folder need not be of the right kind.
             Err(problem) if input.was_found && !options.is_verbose() && !problem.is_error() => return Ok(()),
@@ -83,11 +90,15 @@ impl Setting<'_> {
             told.output = bytes;
             output = Output::Nowhere;
         }
-        let (done, garbage) = self.judge(done, (&input_name, &output_name), told)?;
-        let garbage = match garbage {
-            Some(error) if error.is_error() => return Err(error),
-            garbage => garbage,
-        };
+        let judged = self.judge(done, (&input_name, &output_name), told);
+        let judged = judged.and_then(|(done, garbage)| match garbage {
+            Some(error) if error.is_error() => Err(error),
+            garbage => Ok((done, garbage)),
+        });
+        if options.manners.stops_at_failure && options.action != Action::Test && judged.is_err() {
+            told.is_hopeless = true;
+        }
+        let (done, garbage) = judged?;
         told.add(output.commit(Attributes::Of(&input), options));
         if told.has_failed() {
             return Ok(());
@@ -104,11 +115,15 @@ impl Setting<'_> {
             let message = "the time cannot be stored: gzip has those from 1970 to 2106";
             told.add(Err(Problem::new(severity, &input_name, message).afterwards()));
         }
+        let members = self.members(&input)?;
         if !options.keep {
             input.remove()?;
         }
         if options.is_verbose() {
-            told.say(summary(&input_name, &output_name, options, &done));
+            match members {
+                Some(members) => members.into_iter().for_each(|member| told.say(member)),
+                None => told.say(summary(&input_name, &output_name, options, &done)),
+            }
         }
         garbage.map_or(Ok(()), Err)
     }
@@ -128,6 +143,16 @@ impl Setting<'_> {
             told.say(summary(&input_name, name, self.options, &done));
         }
         Ok(garbage)
+    }
+
+    /// What is told of the members of a file that was tested, under the name of lzip.
+    fn members(&self, input: &Input) -> Result<Option<Vec<String>>, Problem> {
+        let options = self.options;
+        if !options.detailed || options.action != Action::Test || options.manners.lists != Lists::Lzip {
+            return Ok(None);
+        }
+        let contents = lzip_contents(input, options)?;
+        Ok(contents.map(|contents| list::lzip::tested(&input.to_string(), &contents)))
     }
 
     /// What came of a run, and what is to be told of bytes behind the last member.
@@ -317,11 +342,11 @@ impl Setting<'_> {
 }
 
 /// What was done.
-struct Done {
+pub(super) struct Done {
     /// The size of the contents in bytes.
-    plain: u64,
+    pub(super) plain: u64,
     /// The size of the compressed file in bytes.
-    compressed: u64,
+    pub(super) compressed: u64,
     garbage_at: Option<u64>,
     /// That is one byte.
     is_lone_byte: bool,
@@ -373,7 +398,7 @@ fn give_what_is_left(
 }
 
 /// How to compress `input`: with no more workers than it has blocks.
-fn compression(input: &Input, options: &Options) -> Compression {
+pub(super) fn compression(input: &Input, options: &Options) -> Compression {
     let mut compression = options.compression.clone();
     if options.naming.stores {
         compression.origin = input.origin();

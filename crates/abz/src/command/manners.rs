@@ -27,6 +27,10 @@ pub(super) struct Manners {
     pub(super) words: fn(&Error) -> Option<&'static str>,
     /// Behind a member of gzip there may be a file of another format that is read.
     pub(super) takes_mixed: bool,
+    /// What has the suffix already is not compressed under any circumstances, unless `suffix` is `None`.
+    pub(super) minds_suffix: bool,
+    /// No further input is taken after one that could not be converted.
+    pub(super) stops_at_failure: bool,
     /// The form of lists.
     pub(super) lists: Lists,
     /// The exit status after a warning, an error, and a damaged file.
@@ -39,6 +43,7 @@ pub(super) enum Lists {
     /// Its own, which is gzip's but for what -v adds.
     Own,
     Gzip,
+    Lzip,
     Xz,
     Zstd,
 }
@@ -118,6 +123,8 @@ pub(super) const OWN: Manners = Manners {
     },
     words: |_| None,
     takes_mixed: false,
+    minds_suffix: false,
+    stops_at_failure: false,
     lists: Lists::Own,
     statuses: [2, 1, 1],
 };

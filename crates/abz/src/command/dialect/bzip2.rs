@@ -14,6 +14,7 @@ pub(super) static BZIP2: Tool = Tool {
     flags: &[FLAGS],
     one_operation: false,
     keeps: false,
+    takes_stdin_once: false,
     asks_to_join: false,
     variables: &["BZIP2", "BZIP"],
     numbers: &[],
@@ -52,6 +53,8 @@ const MANNERS: Manners = Manners {
     },
     words: OWN.words,
     takes_mixed: false,
+    minds_suffix: false,
+    stops_at_failure: false,
     lists: Lists::Own,
     statuses: [0, 1, 2],
 };

@@ -15,6 +15,7 @@ pub(super) static GZIP: Tool = Tool {
     flags: &[FLAGS, GZIP_FLAGS],
     one_operation: false,
     keeps: false,
+    takes_stdin_once: false,
     asks_to_join: false,
     variables: &["GZIP"],
     numbers: &[],
@@ -32,6 +33,7 @@ pub(super) static PIGZ: Tool = Tool {
     flags: &[FLAGS, PIGZ_FLAGS],
     one_operation: false,
     keeps: false,
+    takes_stdin_once: false,
     asks_to_join: false,
     variables: &["GZIP", "PIGZ"],
     numbers: &[],
@@ -73,6 +75,8 @@ const MANNERS: Manners = Manners {
         })
     },
     takes_mixed: true,
+    minds_suffix: false,
+    stops_at_failure: false,
     lists: Lists::Gzip,
     statuses: OWN.statuses,
 };

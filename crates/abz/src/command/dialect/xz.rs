@@ -31,6 +31,8 @@ pub(super) static XZ: Tool = Tool {
         },
         words: OWN.words,
         takes_mixed: false,
+        minds_suffix: false,
+        stops_at_failure: false,
         lists: Lists::Xz,
         statuses: [2, 1, 1],
     },
@@ -40,6 +42,7 @@ pub(super) static XZ: Tool = Tool {
     allows: |_| true,
     one_operation: false,
     keeps: false,
+    takes_stdin_once: false,
     asks_to_join: false,
 };
 

@@ -40,6 +40,8 @@ pub(super) static ZSTD: Tool = Tool {
         },
         words: OWN.words,
         takes_mixed: false,
+        minds_suffix: false,
+        stops_at_failure: false,
         lists: Lists::Zstd,
         statuses: [0, 1, 1],
     },
@@ -49,6 +51,7 @@ pub(super) static ZSTD: Tool = Tool {
     allows: |_| true,
     one_operation: false,
     keeps: true,
+    takes_stdin_once: false,
     asks_to_join: true,
 };
 
