@@ -4,6 +4,7 @@ mod bzip2;
 mod damage;
 mod interop;
 mod legacy;
+mod lzh;
 mod lzip;
 mod lzw;
 mod marks;
