@@ -212,6 +212,9 @@ pub(crate) fn notes(node: &Node) -> String {
         notes.push("may fail");
     }
     let mut notes: Vec<String> = notes.into_iter().map(str::to_owned).collect();
+    if node.branch > 0 {
+        notes.insert(0, format!("branch {}", node.branch));
+    }
     notes.extend(node.waits.filter(|waits| *waits > 0).map(|waits| format!("waits {}", time(waits))));
     notes.extend(node.rate.map(|rate| format!("gives {} for {}", rate.given, rate.taken)));
     notes.join(", ")

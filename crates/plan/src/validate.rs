@@ -78,6 +78,11 @@ pub enum PlanError {
     /// A thread of its own would make the node serial.
     #[error("the parallel node {node} has a thread of its own; only a source, a serial stage or a sink may")]
     DedicatedParallel { node: NodeName },
+    /// The results of the branches are joined by their indices.
+    #[error(
+        "the parallel node {node} in a branch gives up order, but branches are joined in the order of their items"
+    )]
+    ArrivalsInBranch { node: NodeName },
     /// Results that arrive in any order have no place in the order of the domain before.
     #[error(
         "{from} gives its results in the order in which they are done, so {to} must begin a domain (`give_order_up`)"
@@ -284,6 +289,9 @@ impl Plan {
             if node.schedule != before.schedule {
                 return other("schedule");
             }
+            if node.branch != before.branch {
+                return other("branch");
+            }
             if node.in_blocks && !before.in_blocks {
                 return other("blocks");
             }
@@ -361,6 +369,9 @@ impl Plan {
                 Role::Parallel if node.state == State::Serial => {
                     return Err(PlanError::SharedState { node: name() });
                 }
+                Role::Parallel if node.branch > 0 && !node.ordered => {
+                    return Err(PlanError::ArrivalsInBranch { node: name() });
+                }
                 Role::Parallel if node.placement == Placement::Dedicated => {
                     return Err(PlanError::DedicatedParallel { node: name() });
                 }
@@ -378,7 +389,7 @@ impl Plan {
             }
             match self.domains.get(node.domain) {
                 None => return Err(PlanError::UnknownDomain { node: name(), domain: node.domain }),
-                Some(domain) if node.ordered && !domain.ordered => {
+                Some(domain) if node.ordered && !domain.ordered && node.branch == 0 => {
                     return Err(PlanError::OrderedInUnorderedDomain { node: name(), domain: node.domain });
                 }
                 Some(_) => {}
@@ -418,7 +429,7 @@ impl Plan {
                     return Err(PlanError::UnitSpansDomains { unit, before: earlier(), node: name() });
                 }
             }
-            if node.domain == before.domain && node.ordered && !before.ordered {
+            if node.domain == before.domain && node.ordered && !before.ordered && node.branch == 0 {
                 return Err(PlanError::OrderedAfterUnordered { node: name(), before: earlier() });
             }
         }
