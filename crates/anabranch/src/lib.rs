@@ -94,6 +94,7 @@ mod engine;
 mod few;
 mod flow;
 mod iter;
+mod lap;
 mod mode;
 mod monitor;
 pub mod network;
@@ -123,6 +124,7 @@ pub use cancel::{CancelToken, Stopped};
 pub use channel::{Closed, Post, TryPostError};
 pub use flow::{Flow, Halt};
 pub use iter::{Items, ScopedItems};
+pub use lap::Lap;
 pub use mode::{Admit, Blend, ErrorAfter, Fallible, May, Mode, Reported, Sure};
 pub use monitor::{Monitor, NodeSnapshot, Snapshot};
 pub use offload::Offload;
@@ -137,7 +139,7 @@ pub use settings::default_workers;
 pub use shards::{ByKey, Chosen, Dealt, Route, Shards};
 #[cfg(feature = "futures")]
 pub use stream::AsyncItems;
-pub use stream::{BoxStream, Branches, SendIterator, Stream, TryBoxStream};
+pub use stream::{BoxStream, Branches, Pipeline, SendIterator, Stream, TryBoxStream};
 #[doc(hidden)] // Streams are named by `BoxStream` and `TryBoxStream`.
 pub use unit::{Apply, EndsSerial, Unit};
 pub use workers::Workers;

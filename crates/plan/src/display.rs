@@ -265,6 +265,9 @@ fn edge_text(plan: &Plan, edge: &Edge, index: usize) -> String {
         }
         _ => {}
     }
+    if let EdgeKind::Back { places } = edge.kind {
+        text += &format!(", again {} later", count(places, "place"));
+    }
     if edge.to != NodeId(index + 1) {
         match plan.node(edge.to) {
             Some(node) => text += &format!(", to {} ({})", plain(&node.name), edge.to),
@@ -336,7 +339,7 @@ fn write_footer(plan: &Plan, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         .iter()
         .filter_map(|edge| match edge.kind {
             EdgeKind::Lane { window, .. } => Some((window, edge)),
-            EdgeKind::Call | EdgeKind::Record(_) => None,
+            EdgeKind::Call | EdgeKind::Back { .. } | EdgeKind::Record(_) => None,
         })
         .collect();
     let dedicated = plan.nodes.iter().filter(|node| node.placement == Placement::Dedicated).count();

@@ -125,9 +125,15 @@ pub enum PlanError {
     /// The node that takes the items does not exist.
     #[error("an edge goes from {from} to {to}, which is not in the plan")]
     EdgeToUnknown { from: NodeName, to: NodeId },
-    /// Items go forward along the plan. There is no feedback yet.
+    /// Items go forward along the plan, except those that go round again.
     #[error("an edge goes from {from} back to {to}")]
     EdgeBackwards { from: NodeName, to: NodeName },
+    /// Items that go round again go back, to the node that gives them their index.
+    #[error("items are to go round again from {from} to {to}, which is not before it in its domain")]
+    BackForwards { from: NodeName, to: NodeName },
+    /// An item would enter before it has left.
+    #[error("items go round again from {from} to {to} 0 places later; at least 1 is needed")]
+    NoPlaces { from: NodeName, to: NodeName },
     /// One edge carries everything that passes between two nodes.
     #[error("two edges go from {from} to {to}")]
     EdgeTwice { from: NodeName, to: NodeName },
@@ -471,11 +477,18 @@ impl Plan {
         if giver.gives_arrivals() && giver.unit != taker.unit && giver.domain == taker.domain {
             return Err(PlanError::ArrivalsInsideDomain { from, to });
         }
+        if let EdgeKind::Back { places } = edge.kind {
+            if edge.to >= edge.from || giver.domain != taker.domain {
+                return Err(PlanError::BackForwards { from, to });
+            }
+            return if places == 0 { Err(PlanError::NoPlaces { from, to }) } else { Ok(()) };
+        }
         if edge.to <= edge.from {
             return Err(PlanError::EdgeBackwards { from, to });
         }
         match edge.kind {
             EdgeKind::Record(_) => Err(PlanError::RecordInStream { from, to }),
+            EdgeKind::Back { .. } => Ok(()),
             EdgeKind::Call if giver.unit != taker.unit => Err(PlanError::CallBetweenUnits { from, to }),
             EdgeKind::Call => Ok(()),
             EdgeKind::Lane { .. } if giver.unit == taker.unit => Err(PlanError::LaneInsideUnit { from, to }),

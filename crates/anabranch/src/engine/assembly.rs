@@ -46,6 +46,8 @@ pub(crate) struct Assembly<'run> {
     /// node has one.
     own: Vec<Option<Arc<EventCount>>>,
     places: Vec<Place<'run>>,
+    /// Whether items are inside from the start, in a feedback.
+    pub(super) begins_inside: bool,
     /// The source of the inline executor.
     pub(super) drive: Option<Box<dyn Drive + 'run>>,
 }
@@ -96,7 +98,8 @@ impl<'run> Assembly<'run> {
         let is_inline = plan.settings.executor == Executor::Inline;
         let places = Vec::with_capacity(if is_inline { 0 } else { plan.nodes.len() });
         let (domains, branches, steps) = (Vec::new(), Vec::new(), Vec::new());
-        let mut assembly = Self { run, plan, domains, branches, steps, own, places, drive: None };
+        let mut assembly =
+            Self { run, plan, domains, branches, steps, own, places, begins_inside: false, drive: None };
         assembly.domains =
             (0..assembly.plan.domains.len()).map(|number| assembly.open(number, most)).collect();
         let branches = assembly.plan.nodes.iter().map(|node| node.branch).max().unwrap_or(0);
@@ -231,6 +234,11 @@ impl<'run> Assembly<'run> {
 
     fn notice(&self, number: usize) -> &RoomNotice {
         self.domains[number].notice.as_ref().expect("the domain of a run with threads has a room notice")
+    }
+
+    /// What tells the node that begins the domain of node `id` that it may have work. `None` in the inline executor.
+    pub(super) fn notice_of(&self, id: usize) -> Option<RoomNotice> {
+        self.domains[self.domain_of(id)].notice.clone()
     }
 
     fn take_exit(&mut self, number: usize) -> Exit {

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use anabranch_plan::{Domain, Executor, ItemType, Machine, Node, NodeId, Note, Placement, Plan, Settings};
+use anabranch_plan::{
+    Domain, Edge, EdgeKind, Executor, ItemType, Machine, Node, NodeId, Note, Placement, Plan, Settings,
+};
 
 use crate::settings::{Attached, Unset, WINDOW_ITEMS};
 
@@ -23,6 +25,8 @@ pub(super) struct Outline {
     pub(super) branch: usize,
     /// How many branches were begun so far.
     branches: usize,
+    /// Whether stages are added to the loop of a feedback.
+    pub(super) is_in_loop: bool,
     /// The fork behind which the next stage is added, if that begins a branch.
     begins_behind: Option<usize>,
 }
@@ -43,6 +47,7 @@ impl Draft<'_> {
             gives_order_up: false,
             branch: 0,
             branches: 0,
+            is_in_loop: false,
             begins_behind: None,
         };
         Self { outline, attached: Attached::default() }
@@ -101,6 +106,12 @@ impl Outline {
              use `flat_map` in the branch, or `{0}` before the fork or behind the join",
             node.operator
         );
+        assert!(
+            !self.is_in_loop,
+            "`{}` gives its items new places in the order, which a stage of a feedback must not: use `flat_map`, or `{0}` \
+             before or behind the feedback",
+            node.operator
+        );
         let before = &self.plan.nodes[self.plan.nodes.len() - 1];
         let ordered = self.plan.domains[before.domain].ordered && !before.gives_arrivals();
         let window = self.plan.settings.window;
@@ -118,6 +129,10 @@ impl Outline {
             self.branch == 0,
             "a branch keeps the order of its items: use `unordered` before the fork or behind the join"
         );
+        assert!(
+            !self.is_in_loop,
+            "a feedback keeps the order of its items: use `unordered` before or behind it"
+        );
         self.gives_order_up = true;
         let open = self.open_unit();
         self.plan.nodes[open].iter_mut().for_each(|node| node.ordered = false);
@@ -134,6 +149,13 @@ impl Outline {
     /// Whether the branch that was begun last has no stage yet.
     pub(super) fn begins(&self) -> bool {
         self.begins_behind.is_some()
+    }
+
+    /// Adds the edge by which items go round again, from the last node to `entry`.
+    pub(super) fn go_round(&mut self, entry: usize, item: ItemType, places: usize) {
+        let from = NodeId(self.plan.nodes.len() - 1);
+        let kind = EdgeKind::Back { places };
+        self.plan.edges.push(Edge { from, to: NodeId(entry), item, kind });
     }
 
     /// Adds the join of branches. Each of them ends with a node, which gives items of a type. Returns the join's id.

@@ -3,7 +3,7 @@
 //!     RUSTFLAGS="--cfg shuttle" cargo test -p anabranch --release --test integration shuttle_
 
 use crate::model::{Gate, check};
-use anabranch::Stream;
+use anabranch::{Lap, Stream};
 
 #[test]
 fn branches_join_in_order() {
@@ -57,5 +57,37 @@ fn the_first_failure_is_that_of_the_first_branch_at_the_first_item() {
             .zip()
             .for_each(|(n, ..)| seen.push(n));
         assert_eq!((result, seen), (Err((2, 1)), vec![0, 1]));
+    });
+}
+
+#[test]
+fn items_go_round_in_the_same_order() {
+    let lap = |(n, rounds): (u64, u64)| match rounds {
+        0 => Lap::Done(n),
+        _ => Lap::Again((n, rounds - 1)),
+    };
+    for (workers, window, places) in [(2, 2, 1), (2, 3, 2), (3, 4, 3)] {
+        let run = move |workers: usize| {
+            let stream = Stream::from_iter([(0, 1), (1, 0), (2, 2)]).workers(workers).window(window);
+            stream.feedback(places, |laps| laps.map(lap)).collect::<Vec<_>>()
+        };
+        let expected = match places {
+            1 => [0, 1, 2],
+            _ => [1, 0, 2],
+        };
+        check(1_000, move || assert_eq!(run(workers), expected));
+    }
+}
+
+#[test]
+fn a_loop_that_fails_gives_the_results_before() {
+    check(1_000, || {
+        let lap = |n: u64| {
+            if n == 13 { Err(n) } else { Ok(if n < 10 { Lap::Again(n + 10) } else { Lap::Done(n) }) }
+        };
+        let mut seen = Vec::new();
+        let stream = Stream::from_iter(0..6).workers(2).window(4);
+        let result = stream.feedback(2, |laps| laps.try_map(lap)).for_each(|n| seen.push(n));
+        assert_eq!((result, seen), (Err(13), vec![10, 11, 12]));
     });
 }
