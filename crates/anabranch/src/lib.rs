@@ -86,6 +86,7 @@
 mod affinity;
 pub mod annotation;
 mod bell;
+mod branch;
 mod cancel;
 mod channel;
 pub mod contract;
@@ -93,6 +94,7 @@ mod engine;
 mod few;
 mod flow;
 mod iter;
+mod lap;
 mod mode;
 mod monitor;
 pub mod network;
@@ -119,11 +121,13 @@ mod workers;
 #[cfg(feature = "macros")]
 pub use anabranch_macros::stream;
 pub use anabranch_plan::{self as plan, Plan};
+pub use branch::{Broadcast, Split};
 pub use cancel::{CancelToken, Stopped};
 pub use channel::{Closed, Post, TryPostError};
 pub use flow::{Flow, Halt};
 pub use iter::{Items, ScopedItems};
-pub use mode::{Admit, ErrorAfter, Fallible, May, Mode, Reported, Sure};
+pub use lap::Lap;
+pub use mode::{Admit, Blend, ErrorAfter, Fallible, May, Mode, Reported, Sure};
 pub use monitor::{Monitor, NodeSnapshot, Snapshot};
 pub use offload::Offload;
 pub use pool::{Pool, PoolShare};
@@ -137,7 +141,7 @@ pub use settings::default_workers;
 pub use shards::{ByKey, Chosen, Dealt, Route, Shards};
 #[cfg(feature = "futures")]
 pub use stream::AsyncItems;
-pub use stream::{BoxStream, SendIterator, Stream, TryBoxStream};
+pub use stream::{BoxStream, Branches, Pipeline, SendIterator, Stream, TryBoxStream};
 #[doc(hidden)] // Streams are named by `BoxStream` and `TryBoxStream`.
 pub use unit::{Apply, EndsSerial, Unit};
 pub use workers::Workers;
