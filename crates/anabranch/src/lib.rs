@@ -61,6 +61,7 @@
 //! - [`prelude`] turns iterators into streams.
 //! - [`Plan`] describes what will run, and [`Report`] what has run.
 //! - [`Shards`] is for stages that keep a state for each key.
+//! - [`CountWindows`], [`TimeWindows`] and [`SessionWindows`] put items together.
 //! - [`Pool`] is for many short runs.
 //! - [`Workers`] and [`CancelToken`] control a run, and [`Monitor`] shows its state.
 //! - [`Offload`] runs single tasks on a farm.
@@ -116,6 +117,7 @@ mod shards;
 pub mod ssp;
 mod stream;
 mod unit;
+mod windows;
 mod workers;
 
 #[cfg(feature = "macros")]
@@ -144,4 +146,5 @@ pub use stream::AsyncItems;
 pub use stream::{BoxStream, Branches, Pipeline, SendIterator, Stream, TryBoxStream};
 #[doc(hidden)] // Streams are named by `BoxStream` and `TryBoxStream`.
 pub use unit::{Apply, EndsSerial, Unit};
+pub use windows::{CountWindows, KeyedWindow, OnLate, SessionWindows, TimeWindows, Window, Windows};
 pub use workers::Workers;

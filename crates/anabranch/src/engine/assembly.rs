@@ -216,6 +216,12 @@ impl<'run> Assembly<'run> {
         is_in_blocks(&self.plan) && self.domain_of(id) == 0
     }
 
+    /// How many items of the stream a result of node `id` has at most, if the node gathers items and begins a domain: as many
+    /// as let all indices of the domain have one window of items.
+    pub(super) fn items_in_blocks(&self, id: usize) -> usize {
+        (self.plan.settings.window / self.plan.domains[self.domain_of(id)].window.max(1)).max(1)
+    }
+
     /// The id of the sink.
     pub(super) fn sink(&self) -> usize {
         self.plan.nodes.len() - 1

@@ -73,3 +73,5 @@ mod shutdown;
 mod soak;
 #[cfg(not(shuttle))]
 mod ssp;
+#[cfg(not(shuttle))]
+mod windows;
