@@ -4,29 +4,15 @@
 pub const WINDOW: usize = 32 << 10;
 
 /// What decoded contents are made of: bytes, or [bytes and markers](MARKER).
-pub trait Slot: Copy + From<u8> + Send + 'static {
-    /// Puts the literals of a table's entry, of which there may be one or two, to `slots`, which has two places.
-    fn put_two(slots: &mut [Self; 2], literals: u32);
-}
+pub trait Slot: Copy + From<u8> + Send + 'static {}
 
-impl Slot for u8 {
-    #[inline(always)]
-    fn put_two(slots: &mut [u8; 2], literals: u32) {
-        *slots = (literals as u16).to_le_bytes();
-    }
-}
+impl Slot for u8 {}
 
 /// The lowest marker. A marker is this and a place in the window before the place where decoding began, in which the first
 /// byte has the place 0 and the last one [`WINDOW`] less one; it stands for the byte there.
 pub const MARKER: u16 = WINDOW as u16;
 
-impl Slot for u16 {
-    #[inline(always)]
-    fn put_two(slots: &mut [u16; 2], literals: u32) {
-        let [first, second, ..] = literals.to_le_bytes();
-        *slots = [first.into(), second.into()];
-    }
-}
+impl Slot for u16 {}
 
 /// The last contents of a stream, before those of a step.
 pub(crate) struct History<T> {

@@ -16,7 +16,7 @@ use bits::Bits;
 use history::History;
 pub use history::{MARKER, Slot, WINDOW};
 use lengths::Lengths;
-use table::{DEEPER, END, LITERALS, SPECIAL, Tables, value};
+use table::{DEEPER, END, LITERAL, SPECIAL, Tables, value};
 
 use std::fmt;
 
@@ -148,9 +148,9 @@ impl<T: Slot> Inflate<T> {
         8 * self.taken - u64::from(self.held.1)
     }
 
-    /// How many bytes of the input have been used, at least in part.
+    /// How many bytes of the input have been used, at least in part, or are held until more come.
     pub fn consumed(&self) -> u64 {
-        self.bit().div_ceil(8)
+        self.taken
     }
 
     /// The last contents, as far as they are known and others may refer to them.
@@ -296,17 +296,16 @@ impl<T: Slot> Inflate<T> {
         bits.fill();
         let (mut hold, mut left) = (bits.hold, bits.count);
         let mut entry = self.tables.litlen(hold);
-        if entry & (LITERALS | SPECIAL | DEEPER) == SPECIAL | DEEPER {
+        if entry & (LITERAL | SPECIAL | DEEPER) == SPECIAL | DEEPER {
             entry = self.tables.litlen_deeper(entry, hold);
         }
-        if entry & LITERALS != 0 {
-            // The first one alone.
-            let len = entry >> 24 & 15;
+        if entry & LITERAL != 0 {
+            let len = entry & 63;
             if left < len {
                 return Ok(None);
             }
             bits.take(len);
-            return Ok(Some(State::Literal((entry >> 8) as u8)));
+            return Ok(Some(State::Literal((entry >> 16) as u8)));
         }
         let mut used = entry & 63;
         if left < used {

@@ -3,16 +3,15 @@
 //! A table has two levels. The lowest bits of the input are an index into the first one, whose entry is a symbol or tells of a
 //! table of the second level for longer codes. An entry is a number of 32 bits:
 //!
-//! | bits | literals | a length or a distance | a table of the second level | the end of a block, or no code |
+//! | bits | a literal | a length or a distance | a table of the second level | the end of a block, or no code |
 //! |--:|---|---|---|---|
 //! | 0 to 5 | bits to take | bits to take, extra bits included | | bits to take |
-//! | 6, 7 | how many: 1 or 2 | 0 | 0 | 0 |
-//! | 8 to 12 | the first literal (8 to 15) | bits of the code | the bits of its index | |
-//! | 13 to 15 | | 0 | [`SPECIAL`], [`DEEPER`] | [`SPECIAL`], and [`END`] of a block |
-//! | 16 to 30 | the second one (16 to 23) | the least value | where it begins | |
-//! | 24 to 27 | bits of the first code | | | |
+//! | 8 to 11 | | bits of the code | the bits of its index | |
+//! | 12 to 15 | [`LITERAL`] | | [`SPECIAL`], [`DEEPER`] | [`SPECIAL`], and [`END`] of a block |
+//! | 16 to 30 | the literal | the least value | where it begins | |
 //!
-//! Two literals are in one entry where both codes together are no longer than the index.
+//! Entries with two literals, for codes that together are no longer than the index, were tried: they take as long to make as
+//! they save where others write the blocks, and are in the way of matches.
 
 use super::Damaged;
 
@@ -20,9 +19,8 @@ use super::Damaged;
 pub(crate) const LITLEN_BITS: u32 = 11;
 pub(crate) const DISTANCE_BITS: u32 = 8;
 
-/// How many literals an entry has, in place.
-pub(crate) const LITERALS: u32 = 3 << 6;
-const ONE_LITERAL: u32 = 1 << 6;
+/// The entry is a literal.
+pub(crate) const LITERAL: u32 = 1 << 12;
 /// The entry is neither a literal nor a length nor a distance.
 pub(crate) const SPECIAL: u32 = 1 << 13;
 pub(crate) const DEEPER: u32 = 1 << 14;
@@ -102,25 +100,7 @@ impl Tables {
         self.is_fixed = false;
         build(litlens, litlen_entry, LITLEN_BITS, &mut self.litlen)?;
         build(distances, distance_entry, DISTANCE_BITS, &mut self.distance)?;
-        let literals = &litlens[..litlens.len().min(256)];
-        let shortest = literals.iter().copied().filter(|&len| len > 0).min();
-        if shortest.is_some_and(|len| 2 * u32::from(len) <= LITLEN_BITS) {
-            self.pair_literals();
-        }
         Ok(())
-    }
-
-    /// Puts two literals into the entries that have room for both.
-    fn pair_literals(&mut self) {
-        // From the highest index on: the entry of what follows has a lower one, and is not yet a pair.
-        for index in (0..1 << LITLEN_BITS).rev() {
-            let first = self.litlen[index];
-            let next = self.litlen[index >> (first & 15)];
-            let bits = (first & 63) + (next & 63);
-            let pair = first & !(LITERALS | 63) | (next & 0xff00) << 8 | (2 * ONE_LITERAL) | bits;
-            let is_pair = first & next & ONE_LITERAL != 0 && bits <= LITLEN_BITS;
-            self.litlen[index] = if is_pair { pair } else { first };
-        }
     }
 
     /// The entry of the first level for the next bits.
@@ -155,13 +135,13 @@ fn deeper(entry: u32, hold: u64, bits: u32) -> usize {
 /// The length or distance of an entry: its least value and the extra bits.
 #[inline(always)]
 pub(crate) fn value(entry: u32, hold: u64) -> usize {
-    let extra = (hold & ((1 << (entry & 63)) - 1)) >> (entry >> 8 & 31);
+    let extra = (hold & ((1 << (entry & 63)) - 1)) >> (entry >> 8 & 15);
     (entry >> 16) as usize + extra as usize
 }
 
 fn litlen_entry(symbol: usize, len: u32) -> u32 {
     match symbol {
-        0..256 => ONE_LITERAL | (symbol as u32) << 8 | len << 24 | len,
+        0..256 => LITERAL | (symbol as u32) << 16 | len,
         256 => SPECIAL | END | len,
         _ => match LENGTHS.get(symbol - 257) {
             Some(&(extra, least)) => u32::from(least) << 16 | len << 8 | (len + u32::from(extra)),

@@ -7,17 +7,18 @@ use super::features::Task;
 use crate::inflate::Damaged;
 use crate::inflate::bits::Bits;
 use crate::inflate::history::{History, Slot};
-use crate::inflate::table::{DEEPER, END, LITERALS, SPECIAL, Tables, value};
+use crate::inflate::table::{DEEPER, END, LITERAL, SPECIAL, Tables, value};
 
-/// The input that a round of the loop may read, in bytes: two words, the second one at most seven bytes behind the first.
-const INPUT: usize = 16;
+/// The input that a round of the loop may read, in bytes: two words, each at most seven bytes behind the one before, of which
+/// the first is itself so far behind the place that is checked.
+const INPUT: usize = 2 * 7 + 8;
 
 /// What is copied at once, in places.
 const COPY: usize = 16;
 
-/// The places that a round may write: three pairs of literals, or two and a match, which may be copied with up to [`COPY`]
-/// places more than it has.
-const ROOM: usize = 6 + 258 + COPY;
+/// The places that a round may write: three literals, or two and a match, which may be copied with up to [`COPY`] places more
+/// than it has.
+const ROOM: usize = 3 + 258 + COPY;
 
 /// The loop, to be run with what the processor offers. It goes on behind what lies in `out` up to `at`, and stops where input or
 /// room come to an end, or the block does; then it gives true.
@@ -61,9 +62,9 @@ impl<T: Slot> Task for Loop<'_, '_, T> {
         // Of `count` the lowest six bits count.
         macro_rules! fill {
             () => {
-                // SAFETY: at the start of a round `input` is at most `last_input`, behind which there are `INPUT` bytes. Words
-                // are read twice in a round at most, and after the first `input` is at most seven bytes further. So there are
-                // eight bytes each time, and `input` goes on by at most seven.
+                // SAFETY: `input` was at most `last_input`, behind which there are `INPUT` bytes, when that was last checked.
+                // Since then words were read twice at most, and after each `input` went on by at most seven bytes. So there
+                // are eight.
                 unsafe {
                     let word = u64::from_le_bytes(input.cast::<[u8; 8]>().read());
                     hold |= word << (count & 63);
@@ -80,30 +81,32 @@ impl<T: Slot> Task for Loop<'_, '_, T> {
         }
         macro_rules! put {
             ($entry:ident) => {
-                // SAFETY: at the start of a round `to` is at most `last_room`, behind which there are `ROOM` places. An entry has
-                // two literals at most, and a round puts those of three.
+                // SAFETY: at the start of a round `to` is at most `last_room`, behind which there are `ROOM` places. A round puts
+                // three literals at most.
                 unsafe {
-                    T::put_two(&mut *to.cast::<[T; 2]>(), $entry >> 8);
-                    to = to.add(($entry >> 6 & 3) as usize);
+                    to.write(T::from(($entry >> 16) as u8));
+                    to = to.add(1);
                 }
                 take!($entry);
             };
         }
+        fill!();
+        let mut entry = tables.litlen(hold);
         let result = loop {
             if input > last_input || to > last_room {
                 break Ok(false);
             }
-            fill!();
-            // Each entry of literals has at most 11 bits.
-            let mut entry = tables.litlen(hold);
-            if entry & LITERALS != 0 {
+            // At least 56 bits are held, and `entry` is for the next of them. A literal of the first level has at most 11.
+            if entry & LITERAL != 0 {
                 put!(entry);
                 entry = tables.litlen(hold);
-                if entry & LITERALS != 0 {
+                if entry & LITERAL != 0 {
                     put!(entry);
                     entry = tables.litlen(hold);
-                    if entry & LITERALS != 0 {
+                    if entry & LITERAL != 0 {
                         put!(entry);
+                        fill!();
+                        entry = tables.litlen(hold);
                         continue;
                     }
                 }
@@ -112,8 +115,10 @@ impl<T: Slot> Task for Loop<'_, '_, T> {
             if entry & SPECIAL != 0 {
                 if entry & DEEPER != 0 {
                     entry = tables.litlen_deeper(entry, hold);
-                    if entry & LITERALS != 0 {
+                    if entry & LITERAL != 0 {
                         put!(entry);
+                        fill!();
+                        entry = tables.litlen(hold);
                         continue;
                     }
                 }
@@ -128,33 +133,38 @@ impl<T: Slot> Task for Loop<'_, '_, T> {
             if count & 63 < 28 {
                 fill!();
             }
-            let mut entry = tables.distance(hold);
-            if entry & SPECIAL != 0 {
-                if entry & DEEPER != 0 {
-                    entry = tables.distance_deeper(entry, hold);
+            let mut code = tables.distance(hold);
+            if code & SPECIAL != 0 {
+                if code & DEEPER != 0 {
+                    code = tables.distance_deeper(code, hold);
                 }
-                if entry & SPECIAL != 0 {
-                    take!(entry);
+                if code & SPECIAL != 0 {
+                    take!(code);
                     break Err(Damaged);
                 }
             }
-            let distance = value(entry, hold);
-            take!(entry);
+            let distance = value(code, hold);
+            take!(code);
+            // What comes next is looked up before the copy, so that the processor need not wait for either.
+            fill!();
+            entry = tables.litlen(hold);
             // SAFETY: both are pointers into `out`, and `to` is not before `start`.
             let at = unsafe { to.offset_from(start) } as usize;
             if distance >= COPY && distance <= at {
-                // SAFETY: of `ROOM` places at most four, of two pairs of literals, are used. So there are 258, as many as the
+                // SAFETY: of `ROOM` places at most two, of literals, are used. So there are 258, as many as the
                 // longest match has, and `COPY` more, behind `to`. `from` is at least `COPY` places before `to`, and not
                 // before `start`; what is there was written before, so both are places in `out` that do not overlap. After
                 // each copy both go on by `COPY`, and `next` stays before `to` at the end.
                 unsafe {
-                    let (mut from, mut next) = (to.sub(distance), to);
-                    to = to.add(len);
-                    next.cast::<[T; COPY]>().write(from.cast::<[T; COPY]>().read());
-                    while to.offset_from(next) > COPY as isize {
-                        (from, next) = (from.add(COPY), next.add(COPY));
-                        next.cast::<[T; COPY]>().write(from.cast::<[T; COPY]>().read());
+                    let from = to.sub(distance);
+                    to.cast::<[T; COPY]>().write(from.cast::<[T; COPY]>().read());
+                    if len > COPY {
+                        to.add(COPY).cast::<[T; COPY]>().write(from.add(COPY).cast::<[T; COPY]>().read());
+                        if len > 2 * COPY {
+                            copy_long(to, distance, len);
+                        }
                     }
+                    to = to.add(len);
                 }
                 continue;
             }
@@ -177,6 +187,24 @@ impl<T: Slot> Task for Loop<'_, '_, T> {
         }
         (held.hold, held.count) = (hold, count & 63);
         result
+    }
+}
+
+/// Copies what is behind the first two pieces of a match.
+///
+/// # Safety
+///
+/// `distance` is at least [`COPY`], and `to` has so many places before it, and `len` and [`COPY`] behind.
+#[inline(never)]
+unsafe fn copy_long<T: Slot>(to: *mut T, distance: usize, len: usize) {
+    let mut at = 2 * COPY;
+    while at < len {
+        // SAFETY: less than `len` is copied before, and the rest is as the caller says.
+        unsafe {
+            let piece = to.add(at).sub(distance).cast::<[T; COPY]>().read();
+            to.add(at).cast::<[T; COPY]>().write(piece);
+        }
+        at += COPY;
     }
 }
 
