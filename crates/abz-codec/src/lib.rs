@@ -72,6 +72,7 @@ pub mod access;
 mod blocks;
 pub mod bzip2;
 pub mod gzip;
+pub mod inflate;
 pub mod legacy;
 pub mod lzip;
 mod lzma;
