@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::sync::atomic::AtomicU64;
 
 use abz_codec::bzip2::{self, Assembler, Decoded};
-use abz_codec::legacy::{lzh, pack, zip};
+use abz_codec::legacy::{lzh, pack, zip, zlib};
 use abz_codec::parts::{Room, Scan, Serial};
 use abz_codec::{lzip, lzw, xz, zstd};
 use anabranch::{Plan, Recycled};
@@ -123,6 +123,7 @@ impl Decompression {
                 Some(Format::Pack) => self.serial(pack::Decoder::default(), &conduct, whole, &mut output),
                 Some(Format::Lzh) => self.serial(lzh::Decoder::default(), &conduct, whole, &mut output),
                 Some(Format::Zip) => self.serial(zip::Decoder::default(), &conduct, whole, &mut output),
+                Some(Format::Zlib) => self.serial(zlib::Decoder::default(), &conduct, whole, &mut output),
                 Some(Format::Lzip) => self.parts(
                     (self.lzip_scanner(self.workers), Format::Lzip),
                     &conduct,
@@ -251,7 +252,8 @@ impl Decompression {
             | Format::Compress
             | Format::Pack
             | Format::Lzh
-            | Format::Zip => pipes::window(self.workers),
+            | Format::Zip
+            | Format::Zlib => pipes::window(self.workers),
             Format::Lzip | Format::Xz => pipes::parts::window(self.workers),
         }
     }
@@ -269,7 +271,7 @@ impl Decompression {
             Format::Gzip => pipes::gzip::decompress(self.workers, input, Conduct::default(), nobody).plan(),
             Format::Bzip2 => pipes::bzip2::decompress(self.workers, input, Conduct::default()).plan(),
             // The same for all of them.
-            Format::Compress | Format::Pack | Format::Lzh | Format::Zip => {
+            Format::Compress | Format::Pack | Format::Lzh | Format::Zip | Format::Zlib => {
                 let decoder = lzw::Decoder::default();
                 pipes::serial::decompress(decoder, self.workers, input, Conduct::default()).plan()
             }

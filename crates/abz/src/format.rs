@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
 
-use abz_codec::legacy::{lzh, pack, zip};
+use abz_codec::legacy::{lzh, pack, zip, zlib};
 use abz_codec::{lzw, xz, zstd};
 
 /// A format of compressed files.
@@ -24,8 +24,10 @@ pub enum Format {
     Pack,
     /// What `compress -H` of SCO Unix writes: read, and not written.
     Lzh,
-    /// An archive of `zip` with one file: read, and not written.
+    /// An archive of `zip` with one file: read; [`gzip::Layout`](abz_codec::gzip::Layout) writes it.
     Zip,
+    /// A stream of zlib ([RFC 1950](https://www.rfc-editor.org/rfc/rfc1950)): read; [`gzip::Layout`](abz_codec::gzip::Layout) writes it.
+    Zlib,
     /// lzip, in members of a block each.
     Lzip,
     /// xz, in one stream of blocks. The older format `.lzma`, which is read and not written, is taken for it too.
@@ -48,7 +50,7 @@ impl Format {
     }
 
     /// All formats that are read.
-    pub const ALL: [Format; 9] = [
+    pub const ALL: [Format; 10] = [
         Format::Gzip,
         Format::Bzip2,
         Format::Lzip,
@@ -58,6 +60,7 @@ impl Format {
         Format::Pack,
         Format::Lzh,
         Format::Zip,
+        Format::Zlib,
     ];
 
     /// All formats that are written.
@@ -79,6 +82,7 @@ impl Format {
             Format::Pack => start.starts_with(&pack::MAGIC),
             Format::Lzh => start.starts_with(&lzh::MAGIC),
             Format::Zip => start.starts_with(&zip::MAGIC),
+            Format::Zlib => zlib::is_zlib(start),
             Format::Lzip => start.starts_with(b"LZIP"),
             Format::Xz => start.starts_with(&xz::MAGIC),
         }
@@ -94,6 +98,7 @@ impl Format {
             Format::Pack => "pack",
             Format::Lzh => "lzh",
             Format::Zip => "zip",
+            Format::Zlib => "zlib",
             Format::Lzip => "lzip",
             Format::Xz => "xz",
         }
@@ -123,6 +128,7 @@ impl Format {
             Format::Compress | Format::Lzh => ".Z",
             Format::Pack => ".z",
             Format::Zip => ".zip",
+            Format::Zlib => ".zz",
             Format::Lzip => ".lz",
             Format::Xz => ".xz",
         }
@@ -134,7 +140,7 @@ impl Format {
             Format::Gzip | Format::Lzip | Format::Xz => 6,
             Format::Bzip2 => 9,
             Format::Zstd => zstd::DEFAULT_LEVEL as u32,
-            Format::Compress | Format::Pack | Format::Lzh | Format::Zip => 0,
+            Format::Compress | Format::Pack | Format::Lzh | Format::Zip | Format::Zlib => 0,
         }
     }
 
@@ -142,7 +148,13 @@ impl Format {
     pub fn lowest_level(self) -> u32 {
         match self {
             Format::Gzip | Format::Bzip2 | Format::Zstd => 1,
-            Format::Lzip | Format::Xz | Format::Compress | Format::Pack | Format::Lzh | Format::Zip => 0,
+            Format::Lzip
+            | Format::Xz
+            | Format::Compress
+            | Format::Pack
+            | Format::Lzh
+            | Format::Zip
+            | Format::Zlib => 0,
         }
     }
 
@@ -152,7 +164,7 @@ impl Format {
             Format::Gzip => 12,
             Format::Bzip2 | Format::Lzip | Format::Xz => 9,
             Format::Zstd => *zstd::LEVELS.end() as u32,
-            Format::Compress | Format::Pack | Format::Lzh | Format::Zip => 0,
+            Format::Compress | Format::Pack | Format::Lzh | Format::Zip | Format::Zlib => 0,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::mem;
 
-use abz_codec::legacy::{lzh, pack, zip};
+use abz_codec::legacy::{lzh, pack, zip, zlib};
 use abz_codec::parts::{self, Scan, Serial};
 use abz_codec::{bzip2, gzip, lzip, lzw, xz, zstd};
 
@@ -68,7 +68,7 @@ impl Tools {
             Format::Gzip => self.gzip(compression, &mut input, output)?,
             Format::Bzip2 => self.bzip2(compression, &mut input, output)?,
             Format::Zstd => self.zstd(compression, &mut input, output)?,
-            Format::Compress | Format::Pack | Format::Lzh | Format::Zip => {
+            Format::Compress | Format::Pack | Format::Lzh | Format::Zip | Format::Zlib => {
                 pipes::not_written(compression.format)
             }
             Format::Lzip => self.lzip(compression, &mut input, output)?,
@@ -181,6 +181,7 @@ impl Tools {
             Some(Format::Pack) => serial(pack::Decoder::default(), whole, &mut output),
             Some(Format::Lzh) => serial(lzh::Decoder::default(), whole, &mut output),
             Some(Format::Zip) => serial(zip::Decoder::default(), whole, &mut output),
+            Some(Format::Zlib) => serial(zlib::Decoder::default(), whole, &mut output),
             Some(Format::Lzip) => {
                 self.parts(decompression.lzip_scanner(1), whole, &mut output, &mut mistaken)
             }

@@ -99,6 +99,7 @@ mod split;
 mod store;
 mod sums;
 mod survey;
+mod wrap;
 mod write;
 
 pub use decode::Decoder;

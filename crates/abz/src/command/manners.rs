@@ -112,6 +112,7 @@ pub(super) const OWN: Manners = Manners {
         ("-gz", ""),
         ("-z", ""),
         ("_z", ""),
+        (".zz", ""),
     ],
     asks: true,
     gives_what_it_can: false,

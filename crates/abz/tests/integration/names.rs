@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::UNIX_EPOCH;
 
-use crate::support::{Folder, Ran, fed, have, noise, program, prose};
+use crate::support::{Folder, Ran, fed, have, noise, program, prose, through};
 use abz::Decompression;
 use tempfile::TempDir;
 
@@ -455,8 +455,8 @@ fn variables_of_the_environment_have_options() {
 fn what_cannot_be_done_is_refused() {
     let (links, folder) = (Links::new(), Folder::new());
     for (tool, words, message) in [
-        ("pigz", "--zip x", "pigz: --zip: abz does not write zip files"),
-        ("lzip", "-S 100k x", "lzip: --volume-size: abz does not write volumes; use split"),
+        ("pigz", "-A y x", "pigz: --alias: abz stores the name of the file"),
+        ("lzip", "-S 10k x", "lzip: invalid volume size '10k': expected at least 100000 bytes"),
         ("pigz", "-p0x x", "pigz: invalid number of threads '0x': expected 1 to 1024"),
         ("bzip2", "-Z x", "bzip2: invalid option -- 'Z'"),
     ] {
@@ -796,4 +796,63 @@ fn gzip_reads_a_file_of_pack_behind_a_member_as_gzip_does() {
             assert_eq!((output.status.code(), &output.stdout[..]), (Some(status), contents), "{tool:?}");
         }
     }
+}
+
+#[test]
+fn pigz_writes_and_reads_zlib_and_zip() {
+    let (links, folder) = (Links::new(), Folder::new());
+    let inputs = [Vec::new(), b"x".to_vec(), [prose(300_000), noise(200_000, 5)].concat()];
+    for (option, suffix) in [("-z", ".zz"), ("-K", ".zip")] {
+        for data in &inputs {
+            folder.write("f\u{fc}r.txt", data);
+            let file = format!("f\u{fc}r.txt{suffix}");
+            for more in [&["-1p1"][..], &["-9n", "-p3", "-b128"]] {
+                let line = [&[option, "-kf"], more, &["f\u{fc}r.txt"]].concat();
+                let output = run(links.path("pigz"), &folder, &line, b"", &[]);
+                assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+                let made = folder.read(&file);
+                for processes in ["-p1", "-p3"] {
+                    let read = run(links.path("unpigz"), &folder, &["-c", processes, &file], b"", &[]);
+                    assert!(read.status.success() && read.stdout == *data, "{line:?}");
+                    assert!(folder.abz_fed(&["-dc", processes], &made).exits(0).stdout() == *data);
+                }
+                if let Some(read) = through("pigz", &["-dc"], &made) {
+                    assert!(read == *data, "{line:?}");
+                }
+                if option == "-K" && have("unzip") {
+                    let tested = run("unzip", &folder, &["-tq", &file], b"", &[]);
+                    assert!(tested.status.success(), "{}", String::from_utf8_lossy(&tested.stdout));
+                    let read = run("unzip", &folder, &["-p", &file], b"", &[]);
+                    assert!(read.stdout == *data);
+                }
+                let code =
+                    "import sys, zlib; sys.stdout.buffer.write(zlib.decompress(sys.stdin.buffer.read()))";
+                if option == "-z"
+                    && let Some(read) = through("python3", &["-c", code], &made)
+                {
+                    assert!(read == *data, "{line:?}");
+                }
+            }
+            if let Some(theirs) = through("pigz", &["-c", option], data) {
+                for processes in ["-p1", "-p3"] {
+                    assert!(folder.abz_fed(&["-dc", processes], &theirs).exits(0).stdout() == *data);
+                }
+            }
+        }
+        // There and back by names.
+        let file = format!("f\u{fc}r.txt{suffix}");
+        let _ = fs::remove_file(folder.path(&file));
+        assert!(run(links.path("pigz"), &folder, &[option, "f\u{fc}r.txt"], b"", &[]).status.success());
+        assert_eq!(folder.names(), [&*file]);
+        assert!(run(links.path("pigz"), &folder, &["-d", &file], b"", &[]).status.success());
+        assert_eq!(folder.names(), ["f\u{fc}r.txt"]);
+    }
+    // Damage and cuts are told.
+    let made = run(links.path("pigz"), &folder, &["-cz"], &prose(3000), &[]).stdout;
+    let mut damaged = made.clone();
+    *damaged.last_mut().unwrap() ^= 1;
+    let ran = folder.abz_fed(&["-t"], &damaged).exits(1);
+    assert!(ran.stderr().contains("expected contents with the Adler-32"), "{}", ran.stderr());
+    let ran = folder.abz_fed(&["-t"], &made[..made.len() - 1]).exits(1);
+    assert!(ran.stderr().contains("expected more of the compressed data"), "{}", ran.stderr());
 }

@@ -1,6 +1,6 @@
 //! gzip 1.12, and pigz 2.6, which takes gzip's options and more.
 
-use abz::gzip::Fault;
+use abz::gzip::{Fault, Layout};
 use abz::{Error, Format};
 
 use super::super::manners::{Lists, Manners, OWN, Severities};
@@ -29,7 +29,24 @@ pub(super) static GZIP: Tool = Tool {
 pub(super) static PIGZ: Tool = Tool {
     names: &[("pigz", Mode::Compress), ("unpigz", Mode::Decompress)],
     format: Format::Gzip,
-    manners: Manners { words: OWN.words, takes_mixed: false, ..MANNERS },
+    manners: Manners {
+        reads: &[Format::Gzip, Format::Compress, Format::Pack, Format::Lzh, Format::Zip, Format::Zlib],
+        suffixes: &[
+            (".gz", ""),
+            (".z", ""),
+            (".taz", ".tar"),
+            (".tgz", ".tar"),
+            ("-gz", ""),
+            ("-z", ""),
+            ("_z", ""),
+            (".zz", ""),
+            ("-zz", ""),
+            (".zip", ""),
+        ],
+        words: OWN.words,
+        takes_mixed: false,
+        ..MANNERS
+    },
     flags: &[FLAGS, PIGZ_FLAGS],
     one_operation: false,
     keeps: false,
@@ -129,9 +146,9 @@ const PIGZ_FLAGS: &[Flag] = &[
     Flag::new("O", "oneblock", Means::Nothing),
     Flag::new("R", "rsyncable", Means::Rsyncable).help("cut where the contents say so, for rsync"),
     Flag::new("0", "", Means::Refused("abz has no level 0")),
-    Flag::new("K", "zip", Means::Refused("--zip: abz does not write zip files")),
-    Flag::new("z", "zlib", Means::Refused("--zlib: abz does not write zlib files")),
-    Flag::new("A", "alias", Means::Refused("--alias: abz does not write zip files")).takes(Takes::Value),
+    Flag::new("K", "zip", Means::Wrapped(Layout::Zip)).help("write archives of zip, with one file each"),
+    Flag::new("z", "zlib", Means::Wrapped(Layout::Zlib)).help("write streams of zlib"),
+    Flag::new("A", "alias", Means::Refused("--alias: abz stores the name of the file")).takes(Takes::Value),
     Flag::new("C", "comment", Means::Refused("--comment: abz stores no comments")).takes(Takes::Value),
     Flag::new("H", "huffman", Means::Refused("--huffman: abz has levels only")),
     Flag::new("U", "rle", Means::Refused("--rle: abz has levels only")),

@@ -17,7 +17,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use abz::gzip::MAX_BLOCK;
+use abz::gzip::{Layout, MAX_BLOCK};
 use abz::xz::Check;
 use abz::{Compression, Format};
 
@@ -121,6 +121,8 @@ enum Means {
     NoWarn,
     MemberSize,
     VolumeSize,
+    /// Not in gzip.
+    Wrapped(Layout),
     DictionarySize,
     MatchLength,
     Recompress,
@@ -405,6 +407,10 @@ fn apply(means: Means, value: OsString, options: &mut Options) -> Result<(), Str
             Ok(length @ 5..=273) => options.compression.lzma.match_length = Some(length),
             _ => return Err(format!("invalid match length '{text}': expected 5 to 273")),
         },
+        Means::Wrapped(layout) => {
+            options.compression.layout = layout;
+            options.suffix = if layout == Layout::Zip { Format::Zip } else { Format::Zlib }.suffix().into();
+        }
         Means::NoSparse => options.sparse = false,
         Means::FormatIs => {
             let format = options.compression.format;
