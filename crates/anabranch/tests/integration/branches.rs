@@ -832,3 +832,20 @@ fn reports_and_monitors_see_branches_and_loops() {
         assert_eq!((items("broadcast"), items("feedback")), (Some(1_000), Some(2_000)), "{report}");
     });
 }
+
+#[test]
+fn branches_follow_blocks_and_streams_without_order() {
+    within(|| {
+        let squares = |workers: usize| {
+            let stream = Stream::from_range(0..5_000).workers(workers).map(|n| n + 1).broadcast();
+            let stream = stream.branch(|items| items.map(|n| n * n)).branch(|items| items.serial(|n| n));
+            stream.zip().collect::<Vec<(u64, u64)>>()
+        };
+        assert_eq!(squares(3), squares(1));
+        let stream = Stream::from_iter(0..2_000u64).workers(3).unordered().map(|n| n + 1).broadcast();
+        let pairs = stream.branch(|items| items.map(|n| n * n)).branch(|items| items.serial(|n| n)).zip();
+        let mut pairs: Vec<(u64, u64)> = pairs.collect();
+        pairs.sort_unstable();
+        assert_eq!(pairs, (1..=2_000).map(|n| (n * n, n)).collect::<Vec<_>>());
+    });
+}
