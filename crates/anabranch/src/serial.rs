@@ -183,6 +183,31 @@ pub trait Spread<T, E>: Send {
 
     /// Returns the next result of the open item. May block.
     fn next(&mut self) -> Pulled<Self::Out, E>;
+
+    /// Opens the last of `waiting`. A stage that only keeps its items may take several. Returns whether there may be results.
+    #[inline]
+    fn open_last(&mut self, waiting: &mut Vec<T>) -> bool {
+        waiting.pop().map(|item| self.open(item)).is_some()
+    }
+
+    /// Sets how many items of the stream a result should have at most, for a stage that gathers items. Called before the
+    /// run.
+    fn limit(&mut self, _items: usize) {}
+
+    /// Whether the stage keeps items which it gives when no others are ready.
+    fn holds(&self) -> bool {
+        false
+    }
+
+    /// No item is ready: opens the items that the stage keeps. Returns whether it keeps any.
+    fn idle(&mut self) -> bool {
+        false
+    }
+
+    /// The stream has ended: opens what the stage gives then. Returns whether it gives anything.
+    fn end(&mut self) -> bool {
+        false
+    }
 }
 
 /// A spreading stage made of a function that returns an iterator for each item.

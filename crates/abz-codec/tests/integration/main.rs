@@ -6,6 +6,7 @@ mod guess;
 mod inflate;
 mod interop;
 mod legacy;
+mod lzh;
 mod lzip;
 mod lzw;
 mod marks;
