@@ -4,7 +4,7 @@
 //! crate has the parts for that, and no thread: cutting ([`Blocks`]), encoding a block ([`gzip::Encoder`], one
 //! for each worker), joining ([`gzip::Writer`]); splitting ([`gzip::Splitter`]) and decoding a member
 //! ([`gzip::Decoder`], one for each worker). [`gzip::Scanner`] and [`gzip::Verifier`] are the splitting in its parts, so
-//! that reading, inflating and verifying may overlap. Between them may stand a plain loop, as here, or a pipeline.
+//! that reading, inflating and verifying may overlap; with [`gzip::Guesser`] the inflating of one long member is shared, too. Between them may stand a plain loop, as here, or a pipeline.
 //!
 //! ```
 //! use abz_codec::{Blocks, gzip};
@@ -65,7 +65,6 @@
 //! # What it does not
 //!
 //! - It opens no file, starts no thread, prints nothing. ([`mapped`] copies parts of files that are open.)
-//! - It does not split a foreign gzip member (one long deflate stream) among threads.
 #![deny(unsafe_code)]
 
 pub mod access;

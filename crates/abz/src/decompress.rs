@@ -12,7 +12,7 @@ use anabranch::{Plan, Recycled};
 use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::pipes::{self, carry_out};
-use crate::{Error, Format};
+use crate::{Error, Format, Speculation};
 
 /// The most contents of frames of zstd that are in memory at once, in bytes.
 const FRAMES: usize = 1 << 30;
@@ -29,6 +29,8 @@ pub struct Decompression {
     pub memory_limit: Option<u64>,
     /// How frames of zstd are read.
     pub zstd: zstd::Decoding,
+    /// Whether pieces of one member of gzip are decoded by all workers.
+    pub speculation: Speculation,
 }
 
 /// What [`Decompression::run`] did.
@@ -55,6 +57,7 @@ impl Default for Decompression {
             lzip: lzip::Strictness::default(),
             memory_limit: None,
             zstd: zstd::Decoding::default(),
+            speculation: Speculation::default(),
         }
     }
 }
@@ -63,7 +66,8 @@ impl Decompression {
     /// Writes the contents of the compressed file `input` to `output`. What its format is, it tells itself.
     ///
     /// Of gzip, members that say how long they are, those that this crate makes and those of BGZF, are decoded by all
-    /// workers. Other members are decoded one after another, while other workers read, verify and write. The blocks of
+    /// workers. Other members are decoded one after another, in pieces by all workers or by one, while other workers read,
+    /// verify and write: see [`Speculation`]. The blocks of
     /// bzip2 and the members of lzip are decoded by all workers, whoever wrote them; a member of lzip that is larger than
     /// 64 MiB, or than 8 MiB and twice its dictionary, by one, and so is what `compress`, `pack`, `compress -H` and `zip` wrote. So it is with the blocks of
     /// xz, of up to 8 MiB, or three times their dictionary up to 192 MiB, if their headers say their sizes.
@@ -158,8 +162,14 @@ impl Decompression {
         mut output: impl Write + Send,
         mistaken: &AtomicU64,
     ) -> Result<(), Error> {
-        let stream = pipes::gzip::decompress(self.workers_within(), input, *conduct, mistaken);
-        carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
+        let workers = self.workers_within();
+        let mut write = |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write);
+        let (says_more, input) = has_extra_field(input).map_err(Error::Read)?;
+        if !says_more && self.speculation.is_done(workers) {
+            let stream = pipes::gzip::decompress_guessing(workers, input, *conduct, mistaken);
+            return carry_out(stream, conduct, &mut write);
+        }
+        carry_out(pipes::gzip::decompress(workers, input, *conduct, mistaken), conduct, &mut write)
     }
 
     fn bunzip2(
@@ -268,6 +278,11 @@ impl Decompression {
         let input: &mut (dyn Read + Send) = &mut io::empty();
         let nobody = &AtomicU64::new(0);
         match format {
+            // As for files of other programs; those that say where their blocks are need no guesses.
+            Format::Gzip if self.speculation.is_done(self.workers_within()) => {
+                let (workers, conduct) = (self.workers_within(), Conduct::default());
+                pipes::gzip::decompress_guessing(workers, input, conduct, nobody).plan()
+            }
             Format::Gzip => pipes::gzip::decompress(self.workers, input, Conduct::default(), nobody).plan(),
             Format::Bzip2 => pipes::bzip2::decompress(self.workers, input, Conduct::default()).plan(),
             // The same for all of them.
@@ -301,4 +316,13 @@ impl Decompression {
             .plan(),
         }
     }
+}
+
+/// Whether a file of gzip begins with a header that has an extra field, in which it may say where its parts are, and a reader of
+/// all of it.
+fn has_extra_field<R: Read>(mut input: R) -> io::Result<(bool, impl Read + use<R>)> {
+    let mut start = Vec::with_capacity(4);
+    input.by_ref().take(4).read_to_end(&mut start)?;
+    let has_extra = start.get(3).is_some_and(|flags| flags & 4 != 0);
+    Ok((has_extra, io::Cursor::new(start).chain(input)))
 }

@@ -17,6 +17,8 @@ pub(crate) struct Step {
     pub(crate) produced: usize,
     /// The stream has ended, right after the bytes that were consumed.
     pub(crate) ended: bool,
+    /// It has stopped before a block, as it was told to.
+    pub(crate) stopped: bool,
 }
 
 impl Inflater {
@@ -33,8 +35,28 @@ impl Inflater {
     /// the end of the stream. After an error, [`Inflater::consumed`] says how far it came.
     pub(crate) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Fault> {
         let step = self.inflate.step(input, output).map_err(|_| Fault::Deflate)?;
-        let ended = step.pause == Pause::Ended;
-        Ok(Step { consumed: step.consumed, produced: step.produced, ended })
+        let (ended, stopped) = (step.pause == Pause::Ended, step.pause == Pause::Block);
+        Ok(Step { consumed: step.consumed, produced: step.produced, ended, stopped })
+    }
+
+    /// Stops once before a block, from so many bits on behind what has been used.
+    pub(crate) fn stop_behind(&mut self, bits: u64) {
+        self.inflate.stop_at(self.inflate.bit().saturating_add(bits));
+    }
+
+    /// How many bits of the bytes that have been used are those of what comes next.
+    pub(crate) fn bits_held(&self) -> u64 {
+        self.inflate.bits_held()
+    }
+
+    /// The last contents that later ones may refer to.
+    pub(crate) fn window(&self) -> &[u8] {
+        self.inflate.window()
+    }
+
+    /// Goes on as another decoder.
+    pub(crate) fn replace(&mut self, inflate: Inflate<u8>) {
+        self.inflate = inflate;
     }
 
     /// How many bytes of this stream have been used.

@@ -117,6 +117,12 @@ impl Lengths {
         if self.lens[256] == 0 { Err(Damaged) } else { Ok(true) }
     }
 
+    /// True if codes can have the lengths that were read.
+    pub(super) fn are_right(&self) -> bool {
+        let (litlens, distances) = self.get();
+        count(litlens).is_ok() && count(distances).is_ok()
+    }
+
     /// The lengths of literals and lengths, and of distances.
     pub(super) fn get(&self) -> (&[u8], &[u8]) {
         self.lens[..self.litlens + self.distances].split_at(self.litlens)

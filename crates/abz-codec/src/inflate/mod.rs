@@ -10,12 +10,14 @@
 pub(crate) mod bits;
 pub(crate) mod history;
 mod lengths;
+mod search;
 pub(crate) mod table;
 
 use bits::Bits;
 use history::History;
 pub use history::{MARKER, Slot, WINDOW};
 use lengths::Lengths;
+pub use search::{Start, find_block};
 use table::{DEEPER, END, LITERAL, SPECIAL, Tables, value};
 
 use std::fmt;
@@ -146,6 +148,28 @@ impl<T: Slot> Inflate<T> {
     /// How many bits of the input have been used.
     pub fn bit(&self) -> u64 {
         8 * self.taken - u64::from(self.held.1)
+    }
+
+    /// How many bits of the bytes that have been used are those of what comes next.
+    pub(crate) fn bits_held(&self) -> u64 {
+        self.held.1.into()
+    }
+
+    /// Goes on behind other contents than these, of another kind.
+    fn with_history<U: Slot>(self, contents: &[U]) -> Inflate<U> {
+        let mut history = History::new();
+        history.set(contents);
+        Inflate {
+            state: self.state,
+            is_last: self.is_last,
+            tables: self.tables,
+            lengths: self.lengths,
+            history,
+            held: self.held,
+            taken: self.taken,
+            stop_at: u64::MAX,
+            stopped_at: u64::MAX,
+        }
     }
 
     /// How many bytes of the input have been used, at least in part, or are held until more come.
@@ -334,6 +358,46 @@ impl<T: Slot> Inflate<T> {
             return Err(Damaged);
         }
         Ok(Some(State::Match { distance, len }))
+    }
+}
+
+impl Inflate<u16> {
+    /// Begins as [`begin_at`](Self::begin_at), where the window is not known: markers stand for it.
+    pub fn begin_unknown_at(&mut self, bit: u32) {
+        let markers: Vec<u16> = (MARKER..=u16::MAX).collect();
+        self.begin_at(bit, &markers);
+    }
+
+    /// True if no marker is left that others may refer to.
+    pub fn is_known(&self) -> bool {
+        self.history.len() == WINDOW && self.history.last().iter().all(|&symbol| symbol < MARKER)
+    }
+
+    /// Goes on with bytes, now that the window is known that the markers stand for. It has [`WINDOW`] bytes, or `self`
+    /// [is known](Self::is_known).
+    pub fn resolve(self, window: &[u8]) -> Inflate<u8> {
+        let mut contents = Vec::new();
+        resolve(self.history.last(), window, &mut contents);
+        self.with_history(&contents)
+    }
+}
+
+/// Appends to `out` the bytes that symbols stand for, with this window of [`WINDOW`] bytes.
+///
+/// # Panics
+///
+/// If there are markers, and the window is shorter.
+pub fn resolve(symbols: &[u16], window: &[u8], out: &mut Vec<u8>) {
+    for symbols in symbols.chunks(64) {
+        // Most have no markers; that is looked at, and they are copied, many at once.
+        if symbols.iter().fold(0, |all, &symbol| all | symbol) < MARKER {
+            out.extend(symbols.iter().map(|&symbol| symbol as u8));
+        } else {
+            out.extend(symbols.iter().map(|&symbol| match symbol.checked_sub(MARKER) {
+                None => symbol as u8,
+                Some(place) => window[usize::from(place)],
+            }));
+        }
     }
 }
 

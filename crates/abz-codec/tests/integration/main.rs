@@ -2,6 +2,7 @@
 
 mod bzip2;
 mod damage;
+mod guess;
 mod inflate;
 mod interop;
 mod legacy;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-use abz::{Compression, Conduct, Decompression, Error, Format, Tools, lzip};
+use abz::{Compression, Conduct, Decompression, Error, Expected, Format, Speculation, Tools, lzip};
 
 use super::arguments::Explained;
 use super::ask;
@@ -434,12 +434,30 @@ fn explain(input: &Input, options: &Options, form: Explained) -> Result<(), Prob
         Action::Compress => compression(input, options).plan(),
         _ => decompression(input, options).plan(input.format().unwrap_or_default()),
     };
+    let choice = choice(input, options);
     print(|out| match form {
-        Explained::Text => writeln!(out, "{input}:\n\n{plan}"),
+        Explained::Text => writeln!(out, "{input}:\n\n{plan}{choice}"),
         Explained::Dot => out.write_all(plan.to_dot().as_bytes()),
         Explained::Svg => out.write_all(plan.to_svg().as_bytes()),
         Explained::Json => writeln!(out, "{}", plan.to_json()),
     })
+}
+
+/// Why a file of gzip is decoded as the plan says; nothing of any other.
+fn choice(input: &Input, options: &Options) -> String {
+    if options.action == Action::Compress || input.format().unwrap_or_default() != Format::Gzip {
+        return String::new();
+    }
+    let decompression = decompression(input, options);
+    let (workers, speculation) = (decompression.workers_within(), decompression.speculation);
+    let way = match (speculation, speculation.is_done(workers)) {
+        (Speculation::Auto, true) => "with guesses, because",
+        (Speculation::Auto, false) => "by one worker, because",
+        (Speculation::Always, _) => "with guesses, as --speculate says;",
+        (Speculation::Never, _) => "by one worker, as --speculate says;",
+    };
+    let expected = Expected::with(workers);
+    format!("\nA member that does not say where its blocks are is decoded {way} {expected}.")
 }
 
 /// What was done, in the words of gzip.
