@@ -17,6 +17,7 @@ chapters! {
     state "src/state.md"
     builder "src/builder.md"
     services "src/services.md"
+    events "src/events.md"
     windows "src/windows.md"
     networks "src/networks.md"
     radio "src/radio.md"

@@ -11,6 +11,7 @@ mod asynchronous;
 mod boxed;
 mod choose;
 mod clocked;
+mod deferred;
 mod draft;
 mod ends;
 mod iter;
@@ -68,6 +69,7 @@ use draft::Draft;
 /// | make several items of one on all cores | [`flat_map`](Self::flat_map), [`try_flat_map`](Self::try_flat_map), [`flatten`](Self::flatten), [`spread`](Self::spread) |
 /// | keep a buffer or an encoder for each worker | [`map_with`](Self::map_with), [`filter_map_with`](Self::filter_map_with), [`try_map_with`](Self::try_map_with) |
 /// | keep a state for each key | [`map_by_key`](Self::map_by_key), [`map_sharded`](Self::map_sharded), [`try_map_sharded`](Self::try_map_sharded) |
+/// | use the results of other items | [`map_needing`](Self::map_needing), [`try_map_needing`](Self::try_map_needing) |
 /// | keep one state, item by item in order | [`serial`](Self::serial), [`serial_filter_map`](Self::serial_filter_map), [`scan`](Self::scan), [`try_serial`](Self::try_serial), [`try_serial_filter_map`](Self::try_serial_filter_map), [`serial_flat_map`](Self::serial_flat_map), [`serial_spread`](Self::serial_spread), and those that begin with `try_` |
 /// | take a part | [`take`](Self::take), [`take_while`](Self::take_while), [`skip`](Self::skip), [`skip_while`](Self::skip_while), [`step_by`](Self::step_by), [`map_while`](Self::map_while), [`dedup`](Self::dedup), [`dedup_by_key`](Self::dedup_by_key) |
 /// | put items together | [`batch`](Self::batch), [`chunks`](Self::chunks), [`chunk_by`](Self::chunk_by) |
