@@ -16,6 +16,7 @@ chapters! {
     leaving "src/leaving.md"
     state "src/state.md"
     builder "src/builder.md"
+    branches "src/branches.md"
     services "src/services.md"
     events "src/events.md"
     windows "src/windows.md"

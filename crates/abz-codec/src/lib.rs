@@ -40,7 +40,7 @@
 //!
 //! The parts for bzip2 are the same in kind: [`bzip2::Cutter`], [`bzip2::Encoder`], [`bzip2::StreamWriter`]; and
 //! [`bzip2::Scanner`], [`bzip2::Decoder`], [`bzip2::Assembler`], which decode any file in parallel. Files of `compress`
-//! are read by [`lzw::Decoder`], on one thread, and so are those of `pack` and `zip` ([`legacy`]). For Zstandard there are [`zstd::Encoder`] and [`zstd::FrameWriter`];
+//! are read by [`lzw::Decoder`], on one thread, and so are those of `pack`, `compress -H` and `zip` ([`legacy`]). For Zstandard there are [`zstd::Encoder`] and [`zstd::FrameWriter`];
 //! [`zstd::Scanner`] and [`zstd::Decoder`].
 //!
 //! The parts for lzip are [`lzip::Encoder`], which makes a member of a block, and [`lzip::Scanner`], which cuts any file into
@@ -72,6 +72,7 @@ pub mod access;
 mod blocks;
 pub mod bzip2;
 pub mod gzip;
+pub mod inflate;
 pub mod legacy;
 pub mod lzip;
 mod lzma;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
 
-use abz_codec::legacy::{pack, zip};
+use abz_codec::legacy::{lzh, pack, zip};
 use abz_codec::{lzw, xz, zstd};
 
 /// A format of compressed files.
@@ -22,6 +22,8 @@ pub enum Format {
     Compress,
     /// What `pack` writes (`.z`): read, and not written.
     Pack,
+    /// What `compress -H` of SCO Unix writes: read, and not written.
+    Lzh,
     /// An archive of `zip` with one file: read, and not written.
     Zip,
     /// lzip, in members of a block each.
@@ -46,7 +48,7 @@ impl Format {
     }
 
     /// All formats that are read.
-    pub const ALL: [Format; 8] = [
+    pub const ALL: [Format; 9] = [
         Format::Gzip,
         Format::Bzip2,
         Format::Lzip,
@@ -54,6 +56,7 @@ impl Format {
         Format::Zstd,
         Format::Compress,
         Format::Pack,
+        Format::Lzh,
         Format::Zip,
     ];
 
@@ -74,6 +77,7 @@ impl Format {
             Format::Zstd => zstd::is_zstd(start),
             Format::Compress => start.starts_with(&lzw::MAGIC),
             Format::Pack => start.starts_with(&pack::MAGIC),
+            Format::Lzh => start.starts_with(&lzh::MAGIC),
             Format::Zip => start.starts_with(&zip::MAGIC),
             Format::Lzip => start.starts_with(b"LZIP"),
             Format::Xz => start.starts_with(&xz::MAGIC),
@@ -88,6 +92,7 @@ impl Format {
             Format::Zstd => "zstd",
             Format::Compress => "compress",
             Format::Pack => "pack",
+            Format::Lzh => "lzh",
             Format::Zip => "zip",
             Format::Lzip => "lzip",
             Format::Xz => "xz",
@@ -115,7 +120,7 @@ impl Format {
             Format::Gzip => ".gz",
             Format::Bzip2 => ".bz2",
             Format::Zstd => ".zst",
-            Format::Compress => ".Z",
+            Format::Compress | Format::Lzh => ".Z",
             Format::Pack => ".z",
             Format::Zip => ".zip",
             Format::Lzip => ".lz",
@@ -129,7 +134,7 @@ impl Format {
             Format::Gzip | Format::Lzip | Format::Xz => 6,
             Format::Bzip2 => 9,
             Format::Zstd => zstd::DEFAULT_LEVEL as u32,
-            Format::Compress | Format::Pack | Format::Zip => 0,
+            Format::Compress | Format::Pack | Format::Lzh | Format::Zip => 0,
         }
     }
 
@@ -137,7 +142,7 @@ impl Format {
     pub fn lowest_level(self) -> u32 {
         match self {
             Format::Gzip | Format::Bzip2 | Format::Zstd => 1,
-            Format::Lzip | Format::Xz | Format::Compress | Format::Pack | Format::Zip => 0,
+            Format::Lzip | Format::Xz | Format::Compress | Format::Pack | Format::Lzh | Format::Zip => 0,
         }
     }
 
@@ -147,7 +152,7 @@ impl Format {
             Format::Gzip => 12,
             Format::Bzip2 | Format::Lzip | Format::Xz => 9,
             Format::Zstd => *zstd::LEVELS.end() as u32,
-            Format::Compress | Format::Pack | Format::Zip => 0,
+            Format::Compress | Format::Pack | Format::Lzh | Format::Zip => 0,
         }
     }
 }

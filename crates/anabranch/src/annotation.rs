@@ -65,20 +65,38 @@
 //! value that `?` found is.
 //!
 //! The source and earlier serial stages may have run ahead when a later stage leaves the loop, by up to a
-//! window of items. If this could be seen, it is a compile error that says what to do. It could be seen if a
-//! part changes a variable that is used after the loop, and a later stage can leave the loop by `break`. The
-//! option `may_run_ahead` says that it does not matter. These uses count as well:
+//! window of items. If this could be seen after the loop, the program does not compile. It could be seen if
+//! such a part changes something that the function uses after the loop, and a later stage can leave the loop
+//! by `break` or go on at a label outside. The option `may_run_ahead` says that it does not matter.
 //!
-//! - what a `&mut` parameter points to, since the caller uses it after the loop;
-//! - what another variable has borrowed with `&mut`, by a method, or in a closure.
+//! The compiler decides this by types, and no name of a method or a macro plays a part. While the parts that
+//! may run ahead have their borrows, all that is used after the loop must be free to be read. So a part that
+//! only reads is accepted, and a change is found through whatever it goes: a method, a closure, a macro,
+//! another variable, an iterator, an item of the loop, a `&mut` parameter, which the caller uses after the
+//! loop. A simple change, such as an assignment, has a message of the attribute. Any other has one of the
+//! compiler: the variable cannot be borrowed after the loop, because a borrow before it is used until the
+//! `break`.
 //!
-//! The check reads the code without types, so it cannot see every change. It does not see
+//! ```compile_fail,E0502
+//! #[anabranch::stream]
+//! fn first_long(mut lines: Vec<String>) -> (Option<String>, Vec<String>) {
+//!     let mut found = None;
+//!     #[to_stream]
+//!     while let Some(line) = lines.pop() { // the source may have taken more lines than the loop would have
+//!         #[stage(replicate)]
+//!         let length = line.chars().count();
+//!         if length > 80 {
+//!             found = Some(line);
+//!             break;                       // the borrow of `lines` is used until here
+//!         }
+//!     }
+//!     (found, lines)                       // `lines` cannot be borrowed
+//! }
+//! ```
 //!
-//! - changes without `&mut`: of atomics, cells, locks and files;
-//! - changes through a parameter whose type hides a `&mut`;
-//! - changes through a value into which the part itself has put a `&mut`;
-//! - changes by a method that has the name of a reading method of the standard library, such as `get`, if
-//!   something else in the function explains why the variable is `mut`.
+//! Changes without `&mut` (of atomics, cells, locks, files and thread-local variables) and changes through a
+//! parameter whose type hides a `&mut` stay outside of this promise, and so does what a variable does when it
+//! is dropped.
 //!
 //! A `return` or a `?` may also leave the source ahead, and this is not an error. The caller may then see,
 //! for example, that a reader was read further than the loop would have read it.
@@ -109,7 +127,7 @@
 //! |---|---|
 //! | `replicate`, `replicate = 4` | runs for several items at once: as many as there are workers, or [this many](crate::Stream::replicate) |
 //! | `state(name = ..)` | each worker has its own variable `name`, which begins with this value |
-//! | `state = \|\| ..` | the same, for the one variable of the function that the stage changes |
+//! | `state = \|\| ..` | the same, for the one variable of the function that the stage assigns or borrows with `&mut`; if there is none, for the one `mut` variable that it calls a method of |
 //! | `name = ".."` | the name of the stage in reports |
 //! | `ordered` | items come in order: the default, and an error after `unordered` |
 //! | `unordered` | from this stage on, items come in the order in which they finish |
@@ -175,8 +193,8 @@
 //! **Drops.** A variable of the body is dropped when the last part that uses it has finished with it, which
 //! may be earlier or later than in the loop.
 //!
-//! **Messages.** If a replicated stage calls a method that changes a variable, the compiler reports the
-//! error, and its message mentions a closure.
+//! **Messages.** Parts are closures. If two parts use a variable and one of them calls a method that changes
+//! it, or if a replicated stage does, the compiler reports the error, and its message mentions closures.
 //!
 //! **`async`.** The function must not be `async`.
 //!
@@ -225,6 +243,13 @@ impl<'env, B, R> Exit<'env, B, R> {
     {
         Exit::Return(Box::new(move || R::answer(residual)))
     }
+}
+
+/// Gives nothing. The attribute writes code that runs only if this gives something, to have the compiler
+/// check its borrows.
+#[inline(always)]
+pub fn never() -> Option<&'static Infallible> {
+    None
 }
 
 /// Creates the value that the function returns.

@@ -111,6 +111,18 @@ pub fn attrs_of(expr: &mut Expr) -> Option<&mut Vec<Attribute>> {
     )
 }
 
+/// The statements that are in one segment with the statement `at`.
+pub fn segment_around(stmts: &[Stmt], at: usize) -> std::ops::Range<usize> {
+    let options = |stmt: &Stmt| take_attr(&mut stmt.clone(), "stage").map(|attr| StageOptions::new(&attr));
+    let is_replicated = |stmt: &Stmt| {
+        options(stmt).is_some_and(|options| options.is_ok_and(|options| options.replicate.is_some()))
+    };
+    let begins = |at: usize| options(&stmts[at]).is_some() || at > 0 && is_replicated(&stmts[at - 1]);
+    let start = (1..=at).rev().find(|&at| begins(at)).unwrap_or(0);
+    let end = (at + 1..stmts.len()).find(|&at| begins(at)).unwrap_or(stmts.len());
+    start..end
+}
+
 /// Cuts the statements into segments.
 ///
 /// The statements before the first stage are the source. Statements after a serial stage belong to that

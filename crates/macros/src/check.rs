@@ -1,35 +1,35 @@
-//! Rejects annotated loops that could behave differently in parallel.
+//! Rejects annotated loops of which the syntax shows that they behave differently in parallel.
 //!
-//! It takes the segments of a loop and what is known about the variables, and gives errors that point at the
-//! user's code. Three things are errors: a replicated stage that changes a variable of the function, two
-//! segments that use a variable which one of them changes, and a change in a segment that may run ahead and
-//! whose effect is visible after the loop. As far as the syntax shows, the segments of a loop that passes can
-//! see each other's progress only in the values that cross the borders. Where the syntax does not show a
-//! change, the borrow checker still rejects the first two cases. What remains of the third is in the guide
-//! for users.
+//! It takes the segments of a loop and what is used after it, and gives errors that point at the user's code.
+//! Three things are errors: a replicated stage that changes a variable of the function, two segments that use
+//! a variable which one of them changes, and a change in a segment that may run ahead and whose effect is
+//! visible after the loop. Only changes that are plain to see are looked at here. The compiler rejects all
+//! others: the first two cases because the closures of the segments cannot borrow the variable, and the third
+//! because of the code that `lower::ahead` writes. So this pass only gives better messages.
 
 use std::collections::BTreeSet;
 
 use proc_macro2::Ident;
-use syn::{Error, Expr, Stmt};
+use syn::{Error, Stmt};
 
+use crate::after::After;
 use crate::body::Segment;
-use crate::changes::{Change, OnlyIf, Unknown, changes};
+use crate::changes::{Change, How, changes};
 use crate::exits::Exits;
 use crate::function::Function;
 use crate::names::Binding;
 use crate::options::{State, StreamOptions};
 
 /// The errors of a loop, combined into one. `head` is the part of the loop's head that runs for each item,
-/// `iter` is the iterator of a `for`, and `before` are the names that were bound before each segment.
+/// and `before` are the names that were bound before each segment.
 pub fn check(
     head: Option<&Stmt>,
-    iter: Option<&Expr>,
     segments: &[Segment],
     before: &[BTreeSet<String>],
     exits: &[Exits],
     options: &StreamOptions,
     function: &Function,
+    after: &After,
 ) -> Option<Error> {
     let mut errors = Vec::new();
     let mut reported = BTreeSet::new();
@@ -40,27 +40,17 @@ pub fn check(
     for (at, segment) in segments.iter().enumerate() {
         let states = states(segment);
         let own = &before[at];
-        let mut changes = changes(head.filter(|_| at == 0).into_iter().chain(&segment.stmts));
-        changes.extend(iter.filter(|_| at == 0).into_iter().flat_map(|iter| function.taken_by(iter)));
-        let outer = |change: &&Change| {
+        let changes = changes(head.filter(|_| at == 0).into_iter().chain(&segment.stmts));
+        for change in &changes {
             let name = change.base.to_string();
-            !own.contains(&name) && !states.contains(&name)
-        };
-        let variables = &function.variables;
-        let is_declared = |name: &str| variables.mutable.get(name) == Some(&true);
-        let points = |name: &str| {
-            let may_point = variables.pointers.contains(name) || variables.lenders.contains_key(name);
-            may_point && !variables.numbers.contains(name)
-        };
-        for change in changes.iter().filter(outer) {
-            let name = change.base.to_string();
-            if segment.is_replicated() {
-                if !change.is_method || change.is_known && is_declared(&name) {
-                    errors.push(shared(&change.base));
-                }
+            if own.contains(&name) || states.contains(&name) {
                 continue;
             }
-            if change.is_whole && (!change.is_method || change.is_known && is_declared(&name)) {
+            if segment.is_replicated() {
+                errors.push(shared(&change.base));
+                continue;
+            }
+            if change.is_whole {
                 let elsewhere = uses.iter().enumerate().find_map(|(other, uses)| {
                     let used = uses.get(&name)?;
                     (other != at && !before[other].contains(&name)).then_some(used)
@@ -73,18 +63,9 @@ pub fn check(
                     continue;
                 }
             }
-            let may = segment.options.as_ref().map_or(at == 0 && options.may_run_ahead, |o| o.may_run_ahead);
-            let is_changed = match change.only_if {
-                OnlyIf::Always => !change.is_method || is_declared(&name) || points(&name),
-                OnlyIf::Points => points(&name),
-                // The variable is `mut`, and nothing else in the function explains why.
-                OnlyIf::NameDeceives => is_declared(&name) && !variables.changed.contains(&name),
-            };
-            let leaves = exits[at + 1..].iter().any(|exits| exits.breaks || exits.jumps);
-            if leaves
-                && is_changed
-                && !may
-                && let Some(seen) = function.seen_after(&name, !change.is_assigned)
+            if may_be_ahead(exits, at)
+                && !may_run_ahead(segment, at, options)
+                && let Some(seen) = seen(change, function, after)
                 && reported.insert((at, name))
             {
                 errors.push(ran_ahead(change, &seen, at == 0));
@@ -99,6 +80,35 @@ pub fn check(
         all.combine(error);
         all
     })
+}
+
+/// Whether a segment may have run ahead of the item at which a later one leaves the loop, so that the
+/// function goes on.
+pub fn may_be_ahead(exits: &[Exits], at: usize) -> bool {
+    exits[at + 1..].iter().any(|exits| exits.leaves.is_some())
+}
+
+/// Whether the user has said that it does not matter.
+pub fn may_run_ahead(segment: &Segment, at: usize, options: &StreamOptions) -> bool {
+    segment.options.as_ref().map_or(at == 0 && options.may_run_ahead, |options| options.may_run_ahead)
+}
+
+/// Why a change is visible after the loop, by this function or by its caller. `None` if it is not, as far as
+/// the syntax shows.
+fn seen(change: &Change, function: &Function, after: &After) -> Option<String> {
+    let name = change.base.to_string();
+    let is_here = |place: &&crate::after::Place| place.base == name && place.overlaps(&change.fields);
+    if after.visible.values().any(|place| is_here(&place)) {
+        return Some(format!("`{name}` is used after the loop"));
+    }
+    let is_pointer_itself = change.is_whole && change.how == How::Assigned;
+    let is_way = |other: &str| !is_pointer_itself && function.variables.is_way_to(&name, other);
+    if let Some(place) = after.visible.values().find(|place| is_way(&place.base.to_string())) {
+        return Some(format!("`{name}` may change `{}`, which is used after the loop", place.base));
+    }
+    let is_parameter = function.variables.pointers.contains(&name) && !after.inner.contains(&name);
+    (is_parameter && !is_pointer_itself)
+        .then(|| format!("`{name}` points to a value that the caller sees after the loop"))
 }
 
 /// The option `ordered` after `unordered`.
@@ -132,12 +142,13 @@ fn used_twice(change: &Change, other: &Ident) -> Error {
     let help = if *name == "self" {
         "borrow its fields before the loop, `let Self { .. } = self;`, and use each in one stage only"
             .to_owned()
-    } else if change.is_method {
-        format!(
-            "pass what the other stage needs to it, in a variable of the loop's body: `let now = {name}.len();`"
-        )
-    } else {
+    } else if change.how == How::Updated {
         format!("pass its value to the other stage, in a variable of the loop's body: `let now = {name};`")
+    } else {
+        format!(
+            "pass its value to the other stage, in a variable of the loop's body: `let now = {name}.clone();`\n\
+             help: or, if it begins empty for each item: `let now = std::mem::take(&mut {name});`"
+        )
     };
     let text = format!(
         "`{name}` is changed here and used in another stage, which runs at the same time\n\
@@ -156,17 +167,11 @@ fn ran_ahead(change: &Change, seen: &str, is_source: bool) -> Error {
     } else {
         ("this stage", "`#[stage(may_run_ahead)]`")
     };
-    let mut text = format!(
+    let text = format!(
         "{seen}, but a later stage may leave the loop by `break`: {stage} may have run some items ahead by then\n\
          help: change `{name}` in the stage that has the `break`, or in a later one\n\
          help: or accept the difference: {fix}"
     );
-    let (unknown, shown) = match &change.unknown {
-        Some(Unknown::Method(method)) => (method.to_string(), format!("(&{name}).{method}(..)")),
-        Some(Unknown::Macro(call)) => (format!("{call}!"), format!("{call}!(.. &{name} ..)")),
-        None => return Error::new(name.span(), text),
-    };
-    text += &format!("\nhelp: or, if `{unknown}` changes nothing, pass a shared reference: `{shown}`");
     Error::new(name.span(), text)
 }
 
@@ -201,8 +206,7 @@ fn outputs(segments: &[Segment], at: usize) -> Vec<Error> {
         next.is_some_and(|next| next.takes.iter().any(|binding| binding.ident == *name))
     };
     let mut made: Vec<Ident> = segments[at].binds().into_iter().map(|binding| binding.ident).collect();
-    let surely = changes(segments[at].stmts.iter()).into_iter().filter(|change| !change.is_method);
-    made.extend(surely.map(|change| change.base));
+    made.extend(changes(segments[at].stmts.iter()).into_iter().map(|change| change.base));
     let mut errors = Vec::new();
     for name in output {
         if !goes_on(name) {

@@ -30,6 +30,8 @@ pub struct Exits {
     pub breaks_with_value: bool,
     /// The function may return.
     pub returns: bool,
+    /// The first place where a stage goes on after the loop, by `break` or at a label.
+    pub leaves: Option<Span>,
 }
 
 impl Exits {
@@ -45,6 +47,7 @@ impl Exits {
             jumps: self.jumps || other.jumps,
             breaks_with_value: self.breaks_with_value || other.breaks_with_value,
             returns: self.returns || other.returns,
+            leaves: self.leaves.or(other.leaves),
         }
     }
 }
@@ -102,11 +105,13 @@ impl Rewrite<'_> {
             return give(&self.hand_over.leave, self.gives.none(span), span);
         }
         self.found.breaks = true;
+        self.found.leaves.get_or_insert(span);
         self.leave(span, quote_spanned!(span=> Break(())))
     }
 
     fn end_with(&mut self, value: &Expr, span: Span) -> Expr {
         self.found.breaks = true;
+        self.found.leaves.get_or_insert(span);
         self.found.breaks_with_value = true;
         let (support, broken, leave) = (support(span), self.broken, &self.hand_over.leave);
         let kept = ours("value", span);
@@ -121,6 +126,7 @@ impl Rewrite<'_> {
 
     fn jump(&mut self, label: &Lifetime, is_continue: bool, span: Span) -> Expr {
         self.found.jumps = true;
+        self.found.leaves.get_or_insert(span);
         let jump = Jump { label: label.clone(), is_continue };
         let number = self.jumps.iter().position(|other| *other == jump).unwrap_or_else(|| {
             self.jumps.push(jump);

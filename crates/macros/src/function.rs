@@ -4,30 +4,36 @@
 //! they were. Inner loops are lowered before outer ones, so a loop inside a stage is ordinary code of that
 //! stage. On the way down it records which names the code around each loop uses later, which `check` needs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, Error, Expr, ItemFn, Pat, ReturnType, Stmt, Type};
+use syn::{Attribute, Error, Expr, FnArg, ItemFn, Pat, ReturnType, Stmt, Type, parse_quote_spanned};
 
-use crate::after::{evaluated_later, is_annotated, names};
-use crate::body::{attrs_of, is};
-use crate::changes::Change;
-use crate::lends::lent;
+use crate::after::{After, Level, Places, Uses, evaluated_later, in_own_macros, is_annotated, names};
+use crate::body::{attrs_of, is, segment_around};
 use crate::lower::lower;
+use crate::names::{Binding, all_bindings, bindings, condition_bindings, local_bindings};
 use crate::plain::without_annotations;
-use crate::variables::Variables;
+use crate::variables::{Variables, closure_pointers};
 
 /// What lowering a loop needs to know about its function.
 pub struct Function {
     /// The return type of the function, or `_` if it cannot be written a second time.
     pub returns: TokenStream,
     pub variables: Variables,
-    /// For each block and expression around the current loop, the names that it uses after the loop.
-    after: Vec<BTreeSet<String>>,
+    /// The code around the current loop, from the outside to the inside.
+    levels: Vec<Level>,
+    /// What the macros that the function defines may use.
+    pub in_macros: Places,
+    /// The parameters.
+    pub parameters: BTreeMap<String, Ident>,
+    /// The parameters that are needed under the names that `kept_name` gives.
+    pub kept: BTreeSet<String>,
     /// The type of the value of the next loop's `break`, if it is written down.
     pub broken: Option<Type>,
     pub errors: Vec<Error>,
@@ -38,39 +44,21 @@ pub struct Function {
 }
 
 impl Function {
-    /// Why a change of a variable is visible after the loop, by this function or by its caller. `None` if it
-    /// is not.
-    ///
-    /// With `through`, a change of what the variable points to counts as well.
-    pub fn seen_after(&self, name: &str, through: bool) -> Option<String> {
-        let mut seen = BTreeSet::new();
-        let mut names = vec![name];
-        while let Some(other) = names.pop() {
-            let changes = if other == name {
-                format!("`{name}`")
-            } else {
-                format!("`{name}` may change `{other}`, which")
-            };
-            if self.after.iter().any(|names| names.contains(other)) {
-                return Some(format!("{changes} is used after the loop"));
-            }
-            if through && self.variables.pointers.contains(other) {
-                return Some(format!("{changes} points to a value that the caller sees after the loop"));
-            }
-            if through && seen.insert(other) {
-                names.extend(self.variables.lenders.get(other).into_iter().flatten().map(String::as_str));
+    /// What is used after the current loop. With `is_left`, the loop may go on at a label outside.
+    pub fn after(&self, is_left: bool) -> After {
+        let mut after = After::of(&self.levels, is_left);
+        for (text, place) in &self.in_macros {
+            if after.may_mention(text) {
+                after.visible.entry(text.clone()).or_insert_with(|| place.clone());
             }
         }
-        None
+        after
     }
+}
 
-    /// The changes that the iterator of a loop makes each time it is asked for an item.
-    pub fn taken_by(&self, iter: &Expr) -> Vec<Change> {
-        let Variables { mutable, pointers, lenders, .. } = &self.variables;
-        let points = |name: &str| pointers.contains(name) || lenders.contains_key(name);
-        let taken = lent(iter, mutable, points).into_values();
-        taken.map(Change::within).collect()
-    }
+/// The name under which the pointer in a parameter is kept. Messages of the compiler show it.
+pub fn kept_name(name: &Ident) -> Ident {
+    Ident::new(&format!("anabranch_callers_{}", name.unraw()), name.span())
 }
 
 /// Lowers every annotated loop of a function.
@@ -81,8 +69,18 @@ pub fn expand(mut function: ItemFn) -> TokenStream {
         ReturnType::Type(_, ty) if can_be_repeated(ty) => ty.to_token_stream(),
         ReturnType::Type(..) => quote!(_),
     };
-    let (variables, after, errors) = (Variables::of(&function), Vec::new(), Vec::new());
-    let mut context = Function { returns, variables, after, errors, broken: None, count: 0, around: 0 };
+    let mut context = Function {
+        returns,
+        variables: Variables::of(&function),
+        levels: vec![Level::Binds(parameters(&function).into_keys().collect())],
+        in_macros: in_own_macros(&function.block),
+        parameters: parameters(&function),
+        kept: BTreeSet::new(),
+        broken: None,
+        errors: Vec::new(),
+        count: 0,
+        around: 0,
+    };
     if let Some(asyncness) = &function.sig.asyncness {
         let text = "an `async` function cannot run a stream: put the loop into a function that is not `async`, and call it from a blocking task";
         context.errors.push(Error::new(asyncness.span, text));
@@ -91,6 +89,7 @@ pub fn expand(mut function: ItemFn) -> TokenStream {
         context.errors.push(Error::new(constness.span, "a `const` function cannot run a stream"));
     }
     context.visit_block_mut(&mut function.block);
+    keep(&context.kept, &mut function);
     Leftover(&mut context.errors).visit_block(&function.block);
     if context.count == 0 && context.errors.is_empty() {
         let text = "this function has no loop with `#[to_stream]`";
@@ -109,6 +108,33 @@ pub fn expand(mut function: ItemFn) -> TokenStream {
     }
 }
 
+/// The parameters of a function by name.
+fn parameters(function: &ItemFn) -> BTreeMap<String, Ident> {
+    let names = function.sig.inputs.iter().flat_map(|input| match input {
+        FnArg::Receiver(receiver) => vec![Ident::new("self", receiver.self_token.span)],
+        FnArg::Typed(input) => all_bindings(&input.pat).into_iter().map(|name| name.ident).collect(),
+    });
+    names.map(|name| (name.to_string(), name)).collect()
+}
+
+/// Keeps the pointers in some parameters under names of ours. The function goes on with a reborrow, so the
+/// compiler knows which of its values lead to what the pointer points to.
+fn keep(kept: &BTreeSet<String>, function: &mut ItemFn) {
+    let mut lets = Vec::new();
+    for input in &mut function.sig.inputs {
+        if let FnArg::Typed(input) = input
+            && let Pat::Ident(pat) = &mut *input.pat
+            && kept.contains(&pat.ident.to_string())
+        {
+            let (name, word) = (&pat.ident, pat.mutability.take());
+            let (kept, span) = (kept_name(name), name.span());
+            lets.push(parse_quote_spanned!(span=> let #kept = #name;));
+            lets.push(parse_quote_spanned!(span=> let #word #name = &mut *#kept;));
+        }
+    }
+    function.block.stmts.splice(..0, lets);
+}
+
 /// Whether a type may also be written in a closure. `impl Trait` may not.
 fn can_be_repeated(ty: &Type) -> bool {
     struct Impl(bool);
@@ -122,13 +148,39 @@ fn can_be_repeated(ty: &Type) -> bool {
     !found.0
 }
 
-impl VisitMut for Function {
-    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+impl Function {
+    /// Visits code that is within a level.
+    fn within(&mut self, levels: impl IntoIterator<Item = Level>, f: impl FnOnce(&mut Self)) {
+        let before = self.levels.len();
+        self.levels.extend(levels);
+        f(self);
+        self.levels.truncate(before);
+    }
 
-    fn visit_block_mut(&mut self, block: &mut syn::Block) {
+    fn binding(&mut self, names: &[Binding], f: impl FnOnce(&mut Self)) {
+        self.within([Level::binds(names)], f);
+    }
+
+    /// Visits the body of a loop. `head` are the names that the head of an annotated loop binds and uses.
+    fn body(&mut self, block: &mut syn::Block, head: Option<&BTreeSet<String>>) {
+        let mut bound = Vec::new();
         for at in 0..block.stmts.len() {
             if is_annotated(&block.stmts[at]) {
-                self.after.push(names(block.stmts[at + 1..].iter()));
+                // What an `else` does runs after the loop in the value.
+                let diverges = match &block.stmts[at] {
+                    Stmt::Local(syn::Local { init: Some(init), .. }) => init.diverge.as_ref(),
+                    _ => None,
+                };
+                let diverges = diverges.map(|(_, other)| Stmt::Expr((**other).clone(), None));
+                let rest = diverges.iter().chain(&block.stmts[at + 1..]);
+                let mut levels = vec![Level::binds(&bound), Level::Uses(Uses::of(rest))];
+                if let Some(head) = head {
+                    let segment = segment_around(&block.stmts, at);
+                    let mut known = names(block.stmts[segment].iter());
+                    known.extend(bound.iter().map(|name| name.ident.to_string()));
+                    known.extend(head.iter().cloned());
+                    levels.push(Level::Repeats(known));
+                }
                 self.broken = match &block.stmts[at] {
                     Stmt::Local(syn::Local { pat: Pat::Type(pat), init: Some(init), .. })
                         if matches!(*init.expr, Expr::Loop(_)) && can_be_repeated(&pat.ty) =>
@@ -137,10 +189,70 @@ impl VisitMut for Function {
                     }
                     _ => None,
                 };
-                self.visit_stmt_mut(&mut block.stmts[at]);
-                self.after.pop();
+                self.within(levels, |this| this.visit_stmt_mut(&mut block.stmts[at]));
+            }
+            // A binding with a `#[cfg(..)]` may not be there.
+            if let Stmt::Local(local) = &block.stmts[at]
+                && !local.attrs.iter().any(|attr| is(attr, "cfg"))
+            {
+                bound.extend(local_bindings(local));
             }
         }
+    }
+
+    /// Visits the parts of an expression, each within the names that it has.
+    fn parts(&mut self, expr: &mut Expr, is_stream: bool) {
+        match expr {
+            Expr::Closure(closure) => {
+                // The return type of a closure is left to the compiler.
+                let returns = std::mem::replace(&mut self.returns, quote!(_));
+                let inputs: Vec<Binding> = closure.inputs.iter().flat_map(all_bindings).collect();
+                let pointers = closure_pointers(closure);
+                let body = Stmt::Expr((*closure.body).clone(), None);
+                let known = names([&body].into_iter());
+                let levels =
+                    [Level::Repeats(known), Level::binds(&inputs), Level::Uses(Uses::names(&pointers))];
+                self.within(levels, |this| this.visit_expr_mut(&mut closure.body));
+                self.returns = returns;
+            }
+            Expr::ForLoop(inner) => {
+                self.visit_expr_mut(&mut inner.expr);
+                let bound = all_bindings(&inner.pat);
+                let head = bound.iter().map(|name| name.ident.to_string()).collect();
+                let head = is_stream.then_some(&head);
+                self.binding(&bound, |this| this.body(&mut inner.body, head));
+            }
+            Expr::While(inner) => {
+                self.visit_expr_mut(&mut inner.cond);
+                let head = names([&Stmt::Expr((*inner.cond).clone(), None)].into_iter());
+                let bound = condition_bindings(&inner.cond);
+                let head = head.into_iter().chain(bound.iter().map(|name| name.ident.to_string())).collect();
+                let head = is_stream.then_some(&head);
+                self.binding(&bound, |this| this.body(&mut inner.body, head));
+            }
+            Expr::Loop(inner) => self.body(&mut inner.body, is_stream.then(BTreeSet::new).as_ref()),
+            Expr::If(inner) => {
+                self.visit_expr_mut(&mut inner.cond);
+                let bound = condition_bindings(&inner.cond);
+                self.binding(&bound, |this| this.visit_block_mut(&mut inner.then_branch));
+                inner.else_branch.iter_mut().for_each(|(_, other)| self.visit_expr_mut(other));
+            }
+            Expr::Match(inner) => {
+                self.visit_expr_mut(&mut inner.expr);
+                for arm in &mut inner.arms {
+                    self.binding(&bindings(&arm.pat), |this| this.visit_arm_mut(arm));
+                }
+            }
+            other => visit_mut::visit_expr_mut(self, other),
+        }
+    }
+}
+
+impl VisitMut for Function {
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+
+    fn visit_block_mut(&mut self, block: &mut syn::Block) {
+        self.body(block, None);
     }
 
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
@@ -157,17 +269,9 @@ impl VisitMut for Function {
         }
         // Loops inside this one come first. They become ordinary code of its stages.
         let broken = self.broken.take();
-        self.after.push(evaluated_later(expr));
-        self.around += usize::from(annotation.is_some());
-        if let Expr::Closure(closure) = expr {
-            // The return type of a closure is left to the compiler.
-            let returns = std::mem::replace(&mut self.returns, quote!(_));
-            self.visit_expr_mut(&mut closure.body);
-            self.returns = returns;
-        } else {
-            visit_mut::visit_expr_mut(self, expr);
-        }
-        self.after.pop();
+        let (later, is_stream) = (evaluated_later(expr), annotation.is_some());
+        self.around += usize::from(is_stream);
+        self.within(later.map(Level::Uses), |this| this.parts(expr, is_stream));
         if let Some(annotation) = annotation {
             self.around -= 1;
             self.count += 1;

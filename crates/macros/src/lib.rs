@@ -9,16 +9,31 @@
 //! 3. `body` cuts the body of a loop into segments: its source and its stages. It finds the variables that
 //!    cross the border between two segments. `names` tells it which names a segment binds and uses, and
 //!    `changes` which ones it changes.
-//! 4. `check` rejects a loop whose parallel form could behave differently. It relies on `items`, on `lends`
-//!    (which variables can change which others) and on `after` (which variables are used after the loop).
+//! 4. `check` rejects a loop of which the syntax shows that its parallel form could behave differently. It
+//!    relies on `items` and on `after` (what is used after the loop).
 //! 5. `exits` rewrites `break`, `continue`, `return` and `?` into results of a segment's closure. `gives`
 //!    builds these results, `macros` looks for ways out inside macro calls, and `moves` lets a closure move
 //!    variables that it can only borrow.
-//! 6. `lower` writes the calls of the builder.
+//! 6. `lower` writes the calls of the builder, and `lower::ahead` the code by which the compiler rejects what
+//!    only the types can show.
 //!
-//! Every pass works on syntax alone, without types. Where the syntax leaves a doubt, the pass either assumes
-//! the case that keeps the loop's behaviour, or writes code that the compiler rejects if the assumption is
-//! wrong.
+//! # The rule
+//!
+//! No pass guesses from a name what a method, a function or a macro does. One rule takes the place of such
+//! guesses: **a part gets what it uses of the function by the borrow that its code asks for, and the compiler
+//! checks that these borrows fit together.**
+//!
+//! - Each segment is a closure. It captures by `&` what it only reads, and by `&mut` what it changes. Two
+//!   segments that run at the same time cannot both have a variable that one of them changes.
+//! - The closure of a replicated stage must be `Fn`, so it changes nothing that it captures.
+//! - If a stage leaves the loop early, the segments before it may have run ahead. When their closures exist,
+//!   and those of the later segments do not exist yet, the expansion has a branch that is never taken. There
+//!   it borrows by `&` all that the function uses after the loop, and uses the closures afterwards. This
+//!   compiles exactly if none of these closures holds a `&mut` to any of it, be it through another variable, a
+//!   field, a closure, an iterator or a value with a lifetime.
+//!
+//! `changes` knows only changes that are plain to see, such as assignments. They are for messages that say
+//! more than the compiler's.
 
 mod after;
 mod body;
@@ -28,7 +43,6 @@ mod exits;
 mod function;
 mod gives;
 mod items;
-mod lends;
 mod lower;
 mod macros;
 mod moves;

@@ -49,20 +49,16 @@ const KNOWN: [&str; 32] = [
     "writeln",
 ];
 
-/// Macros of logging crates.
-const LOGS: [&str; 7] = ["debug", "error", "event", "info", "log", "trace", "warn"];
-
-/// Whether a macro has a known name and changes none of its arguments. `write!` and `writeln!` change their
-/// first.
-pub fn only_reads(name: &Ident) -> bool {
-    KNOWN.iter().chain(&LOGS).any(|known| name == known)
+/// Whether a macro has the name of one of the standard library.
+pub fn is_known(name: &Ident) -> bool {
+    KNOWN.iter().any(|known| name == known)
 }
 
 /// Whether the tokens call an unknown macro, which may contain a `return`.
 pub fn calls_unknown(tokens: TokenStream) -> bool {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     tokens.iter().enumerate().any(|(at, token)| match token {
-        TokenTree::Ident(name) => is_macro_call(&tokens[at..]) && !KNOWN.iter().any(|known| name == known),
+        TokenTree::Ident(name) => is_macro_call(&tokens[at..]) && !is_known(name),
         TokenTree::Group(group) => calls_unknown(group.stream()),
         _ => false,
     })

@@ -14,10 +14,11 @@ use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
 use syn::{BinOp, Block, Expr, Macro, Pat, Stmt};
 
-use crate::changes::{assigned_places, changes_left, reads, writes};
+use crate::after::After;
+use crate::changes::{assigned_places, changes_left};
 use crate::function::Function;
 use crate::gives::ours;
-use crate::macros::{arguments, only_reads};
+use crate::macros::{arguments, is_known};
 use crate::names::{FreeNames, bindings};
 
 /// A variable that is handed over.
@@ -76,7 +77,7 @@ impl HandOver {
 ///
 /// `own` says whether a name is bound in the loop, or used by another segment as well. Such variables are not
 /// handed over.
-pub fn moved(stmts: &[Stmt], own: impl Fn(&str) -> bool, function: &Function) -> Vec<Moved> {
+pub fn moved(stmts: &[Stmt], own: impl Fn(&str) -> bool, function: &Function, after: &After) -> Vec<Moved> {
     let mut find = FindMoves {
         free: FreeNames::of(stmts.iter()),
         in_exit: false,
@@ -103,7 +104,7 @@ pub fn moved(stmts: &[Stmt], own: impl Fn(&str) -> bool, function: &Function) ->
         }
         let is_mut = variables.assignable.contains(&text);
         let is_full = is_mut || !variables.unset.contains(&text) || !assigned.contains(name);
-        let is_used_after = function.seen_after(&text, false).is_some();
+        let is_used_after = after.uses(&text);
         let can_come_back = is_mut || !is_full || !is_used_after;
         let is_number = variables.numbers.contains(&text);
         if can_come_back && !is_number && found.iter().all(|other| other.name != text) {
@@ -194,9 +195,9 @@ impl<'ast> Visit<'ast> for FindMoves {
                 given.extend(path.path.get_ident().cloned());
             }
         });
-        if !call.path.segments.last().is_some_and(|last| only_reads(&last.ident)) {
+        if !call.path.segments.last().is_some_and(|last| is_known(&last.ident)) {
             // An unknown macro may bind a name that it is given.
-            self.bound.extend(self.free.names_in(call).cloned());
+            self.bound.extend(self.free.names_in(call).map(ToString::to_string));
         }
         given.retain(|name| takes && self.free.has_in(call, name));
         given.into_iter().for_each(|name| self.moves(name));
@@ -237,10 +238,6 @@ impl<'ast> Visit<'ast> for FindMoves {
                 self.place(&inner.cond);
                 self.visit_block(&inner.then_branch);
                 inner.else_branch.iter().for_each(|(_, other)| self.visit_expr(other));
-            }
-            Expr::MethodCall(call) if reads(&call.method) || writes(&call.method) => {
-                self.place(&call.receiver);
-                call.args.iter().for_each(|arg| self.visit_expr(arg));
             }
             other => visit::visit_expr(self, other),
         }

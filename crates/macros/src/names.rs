@@ -154,15 +154,18 @@ impl<F: FnMut(&Ident, Option<*const Macro>)> Free<F> {
 /// The names that statements use from outside, by their positions in the syntax tree.
 pub struct FreeNames {
     paths: BTreeSet<*const Ident>,
-    in_macros: BTreeMap<*const Macro, BTreeSet<String>>,
+    in_macros: BTreeMap<*const Macro, BTreeMap<String, Ident>>,
 }
 
 impl FreeNames {
     pub fn of<'s>(stmts: impl Iterator<Item = &'s Stmt>) -> Self {
-        let (mut paths, mut in_macros) = (BTreeSet::new(), BTreeMap::<_, BTreeSet<String>>::new());
+        let (mut paths, mut in_macros) = (BTreeSet::new(), BTreeMap::<_, BTreeMap<String, Ident>>::new());
         let mut free = Free::new(|ident: &Ident, call| match call {
             None => drop(paths.insert(std::ptr::from_ref(ident))),
-            Some(call) => drop(in_macros.entry(call).or_default().insert(ident.to_string())),
+            Some(call) => {
+                let names = in_macros.entry(call).or_default();
+                names.entry(ident.to_string()).or_insert_with(|| ident.clone());
+            }
         });
         stmts.for_each(|stmt| free.stmt(stmt));
         Self { paths, in_macros }
@@ -179,8 +182,8 @@ impl FreeNames {
     }
 
     /// The names in this macro call.
-    pub fn names_in(&self, call: &Macro) -> impl Iterator<Item = &String> {
-        self.in_macros.get(&std::ptr::from_ref(call)).into_iter().flatten()
+    pub fn names_in(&self, call: &Macro) -> impl Iterator<Item = &Ident> {
+        self.in_macros.get(&std::ptr::from_ref(call)).into_iter().flatten().map(|(_, name)| name)
     }
 }
 

@@ -17,6 +17,7 @@ use super::mark::{MARK_LEN, Mark};
 use super::member::{Member, TAIL};
 use super::sums::Sums;
 use super::{EMPTY_DEFLATE, Extent, Header, MAX_BLOCK, TRAILER_LEN, u32_at};
+use crate::inflate::WINDOW;
 
 /// How much data of a streamed member is given out at once, in bytes: small enough to stay in a core's cache.
 pub(super) const CHUNK: usize = 256 * 1024;
@@ -142,7 +143,7 @@ impl Marked {
         self.recent.push_back((Vec::new(), mark.len as usize));
         let mut reach: usize = self.recent.iter().map(|(_, len)| len).sum();
         while let Some((_, first)) = self.recent.front()
-            && reach - first >= REACH
+            && reach - first >= WINDOW
         {
             reach -= first;
             let (mut home, _) = self.recent.pop_front().expect("it was just looked at");
@@ -154,9 +155,6 @@ impl Marked {
         last.extend_from_slice(deflated);
     }
 }
-
-/// How far back deflate data refers, in bytes (RFC 1951, section 2).
-const REACH: usize = 32 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {

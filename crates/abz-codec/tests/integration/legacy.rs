@@ -8,7 +8,7 @@ use abz_codec::parts::Serial;
 use crate::support::{Noise, prose, through};
 
 /// What a decoder gives of a file that comes in pieces of at most so many bytes.
-fn decode<S: Serial<Error = DecodeError> + Default>(
+pub fn decode<S: Serial<Error = DecodeError> + Default>(
     file: &[u8],
     most: usize,
 ) -> (Vec<u8>, Option<DecodeError>) {

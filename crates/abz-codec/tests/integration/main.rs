@@ -2,8 +2,10 @@
 
 mod bzip2;
 mod damage;
+mod inflate;
 mod interop;
 mod legacy;
+mod lzh;
 mod lzip;
 mod lzw;
 mod marks;

@@ -28,6 +28,10 @@ pub struct Options {
     pub(super) as_json: bool,
     /// List as xz does for programs.
     pub(super) for_robots: bool,
+    /// Tell of each member too.
+    pub(super) detailed: bool,
+    /// Write files of at most so many bytes.
+    pub(super) volume_size: Option<u64>,
     /// Take damaged files, and do this about what is missing.
     pub(super) recover: Option<Gaps>,
     /// What to do it with, in order.
@@ -154,6 +158,8 @@ impl Options {
             action: Action::Compress,
             as_json: false,
             for_robots: false,
+            detailed: false,
+            volume_size: None,
             recover: None,
             explain: None,
             sources: vec![Source::Stdin],

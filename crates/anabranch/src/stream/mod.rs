@@ -3,19 +3,25 @@
 #[cfg(feature = "futures")]
 pub use asynchronous::AsyncItems;
 pub use boxed::{BoxStream, TryBoxStream};
+pub use branches::Branches;
+pub use pipeline::Pipeline;
 pub use sources::SendIterator;
 
 mod adapters;
 #[cfg(feature = "futures")]
 mod asynchronous;
 mod boxed;
+mod branches;
 mod choose;
 mod clocked;
 mod deferred;
 mod draft;
 mod ends;
+mod farm;
+mod feedback;
 mod iter;
 mod parallel;
+mod pipeline;
 mod run;
 mod serial;
 mod settings;
@@ -75,6 +81,10 @@ use draft::Draft;
 /// | put items together | [`batch`](Self::batch), [`chunks`](Self::chunks), [`chunk_by`](Self::chunk_by), [`ready_chunks`](Self::ready_chunks) |
 /// | look at windows by count, time and gap | [`windows`](Self::windows), [`windows_by_key`](Self::windows_by_key), [`aggregate_windows`](Self::aggregate_windows), [`aggregate_windows_by_key`](Self::aggregate_windows_by_key) |
 /// | add other items | [`enumerate`](Self::enumerate), [`zip`](Self::zip), [`chain`](Self::chain), [`interleave`](Self::interleave) |
+/// | run branches beside each other | [`broadcast`](Self::broadcast), [`split`](Self::split), [`split_if`](Self::split_if), [`split_by_key`](Self::split_by_key), [`split_in_turn`](Self::split_in_turn); then `branch`, and [`zip`](Branches::zip), [`merge`](Branches::merge) or [`join`](Branches::join) |
+/// | let items go round again | [`feedback`](Self::feedback), [`feedback_from`](Self::feedback_from) |
+/// | have workers that differ | [`farm`](Self::farm), [`try_farm`](Self::try_farm) |
+/// | apply a chain of stages that is a value | [`through`](Self::through) |
 /// | change the order | [`sorted_within`](Self::sorted_within), [`sorted_within_by_key`](Self::sorted_within_by_key), [`unordered`](Self::unordered), [`serial_unordered`](Self::serial_unordered) |
 /// | name the type, and change the error | [`boxed`](Self::boxed), [`map_err`](Self::map_err) |
 /// | set threads | [`workers`](Self::workers), [`workers_from`](Self::workers_from), [`pool`](Self::pool), [`replicate`](Self::replicate), [`dedicated`](Self::dedicated), [`affinity`](Self::affinity), [`inline`](Self::inline), [`spin`](Self::spin) |

@@ -45,19 +45,42 @@ pub fn folder(name: &str) -> PathBuf {
 
 /// Checks the types of the program `source`, whose path is relative to the crate's folder.
 pub fn compile(source: &Path, folder: &Path) -> Output {
+    let result = folder.join(source.file_name().expect("a file")).with_extension("rmeta");
+    call(source, &result, &["--emit", "metadata", "-A", "warnings"])
+}
+
+/// Compiles the program `source`. It tells each error in one line.
+pub fn build(source: &Path, folder: &Path) -> Output {
+    call(source, &program(source, folder), &["-C", "debuginfo=0", "--error-format", "short"])
+}
+
+/// Runs a program that `build` has made, and returns what it writes.
+pub fn run(source: &Path, folder: &Path) -> String {
+    let output = Command::new(program(source, folder)).output().expect("the program was built");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("the program writes UTF-8")
+}
+
+fn program(source: &Path, folder: &Path) -> PathBuf {
+    let name = source.file_name().expect("a file");
+    folder.join(name).with_extension(env::consts::EXE_EXTENSION)
+}
+
+fn call(source: &Path, result: &Path, options: &[&str]) -> Output {
     let mut library_argument = std::ffi::OsString::from("anabranch=");
     library_argument.push(library());
     let mut folder_argument = std::ffi::OsString::from("dependency=");
     folder_argument.push(libraries());
     rustc()
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(["--edition", "2024", "--crate-type", "bin", "--emit", "metadata", "--color", "never"])
-        .args(["-A", "warnings", "--extern"])
+        .args(["--edition", "2024", "--crate-type", "bin", "--color", "never"])
+        .args(options)
+        .arg("--extern")
         .arg(library_argument)
         .arg("-L")
         .arg(folder_argument)
         .arg("-o")
-        .arg(folder.join(source.file_name().expect("a file")).with_extension("rmeta"))
+        .arg(result)
         .arg(source)
         .output()
         .expect("the compiler that built this test")

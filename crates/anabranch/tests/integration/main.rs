@@ -5,6 +5,8 @@
 #[cfg(shuttle)]
 mod model;
 #[cfg(shuttle)]
+mod shuttle_branches;
+#[cfg(shuttle)]
 mod shuttle_failures;
 #[cfg(shuttle)]
 mod shuttle_networks;
@@ -25,6 +27,8 @@ mod annotations;
 mod blocks;
 #[cfg(not(shuttle))]
 mod boxed;
+#[cfg(not(shuttle))]
+mod branches;
 #[cfg(not(shuttle))]
 mod channel;
 #[cfg(not(shuttle))]

@@ -241,18 +241,18 @@ impl Numbers {
 struct Limit(u32);
 
 impl Limit {
-    fn get_on(&self) -> u32 {
+    fn get(&mut self) -> u32 {
+        self.0 += 1;
         self.0
     }
 }
 
 #[stream]
-fn a_method_of_which_nothing_is_known(n: u32) -> u32 {
+fn a_method_of_which_the_name_says_nothing(n: u32) -> u32 {
     let mut limit = Limit(n);
-    limit.0 += 1;
     #[to_stream]
     for k in 0.. {
-        let last = limit.get_on();
+        let last = limit.get();
         #[stage(replicate)]
         let square = k * k;
         if square > last {
@@ -260,6 +260,23 @@ fn a_method_of_which_nothing_is_known(n: u32) -> u32 {
         }
     }
     limit.0
+}
+
+#[stream]
+fn a_buffer_that_is_filled_again(mut input: impl std::io::BufRead + Send) -> std::io::Result<usize> {
+    let mut line = String::new();
+    let mut words = 0;
+    #[to_stream]
+    loop {
+        line.clear();
+        if input.read_line(&mut line)? == 0 {
+            break;
+        }
+        #[stage(replicate)]
+        let found = line.split_whitespace().count();
+        words += found;
+    }
+    Ok(words)
 }
 
 #[stream]

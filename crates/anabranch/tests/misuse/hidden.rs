@@ -394,4 +394,129 @@ fn closures_in_places(count: u64) -> u64 {
     c
 }
 
+#[stream]
+fn a_macro_of_the_function(count: u64) -> u64 {
+    let mut n = 0;
+    macro_rules! bump {
+        () => {
+            n += 1
+        };
+    }
+    macro_rules! bumped {
+        () => {
+            n
+        };
+    }
+    #[to_stream]
+    for k in 0..count {
+        bump!();
+        #[stage(replicate)]
+        let h = k * 2;
+        #[stage]
+        if h == 20 {
+            break;
+        }
+    }
+    bumped!()
+}
+
+#[stream]
+fn a_variable_that_another_one_hides(count: u64) -> Vec<u64> {
+    let mut all = Vec::new();
+    {
+        let all = &mut all;
+        #[to_stream]
+        for k in 0..count {
+            all.push(k);
+            #[stage(replicate)]
+            let h = k * 2;
+            #[stage]
+            if h == 20 {
+                break;
+            }
+        }
+    }
+    all
+}
+
+#[stream]
+fn a_parameter_that_was_moved(all: &mut Vec<u64>, count: u64) {
+    let all = Some(all).unwrap();
+    #[to_stream]
+    for k in 0..count {
+        all.push(k);
+        #[stage(replicate)]
+        let h = k * 2;
+        #[stage]
+        if h == 20 {
+            break;
+        }
+    }
+}
+
+struct Guard<'v>(&'v mut Vec<u64>);
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        self.0.push(0);
+    }
+}
+
+#[stream]
+fn a_guard_that_the_source_has(count: u64) -> Vec<u64> {
+    let mut all = Vec::new();
+    let guard = Guard(&mut all);
+    #[to_stream]
+    for k in 0..count {
+        guard.0.push(k);
+        #[stage(replicate)]
+        let h = k * 2;
+        #[stage]
+        if h == 20 {
+            break;
+        }
+    }
+    drop(guard);
+    all
+}
+
+#[stream]
+fn an_overwrite_that_a_label_passes_by(count: u64) -> u64 {
+    let mut rest = 0..count;
+    let mut sum = 0;
+    'rows: for row in 0..3 {
+        #[to_stream]
+        while let Some(k) = rest.next() {
+            #[stage(replicate)]
+            let h = k * 2;
+            #[stage]
+            sum += h;
+            if h == 20 {
+                continue 'rows;
+            }
+        }
+        rest = row..count;
+    }
+    sum
+}
+
+#[stream]
+fn an_element_that_a_stage_takes_to_a_later_one(count: usize) -> Vec<u64> {
+    let mut all = vec![0; count];
+    let mut rest = &mut all[..];
+    #[to_stream]
+    while let Some((first, others)) = std::mem::take(&mut rest).split_first_mut() {
+        rest = others;
+        #[stage(replicate)]
+        {
+            *first += 1;
+        }
+        #[stage]
+        if *first == 20 {
+            break;
+        }
+    }
+    all
+}
+
 fn main() {}

@@ -5,6 +5,7 @@
 //! segment becomes the closure of one call, in the order of the body, and the builder runs serial stages in
 //! item order. So each stage sees what it would have seen in the loop.
 
+mod ahead;
 mod end;
 mod source;
 mod stage;
@@ -17,16 +18,17 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
-use syn::{Attribute, Block, Error, Expr, Label, Lifetime, Pat, Result, Stmt, Type, parse_quote};
+use syn::{Attribute, Block, Error, Expr, Label, Lifetime, Pat, Result, Stmt, Type};
 
+use crate::after::After;
 use crate::body::{Segment, cut, find_crossings};
-use crate::check::check;
+use crate::check::{check, may_be_ahead};
 use crate::exits::{Exits, Jump, Rewrite};
 use crate::function::{Function, nested_stage};
 use crate::gives::{Gives, Role};
 use crate::items::{idents, misplaced};
 use crate::macros::calls_unknown;
-use crate::moves::{HandOver, moved};
+use crate::moves::{HandOver, Moved, moved};
 use crate::names::{all_bindings, condition_bindings};
 use crate::options::StreamOptions;
 
@@ -69,20 +71,20 @@ impl Head {
         }
     }
 
-    /// The part of the head that runs for each item, as far as it may change a variable.
+    /// Whether the iterator is this variable itself.
+    fn moves(&self, name: &str) -> bool {
+        matches!(self, Head::For(_, iter) if matches!(&**iter, Expr::Path(path) if path.path.is_ident(name)))
+    }
+
+    /// The part of the head that runs for each item, as far as the syntax shows.
     fn of_each_item(&self) -> Option<Stmt> {
         match self {
             Head::Loop => None,
             Head::While(cond) => Some(Stmt::Expr((**cond).clone(), None)),
             // The iterator is created once, but it may change what it borrows each time it gives an item.
-            Head::For(_, iter) => match &**iter {
-                Expr::Reference(_) => Some(Stmt::Expr((**iter).clone(), None)),
-                Expr::MethodCall(call) if call.method == "by_ref" => {
-                    let of = &call.receiver;
-                    Some(parse_quote!(&mut #of;))
-                }
-                _ => None,
-            },
+            Head::For(_, iter) => {
+                matches!(&**iter, Expr::Reference(_)).then(|| Stmt::Expr((**iter).clone(), None))
+            }
         }
     }
 }
@@ -167,12 +169,9 @@ impl Loop<'_> {
             .collect();
         let all = exits.iter().copied().fold(Exits::default(), Exits::and);
         let head = self.head.of_each_item();
-        let iter = match &self.head {
-            Head::For(_, iter) => Some(&**iter),
-            _ => None,
-        };
+        let after = self.function.after(all.jumps);
         if let Some(error) =
-            check(head.as_ref(), iter, &segments, &before, &exits, &self.options, self.function)
+            check(head.as_ref(), &segments, &before, &exits, &self.options, self.function, &after)
         {
             return Err(error);
         }
@@ -183,27 +182,34 @@ impl Loop<'_> {
                 gives(at, exits[at], exits[at].fails(), calls_unknown(quote!(#head #(#stmts)*)))
             })
             .collect();
-        let hand_over = self.hand_over(&segments, &before, &exits, options);
+        let (moved, hand_over) = self.hand_over(&segments, &before, &exits, options, &after);
+        let unchanged = self.unchanged(&segments, &before, &exits, after, &moved)?;
         let result = self.result_type(all);
         let setup = std::mem::take(&mut self.makes);
         let mut source = self.source(&mut segments, exits[0], gives[0], &hand_over[0], &result);
+        let mut checks = TokenStream::new();
         for (at, &gives) in gives.iter().enumerate().skip(1) {
+            if let Some(unchanged) = unchanged.as_ref().filter(|unchanged| unchanged.before == at) {
+                checks = unchanged.code(&mut source.chain, self.span);
+            }
             self.stage(&mut source.chain, &mut segments, at, gives, &hand_over[at], &result);
         }
         let fails = gives.iter().any(|gives| gives.fails);
         let moved_out = hand_over.iter().map(|hand_over| &hand_over.before);
         let moved_back = hand_over.iter().map(|hand_over| &hand_over.after);
-        Ok(self.end(quote!(#(#items)* #setup #(#moved_out)*), source, quote!(#(#moved_back)*), all, fails))
+        let setup = quote!(#(#items)* #setup #(#moved_out)* #checks);
+        Ok(self.end(setup, source, quote!(#(#moved_back)*), all, fails))
     }
 
-    /// How each serial segment hands over the variables that it moves.
+    /// How each serial segment hands over the variables that it moves, and the names of all these variables.
     fn hand_over(
         &self,
         segments: &[Segment],
         before: &[BTreeSet<String>],
         exits: &[Exits],
         options: TokenStream,
-    ) -> Vec<HandOver> {
+        after: &After,
+    ) -> (BTreeSet<String>, Vec<HandOver>) {
         let head = Segment {
             stmts: self.head.condition().map(|cond| Stmt::Expr(cond.clone(), None)).into_iter().collect(),
             ..Segment::default()
@@ -211,6 +217,7 @@ impl Loop<'_> {
         let mut uses: Vec<_> = segments.iter().map(|segment| segment.uses(&[])).collect();
         uses[0].extend(head.uses(&[]));
         let options = idents(options);
+        let mut names = BTreeSet::new();
         let of_segment = |(at, segment): (usize, &Segment)| {
             if segment.is_replicated() {
                 return HandOver::default();
@@ -221,14 +228,19 @@ impl Loop<'_> {
                 };
                 before[at].contains(name) || options.contains(name) || (0..segments.len()).any(elsewhere)
             };
-            let mut moved = moved(&segment.stmts, own, self.function);
+            let mut moved = moved(&segment.stmts, own, self.function, after);
             // If a later segment ends the loop, this one may have run ahead and moved the variable away for
             // good.
-            let may_be_ahead = exits[at + 1..].iter().any(|exits| exits.breaks || exits.jumps);
-            moved.retain(|moved| !(may_be_ahead && moved.is_used_after));
+            let is_needed = |moved: &Moved| {
+                let is_pointer = self.function.variables.pointers.contains(&moved.name.to_string());
+                moved.is_used_after || is_pointer
+            };
+            moved.retain(|moved| !(may_be_ahead(exits, at) && is_needed(moved)));
+            names.extend(moved.iter().map(|moved| moved.name.to_string()));
             HandOver::new(&moved, self.function.count)
         };
-        segments.iter().enumerate().map(of_segment).collect()
+        let hand_over = segments.iter().enumerate().map(of_segment).collect();
+        (names, hand_over)
     }
 
     fn rewrite(

@@ -80,7 +80,7 @@ impl Loop<'_> {
                 if let Head::For(_, of) = &self.head {
                     iter = Some(quote!(::core::iter::IntoIterator::into_iter(#of)));
                 }
-                let mut next = quote!(|| #result { #take #body });
+                let mut next = quote_spanned!(span=> || #result { #take #body });
                 if is_guarded {
                     let support = support(span);
                     next = quote_spanned!(span=> #support::guarded(#next));

@@ -14,7 +14,7 @@ use syn::{Error, Expr, FieldValue, Macro, Result, Stmt, parse_quote};
 
 use super::Loop;
 use crate::body::Segment;
-use crate::changes::{Change, changes};
+use crate::changes::candidates;
 use crate::gives::ours;
 use crate::macros::arguments;
 use crate::names::Free;
@@ -31,16 +31,22 @@ impl Loop<'_> {
         for (at, (segment, before)) in segments.iter_mut().zip(before).enumerate() {
             let Some(options) = &mut segment.options else { continue };
             if let Some(State::Unnamed(span, make)) = &options.state {
-                let changes = changes(segment.stmts.iter());
+                let (changed, touched) = candidates(segment.stmts.iter());
                 let is_candidate = |name: &String| {
                     !before.contains(name) && self.function.variables.mutable.get(name) == Some(&true)
                 };
-                let mut names: Vec<Ident> = Vec::new();
-                for change in changes.into_iter().filter(Change::is_likely) {
-                    if is_candidate(&change.base.to_string()) && !names.contains(&change.base) {
-                        names.push(change.base);
+                let of = |found: Vec<Ident>| {
+                    let mut names: Vec<Ident> = Vec::new();
+                    for name in found {
+                        if is_candidate(&name.to_string()) && !names.contains(&name) {
+                            names.push(name);
+                        }
                     }
-                }
+                    names
+                };
+                // If the stage changes another one of them too, its closure does not compile.
+                let names =
+                    Some(of(changed)).filter(|names| !names.is_empty()).unwrap_or_else(|| of(touched));
                 let [name] = &names[..] else {
                     let text = "`state = ..` stands for the one variable that this stage changes, but the stage does not \
                                 change exactly one: write `state(name = ..)`";

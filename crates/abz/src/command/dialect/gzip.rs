@@ -1,6 +1,7 @@
 //! gzip 1.12, and pigz 2.6, which takes gzip's options and more.
 
-use abz::Format;
+use abz::gzip::Fault;
+use abz::{Error, Format};
 
 use super::super::manners::{Lists, Manners, OWN, Severities};
 use super::super::problem::Severity;
@@ -14,6 +15,7 @@ pub(super) static GZIP: Tool = Tool {
     flags: &[FLAGS, GZIP_FLAGS],
     one_operation: false,
     keeps: false,
+    takes_stdin_once: false,
     asks_to_join: false,
     variables: &["GZIP"],
     numbers: &[],
@@ -27,10 +29,11 @@ pub(super) static GZIP: Tool = Tool {
 pub(super) static PIGZ: Tool = Tool {
     names: &[("pigz", Mode::Compress), ("unpigz", Mode::Decompress)],
     format: Format::Gzip,
-    manners: MANNERS,
+    manners: Manners { words: OWN.words, takes_mixed: false, ..MANNERS },
     flags: &[FLAGS, PIGZ_FLAGS],
     one_operation: false,
     keeps: false,
+    takes_stdin_once: false,
     asks_to_join: false,
     variables: &["GZIP", "PIGZ"],
     numbers: &[],
@@ -39,7 +42,7 @@ pub(super) static PIGZ: Tool = Tool {
 
 const MANNERS: Manners = Manners {
     name: "gzip",
-    reads: &[Format::Gzip, Format::Compress, Format::Pack, Format::Zip],
+    reads: &[Format::Gzip, Format::Compress, Format::Pack, Format::Lzh, Format::Zip],
     guesses: None,
     suffixes: &[
         (".gz", ""),
@@ -59,6 +62,21 @@ const MANNERS: Manners = Manners {
         lone_byte: Some(Severity::Error),
         ..Severities::all(Severity::Warning)
     },
+    words: |error| {
+        Some(match error {
+            Error::Gzip(error) => match &error.fault {
+                Fault::Deflate => "invalid compressed data--format violated",
+                Fault::Checksum { .. } => "invalid compressed data--crc error",
+                Fault::Length { .. } | Fault::Disagreement { .. } => "invalid compressed data--length error",
+                Fault::Truncated { .. } => "unexpected end of file",
+                _ => return None,
+            },
+            _ => return None,
+        })
+    },
+    takes_mixed: true,
+    minds_suffix: false,
+    stops_at_failure: false,
     lists: Lists::Gzip,
     statuses: OWN.statuses,
 };

@@ -35,11 +35,13 @@ macro_rules! same {
 }
 
 mod borders;
+mod early;
 mod exits;
 mod functions;
 mod loops;
 mod moves;
 mod names;
+mod random;
 mod states;
 
 /// Work that takes some time, which differs from item to item.
