@@ -18,6 +18,7 @@ chapters! {
     builder "src/builder.md"
     branches "src/branches.md"
     services "src/services.md"
+    events "src/events.md"
     windows "src/windows.md"
     networks "src/networks.md"
     radio "src/radio.md"

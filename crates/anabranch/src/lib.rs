@@ -62,6 +62,7 @@
 //! - [`Plan`] describes what will run, and [`Report`] what has run.
 //! - [`Shards`] is for stages that keep a state for each key.
 //! - [`CountWindows`], [`TimeWindows`] and [`SessionWindows`] put items together.
+//! - [`Unmet`] is the error of items that need others.
 //! - [`Pool`] is for many short runs.
 //! - [`Workers`] and [`CancelToken`] control a run, and [`Monitor`] shows its state.
 //! - [`Offload`] runs single tasks on a farm.
@@ -91,6 +92,7 @@ mod branch;
 mod cancel;
 mod channel;
 pub mod contract;
+mod deferred;
 mod engine;
 mod few;
 mod flow;
@@ -126,6 +128,7 @@ pub use anabranch_plan::{self as plan, Plan};
 pub use branch::{Broadcast, Split};
 pub use cancel::{CancelToken, Stopped};
 pub use channel::{Closed, Post, TryPostError};
+pub use deferred::Unmet;
 pub use flow::{Flow, Halt};
 pub use iter::{Items, ScopedItems};
 pub use lap::Lap;

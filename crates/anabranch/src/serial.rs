@@ -318,3 +318,36 @@ impl<T: Send, E> Spread<T, E> for SpreadOnly<T> {
         self.0.take().map_or(Pulled::End, Pulled::Item)
     }
 }
+
+/// A spreading stage that gathers the items that are ready.
+#[derive(Debug)]
+pub(crate) struct ReadyChunks<T> {
+    /// The largest number of items in a chunk.
+    pub(crate) most: usize,
+    /// Whether the chunk is given, though it could have more items.
+    pub(crate) gives: bool,
+    pub(crate) items: Vec<T>,
+}
+
+impl<T: Send, E> Spread<T, E> for ReadyChunks<T> {
+    type Out = Vec<T>;
+
+    fn open(&mut self, item: T) {
+        self.items.push(item);
+    }
+
+    #[inline]
+    fn next(&mut self) -> Pulled<Vec<T>, E> {
+        let gives = std::mem::take(&mut self.gives) || self.items.len() == self.most;
+        if gives { Pulled::Item(std::mem::take(&mut self.items)) } else { Pulled::End }
+    }
+
+    fn holds(&self) -> bool {
+        !self.items.is_empty()
+    }
+
+    fn idle(&mut self) -> bool {
+        self.gives = !self.items.is_empty();
+        self.gives
+    }
+}

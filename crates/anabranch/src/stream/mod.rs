@@ -14,6 +14,7 @@ mod boxed;
 mod branches;
 mod choose;
 mod clocked;
+mod deferred;
 mod draft;
 mod ends;
 mod farm;
@@ -74,9 +75,10 @@ use draft::Draft;
 /// | make several items of one on all cores | [`flat_map`](Self::flat_map), [`try_flat_map`](Self::try_flat_map), [`flatten`](Self::flatten), [`spread`](Self::spread) |
 /// | keep a buffer or an encoder for each worker | [`map_with`](Self::map_with), [`filter_map_with`](Self::filter_map_with), [`try_map_with`](Self::try_map_with) |
 /// | keep a state for each key | [`map_by_key`](Self::map_by_key), [`map_sharded`](Self::map_sharded), [`try_map_sharded`](Self::try_map_sharded) |
+/// | use the results of other items | [`map_needing`](Self::map_needing), [`try_map_needing`](Self::try_map_needing) |
 /// | keep one state, item by item in order | [`serial`](Self::serial), [`serial_filter_map`](Self::serial_filter_map), [`scan`](Self::scan), [`try_serial`](Self::try_serial), [`try_serial_filter_map`](Self::try_serial_filter_map), [`serial_flat_map`](Self::serial_flat_map), [`serial_spread`](Self::serial_spread), and those that begin with `try_` |
 /// | take a part | [`take`](Self::take), [`take_while`](Self::take_while), [`skip`](Self::skip), [`skip_while`](Self::skip_while), [`step_by`](Self::step_by), [`map_while`](Self::map_while), [`dedup`](Self::dedup), [`dedup_by_key`](Self::dedup_by_key) |
-/// | put items together | [`batch`](Self::batch), [`chunks`](Self::chunks), [`chunk_by`](Self::chunk_by) |
+/// | put items together | [`batch`](Self::batch), [`chunks`](Self::chunks), [`chunk_by`](Self::chunk_by), [`ready_chunks`](Self::ready_chunks) |
 /// | look at windows by count, time and gap | [`windows`](Self::windows), [`windows_by_key`](Self::windows_by_key), [`aggregate_windows`](Self::aggregate_windows), [`aggregate_windows_by_key`](Self::aggregate_windows_by_key) |
 /// | add other items | [`enumerate`](Self::enumerate), [`zip`](Self::zip), [`chain`](Self::chain), [`interleave`](Self::interleave) |
 /// | run branches beside each other | [`broadcast`](Self::broadcast), [`split`](Self::split), [`split_if`](Self::split_if), [`split_by_key`](Self::split_by_key), [`split_in_turn`](Self::split_in_turn); then `branch`, and [`zip`](Branches::zip), [`merge`](Branches::merge) or [`join`](Branches::join) |

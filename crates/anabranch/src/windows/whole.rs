@@ -20,6 +20,9 @@ pub(crate) struct Whole<T, A: Aggregate<T>, F, L> {
     high: i64,
     /// The place up to which windows were closed.
     border: i64,
+    /// The results of the open item, if there is at most one. Its memory is used again.
+    results: Results<(), T, A::Value>,
+    /// The results of the open item, if there are several.
     open: Option<Ordered<(), T, A::Value>>,
 }
 
@@ -28,11 +31,25 @@ impl<T, A: Aggregate<T>, F, L> Whole<T, A, F, L> {
         let Parts { layout, time, late } = parts;
         let border = layout.border(layout.watermark(i64::MIN));
         let machine = Machine::new(layout);
-        Self { layout, time, late, aggregate, machine, order: 0, high: i64::MIN, border, open: None }
+        Self {
+            layout,
+            time,
+            late,
+            aggregate,
+            machine,
+            order: 0,
+            high: i64::MIN,
+            border,
+            results: Results::default(),
+            open: None,
+        }
     }
 
-    fn give(&mut self, results: Results<(), T, A::Value>) {
-        self.open = Some(Ordered::new(results, None));
+    /// Gives the results, in order.
+    fn give(&mut self) {
+        if self.results.closed.len() > 1 || !self.results.late.is_empty() {
+            self.open = Some(Ordered::new(std::mem::take(&mut self.results), None));
+        }
     }
 }
 
@@ -49,23 +66,27 @@ where
     fn open(&mut self, item: T) {
         let time = (self.time)(&item);
         let place = Place { order: self.order, time, watermark: self.layout.watermark(self.high) };
-        let mut results = Results::default();
-        self.machine.add(place, Hashed { hash: 0, key: () }, item, &self.aggregate, &mut results);
+        let key = Hashed { hash: 0, key: () };
+        self.machine.add(place, key, item, &self.aggregate, &mut self.results);
         self.order += 1;
         if time > self.high {
             self.high = time;
             let watermark = self.layout.watermark(time);
             let border = self.layout.border(watermark);
             if std::mem::replace(&mut self.border, border) != border {
-                self.machine.advance(watermark, &self.aggregate, &mut 0, &mut results);
+                self.machine.advance(watermark, &self.aggregate, &mut 0, &mut self.results);
             }
         }
-        self.give(results);
+        self.give();
     }
 
     #[inline]
     fn next(&mut self) -> Pulled<Self::Out, E> {
-        match self.open.as_mut().and_then(|open| open.next(&mut self.late)) {
+        let next = match &mut self.open {
+            Some(open) => open.next(&mut self.late),
+            None => self.results.closed.pop(),
+        };
+        match next {
             Some(Closed { start, end, value, .. }) => Pulled::Item(Window { start, end, value }),
             None => {
                 self.open = None;
@@ -75,9 +96,8 @@ where
     }
 
     fn end(&mut self) -> bool {
-        let mut results = Results::default();
-        self.machine.end(&self.aggregate, &mut 0, &mut results);
-        self.give(results);
+        self.machine.end(&self.aggregate, &mut 0, &mut self.results);
+        self.give();
         true
     }
 }

@@ -52,6 +52,8 @@ mod contract_support;
 #[cfg(not(shuttle))]
 mod contract_types;
 #[cfg(not(shuttle))]
+mod deferred;
+#[cfg(not(shuttle))]
 mod examples;
 #[cfg(not(shuttle))]
 mod futures;

@@ -391,6 +391,34 @@ fn a_window_comes_out_while_the_source_waits() {
 }
 
 #[test]
+fn ready_chunks_have_all_items_in_order_and_wait_for_none() {
+    for_all(|events, _, setting, pool| {
+        let most = setting.window % 7 + 1;
+        let chunks: Vec<Vec<Event>> = setting.stream(&events, pool).ready_chunks(most).collect();
+        prop_assert!(chunks.iter().all(|chunk| (1..=most).contains(&chunk.len())));
+        prop_assert_eq!(chunks.concat(), events);
+        Ok(())
+    });
+    within(|| {
+        let (post, stream) = Stream::channel(16);
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let run = std::thread::spawn(move || {
+            stream.workers(2).ready_chunks(10).for_each(|chunk| sender.send(chunk.len()).unwrap());
+        });
+        for _ in 0..20 {
+            (0..5).for_each(|n| post.post(n).unwrap());
+            // The five come out before anything else is posted.
+            let mut came = 0;
+            while came < 5 {
+                came += receiver.recv().unwrap();
+            }
+        }
+        drop(post);
+        run.join().unwrap();
+    });
+}
+
+#[test]
 fn times_at_the_ends_of_their_range_neither_panic_nor_hang() {
     within(|| {
         let times = [i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX - 1, i64::MAX, 5];
