@@ -4,11 +4,12 @@
 //! compares the samples with the targets.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde::Deserialize;
 
+use crate::corpus::{corpus, done};
 use crate::look::{Look, Measured};
 use anabranch_measure::rounds::Unmeasured;
 use anabranch_measure::statistics::Summary;
@@ -161,11 +162,7 @@ fn compare(look: &Look) -> Result<Compared, String> {
             .arg("--target-dir")
             .arg(target),
     )?;
-    let corpus = std::env::var_os("ABZ_CORPUS").map_or_else(|| target.join("corpus"), PathBuf::from);
-    if !["text", "source", "media"].iter().all(|name| corpus.join(name).exists()) {
-        look.say("making the inputs from Debian packages");
-        done(Command::new(scripts.join("corpus.sh")).arg(&corpus))?;
-    }
+    let corpus = corpus(look)?;
     let json = target.join("abz-compared.json");
     let mut compare = Command::new(scripts.join("compare.py"));
     compare
@@ -186,16 +183,6 @@ fn compare(look: &Look) -> Result<Compared, String> {
     done(&mut compare)?;
     let text = std::fs::read_to_string(&json).map_err(|error| format!("{}: {error}", json.display()))?;
     serde_json::from_str(&text).map_err(|error| format!("{}: {error}", json.display()))
-}
-
-/// Runs a program. Its standard error goes to the user.
-fn done(command: &mut Command) -> Result<(), String> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let ended = command.stdout(std::process::Stdio::null()).status();
-    match ended.map_err(|error| format!("{program}: {error}"))? {
-        status if status.success() => Ok(()),
-        status => Err(format!("{program}: {status}")),
-    }
 }
 
 fn judge(compared: &Compared, quick: bool) -> Measured {

@@ -9,6 +9,8 @@ mod abz;
 mod arguments;
 mod automatic;
 mod core;
+mod corpus;
+mod cpp;
 mod front;
 mod lines;
 mod look;

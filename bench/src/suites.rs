@@ -1,7 +1,7 @@
 //! The list of suites.
 
 use crate::look::{Look, Measured};
-use crate::{abz, automatic, core, front, planted, prediction, rivals};
+use crate::{abz, automatic, core, cpp, front, planted, prediction, rivals};
 use anabranch_measure::machine::{Machine, load};
 use anabranch_measure::table::Table;
 
@@ -21,7 +21,7 @@ pub struct Suite {
     sections: bool,
 }
 
-pub const SUITES: [Suite; 7] = [
+pub const SUITES: [Suite; 8] = [
     Suite {
         name: "core",
         about: "the core: each target against its ceiling or its rival",
@@ -62,6 +62,13 @@ pub const SUITES: [Suite; 7] = [
         about: "annotations against the builder, and `ssp` against Rust-SSP",
         groups: front::names,
         measure: front::measure,
+        sections: true,
+    },
+    Suite {
+        name: "cpp",
+        about: "C++: annotations and the builder against oneTBB, FastFlow, pbzip2 and plzip",
+        groups: cpp::names,
+        measure: cpp::measure,
         sections: true,
     },
     Suite {

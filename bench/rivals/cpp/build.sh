@@ -10,7 +10,7 @@ if echo '#include <tbb/parallel_pipeline.h>' | ${CXX:-g++} -fsyntax-only -x c++ 
     command="$command -ltbb"
 fi
 # Built already, and in the same way?
-if [ -e "$1" ] && [ "$1" -nt "$here/rivals.cpp" ] && [ "$(cat "$1.command" 2> /dev/null)" = "$command" ]; then
+if [ -e "$1" ] && [ "$1" -nt "$here/rivals.cpp" ] && [ "$1" -nt "$here/contender.hpp" ] && [ "$(cat "$1.command" 2> /dev/null)" = "$command" ]; then
     exit
 fi
 $command

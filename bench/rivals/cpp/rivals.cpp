@@ -1,13 +1,9 @@
 // Runs the same pipeline on oneTBB's parallel_pipeline and on Taskflow's Pipeline, one run for each line that it is
 // sent. It talks as ../src/main.rs does.
 
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
-#include <iostream>
-#include <string>
+#include "contender.hpp"
+
 #include <thread>
-#include <vector>
 
 #if __has_include(<tbb/parallel_pipeline.h>)
 #define HAS_TBB
@@ -23,36 +19,6 @@
 #endif
 
 using Chunk = std::vector<std::uint64_t>;
-
-// As `Work` in ../../../crates/measure/src/work.rs.
-struct Work {
-    std::uint32_t rounds;
-    bool uneven;
-
-    [[gnu::noinline]] std::uint64_t run(std::uint64_t item) const {
-        std::uint64_t x = (item * 0x9E3779B97F4A7C15u) | 1;
-        std::uint32_t n = !uneven ? rounds : x >> 60 == 0 ? rounds * 8 : rounds / 2;
-        for (; n > 0; --n) {
-            x ^= x << 13;
-            x ^= x >> 7;
-            x ^= x << 17;
-        }
-        return x;
-    }
-};
-
-// As `Digest` there.
-struct Digest {
-    std::uint64_t value = 0;
-    void add(std::uint64_t item) { value = value * 0xD1342543DE82EF95u + item; }
-};
-
-struct Job {
-    Work work;
-    std::uint64_t items;
-    // How many items may be under way, or how many make a chunk.
-    std::size_t setting;
-};
 
 // The next chunk; an empty one at the end.
 static Chunk next_chunk(std::uint64_t &next, const Job &job) {
@@ -167,36 +133,16 @@ static std::uint64_t taskflow_chunks(const Job &job) {
 #endif
 
 int main() {
+    std::vector<Contender> contenders;
 #ifdef HAS_TBB
-    for (auto name : {"tbb", "tbb-chunks"}) {
-        std::printf("%s %d.%d.%d\n", name, TBB_VERSION_MAJOR, TBB_VERSION_MINOR, TBB_VERSION_PATCH);
-    }
+    auto dot = [](int number) { return "." + std::to_string(number); };
+    auto tbb = std::to_string(TBB_VERSION_MAJOR) + dot(TBB_VERSION_MINOR) + dot(TBB_VERSION_PATCH);
+    contenders.push_back({"tbb", tbb, tbb_each});
+    contenders.push_back({"tbb-chunks", tbb, tbb_chunks});
 #endif
 #ifdef HAS_TASKFLOW
-    for (auto name : {"taskflow", "taskflow-chunks"}) std::printf("%s %s\n", name, tf::version());
+    contenders.push_back({"taskflow", tf::version(), taskflow_each});
+    contenders.push_back({"taskflow-chunks", tf::version(), taskflow_chunks});
 #endif
-    std::printf("\n");
-    std::fflush(stdout);
-    std::string name;
-    Job job;
-    while (std::cin >> name >> job.setting >> job.work.rounds >> job.work.uneven >> job.items) {
-        std::uint64_t (*run)(const Job &) = nullptr;
-#ifdef HAS_TBB
-        if (name == "tbb") run = tbb_each;
-        if (name == "tbb-chunks") run = tbb_chunks;
-#endif
-#ifdef HAS_TASKFLOW
-        if (name == "taskflow") run = taskflow_each;
-        if (name == "taskflow-chunks") run = taskflow_chunks;
-#endif
-        if (!run) {
-            std::fprintf(stderr, "not understood: %s\n", name.c_str());
-            return 1;
-        }
-        auto start = std::chrono::steady_clock::now();
-        std::uint64_t digest = run(job);
-        std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-        std::printf("%.9f %llu\n", seconds.count(), static_cast<unsigned long long>(digest));
-        std::fflush(stdout);
-    }
+    return answer(contenders);
 }

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod boxed;
+mod branches;
 mod idle;
 mod middle;
 mod network_plans;
@@ -24,11 +25,12 @@ use anabranch_measure::work::Work;
 /// Measures one group and returns its rows.
 type Group = fn(&Setup) -> Vec<Row>;
 
-const GROUPS: [(&str, Group); 13] = [
+const GROUPS: [(&str, Group); 14] = [
     ("record", record::rows),
     ("pipeline", pipeline::rows),
     ("blocks", blocks::rows),
     ("boxed", boxed::rows),
+    ("branches", branches::rows),
     ("middle", middle::rows),
     ("several", several::rows),
     ("sleepers", sleepers::rows),

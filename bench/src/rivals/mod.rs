@@ -7,8 +7,8 @@
 
 mod contenders;
 mod contest;
-mod own;
-mod peer;
+pub mod own;
+pub mod peer;
 
 use std::cell::RefCell;
 

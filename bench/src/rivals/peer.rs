@@ -62,7 +62,11 @@ impl Peer {
         Self::start(&program)
     }
 
-    fn start(program: &Path) -> Result<Self, String> {
+    /// Starts a program that runs contenders.
+    ///
+    /// # Errors
+    /// Why it cannot be started.
+    pub fn start(program: &Path) -> Result<Self, String> {
         let problem = |error| format!("{}: {error}", program.display());
         let mut child =
             Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(problem)?;

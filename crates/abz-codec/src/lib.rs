@@ -4,7 +4,7 @@
 //! crate has the parts for that, and no thread: cutting ([`Blocks`]), encoding a block ([`gzip::Encoder`], one
 //! for each worker), joining ([`gzip::Writer`]); splitting ([`gzip::Splitter`]) and decoding a member
 //! ([`gzip::Decoder`], one for each worker). [`gzip::Scanner`] and [`gzip::Verifier`] are the splitting in its parts, so
-//! that reading, inflating and verifying may overlap. Between them may stand a plain loop, as here, or a pipeline.
+//! that reading, inflating and verifying may overlap; with [`gzip::Guesser`] the inflating of one long member is shared, too. Between them may stand a plain loop, as here, or a pipeline.
 //!
 //! ```
 //! use abz_codec::{Blocks, gzip};
@@ -40,7 +40,7 @@
 //!
 //! The parts for bzip2 are the same in kind: [`bzip2::Cutter`], [`bzip2::Encoder`], [`bzip2::StreamWriter`]; and
 //! [`bzip2::Scanner`], [`bzip2::Decoder`], [`bzip2::Assembler`], which decode any file in parallel. Files of `compress`
-//! are read by [`lzw::Decoder`], on one thread, and so are those of `pack` and `zip` ([`legacy`]). For Zstandard there are [`zstd::Encoder`] and [`zstd::FrameWriter`];
+//! are read by [`lzw::Decoder`], on one thread, and so are those of `pack`, `compress -H` and `zip` ([`legacy`]). For Zstandard there are [`zstd::Encoder`] and [`zstd::FrameWriter`];
 //! [`zstd::Scanner`] and [`zstd::Decoder`].
 //!
 //! The parts for lzip are [`lzip::Encoder`], which makes a member of a block, and [`lzip::Scanner`], which cuts any file into
@@ -65,13 +65,13 @@
 //! # What it does not
 //!
 //! - It opens no file, starts no thread, prints nothing. ([`mapped`] copies parts of files that are open.)
-//! - It does not split a foreign gzip member (one long deflate stream) among threads.
 #![deny(unsafe_code)]
 
 pub mod access;
 mod blocks;
 pub mod bzip2;
 pub mod gzip;
+pub mod inflate;
 pub mod legacy;
 pub mod lzip;
 mod lzma;

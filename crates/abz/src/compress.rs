@@ -29,7 +29,7 @@ pub struct Compression {
     /// Cut blocks where their contents say so, and not after equal sizes: a change then changes the output around it, and
     /// no more ([`Blocks::by_content`]). bzip2 cannot do it.
     pub rsyncable: bool,
-    /// What files of gzip are made of. For bioinformatics it is BGZF: members of at most 64 KiB, which tell no name and no
+    /// What files of gzip are made of, or of zlib and zip, which have the same data. For bioinformatics it is BGZF: members of at most 64 KiB, which tell no name and no
     /// time.
     pub layout: Layout,
     /// What lzip and xz have beside their levels.
@@ -154,7 +154,9 @@ impl Compression {
                 });
                 Ok(made?)
             }
-            Format::Compress | Format::Pack | Format::Zip => pipes::not_written(self.format),
+            Format::Compress | Format::Pack | Format::Lzh | Format::Zip | Format::Zlib => {
+                pipes::not_written(self.format)
+            }
             Format::Lzip => {
                 let mut output = output;
                 let write = |member: Vec<u8>| output.write_all(&member).map_err(Error::Write);
@@ -251,7 +253,9 @@ impl Compression {
             Format::Xz => pipes::xz::settings(self).memory(),
             // Its tables grow with the frames, up to three times as large.
             Format::Zstd => (4 << 20) + 4 * block,
-            Format::Compress | Format::Pack | Format::Zip => pipes::not_written(self.format),
+            Format::Compress | Format::Pack | Format::Lzh | Format::Zip | Format::Zlib => {
+                pipes::not_written(self.format)
+            }
         };
         self.workers as u64 * encoder + self.window() as u64 * block
     }
@@ -275,7 +279,9 @@ impl Compression {
             Format::Gzip => self.block_size.unwrap_or(DEFAULT_BLOCK_SIZE),
             Format::Bzip2 => pipes::bzip2::level(self).block_size(),
             Format::Zstd => self.block_size.unwrap_or_else(|| self.zstd.frame_size(pipes::zstd::level(self))),
-            Format::Compress | Format::Pack | Format::Zip => pipes::not_written(self.format),
+            Format::Compress | Format::Pack | Format::Lzh | Format::Zip | Format::Zlib => {
+                pipes::not_written(self.format)
+            }
             Format::Lzip => self.block_size.unwrap_or_else(|| pipes::lzip::settings(self).block_size()),
             Format::Xz => self.block_size.unwrap_or_else(|| pipes::xz::settings(self).block_size()),
         }
@@ -285,9 +291,14 @@ impl Compression {
     /// taken, or to be written. Of lzip and xz, whose blocks are large, one waits for all workers.
     pub fn window(&self) -> usize {
         match self.format {
-            Format::Gzip | Format::Bzip2 | Format::Zstd | Format::Compress | Format::Pack | Format::Zip => {
-                pipes::window(self.workers)
-            }
+            Format::Gzip
+            | Format::Bzip2
+            | Format::Zstd
+            | Format::Compress
+            | Format::Pack
+            | Format::Lzh
+            | Format::Zip
+            | Format::Zlib => pipes::window(self.workers),
             Format::Lzip | Format::Xz => pipes::parts::window(self.workers),
         }
     }
@@ -305,7 +316,9 @@ impl Compression {
             Format::Gzip => pipes::gzip::compress(self, input, Conduct::default()).plan(),
             Format::Bzip2 => pipes::bzip2::compress(self, input, Conduct::default()).plan(),
             Format::Zstd => pipes::zstd::compress(self, input, Conduct::default()).plan(),
-            Format::Compress | Format::Pack | Format::Zip => pipes::not_written(self.format),
+            Format::Compress | Format::Pack | Format::Lzh | Format::Zip | Format::Zlib => {
+                pipes::not_written(self.format)
+            }
             Format::Lzip => pipes::lzip::compress(self, input, Conduct::default()).plan(),
             Format::Xz => pipes::xz::compress(self, input, Conduct::default()).plan(),
         }

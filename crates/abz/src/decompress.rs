@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::sync::atomic::AtomicU64;
 
 use abz_codec::bzip2::{self, Assembler, Decoded};
-use abz_codec::legacy::{pack, zip};
+use abz_codec::legacy::{lzh, pack, zip, zlib};
 use abz_codec::parts::{Room, Scan, Serial};
 use abz_codec::{lzip, lzw, xz, zstd};
 use anabranch::{Plan, Recycled};
@@ -12,7 +12,7 @@ use anabranch::{Plan, Recycled};
 use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::pipes::{self, carry_out};
-use crate::{Error, Format};
+use crate::{Error, Format, Speculation};
 
 /// The most contents of frames of zstd that are in memory at once, in bytes.
 const FRAMES: usize = 1 << 30;
@@ -29,6 +29,8 @@ pub struct Decompression {
     pub memory_limit: Option<u64>,
     /// How frames of zstd are read.
     pub zstd: zstd::Decoding,
+    /// Whether pieces of one member of gzip are decoded by all workers.
+    pub speculation: Speculation,
 }
 
 /// What [`Decompression::run`] did.
@@ -42,7 +44,8 @@ pub struct Decompressed {
     /// any. The data before them is whole and right.
     pub garbage_at: Option<u64>,
     /// Of a file of gzip, the number of the first member that is not as large as the extra field of its header seems to say, if
-    /// there is one. That is no fault: from there on no such size is believed.
+    /// there is one. That is no fault: from there on no such size is believed. Of a file of zstd, the number of the first frame
+    /// that has a damaged mark.
     pub mistaken: Option<u64>,
 }
 
@@ -54,6 +57,7 @@ impl Default for Decompression {
             lzip: lzip::Strictness::default(),
             memory_limit: None,
             zstd: zstd::Decoding::default(),
+            speculation: Speculation::default(),
         }
     }
 }
@@ -62,9 +66,10 @@ impl Decompression {
     /// Writes the contents of the compressed file `input` to `output`. What its format is, it tells itself.
     ///
     /// Of gzip, members that say how long they are, those that this crate makes and those of BGZF, are decoded by all
-    /// workers. Other members are decoded one after another, while other workers read, verify and write. The blocks of
+    /// workers. Other members are decoded one after another, in pieces by all workers or by one, while other workers read,
+    /// verify and write: see [`Speculation`]. The blocks of
     /// bzip2 and the members of lzip are decoded by all workers, whoever wrote them; a member of lzip that is larger than
-    /// 64 MiB, or than 8 MiB and twice its dictionary, by one, and so is what `compress`, `pack` and `zip` wrote. So it is with the blocks of
+    /// 64 MiB, or than 8 MiB and twice its dictionary, by one, and so is what `compress`, `pack`, `compress -H` and `zip` wrote. So it is with the blocks of
     /// xz, of up to 8 MiB, or three times their dictionary up to 192 MiB, if their headers say their sizes.
     /// Frames of zstd that say that they have at most 32 MiB, those that this crate and pzstd make, are decoded by all
     /// workers, and others as those members of gzip.
@@ -116,17 +121,27 @@ impl Decompression {
             match format {
                 Some(Format::Bzip2) => self.bunzip2(&conduct, whole, &mut output),
                 Some(Format::Zstd) => {
-                    self.parts((self.zstd_scanner(), Format::Zstd), &conduct, whole, &mut output)
+                    self.parts((self.zstd_scanner(), Format::Zstd), &conduct, whole, &mut output, &mistaken)
                 }
                 Some(Format::Compress) => self.serial(lzw::Decoder::default(), &conduct, whole, &mut output),
                 Some(Format::Pack) => self.serial(pack::Decoder::default(), &conduct, whole, &mut output),
+                Some(Format::Lzh) => self.serial(lzh::Decoder::default(), &conduct, whole, &mut output),
                 Some(Format::Zip) => self.serial(zip::Decoder::default(), &conduct, whole, &mut output),
-                Some(Format::Lzip) => {
-                    self.parts((self.lzip_scanner(self.workers), Format::Lzip), &conduct, whole, &mut output)
-                }
-                Some(Format::Xz) => {
-                    self.parts((self.xz_scanner(self.workers), Format::Xz), &conduct, whole, &mut output)
-                }
+                Some(Format::Zlib) => self.serial(zlib::Decoder::default(), &conduct, whole, &mut output),
+                Some(Format::Lzip) => self.parts(
+                    (self.lzip_scanner(self.workers), Format::Lzip),
+                    &conduct,
+                    whole,
+                    &mut output,
+                    &mistaken,
+                ),
+                Some(Format::Xz) => self.parts(
+                    (self.xz_scanner(self.workers), Format::Xz),
+                    &conduct,
+                    whole,
+                    &mut output,
+                    &mistaken,
+                ),
                 // What is wrong with any other file, too, is for this one to tell.
                 Some(Format::Gzip) | None => self.gunzip(&conduct, whole, &mut output, &mistaken),
             }
@@ -147,8 +162,14 @@ impl Decompression {
         mut output: impl Write + Send,
         mistaken: &AtomicU64,
     ) -> Result<(), Error> {
-        let stream = pipes::gzip::decompress(self.workers_within(), input, *conduct, mistaken);
-        carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
+        let workers = self.workers_within();
+        let mut write = |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write);
+        let (says_more, input) = has_extra_field(input).map_err(Error::Read)?;
+        if !says_more && self.speculation.is_done(workers) {
+            let stream = pipes::gzip::decompress_guessing(workers, input, *conduct, mistaken);
+            return carry_out(stream, conduct, &mut write);
+        }
+        carry_out(pipes::gzip::decompress(workers, input, *conduct, mistaken), conduct, &mut write)
     }
 
     fn bunzip2(
@@ -221,12 +242,13 @@ impl Decompression {
         conduct: &Conduct<'_>,
         input: impl Read + Send,
         mut output: impl Write + Send,
+        mistaken: &AtomicU64,
     ) -> Result<(), Error>
     where
         S: Scan + Send,
         Error: From<S::Error>,
     {
-        let stream = pipes::parts::decompress(scanner, self.crew(format), input, *conduct);
+        let stream = pipes::parts::decompress(scanner, self.crew(format), input, *conduct, mistaken);
         carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
     }
 
@@ -234,9 +256,14 @@ impl Decompression {
     /// of lzip and xz one for each and one. There are as many buffers of 128 KiB for what was read.
     pub fn window(&self, format: Format) -> usize {
         match format {
-            Format::Gzip | Format::Bzip2 | Format::Zstd | Format::Compress | Format::Pack | Format::Zip => {
-                pipes::window(self.workers)
-            }
+            Format::Gzip
+            | Format::Bzip2
+            | Format::Zstd
+            | Format::Compress
+            | Format::Pack
+            | Format::Lzh
+            | Format::Zip
+            | Format::Zlib => pipes::window(self.workers),
             Format::Lzip | Format::Xz => pipes::parts::window(self.workers),
         }
     }
@@ -249,31 +276,53 @@ impl Decompression {
     /// The plan that [`run`](Decompression::run) would run for a file of a format.
     pub fn plan(&self, format: Format) -> Plan {
         let input: &mut (dyn Read + Send) = &mut io::empty();
+        let nobody = &AtomicU64::new(0);
         match format {
-            Format::Gzip => {
-                pipes::gzip::decompress(self.workers, input, Conduct::default(), &AtomicU64::new(0)).plan()
+            // As for files of other programs; those that say where their blocks are need no guesses.
+            Format::Gzip if self.speculation.is_done(self.workers_within()) => {
+                let (workers, conduct) = (self.workers_within(), Conduct::default());
+                pipes::gzip::decompress_guessing(workers, input, conduct, nobody).plan()
             }
+            Format::Gzip => pipes::gzip::decompress(self.workers, input, Conduct::default(), nobody).plan(),
             Format::Bzip2 => pipes::bzip2::decompress(self.workers, input, Conduct::default()).plan(),
             // The same for all of them.
-            Format::Compress | Format::Pack | Format::Zip => {
+            Format::Compress | Format::Pack | Format::Lzh | Format::Zip | Format::Zlib => {
                 let decoder = lzw::Decoder::default();
                 pipes::serial::decompress(decoder, self.workers, input, Conduct::default()).plan()
             }
-            Format::Xz => {
-                pipes::parts::decompress(xz::Scanner::new(), self.crew(format), input, Conduct::default())
-                    .plan()
-            }
-            Format::Zstd => {
-                pipes::parts::decompress(self.zstd_scanner(), self.crew(format), input, Conduct::default())
-                    .plan()
-            }
+            Format::Xz => pipes::parts::decompress(
+                xz::Scanner::new(),
+                self.crew(format),
+                input,
+                Conduct::default(),
+                nobody,
+            )
+            .plan(),
+            Format::Zstd => pipes::parts::decompress(
+                self.zstd_scanner(),
+                self.crew(format),
+                input,
+                Conduct::default(),
+                nobody,
+            )
+            .plan(),
             Format::Lzip => pipes::parts::decompress(
                 lzip::Scanner::new(self.lzip),
                 self.crew(format),
                 input,
                 Conduct::default(),
+                nobody,
             )
             .plan(),
         }
     }
+}
+
+/// Whether a file of gzip begins with a header that has an extra field, in which it may say where its parts are, and a reader of
+/// all of it.
+fn has_extra_field<R: Read>(mut input: R) -> io::Result<(bool, impl Read + use<R>)> {
+    let mut start = Vec::with_capacity(4);
+    input.by_ref().take(4).read_to_end(&mut start)?;
+    let has_extra = start.get(3).is_some_and(|flags| flags & 4 != 0);
+    Ok((has_extra, io::Cursor::new(start).chain(input)))
 }

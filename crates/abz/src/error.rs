@@ -21,7 +21,7 @@ pub enum Error {
     /// The compressed input begins like that of `compress`, and is not what it should be.
     #[error(transparent)]
     Lzw(#[from] lzw::DecodeError),
-    /// The compressed input begins like that of `pack` or `zip`, and is not what it should be, or is not read.
+    /// The compressed input begins like that of `pack`, `compress -H` or `zip`, and is not what it should be, or is not read.
     #[error(transparent)]
     Legacy(#[from] legacy::DecodeError),
     /// The compressed input begins like lzip, and is not what it should be.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
 
-use abz_codec::legacy::{pack, zip};
+use abz_codec::legacy::{lzh, pack, zip, zlib};
 use abz_codec::{lzw, xz, zstd};
 
 /// A format of compressed files.
@@ -22,8 +22,12 @@ pub enum Format {
     Compress,
     /// What `pack` writes (`.z`): read, and not written.
     Pack,
-    /// An archive of `zip` with one file: read, and not written.
+    /// What `compress -H` of SCO Unix writes: read, and not written.
+    Lzh,
+    /// An archive of `zip` with one file: read; [`gzip::Layout`](abz_codec::gzip::Layout) writes it.
     Zip,
+    /// A stream of zlib ([RFC 1950](https://www.rfc-editor.org/rfc/rfc1950)): read; [`gzip::Layout`](abz_codec::gzip::Layout) writes it.
+    Zlib,
     /// lzip, in members of a block each.
     Lzip,
     /// xz, in one stream of blocks. The older format `.lzma`, which is read and not written, is taken for it too.
@@ -46,7 +50,7 @@ impl Format {
     }
 
     /// All formats that are read.
-    pub const ALL: [Format; 8] = [
+    pub const ALL: [Format; 10] = [
         Format::Gzip,
         Format::Bzip2,
         Format::Lzip,
@@ -54,7 +58,9 @@ impl Format {
         Format::Zstd,
         Format::Compress,
         Format::Pack,
+        Format::Lzh,
         Format::Zip,
+        Format::Zlib,
     ];
 
     /// All formats that are written.
@@ -74,7 +80,9 @@ impl Format {
             Format::Zstd => zstd::is_zstd(start),
             Format::Compress => start.starts_with(&lzw::MAGIC),
             Format::Pack => start.starts_with(&pack::MAGIC),
+            Format::Lzh => start.starts_with(&lzh::MAGIC),
             Format::Zip => start.starts_with(&zip::MAGIC),
+            Format::Zlib => zlib::is_zlib(start),
             Format::Lzip => start.starts_with(b"LZIP"),
             Format::Xz => start.starts_with(&xz::MAGIC),
         }
@@ -88,7 +96,9 @@ impl Format {
             Format::Zstd => "zstd",
             Format::Compress => "compress",
             Format::Pack => "pack",
+            Format::Lzh => "lzh",
             Format::Zip => "zip",
+            Format::Zlib => "zlib",
             Format::Lzip => "lzip",
             Format::Xz => "xz",
         }
@@ -115,9 +125,10 @@ impl Format {
             Format::Gzip => ".gz",
             Format::Bzip2 => ".bz2",
             Format::Zstd => ".zst",
-            Format::Compress => ".Z",
+            Format::Compress | Format::Lzh => ".Z",
             Format::Pack => ".z",
             Format::Zip => ".zip",
+            Format::Zlib => ".zz",
             Format::Lzip => ".lz",
             Format::Xz => ".xz",
         }
@@ -129,7 +140,7 @@ impl Format {
             Format::Gzip | Format::Lzip | Format::Xz => 6,
             Format::Bzip2 => 9,
             Format::Zstd => zstd::DEFAULT_LEVEL as u32,
-            Format::Compress | Format::Pack | Format::Zip => 0,
+            Format::Compress | Format::Pack | Format::Lzh | Format::Zip | Format::Zlib => 0,
         }
     }
 
@@ -137,7 +148,13 @@ impl Format {
     pub fn lowest_level(self) -> u32 {
         match self {
             Format::Gzip | Format::Bzip2 | Format::Zstd => 1,
-            Format::Lzip | Format::Xz | Format::Compress | Format::Pack | Format::Zip => 0,
+            Format::Lzip
+            | Format::Xz
+            | Format::Compress
+            | Format::Pack
+            | Format::Lzh
+            | Format::Zip
+            | Format::Zlib => 0,
         }
     }
 
@@ -147,7 +164,7 @@ impl Format {
             Format::Gzip => 12,
             Format::Bzip2 | Format::Lzip | Format::Xz => 9,
             Format::Zstd => *zstd::LEVELS.end() as u32,
-            Format::Compress | Format::Pack | Format::Zip => 0,
+            Format::Compress | Format::Pack | Format::Lzh | Format::Zip | Format::Zlib => 0,
         }
     }
 }

@@ -39,6 +39,7 @@ mod pipes;
 mod places;
 mod recovery;
 mod span;
+mod speculation;
 mod tools;
 
 pub use access::Spanned;
@@ -50,6 +51,7 @@ pub use format::Format;
 pub use places::{ReadAt, Reading, WriteAt, Writing};
 pub use recovery::{Gap, Recovered, Recovery};
 pub use span::Span;
+pub use speculation::{Expected, Speculation};
 pub use tools::Tools;
 
 /// Threads for [`Conduct`], what it tells of a run, and what is told before one.

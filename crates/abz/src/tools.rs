@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::mem;
 
-use abz_codec::legacy::{pack, zip};
+use abz_codec::legacy::{lzh, pack, zip, zlib};
 use abz_codec::parts::{self, Scan, Serial};
 use abz_codec::{bzip2, gzip, lzip, lzw, xz, zstd};
 
@@ -68,7 +68,9 @@ impl Tools {
             Format::Gzip => self.gzip(compression, &mut input, output)?,
             Format::Bzip2 => self.bzip2(compression, &mut input, output)?,
             Format::Zstd => self.zstd(compression, &mut input, output)?,
-            Format::Compress | Format::Pack | Format::Zip => pipes::not_written(compression.format),
+            Format::Compress | Format::Pack | Format::Lzh | Format::Zip | Format::Zlib => {
+                pipes::not_written(compression.format)
+            }
             Format::Lzip => self.lzip(compression, &mut input, output)?,
             Format::Xz => self.xz(compression, &mut input, output)?,
         };
@@ -174,12 +176,16 @@ impl Tools {
         let mut mistaken = None;
         let result = match format {
             Some(Format::Bzip2) => bunzip2(whole, &mut output),
-            Some(Format::Zstd) => self.parts(decompression.zstd_scanner(), whole, &mut output),
+            Some(Format::Zstd) => self.parts(decompression.zstd_scanner(), whole, &mut output, &mut mistaken),
             Some(Format::Compress) => serial(lzw::Decoder::default(), whole, &mut output),
             Some(Format::Pack) => serial(pack::Decoder::default(), whole, &mut output),
+            Some(Format::Lzh) => serial(lzh::Decoder::default(), whole, &mut output),
             Some(Format::Zip) => serial(zip::Decoder::default(), whole, &mut output),
-            Some(Format::Lzip) => self.parts(decompression.lzip_scanner(1), whole, &mut output),
-            Some(Format::Xz) => self.parts(decompression.xz_scanner(1), whole, &mut output),
+            Some(Format::Zlib) => serial(zlib::Decoder::default(), whole, &mut output),
+            Some(Format::Lzip) => {
+                self.parts(decompression.lzip_scanner(1), whole, &mut output, &mut mistaken)
+            }
+            Some(Format::Xz) => self.parts(decompression.xz_scanner(1), whole, &mut output, &mut mistaken),
             Some(Format::Gzip) | None => self.gunzip(whole, &mut output, &mut mistaken),
         };
         let garbage_at = match result {
@@ -212,7 +218,13 @@ impl Tools {
         Ok(())
     }
 
-    fn parts<S: Scan>(&mut self, scanner: S, input: impl Read, mut output: impl Write) -> Result<(), Error>
+    fn parts<S: Scan>(
+        &mut self,
+        scanner: S,
+        input: impl Read,
+        mut output: impl Write,
+        mistaken: &mut Option<u64>,
+    ) -> Result<(), Error>
     where
         Error: From<S::Error>,
     {
@@ -220,6 +232,7 @@ impl Tools {
         while reader.read_into(&mut self.data).map_err(Error::of_reader::<S::Error>)? {
             output.write_all(&self.data).map_err(Error::Write)?;
         }
+        *mistaken = reader.mistaken();
         Ok(())
     }
 }

@@ -61,6 +61,8 @@
 //! - [`prelude`] turns iterators into streams.
 //! - [`Plan`] describes what will run, and [`Report`] what has run.
 //! - [`Shards`] is for stages that keep a state for each key.
+//! - [`CountWindows`], [`TimeWindows`] and [`SessionWindows`] put items together.
+//! - [`Unmet`] is the error of items that need others.
 //! - [`Pool`] is for many short runs.
 //! - [`Workers`] and [`CancelToken`] control a run, and [`Monitor`] shows its state.
 //! - [`Offload`] runs single tasks on a farm.
@@ -86,19 +88,24 @@
 mod affinity;
 pub mod annotation;
 mod bell;
+mod branch;
 mod cancel;
 mod channel;
 pub mod contract;
+mod deferred;
 mod engine;
 mod few;
 mod flow;
 mod iter;
+mod lap;
 mod mode;
 mod monitor;
 pub mod network;
 mod offload;
 mod order;
 mod pool;
+#[doc(hidden)] // For the library for C.
+pub mod posts;
 pub mod prelude;
 mod progress;
 mod pull;
@@ -112,16 +119,20 @@ mod shards;
 pub mod ssp;
 mod stream;
 mod unit;
+mod windows;
 mod workers;
 
 #[cfg(feature = "macros")]
 pub use anabranch_macros::stream;
 pub use anabranch_plan::{self as plan, Plan};
+pub use branch::{Broadcast, Split};
 pub use cancel::{CancelToken, Stopped};
 pub use channel::{Closed, Post, TryPostError};
+pub use deferred::Unmet;
 pub use flow::{Flow, Halt};
 pub use iter::{Items, ScopedItems};
-pub use mode::{Admit, ErrorAfter, Fallible, May, Mode, Reported, Sure};
+pub use lap::Lap;
+pub use mode::{Admit, Blend, ErrorAfter, Fallible, May, Mode, Reported, Sure};
 pub use monitor::{Monitor, NodeSnapshot, Snapshot};
 pub use offload::Offload;
 pub use pool::{Pool, PoolShare};
@@ -135,7 +146,8 @@ pub use settings::default_workers;
 pub use shards::{ByKey, Chosen, Dealt, Route, Shards};
 #[cfg(feature = "futures")]
 pub use stream::AsyncItems;
-pub use stream::{BoxStream, SendIterator, Stream, TryBoxStream};
+pub use stream::{BoxStream, Branches, Pipeline, SendIterator, Stream, TryBoxStream};
 #[doc(hidden)] // Streams are named by `BoxStream` and `TryBoxStream`.
 pub use unit::{Apply, EndsSerial, Unit};
+pub use windows::{CountWindows, KeyedWindow, OnLate, SessionWindows, TimeWindows, Window, Windows};
 pub use workers::Workers;

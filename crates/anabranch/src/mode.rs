@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::engine::ErrorSlot;
 use crate::report::Report;
+use crate::settings::Handover;
 
 /// The type that a stream's end returns. It is a plain value while no call can fail ([`Sure`]), a `Result`
 /// from the first fallible call on ([`May`]), and a pair of this and a [`Report`] if a report was asked for
@@ -123,6 +124,83 @@ impl<E, M: Admit<E>> Admit<E> for Reported<M> {
 
     fn admit(errors: Arc<ErrorSlot<M::Error>>) -> Arc<ErrorSlot<ErrorAfter<M, E>>> {
         M::admit(errors)
+    }
+}
+
+/// The mode of the branches of a fork together with one more branch, in mode `N`.
+#[diagnostic::on_unimplemented(
+    message = "the branches of one fork fail with different errors",
+    note = "to change the error of a branch, end it with `.map_err(..)`"
+)]
+pub trait Blend<N: Mode>: Mode {
+    /// Both modes in one: they may fail if one of them may.
+    type Both: Mode;
+    /// Returns the slot for the errors of both, and what hands the errors of one over to it once the run is over.
+    #[doc(hidden)]
+    fn blend<'env>(
+        errors: Arc<ErrorSlot<Self::Error>>,
+        others: Arc<ErrorSlot<N::Error>>,
+    ) -> Blended<'env, <Self::Both as Mode>::Error>
+    where
+        Self::Error: 'env;
+}
+
+/// A slot for errors, and what hands other errors over to it.
+pub(crate) type Blended<'env, E> = (Arc<ErrorSlot<E>>, Option<Handover<'env>>);
+
+impl Blend<Sure> for Sure {
+    type Both = Sure;
+
+    fn blend<'env>(
+        errors: Arc<ErrorSlot<Infallible>>,
+        _: Arc<ErrorSlot<Infallible>>,
+    ) -> Blended<'env, Infallible> {
+        (errors, None)
+    }
+}
+
+impl<E: Send> Blend<May<E>> for Sure {
+    type Both = May<E>;
+
+    fn blend<'env>(_: Arc<ErrorSlot<Infallible>>, others: Arc<ErrorSlot<E>>) -> Blended<'env, E> {
+        (others, None)
+    }
+}
+
+impl<E: Send> Blend<Sure> for May<E> {
+    type Both = May<E>;
+
+    fn blend<'env>(errors: Arc<ErrorSlot<E>>, _: Arc<ErrorSlot<Infallible>>) -> Blended<'env, E> {
+        (errors, None)
+    }
+}
+
+impl<E: Send> Blend<May<E>> for May<E> {
+    type Both = May<E>;
+
+    fn blend<'env>(errors: Arc<ErrorSlot<E>>, others: Arc<ErrorSlot<E>>) -> Blended<'env, E>
+    where
+        E: 'env,
+    {
+        if Arc::ptr_eq(&errors, &others) {
+            return (errors, None);
+        }
+        let to = Arc::clone(&errors);
+        (errors, Some(Box::new(move || others.hand_over(&to, |error| error))))
+    }
+}
+
+impl<M: Blend<N>, N: Mode> Blend<Reported<N>> for Reported<M> {
+    type Both = Reported<M::Both>;
+
+    fn blend<'env>(
+        errors: Arc<ErrorSlot<M::Error>>,
+        others: Arc<ErrorSlot<N::Error>>,
+    ) -> Blended<'env, <M::Both as Mode>::Error>
+    where
+        M::Error: 'env,
+    {
+        M::blend(errors, others)
     }
 }
 

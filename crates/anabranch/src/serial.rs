@@ -183,6 +183,31 @@ pub trait Spread<T, E>: Send {
 
     /// Returns the next result of the open item. May block.
     fn next(&mut self) -> Pulled<Self::Out, E>;
+
+    /// Opens the last of `waiting`. A stage that only keeps its items may take several. Returns whether there may be results.
+    #[inline]
+    fn open_last(&mut self, waiting: &mut Vec<T>) -> bool {
+        waiting.pop().map(|item| self.open(item)).is_some()
+    }
+
+    /// Sets how many items of the stream a result should have at most, for a stage that gathers items. Called before the
+    /// run.
+    fn limit(&mut self, _items: usize) {}
+
+    /// Whether the stage keeps items which it gives when no others are ready.
+    fn holds(&self) -> bool {
+        false
+    }
+
+    /// No item is ready: opens the items that the stage keeps. Returns whether it keeps any.
+    fn idle(&mut self) -> bool {
+        false
+    }
+
+    /// The stream has ended: opens what the stage gives then. Returns whether it gives anything.
+    fn end(&mut self) -> bool {
+        false
+    }
 }
 
 /// A spreading stage made of a function that returns an iterator for each item.
@@ -291,5 +316,38 @@ impl<T: Send, E> Spread<T, E> for SpreadOnly<T> {
     #[inline]
     fn next(&mut self) -> Pulled<T, E> {
         self.0.take().map_or(Pulled::End, Pulled::Item)
+    }
+}
+
+/// A spreading stage that gathers the items that are ready.
+#[derive(Debug)]
+pub(crate) struct ReadyChunks<T> {
+    /// The largest number of items in a chunk.
+    pub(crate) most: usize,
+    /// Whether the chunk is given, though it could have more items.
+    pub(crate) gives: bool,
+    pub(crate) items: Vec<T>,
+}
+
+impl<T: Send, E> Spread<T, E> for ReadyChunks<T> {
+    type Out = Vec<T>;
+
+    fn open(&mut self, item: T) {
+        self.items.push(item);
+    }
+
+    #[inline]
+    fn next(&mut self) -> Pulled<Vec<T>, E> {
+        let gives = std::mem::take(&mut self.gives) || self.items.len() == self.most;
+        if gives { Pulled::Item(std::mem::take(&mut self.items)) } else { Pulled::End }
+    }
+
+    fn holds(&self) -> bool {
+        !self.items.is_empty()
+    }
+
+    fn idle(&mut self) -> bool {
+        self.gives = !self.items.is_empty();
+        self.gives
     }
 }

@@ -69,6 +69,9 @@ pub(crate) struct Unset {
     pub(crate) window: bool,
     /// The window of the domains behind the first one, if it differs from that of the first.
     pub(crate) window_behind: Option<usize>,
+    /// The domains whose items are blocks of the stream's items, and the domains in which each block is divided into a number
+    /// of parts.
+    pub(crate) blocks: Vec<Blocks>,
     /// The name of the end.
     pub(crate) end_name: Option<String>,
     /// The cost of the end, in nanoseconds.
@@ -85,6 +88,7 @@ impl Default for Unset {
             workers: true,
             window: true,
             window_behind: None,
+            blocks: Vec::new(),
             end_name: None,
             end_cost: None,
             costs: None,
@@ -92,6 +96,20 @@ impl Default for Unset {
         }
     }
 }
+
+/// A domain whose items are blocks of the stream's items, and a domain in which each block is divided into parts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Blocks {
+    pub(crate) whole: usize,
+    pub(crate) divided: usize,
+    /// The number of parts of a block.
+    pub(crate) parts: usize,
+}
+
+/// The number of items in a block, if the window has room for several such blocks for each worker.
+const BLOCK_ITEMS: usize = 1_024;
+/// How many blocks there are for each worker, if the window has as many items.
+const BLOCKS_A_WORKER: usize = 2;
 
 /// The largest default window, in items.
 pub(crate) const WINDOW_ITEMS: usize = 4_096;
@@ -134,6 +152,14 @@ impl Unset {
         plan.set_window(plan.settings.window);
         if let Some(window) = self.window_behind {
             plan.domains[1..].iter_mut().for_each(|domain| domain.window = window);
+        }
+        for &Blocks { whole, divided, parts } in &self.blocks {
+            let window = plan.settings.window;
+            let blocks = (window / BLOCK_ITEMS).max(BLOCKS_A_WORKER * plan.settings.workers).min(window);
+            plan.domains[whole].window = blocks;
+            plan.domains[divided].window = blocks.max(parts);
+        }
+        if self.window_behind.is_some() || !self.blocks.is_empty() {
             plan.fit_lanes();
         }
         for (node, other) in plan.nodes.iter_mut().zip(self.costs.iter().flat_map(|costs| &costs.nodes)) {

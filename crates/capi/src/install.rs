@@ -18,6 +18,9 @@ pub const HEADERS: &[(&str, &str)] = &[
 /// The libraries of the system that a program with the static library must link.
 pub const SYSTEM_LIBRARIES: &[&str] = &["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl"];
 
+/// Makes the linker leave out what a program with the static library does not use. A program is a third as large then.
+const UNUSED: &str = "-Wl,--gc-sections";
+
 /// The folders of an installation.
 #[derive(Debug, Clone)]
 pub struct Installation {
@@ -105,7 +108,7 @@ fn pkg_config() -> String {
          Version: {VERSION}\n\
          Cflags: -I${{includedir}}\n\
          Libs: -L${{libdir}} -lanabranch\n\
-         Libs.private: {}\n",
+         Libs.private: {UNUSED} {}\n",
         SYSTEM_LIBRARIES.join(" ")
     )
 }
@@ -125,6 +128,7 @@ fn cmake() -> String {
          \x20 set_target_properties(anabranch::static PROPERTIES\n\
          \x20   IMPORTED_LOCATION \"${{ANABRANCH_PREFIX}}/lib/libanabranch.a\"\n\
          \x20   INTERFACE_INCLUDE_DIRECTORIES \"${{ANABRANCH_PREFIX}}/include\"\n\
+         \x20   INTERFACE_LINK_OPTIONS \"{UNUSED}\"\n\
          \x20   INTERFACE_LINK_LIBRARIES \"{}\")\n\
          endif()\n",
         system.join(";")

@@ -13,7 +13,6 @@
 
 mod border;
 mod crew;
-mod inbox;
 pub mod install;
 mod line;
 mod region;

@@ -3,43 +3,61 @@
 use std::sync::Arc;
 
 use anabranch::default_workers;
+use anabranch::posts::{self, Room, Sender};
 
 use crate::border::Owned;
 use crate::crew::Running;
-use crate::inbox::{Sender, inbox};
-use crate::line::{Ended, Line};
+use crate::line::{Ended, Line, Settings};
 use crate::run::Host;
 
-/// The largest number of items that wait between the loop and the source.
-const MOST_WAITING: usize = 1_024;
+/// If no window is set, this many items for each worker may wait between the loop and the stages, and as many may be in
+/// the stages.
+const ITEMS_A_WORKER: usize = 16;
+/// The same for items that are known to be quick, for all workers together.
+const MOST_ITEMS: usize = 2_048;
 
 /// A stream that was started.
 #[derive(Debug)]
 pub(crate) struct Region {
-    sender: Sender<Owned>,
+    sender: Ending,
     running: Running<Ended>,
+}
+
+/// A sender that ends the stream when it is dropped. The items that were sent before are finished.
+#[derive(Debug)]
+struct Ending(Sender<Owned>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.end();
+    }
 }
 
 impl Region {
     /// Starts the line on threads of its own.
-    ///
-    /// One worker waits in the source for items of the loop. So there is one worker more than can work in the
-    /// stages.
     pub(crate) fn start(line: &Arc<Line>) -> std::io::Result<Self> {
-        let workers = line.settings.workers.unwrap_or_else(|| line.useful_workers(default_workers()) + 1);
-        // Half of the window is before the source. That is enough to let the loop and the workers run
-        // independently.
-        let window = line.settings.window;
-        let waiting = window.map_or(MOST_WAITING, |window| (window / 2).clamp(1, MOST_WAITING));
-        let window = window.map(|window| (window - waiting).max(1));
-        let (sender, mut taker) = inbox(waiting);
-        let stop = sender.stopper();
+        let workers = line.settings.workers.unwrap_or_else(|| line.useful_workers(default_workers()));
+        // Half of the window is before the stages. That is enough to let the loop and the workers run independently.
+        let of_window = |window: usize| (window / 2).max(1);
+        let room = match line.settings {
+            Settings { window, burst, ref weigher, .. } if burst.is_some() || weigher.is_some() => {
+                Room::one_by_one(window.map_or(ITEMS_A_WORKER * workers, of_window))
+            }
+            Settings { window: Some(window), .. } => {
+                let items = of_window(window);
+                Room::between(workers, items, items)
+            }
+            Settings { window: None, .. } => {
+                let least = ITEMS_A_WORKER * workers;
+                Room::between(workers, least, least.max(MOST_ITEMS))
+            }
+        };
+        let window = room.items();
+        let (sender, stream) = posts::fallible(workers, room);
         let line = Arc::clone(line);
-        let running = Running::start(workers, move |pool| {
-            let host = Host { pool, workers, window, stop: &stop };
-            line.run(|| Ok(taker.next()), Some(host))
-        })?;
-        Ok(Self { sender, running })
+        let running =
+            Running::start(workers, move |pool| line.run_posted(stream, Host { pool, workers, window }))?;
+        Ok(Self { sender: Ending(sender), running })
     }
 
     /// Sends an item.
@@ -47,7 +65,7 @@ impl Region {
     /// # Errors
     /// The item, if the stream has ended.
     pub(crate) fn send(&self, item: Owned) -> Result<(), Owned> {
-        self.sender.send(item)
+        self.sender.0.send(item)
     }
 
     /// Waits until every item that was sent has passed the end.

@@ -6,34 +6,28 @@
 
 use std::sync::{Arc, PoisonError};
 
+use anabranch::posts::{self, Batched, Shape, Single};
 use anabranch::{Apply, May, Plan, Pool, Progress, Report, Stream};
 
 use crate::border::{Failure, Given, Owned};
 use crate::line::{Border, Ended, Group, Line, Settings};
 
-/// Ends the source of a stream early.
-type Stop<'h> = &'h (dyn Fn() + Sync);
+/// A stream that can get stages of any kind, since each serial stage gives this type back.
+pub(crate) type Items<'env, S> = posts::Items<'env, Owned, S, May<Failure>>;
 
 /// The threads and settings of a line whose items are sent.
 pub(crate) struct Host<'h> {
     pub(crate) pool: &'h Pool,
     pub(crate) workers: usize,
-    /// The window, in items. `None` means the default of the builder.
-    pub(crate) window: Option<usize>,
-    /// Ends the source, which may be waiting for the caller, as soon as a stage has failed.
-    pub(crate) stop: Stop<'h>,
+    /// How many items may be in the stages.
+    pub(crate) window: usize,
 }
 
 /// The use of a stream after it was built.
 trait End<'env> {
     type Out;
 
-    fn of<U>(
-        self,
-        stream: Stream<'env, U, May<Failure>>,
-        last: Option<Border<'env>>,
-        stop: Stop<'env>,
-    ) -> Self::Out
+    fn of<U>(self, stream: Stream<'env, U, May<Failure>>, last: Option<Border<'env>>) -> Self::Out
     where
         U: Apply<Failure, Out = Owned> + Send + 'env;
 }
@@ -41,67 +35,76 @@ trait End<'env> {
 impl Line {
     /// The plan that would run.
     pub(crate) fn plan(&self) -> Plan {
-        self.build(|| Ok(None), None, Draw)
+        self.build(self.source(|| Ok(None)), None, Draw)
     }
 
-    /// Runs the line on the calling thread and its workers.
+    /// Runs the items of `next` through the line, on the calling thread and its workers.
     pub(crate) fn run<'env, N>(&'env self, next: N, host: Option<Host<'env>>) -> Ended
     where
         N: FnMut() -> Given + Send + 'env,
     {
-        let mut ended = self.build(next, host, Run(&self.settings));
+        self.finish(self.source(next), host)
+    }
+
+    /// Runs the items of `stream` through the line, on the calling thread and its workers.
+    pub(crate) fn run_posted<'env>(&'env self, stream: Items<'env, Batched>, host: Host<'env>) -> Ended {
+        self.finish(stream, Some(host))
+    }
+
+    fn finish<'env, S: Shape>(&'env self, stream: Items<'env, S>, host: Option<Host<'env>>) -> Ended {
+        let mut ended = self.build(stream, host, Run(&self.settings));
         if let Err(Failure::End) = ended.result {
             ended.result = Ok(());
         }
         ended
     }
 
-    fn build<'env, N, V>(&'env self, next: N, host: Option<Host<'env>>, end: V) -> V::Out
+    /// The stream of the items of `next`, without stages.
+    fn source<'env, N>(&'env self, next: N) -> Items<'env, Single>
     where
         N: FnMut() -> Given + Send + 'env,
+    {
+        Stream::try_from_fn(next)
+    }
+
+    fn build<'env, S: Shape, V>(
+        &'env self,
+        stream: Items<'env, S>,
+        host: Option<Host<'env>>,
+        end: V,
+    ) -> V::Out
+    where
         V: End<'env>,
     {
         let mut segments = self.segments();
         let (group, last) = segments.pop().unwrap_or((None, None));
-        let mut stream = Stream::try_from_fn(next);
-        if let Some((bytes, weigher)) = &self.settings.weigher {
-            stream = stream.window_bytes(*bytes, |item| weigher.weigh(item));
-        }
-        stream = set(stream, &self.settings);
-        let mut stop: Stop<'env> = &|| ();
-        if let Some(host) = host {
-            stop = host.stop;
-            stream = stream.pool(host.pool).workers(host.workers);
-            if let Some(window) = host.window {
-                stream = stream.window(window);
-            }
+        let mut stream = set(stream, &self.settings);
+        if let Some(Host { pool, workers, window }) = host {
+            stream = stream.pool(pool).workers(workers).window(window);
         }
         for (group, border) in segments {
             let mut border = border.expect("only the last segment has no serial stage");
             let (name, unordered) = (border.name().to_owned(), border.unordered);
-            let call = move |item| border.call(item).inspect_err(|_| stop());
+            let call = move |item| border.call(item);
             stream = match group {
                 None if unordered => stream.unordered().try_serial_filter_map(call),
                 None => stream.try_serial_filter_map(call),
-                Some(group) => hop(stream, group, stop).try_serial_filter_map(call),
+                Some(group) => hop(stream, group).try_serial_filter_map(call),
             }
             .name(name);
         }
         match group {
-            None => end.of(stream, last, stop),
-            Some(group) => end.of(hop(stream, group, stop), last, stop),
+            None => end.of(stream, last),
+            Some(group) => end.of(hop(stream, group), last),
         }
     }
 }
 
 /// Applies the settings of the user to a stream of the builder.
-fn set<'env, U>(
-    mut stream: Stream<'env, U, May<Failure>>,
-    settings: &'env Settings,
-) -> Stream<'env, U, May<Failure>>
-where
-    U: Apply<Failure, Out = Owned> + Send + 'env,
-{
+fn set<'env, S: Shape>(mut stream: Items<'env, S>, settings: &'env Settings) -> Items<'env, S> {
+    if let Some((bytes, weigher)) = &settings.weigher {
+        stream = stream.window_bytes(*bytes, |item| weigher.weigh(item));
+    }
     stream = stream.name(settings.source.as_deref().unwrap_or("source"));
     if let Some(title) = &settings.title {
         stream = stream.title(title);
@@ -131,7 +134,6 @@ where
 fn hop<'env, U>(
     stream: Stream<'env, U, May<Failure>>,
     group: Group<'env>,
-    stop: Stop<'env>,
 ) -> Stream<'env, impl Apply<Failure, Out = Owned, To = U::To> + Send + 'env, May<Failure>>
 where
     U: Apply<Failure, Out = Owned> + Send + 'env,
@@ -141,10 +143,7 @@ where
     let group = Arc::new(group);
     let of_locals = Arc::clone(&group);
     let stream = stream
-        .try_map_with(
-            move || of_locals.locals(),
-            move |locals, item| group.call(locals, item).inspect_err(|_| stop()),
-        )
+        .try_map_with(move || of_locals.locals(), move |locals, item| group.call(locals, item))
         .name(name);
     let stream = match replicas {
         Some(replicas) => stream.replicate(replicas),
@@ -158,7 +157,7 @@ struct Draw;
 impl<'env> End<'env> for Draw {
     type Out = Plan;
 
-    fn of<U>(self, stream: Stream<'env, U, May<Failure>>, last: Option<Border<'env>>, _: Stop<'env>) -> Plan
+    fn of<U>(self, stream: Stream<'env, U, May<Failure>>, last: Option<Border<'env>>) -> Plan
     where
         U: Apply<Failure, Out = Owned> + Send + 'env,
     {
@@ -174,12 +173,7 @@ struct Run<'env>(&'env Settings);
 impl<'env> End<'env> for Run<'env> {
     type Out = Ended;
 
-    fn of<U>(
-        self,
-        mut stream: Stream<'env, U, May<Failure>>,
-        mut last: Option<Border<'env>>,
-        stop: Stop<'env>,
-    ) -> Ended
+    fn of<U>(self, mut stream: Stream<'env, U, May<Failure>>, mut last: Option<Border<'env>>) -> Ended
     where
         U: Apply<Failure, Out = Owned> + Send + 'env,
     {
@@ -195,7 +189,7 @@ impl<'env> End<'env> for Run<'env> {
             None => stream,
         };
         let take = move |item| match &mut last {
-            Some(last) => last.call(item).map(drop).inspect_err(|_| stop()),
+            Some(last) => last.call(item).map(drop),
             None => Ok(()),
         };
         if self.0.reports {

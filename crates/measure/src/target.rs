@@ -21,6 +21,10 @@ pub enum Unit {
     Milliseconds,
     /// 1,048,576 bytes each.
     Mebibytes,
+    /// 1,000 bytes each.
+    Kilobytes,
+    /// Lines of a program.
+    Lines,
     /// A ratio.
     Times,
 }
@@ -50,6 +54,8 @@ impl Unit {
             Self::Microseconds => "us",
             Self::Milliseconds => "ms",
             Self::Mebibytes => "MiB",
+            Self::Kilobytes => "kB",
+            Self::Lines => "lines",
             Self::Times => "times",
         }
     }

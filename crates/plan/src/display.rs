@@ -212,6 +212,9 @@ pub(crate) fn notes(node: &Node) -> String {
         notes.push("may fail");
     }
     let mut notes: Vec<String> = notes.into_iter().map(str::to_owned).collect();
+    if node.branch > 0 {
+        notes.insert(0, format!("branch {}", node.branch));
+    }
     notes.extend(node.waits.filter(|waits| *waits > 0).map(|waits| format!("waits {}", time(waits))));
     notes.extend(node.rate.map(|rate| format!("gives {} for {}", rate.given, rate.taken)));
     notes.join(", ")
@@ -261,6 +264,9 @@ fn edge_text(plan: &Plan, edge: &Edge, index: usize) -> String {
             }
         }
         _ => {}
+    }
+    if let EdgeKind::Back { places } = edge.kind {
+        text += &format!(", again {} later", count(places, "place"));
     }
     if edge.to != NodeId(index + 1) {
         match plan.node(edge.to) {
@@ -333,7 +339,7 @@ fn write_footer(plan: &Plan, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         .iter()
         .filter_map(|edge| match edge.kind {
             EdgeKind::Lane { window, .. } => Some((window, edge)),
-            EdgeKind::Call | EdgeKind::Record(_) => None,
+            EdgeKind::Call | EdgeKind::Back { .. } | EdgeKind::Record(_) => None,
         })
         .collect();
     let dedicated = plan.nodes.iter().filter(|node| node.placement == Placement::Dedicated).count();

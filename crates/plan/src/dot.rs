@@ -50,6 +50,10 @@ impl Plan {
                     let _ = write!(label, "\n{}", crate::network::flow_text(&flow));
                     "solid"
                 }
+                EdgeKind::Back { places } => {
+                    let _ = write!(label, "\nagain, {} later", count(places, "place"));
+                    "dotted"
+                }
                 EdgeKind::Lane { window, .. } => {
                     let _ = write!(label, "\n{}", count(window, "slot"));
                     "bold"

@@ -29,6 +29,11 @@ pub enum EdgeKind {
         /// How many items one synchronisation hands over.
         burst: Burst,
     },
+    /// Back to an earlier node: items that go round again in a feedback.
+    Back {
+        /// How many places behind their last round the items come again, at least. At least 1.
+        places: usize,
+    },
     /// Between two firing rules of a network: through a record.
     Record(Flow),
 }

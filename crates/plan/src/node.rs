@@ -79,6 +79,10 @@ pub struct Node {
     /// The index of its domain in [`Plan::domains`](crate::Plan::domains). 0 for a firing rule.
     #[cfg_attr(feature = "json", serde(default))]
     pub domain: usize,
+    /// The branch of a fork that it belongs to. Branches are numbered from 1, along the plan. 0 for a node of the main
+    /// line. The branches of a fork share the indices and the window of their domain.
+    #[cfg_attr(feature = "json", serde(default, skip_serializing_if = "is_main_line"))]
+    pub branch: usize,
     /// The unit that it belongs to. A unit is a run of neighbouring nodes that are executed as one piece of
     /// code. Units are numbered along the plan, from 0. In a network, the rules of a unit are any rules that
     /// are fired by turns on one thread.
@@ -111,6 +115,7 @@ impl Node {
             rate: None,
             in_blocks: false,
             domain: 0,
+            branch: 0,
             unit: 0,
             parameters: BTreeMap::new(),
             firings: None,
@@ -244,6 +249,13 @@ impl Node {
         self.rate = Some(Rate { given, taken });
         self
     }
+}
+
+/// Whether a text leaves the number of a branch out.
+#[cfg(feature = "json")]
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_main_line(branch: &usize) -> bool {
+    *branch == 0
 }
 
 /// What `ordered` is in a text that leaves it out.

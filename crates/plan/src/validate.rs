@@ -78,6 +78,11 @@ pub enum PlanError {
     /// A thread of its own would make the node serial.
     #[error("the parallel node {node} has a thread of its own; only a source, a serial stage or a sink may")]
     DedicatedParallel { node: NodeName },
+    /// The results of the branches are joined by their indices.
+    #[error(
+        "the parallel node {node} in a branch gives up order, but branches are joined in the order of their items"
+    )]
+    ArrivalsInBranch { node: NodeName },
     /// Results that arrive in any order have no place in the order of the domain before.
     #[error(
         "{from} gives its results in the order in which they are done, so {to} must begin a domain (`give_order_up`)"
@@ -120,9 +125,15 @@ pub enum PlanError {
     /// The node that takes the items does not exist.
     #[error("an edge goes from {from} to {to}, which is not in the plan")]
     EdgeToUnknown { from: NodeName, to: NodeId },
-    /// Items go forward along the plan. There is no feedback yet.
+    /// Items go forward along the plan, except those that go round again.
     #[error("an edge goes from {from} back to {to}")]
     EdgeBackwards { from: NodeName, to: NodeName },
+    /// Items that go round again go back, to the node that gives them their index.
+    #[error("items are to go round again from {from} to {to}, which is not before it in its domain")]
+    BackForwards { from: NodeName, to: NodeName },
+    /// An item would enter before it has left.
+    #[error("items go round again from {from} to {to} 0 places later; at least 1 is needed")]
+    NoPlaces { from: NodeName, to: NodeName },
     /// One edge carries everything that passes between two nodes.
     #[error("two edges go from {from} to {to}")]
     EdgeTwice { from: NodeName, to: NodeName },
@@ -284,6 +295,9 @@ impl Plan {
             if node.schedule != before.schedule {
                 return other("schedule");
             }
+            if node.branch != before.branch {
+                return other("branch");
+            }
             if node.in_blocks && !before.in_blocks {
                 return other("blocks");
             }
@@ -361,6 +375,9 @@ impl Plan {
                 Role::Parallel if node.state == State::Serial => {
                     return Err(PlanError::SharedState { node: name() });
                 }
+                Role::Parallel if node.branch > 0 && !node.ordered => {
+                    return Err(PlanError::ArrivalsInBranch { node: name() });
+                }
                 Role::Parallel if node.placement == Placement::Dedicated => {
                     return Err(PlanError::DedicatedParallel { node: name() });
                 }
@@ -378,7 +395,7 @@ impl Plan {
             }
             match self.domains.get(node.domain) {
                 None => return Err(PlanError::UnknownDomain { node: name(), domain: node.domain }),
-                Some(domain) if node.ordered && !domain.ordered => {
+                Some(domain) if node.ordered && !domain.ordered && node.branch == 0 => {
                     return Err(PlanError::OrderedInUnorderedDomain { node: name(), domain: node.domain });
                 }
                 Some(_) => {}
@@ -418,7 +435,7 @@ impl Plan {
                     return Err(PlanError::UnitSpansDomains { unit, before: earlier(), node: name() });
                 }
             }
-            if node.domain == before.domain && node.ordered && !before.ordered {
+            if node.domain == before.domain && node.ordered && !before.ordered && node.branch == 0 {
                 return Err(PlanError::OrderedAfterUnordered { node: name(), before: earlier() });
             }
         }
@@ -460,11 +477,18 @@ impl Plan {
         if giver.gives_arrivals() && giver.unit != taker.unit && giver.domain == taker.domain {
             return Err(PlanError::ArrivalsInsideDomain { from, to });
         }
+        if let EdgeKind::Back { places } = edge.kind {
+            if edge.to >= edge.from || giver.domain != taker.domain {
+                return Err(PlanError::BackForwards { from, to });
+            }
+            return if places == 0 { Err(PlanError::NoPlaces { from, to }) } else { Ok(()) };
+        }
         if edge.to <= edge.from {
             return Err(PlanError::EdgeBackwards { from, to });
         }
         match edge.kind {
             EdgeKind::Record(_) => Err(PlanError::RecordInStream { from, to }),
+            EdgeKind::Back { .. } => Ok(()),
             EdgeKind::Call if giver.unit != taker.unit => Err(PlanError::CallBetweenUnits { from, to }),
             EdgeKind::Call => Ok(()),
             EdgeKind::Lane { .. } if giver.unit == taker.unit => Err(PlanError::LaneInsideUnit { from, to }),

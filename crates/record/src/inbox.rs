@@ -64,7 +64,9 @@ pub enum PostError<T> {
 /// - Only the taker reads the slots from `taken` up to the count in `word`. All of them are full.
 struct Shared<T> {
     slots: Ring<RawCell<MaybeUninit<T>>>,
-    /// How many items may wait. At most the number of slots.
+    /// How many slots there are.
+    capacity: u64,
+    /// How many items may wait. At most the number of slots. A post reads it under the lock.
     limit: AtomicU64,
     posts: Padded<Posts>,
     /// Every item below this index was taken. Written by the taker.
@@ -100,6 +102,7 @@ fn sequential() {
 pub fn inbox<T>(capacity: usize) -> (Inbox<T>, Taker<T>) {
     let shared = Arc::new(Shared {
         slots: Ring::new(capacity, || RawCell::new(MaybeUninit::uninit())),
+        capacity: capacity as u64,
         limit: AtomicU64::new(capacity as u64),
         posts: Padded::new(Posts { word: AtomicU64::new(0), room: AtomicU64::new(capacity as u64) }),
         taken: Padded::new(AtomicU64::new(0)),
@@ -229,6 +232,20 @@ impl<T> Inbox<T> {
         shared.limit.store(limit, Ordering::Relaxed);
         shared.posts.room.store(limit, Ordering::Relaxed);
         shared.unlock(0);
+    }
+}
+
+impl<T> Inbox<T> {
+    /// Sets how many items may wait, from now on. A number above the capacity counts as the capacity. If it is lowered,
+    /// posts may still fill the room that an earlier post has seen.
+    ///
+    /// # Panics
+    /// If `limit` is 0.
+    pub fn set_limit(&self, limit: usize) {
+        let Self(shared) = self;
+        assert!(limit > 0, "an inbox needs room for at least 1 item, but `limit` is 0");
+        let limit = (limit as u64).min(shared.capacity);
+        shared.limit.store(limit, Ordering::Relaxed);
     }
 }
 

@@ -13,7 +13,9 @@ fn workspace() -> &'static Path {
 /// Whether the compiler finds a header. If it does not, prints what is skipped.
 fn has_header(header: &str, package: &str) -> bool {
     let Some(mut compiler) = compiler() else { return false };
-    let check = compiler.args(["-E", "-x", "c++", "-include", header, "/dev/null"]).stdout(Stdio::null());
+    let check = compiler
+        .args(["-E", "-x", "c++", "-include", "cstdint", "-include", header, "/dev/null"])
+        .stdout(Stdio::null());
     let found = check.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
     if !found {
         eprintln!("skipped: there is no <{header}> ({package})");
@@ -79,10 +81,42 @@ fn the_forms_of_the_frame_filter_print_the_same() {
     check("frames", b"", &[]);
 }
 
+/// Numbers that hardly compress, and are easily made.
+fn numbers() -> Vec<u8> {
+    (0..300_000u32).flat_map(|number| number.wrapping_mul(2_654_435_761).to_le_bytes()).collect()
+}
+
+/// The input of a program that decompresses: the output of the sequential form of another example.
+fn packed(program: &str, libraries: &[&str]) -> Vec<u8> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (source, path) =
+        (workspace().join(format!("examples/cpp/{program}_sequential.cpp")), folder.path().join(program));
+    let mut compile = compiler().expect("there is a compiler");
+    run(compile.args(["-std=c++17", "-O1"]).arg(source).args(libraries).arg("-o").arg(&path));
+    let file = folder.path().join("input");
+    std::fs::write(&file, numbers()).expect("a file");
+    run(Command::new(&path).stdin(File::open(&file).expect("the input"))).stdout
+}
+
 #[test]
 fn the_forms_of_the_compressor_write_the_same() {
     if has_header("bzlib.h", "Debian's package libbz2-dev") {
-        let numbers = (0..300_000u32).flat_map(|number| number.wrapping_mul(2_654_435_761).to_le_bytes());
-        check("bzip2", &numbers.collect::<Vec<u8>>(), &["-lbz2"]);
+        check("bzip2", &numbers(), &["-lbz2"]);
+    }
+}
+
+#[test]
+fn the_forms_of_the_decompressor_give_back_what_was_compressed() {
+    if has_header("bzlib.h", "Debian's package libbz2-dev") {
+        // Two files in one, as `cat` makes them.
+        check("bunzip2", &packed("bzip2", &["-lbz2"]).repeat(2), &["-lbz2"]);
+    }
+}
+
+#[test]
+fn the_forms_for_lzip_write_the_same_both_ways() {
+    if has_header("lzlib.h", "Debian's package liblz-dev") {
+        check("lzip", &numbers(), &["-llz"]);
+        check("lunzip", &packed("lzip", &["-llz"]).repeat(3), &["-llz"]);
     }
 }

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use libdeflater::{CompressionLvl, Compressor, crc32};
+use libdeflater::{CompressionLvl, Compressor, adler32, crc32};
 
 use super::ends::{SLACK, Walker};
 use super::extent::push_marked_to;
 use super::store::Judge;
-use super::{Extent, Header, TRAILER_LEN};
+use super::{Extent, Header, TRAILER_LEN, wrap};
 use crate::Block;
 
 /// The most bytes that a block may have (4 MiB), and the most contents of a member that is decoded as a whole:
@@ -73,6 +73,10 @@ pub enum Layout {
     Members,
     /// Members of BGZF. They tell no origin.
     Bgzf,
+    /// No gzip: the same deflate data in a stream of zlib (RFC 1950), which tells no origin.
+    Zlib,
+    /// No gzip: the same deflate data as the one file of an archive of zip.
+    Zip,
 }
 
 /// A block, ready to be written.
@@ -84,7 +88,7 @@ pub struct Encoded {
     pub(super) header: Vec<u8>,
     /// True of a block in a member.
     pub(super) is_block: bool,
-    /// The CRC-32 of the contents.
+    /// The CRC-32 of the contents; for zlib their Adler-32.
     pub(super) crc32: u32,
     /// The size of its contents in bytes.
     pub uncompressed: u32,
@@ -164,6 +168,17 @@ impl Encoder {
             Header { mtime, extra_flags, extra, name: name.clone(), ..Header::default() }.write(&mut bytes);
             bytes
         };
+        if matches!(self.layout, Layout::Zlib | Layout::Zip) {
+            let (is_first, is_zlib) = (block.number == 0, self.layout == Layout::Zlib);
+            let header = match is_zlib {
+                _ if !is_first => Vec::new(),
+                true => wrap::zlib_header(self.level),
+                false => wrap::zip_header(name.as_deref(), mtime),
+            };
+            let bytes = if block.data.is_empty() { Vec::new() } else { self.as_block(len) };
+            let sum = if is_zlib { adler32(&block.data) } else { crc32 };
+            return Encoded { bytes, header, is_block: true, crc32: sum, uncompressed, more: false };
+        }
         if self.layout == Layout::OneMember && !block.whole {
             let mut extra = Vec::new();
             push_marked_to(&mut extra);

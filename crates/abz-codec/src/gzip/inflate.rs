@@ -1,18 +1,12 @@
 //! One deflate stream decoded step by step.
 //!
-//! This is zlib-rs: it takes exactly what zlib takes, knows where the stream ends to the byte, and goes on from
-//! any place. libdeflate is faster and has none of the three, so it is used where the end is known
-//! ([`Decoder`](super::Decoder)).
-
-use zlib_rs::{Inflate, InflateFlush, Status};
+//! libdeflate, which takes a stream only as a whole, is used where its end is known ([`Decoder`](super::Decoder)).
 
 use super::error::Fault;
-
-/// The largest window that deflate has, as a power of two (RFC 1951, section 3.2.5: 32 KiB).
-const WINDOW_BITS: u8 = 15;
+use crate::inflate::{Inflate, Pause};
 
 pub(crate) struct Inflater {
-    inflate: Inflate,
+    inflate: Inflate<u8>,
 }
 
 /// What one step did.
@@ -23,39 +17,50 @@ pub(crate) struct Step {
     pub(crate) produced: usize,
     /// The stream has ended, right after the bytes that were consumed.
     pub(crate) ended: bool,
+    /// It has stopped before a block, as it was told to.
+    pub(crate) stopped: bool,
 }
 
 impl Inflater {
     pub(crate) fn new() -> Self {
-        Inflater { inflate: Inflate::new(false, WINDOW_BITS) }
+        Inflater { inflate: Inflate::new() }
     }
 
     /// Begins with another stream.
     pub(crate) fn reset(&mut self) {
-        self.inflate.reset(false);
+        self.inflate.reset();
     }
 
     /// Decodes as much of `input` as fits into `output`. It stops early only for want of more of either, or at
     /// the end of the stream. After an error, [`Inflater::consumed`] says how far it came.
     pub(crate) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Fault> {
-        let (in_before, out_before) = (self.inflate.total_in(), self.inflate.total_out());
-        let status = self.inflate.decompress(input, output, InflateFlush::NoFlush);
-        let consumed = (self.inflate.total_in() - in_before) as usize;
-        let produced = (self.inflate.total_out() - out_before) as usize;
-        match status {
-            // zlib promises to do something while it has both; a caller's loop must not depend on that.
-            Ok(Status::Ok | Status::BufError)
-                if consumed == 0 && produced == 0 && !input.is_empty() && !output.is_empty() =>
-            {
-                Err(Fault::Deflate)
-            }
-            Ok(status) => Ok(Step { consumed, produced, ended: status == Status::StreamEnd }),
-            Err(_) => Err(Fault::Deflate),
-        }
+        let step = self.inflate.step(input, output).map_err(|_| Fault::Deflate)?;
+        let (ended, stopped) = (step.pause == Pause::Ended, step.pause == Pause::Block);
+        Ok(Step { consumed: step.consumed, produced: step.produced, ended, stopped })
+    }
+
+    /// Stops once before a block, from so many bits on behind what has been used.
+    pub(crate) fn stop_behind(&mut self, bits: u64) {
+        self.inflate.stop_at(self.inflate.bit().saturating_add(bits));
+    }
+
+    /// How many bits of the bytes that have been used are those of what comes next.
+    pub(crate) fn bits_held(&self) -> u64 {
+        self.inflate.bits_held()
+    }
+
+    /// The last contents that later ones may refer to.
+    pub(crate) fn window(&self) -> &[u8] {
+        self.inflate.window()
+    }
+
+    /// Goes on as another decoder.
+    pub(crate) fn replace(&mut self, inflate: Inflate<u8>) {
+        self.inflate = inflate;
     }
 
     /// How many bytes of this stream have been used.
     pub(crate) fn consumed(&self) -> u64 {
-        self.inflate.total_in()
+        self.inflate.consumed()
     }
 }

@@ -8,8 +8,7 @@ use std::ops::Range;
 
 use libdeflater::Decompressor;
 
-/// How far back deflate refers, in bytes ([RFC 1951](https://www.rfc-editor.org/rfc/rfc1951), section 2).
-pub(super) const WINDOW: usize = 32 << 10;
+use crate::inflate::WINDOW;
 
 /// Decodes the blocks of a deflate stream that lie in these bits of `bytes` and have so many bytes of contents, into the
 /// allocation of `data`, whose contents are dropped. `window` is what they refer to, compressed; empty if there is nothing

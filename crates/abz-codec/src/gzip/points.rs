@@ -5,30 +5,23 @@ use std::mem;
 
 use libdeflater::{CompressionLvl, Compressor, Crc};
 use memchr::memchr_iter;
-use miniz_oxide::inflate::TINFLStatus;
-use miniz_oxide::inflate::core::inflate_flags::{
-    TINFL_FLAG_HAS_MORE_INPUT, TINFL_FLAG_STOP_ON_BLOCK_BOUNDARY, TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF,
-};
-use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 
 use super::error::{DecodeError, Fault, Part as Place};
 use super::header::MAGIC;
-use super::piece::WINDOW;
 use super::sums::Sums;
 use super::{HEADER_LIMIT, Header, TRAILER_LEN};
 use crate::access::{Kind, Known, Part};
+use crate::inflate::{Inflate, Pause};
 
 /// How much is read at once, in bytes: more than any header has.
 const INPUT: usize = 2 * HEADER_LIMIT;
 
-/// How much is decoded before the window is moved, in bytes.
+/// How much is decoded at once, in bytes.
 const OUTPUT: usize = 256 << 10;
 
 /// Finds the parts of a gzip file by decoding it: pieces of members, which begin where a block does, and groups of whole
 /// members. A part has `spacing` bytes of contents, and some more, up to the end of a block or a member; a group has so
 /// many bytes of either kind. All checksums are verified. It ends where no member follows.
-///
-/// (This is `miniz_oxide`, because it stops between blocks and tells at which bit that is, as zlib-rs does not.)
 ///
 /// # Errors
 ///
@@ -73,10 +66,8 @@ struct Surveyor<R> {
     end: usize,
     offset: u64,
     is_over: bool,
-    /// The last contents of the member, up to `filled`.
     output: Vec<u8>,
-    filled: usize,
-    inflate: Box<DecompressorOxide>,
+    inflate: Inflate<u8>,
     compressor: Compressor,
     /// The member, counted from 1, and its first byte.
     number: u64,
@@ -101,9 +92,8 @@ impl<R: Read> Surveyor<R> {
             end: 0,
             offset: 0,
             is_over: false,
-            output: vec![0; WINDOW + OUTPUT],
-            filled: 0,
-            inflate: Box::default(),
+            output: vec![0; OUTPUT],
+            inflate: Inflate::new(),
             compressor: Compressor::new(CompressionLvl::default()),
             number: 0,
             start: 0,
@@ -163,55 +153,46 @@ impl<R: Read> Surveyor<R> {
         let mut piece = self.begin(8 * self.offset, Vec::new());
         // Of the members before it.
         let before = self.group.as_ref().map_or(0, |group| group.crc.sum());
-        self.inflate.init();
-        self.filled = 0;
+        self.inflate.reset();
+        self.inflate.stop_at(1);
+        let begin = self.offset;
         loop {
             if self.begin == self.end && !self.is_over {
                 self.read()?;
             }
-            if self.filled == self.output.len() {
-                self.output.copy_within(self.filled - WINDOW.., 0);
-                self.filled = WINDOW;
-            }
-            let more = if self.is_over { 0 } else { TINFL_FLAG_HAS_MORE_INPUT };
-            let flags = TINFL_FLAG_STOP_ON_BLOCK_BOUNDARY | TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF | more;
-            let input = &self.input[self.begin..self.end];
-            let (status, used, made) =
-                decompress(&mut self.inflate, input, &mut self.output, self.filled, flags);
-            self.take(used);
-            let data = &self.output[self.filled..self.filled + made];
+            let step = self.inflate.step(&self.input[self.begin..self.end], &mut self.output);
+            let Ok(step) = step else {
+                self.offset = begin + self.inflate.consumed();
+                return Err(self.fault(Fault::Deflate));
+            };
+            self.take(step.consumed);
+            let data = &self.output[..step.produced];
             sums.add(data);
             piece.crc.update(data);
             if let Some(group) = &mut self.group {
                 group.crc.update(data);
             }
-            self.filled += made;
-            self.contents += made as u64;
+            self.contents += step.produced as u64;
             self.lines += memchr_iter(b'\n', data).count() as u64;
-            match status {
-                TINFLStatus::Done => {
+            match step.pause {
+                Pause::Ended => {
                     if self.group.is_none() {
                         let crc = piece.crc.sum();
                         self.end(Kind::DeflateBlocks, piece, 8 * self.offset, self.contents, crc);
                     }
                     return Ok(sums);
                 }
-                TINFLStatus::BlockBoundary if self.contents - piece.contents >= self.spacing => {
+                Pause::Block if self.contents - piece.contents >= self.spacing => {
                     self.end_group(self.start, piece.contents, before);
-                    let left = self.inflate.block_boundary_state().map_or(0, |state| state.num_bits);
-                    let bit = 8 * self.offset - u64::from(left);
+                    let bit = 8 * begin + self.inflate.bit();
                     let window = self.window();
                     let next = self.begin(bit, window);
                     let piece = mem::replace(&mut piece, next);
                     let crc = piece.crc.sum();
                     self.end(Kind::DeflateBlocks, piece, bit, self.contents, crc);
                 }
-                TINFLStatus::BlockBoundary | TINFLStatus::HasMoreOutput => {}
-                TINFLStatus::NeedsMoreInput if !self.is_over => {}
-                TINFLStatus::NeedsMoreInput | TINFLStatus::FailedCannotMakeProgress => {
-                    return Err(self.cut_short(Place::Data));
-                }
-                _ => return Err(self.fault(Fault::Deflate)),
+                Pause::Starved if self.is_over => return Err(self.cut_short(Place::Data)),
+                Pause::Starved | Pause::Block | Pause::Full => {}
             }
         }
     }
@@ -245,7 +226,7 @@ impl<R: Read> Surveyor<R> {
 
     /// The last contents, as far as deflate may refer to them, compressed.
     fn window(&mut self) -> Vec<u8> {
-        let window = &self.output[self.filled.saturating_sub(WINDOW)..self.filled];
+        let window = self.inflate.window();
         let mut packed = vec![0; self.compressor.deflate_compress_bound(window.len())];
         let len = self.compressor.deflate_compress(window, &mut packed).expect("there is room for the worst");
         packed.truncate(len);

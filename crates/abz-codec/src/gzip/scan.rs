@@ -11,12 +11,14 @@ use memchr::memmem;
 
 use super::error::{DecodeError, Fault, Part};
 use super::extent::is_marked;
+use super::guess::{Guess, Guessed};
 use super::header::{DEFLATE, MAGIC, RESERVED};
 use super::inflate::Inflater;
 use super::mark::{MARK_LEN, Mark};
 use super::member::{Member, TAIL};
 use super::sums::Sums;
 use super::{EMPTY_DEFLATE, Extent, Header, MAX_BLOCK, TRAILER_LEN, u32_at};
+use crate::inflate::WINDOW;
 
 /// How much data of a streamed member is given out at once, in bytes: small enough to stay in a core's cache.
 pub(super) const CHUNK: usize = 256 * 1024;
@@ -38,6 +40,15 @@ pub enum Scanned {
     /// Data that is decoded already, because its member did not say how long it is: it lies in the caller's buffer.
     /// It may be empty, and a [`Verifier`](super::Verifier) has to see it.
     Data(Stretch),
+}
+
+/// What a [`Scanner`] found next that had a [`Guess`].
+#[derive(Debug)]
+pub enum Next {
+    /// What it finds without one.
+    Scanned(Scanned),
+    /// A part of a streamed member, which any thread can make data of.
+    Guessed(Stretch, Guessed),
 }
 
 /// Which data of a streamed member was decoded.
@@ -99,6 +110,17 @@ pub struct Scanner {
     filled: usize,
     /// The first member that is not as large as its header says. From there on no header is asked for a size.
     mistaken: Option<u64>,
+    aim: Aim,
+}
+
+/// Whether it is to stop before a block, for a guess of what follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Aim {
+    Nowhere,
+    /// At one that begins at a bit of the file from the first to the second one.
+    At(u64, u64),
+    /// It is there.
+    Reached,
 }
 
 /// What a look at a member shows that may not be as large as its header says.
@@ -142,7 +164,7 @@ impl Marked {
         self.recent.push_back((Vec::new(), mark.len as usize));
         let mut reach: usize = self.recent.iter().map(|(_, len)| len).sum();
         while let Some((_, first)) = self.recent.front()
-            && reach - first >= REACH
+            && reach - first >= WINDOW
         {
             reach -= first;
             let (mut home, _) = self.recent.pop_front().expect("it was just looked at");
@@ -154,9 +176,6 @@ impl Marked {
         last.extend_from_slice(deflated);
     }
 }
-
-/// How far back deflate data refers, in bytes (RFC 1951, section 2).
-const REACH: usize = 32 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -208,6 +227,7 @@ impl Scanner {
             chunk: Vec::new(),
             filled: 0,
             mistaken: None,
+            aim: Aim::Nowhere,
         }
     }
 
@@ -255,6 +275,50 @@ impl Scanner {
                 }
             }
         }
+    }
+
+    /// As [`next`](Scanner::next), where `guess` is one of the piece of the file whose rest is `input`, and begins at the byte
+    /// `place` of the file. It is taken where a block begins where it does, and dropped where none does. Guesses change nothing
+    /// of what is found, but that contents come in other parts.
+    ///
+    /// # Errors
+    ///
+    /// As [`next`](Scanner::next).
+    pub fn next_with(
+        &mut self,
+        input: &mut &[u8],
+        (guess, place): (&mut Option<Guess>, u64),
+        data: &mut Vec<u8>,
+    ) -> Result<Option<Next>, DecodeError> {
+        if let Some(known) = &*guess {
+            let start = known.start;
+            match self.aim {
+                Aim::Reached => {
+                    self.aim = Aim::Nowhere;
+                    let inflater = self.inflater.as_mut().expect("it has stopped there");
+                    let guess = guess.take().filter(|guess| guess.fits(inflater.window().len()));
+                    if let Some(guess) = guess {
+                        let end = (place + guess.taken as u64).max(self.offset);
+                        *input = &input[(end - self.offset) as usize..];
+                        self.offset = end;
+                        let (inflate, guessed) = guess.accept(inflater.window());
+                        inflater.replace(inflate);
+                        let stretch = self.stretch(None);
+                        return Ok(Some(Next::Guessed(stretch, guessed)));
+                    }
+                }
+                _ if self.offset > place + start.bit / 8 + 1 => *guess = None,
+                _ if self.again.0.is_empty() => {
+                    self.aim = Aim::At(8 * place + start.earliest, 8 * place + start.bit)
+                }
+                _ => self.aim = Aim::Nowhere,
+            }
+        }
+        let found = self.next(input, data);
+        if input.is_empty() && self.aim != Aim::Reached {
+            self.aim = Aim::Nowhere;
+        }
+        Ok(found?.map(Next::Scanned))
     }
 
     /// The number of the first member that is not as large as the extra field of its header seems to say, if one was found. That
@@ -689,6 +753,13 @@ impl Scanner {
     fn data(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step, DecodeError> {
         self.chunk.resize(CHUNK, 0);
         let inflater = self.inflater.as_mut().expect("it was made where the member began");
+        match self.aim {
+            Aim::At(earliest, _) => {
+                let bit = 8 * self.offset - inflater.bits_held();
+                inflater.stop_behind(earliest.saturating_sub(bit));
+            }
+            _ => inflater.stop_behind(u64::MAX),
+        }
         while !input.is_empty() {
             let before = inflater.consumed();
             match inflater.step(input, &mut self.chunk[self.filled..]) {
@@ -699,6 +770,16 @@ impl Scanner {
                     if step.ended {
                         self.state = State::Trailer;
                         return Ok(Step::On);
+                    }
+                    if step.stopped
+                        && let Aim::At(_, last) = self.aim
+                    {
+                        inflater.stop_behind(u64::MAX);
+                        self.aim = Aim::Nowhere;
+                        if 8 * self.offset - inflater.bits_held() <= last {
+                            self.aim = Aim::Reached;
+                            return Ok(self.give_out(data, None));
+                        }
                     }
                     if self.filled == CHUNK {
                         return Ok(self.give_out(data, None));
@@ -725,8 +806,13 @@ impl Scanner {
     fn give_out(&mut self, data: &mut Vec<u8>, trailer: Option<(u64, [u8; TRAILER_LEN])>) -> Step {
         self.chunk.truncate(mem::take(&mut self.filled));
         mem::swap(data, &mut self.chunk);
+        Step::Found(Scanned::Data(self.stretch(trailer)))
+    }
+
+    /// What is told of the data that is given out.
+    fn stretch(&mut self, trailer: Option<(u64, [u8; TRAILER_LEN])>) -> Stretch {
         let before = trailer.and_then(|_| self.before.take());
-        Step::Found(Scanned::Data(Stretch { number: self.number, start: self.start, trailer, before }))
+        Stretch { number: self.number, start: self.start, trailer, before }
     }
 
     /// Takes from the input until `wanted` bytes are held; true if they are.

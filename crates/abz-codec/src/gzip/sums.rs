@@ -10,13 +10,16 @@ use super::{TRAILER_LEN, u32_at};
 
 /// CRC-32 and size of the contents of a member, so far.
 pub(super) struct Sums {
+    /// Of what was added last.
     crc: Crc,
     len: u64,
+    /// Of what was before that.
+    before: Hasher,
 }
 
 impl Sums {
     pub(super) fn new() -> Self {
-        Sums { crc: Crc::new(), len: 0 }
+        Sums { crc: Crc::new(), len: 0, before: Hasher::new() }
     }
 
     pub(super) fn add(&mut self, data: &[u8]) {
@@ -24,13 +27,28 @@ impl Sums {
         self.len += data.len() as u64;
     }
 
+    /// Adds contents of which these are the CRC-32 and the size.
+    fn add_summed(&mut self, crc32: u32, len: u64) {
+        self.before = self.all();
+        self.before.combine(&Hasher::new_with_initial_len(crc32, len));
+        (self.crc, self.len) = (Crc::new(), 0);
+    }
+
+    /// The sum of all that was added.
+    fn all(&self) -> Hasher {
+        let mut all = self.before.clone();
+        all.combine(&Hasher::new_with_initial_len(self.crc.sum(), self.len));
+        all
+    }
+
     /// Holds the contents of a block against its mark.
     pub(super) fn check_mark(&self, mark: &Mark) -> Result<(), Fault> {
-        let (expected, found) = (mark.len, self.len as u32);
+        let all = self.all();
+        let (expected, found) = (mark.len, all.total_len() as u32);
         if expected != found {
             return Err(Fault::Length { expected, found });
         }
-        let (expected, found) = (mark.crc32, self.crc.sum());
+        let (expected, found) = (mark.crc32, all.finalize());
         if expected != found {
             return Err(Fault::Checksum { expected, found });
         }
@@ -45,9 +63,9 @@ impl Sums {
     /// As [`check`](Self::check), of contents behind others, whose CRC-32 and size these are.
     fn check_behind(&self, (crc32, len): (u32, u64), trailer: [u8; TRAILER_LEN]) -> Result<(), (u64, Fault)> {
         let mut sum = Hasher::new_with_initial_len(crc32, len);
-        sum.combine(&Hasher::new_with_initial_len(self.crc.sum(), self.len));
+        sum.combine(&self.all());
         // The size first: where it is wrong the checksum is too, and says less.
-        let (expected, found) = (u32_at(&trailer, 4), len.wrapping_add(self.len) as u32);
+        let (expected, found) = (u32_at(&trailer, 4), sum.total_len() as u32);
         if expected != found {
             return Err((4, Fault::Length { expected, found }));
         }
@@ -79,6 +97,20 @@ impl Verifier {
     /// [`Fault::Length`] or [`Fault::Checksum`], if the member's contents are not what its trailer says.
     pub fn verify(&mut self, stretch: &Stretch, data: &[u8]) -> Result<(), DecodeError> {
         self.sums.add(data);
+        self.end(stretch)
+    }
+
+    /// As [`verify`](Verifier::verify), where somebody else has summed up the data: its CRC-32 and its size in bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`verify`](Verifier::verify).
+    pub fn verify_summed(&mut self, stretch: &Stretch, (crc32, len): (u32, u64)) -> Result<(), DecodeError> {
+        self.sums.add_summed(crc32, len);
+        self.end(stretch)
+    }
+
+    fn end(&mut self, stretch: &Stretch) -> Result<(), DecodeError> {
         let Some((trailer_at, trailer)) = stretch.trailer else { return Ok(()) };
         let sums = std::mem::replace(&mut self.sums, Sums::new());
         sums.check_behind(stretch.before.unwrap_or((0, 0)), trailer).map_err(|(at, fault)| DecodeError {

@@ -8,6 +8,7 @@ use super::EMPTY_DEFLATE;
 use super::encode::{Encoded, Layout};
 use super::index::IndexBuilder;
 use super::mark::Mark;
+use super::wrap::Wrapped;
 
 /// Writes members, or the blocks of one, in order, and what ends a file: of one member its trailer, of several an index (see
 /// the [module](super)), of BGZF an empty member.
@@ -20,6 +21,8 @@ pub struct Writer<W> {
     index: Option<IndexBuilder>,
     /// What was written of a member with marks, if one was begun.
     member: Option<Marked>,
+    /// What was written of a file of another format than gzip, if it is one.
+    wrapped: Option<Wrapped>,
     tells_places: bool,
 }
 
@@ -43,7 +46,7 @@ impl<W: Write> Writer<W> {
     /// [`Encoder`](super::Encoder) of the same layout.
     pub fn new(out: W, layout: Layout) -> Self {
         let index = (layout != Layout::Bgzf).then(IndexBuilder::default);
-        Writer { out, index, member: None, tells_places: true }
+        Writer { out, index, member: None, wrapped: Wrapped::of(layout), tells_places: true }
     }
 
     /// The same file, whose marks do not tell where the contents of their block lie: so a change of the contents changes the
@@ -64,6 +67,11 @@ impl<W: Write> Writer<W> {
     ///
     /// What the writer gave.
     pub fn write(&mut self, block: &Encoded) -> io::Result<()> {
+        if let Some(wrapped) = &mut self.wrapped {
+            wrapped.add(block);
+            self.out.write_all(&block.header)?;
+            return self.out.write_all(&block.bytes);
+        }
         if block.is_block {
             return self.write_block(block);
         }
@@ -103,6 +111,11 @@ impl<W: Write> Writer<W> {
     ///
     /// What the writer gave.
     pub fn finish(mut self) -> io::Result<W> {
+        if let Some(wrapped) = self.wrapped {
+            self.out.write_all(&wrapped.end())?;
+            self.out.flush()?;
+            return Ok(self.out);
+        }
         match (self.index, self.member) {
             (_, Some(member)) => {
                 self.out.write_all(&EMPTY_DEFLATE)?;

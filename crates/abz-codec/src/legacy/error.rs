@@ -69,6 +69,14 @@ pub enum Fault {
         /// That of what came out.
         found: u32,
     },
+    /// The contents have another checksum than the stream says.
+    #[error("expected contents with the Adler-32 {expected:08x}, found {found:08x}")]
+    Adler {
+        /// What the stream says.
+        expected: u32,
+        /// That of what came out.
+        found: u32,
+    },
     /// There is another file in the archive.
     #[error("expected one file in the archive, found another behind it; unzip takes all of them")]
     MoreFiles,

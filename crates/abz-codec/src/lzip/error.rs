@@ -48,7 +48,7 @@ pub enum Fault {
         /// The four bytes.
         found: Vec<u8>,
     },
-    /// The version is not 1, the only one in use.
+    /// The version is neither 1 nor 0, the one of 2008.
     #[error("expected version 1 of the format, found {found}")]
     Version {
         /// The version's number.

@@ -10,8 +10,11 @@ use super::{HEADER_LEN, TRAILER_LEN};
 /// The bytes with which a member begins.
 pub(super) const MAGIC: [u8; 4] = *b"LZIP";
 
-/// The only version in use.
+/// The version in use.
 const VERSION: u8 = 1;
+
+/// That of 2008, whose members do not say their size.
+const OLD_VERSION: u8 = 0;
 
 /// The sizes that a dictionary may have, in bytes.
 pub(super) const DICTIONARIES: RangeInclusive<u32> = 1 << 12..=1 << 29;
@@ -32,6 +35,36 @@ pub(super) fn dictionary(header: &[u8]) -> Result<u32, (usize, Fault)> {
         return Err((4, Fault::Version { found: header[4] }));
     }
     size(header[5]).ok_or((5, Fault::Dictionary { code: header[5] }))
+}
+
+/// How the trailer of a member is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// In 20 bytes.
+    Usual,
+    /// In 12 bytes, without the size of the member.
+    Old,
+}
+
+impl Kind {
+    /// The kind of the member that begins with `header`, and its dictionary.
+    pub(super) fn of(header: &[u8]) -> Result<(Kind, u32), (usize, Fault)> {
+        match header[4] {
+            OLD_VERSION => match size(header[5]) {
+                Some(size) => Ok((Kind::Old, size)),
+                None => Err((5, Fault::Dictionary { code: header[5] })),
+            },
+            _ => dictionary(header).map(|size| (Kind::Usual, size)),
+        }
+    }
+
+    /// The size of the trailer in bytes.
+    pub(super) fn trailer_len(self) -> usize {
+        match self {
+            Kind::Usual => TRAILER_LEN,
+            Kind::Old => TRAILER_LEN - size_of::<u64>(),
+        }
+    }
 }
 
 /// The code of the least size that is not below `size`.
@@ -75,6 +108,13 @@ impl Trailer {
             data_size: u64::from_le_bytes(sizes[0]),
             member_size: u64::from_le_bytes(sizes[1]),
         }
+    }
+
+    /// What stands at the end of an old member of so many bytes.
+    pub(super) fn read_old(bytes: &[u8], member_size: u64) -> Self {
+        let mut whole = [0; TRAILER_LEN];
+        whole[..bytes.len()].copy_from_slice(bytes);
+        Trailer { member_size, ..Trailer::read(&whole) }
     }
 
     pub(super) fn write(self, out: &mut Vec<u8>) {

@@ -14,6 +14,8 @@
 //! | *n* - 16 | 8 | the size of the contents |
 //! | *n* - 8 | 8 | *n*, the size of the member |
 //!
+//! Members of version 0, of 2008, have no such last number. They are read, and not written.
+//!
 //! The last number is what lets a reader that has not decoded a member know that it is all there: at no other place does
 //! a member hold, by chance, the number of bytes before it. So a [`Scanner`] cuts any file, from a pipe too, and needs no
 //! index at its end. (In a file that was made to hold such a number inside of its LZMA data, a member would be cut there,
@@ -32,8 +34,8 @@ pub use encode::{Encoder, Search, Settings};
 pub use error::{DecodeError, Fault, Part};
 pub use salvage::Salvager;
 pub use scan::{Scanner, Strictness};
-pub use survey::Survey;
 pub(crate) use survey::parts;
+pub use survey::{Contents, Extent, Survey};
 
 /// Reads an lzip file on one thread.
 ///

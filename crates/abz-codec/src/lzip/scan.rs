@@ -8,8 +8,8 @@ use memchr::memmem::Finder;
 
 use super::decode::{Decoder, Lzma, Member};
 use super::error::{DecodeError, Fault, Part};
-use super::header::{self, MAGIC, Trailer};
-use super::{EMPTY_LEN, HEADER_LEN, TRAILER_LEN};
+use super::header::{Kind, MAGIC, Trailer};
+use super::{EMPTY_LEN, HEADER_LEN};
 use crate::lzma::bound;
 use crate::parts::{CHUNK, Room, Scan, Scanned, make_room};
 
@@ -74,6 +74,7 @@ enum State {
 
 /// A member that is decoded here.
 struct Streamed {
+    kind: Kind,
     lzma: Lzma,
     checksum: Crc,
     data_size: u64,
@@ -184,10 +185,14 @@ impl Scanner {
             return Err(self.no_header());
         }
         self.begin();
-        let dictionary = header::dictionary(&self.held);
-        self.dictionary = dictionary.map_err(|(at, fault)| self.fault_at(self.start + at as u64, fault))?;
+        let found = Kind::of(&self.held);
+        let (kind, dictionary) = found.map_err(|(at, fault)| self.fault_at(self.start + at as u64, fault))?;
+        self.dictionary = dictionary;
         if !self.room.has(self.dictionary.into()) {
             return Err(self.fault(Fault::Memory { dictionary: self.dictionary }));
+        }
+        if kind == Kind::Old {
+            return self.stream(input, kind);
         }
         self.state = State::Member { searched: HEADER_LEN };
         Ok(Step::On)
@@ -244,14 +249,14 @@ impl Scanner {
         }
         let Some(end) = self.find_end(searched) else {
             if self.held.len() >= limit {
-                return self.stream(input);
+                return self.stream(input, Kind::Usual);
             }
             self.state = State::Member { searched: self.held.len() };
             return Ok(Step::Starved);
         };
         let trailer = Trailer::read(self.held[..end].last_chunk().expect("a member has a trailer"));
         if trailer.data_size > self.whole() {
-            return self.stream(input);
+            return self.stream(input, Kind::Usual);
         }
         if trailer.data_size == 0 && self.strictness.empty {
             return Err(self.fault(Fault::Empty));
@@ -283,14 +288,14 @@ impl Scanner {
     }
 
     /// The member that is held is decoded here.
-    fn stream(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
+    fn stream(&mut self, input: &mut &[u8], kind: Kind) -> Result<Step, DecodeError> {
         let lzma = Lzma::new(self.dictionary).map_err(|fault| self.fault(fault))?;
         let mut again = mem::take(&mut self.held);
         again.extend_from_slice(input);
         *input = &[];
         self.again = (again, HEADER_LEN);
         self.offset += HEADER_LEN as u64;
-        self.state = State::Data(Box::new(Streamed { lzma, checksum: Crc::new(), data_size: 0 }));
+        self.state = State::Data(Box::new(Streamed { kind, lzma, checksum: Crc::new(), data_size: 0 }));
         Ok(Step::On)
     }
 
@@ -334,24 +339,29 @@ impl Scanner {
         data: &mut Vec<u8>,
         streamed: Box<Streamed>,
     ) -> Result<Step, DecodeError> {
-        self.hold(input, TRAILER_LEN);
-        let Some(&trailer) = self.held.first_chunk() else {
+        let len = streamed.kind.trailer_len();
+        self.hold(input, len);
+        if self.held.len() < len {
             self.state = State::Trailer(streamed);
             return Ok(Step::Starved);
-        };
+        }
         let found = Trailer {
             checksum: streamed.checksum.sum(),
             data_size: streamed.data_size,
-            member_size: streamed.lzma.at() + TRAILER_LEN as u64,
+            member_size: streamed.lzma.at() + len as u64,
         };
-        if let Err((at, fault)) = Trailer::read(&trailer).check(found) {
+        let trailer = match self.held.first_chunk() {
+            Some(trailer) => Trailer::read(trailer),
+            None => Trailer::read_old(&self.held, found.member_size),
+        };
+        if let Err((at, fault)) = trailer.check(found) {
             self.offset += at;
             return self.fail(fault, data);
         }
         if found.data_size == 0 && self.strictness.empty {
             return Err(self.fault_at(self.start, Fault::Empty));
         }
-        self.offset += TRAILER_LEN as u64;
+        self.offset += len as u64;
         self.held.clear();
         self.state = State::Between;
         Ok(if self.filled > 0 { self.give_out(data) } else { Step::On })
@@ -434,7 +444,7 @@ impl Scan for Scanner {
         }
         if let State::Member { .. } = self.state {
             // It does not end where it should: what there is of it is decoded.
-            self.stream(&mut &[][..])?;
+            self.stream(&mut &[][..], Kind::Usual)?;
             return self.finish(data);
         }
         if self.filled > 0 {

@@ -2,4 +2,9 @@
 #![allow(unsafe_code)]
 
 pub mod descriptors;
+mod features;
+mod inflate_loop;
 pub mod mapped;
+
+pub(crate) use features::with_features;
+pub(crate) use inflate_loop::Loop;

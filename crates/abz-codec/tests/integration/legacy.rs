@@ -2,13 +2,13 @@
 
 use std::io::Write;
 
-use abz_codec::legacy::{DecodeError, Fault, pack, zip};
+use abz_codec::legacy::{DecodeError, Fault, pack, zip, zlib};
 use abz_codec::parts::Serial;
 
 use crate::support::{Noise, prose, through};
 
 /// What a decoder gives of a file that comes in pieces of at most so many bytes.
-fn decode<S: Serial<Error = DecodeError> + Default>(
+pub fn decode<S: Serial<Error = DecodeError> + Default>(
     file: &[u8],
     most: usize,
 ) -> (Vec<u8>, Option<DecodeError>) {
@@ -158,6 +158,34 @@ fn archives_of_zip_with_one_file_are_read() {
             assert_eq!(decode::<zip::Decoder>(&file, 1000), (prose(100_000), None), "{program}");
         }
     }
+}
+
+#[test]
+fn streams_of_zlib_are_read_however_they_arrive() {
+    for mut data in inputs() {
+        data.truncate(3000);
+        for level in [0, 1, 6, 9] {
+            let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::new(level));
+            encoder.write_all(&data).unwrap();
+            let file = encoder.finish().unwrap();
+            assert!(zlib::is_zlib(&file));
+            for most in [1, 100, usize::MAX] {
+                assert_eq!(decode::<zlib::Decoder>(&file, most), (data.clone(), None));
+            }
+            for len in [0, 1, 2, file.len() / 2, file.len() - 1] {
+                let (out, error) = decode::<zlib::Decoder>(&file[..len], 10);
+                assert!(data.starts_with(&out));
+                assert_eq!(error, Some(DecodeError { offset: len as u64, fault: Fault::Truncated }));
+            }
+            let mut wrong = file.clone();
+            *wrong.last_mut().unwrap() ^= 1;
+            let error = decode::<zlib::Decoder>(&wrong, 10).1.unwrap();
+            assert!(matches!(error.fault, Fault::Adler { .. }) && error.offset == file.len() as u64 - 4);
+        }
+    }
+    let fault = |file: &[u8]| decode::<zlib::Decoder>(file, 1).1.unwrap().fault;
+    assert!(matches!(fault(b"\x78\xbb\0\0\0\0"), Fault::Unsupported { .. }));
+    assert!(matches!(fault(b"\x78\x9d\0\0"), Fault::Magic { .. }));
 }
 
 #[test]

@@ -168,6 +168,37 @@ fn trailing_data_is_what_lzip_takes_for_it() {
 }
 
 #[test]
+fn members_of_version_0_are_read() {
+    let data = prose(3000);
+    let new = encode(&data, 6, 1 << 20);
+    let mut old = new[..new.len() - 8].to_vec();
+    old[4] = 0;
+    for (file, count, trailing) in [
+        (old.clone(), 1, false),
+        ([&old[..], &new].concat(), 2, false),
+        ([&new[..], &old].concat(), 2, false),
+        ([&old[..], &old, b"trailing data"].concat(), 2, true),
+    ] {
+        for most in [1, 50, 100_000] {
+            let (out, error) = decode_pushed(Scanner::default(), &file, || most);
+            assert!(out == data.repeat(count), "{count}: {error:?}");
+            assert_eq!(error.map(|error| error.fault), trailing.then_some(Fault::TrailingGarbage));
+        }
+        if let Some(read) = through("xz", &["-dc", "--format=lzip"], &file) {
+            assert!(read == data.repeat(count));
+        }
+        assert_eq!(Survey::of(&mut Cursor::new(&file)).unwrap(), None);
+    }
+    let mut wrong = old.clone();
+    let at = old.len() - 12;
+    wrong[at] ^= 1;
+    let error = decode_pushed(Scanner::default(), &wrong, || 9).1.unwrap();
+    assert!(matches!(error.fault, Fault::Checksum { .. }) && error.offset == at as u64, "{error}");
+    let error = decode_pushed(Scanner::default(), &old[..old.len() - 1], || 9).1.unwrap();
+    assert_eq!(error.fault, Fault::Truncated { inside: Part::Trailer });
+}
+
+#[test]
 fn a_file_that_is_cut_anywhere_or_changed_in_any_bit_is_no_other_file() {
     let data = prose(1500);
     let file = encode(&data, 6, 1000);
@@ -222,8 +253,8 @@ fn errors_say_where_and_what() {
     };
     let end = file.len();
     assert_eq!(
-        changed(4, 0),
-        "member 1, which begins at byte 0: at byte 4: expected version 1 of the format, found 0"
+        changed(4, 2),
+        "member 1, which begins at byte 0: at byte 4: expected version 1 of the format, found 2"
     );
     assert!(
         changed(start + 5, 31)

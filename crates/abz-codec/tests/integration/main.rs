@@ -2,8 +2,11 @@
 
 mod bzip2;
 mod damage;
+mod guess;
+mod inflate;
 mod interop;
 mod legacy;
+mod lzh;
 mod lzip;
 mod lzw;
 mod marks;

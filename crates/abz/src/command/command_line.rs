@@ -265,6 +265,7 @@ fn of_arguments(arguments: Arguments) -> Result<Options, clap::Error> {
         compression,
         memory_limit: how.memlimit,
         decoding,
+        speculation: how.speculate.into(),
         input_way: how.input_io,
         output_way: how.output_io,
         loudness: match (told.verbose, told.quiet) {

@@ -56,7 +56,8 @@ impl Console {
         };
         self.remember(problem.severity);
         if self.loudness >= least {
-            self.print(format_args!("{}: {problem}", self.manners.name));
+            let before = if problem.is_of_gzip { "\n" } else { "" };
+            self.print(format_args!("{before}{}: {problem}", self.manners.name));
         }
     }
 

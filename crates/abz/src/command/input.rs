@@ -16,7 +16,7 @@ use abz::gzip::{HEADER_LIMIT, Header, Origin};
 use rustix::fs::OFlags;
 
 use super::options::{Action, Destination, Options, Source};
-use super::problem::{CLOSED, Problem};
+use super::problem::{CLOSED, Problem, STANDARD_INPUT};
 use super::suffix::compressed_path;
 
 /// An input, open.
@@ -34,7 +34,7 @@ pub(super) struct Input {
 impl fmt::Display for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.source {
-            Source::Stdin => f.write_str("standard input"),
+            Source::Stdin => f.write_str(STANDARD_INPUT),
             Source::File(path) => path.display().fmt(f),
         }
     }
@@ -141,7 +141,7 @@ pub(super) fn candidates(path: &Path, options: &Options) -> impl Iterator<Item =
 }
 
 fn open_stdin(options: &Options) -> Result<Input, Problem> {
-    let name = "standard input";
+    let name = STANDARD_INPUT;
     if was_closed(StandardStream::Input) {
         return Err(Problem::error(name, CLOSED));
     }

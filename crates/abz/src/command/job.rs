@@ -2,7 +2,7 @@
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-use abz::{Compression, Conduct, Decompression, Error, Format, lzip};
+use abz::{Compression, Conduct, Decompression, Error, Expected, Format, Speculation, Tools, lzip};
 
 use super::arguments::Explained;
 use super::ask;
@@ -10,7 +10,8 @@ use super::checksum::Checksum;
 use super::crew::Crew;
 use super::input::Input;
 use super::interrupt;
-use super::list::saved;
+use super::list::{self, lzip_contents, saved};
+use super::manners::Lists;
 use super::options::{Action, Destination, Options};
 use super::output::{Attributes, Output};
 use super::problem::{Problem, Severity};
@@ -20,6 +21,7 @@ use super::sums::Summed;
 use super::target::Target;
 use super::told::Told;
 use super::verify::{self, Failure};
+use super::volumes;
 use super::ways;
 
 /// A compressed file of fewer bytes is not worth a second thread.
@@ -57,6 +59,11 @@ impl Setting<'_> {
         if options.action == Action::Index {
             return self.make_index(&input, crew, told);
         }
+        if let Some(size) = options.volume_size
+            && volumes::are_asked_for(&input, options)
+        {
+            return self.make_volumes(size, &input, crew, told);
+        }
         let target = match Target::of(&input, options, told) {
             // What lies in a folder need not be of the right kind.
             Err(problem) if input.was_found && !options.is_verbose() && !problem.is_error() => return Ok(()),
@@ -83,11 +90,15 @@ impl Setting<'_> {
             told.output = bytes;
             output = Output::Nowhere;
         }
-        let (done, garbage) = self.judge(done, (&input_name, &output_name), told)?;
-        let garbage = match garbage {
-            Some(error) if error.is_error() => return Err(error),
-            garbage => garbage,
-        };
+        let judged = self.judge(done, (&input_name, &output_name), told);
+        let judged = judged.and_then(|(done, garbage)| match garbage {
+            Some(error) if error.is_error() => Err(error),
+            garbage => Ok((done, garbage)),
+        });
+        if options.manners.stops_at_failure && options.action != Action::Test && judged.is_err() {
+            told.is_hopeless = true;
+        }
+        let (done, garbage) = judged?;
         told.add(output.commit(Attributes::Of(&input), options));
         if told.has_failed() {
             return Ok(());
@@ -104,11 +115,15 @@ impl Setting<'_> {
             let message = "the time cannot be stored: gzip has those from 1970 to 2106";
             told.add(Err(Problem::new(severity, &input_name, message).afterwards()));
         }
+        let members = self.members(&input)?;
         if !options.keep {
             input.remove()?;
         }
         if options.is_verbose() {
-            told.say(summary(&input_name, &output_name, options, &done));
+            match members {
+                Some(members) => members.into_iter().for_each(|member| told.say(member)),
+                None => told.say(summary(&input_name, &output_name, options, &done)),
+            }
         }
         garbage.map_or(Ok(()), Err)
     }
@@ -130,6 +145,16 @@ impl Setting<'_> {
         Ok(garbage)
     }
 
+    /// What is told of the members of a file that was tested, under the name of lzip.
+    fn members(&self, input: &Input) -> Result<Option<Vec<String>>, Problem> {
+        let options = self.options;
+        if !options.detailed || options.action != Action::Test || options.manners.lists != Lists::Lzip {
+            return Ok(None);
+        }
+        let contents = lzip_contents(input, options)?;
+        Ok(contents.map(|contents| list::lzip::tested(&input.to_string(), &contents)))
+    }
+
     /// What came of a run, and what is to be told of bytes behind the last member.
     fn judge(
         &self,
@@ -149,11 +174,10 @@ impl Setting<'_> {
             let format = options.manners.reads[0];
             return Err(Problem::new(Severity::Damage, input, format_args!("not in the format {format}")));
         };
-        if let Some(member) = done.mistaken
+        if let Some(message) = &done.mistaken
             && options.is_verbose()
         {
-            let message = "is not of the size that its header seems to say; from there on one thread decodes";
-            told.say(format!("{input}: member {member} {message}"));
+            told.say(format!("{input}: {message}"));
         }
         let severities = &options.manners.severities;
         if let (Some(severity), true) = (severities.lone_byte, done.is_lone_byte) {
@@ -248,6 +272,12 @@ impl Setting<'_> {
             written += io::copy(&mut file, &mut plain).map_err(Error::Write)?;
             garbage_at = None;
         }
+        if let (true, Some(start), Some(garbage)) = (options.manners.takes_mixed, start, garbage_at)
+            && let Some(more) = self.decode_behind(input, start + garbage, &mut plain)?
+        {
+            written += more;
+            garbage_at = None;
+        }
         let sha256 = plain.sha256();
         let is_lone_byte = garbage_at.zip(input.len()).is_some_and(|(at, len)| at + 1 == len);
         Ok(Some(Done {
@@ -255,13 +285,43 @@ impl Setting<'_> {
             compressed: done.read,
             garbage_at,
             is_lone_byte,
-            mistaken: done.mistaken,
+            mistaken: done.mistaken.map(|number| match format {
+                Some(Format::Zstd) => format!(
+                    "a mark in frame {number} is damaged; what follows it is decoded by one thread, up to the next one"
+                ),
+                _ => format!(
+                    "member {number} is not of the size that its header seems to say; from there on one thread decodes"
+                ),
+            }),
             sha256,
         }))
     }
 }
 
 impl Setting<'_> {
+    /// Decodes what begins at `offset`, if it is a file of another format than gzip. (Of a pipe it has been read already.) Gives
+    /// the size of its contents in bytes.
+    fn decode_behind(
+        &self,
+        input: &Input,
+        offset: u64,
+        plain: &mut Summed<&mut Output>,
+    ) -> Result<Option<u64>, Failure> {
+        let mut file = &input.file;
+        if !input.metadata.is_file() {
+            return Ok(None);
+        }
+        file.seek(SeekFrom::Start(offset)).map_err(Error::Read)?;
+        let (format, reader) = Format::sniff(file).map_err(Error::Read)?;
+        let is_another =
+            |format: &Format| *format != Format::Gzip && self.options.manners.reads.contains(format);
+        if format.filter(is_another).is_none() {
+            return Ok(None);
+        }
+        let done = Tools::new().decompress(&decompression(input, self.options), reader, plain)?;
+        Ok(Some(done.written))
+    }
+
     /// As [`convert`](Self::convert), where workers read or write files themselves. `None` if they had better not.
     fn convert_in_parts(
         &self,
@@ -288,16 +348,16 @@ impl Setting<'_> {
 }
 
 /// What was done.
-struct Done {
+pub(super) struct Done {
     /// The size of the contents in bytes.
-    plain: u64,
+    pub(super) plain: u64,
     /// The size of the compressed file in bytes.
-    compressed: u64,
+    pub(super) compressed: u64,
     garbage_at: Option<u64>,
     /// That is one byte.
     is_lone_byte: bool,
-    /// The first member that is not as large as its header says.
-    mistaken: Option<u64>,
+    /// What is wrong beside the contents, in words.
+    mistaken: Option<String>,
     /// Of the contents, if it was asked for.
     sha256: Option<String>,
 }
@@ -314,7 +374,12 @@ pub(super) fn failed(
         told.is_hopeless = options.destination == Destination::Stdout;
         interrupt::end_if_broken_pipe(error);
     }
-    Problem::of_run(input, output, error)
+    let problem = Problem::of_run(input, output, error);
+    let Some(words) = (options.manners.words)(error) else { return problem };
+    if options.is_verbose() {
+        told.say(problem.to_string());
+    }
+    Problem::of_gzip(input, words)
 }
 
 /// Writes what can be decoded of a damaged file of lzip, which begins at `start`, behind what is written of it already.
@@ -339,7 +404,7 @@ fn give_what_is_left(
 }
 
 /// How to compress `input`: with no more workers than it has blocks.
-fn compression(input: &Input, options: &Options) -> Compression {
+pub(super) fn compression(input: &Input, options: &Options) -> Compression {
     let mut compression = options.compression.clone();
     if options.naming.stores {
         compression.origin = input.origin();
@@ -369,12 +434,30 @@ fn explain(input: &Input, options: &Options, form: Explained) -> Result<(), Prob
         Action::Compress => compression(input, options).plan(),
         _ => decompression(input, options).plan(input.format().unwrap_or_default()),
     };
+    let choice = choice(input, options);
     print(|out| match form {
-        Explained::Text => writeln!(out, "{input}:\n\n{plan}"),
+        Explained::Text => writeln!(out, "{input}:\n\n{plan}{choice}"),
         Explained::Dot => out.write_all(plan.to_dot().as_bytes()),
         Explained::Svg => out.write_all(plan.to_svg().as_bytes()),
         Explained::Json => writeln!(out, "{}", plan.to_json()),
     })
+}
+
+/// Why a file of gzip is decoded as the plan says; nothing of any other.
+fn choice(input: &Input, options: &Options) -> String {
+    if options.action == Action::Compress || input.format().unwrap_or_default() != Format::Gzip {
+        return String::new();
+    }
+    let decompression = decompression(input, options);
+    let (workers, speculation) = (decompression.workers_within(), decompression.speculation);
+    let way = match (speculation, speculation.is_done(workers)) {
+        (Speculation::Auto, true) => "with guesses, because",
+        (Speculation::Auto, false) => "by one worker, because",
+        (Speculation::Always, _) => "with guesses, as --speculate says;",
+        (Speculation::Never, _) => "by one worker, as --speculate says;",
+    };
+    let expected = Expected::with(workers);
+    format!("\nA member that does not say where its blocks are is decoded {way} {expected}.")
 }
 
 /// What was done, in the words of gzip.

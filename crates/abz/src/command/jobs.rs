@@ -188,6 +188,8 @@ impl Jobs<'_> {
         // What comes out of a small compressed file may be large, and must not wait in memory.
         if options.explain.is_some()
             || options.action != Action::Compress && options.destination == Destination::Stdout
+            // Behind one that fails nothing is touched.
+            || options.manners.stops_at_failure && options.action == Action::Decompress
             // The last file of a name is the one that stays there.
             || options.force && matches!(options.destination, Destination::Folder(_))
         {

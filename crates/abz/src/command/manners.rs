@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use abz::Format;
+use abz::{Error, Format};
 
 use super::problem::Severity;
 use super::status::Status;
@@ -23,6 +23,14 @@ pub(super) struct Manners {
     /// What can be decoded of a damaged member of lzip is written, before the damage is told.
     pub(super) gives_what_it_can: bool,
     pub(super) severities: Severities,
+    /// What another tool says of a damaged file, if it is not to be what abz does.
+    pub(super) words: fn(&Error) -> Option<&'static str>,
+    /// Behind a member of gzip there may be a file of another format that is read.
+    pub(super) takes_mixed: bool,
+    /// What has the suffix already is not compressed under any circumstances, unless `suffix` is `None`.
+    pub(super) minds_suffix: bool,
+    /// No further input is taken after one that could not be converted.
+    pub(super) stops_at_failure: bool,
     /// The form of lists.
     pub(super) lists: Lists,
     /// The exit status after a warning, an error, and a damaged file.
@@ -35,6 +43,7 @@ pub(super) enum Lists {
     /// Its own, which is gzip's but for what -v adds.
     Own,
     Gzip,
+    Lzip,
     Xz,
     Zstd,
 }
@@ -103,6 +112,7 @@ pub(super) const OWN: Manners = Manners {
         ("-gz", ""),
         ("-z", ""),
         ("_z", ""),
+        (".zz", ""),
     ],
     asks: true,
     gives_what_it_can: false,
@@ -112,6 +122,10 @@ pub(super) const OWN: Manners = Manners {
         time: None,
         ..Severities::all(Severity::Warning)
     },
+    words: |_| None,
+    takes_mixed: false,
+    minds_suffix: false,
+    stops_at_failure: false,
     lists: Lists::Own,
     statuses: [2, 1, 1],
 };

@@ -24,6 +24,7 @@
 //! | [`input`] | which files are taken, and when one may be removed |
 //! | [`suffix`] | the names of compressed files, and of what is in them |
 //! | [`target`] | where the output goes |
+//! | [`volumes`] | compressed files of limited size |
 //! | [`ask`] | whether a file shall be overwritten, as whoever sits at the terminal says |
 //! | [`output`] | how it gets there whole: temporary file, attributes, rename |
 //! | [`holes`] | zeros that take no room on the disk |
@@ -75,6 +76,7 @@ mod sums;
 mod target;
 mod told;
 mod verify;
+mod volumes;
 mod walk;
 mod ways;
 

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use abz::zstd::{Decoding, Dictionary};
-use abz::{Compression, Decompression, Format, Span, lzip};
+use abz::{Compression, Decompression, Format, Span, Speculation, lzip};
 
 use super::arguments::{Explained, Gaps, InputWay, OutputWay, Reported};
 use super::manners::{Manners, OWN};
@@ -28,6 +28,10 @@ pub struct Options {
     pub(super) as_json: bool,
     /// List as xz does for programs.
     pub(super) for_robots: bool,
+    /// Tell of each member too.
+    pub(super) detailed: bool,
+    /// Write files of at most so many bytes.
+    pub(super) volume_size: Option<u64>,
     /// Take damaged files, and do this about what is missing.
     pub(super) recover: Option<Gaps>,
     /// What to do it with, in order.
@@ -81,6 +85,7 @@ pub struct Options {
     /// What files of lzip may have.
     pub(super) lzip: lzip::Strictness,
     /// How to read files of zstd.
+    pub(super) speculation: Speculation,
     pub(super) decoding: Decoding,
     /// How files are read and written.
     pub(super) input_way: InputWay,
@@ -154,6 +159,8 @@ impl Options {
             action: Action::Compress,
             as_json: false,
             for_robots: false,
+            detailed: false,
+            volume_size: None,
             recover: None,
             explain: None,
             sources: vec![Source::Stdin],
@@ -185,6 +192,7 @@ impl Options {
             memory_limit: None,
             lzip: lzip::Strictness::default(),
             decoding: Decoding::default(),
+            speculation: Speculation::default(),
             input_way: InputWay::default(),
             output_way: OutputWay::default(),
             loudness: Loudness::Normal,
@@ -223,7 +231,8 @@ impl Options {
             let share = usize::try_from(limit).unwrap_or(usize::MAX) / (2 * workers);
             zstd.max_whole = zstd.max_whole.min(share);
         }
-        Decompression { workers, zstd, memory_limit: self.memory_limit, lzip: self.lzip }
+        let (memory_limit, lzip, speculation) = (self.memory_limit, self.lzip, self.speculation);
+        Decompression { workers, zstd, memory_limit, lzip, speculation }
     }
 
     /// True if outputs take the place of their inputs.

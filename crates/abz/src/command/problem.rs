@@ -14,6 +14,8 @@ pub struct Problem {
     pub(super) severity: Severity,
     /// False of what is told after the work is done.
     pub(super) ends_work: bool,
+    /// It is told in the words of gzip, with an empty line before.
+    pub(super) is_of_gzip: bool,
     /// The file it is about, as the user named it.
     subject: String,
     message: String,
@@ -55,7 +57,13 @@ impl Problem {
         // Either may have a name in it that would do something to a terminal.
         let (subject, message) = (subject.to_string(), message.to_string());
         let (subject, message) = (without_controls(subject), without_controls(message));
-        Problem { severity, ends_work: true, subject, message }
+        Problem { severity, ends_work: true, is_of_gzip: false, subject, message }
+    }
+
+    /// A damaged file, in the words of gzip.
+    pub(super) fn of_gzip(input: &str, words: &str) -> Self {
+        let subject = if input == STANDARD_INPUT { "stdin" } else { input };
+        Problem { is_of_gzip: true, ..Self::damage(subject, words) }
     }
 
     /// The same problem, told after the work is done.
@@ -188,6 +196,9 @@ fn advice_on_zstd(error: &zstd::DecodeError) -> String {
         _ => DAMAGED.into(),
     }
 }
+
+/// How standard input is called.
+pub(super) const STANDARD_INPUT: &str = "standard input";
 
 /// What is wrong with a standard stream that the program was started without.
 pub(super) const CLOSED: &str = "is closed: the program was started without it";

@@ -19,6 +19,16 @@ pub(super) enum Target {
 impl Target {
     /// The target of `input`. Where its name had to be guessed, that is told.
     pub(super) fn of(input: &Input, options: &Options, told: &mut Told) -> Result<Target, Problem> {
+        let manners = &options.manners;
+        if let (true, Some(severity), Source::File(path)) =
+            (manners.minds_suffix, manners.severities.suffix, &input.source)
+            && options.action == Action::Compress
+            && without_suffix(path.file_name().unwrap_or_default(), options).is_some()
+        {
+            let message =
+                "already has the suffix of a compressed file -- ignored (use -F to compress it again)";
+            return Err(Problem::new(severity, input, message));
+        }
         let path = match (&options.destination, &input.source) {
             (Destination::Nowhere, _) => return Ok(Target::Nowhere),
             (Destination::File(file), _) => return Ok(Target::File(file.clone())),
@@ -29,7 +39,6 @@ impl Target {
         };
         let name = path.file_name().unwrap_or_default();
         let stem = without_suffix(name, options);
-        let manners = &options.manners;
         if let Some(severity) = manners.severities.suffix
             && options.action == Action::Compress
             && stem.is_some()

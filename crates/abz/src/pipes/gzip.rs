@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use abz_codec::Block;
 use abz_codec::gzip::{
-    DecodeError, Decoder, Encoded, Encoder, Entry, Fault, Member, Scanned, Scanner, Stretch, Verifier, Writer,
+    DecodeError, Decoder, Encoded, Encoder, Entry, Fault, Guess, Guessed, Guesser, Member, Next, Scanned,
+    Scanner, Stretch, Verifier, Writer,
 };
 use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
 
-use super::inputs::{Inputs, Telling};
+use super::inputs::{Input, Inputs, Telling};
 use super::{begin, window};
 use crate::conduct::Conduct;
 use crate::{Compression, Error, ReadAt};
@@ -153,11 +154,78 @@ pub(crate) fn decompress<'a, R: Read + Send + 'a>(
                 Ok((data, None))
             }
             Piece::Data(data, stretch) => Ok((data, Some(stretch))),
+            Piece::Guessed(..) => unreachable!("nothing is guessed"),
         })
         .name("decode")
         .try_serial(move |(data, stretch)| {
             if let Some(stretch) = stretch {
                 verifier.verify(&stretch, &data)?;
+            }
+            Ok(data)
+        })
+        .name("verify")
+}
+
+/// How much compressed data is decoded by one worker, in bytes, where it is not known what comes before: in some tens of
+/// thousands of bytes the first block begins, and what is before that is decoded by one worker alone.
+const GUESSED: usize = 256 << 10;
+
+/// As [`decompress`], where all workers decode members that do not say how long they are: each decodes a piece, as far as that
+/// is possible without what comes before. Where that is known, the pieces are joined, and what is missing is put in.
+pub(crate) fn decompress_guessing<'a, R: Read + Send + 'a>(
+    workers: usize,
+    input: R,
+    conduct: Conduct<'a>,
+    mistaken: &'a AtomicU64,
+) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a, R>, May<Error>> {
+    // A guess takes megabytes.
+    let window = workers + 1;
+    let homes = Recycler::new(window, Vec::new);
+    let buffers = Recycler::new(window, Vec::new);
+    let mut verifier = Verifier::new();
+    let inputs = Inputs::of_size(Telling::new(input, conduct.advance()), window, GUESSED);
+    begin(inputs, "abz decompress", workers, window, conduct.pool)
+        .map_with(Guesser::new, |guesser, input: Input| {
+            let guess = guesser.guess(input.bytes());
+            (input, guess)
+        })
+        .name("guess")
+        .try_serial_spread(Scanner::new(), move |scanner, (input, guess): &mut (Input, Option<Guess>)| {
+            let mut data = homes.take();
+            let place = input.place();
+            let found = match input.is_end() {
+                true => scanner.finish(&mut data)?.map(Next::Scanned),
+                false => input.scan(|bytes| scanner.next_with(bytes, (guess, place), &mut data))?,
+            };
+            mistaken.store(scanner.mistaken().unwrap_or(0), Ordering::Relaxed);
+            Ok(found.map(|found| match found {
+                Next::Scanned(Scanned::Member(member)) => Piece::Member(member, data),
+                Next::Scanned(Scanned::Data(stretch)) => Piece::Data(data, stretch),
+                Next::Guessed(stretch, guessed) => Piece::Guessed(guessed, stretch),
+            }))
+        })
+        .name("join or inflate")
+        .try_map_with(Decoder::new, move |decoder, piece| match piece {
+            Piece::Member(member, mut home) => {
+                let mut data = buffers.take();
+                decoder.decode_into(&member, &mut data)?;
+                *home = member.into_bytes();
+                Ok((data, None))
+            }
+            Piece::Data(data, stretch) => {
+                let sum = crc32fast::hash(&data);
+                Ok((data, Some((stretch, sum))))
+            }
+            Piece::Guessed(guessed, stretch) => {
+                let mut data = buffers.take();
+                let sum = guessed.resolve_into(&mut data);
+                Ok((data, Some((stretch, sum))))
+            }
+        })
+        .name("resolve")
+        .try_serial(move |(data, stretch)| {
+            if let Some((stretch, sum)) = stretch {
+                verifier.verify_summed(&stretch, (sum, data.len() as u64))?;
             }
             Ok(data)
         })
@@ -170,4 +238,6 @@ enum Piece {
     Member(Member, Recycled<Vec<u8>>),
     /// Decompressed, but not yet verified.
     Data(Recycled<Vec<u8>>, Stretch),
+    /// Decompressed, but for what comes from before.
+    Guessed(Guessed, Stretch),
 }

@@ -18,12 +18,24 @@ pub(super) struct Input {
     end: usize,
     /// It stands for the end of the file.
     is_end: bool,
+    /// Where it begins in the file.
+    place: u64,
 }
 
 impl Input {
     /// True if nothing was read because the file ends there.
     pub(super) fn is_end(&self) -> bool {
         self.is_end
+    }
+
+    /// Where it begins in the file.
+    pub(super) fn place(&self) -> u64 {
+        self.place
+    }
+
+    /// All of it, what scanners have taken too.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.buffer[..self.end]
     }
 
     /// How many bytes no scanner has taken yet.
@@ -45,12 +57,18 @@ pub(super) struct Inputs<R> {
     reader: R,
     buffers: Recycler<Vec<u8>>,
     ended: bool,
+    place: u64,
 }
 
 impl<R: Read> Inputs<R> {
     /// Reads into buffers of which at most `keep` idle ones are kept.
     pub(super) fn new(reader: R, keep: usize) -> Self {
-        Inputs { reader, buffers: Recycler::new(keep, || vec![0; INPUT]), ended: false }
+        Inputs::of_size(reader, keep, INPUT)
+    }
+
+    /// As [`new`](Inputs::new), and so many bytes at once, if there are so many.
+    pub(super) fn of_size(reader: R, keep: usize, size: usize) -> Self {
+        Inputs { reader, buffers: Recycler::new(keep, move || vec![0; size]), ended: false, place: 0 }
     }
 }
 
@@ -68,7 +86,9 @@ impl<R: Read> Iterator for Inputs<R> {
                 Err(error) => return Some(Err(Error::Read(error))),
                 Ok(len) => {
                     self.ended = len == 0;
-                    return Some(Ok(Input { buffer, begin: 0, end: len, is_end: self.ended }));
+                    let place = self.place;
+                    self.place += len as u64;
+                    return Some(Ok(Input { buffer, begin: 0, end: len, is_end: self.ended, place }));
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::mem;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use abz_codec::parts::{Scan, Scanned};
 use anabranch::{Apply, May, Recycled, Recycler, Stream};
@@ -18,12 +19,14 @@ pub(crate) fn window(workers: usize) -> usize {
 }
 
 /// Decompresses what `input` gives, with so many parts in memory at once. Parts that come whole are decoded by all
-/// workers; other parts in the stage that finds them, while other workers read and write.
+/// workers; other parts in the stage that finds them, while other workers read and write. The number of the first part that is not as
+/// what stands before it says is in `mistaken`, 0 if there is none.
 pub(crate) fn decompress<'a, S, R>(
     scanner: S,
     (workers, window): (usize, usize),
     input: R,
     conduct: Conduct<'a>,
+    mistaken: &'a AtomicU64,
 ) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a, S, R>, May<Error>>
 where
     S: Scan + Send + 'a,
@@ -41,6 +44,7 @@ where
                 true => scanner.finish(&mut data),
                 false => input.scan(|bytes| scanner.next(bytes, &mut data)),
             };
+            mistaken.store(scanner.mistaken().unwrap_or(0), Ordering::Relaxed);
             *passed += before - input.left();
             Ok(match found? {
                 // What it took is done with when it is decoded.

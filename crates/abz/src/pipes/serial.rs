@@ -1,4 +1,4 @@
-//! Files that are one stream, read: those of `compress`, `pack` and `zip`.
+//! Files that are one stream, read: those of `compress`, `pack`, `compress -H` and `zip`.
 
 use std::io::Read;
 

@@ -120,7 +120,7 @@ lzip_check() {
         asked=$(grep -c 'test_failed \$LINENO' "$folder/lzip/testsuite/check.sh")
         (cd "$folder/trial/lzip" && bash "$folder/lzip/testsuite/check.sh" "$folder/lzip/testsuite" abz) > "$folder/log/lzip" 2>&1
         # It goes on after a failure, and prints the lines of those, among what the program says.
-        lines=$(comm -12 <(grep -oE ' [0-9]+' "$folder/log/lzip" | tr -d ' ' | sort -u) \
+        lines=$(comm -12 <(grep -oP ' [0-9]+(?![0-9.])' "$folder/log/lzip" | tr -d ' ' | sort -u) \
             <(grep -n 'test_failed \$LINENO' "$folder/lzip/testsuite/check.sh" | cut -d: -f1 | sort -u) | sort -n)
         for line in $lines; do fail "$line"; done
         passed=$((asked - failed))

@@ -1,9 +1,12 @@
-//! Older formats that gzip reads, with the real binary: those of `pack` and of `zip` with one file.
+//! Older formats that gzip reads, with the real binary: those of `pack`, `compress -H` and of `zip` with one file.
 
 use crate::support::{Folder, prose, through};
 
 /// "aab", packed.
 const PACKED: &[u8] = b"\x1f\x1e\0\0\0\x03\x02\x01\0ab\xc4";
+
+/// "aaa", of `compress -H`.
+const PACKED_WITH_LZH: &[u8] = b"\x1f\xa0\0\x03\0\0\x06\x10\0\0\0";
 
 /// "hello\n" in an archive, stored, and behind it a directory.
 const ZIPPED: &[u8] =
@@ -27,6 +30,22 @@ fn files_of_pack_are_read_under_any_name() {
         ran.stderr()
     );
     assert_eq!(folder.names(), ["cut.z", "x"]);
+}
+
+#[test]
+fn files_of_compress_h_are_read_under_any_name() {
+    let folder = Folder::new();
+    folder.write("x.Z", PACKED_WITH_LZH);
+    for processes in ["-p1", "-p3"] {
+        assert_eq!(folder.abz(&["-dc", processes, "x.Z"]).exits(0).says("").stdout(), b"aaa");
+    }
+    folder.abz(&["-t", "x.Z"]).exits(0).says("");
+    folder.abz(&["-d", "x.Z"]).exits(0).says("");
+    assert_eq!(folder.names(), ["x"]);
+    folder.write("cut.Z", &PACKED_WITH_LZH[..6]);
+    let ran = folder.abz(&["-d", "cut.Z"]).exits(1);
+    assert!(ran.stderr().contains("at byte 6: expected more of the compressed data"), "{}", ran.stderr());
+    assert_eq!(folder.names(), ["cut.Z", "x"]);
 }
 
 #[test]

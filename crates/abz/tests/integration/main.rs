@@ -21,6 +21,7 @@ mod range;
 mod readers;
 mod recover;
 mod reports;
+mod speculation;
 mod support;
 mod tar_forms;
 mod ways;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::UNIX_EPOCH;
 
-use crate::support::{Folder, Ran, fed, have, noise, program, prose};
+use crate::support::{Folder, Ran, fed, have, noise, program, prose, through};
 use abz::Decompression;
 use tempfile::TempDir;
 
@@ -120,7 +120,7 @@ fn compare_with(tool: &str, suffix: &str, variables: &[(&str, &str)], lines: &[&
         };
         let (theirs, ours) = (furnished(suffix), furnished(suffix));
         let expected = run(tool, &theirs, &words, input, variables);
-        let found = run(links.path(tool), &ours, &words, input, variables);
+        let found = run(links.path(tool.trim_end_matches(".lzip")), &ours, &words, input, variables);
         let mut differ = |what: &str, ours: &dyn Debug, theirs: &dyn Debug| {
             let said = String::from_utf8_lossy(&found.stderr);
             differences.push(format!("{tool} {line}: {what}: {ours:?}, expected {theirs:?}; {said}"));
@@ -283,6 +283,98 @@ fn lzip_and_abz_do_the_same() {
         "--no-such-option x",
     ];
     compare("lzip", ".lz", lines);
+    // What plzip has not, or does otherwise.
+    let lines = &[
+        "-S 100k -k x",
+        "-S 100k -o out x",
+        "-S 100k -o out x y",
+        "-S 100k -o out",
+        "-S 100k",
+        "-S 100k -c x",
+        "-S 99999 x",
+        "-S 100k -d c#",
+        "-cf c#",
+        "-o out c#",
+        "-F c#",
+        "-d - unknown -",
+        "-dc wrong# c#",
+        "-d wrong# c#",
+        "-d damaged# c#",
+        "-d missing c#",
+        "-o out x y",
+        "-l wrong# c#",
+        "-lq missing c#",
+        "-al garbage#",
+    ];
+    compare("lzip.lzip", ".lz", lines);
+}
+
+#[test]
+fn lists_of_lzip_are_as_lzip_has_them() {
+    let (links, folder) = (Links::new(), Folder::new());
+    folder.write("x", &[noise(250_000, 9), prose(100_000)].concat());
+    folder.write("none", b"");
+    if !have("lzip.lzip") {
+        return;
+    }
+    for line in [&["-0", "-b100k", "-k", "x"][..], &["-9", "-s", "4096", "none"]] {
+        assert!(run("lzip.lzip", &folder, line, b"", &[]).status.success());
+    }
+    let members = folder.read("x.lz");
+    folder.write("garbage.lz", &[&members[..], &b"garbage".repeat(20_000)].concat());
+    folder.write("cut.lz", &[&members[..], b"LZ"].concat());
+    folder.write("damaged.lz", &[&members[..], b"LZiP and more"].concat());
+    folder.write("inside.lz", &[&members[..], b"g", &members].concat());
+    folder.write("wrong.lz", b"this was never compressed, and has enough bytes");
+    for line in [
+        &["-l", "x.lz"][..],
+        &["-l", "x.lz", "none.lz", "missing.lz"],
+        &["-lv", "x.lz", "none.lz"],
+        &["-lvv", "none.lz", "x.lz", "none.lz"],
+        &["-lvv", "garbage.lz"],
+        &["-alv", "garbage.lz", "x.lz"],
+        &["-lq", "x.lz"],
+        &["-l", "cut.lz"],
+        &["-l", "damaged.lz", "x.lz"],
+        &["-l", "--loose-trailing", "damaged.lz"],
+        &["-l", "inside.lz"],
+        &["-l", "wrong.lz"],
+    ] {
+        let theirs = run("lzip.lzip", &folder, line, b"", &[]);
+        let ours = run(links.path("lzip"), &folder, line, b"", &[]);
+        let shown = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(shown(&ours), shown(&theirs), "{line:?}");
+        assert_eq!(ours.status.code(), theirs.status.code(), "{line:?}");
+    }
+    let said = |tool: PathBuf| {
+        String::from_utf8(run(tool, &folder, &["-tvv", "x.lz", "none.lz"], b"", &[]).stderr).unwrap()
+    };
+    let (ours, theirs) = (said(links.path("lzip")), said("lzip.lzip".into()));
+    assert_eq!(ours.lines().count(), theirs.lines().count(), "{ours}{theirs}");
+    assert!(ours.lines().count() > 3);
+}
+
+#[test]
+fn volumes_of_lzip_are_whole_files_of_limited_size() {
+    let (links, folder) = (Links::new(), Folder::new());
+    // Of what cannot be made smaller, each member is as large as a volume.
+    let data = [noise(250_000, 3), prose(300_000)].concat();
+    folder.write("x", &data);
+    for line in [&["-0", "-S", "100k", "-n3", "x"][..], &["-0S100000", "-n1", "-o", "y", "x"]] {
+        assert!(run(links.path("lzip"), &folder, line, b"", &[]).status.success(), "{line:?}");
+        let names = folder.names();
+        let names: Vec<_> = names.iter().filter(|name| name.ends_with(".lz")).collect();
+        assert!(names.len() >= 3 && names.iter().all(|name| folder.read(name).len() <= 100_000));
+        assert!(names[0].ends_with("00001.lz") && names[1].ends_with("00002.lz"), "{names:?}");
+        let parts: Vec<_> = names.iter().map(|name| contents(&folder.read(name))).collect();
+        assert!(parts.concat() == data, "{line:?}");
+        names.iter().for_each(|name| fs::remove_file(folder.path(name)).unwrap());
+    }
+    // Where one of the names is taken, there is nothing.
+    folder.write("x00002.lz", b"taken");
+    assert_eq!(run(links.path("lzip"), &folder, &["-S100k", "x"], b"", &[]).status.code(), Some(1));
+    assert_eq!(folder.names(), ["x", "x00002.lz"]);
+    assert_eq!(folder.read("x00002.lz"), b"taken");
 }
 
 #[test]
@@ -363,8 +455,8 @@ fn variables_of_the_environment_have_options() {
 fn what_cannot_be_done_is_refused() {
     let (links, folder) = (Links::new(), Folder::new());
     for (tool, words, message) in [
-        ("pigz", "--zip x", "pigz: --zip: abz does not write zip files"),
-        ("lzip", "-S 100k x", "lzip: --volume-size: abz does not write volumes; use split"),
+        ("pigz", "-A y x", "pigz: --alias: abz stores the name of the file"),
+        ("lzip", "-S 10k x", "lzip: invalid volume size '10k': expected at least 100000 bytes"),
         ("pigz", "-p0x x", "pigz: invalid number of threads '0x': expected 1 to 1024"),
         ("bzip2", "-Z x", "bzip2: invalid option -- 'Z'"),
     ] {
@@ -647,4 +739,120 @@ fn gzip_lists_with_v_as_gzip_does() {
             "{line:?}"
         );
     }
+}
+
+#[test]
+fn gzip_says_of_damaged_files_what_gzip_says() {
+    let (links, folder) = (Links::new(), Folder::new());
+    folder.write("x", &prose(3000));
+    let whole = run(links.path("gzip"), &folder, &["-cn", "x"], b"", &[]).stdout;
+    let changed = |at: usize| {
+        let mut file = whole.clone();
+        file[at] ^= 0x55;
+        file
+    };
+    let len = whole.len();
+    let mut no_deflate = whole.clone();
+    no_deflate[12 + usize::from(whole[10])] |= 7;
+    for (file, expected) in [
+        (changed(len - 8), "invalid compressed data--crc error"),
+        (changed(len - 4), "invalid compressed data--length error"),
+        (no_deflate, "invalid compressed data--format violated"),
+        (whole[..len - 3].to_vec(), "unexpected end of file"),
+    ] {
+        folder.write("x.gz", &file);
+        let said = |output: Output| (output.status.code(), String::from_utf8(output.stderr).unwrap());
+        let ours = said(run(links.path("gzip"), &folder, &["-t", "x.gz"], b"", &[]));
+        assert_eq!(ours, (Some(1), format!("\ngzip: x.gz: {expected}\n")));
+        let ours = said(run(links.path("gzip"), &folder, &["-dc"], &file, &[]));
+        assert_eq!(ours, (Some(1), format!("\ngzip: stdin: {expected}\n")));
+        if have("gzip") {
+            // It begins a line for each fault that it finds.
+            let theirs = said(run("gzip", &folder, &["-dc"], &file, &[]));
+            assert!(theirs.0 == ours.0 && theirs.1.starts_with(&ours.1), "{theirs:?}");
+        }
+        // More is said to those who ask.
+        let more = said(run(links.path("gzip"), &folder, &["-tv", "x.gz"], b"", &[]));
+        assert!(more.1.contains("at byte ") && more.1.contains(expected), "{more:?}");
+    }
+}
+
+#[test]
+fn gzip_reads_a_file_of_pack_behind_a_member_as_gzip_does() {
+    let (links, folder) = (Links::new(), Folder::new());
+    let member = run(links.path("gzip"), &folder, &["-c"], b"a member\n", &[]).stdout;
+    for (behind, status, contents) in [
+        // "aab", packed, and the same without its end.
+        (&b"\x1f\x1e\0\0\0\x03\x02\x01\0ab\xc4"[..], 0, &b"a member\naab"[..]),
+        (b"\x1f\x1e\0\0\0\x03\x02\x01\0ab", 1, b"a member\n"),
+        (b"\x1f\x1e other bytes", 1, b"a member\n"),
+    ] {
+        folder.write("x.gz", &[&member, behind].concat());
+        for tool in [Path::new("gzip"), &links.path("gzip")] {
+            if tool.is_relative() && !have("gzip") {
+                continue;
+            }
+            let output = run(tool, &folder, &["-dc", "x.gz"], b"", &[]);
+            assert_eq!((output.status.code(), &output.stdout[..]), (Some(status), contents), "{tool:?}");
+        }
+    }
+}
+
+#[test]
+fn pigz_writes_and_reads_zlib_and_zip() {
+    let (links, folder) = (Links::new(), Folder::new());
+    let inputs = [Vec::new(), b"x".to_vec(), [prose(300_000), noise(200_000, 5)].concat()];
+    for (option, suffix) in [("-z", ".zz"), ("-K", ".zip")] {
+        for data in &inputs {
+            folder.write("f\u{fc}r.txt", data);
+            let file = format!("f\u{fc}r.txt{suffix}");
+            for more in [&["-1p1"][..], &["-9n", "-p3", "-b128"]] {
+                let line = [&[option, "-kf"], more, &["f\u{fc}r.txt"]].concat();
+                let output = run(links.path("pigz"), &folder, &line, b"", &[]);
+                assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+                let made = folder.read(&file);
+                for processes in ["-p1", "-p3"] {
+                    let read = run(links.path("unpigz"), &folder, &["-c", processes, &file], b"", &[]);
+                    assert!(read.status.success() && read.stdout == *data, "{line:?}");
+                    assert!(folder.abz_fed(&["-dc", processes], &made).exits(0).stdout() == *data);
+                }
+                if let Some(read) = through("pigz", &["-dc"], &made) {
+                    assert!(read == *data, "{line:?}");
+                }
+                if option == "-K" && have("unzip") {
+                    let tested = run("unzip", &folder, &["-tq", &file], b"", &[]);
+                    assert!(tested.status.success(), "{}", String::from_utf8_lossy(&tested.stdout));
+                    let read = run("unzip", &folder, &["-p", &file], b"", &[]);
+                    assert!(read.stdout == *data);
+                }
+                let code =
+                    "import sys, zlib; sys.stdout.buffer.write(zlib.decompress(sys.stdin.buffer.read()))";
+                if option == "-z"
+                    && let Some(read) = through("python3", &["-c", code], &made)
+                {
+                    assert!(read == *data, "{line:?}");
+                }
+            }
+            if let Some(theirs) = through("pigz", &["-c", option], data) {
+                for processes in ["-p1", "-p3"] {
+                    assert!(folder.abz_fed(&["-dc", processes], &theirs).exits(0).stdout() == *data);
+                }
+            }
+        }
+        // There and back by names.
+        let file = format!("f\u{fc}r.txt{suffix}");
+        let _ = fs::remove_file(folder.path(&file));
+        assert!(run(links.path("pigz"), &folder, &[option, "f\u{fc}r.txt"], b"", &[]).status.success());
+        assert_eq!(folder.names(), [&*file]);
+        assert!(run(links.path("pigz"), &folder, &["-d", &file], b"", &[]).status.success());
+        assert_eq!(folder.names(), ["f\u{fc}r.txt"]);
+    }
+    // Damage and cuts are told.
+    let made = run(links.path("pigz"), &folder, &["-cz"], &prose(3000), &[]).stdout;
+    let mut damaged = made.clone();
+    *damaged.last_mut().unwrap() ^= 1;
+    let ran = folder.abz_fed(&["-t"], &damaged).exits(1);
+    assert!(ran.stderr().contains("expected contents with the Adler-32"), "{}", ran.stderr());
+    let ran = folder.abz_fed(&["-t"], &made[..made.len() - 1]).exits(1);
+    assert!(ran.stderr().contains("expected more of the compressed data"), "{}", ran.stderr());
 }

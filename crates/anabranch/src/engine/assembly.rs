@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use anabranch_plan::{Burst, EdgeKind, Executor, Node, NodeId, Placement, Plan, Role};
-use anabranch_record::lane::{Domain, Exit, Indices, Outlet, WINDOW_LIMIT};
+use anabranch_record::lane::{Domain, Exit, Indices, Outlet, Reader, WINDOW_LIMIT, Writer};
 use anabranch_record::sync::{Arc, Padded};
 use anabranch_record::{EventCount, Word};
 
@@ -17,6 +17,7 @@ use super::blocks::is_in_blocks;
 use super::counter::Counter;
 use super::end::LineEnd;
 use super::failure::ErrorSlot;
+use super::fork::{BranchStep, Inlet, Step};
 use super::gate::Gate;
 use super::head::Head;
 use super::hop::{Claims, Parallel};
@@ -37,10 +38,16 @@ pub(crate) struct Assembly<'run> {
     pub(crate) run: Arc<Run>,
     pub(crate) plan: Plan,
     domains: Vec<Ends>,
+    /// By the number of a branch, less 1.
+    branches: Vec<Branch>,
+    /// In the inline executor: the branches whose forks were not added yet, as [`Step`]s.
+    pub(super) steps: Vec<Box<dyn Step + 'run>>,
     /// For each node, the event at which its dedicated thread waits, if it has such a thread. Empty if no
     /// node has one.
     own: Vec<Option<Arc<EventCount>>>,
     places: Vec<Place<'run>>,
+    /// Whether items are inside from the start, in a feedback.
+    pub(super) begins_inside: bool,
     /// The source of the inline executor.
     pub(super) drive: Option<Box<dyn Drive + 'run>>,
 }
@@ -55,6 +62,14 @@ struct Ends {
     notice: Option<RoomNotice>,
     /// The id of the node that opens the domain.
     opened_by: usize,
+}
+
+/// A branch of a fork, until the fork and the join take its ends. It has the indices of its fork's domain, under a name
+/// of their own, so an index can be in several branches at once.
+struct Branch {
+    domain: Arc<Domain>,
+    indices: Option<Indices>,
+    exit: Option<Exit>,
 }
 
 /// The events of the nodes that have dedicated threads, by node. Empty if no node has one. `outside` is the
@@ -82,10 +97,22 @@ impl<'run> Assembly<'run> {
     ) -> Self {
         let is_inline = plan.settings.executor == Executor::Inline;
         let places = Vec::with_capacity(if is_inline { 0 } else { plan.nodes.len() });
-        let mut assembly = Self { run, plan, domains: Vec::new(), own, places, drive: None };
+        let (domains, branches, steps) = (Vec::new(), Vec::new(), Vec::new());
+        let mut assembly =
+            Self { run, plan, domains, branches, steps, own, places, begins_inside: false, drive: None };
         assembly.domains =
             (0..assembly.plan.domains.len()).map(|number| assembly.open(number, most)).collect();
+        let branches = assembly.plan.nodes.iter().map(|node| node.branch).max().unwrap_or(0);
+        assembly.branches = (1..=branches).map(|branch| assembly.open_branch(branch)).collect();
         assembly
+    }
+
+    /// A branch has room for each index that its fork's domain has room for, so no fork waits.
+    fn open_branch(&self, branch: usize) -> Branch {
+        let number = self.plan.nodes.iter().find(|node| node.branch == branch).map_or(0, |node| node.domain);
+        let window = if self.is_inline() { 1 } else { self.domains[number].domain.window() as usize };
+        let (indices, exit) = Domain::open(window);
+        Branch { domain: Arc::clone(indices.domain()), indices: Some(indices), exit: Some(exit) }
     }
 
     fn open(&self, number: usize, most: Option<usize>) -> Ends {
@@ -116,6 +143,31 @@ impl<'run> Assembly<'run> {
         self.plan.nodes[id].domain
     }
 
+    /// The indices that node `id` uses: those of its domain, or those of its branch.
+    fn indices_at(&self, id: usize) -> &Arc<Domain> {
+        let node = &self.plan.nodes[id];
+        match node.branch.checked_sub(1) {
+            None => &self.domains[node.domain].domain,
+            Some(branch) => &self.branches[branch].domain,
+        }
+    }
+
+    /// The indices of domain `number` and of its branches, if it has branches.
+    fn together(&self, number: usize) -> Arc<[Arc<Domain>]> {
+        let mut branches: Vec<usize> =
+            self.plan.nodes.iter().filter(|node| node.domain == number).map(|node| node.branch).collect();
+        branches.sort_unstable();
+        branches.dedup();
+        if branches.len() <= 1 {
+            return Arc::default();
+        }
+        let of = |branch: usize| match branch.checked_sub(1) {
+            None => Arc::clone(&self.domains[number].domain),
+            Some(branch) => Arc::clone(&self.branches[branch].domain),
+        };
+        branches.into_iter().map(of).collect()
+    }
+
     /// The number of the domain from which a node takes its items.
     fn domain_before(&self, id: usize) -> usize {
         let edge = self.plan.inputs(NodeId(id)).next().expect("a node that takes items has an input");
@@ -133,7 +185,7 @@ impl<'run> Assembly<'run> {
     }
 
     /// The site of node `id`.
-    fn site(&self, id: usize) -> Site {
+    pub(super) fn site(&self, id: usize) -> Site {
         let node = &self.plan.nodes[id];
         let ends = &self.domains[node.domain];
         let keeps_order = node.ordered || self.is_inline();
@@ -141,11 +193,13 @@ impl<'run> Assembly<'run> {
             run: Arc::clone(&self.run),
             id,
             number: node.domain,
+            branch: node.branch,
             opened_by: ends.opened_by,
             in_time: !keeps_order,
             gives_arrivals: !keeps_order && node.gives_arrivals(),
             is_dedicated: self.own_event(id).is_some(),
-            domain: Arc::clone(&ends.domain),
+            domain: Arc::clone(self.indices_at(id)),
+            together: if self.branches.is_empty() { Arc::default() } else { self.together(node.domain) },
         }
     }
 
@@ -160,6 +214,12 @@ impl<'run> Assembly<'run> {
     /// Whether node `id` takes blocks of items. A node that begins a domain makes single items of them.
     fn takes_blocks(&self, id: usize) -> bool {
         is_in_blocks(&self.plan) && self.domain_of(id) == 0
+    }
+
+    /// How many items of the stream a result of node `id` has at most, if the node gathers items and begins a domain: as many
+    /// as let all indices of the domain have one window of items.
+    pub(super) fn items_in_blocks(&self, id: usize) -> usize {
+        (self.plan.settings.window / self.plan.domains[self.domain_of(id)].window.max(1)).max(1)
     }
 
     /// The id of the sink.
@@ -180,6 +240,11 @@ impl<'run> Assembly<'run> {
 
     fn notice(&self, number: usize) -> &RoomNotice {
         self.domains[number].notice.as_ref().expect("the domain of a run with threads has a room notice")
+    }
+
+    /// What tells the node that begins the domain of node `id` that it may have work. `None` in the inline executor.
+    pub(super) fn notice_of(&self, id: usize) -> Option<RoomNotice> {
+        self.domains[self.domain_of(id)].notice.clone()
     }
 
     fn take_exit(&mut self, number: usize) -> Exit {
@@ -261,7 +326,7 @@ impl<'run> Assembly<'run> {
             taker => taker,
         };
         let event = self.event_of(taker.id);
-        let (writer, lane) = Domain::lane(&self.domains[self.domain_of(giver)].domain);
+        let (writer, lane) = Domain::lane(self.indices_at(giver));
         self.read(taker, Lane::Committed(lane));
         Out::Lane(writer, event)
     }
@@ -275,6 +340,36 @@ impl<'run> Assembly<'run> {
     ) {
         debug_assert!(self.plan.nodes[unit].role.is_parallel());
         self.read(taker, lane);
+    }
+
+    /// Joins the fork to `taker`, the first node of `branch`. Returns the end of the lane that the fork writes.
+    pub(super) fn begin_branch<S: Send + 'run>(&mut self, branch: usize, taker: Taker<'run, S>) -> Inlet<S> {
+        let event = self.event_of(taker.id);
+        let indices = self.branches[branch - 1].indices.take().expect("a branch begins once");
+        let (writer, lane) = Domain::lane(indices.domain());
+        match taker.end {
+            End::Push(push) if self.is_inline() => {
+                self.steps.push(Box::new(BranchStep { reader: lane.reader(), push }));
+            }
+            end => self.read(Taker { id: taker.id, end }, Lane::Committed(lane)),
+        }
+        Inlet { indices, writer, event }
+    }
+
+    /// Takes the port that takes back the indices of `branch`.
+    pub(super) fn end_branch(&mut self, branch: usize) -> Exit {
+        self.branches[branch - 1].exit.take().expect("a branch ends once")
+    }
+
+    /// Creates the lane in which the turns of the main line pass a fork, from the fork `id` to its join.
+    pub(super) fn turns(&self, id: usize) -> (Writer<()>, Reader<()>) {
+        let (writer, lane) = Domain::lane(self.indices_at(id));
+        (writer, lane.reader())
+    }
+
+    /// Whether the unit of node `id` ends with the sink.
+    pub(super) fn ends_with_sink(&self, id: usize) -> bool {
+        self.plan.nodes.last().is_some_and(|sink| sink.unit == self.plan.nodes[id].unit)
     }
 
     /// Joins a parallel unit to `taker` in the inline executor. `last` is the last node of the unit. Returns
@@ -311,9 +406,7 @@ impl<'run> Assembly<'run> {
                         (Input::arrivals(drain, self.indices_of(id), crossing), Some(self.word_of(id)))
                     }
                 };
-                let ends_here =
-                    self.plan.nodes.last().is_some_and(|sink| sink.unit == self.plan.nodes[id].unit);
-                let head = Head::new(self.site(id), input, unit, word, ends_here);
+                let head = Head::new(self.site(id), input, unit, word, self.ends_with_sink(id));
                 self.serial(id, head);
             }
         }

@@ -48,26 +48,40 @@ pub(crate) struct Position {
     pub(crate) domain: usize,
     /// The index within the domain.
     pub(crate) index: u64,
+    /// The number of the branch of a fork; 0 on the main line.
+    pub(crate) branch: usize,
+    /// Whether a stage needs no more items. The other branches of a fork still take the item at which it breaks.
+    pub(crate) breaks: bool,
     /// The order of the items was given up before this node. Of several failures, the first in time counts.
     pub(crate) in_time: bool,
 }
 
 impl Position {
     /// The position after everything that happens while the stream runs.
-    pub(crate) const END: Self = Self { domain: 0, index: u64::MAX, in_time: false };
+    pub(crate) const END: Self =
+        Self { domain: 0, index: u64::MAX, branch: 0, breaks: false, in_time: false };
 
     /// Whether the loop would have met a failure at this position before the failure at `old`, which was
     /// noted earlier.
     ///
     /// A position in a later domain comes first. The item there left the earlier domain before that domain's
     /// later items were processed. Of two failures at one position, the one nearer to the sink comes first,
-    /// and it is noted later.
+    /// and it is noted later. The branches of a fork take an item one after the other, in their order.
     fn precedes(self, old: Position) -> bool {
         if cfg!(mutant = "last_failure_wins") {
             return true;
         }
         let is_ordered = !self.in_time && !old.in_time;
-        is_ordered && (self.domain > old.domain || (self.domain == old.domain && self.index <= old.index))
+        if !is_ordered || self.domain != old.domain || self.index != old.index {
+            return is_ordered
+                && (self.domain > old.domain || self.domain == old.domain && self.index < old.index);
+        }
+        match (self.breaks, old.breaks) {
+            (false, true) => true,
+            _ if self.branch == old.branch => true,
+            (true, false) => false,
+            _ => self.branch < old.branch,
+        }
     }
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct Site {
     pub(crate) id: usize,
     /// The number of the node's domain.
     pub(crate) number: usize,
+    /// The number of the branch to which the node belongs; 0 on the main line.
+    pub(crate) branch: usize,
     /// The id of the node that opens the node's domain.
     pub(crate) opened_by: usize,
     /// Whether the order of the items was given up. Of several failures, the first in time then counts.
@@ -26,8 +28,10 @@ pub(crate) struct Site {
     pub(crate) gives_arrivals: bool,
     /// Whether the node has a dedicated thread.
     pub(crate) is_dedicated: bool,
-    /// The domain's shared state.
+    /// The shared state of the indices that the node uses: those of its domain, or those of its branch.
     pub(crate) domain: Arc<Domain>,
+    /// The shared states of the domain and of all of its branches, if it has branches. They stop together.
+    pub(crate) together: Arc<[Arc<Domain>]>,
 }
 
 impl Site {
@@ -67,16 +71,21 @@ impl Site {
     /// Notes the cause that stopped the stream at `index` (rule 12). The node then puts a stop at that index.
     #[cold]
     pub(crate) fn halt(&self, index: u64, cause: Cause) {
-        self.run.halt(self.position(index), cause);
+        let position = Position { breaks: matches!(cause, Cause::Break), ..self.position(index) };
+        self.run.halt(position, cause);
         self.stop_at(index);
     }
 
     fn position(&self, index: u64) -> Position {
-        Position { domain: self.number, index, in_time: self.in_time }
+        let Self { number, branch, in_time, .. } = *self;
+        Position { domain: number, index, branch, breaks: false, in_time }
     }
 
     fn stop_at(&self, index: u64) {
         self.domain.stop_at(if self.gives_arrivals { 0 } else { index });
+        for domain in &*self.together {
+            domain.stop_at(index);
+        }
     }
 }
 

@@ -64,7 +64,9 @@ impl<P: Pull> Upstream<P::Item> for SourceUpstream<'_, P> {
         let indices = assembly.indices_of(id);
         if assembly.is_inline() {
             let counter = assembly.counter(id);
-            assembly.drive = Some(Box::new(InlineSource { spot, counter, pull, indices, out, length }));
+            let begins_inside = assembly.begins_inside;
+            let source = InlineSource { spot, counter, pull, indices, out, length, begins_inside };
+            assembly.drive = Some(Box::new(source));
             return;
         }
         let gate = assembly.gate_of(id);
@@ -347,11 +349,26 @@ struct InlineSource<'run, P: Pull> {
     indices: Indices,
     out: Out<'run, P::Item>,
     length: Length,
+    /// Whether items are inside from the start. They go to the sink before the source is asked.
+    begins_inside: bool,
 }
 
 impl<P: Pull> Drive for InlineSource<'_, P> {
     fn drive(&mut self) -> u64 {
-        let Self { spot, counter, pull, indices, out, length } = self;
+        if !self.begins_inside {
+            return self.give();
+        }
+        // A cell without an item comes to the feedback in which the items are, and lets them enter.
+        match self.out.push(self.indices.open(), Cell::Empty) {
+            Demand::More => self.give() - 1,
+            Demand::Nothing => 0,
+        }
+    }
+}
+
+impl<P: Pull> InlineSource<'_, P> {
+    fn give(&mut self) -> u64 {
+        let Self { spot, counter, pull, indices, out, length, .. } = self;
         let run = &*spot.run;
         let mut stride = Stride::new();
         loop {

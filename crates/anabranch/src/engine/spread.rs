@@ -44,7 +44,8 @@ where
     where
         Self: 'run,
     {
-        let Self { tail, op, id } = *self;
+        let Self { tail, mut op, id } = *self;
+        op.limit(assembly.items_in_blocks(id));
         let errors = Arc::clone(&tail.errors);
         let out = assembly.after_serial(id, taker);
         if assembly.is_inline() {
@@ -105,8 +106,12 @@ struct State<'run, S: Shape, T: Send, Op: Spread<T, E>, E> {
     waiting: Vec<T>,
     /// Whether an item is open: the operation may have more results of it.
     is_open: bool,
+    /// Whether the index of the last cell was not given back yet.
+    has_cell: bool,
     /// The stop of the last cell. It is passed on after the cell's items.
     stop: Option<Stop>,
+    /// Whether the operation was told that the stream has ended.
+    has_ended: bool,
     crossing: Option<Crossing>,
     fails: PhantomData<fn(E)>,
 }
@@ -146,7 +151,9 @@ where
             out,
             waiting: Vec::new(),
             is_open: false,
+            has_cell: false,
             stop: None,
+            has_ended: false,
             crossing,
             fails: PhantomData,
         };
@@ -180,7 +187,7 @@ where
             Served::Closed
         });
         state.indices.show();
-        let is_open = state.is_open || !state.waiting.is_empty() || state.stop.is_some();
+        let is_open = state.is_open || !state.waiting.is_empty() || state.stop.is_some() || state.op.holds();
         self.is_open.store(is_open, Ordering::Relaxed);
         served
     }
@@ -204,15 +211,30 @@ where
                     return Some(Served::Closed);
                 }
             }
-        } else if let Some(item) = state.waiting.pop() {
+        } else if !state.waiting.is_empty() {
             // Open before it is: if opening panics, the item is not given back.
-            state.op.open(item);
-            state.is_open = true;
+            state.is_open = state.op.open_last(&mut state.waiting);
+            if !state.is_open {
+                Self::pass(state);
+            }
         } else if let Some(stop) = state.stop {
-            Self::put(state, Cell::Stop(None, stop));
-            return Some(Served::Closed);
+            if state.op.idle() {
+                state.is_open = true;
+            } else if stop == Stop::End && !std::mem::replace(&mut state.has_ended, true) {
+                state.is_open = state.op.end();
+            } else {
+                Self::put(state, Cell::Stop(None, stop));
+                return Some(Served::Closed);
+            }
         } else {
-            let Some(cell) = state.drain.take() else { return Some(Served::Drained) };
+            let Some(cell) = state.drain.take() else {
+                if state.op.idle() {
+                    state.is_open = true;
+                    return None;
+                }
+                return Some(Served::Drained);
+            };
+            state.has_cell = true;
             quantum.tally.cells += 1;
             quantum.tally.items += items_in::<S, T>(&cell);
             let (slot, stop) = match cell {
@@ -236,7 +258,8 @@ where
 
     /// Gives back the index of the last cell, if all of its results were given.
     fn pass(state: &mut State<'run, S, T, Op, E>) {
-        if !state.is_open && state.waiting.is_empty() && state.stop.is_none() {
+        if state.has_cell && !state.is_open && state.waiting.is_empty() && state.stop.is_none() {
+            state.has_cell = false;
             state.drain.release();
             if let Some(crossing) = &mut state.crossing {
                 crossing.has_left();
@@ -347,6 +370,11 @@ where
         self.op.open(item);
         drop(entered);
         self.counter.add(began, Tally { cells: 1, items: 1, given: 0 });
+        self.give()
+    }
+
+    /// Gives what is open. Breaks if the stream has stopped.
+    fn give(&mut self) -> ControlFlow<()> {
         let outer = self.spot.run.measures().map_or(0, Measures::weight);
         let mut stride = Stride::new();
         loop {
@@ -399,6 +427,13 @@ where
             Cell::Stop(slot, stop) => (slot, Some(stop)),
         };
         if slot.is_some_and(|slot| S::each(slot, |item| self.spread(item)).is_break()) {
+            return Demand::Nothing;
+        }
+        // What the operation keeps goes on at once: here, nothing else is ready before the next cell.
+        if self.op.idle() && self.give().is_break() {
+            return Demand::Nothing;
+        }
+        if stop == Some(Stop::End) && self.op.end() && self.give().is_break() {
             return Demand::Nothing;
         }
         match stop {

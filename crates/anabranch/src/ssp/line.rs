@@ -5,16 +5,16 @@ use std::marker::PhantomData;
 use std::mem::needs_drop;
 use std::sync::Arc;
 
-use anabranch_plan::Node;
-
-use super::queue::{Numbered, Receiver, Sender, queue};
-use super::room::Room;
 use super::stages::{Order, Wish};
-use crate::engine::{Weigher, processors};
+use crate::engine::processors;
 use crate::mode::Sure;
+use crate::posts::{Items, Room, Sender, posts};
 use crate::shape::Batched;
 use crate::stream::Stream;
 use crate::unit::{Apply, Identity, Unit};
+
+/// An item and its number in the order of the posts.
+pub(super) type Numbered<T> = (u64, T);
 
 /// The stages that were joined so far.
 #[doc(hidden)]
@@ -59,7 +59,8 @@ impl<P: Send + 'static> Line<P, P, Identity<Numbered<P>, Batched>> {
             (first..wishes.len()).find(|&at| wishes[at].order == Order::Any).unwrap_or(wishes.len());
         let owns_memory = needs_drop::<P>();
         let room = Arc::new(Room::new(workers, owns_memory, size_of::<Numbered<P>>()));
-        let (sender, receiver): (_, Receiver<P>) = queue(workers, Arc::clone(&room));
+        let (sender, stream): (_, Items<'static, Numbered<P>, Batched, Sure>) =
+            posts(workers, &room, |number, item| (number, item));
         let terms = Terms {
             workers,
             has_one_bound: replicas().all(|n| n == most),
@@ -68,11 +69,7 @@ impl<P: Send + 'static> Line<P, P, Identity<Numbered<P>, Batched>> {
             joined: 0,
             room: Arc::clone(&room),
         };
-        let weigh = move |batch: &Vec<Numbered<P>>| room.weight(batch.len());
-        let weigher = Weigher { limit: Room::WHOLE, resume: Room::WHOLE / 2, weigh: Box::new(weigh) };
-        let feed = receiver.feed();
-        let stream = Stream::pulled_in_batches(receiver, Node::source("post"), weigher).fed(feed);
-        Self { sender, stream: stream.title("ssp").workers(workers), terms, item: PhantomData }
+        Self { sender, stream: stream.title("ssp"), terms, item: PhantomData }
     }
 }
 

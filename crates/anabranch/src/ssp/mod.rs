@@ -64,9 +64,7 @@ mod line;
 mod macros;
 pub mod migration;
 mod pipeline;
-mod queue;
 mod replicas;
-mod room;
 mod stages;
 
 pub use line::Line;

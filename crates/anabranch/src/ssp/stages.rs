@@ -4,9 +4,8 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::line::Line;
+use super::line::{Line, Numbered};
 use super::pipeline::Pipeline;
-use super::queue::Numbered;
 use super::replicas::{Replicas, Seat};
 use super::{In, InOut};
 use crate::unit::Apply;

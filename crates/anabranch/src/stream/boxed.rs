@@ -122,7 +122,7 @@ where
 
     /// The same stream with the code of its open unit behind a trait object. Stages that are added continue
     /// the unit.
-    fn erased(self) -> Stream<'env, Identity<U::Out, U::To>, M> {
+    pub(super) fn erased(self) -> Stream<'env, Identity<U::Out, U::To>, M> {
         if self.tail.shard.is_some() {
             // Its items go on by themselves, and not in claims.
             return self.stage(Node::serial("boxed"), Each(|item| item));

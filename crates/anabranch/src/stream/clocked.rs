@@ -7,7 +7,8 @@ use anabranch_plan::Node;
 
 use super::Stream;
 use crate::mode::Mode;
-use crate::serial::Each;
+use crate::serial::{Each, ReadyChunks};
+use crate::shape::Single;
 use crate::unit::{Apply, Identity, Unit};
 
 impl<'env, U, M> Stream<'env, U, M>
@@ -50,5 +51,36 @@ where
             item
         };
         self.stage(Node::serial("throttle"), Each(waits))
+    }
+
+    /// Gathers the items that are ready into vectors of at most `most` items. A vector never waits for further items: where
+    /// [`batch`](Self::batch) keeps five of ten items until the source gives the others, this stage gives the five.
+    ///
+    /// Where a vector ends depends on the moment, so the stage is outside of the promise that a stream gives
+    /// [the same output](crate::contract) each time. The items and their order are the same. In a run with one worker,
+    /// which takes each item to the end before the next, each vector has one item.
+    ///
+    /// The name is that of the crate `futures`.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let (post, requests) = Stream::channel(16);
+    /// let (answers, answered) = std::sync::mpsc::channel();
+    /// let writer = std::thread::spawn(move || {
+    ///     requests.workers(2).ready_chunks(10).for_each(|chunk| answers.send(chunk).unwrap());
+    /// });
+    /// post.post("one").unwrap();
+    /// assert_eq!(answered.recv().unwrap(), ["one"]); // nothing else is posted
+    /// drop(post);
+    /// writer.join().unwrap();
+    /// ```
+    ///
+    /// # Panics
+    /// If `most` is 0.
+    #[track_caller]
+    pub fn ready_chunks(self, most: usize) -> Stream<'env, Identity<Vec<U::Out>, Single>, M> {
+        assert!(most > 0, "a chunk holds 1 item or more, not 0");
+        self.spreading(Node::serial("ready_chunks"), ReadyChunks { most, gives: false, items: Vec::new() })
     }
 }

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use anabranch_plan::{Domain, Executor, ItemType, Machine, Node, Note, Placement, Plan, Settings};
+use anabranch_plan::{
+    Domain, Edge, EdgeKind, Executor, ItemType, Machine, Node, NodeId, Note, Placement, Plan, Settings,
+};
 
 use crate::settings::{Attached, Unset, WINDOW_ITEMS};
 
@@ -19,6 +21,14 @@ pub(super) struct Outline {
     pub(super) unset: Unset,
     /// Whether parallel stages that are added from now on give up the order of the items.
     gives_order_up: bool,
+    /// The branch to which stages are added; 0 for the main line.
+    pub(super) branch: usize,
+    /// How many branches were begun so far.
+    branches: usize,
+    /// Whether stages are added to the loop of a feedback.
+    pub(super) is_in_loop: bool,
+    /// The fork behind which the next stage is added, if that begins a branch.
+    begins_behind: Option<usize>,
 }
 
 /// The number of nodes for which memory is reserved. Most streams have no more.
@@ -31,7 +41,15 @@ impl Draft<'_> {
         plan.nodes.reserve(USUAL_NODES);
         plan.edges.reserve(USUAL_NODES);
         plan.push(source);
-        let outline = Outline { plan, unset: Unset::default(), gives_order_up: false };
+        let outline = Outline {
+            plan,
+            unset: Unset::default(),
+            gives_order_up: false,
+            branch: 0,
+            branches: 0,
+            is_in_loop: false,
+            begins_behind: None,
+        };
         Self { outline, attached: Attached::default() }
     }
 
@@ -54,7 +72,7 @@ impl Outline {
     pub(super) fn open_unit(&self) -> Range<usize> {
         let nodes = &self.plan.nodes;
         let last = &nodes[nodes.len() - 1];
-        if !last.role.is_parallel() {
+        if !last.role.is_parallel() || self.begins_behind.is_some() {
             return nodes.len()..nodes.len();
         }
         let first = nodes.iter().rposition(|node| node.unit != last.unit).map_or(0, |at| at + 1);
@@ -64,14 +82,36 @@ impl Outline {
     /// Adds a stage that takes items of the type `item`. A parallel stage is added to the open unit, if there
     /// is one. Returns the id of the stage.
     pub(super) fn add(&mut self, mut node: Node, item: ItemType) -> usize {
-        node.ordered &= !(self.gives_order_up && node.role.is_parallel());
+        node.branch = self.branch;
+        node.ordered &= !(self.gives_order_up && node.role.is_parallel()) || node.branch > 0;
+        if let Some(fork) = self.begins_behind.take() {
+            let id = self.plan.push(node);
+            self.plan.connect(NodeId(fork), id, item);
+            return id.0;
+        }
         let composes = node.role.is_parallel() && !self.open_unit().is_empty();
         let id = if composes { self.plan.compose(item, node) } else { self.plan.then(item, node) };
         id.0
     }
 
     /// Adds a stage that takes items of the type `item` and opens a new domain. Returns the id of the stage.
+    ///
+    /// # Panics
+    /// In a branch.
+    #[track_caller]
     pub(super) fn add_domain(&mut self, node: Node, item: ItemType) -> usize {
+        assert!(
+            self.branch == 0,
+            "`{}` gives its items new places in the order, but the branches of a fork are joined item by item: \
+             use `flat_map` in the branch, or `{0}` before the fork or behind the join",
+            node.operator
+        );
+        assert!(
+            !self.is_in_loop,
+            "`{}` gives its items new places in the order, which a stage of a feedback must not: use `flat_map`, or `{0}` \
+             before or behind the feedback",
+            node.operator
+        );
         let before = &self.plan.nodes[self.plan.nodes.len() - 1];
         let ordered = self.plan.domains[before.domain].ordered && !before.gives_arrivals();
         let window = self.plan.settings.window;
@@ -80,10 +120,52 @@ impl Outline {
     }
 
     /// Gives up the order of the items for the open unit and for all stages behind it.
+    ///
+    /// # Panics
+    /// In a branch.
+    #[track_caller]
     pub(super) fn give_order_up(&mut self) {
+        assert!(
+            self.branch == 0,
+            "a branch keeps the order of its items: use `unordered` before the fork or behind the join"
+        );
+        assert!(
+            !self.is_in_loop,
+            "a feedback keeps the order of its items: use `unordered` before or behind it"
+        );
         self.gives_order_up = true;
         let open = self.open_unit();
         self.plan.nodes[open].iter_mut().for_each(|node| node.ordered = false);
+    }
+
+    /// Begins a branch behind the node `fork`. Returns its number, and the number of the branch that the fork is in.
+    pub(super) fn begin_branch(&mut self, fork: usize) -> (usize, usize) {
+        let outer = self.branch;
+        self.branches += 1;
+        (self.branch, self.begins_behind) = (self.branches, Some(fork));
+        (self.branch, outer)
+    }
+
+    /// Whether the branch that was begun last has no stage yet.
+    pub(super) fn begins(&self) -> bool {
+        self.begins_behind.is_some()
+    }
+
+    /// Adds the edge by which items go round again, from the last node to `entry`.
+    pub(super) fn go_round(&mut self, entry: usize, item: ItemType, places: usize) {
+        let from = NodeId(self.plan.nodes.len() - 1);
+        let kind = EdgeKind::Back { places };
+        self.plan.edges.push(Edge { from, to: NodeId(entry), item, kind });
+    }
+
+    /// Adds the join of branches. Each of them ends with a node, which gives items of a type. Returns the join's id.
+    pub(super) fn add_join(&mut self, mut node: Node, ends: Vec<(usize, ItemType)>) -> usize {
+        node.branch = self.branch;
+        let id = self.plan.push(node);
+        for (end, item) in ends {
+            self.plan.connect(NodeId(end), id, item);
+        }
+        id.0
     }
 
     /// Adds the end, fills in the settings that were not set, and applies the passes and the user's changes.

@@ -3,24 +3,32 @@
 #[cfg(feature = "futures")]
 pub use asynchronous::AsyncItems;
 pub use boxed::{BoxStream, TryBoxStream};
+pub use branches::Branches;
+pub use pipeline::Pipeline;
 pub use sources::SendIterator;
 
 mod adapters;
 #[cfg(feature = "futures")]
 mod asynchronous;
 mod boxed;
+mod branches;
 mod choose;
 mod clocked;
+mod deferred;
 mod draft;
 mod ends;
+mod farm;
+mod feedback;
 mod iter;
 mod parallel;
+mod pipeline;
 mod run;
 mod serial;
 mod settings;
 mod sharded;
 mod sources;
 mod summaries;
+mod windows;
 
 use std::marker::PhantomData;
 
@@ -66,11 +74,17 @@ use draft::Draft;
 /// | drop items on all cores | [`filter`](Self::filter), [`filter_map`](Self::filter_map), [`try_filter_map`](Self::try_filter_map) |
 /// | make several items of one on all cores | [`flat_map`](Self::flat_map), [`try_flat_map`](Self::try_flat_map), [`flatten`](Self::flatten), [`spread`](Self::spread) |
 /// | keep a buffer or an encoder for each worker | [`map_with`](Self::map_with), [`filter_map_with`](Self::filter_map_with), [`try_map_with`](Self::try_map_with) |
-/// | keep a state for each key | [`map_sharded`](Self::map_sharded), [`try_map_sharded`](Self::try_map_sharded) |
+/// | keep a state for each key | [`map_by_key`](Self::map_by_key), [`map_sharded`](Self::map_sharded), [`try_map_sharded`](Self::try_map_sharded) |
+/// | use the results of other items | [`map_needing`](Self::map_needing), [`try_map_needing`](Self::try_map_needing) |
 /// | keep one state, item by item in order | [`serial`](Self::serial), [`serial_filter_map`](Self::serial_filter_map), [`scan`](Self::scan), [`try_serial`](Self::try_serial), [`try_serial_filter_map`](Self::try_serial_filter_map), [`serial_flat_map`](Self::serial_flat_map), [`serial_spread`](Self::serial_spread), and those that begin with `try_` |
 /// | take a part | [`take`](Self::take), [`take_while`](Self::take_while), [`skip`](Self::skip), [`skip_while`](Self::skip_while), [`step_by`](Self::step_by), [`map_while`](Self::map_while), [`dedup`](Self::dedup), [`dedup_by_key`](Self::dedup_by_key) |
-/// | put items together | [`batch`](Self::batch), [`chunks`](Self::chunks), [`chunk_by`](Self::chunk_by) |
+/// | put items together | [`batch`](Self::batch), [`chunks`](Self::chunks), [`chunk_by`](Self::chunk_by), [`ready_chunks`](Self::ready_chunks) |
+/// | look at windows by count, time and gap | [`windows`](Self::windows), [`windows_by_key`](Self::windows_by_key), [`aggregate_windows`](Self::aggregate_windows), [`aggregate_windows_by_key`](Self::aggregate_windows_by_key) |
 /// | add other items | [`enumerate`](Self::enumerate), [`zip`](Self::zip), [`chain`](Self::chain), [`interleave`](Self::interleave) |
+/// | run branches beside each other | [`broadcast`](Self::broadcast), [`split`](Self::split), [`split_if`](Self::split_if), [`split_by_key`](Self::split_by_key), [`split_in_turn`](Self::split_in_turn); then `branch`, and [`zip`](Branches::zip), [`merge`](Branches::merge) or [`join`](Branches::join) |
+/// | let items go round again | [`feedback`](Self::feedback), [`feedback_from`](Self::feedback_from) |
+/// | have workers that differ | [`farm`](Self::farm), [`try_farm`](Self::try_farm) |
+/// | apply a chain of stages that is a value | [`through`](Self::through) |
 /// | change the order | [`sorted_within`](Self::sorted_within), [`sorted_within_by_key`](Self::sorted_within_by_key), [`unordered`](Self::unordered), [`serial_unordered`](Self::serial_unordered) |
 /// | name the type, and change the error | [`boxed`](Self::boxed), [`map_err`](Self::map_err) |
 /// | set threads | [`workers`](Self::workers), [`workers_from`](Self::workers_from), [`pool`](Self::pool), [`replicate`](Self::replicate), [`dedicated`](Self::dedicated), [`affinity`](Self::affinity), [`inline`](Self::inline), [`spin`](Self::spin) |

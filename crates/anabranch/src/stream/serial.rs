@@ -273,6 +273,8 @@ where
 
     /// Gathers items into vectors of `size` items. The last vector may be shorter.
     ///
+    /// While the source waits, a vector waits with it. If it should not, use [`ready_chunks`](Self::ready_chunks).
+    ///
     /// Items in an unfinished batch do not count in the window.
     ///
     /// # Panics

@@ -9,8 +9,9 @@ use super::Stream;
 use crate::engine::Tail;
 use crate::mode::{Admit, Mode};
 use crate::serial::Each;
+use crate::shape::Single;
 use crate::shards::{Route, Shards};
-use crate::unit::{Apply, Dealt, Map, TryMap};
+use crate::unit::{Apply, Dealt, Identity, Map, TryMap};
 
 /// An item and its shard.
 type Sharded<T> = (usize, T);
@@ -108,7 +109,14 @@ where
         let Shards { count, mut route } = shards;
         let number = move |item| (route.shard(&item) % count, item);
         // All items of an index have the same shard, so an index has one item.
-        let Stream { tail, draft, mode } = self.stage(Node::serial("deal"), Each(number)).boxed();
+        self.stage(Node::serial("deal"), Each(number)).boxed().dealt()
+    }
+}
+
+impl<'env, T: Send, M: Mode> Stream<'env, Identity<Sharded<T>, Single>, M> {
+    /// Makes the unit behind the stream run by the shards that the items name.
+    pub(super) fn dealt(self) -> Stream<'env, Dealt<T>, M> {
+        let Stream { tail, draft, mode } = self;
         let Tail { upstream, errors, ids, from, .. } = tail;
         let tail = Tail { upstream, unit: Dealt::new(), errors, ids, from, shard: Some(|&(shard, _)| shard) };
         Stream { tail, draft, mode }
@@ -117,7 +125,7 @@ where
 
 /// Returns a function that calls `f` with the state of the item's shard. No thread ever waits for the lock of
 /// a state, because one item of a shard runs at a time.
-fn with_states<T, L, V>(
+pub(super) fn with_states<T, L, V>(
     count: usize,
     make: impl Fn() -> L + Send + Sync,
     f: impl Fn(&mut L, T) -> V + Send + Sync,

@@ -4,6 +4,8 @@
 
 #[path = "../../examples/bzip2.rs"]
 mod bzip2;
+#[path = "../../examples/frames.rs"]
+mod frames;
 #[path = "../../examples/images.rs"]
 mod images;
 #[path = "../../examples/log.rs"]
@@ -22,6 +24,8 @@ mod service;
 mod ssp_images;
 #[path = "../../examples/stripes.rs"]
 mod stripes;
+#[path = "../../examples/traffic.rs"]
+mod traffic;
 #[path = "../../examples/words.rs"]
 mod words;
 
@@ -265,4 +269,25 @@ fn a_service_answers_everything_that_it_has_accepted() {
     let (answers, stopped) = service::answers(&questions);
     assert_eq!(answers, questions.iter().map(|question| question.to_uppercase()).collect::<Vec<_>>());
     assert_eq!((stopped.delivered, stopped.dropped), (60, 0));
+}
+
+#[test]
+fn frames_that_refer_to_others() {
+    for count in [0, 1, 2, 3, 40, 98] {
+        let video = frames::video(count);
+        assert_eq!(frames::builder(video.clone()).unwrap(), frames::sequential(video));
+    }
+}
+
+#[test]
+fn windows_over_a_log() {
+    let count = 20_000;
+    let (minutes, late) = traffic::by_minute(traffic::sample(count));
+    assert_eq!(minutes.iter().map(|minute| minute.2).sum::<u64>() + late, count);
+    assert!(late > 0 && minutes.iter().all(|minute| minute.0 % 60 == 0));
+    let times = traffic::sample(count).map(|request| request.micros).collect::<Vec<_>>();
+    let slowest = times.windows(100).step_by(10).map(|times| *times.iter().max().unwrap());
+    assert_eq!(traffic::slowest(traffic::sample(count)), slowest.collect::<Vec<_>>());
+    let visits = traffic::visits(traffic::sample(count));
+    assert!(visits.len() > 500 && visits.iter().map(|visit| visit.1).sum::<usize>() <= count as usize);
 }

@@ -5,6 +5,8 @@
 #[cfg(shuttle)]
 mod model;
 #[cfg(shuttle)]
+mod shuttle_branches;
+#[cfg(shuttle)]
 mod shuttle_failures;
 #[cfg(shuttle)]
 mod shuttle_networks;
@@ -25,6 +27,8 @@ mod annotations;
 mod blocks;
 #[cfg(not(shuttle))]
 mod boxed;
+#[cfg(not(shuttle))]
+mod branches;
 #[cfg(not(shuttle))]
 mod channel;
 #[cfg(not(shuttle))]
@@ -50,6 +54,8 @@ mod contract_support;
 #[cfg(not(shuttle))]
 mod contract_types;
 #[cfg(not(shuttle))]
+mod deferred;
+#[cfg(not(shuttle))]
 mod examples;
 #[cfg(not(shuttle))]
 mod futures;
@@ -71,3 +77,5 @@ mod shutdown;
 mod soak;
 #[cfg(not(shuttle))]
 mod ssp;
+#[cfg(not(shuttle))]
+mod windows;

@@ -97,8 +97,6 @@ struct item {
     bool is_dropped = false;
     template <class... From>
     explicit item(std::in_place_t, From &&...from) : slots(std::forward<From>(from)...) {}
-    // Whether items may own memory. The library does not know its size, so fewer of such items are in flight.
-    static constexpr bool may_own = (... || !std::is_arithmetic_v<std::remove_all_extents_t<std::remove_reference_t<Ts>>>);
 };
 
 template <std::size_t At, class... Ts>
@@ -180,8 +178,6 @@ class region {
             // For each thread, this many items wait, and one more is being processed.
             set(anabranch_set(stream_.get(), ANABRANCH_WINDOW, threads_ * (1 + std::int64_t(options_.on_demand)) + 1));
             set(anabranch_set(stream_.get(), ANABRANCH_BURST, 1));
-        } else if (Item::may_own) {
-            set(anabranch_set(stream_.get(), ANABRANCH_WINDOW, std::max<std::int64_t>(OWNERS, 16 * threads_)));
         }
         detail::release_to(&detail::begins);
         set(anabranch_start(stream_.get(), &destroy<Item>));
@@ -214,9 +210,6 @@ class region {
     }
 
   private:
-    // The smallest window, in items, if items may own memory.
-    static constexpr std::int64_t OWNERS = 64;
-
     static void set(int status) { detail::check(status); }
 
     int end(void **error) {

@@ -74,7 +74,7 @@ impl Plan {
     pub(crate) fn flows(&self) -> Vec<Flow> {
         let flow = |edge: &Edge| match edge.kind {
             EdgeKind::Record(flow) => flow,
-            EdgeKind::Call | EdgeKind::Lane { .. } => Flow::of(1, 1),
+            EdgeKind::Call | EdgeKind::Back { .. } | EdgeKind::Lane { .. } => Flow::of(1, 1),
         };
         self.edges.iter().map(flow).collect()
     }

@@ -384,6 +384,9 @@ fn edge_label(plan: &Plan, edge: &Edge) -> String {
             _ => {}
         }
     }
+    if let EdgeKind::Back { places } = edge.kind {
+        label += &format!(" · again {} later", count(places, "place"));
+    }
     label
 }
 

@@ -59,13 +59,13 @@ fn node() -> impl Strategy<Value = Node> {
     let rate = (any::<u64>(), any::<u64>()).prop_map(|(given, taken)| Rate { given, taken });
     let costs = (option::of(any::<u64>()), option::of(any::<u64>()), option::of(rate), any::<bool>());
     let of_rules = (btree_map(text(), text(), 0..3), option::of(number()));
-    (names, policies, costs, number(), number(), of_rules).prop_map(
+    let places = (number(), number(), number());
+    (names, policies, costs, places, of_rules).prop_map(
         |(
             (id, name, operator),
             (role, ordered, replicas, state, placement, schedule, fallible),
             (cost, waits, rate, in_blocks),
-            domain,
-            unit,
+            (domain, branch, unit),
             (parameters, firings),
         )| {
             Node {
@@ -84,6 +84,7 @@ fn node() -> impl Strategy<Value = Node> {
                 rate,
                 in_blocks,
                 domain,
+                branch,
                 unit,
                 parameters,
                 firings,

@@ -82,3 +82,18 @@ fn an_inbox_is_narrowed_and_not_widened() {
     assert!(inbox.is_full());
     assert_eq!(inbox.post(3), Err(PostError::Full(3)));
 }
+
+#[test]
+fn the_limit_of_an_inbox_changes_while_items_are_posted_and_is_at_most_its_capacity() {
+    let (inbox, mut taker) = inbox(4);
+    inbox.set_limit(2);
+    assert!(!inbox.is_full());
+    (0..2).for_each(|n| inbox.post(n).unwrap());
+    inbox.set_limit(100);
+    (2..4).for_each(|n| inbox.post(n).unwrap());
+    assert_eq!(inbox.post(4), Err(PostError::Full(4)));
+    inbox.set_limit(1);
+    assert_eq!(taker.take(4, |_| ()), 4);
+    inbox.post(5).unwrap();
+    assert_eq!(inbox.post(6), Err(PostError::Full(6)));
+}

@@ -1,6 +1,7 @@
 //! What the tests of several files need: files made and read in the plainest way, and inputs to make them of.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub mod deflate;
 pub mod parts;
 
 use std::io::{Read, Write};
@@ -130,6 +131,11 @@ impl Noise {
 
     pub fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
+    }
+
+    /// One of these.
+    pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())]
     }
 
     pub fn bytes(&mut self, len: usize) -> Vec<u8> {

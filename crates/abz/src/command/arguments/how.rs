@@ -1,7 +1,7 @@
 //! How to compress, and with what.
 
-use abz::Format;
 use abz::xz::Check;
+use abz::{Format, Speculation};
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
@@ -101,6 +101,15 @@ pub struct How {
     #[command(flatten)]
     pub zstd: Zstd,
 
+    /// Decode pieces of one member of gzip with all threads: auto, always or never [default: auto]
+    ///
+    /// That is for files of other programs, which do not say where their blocks are: it is guessed, and put right where the
+    /// guess was wrong. It takes more time of the processors in all. Auto does it where the number of threads makes up for
+    /// that; --explain says so. The output is the same.
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
+    #[arg(hide_default_value = true, hide_possible_values = true, hide_short_help = true)]
+    pub speculate: Speculate,
+
     /// Read files WAY: auto, stream, pread or mmap [default: auto]
     ///
     /// With stream one thread at a time reads, and blocks go to the others. With pread each thread reads its own blocks,
@@ -119,6 +128,26 @@ pub struct How {
     #[arg(long, value_name = "WAY", value_enum, default_value = "auto")]
     #[arg(hide_default_value = true, hide_possible_values = true, hide_short_help = true)]
     pub output_io: OutputWay,
+}
+
+/// Whether pieces of a member are guessed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Speculate {
+    /// Where that is quicker.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl From<Speculate> for Speculation {
+    fn from(speculate: Speculate) -> Self {
+        match speculate {
+            Speculate::Auto => Speculation::Auto,
+            Speculate::Always => Speculation::Always,
+            Speculate::Never => Speculation::Never,
+        }
+    }
 }
 
 /// How files are read.

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum, ValueHint};
 pub struct What {
     /// Decompress
     ///
-    /// Any file of gzip, bzip2, lzip, xz (and .lzma), zstd, compress (.Z), pack (.z) or zip (with one file) will do.
+    /// Any file of gzip, bzip2, lzip, xz (and .lzma), zstd, compress (.Z, also with -H), pack (.z) or zip (with one file) will do.
     /// Blocks of bzip2, members of lzip (of up to twice their dictionary, or 8M), blocks of xz that say their sizes (of up
     /// to three times it), frames of zstd of up to 32M and the blocks in those of abz, and of gzip the blocks of abz and
     /// bgzip, are decoded by all threads; others by one, while others read and write. Every checksum and every size is

@@ -2,7 +2,7 @@
 
 use abz::Format;
 
-use super::super::manners::{Lists, Manners, Severities};
+use super::super::manners::{Lists, Manners, OWN, Severities};
 use super::super::problem::Severity;
 use super::words::{Flag, Takes};
 use super::{Means, Mode, Tool};
@@ -14,6 +14,7 @@ pub(super) static BZIP2: Tool = Tool {
     flags: &[FLAGS],
     one_operation: false,
     keeps: false,
+    takes_stdin_once: false,
     asks_to_join: false,
     variables: &["BZIP2", "BZIP"],
     numbers: &[],
@@ -50,6 +51,10 @@ const MANNERS: Manners = Manners {
         no_suffix: Severity::Note,
         ..Severities::all(Severity::Error)
     },
+    words: OWN.words,
+    takes_mixed: false,
+    minds_suffix: false,
+    stops_at_failure: false,
     lists: Lists::Own,
     statuses: [0, 1, 2],
 };

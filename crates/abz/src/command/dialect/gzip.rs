@@ -1,6 +1,7 @@
 //! gzip 1.12, and pigz 2.6, which takes gzip's options and more.
 
-use abz::Format;
+use abz::gzip::{Fault, Layout};
+use abz::{Error, Format};
 
 use super::super::manners::{Lists, Manners, OWN, Severities};
 use super::super::problem::Severity;
@@ -14,6 +15,7 @@ pub(super) static GZIP: Tool = Tool {
     flags: &[FLAGS, GZIP_FLAGS],
     one_operation: false,
     keeps: false,
+    takes_stdin_once: false,
     asks_to_join: false,
     variables: &["GZIP"],
     numbers: &[],
@@ -27,10 +29,28 @@ pub(super) static GZIP: Tool = Tool {
 pub(super) static PIGZ: Tool = Tool {
     names: &[("pigz", Mode::Compress), ("unpigz", Mode::Decompress)],
     format: Format::Gzip,
-    manners: MANNERS,
+    manners: Manners {
+        reads: &[Format::Gzip, Format::Compress, Format::Pack, Format::Lzh, Format::Zip, Format::Zlib],
+        suffixes: &[
+            (".gz", ""),
+            (".z", ""),
+            (".taz", ".tar"),
+            (".tgz", ".tar"),
+            ("-gz", ""),
+            ("-z", ""),
+            ("_z", ""),
+            (".zz", ""),
+            ("-zz", ""),
+            (".zip", ""),
+        ],
+        words: OWN.words,
+        takes_mixed: false,
+        ..MANNERS
+    },
     flags: &[FLAGS, PIGZ_FLAGS],
     one_operation: false,
     keeps: false,
+    takes_stdin_once: false,
     asks_to_join: false,
     variables: &["GZIP", "PIGZ"],
     numbers: &[],
@@ -39,7 +59,7 @@ pub(super) static PIGZ: Tool = Tool {
 
 const MANNERS: Manners = Manners {
     name: "gzip",
-    reads: &[Format::Gzip, Format::Compress, Format::Pack, Format::Zip],
+    reads: &[Format::Gzip, Format::Compress, Format::Pack, Format::Lzh, Format::Zip],
     guesses: None,
     suffixes: &[
         (".gz", ""),
@@ -59,6 +79,21 @@ const MANNERS: Manners = Manners {
         lone_byte: Some(Severity::Error),
         ..Severities::all(Severity::Warning)
     },
+    words: |error| {
+        Some(match error {
+            Error::Gzip(error) => match &error.fault {
+                Fault::Deflate => "invalid compressed data--format violated",
+                Fault::Checksum { .. } => "invalid compressed data--crc error",
+                Fault::Length { .. } | Fault::Disagreement { .. } => "invalid compressed data--length error",
+                Fault::Truncated { .. } => "unexpected end of file",
+                _ => return None,
+            },
+            _ => return None,
+        })
+    },
+    takes_mixed: true,
+    minds_suffix: false,
+    stops_at_failure: false,
     lists: Lists::Gzip,
     statuses: OWN.statuses,
 };
@@ -111,9 +146,9 @@ const PIGZ_FLAGS: &[Flag] = &[
     Flag::new("O", "oneblock", Means::Nothing),
     Flag::new("R", "rsyncable", Means::Rsyncable).help("cut where the contents say so, for rsync"),
     Flag::new("0", "", Means::Refused("abz has no level 0")),
-    Flag::new("K", "zip", Means::Refused("--zip: abz does not write zip files")),
-    Flag::new("z", "zlib", Means::Refused("--zlib: abz does not write zlib files")),
-    Flag::new("A", "alias", Means::Refused("--alias: abz does not write zip files")).takes(Takes::Value),
+    Flag::new("K", "zip", Means::Wrapped(Layout::Zip)).help("write archives of zip, with one file each"),
+    Flag::new("z", "zlib", Means::Wrapped(Layout::Zlib)).help("write streams of zlib"),
+    Flag::new("A", "alias", Means::Refused("--alias: abz stores the name of the file")).takes(Takes::Value),
     Flag::new("C", "comment", Means::Refused("--comment: abz stores no comments")).takes(Takes::Value),
     Flag::new("H", "huffman", Means::Refused("--huffman: abz has levels only")),
     Flag::new("U", "rle", Means::Refused("--rle: abz has levels only")),

@@ -2,7 +2,7 @@
 
 use abz::Format;
 
-use super::super::manners::{Lists, Manners, Severities};
+use super::super::manners::{Lists, Manners, OWN, Severities};
 use super::super::problem::Severity;
 use super::words::{Flag, Takes};
 use super::{Means, Mode, Tool};
@@ -25,7 +25,11 @@ pub(super) static LZIP: Tool = Tool {
             time: None,
             ..Severities::all(Severity::Error)
         },
-        lists: Lists::Own,
+        words: OWN.words,
+        takes_mixed: false,
+        minds_suffix: true,
+        stops_at_failure: true,
+        lists: Lists::Lzip,
         statuses: [0, 1, 2],
     },
     flags: &[FLAGS],
@@ -35,6 +39,7 @@ pub(super) static LZIP: Tool = Tool {
     // It is a mistake to say two.
     one_operation: true,
     keeps: false,
+    takes_stdin_once: true,
     asks_to_join: false,
 };
 
@@ -66,7 +71,8 @@ const FLAGS: &[Flag] = &[
         .help("take what is like a header for trailing data"),
     Flag::new("", "empty-error", Means::EmptyError).help("take a member without contents for an error"),
     Flag::new("", "marking-error", Means::MarkingError).help("take a marked member for an error"),
-    Flag::new("S", "volume-size", Means::Refused("--volume-size: abz does not write volumes; use split"))
-        .takes(Takes::Value),
+    Flag::new("S", "volume-size", Means::VolumeSize)
+        .takes(Takes::Value)
+        .help("write files of at most X bytes, FILE00001.lz and so on"),
     Flag::new("B", "data-size", Means::MemberSize).takes(Takes::Value),
 ];

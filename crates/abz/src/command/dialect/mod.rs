@@ -17,7 +17,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use abz::gzip::MAX_BLOCK;
+use abz::gzip::{Layout, MAX_BLOCK};
 use abz::xz::Check;
 use abz::{Compression, Format};
 
@@ -28,6 +28,9 @@ use super::options::{Action, Destination, Naming, Options, Source, dictionary};
 use super::problem::Severity;
 use super::status::{Loudness, Status};
 use super::stdout::print;
+
+/// The smallest volume in bytes, that of lzip.
+const MIN_VOLUME: u64 = 100_000;
 
 /// The tools whose names are known.
 static TOOLS: [&Tool; 7] =
@@ -51,6 +54,8 @@ struct Tool {
     one_operation: bool,
     /// Inputs stay if nobody says otherwise.
     keeps: bool,
+    /// Standard input is one of the inputs, however often it is named.
+    takes_stdin_once: bool,
     /// Several inputs are joined in one output only with force.
     asks_to_join: bool,
 }
@@ -115,6 +120,9 @@ enum Means {
     Quieter,
     NoWarn,
     MemberSize,
+    VolumeSize,
+    /// Not in gzip.
+    Wrapped(Layout),
     DictionarySize,
     MatchLength,
     Recompress,
@@ -237,6 +245,10 @@ impl Tool {
         for (list, end) in lists {
             files.extend(listed(&list, end).map_err(Stop::Refused)?);
         }
+        if self.takes_stdin_once {
+            let mut is_first = true;
+            files.retain(|file| *file != Source::Stdin || std::mem::take(&mut is_first));
+        }
         if has_lists || !files.is_empty() {
             options.sources = files;
         }
@@ -254,8 +266,13 @@ impl Tool {
                     "-o: all inputs would be joined in one output, without their names: allow it with -f";
                 return Err(Stop::Refused(message.to_owned()));
             }
+            (Action::Compress, Some(_)) if options.sources.len() > 1 && options.volume_size.is_some() => {
+                return Err(Stop::Refused("-S and -o: volumes of one name are of one input".to_owned()));
+            }
             // As lzip: what comes from standard input has no name that says what it is.
-            (Action::Compress, Some(mut file)) if options.sources == [Source::Stdin] => {
+            (Action::Compress, Some(mut file))
+                if options.sources == [Source::Stdin] && options.volume_size.is_none() =>
+            {
                 let suffix = options.suffix.as_encoded_bytes();
                 if !file.as_encoded_bytes().ends_with(suffix) {
                     file.push(&options.suffix);
@@ -337,7 +354,10 @@ fn apply(means: Means, value: OsString, options: &mut Options) -> Result<(), Str
         Means::Rsyncable => options.compression.rsyncable = true,
         Means::NoName => options.naming = Naming { stores: false, restores: false },
         Means::Name => options.naming = Naming { stores: true, restores: true },
-        Means::Verbose => options.loudness = Loudness::Verbose,
+        Means::Verbose => {
+            options.detailed = options.loudness == Loudness::Verbose;
+            options.loudness = Loudness::Verbose;
+        }
         Means::Quiet => options.loudness = Loudness::Quiet,
         Means::Silent => options.loudness = Loudness::Silent,
         Means::Suffix if text.is_empty() || text.contains('/') => {
@@ -376,6 +396,10 @@ fn apply(means: Means, value: OsString, options: &mut Options) -> Result<(), Str
             size => options.compression.block_size = Some(size),
         },
         Means::MemberSize => options.compression.block_size = Some(parse_block_size(&bytes(&text)?)?),
+        Means::VolumeSize => match bytes(&text)?.parse() {
+            Ok(size @ MIN_VOLUME..) => options.volume_size = Some(size),
+            _ => return Err(format!("invalid volume size '{text}': expected at least {MIN_VOLUME} bytes")),
+        },
         Means::DictionarySize => {
             options.compression.lzma.dictionary_size = Some(parse_dictionary_size(&bytes(&text)?)?);
         }
@@ -383,6 +407,10 @@ fn apply(means: Means, value: OsString, options: &mut Options) -> Result<(), Str
             Ok(length @ 5..=273) => options.compression.lzma.match_length = Some(length),
             _ => return Err(format!("invalid match length '{text}': expected 5 to 273")),
         },
+        Means::Wrapped(layout) => {
+            options.compression.layout = layout;
+            options.suffix = if layout == Layout::Zip { Format::Zip } else { Format::Zlib }.suffix().into();
+        }
         Means::NoSparse => options.sparse = false,
         Means::FormatIs => {
             let format = options.compression.format;

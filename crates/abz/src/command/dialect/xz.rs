@@ -2,7 +2,7 @@
 
 use abz::Format;
 
-use super::super::manners::{Lists, Manners, Severities};
+use super::super::manners::{Lists, Manners, OWN, Severities};
 use super::super::problem::Severity;
 use super::words::{Flag, Takes};
 use super::{Means, Mode, Tool};
@@ -29,6 +29,10 @@ pub(super) static XZ: Tool = Tool {
             time: None,
             ..Severities::all(Severity::Warning)
         },
+        words: OWN.words,
+        takes_mixed: false,
+        minds_suffix: false,
+        stops_at_failure: false,
         lists: Lists::Xz,
         statuses: [2, 1, 1],
     },
@@ -38,6 +42,7 @@ pub(super) static XZ: Tool = Tool {
     allows: |_| true,
     one_operation: false,
     keeps: false,
+    takes_stdin_once: false,
     asks_to_join: false,
 };
 

@@ -2,7 +2,7 @@
 
 use abz::Format;
 
-use super::super::manners::{Lists, Manners, Severities};
+use super::super::manners::{Lists, Manners, OWN, Severities};
 use super::super::problem::Severity;
 use super::words::{Flag, Takes};
 use super::{Means, Mode, Tool};
@@ -38,6 +38,10 @@ pub(super) static ZSTD: Tool = Tool {
             time: None,
             ..Severities::all(Severity::Error)
         },
+        words: OWN.words,
+        takes_mixed: false,
+        minds_suffix: false,
+        stops_at_failure: false,
         lists: Lists::Zstd,
         statuses: [0, 1, 1],
     },
@@ -47,6 +51,7 @@ pub(super) static ZSTD: Tool = Tool {
     allows: |_| true,
     one_operation: false,
     keeps: true,
+    takes_stdin_once: false,
     asks_to_join: true,
 };
 

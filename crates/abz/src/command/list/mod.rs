@@ -1,12 +1,14 @@
 //! What is in compressed files, for `--list`.
 
 mod gzip;
+pub(super) mod lzip;
 mod xz;
 mod zstd;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 
+use abz::lzip::Contents;
 use abz::{Conduct, Error, Format};
 use serde_json::json;
 
@@ -38,6 +40,7 @@ pub(super) struct Listing<'a> {
 enum Foreign {
     /// It is that of gzip, which is also abz's.
     None,
+    Lzip(lzip::Table),
     Xz(xz::Table),
     Zstd(zstd::Table),
 }
@@ -61,6 +64,12 @@ pub(super) fn saved(compressed: u64, plain: u64) -> f64 {
 impl<'a> Listing<'a> {
     pub(super) fn new(options: &'a Options) -> Self {
         let foreign = match options.manners.lists {
+            Lists::Lzip => Foreign::Lzip(lzip::Table::new(match options.loudness {
+                Loudness::Silent => lzip::Detail::Nothing,
+                Loudness::Verbose if options.detailed => lzip::Detail::Members,
+                Loudness::Verbose => lzip::Detail::More,
+                _ => lzip::Detail::Sizes,
+            })),
             Lists::Xz => Foreign::Xz(xz::Table::new(options.for_robots)),
             Lists::Zstd => Foreign::Zstd(zstd::Table::new()),
             Lists::Own | Lists::Gzip => Foreign::None,
@@ -74,6 +83,18 @@ impl<'a> Listing<'a> {
         let cannot = |error| Problem::of_file(input, "cannot be read", &error);
         match &mut self.foreign {
             Foreign::None => {}
+            Foreign::Lzip(table) => {
+                let contents = lzip_contents(input, self.options)?;
+                let contents = contents.ok_or_else(|| cannot_be_listed(input, Format::Lzip))?;
+                if let Some(severity) = self.options.manners.severities.garbage
+                    && contents.trailing > 0
+                {
+                    let at = input.metadata.len() - contents.trailing;
+                    return Err(Problem::trailing_garbage(severity, &input.to_string(), at));
+                }
+                let name = if input.source == Source::Stdin { "(stdin)".to_owned() } else { shown(input) };
+                return progress.aside(|| print(|out| table.add(out, &name, &contents)));
+            }
             Foreign::Xz(table) => {
                 let survey = match is_surveyed(input, Format::Xz) {
                     true => abz::xz::Survey::of(&mut file).map_err(cannot)?,
@@ -202,6 +223,7 @@ impl<'a> Listing<'a> {
     pub(super) fn end(&self) -> Result<(), Problem> {
         match &self.foreign {
             Foreign::None => {}
+            Foreign::Lzip(table) => return print(|out| table.end(out)),
             Foreign::Xz(table) => return print(|out| table.end(out)),
             Foreign::Zstd(table) => return print(|out| table.end(out)),
         }
@@ -220,6 +242,19 @@ impl<'a> Listing<'a> {
             }
         }
     }
+}
+
+/// The members of a file of lzip, as it says them itself; `None` if it does not.
+///
+/// # Errors
+///
+/// If it cannot be read.
+pub(super) fn lzip_contents(input: &Input, options: &Options) -> Result<Option<Contents>, Problem> {
+    if !input.metadata.is_file() {
+        return Ok(None);
+    }
+    let mut file = &input.file;
+    Contents::of(&mut file, options.lzip).map_err(|error| Problem::of_file(input, "cannot be read", &error))
 }
 
 /// The name of an input, for a terminal.

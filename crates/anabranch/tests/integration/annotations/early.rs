@@ -99,7 +99,7 @@ twice! {
     }
 
     fn closures_that_read_and_one_that_writes(count: u64) -> (u64, u64) {
-        let base = vec![3, 4, 5];
+        let base = [3, 4, 5];
         let at = |k: u64| base[k as usize % 3];
         let mut sum = 0;
         let mut add = |n: u64| sum += n;
@@ -180,7 +180,7 @@ twice! {
         }
     }
 
-    fn a_reference_that_is_returned['v](all: &'v mut Vec<u64>, other: &mut u64, count: u64) -> Option<&'v u64> {
+    fn a_reference_that_is_returned['v](all: &'v mut [u64], other: &mut u64, count: u64) -> Option<&'v u64> {
         #[to_stream]
         for k in 0..1_000 {
             let n = all.len() as u64 + k;

@@ -104,18 +104,32 @@ pub enum Serial {
     ChunkBy,
     SortedWithin(usize),
     Chained,
+    Windows(usize),
+    WindowsByKey(usize),
+    Needing,
 }
 
 impl Serial {
     /// Whether the items behind it have a window of their own.
     pub fn opens_window(self) -> bool {
-        matches!(self, Serial::SortedWithin(_) | Serial::Chained | Serial::ChunkBy)
+        matches!(
+            self,
+            Serial::SortedWithin(_)
+                | Serial::Chained
+                | Serial::ChunkBy
+                | Serial::Windows(_)
+                | Serial::WindowsByKey(_)
+                | Serial::Needing
+        )
     }
 
     /// How many items it may hold back, for each that it gives.
     pub fn holds(self) -> usize {
         match self {
-            Serial::Batch(size) => size,
+            Serial::Batch(size) | Serial::Windows(size) => size,
+            // Items go through it in blocks, and each block is divided.
+            Serial::WindowsByKey(_) => 1_000,
+            Serial::Needing => 2,
             // There is no limit: all may have one key.
             Serial::ChunkBy => 1_000,
             Serial::SortedWithin(window) => 1 + window,
@@ -225,7 +239,10 @@ impl Case {
         // What leaves one window for the next may be in neither, one at a time.
         let between = windows - 1;
         let held = if product == 1 { 0 } else { 2 * product * self.segments.len() };
-        windows * self.window + between + held
+        // The items behind windows are as many together.
+        let width = |serial| if let Serial::Windows(size) = serial { size } else { 1 };
+        let widths: usize = self.segments.iter().map(|segment| width(segment.serial)).product();
+        windows * self.window * widths + between + held
     }
 }
 
@@ -271,6 +288,9 @@ fn serial() -> impl Strategy<Value = Serial> {
         1 => Just(Serial::ChunkBy),
         1 => (0..6usize).prop_map(Serial::SortedWithin),
         1 => Just(Serial::Chained),
+        1 => (1..6usize).prop_map(Serial::Windows),
+        1 => (1..6usize).prop_map(Serial::WindowsByKey),
+        1 => Just(Serial::Needing),
     ]
 }
 

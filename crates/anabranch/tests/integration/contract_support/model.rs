@@ -242,7 +242,7 @@ impl Loop<'_> {
                 self.feed(at + 1, item)?;
                 return if self.counts[at] == most as u64 { Err(Halt::Break(at)) } else { Ok(()) };
             }
-            Serial::Batch(size) => {
+            Serial::Batch(size) | Serial::Windows(size) | Serial::WindowsByKey(size) => {
                 self.gathered[at].push(item);
                 return if self.gathered[at].len() == size { self.give_batch(at) } else { Ok(()) };
             }
@@ -296,7 +296,7 @@ impl Loop<'_> {
             Serial::Skip(_) | Serial::SkipWhile(_) | Serial::StepBy(_) | Serial::Dedup => {
                 self.feed(at + 1, marked)
             }
-            Serial::Chained => self.feed(at + 1, marked),
+            Serial::Chained | Serial::Needing => self.feed(at + 1, marked),
             Serial::MapWhile(limit) if item.origin < limit => self.feed(at + 1, item),
             Serial::Option if keeps(item.key, node) => self.feed(at + 1, marked),
             Serial::Option => Ok(()),
@@ -310,9 +310,12 @@ impl Loop<'_> {
                 self.counts[at] += 1;
                 self.feed(at + 1, Plain { key: mix(item.key, self.counts[at] - 1), ..item })
             }
-            Serial::Take(_) | Serial::Batch(_) | Serial::ChunkBy | Serial::SortedWithin(_) => {
-                unreachable!("done above")
-            }
+            Serial::Take(_)
+            | Serial::Batch(_)
+            | Serial::ChunkBy
+            | Serial::SortedWithin(_)
+            | Serial::Windows(_)
+            | Serial::WindowsByKey(_) => unreachable!("done above"),
         }
     }
 

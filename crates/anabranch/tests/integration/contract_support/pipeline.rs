@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
-use anabranch::Stream;
+use anabranch::{CountWindows, Stream};
 
 use super::case::{Case, Chain, End, Serial, node};
 use super::model::{Ended, Seen, children, group, keeps};
@@ -356,6 +356,23 @@ macro_rules! serial {
                 stream.chunk_by(|item| group(item.key)).serial(move |(_, items)| merged(items))
             }
             Serial::Chained => stream.chain(std::iter::empty()).serial(each($world, at)),
+            Serial::Windows(size) => {
+                let mut merged = merged($world, at);
+                stream.windows(CountWindows::tumbling(size)).serial(move |window| merged(window.value))
+            }
+            Serial::WindowsByKey(size) => {
+                let mut merged = merged($world, at);
+                let windows = stream.windows_by_key(|_| (), CountWindows::tumbling(size));
+                windows.serial(move |window| merged(window.value))
+            }
+            // Each item waits for the one before it. Nobody takes anything from that.
+            Serial::Needing => {
+                let mut each = each($world, at);
+                let needs = |number: u64, _: &Item<'w>| number.checked_sub(1);
+                let keep = |item, _: &[_]| Ok::<_, Planted>(Mutex::new(Some(item)));
+                let taken = stream.try_map_needing(1, needs, keep);
+                taken.serial(move |kept| each(kept.lock().unwrap().take().expect("it is taken once")))
+            }
             _ => flat_serial!(stream, $world, at),
         }
     }};
@@ -385,9 +402,12 @@ macro_rules! flat_serial {
                 stream.map_while(move |item| until(&item).then_some(item))
             }
             Serial::Dedup => stream.dedup_by_key(|item| group(item.key)).serial(each($world, at)),
-            Serial::SortedWithin(_) | Serial::Chained | Serial::ChunkBy => {
-                unreachable!("not behind flat stretches")
-            }
+            Serial::SortedWithin(_)
+            | Serial::Chained
+            | Serial::ChunkBy
+            | Serial::Windows(_)
+            | Serial::WindowsByKey(_)
+            | Serial::Needing => unreachable!("not behind flat stretches"),
         }
     }};
 }

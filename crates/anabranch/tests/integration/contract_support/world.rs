@@ -9,6 +9,7 @@ use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use super::case::{Case, Delay, Fault, Kind};
+use anabranch::Unmet;
 
 /// The node number of the source.
 pub const SOURCE: usize = 0;
@@ -100,6 +101,20 @@ pub struct Item<'w> {
     number: usize,
     flights: Vec<Arc<Flight<'w>>>,
     ledger: &'w Ledger,
+}
+
+/// Windows that do not overlap need items that could be cloned, and clone none.
+impl Clone for Item<'_> {
+    fn clone(&self) -> Self {
+        unreachable!("an item is cloned")
+    }
+}
+
+/// No item of these runs waits for one that does not come.
+impl From<Unmet> for Planted {
+    fn from(unmet: Unmet) -> Self {
+        unreachable!("{unmet}")
+    }
 }
 
 impl<'w> Item<'w> {

@@ -10,7 +10,8 @@
 //! its items may turn out to be slow. For this case one of the sleeping workers, the *sentinel*, wakes up by
 //! itself at intervals and takes over if the attendant makes no progress.
 
-use std::convert::Infallible;
+use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc as StdArc;
 use std::time::Duration;
 
@@ -23,9 +24,6 @@ use anabranch_record::{EventCount, WaitKey};
 use super::room::Room;
 use crate::engine::{Feed, Moment};
 use crate::pull::{Pull, Pulled};
-
-/// An item and its number in the order of the posts.
-pub(super) type Numbered<T> = (u64, T);
 
 /// How many times a waiting source polls before it sleeps, if polling has paid lately.
 const MOST_POLLS: u32 = 32;
@@ -170,12 +168,16 @@ impl<T: Send> Feed for Shared<T> {
 }
 
 /// The side of the posting threads.
-#[derive(Debug)]
-pub(super) struct Sender<T>(StdArc<Shared<T>>);
+pub struct Sender<T>(StdArc<Shared<T>>);
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender").field("waiting", &self.0.inbox.waiting()).finish_non_exhaustive()
+    }
+}
 
 /// The side of the source.
-#[derive(Debug)]
-pub(super) struct Receiver<T> {
+pub(super) struct Receiver<T, F, E> {
     shared: StdArc<Shared<T>>,
     taker: Taker<T>,
     /// The number of the next item.
@@ -187,12 +189,21 @@ pub(super) struct Receiver<T> {
     ran_dry: bool,
     pace: Pace,
     room: StdArc<Room>,
+    /// Makes the source's item of a posted item and its number in the order of the posts.
+    number: F,
+    /// The stages may fail with an error of this type. The source does not.
+    error: PhantomData<fn() -> E>,
 }
 
 /// Creates a queue in which as many items may wait as `room` has room for at this time. `workers` take its
 /// batches.
-pub(super) fn queue<T>(workers: usize, room: StdArc<Room>) -> (Sender<T>, Receiver<T>) {
-    let (inbox, taker) = inbox(room.items());
+pub(super) fn queue<T, F, E>(
+    workers: usize,
+    room: StdArc<Room>,
+    number: F,
+) -> (Sender<T>, Receiver<T, F, E>) {
+    let (inbox, taker) = inbox(room.most_items());
+    inbox.narrow(room.items());
     let shared = StdArc::new(Shared {
         inbox,
         wants_notice: AtomicBool::new(false),
@@ -215,14 +226,19 @@ pub(super) fn queue<T>(workers: usize, room: StdArc<Room>) -> (Sender<T>, Receiv
         ran_dry: true,
         pace: Pace::new(workers),
         room,
+        number,
+        error: PhantomData,
     };
     (Sender(shared), receiver)
 }
 
 impl<T> Sender<T> {
-    /// Adds an item. It waits while there is no room. Gives the item back if the source is gone.
+    /// Posts an item. It waits while there is no room.
+    ///
+    /// # Errors
+    /// The item, if the stream has ended.
     #[inline]
-    pub(super) fn send(&self, item: T) -> Result<(), T> {
+    pub fn send(&self, item: T) -> Result<(), T> {
         let Self(shared) = self;
         let mut posted = shared.inbox.post(item);
         while let Err(PostError::Full(item)) = posted {
@@ -255,20 +271,20 @@ impl<T> Sender<T> {
         posted
     }
 
-    /// Lowers the number of items that may wait to `items`.
-    pub(super) fn narrow(&self, items: usize) {
+    /// Sets how many items may wait, which is at most the number that the room was created for.
+    pub(crate) fn narrow(&self, items: usize) {
         self.0.inbox.narrow(items);
     }
 
     /// Announces that no more items will be posted.
-    pub(super) fn end(&self) {
+    pub fn end(&self) {
         let Self(shared) = self;
         shared.has_ended.store(true, Ordering::Release);
         shared.filled.notify();
     }
 }
 
-impl<T: Send + 'static> Receiver<T> {
+impl<T: Send + 'static, F, E> Receiver<T, F, E> {
     /// A view of the queue that tells whether there are items to take.
     pub(super) fn feed(&self) -> StdArc<dyn Feed> {
         let shared: StdArc<Shared<T>> = StdArc::clone(&self.shared);
@@ -276,7 +292,7 @@ impl<T: Send + 'static> Receiver<T> {
     }
 }
 
-impl<T: Send> Receiver<T> {
+impl<T: Send, F, E> Receiver<T, F, E> {
     /// Waits until there are items to take, or there will never be any. It polls for a moment before it
     /// sleeps, because a post would have to pay for waking it.
     fn wait(&mut self) {
@@ -301,6 +317,9 @@ impl<T: Send> Receiver<T> {
     fn measure(&mut self, waiting: u64) {
         self.pace.took(self.next, self.ran_dry);
         self.round = self.next + waiting;
+        if let Some(items) = self.room.adapt(self.pace.known_cost()) {
+            self.shared.inbox.set_limit(items);
+        }
         let Watch { few, enough, .. } = &*self.shared.watch;
         let worth = self.pace.enough();
         enough.store(worth, Ordering::Relaxed);
@@ -313,11 +332,17 @@ impl<T: Send> Receiver<T> {
     }
 }
 
-impl<T: Send> Pull for Receiver<T> {
-    type Item = Vec<Numbered<T>>;
-    type Error = Infallible;
+impl<T, U, F, E> Pull for Receiver<T, F, E>
+where
+    T: Send,
+    U: Send,
+    F: Fn(u64, T) -> U + Send,
+    E: Send,
+{
+    type Item = Vec<U>;
+    type Error = E;
 
-    fn pull(&mut self) -> Pulled<Vec<Numbered<T>>, Infallible> {
+    fn pull(&mut self) -> Pulled<Vec<U>, E> {
         self.wait();
         let waiting = self.taker.waiting();
         if waiting == 0 {
@@ -328,12 +353,11 @@ impl<T: Send> Pull for Receiver<T> {
         }
         let size = self.pace.batch(waiting as usize).min(self.room.longest()).min(waiting as usize);
         let mut batch = Vec::with_capacity(size);
-        let mut number = self.next;
-        self.taker.take(size, |item| {
-            batch.push((number, item));
-            number += 1;
+        let Self { taker, next, number, .. } = self;
+        taker.take(size, |item| {
+            batch.push(number(*next, item));
+            *next += 1;
         });
-        self.next = number;
         let left = self.taker.waiting();
         self.ran_dry = left == 0;
         // Posting threads are woken once there is room for enough items to be worth it.
@@ -348,7 +372,7 @@ impl<T: Send> Pull for Receiver<T> {
     }
 }
 
-impl<T> Drop for Receiver<T> {
+impl<T, F, E> Drop for Receiver<T, F, E> {
     fn drop(&mut self) {
         self.taker.close();
         self.shared.emptied.notify_all();
@@ -408,6 +432,11 @@ impl Pace {
     /// Whether an item takes longer than it takes to wake a posting thread.
     fn is_slow(&self) -> bool {
         self.interval > 0 && self.cost() > BATCH_MOST_NS
+    }
+
+    /// An upper bound for the nanoseconds of a worker that an item takes, if it is known.
+    fn known_cost(&self) -> Option<u64> {
+        (self.interval > 0).then(|| self.cost())
     }
 
     /// An upper bound for the nanoseconds of a worker that an item takes.

@@ -1,0 +1,261 @@
+//! What stands before and behind deflate data in files of zlib and zip.
+
+use crc32fast::Hasher;
+
+use super::EMPTY_DEFLATE;
+use super::encode::{Encoded, Layout};
+
+/// The header of a stream of zlib (RFC 1950, section 2.2): deflate with a window of 32 KiB, and about what level.
+pub(super) fn zlib_header(level: u32) -> Vec<u8> {
+    vec![
+        0x78,
+        match level {
+            1 => 0x01,
+            2..=5 => 0x5e,
+            6 => 0x9c,
+            _ => 0xda,
+        },
+    ]
+}
+
+const LOCAL: [u8; 4] = *b"PK\x03\x04";
+const DESCRIPTOR: [u8; 4] = *b"PK\x07\x08";
+const CENTRAL: [u8; 4] = *b"PK\x01\x02";
+const LONG_END: [u8; 4] = *b"PK\x06\x06";
+const LONG_LOCATOR: [u8; 4] = *b"PK\x06\x07";
+const END: [u8; 4] = *b"PK\x05\x06";
+
+/// The version that reads sizes of eight bytes, and, with it, Unix as the system.
+const VERSION: u16 = 45;
+const MADE_BY: u16 = 3 << 8 | VERSION;
+
+/// A descriptor is behind the data; names that are not ASCII are in UTF-8.
+const HAS_DESCRIPTOR: u16 = 8;
+const UTF_8: u16 = 1 << 11;
+
+const DEFLATED: u16 = 8;
+
+/// A regular file with the usual rights, as Unix has it, in the upper half.
+const ATTRIBUTES: u32 = 0o100_644 << 16;
+
+/// The extra fields for sizes of eight bytes, and for the time in seconds since 1970.
+const LONG_SIZES: u16 = 1;
+const TIME: [u8; 2] = *b"UT";
+
+/// Stands for a size that is elsewhere.
+const ELSEWHERE: u32 = u32::MAX;
+
+/// Where in a header the name's length is.
+const NAME_LEN_AT: usize = 26;
+const START: usize = 30;
+
+/// The local header of a file in an archive of zip (APPNOTE, section 4.3.7), whose sizes come behind it.
+pub(super) fn zip_header(name: Option<&[u8]>, mtime: u32) -> Vec<u8> {
+    let name = name.unwrap_or(b"-");
+    let is_utf8 = !name.is_ascii() && std::str::from_utf8(name).is_ok();
+    let (time, date) = dos_time(mtime);
+    let mut extra = Vec::new();
+    put(&mut extra, &[LONG_SIZES, 16]);
+    extra.extend([0; 16]);
+    push_time(&mut extra, mtime);
+    let mut header = LOCAL.to_vec();
+    put(&mut header, &[VERSION, HAS_DESCRIPTOR | if is_utf8 { UTF_8 } else { 0 }, DEFLATED, time, date]);
+    [0, ELSEWHERE, ELSEWHERE].iter().for_each(|number: &u32| header.extend(number.to_le_bytes()));
+    put(&mut header, &[name.len() as u16, extra.len() as u16]);
+    header.extend(name);
+    header.extend(extra);
+    header
+}
+
+fn push_time(extra: &mut Vec<u8>, mtime: u32) {
+    if mtime > 0 {
+        extra.extend(TIME);
+        put(extra, &[5]);
+        extra.push(1);
+        extra.extend(mtime.to_le_bytes());
+    }
+}
+
+fn put(bytes: &mut Vec<u8>, numbers: &[u16]) {
+    numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+}
+
+/// Time and date as DOS writes them, of UTC, for who does not know the time in seconds: 1980 to 2107.
+fn dos_time(mtime: u32) -> (u16, u16) {
+    let days = mtime / 86_400;
+    // Hinnant, "chrono-compatible low-level date algorithms", civil_from_days, with years that begin in March.
+    let day = (days + 719_468) % 146_097;
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = (days + 719_468) / 146_097 * 400 + year + u32::from(month < 3);
+    let second = mtime % 86_400;
+    if year < 1980 {
+        return (0, 1 << 5 | 1);
+    }
+    let (hour, minute, half) = (second / 3600, second / 60 % 60, second % 60 / 2);
+    let time = hour << 11 | minute << 5 | half;
+    (time as u16, ((year - 1980) << 9 | month << 5 | day) as u16)
+}
+
+/// What was written of such a file.
+#[derive(Debug)]
+pub(super) enum Wrapped {
+    /// With the Adler-32 so far.
+    Zlib(u32),
+    Zip {
+        /// The local header.
+        header: Vec<u8>,
+        sum: Hasher,
+        /// The size of the contents, and of the deflate data, in bytes.
+        contents: u64,
+        compressed: u64,
+    },
+}
+
+impl Wrapped {
+    pub(super) fn of(layout: Layout) -> Option<Wrapped> {
+        match layout {
+            Layout::Zlib => Some(Wrapped::Zlib(1)),
+            Layout::Zip => {
+                let (header, sum) = (Vec::new(), Hasher::new());
+                Some(Wrapped::Zip { header, sum, contents: 0, compressed: EMPTY_DEFLATE.len() as u64 })
+            }
+            _ => None,
+        }
+    }
+
+    /// A block comes next.
+    pub(super) fn add(&mut self, block: &Encoded) {
+        match self {
+            Wrapped::Zlib(sum) => *sum = adler32_of_both(*sum, block.crc32, block.uncompressed),
+            Wrapped::Zip { header, sum, contents, compressed } => {
+                header.extend_from_slice(&block.header);
+                sum.combine(&Hasher::new_with_initial_len(block.crc32, block.uncompressed.into()));
+                *contents += u64::from(block.uncompressed);
+                *compressed += block.bytes.len() as u64;
+            }
+        }
+    }
+
+    /// What ends the file.
+    pub(super) fn end(self) -> Vec<u8> {
+        let mut bytes = EMPTY_DEFLATE.to_vec();
+        match self {
+            Wrapped::Zlib(sum) => bytes.extend(sum.to_be_bytes()),
+            Wrapped::Zip { header, sum, contents, compressed } => {
+                let crc32 = sum.finalize().to_le_bytes();
+                bytes.extend(DESCRIPTOR);
+                bytes.extend(crc32);
+                bytes.extend(compressed.to_le_bytes());
+                bytes.extend(contents.to_le_bytes());
+                // Behind the data, which begins behind the header.
+                let at = header.len() as u64 + compressed + (bytes.len() - EMPTY_DEFLATE.len()) as u64;
+                push_directory(&mut bytes, &header, (crc32, compressed, contents), at);
+            }
+        }
+        bytes
+    }
+}
+
+/// The directory of an archive with one file (APPNOTE, sections 4.3.12 to 4.3.16), which begins at the byte `at`.
+fn push_directory(
+    bytes: &mut Vec<u8>,
+    header: &[u8],
+    (crc32, compressed, contents): ([u8; 4], u64, u64),
+    at: u64,
+) {
+    let is_long = compressed >= ELSEWHERE.into() || contents >= ELSEWHERE.into();
+    let short = |size: u64| if is_long { ELSEWHERE } else { size as u32 };
+    let name_len = u16::from_le_bytes([header[NAME_LEN_AT], header[NAME_LEN_AT + 1]]);
+    let (name, local_extra) = header[START..].split_at(name_len.into());
+    let mut extra = Vec::new();
+    if is_long {
+        put(&mut extra, &[LONG_SIZES, 16]);
+        extra.extend(contents.to_le_bytes());
+        extra.extend(compressed.to_le_bytes());
+    }
+    // Behind the sizes of the local header, if there is any, the time.
+    extra.extend(&local_extra[20..]);
+    let begin = bytes.len();
+    bytes.extend(CENTRAL);
+    put(bytes, &[MADE_BY]);
+    // Version, flags, method, time and date are the same.
+    bytes.extend(&header[4..14]);
+    bytes.extend(crc32);
+    bytes.extend(short(compressed).to_le_bytes());
+    bytes.extend(short(contents).to_le_bytes());
+    // No comment, the first volume, and nothing that is known of the contents.
+    put(bytes, &[name_len, extra.len() as u16, 0, 0, 0]);
+    bytes.extend(ATTRIBUTES.to_le_bytes());
+    bytes.extend(0u32.to_le_bytes());
+    bytes.extend(name);
+    bytes.extend(extra);
+    let len = (bytes.len() - begin) as u64;
+    let is_far = at >= ELSEWHERE.into();
+    if is_far {
+        bytes.extend(LONG_END);
+        bytes.extend(44u64.to_le_bytes());
+        put(bytes, &[MADE_BY, VERSION]);
+        bytes.extend([0; 8]);
+        [1, 1, len, at].iter().for_each(|number: &u64| bytes.extend(number.to_le_bytes()));
+        bytes.extend(LONG_LOCATOR);
+        bytes.extend([0; 4]);
+        bytes.extend((at + len).to_le_bytes());
+        bytes.extend(1u32.to_le_bytes());
+    }
+    bytes.extend(END);
+    put(bytes, &[0, 0, 1, 1]);
+    bytes.extend((len as u32).to_le_bytes());
+    bytes.extend(if is_far { ELSEWHERE } else { at as u32 }.to_le_bytes());
+    put(bytes, &[0]);
+}
+
+/// The Adler-32 of contents behind others (RFC 1950, section 8.2: two sums, modulo 65521), of which the last ones have `len`
+/// bytes.
+fn adler32_of_both(first: u32, second: u32, len: u32) -> u32 {
+    const BASE: u64 = 65_521;
+    let [(a, b), (c, d)] = [first, second].map(|sum| (u64::from(sum & 0xffff), u64::from(sum >> 16)));
+    // Each sum begins with 1, and the upper one adds the lower one for each byte.
+    let low = (a + c + BASE - 1) % BASE;
+    let high = (b + d + u64::from(len) % BASE * (a + BASE - 1)) % BASE;
+    (high << 16 | low) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_parts_are_those_of_the_whole() {
+        let data: Vec<u8> =
+            (0..100_000u32).map(|number| ((number.wrapping_mul(number)) >> 5) as u8).collect();
+        for at in [0, 1, 99, 65_521, 70_000, data.len()] {
+            let (first, second) = data.split_at(at);
+            let both = adler32_of_both(
+                libdeflater::adler32(first),
+                libdeflater::adler32(second),
+                second.len() as u32,
+            );
+            assert_eq!(both, libdeflater::adler32(&data), "{at}");
+        }
+    }
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        for (seconds, expected) in [
+            (0, (1980, 1, 1, 0, 0, 0)),
+            (951_782_400, (2000, 2, 29, 0, 0, 0)),
+            (1_700_000_000, (2023, 11, 14, 22, 13, 20)),
+            (4_107_542_399, (2100, 2, 28, 23, 59, 58)),
+            (1_704_067_200, (2024, 1, 1, 0, 0, 0)),
+        ] {
+            let (time, date) = dos_time(seconds);
+            let found =
+                (1980 + (date >> 9), date >> 5 & 15, date & 31, time >> 11, time >> 5 & 63, 2 * (time & 31));
+            assert_eq!(found, expected, "{seconds}");
+        }
+    }
+}

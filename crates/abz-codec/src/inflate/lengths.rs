@@ -1,0 +1,156 @@
+//! The lengths of the codes of a dynamic block (RFC 1951, section 3.2.7).
+
+use super::Damaged;
+use super::bits::Bits;
+use super::table::count;
+
+/// The most codes of literals and lengths that a block may say, and of distances.
+pub(super) const MOST_LITLENS: usize = 286;
+pub(super) const MOST_DISTANCES: usize = 30;
+
+/// In which order the lengths of the codes of lengths come.
+pub(super) const ORDER: [u8; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
+
+/// The bits of the longest code of a length.
+const BITS: u32 = 7;
+
+/// Reads the lengths step by step, as input arrives.
+pub(super) struct Lengths {
+    stage: Stage,
+    litlens: usize,
+    distances: usize,
+    codes: usize,
+    /// How many lengths are known, in this stage.
+    known: usize,
+    /// Of the codes of lengths: the symbol in the upper bits, the length of its code in the lowest four.
+    table: [u16; 1 << BITS],
+    lens: [u8; MOST_LITLENS + MOST_DISTANCES],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Numbers,
+    Codes,
+    Lengths,
+}
+
+impl Lengths {
+    pub(super) fn new() -> Self {
+        Lengths {
+            stage: Stage::Numbers,
+            litlens: 0,
+            distances: 0,
+            codes: 0,
+            known: 0,
+            table: [0; 1 << BITS],
+            lens: [0; MOST_LITLENS + MOST_DISTANCES],
+        }
+    }
+
+    /// A block begins.
+    pub(super) fn begin(&mut self) {
+        self.stage = Stage::Numbers;
+    }
+
+    /// Reads on; true if all is read.
+    ///
+    /// # Errors
+    ///
+    /// If the numbers or the lengths are not what they may be. What was wrong is the last that was taken from `bits`.
+    pub(super) fn read(&mut self, bits: &mut Bits<'_>) -> Result<bool, Damaged> {
+        if self.stage == Stage::Numbers {
+            let Some(numbers) = bits.peek(14) else { return Ok(false) };
+            bits.take(14);
+            self.litlens = 257 + (numbers & 31) as usize;
+            self.distances = 1 + (numbers >> 5 & 31) as usize;
+            self.codes = 4 + (numbers >> 10) as usize;
+            if self.litlens > MOST_LITLENS || self.distances > MOST_DISTANCES {
+                return Err(Damaged);
+            }
+            self.known = 0;
+            self.lens[..ORDER.len()].fill(0);
+            self.stage = Stage::Codes;
+        }
+        if self.stage == Stage::Codes {
+            while self.known < self.codes {
+                let Some(len) = bits.peek(3) else { return Ok(false) };
+                bits.take(3);
+                self.lens[usize::from(ORDER[self.known])] = len as u8;
+                self.known += 1;
+            }
+            self.build()?;
+            self.known = 0;
+            self.stage = Stage::Lengths;
+        }
+        let all = self.litlens + self.distances;
+        while self.known < all {
+            if bits.count < BITS {
+                bits.fill();
+            }
+            let entry = self.table[bits.hold as usize & ((1 << BITS) - 1)];
+            let (symbol, len) = (entry >> 4, u32::from(entry & 15));
+            let (extra, least) = match symbol {
+                0..16 => (0, 1),
+                16 => (2, 3),
+                17 => (3, 3),
+                _ => (7, 11),
+            };
+            if bits.count < len {
+                return Ok(false);
+            }
+            let Some(read) = bits.peek(len + extra) else { return Ok(false) };
+            bits.take(len + extra);
+            let value = match symbol {
+                0..16 => symbol as u8,
+                16 if self.known == 0 => return Err(Damaged),
+                16 => self.lens[self.known - 1],
+                _ => 0,
+            };
+            let times = least + (read >> len) as usize;
+            let Some(places) = self.lens[..all].get_mut(self.known..self.known + times) else {
+                return Err(Damaged);
+            };
+            places.fill(value);
+            self.known += times;
+        }
+        // A block that cannot end is none.
+        if self.lens[256] == 0 { Err(Damaged) } else { Ok(true) }
+    }
+
+    /// True if codes can have the lengths that were read.
+    pub(super) fn are_right(&self) -> bool {
+        let (litlens, distances) = self.get();
+        count(litlens).is_ok() && count(distances).is_ok()
+    }
+
+    /// The lengths of literals and lengths, and of distances.
+    pub(super) fn get(&self) -> (&[u8], &[u8]) {
+        self.lens[..self.litlens + self.distances].split_at(self.litlens)
+    }
+
+    /// Makes the table of the codes of lengths.
+    fn build(&mut self) -> Result<(), Damaged> {
+        let lens = &self.lens[..ORDER.len()];
+        let counts = count(lens)?;
+        if counts[1..].iter().all(|&count| count == 0) {
+            // As zlib has it: each bit says that there is no code. In the end that of the block's end is missing.
+            self.table.fill(1);
+            return Ok(());
+        }
+        if counts[1] == 1 && counts[2..].iter().all(|&count| count == 0) {
+            return Err(Damaged);
+        }
+        let mut code = 0;
+        for len in 1..=BITS {
+            code <<= 1;
+            for (symbol, _) in lens.iter().enumerate().filter(|&(_, &of)| u32::from(of) == len) {
+                let first = (code as u32).reverse_bits() >> (32 - len);
+                for at in (first as usize..1 << BITS).step_by(1 << len) {
+                    self.table[at] = (symbol as u16) << 4 | len as u16;
+                }
+                code += 1;
+            }
+        }
+        Ok(())
+    }
+}

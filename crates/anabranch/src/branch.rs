@@ -1,0 +1,301 @@
+//! The branches of a fork as types: a list of their ends, and the ways to join what they give.
+
+use std::convert::Infallible;
+use std::fmt;
+
+use anabranch_record::lane::{Stop, Watch};
+
+use crate::engine::{Assembly, BranchEnd, Combine, Deal, Ends, Port, Ports};
+use crate::shape::{Batched, Shape, Single};
+use crate::shards::Route;
+
+/// The last of a list of branches, and the list of those before it. It gives items `V`.
+pub struct Branch<'env, L, V: Send, S: Shape> {
+    pub(crate) before: L,
+    pub(crate) end: BranchEnd<'env, S::Slot<V>>,
+}
+
+impl<L: fmt::Debug, V: Send, S: Shape> fmt::Debug for Branch<'_, L, V, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Branch").field("before", &self.before).finish_non_exhaustive()
+    }
+}
+
+/// The same list in a line.
+#[doc(hidden)]
+pub struct BranchPort<P, V: Send, S: Shape> {
+    before: P,
+    port: Port<S::Slot<V>>,
+}
+
+/// What the branches have for an index: the last, and those before it. A branch that dropped the item has nothing.
+#[derive(Debug)]
+pub struct Got<P, V: Send, S: Shape> {
+    before: P,
+    slot: Option<S::Slot<V>>,
+}
+
+impl<P, V: Send, S: Shape> fmt::Debug for BranchPort<P, V, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BranchPort")
+    }
+}
+
+impl<'env> Ends<'env> for () {
+    type Ports = ();
+
+    #[allow(private_interfaces)]
+    fn connect<'run>(self, _: &mut Assembly<'run>, _: usize)
+    where
+        'env: 'run,
+    {
+    }
+}
+
+impl<'env, L: Ends<'env>, V: Send + 'env, S: Shape> Ends<'env> for Branch<'env, L, V, S> {
+    type Ports = BranchPort<L::Ports, V, S>;
+
+    #[allow(private_interfaces)]
+    fn connect<'run>(self, assembly: &mut Assembly<'run>, id: usize) -> Self::Ports
+    where
+        'env: 'run,
+    {
+        let before = self.before.connect(assembly, id);
+        BranchPort { before, port: self.end.connect(assembly, id) }
+    }
+}
+
+impl Ports for () {
+    type Values = ();
+    type Watches = ();
+    const COUNT: usize = 0;
+
+    fn are_ready(&mut self) -> bool {
+        true
+    }
+
+    fn take(&mut self, _: &mut Option<Stop>) {}
+
+    fn has_failed(&mut self, _: usize) -> bool {
+        unreachable!("there is no such branch")
+    }
+
+    fn watch(&self) {}
+
+    fn look((): &()) -> bool {
+        true
+    }
+}
+
+impl<P: Ports, V: Send, S: Shape> Ports for BranchPort<P, V, S> {
+    type Values = Got<P::Values, V, S>;
+    type Watches = (P::Watches, Watch<S::Slot<V>>);
+    const COUNT: usize = P::COUNT + 1;
+
+    #[inline]
+    fn are_ready(&mut self) -> bool {
+        self.before.are_ready() && self.port.is_ready()
+    }
+
+    #[inline]
+    fn take(&mut self, stop: &mut Option<Stop>) -> Self::Values {
+        let before = self.before.take(stop);
+        Got { before, slot: self.port.take(stop) }
+    }
+
+    fn has_failed(&mut self, number: usize) -> bool {
+        if number == P::COUNT { self.port.has_failed() } else { self.before.has_failed(number) }
+    }
+
+    fn watch(&self) -> Self::Watches {
+        (self.before.watch(), self.port.watch())
+    }
+
+    fn look((before, watch): &Self::Watches) -> bool {
+        P::look(before) && watch.is_ready()
+    }
+}
+
+/// Joins what all branches give for an item into a tuple.
+#[derive(Debug)]
+pub struct Zip(Infallible);
+
+/// The tuple of one result of each branch.
+pub trait Tuple: Sized {
+    /// The tuple.
+    type Out: Send;
+
+    /// `None` if a branch has nothing.
+    #[doc(hidden)]
+    fn tuple(self) -> Option<Self::Out>;
+}
+
+impl<G: Tuple> Combine<G> for Zip {
+    type Shape = Single;
+    type Out = G::Out;
+
+    #[inline]
+    fn combine(got: G) -> Option<G::Out> {
+        got.tuple()
+    }
+}
+
+/// The list of what branches have, from the types of their results.
+macro_rules! got {
+    (@ $list:ty;) => { $list };
+    (@ $list:ty; $first:ident $($rest:ident)*) => { got!(@ Got<$list, $first, Single>; $($rest)*) };
+    ($($types:ident)*) => { got!(@ (); $($types)*) };
+}
+
+macro_rules! tuples {
+    ($($last:ident $($types:ident)*: $($before:ident)*;)*) => {$(
+        impl<$last: Send $(, $types: Send)*> Tuple for got!($($types)* $last) {
+            type Out = ($($types,)* $last,);
+
+            #[inline]
+            #[allow(non_snake_case)]
+            fn tuple(self) -> Option<Self::Out> {
+                let Got { before: rest, slot: $last } = self;
+                $(let Got { before: rest, slot: $before } = rest;)*
+                let () = rest;
+                Some(($($types?,)* $last?,))
+            }
+        }
+    )*};
+}
+
+// The types of a tuple with the last first, and those before the last from the last to the first.
+tuples! {
+    A: ;
+    B A: A;
+    C A B: B A;
+    D A B C: C B A;
+    F A B C D: D C B A;
+    G A B C D F: F D C B A;
+    H A B C D F G: G F D C B A;
+    I A B C D F G H: H G F D C B A;
+}
+
+/// Joins what the branches give for an item into one sequence, branch after branch.
+#[derive(Debug)]
+pub struct Merge(Infallible);
+
+/// A list of branches that all give items `V`.
+pub trait AllOf<V> {
+    /// The number of items that the branches have.
+    #[doc(hidden)]
+    fn items(&self) -> u64;
+
+    /// Adds the items to `all`, in the order of the branches.
+    #[doc(hidden)]
+    fn gather(self, all: &mut Vec<V>);
+}
+
+impl<V> AllOf<V> for () {
+    fn items(&self) -> u64 {
+        0
+    }
+
+    fn gather(self, _: &mut Vec<V>) {}
+}
+
+impl<V: Send, P: AllOf<V>, S: Shape> AllOf<V> for Got<P, V, S> {
+    #[inline]
+    fn items(&self) -> u64 {
+        self.before.items() + self.slot.as_ref().map_or(0, S::count)
+    }
+
+    #[inline]
+    fn gather(self, all: &mut Vec<V>) {
+        self.before.gather(all);
+        if let Some(slot) = self.slot {
+            let _ = S::each::<V, Infallible>(slot, |item| {
+                all.push(item);
+                std::ops::ControlFlow::Continue(())
+            });
+        }
+    }
+}
+
+impl<V: Send, P: AllOf<V>, S: Shape> Combine<Got<P, V, S>> for Merge {
+    type Shape = Batched;
+    type Out = V;
+
+    #[inline]
+    fn combine(got: Got<P, V, S>) -> Option<Vec<V>> {
+        let items = got.items();
+        if items == 0 {
+            return None;
+        }
+        let mut all = Vec::with_capacity(items as usize);
+        got.gather(&mut all);
+        Some(all)
+    }
+}
+
+/// Joins branches of which each item goes to one.
+#[derive(Debug)]
+pub struct OneOf(Infallible);
+
+/// A list of branches of which one at most has an item `V` for an index.
+pub trait AnyOf<V> {
+    #[doc(hidden)]
+    fn any(self) -> Option<V>;
+}
+
+impl<V> AnyOf<V> for () {
+    fn any(self) -> Option<V> {
+        None
+    }
+}
+
+impl<V: Send, P: AnyOf<V>> AnyOf<V> for Got<P, V, Single> {
+    #[inline]
+    fn any(self) -> Option<V> {
+        let Self { before, slot } = self;
+        before.any().or(slot)
+    }
+}
+
+impl<V: Send, P: AnyOf<V>> Combine<Got<P, V, Single>> for OneOf {
+    type Shape = Single;
+    type Out = V;
+
+    #[inline]
+    fn combine(got: Got<P, V, Single>) -> Option<V> {
+        got.any()
+    }
+}
+
+/// Each branch gets each item.
+#[derive(Debug)]
+pub struct Broadcast;
+
+impl<T: Clone> Deal<T> for Broadcast {
+    #[inline]
+    fn deal(&mut self, item: T, branches: &mut [Option<T>]) {
+        if let Some((first, others)) = branches.split_first_mut() {
+            for place in others {
+                *place = Some(item.clone());
+            }
+            *first = Some(item);
+        }
+    }
+}
+
+/// One branch gets an item.
+pub struct Split<R>(pub(crate) R);
+
+impl<R> fmt::Debug for Split<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Split")
+    }
+}
+
+impl<T, R: Route<T>> Deal<T> for Split<R> {
+    #[inline]
+    fn deal(&mut self, item: T, branches: &mut [Option<T>]) {
+        let at = self.0.shard(&item) % branches.len();
+        branches[at] = Some(item);
+    }
+}

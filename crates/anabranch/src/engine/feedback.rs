@@ -1,0 +1,546 @@
+//! Feedback: items that go through a part of the line again.
+//!
+//! The entry begins a domain. It gives an index to each item that comes from the stages before, and to each item that comes
+//! back from the exit. The exit takes the results in the order of these indices. A result that is to go round again waits
+//! in the loop until the entry takes it.
+//!
+//! The order in which items enter must not depend on the schedule. So an item that leaves at index *i* may enter again from
+//! index *i* + `places` on. Before the entry makes index *k* it waits until the exit has taken index *k* - `places`: then
+//! it knows each item that may enter at *k*. Such an item comes before those of the stages before. If there is none, the
+//! entry takes the next item of the stages before. When they have ended, items enter again as soon as they can.
+
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use anabranch_record::lane::{Cell, Domain, Exit, Indices, Stop, Turn};
+use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, Mutex, Ordering, fence, lock};
+use anabranch_record::{Baton, Word};
+
+use super::assembly::{Assembly, Read, Taker, Upstream};
+use super::cell::items_in;
+use super::counter::Counter;
+use super::failure::Cause;
+use super::input::{Drain, DrainWatch, Input, Lane};
+use super::line::{Poked, SerialNode};
+use super::measures::{Crossing, Tally};
+use super::parallel::Tail;
+use super::push::{self, Demand, Out, Push};
+use super::quantum::{Quantum, Served};
+use super::room::RoomNotice;
+use super::run::Run;
+use super::site::Site;
+use crate::lap::Lap;
+use crate::shape::Shape;
+use crate::unit::{Apply, Unit};
+
+/// The items that wait to go round again, and how far the exit has come.
+pub(crate) struct Loop<T> {
+    /// An item that leaves at an index enters again this many indices later, or after that. At least 1.
+    places: u64,
+    /// The items, each with the first index at which it may enter.
+    items: Mutex<VecDeque<(u64, T)>>,
+    /// The first index at which the first item may enter, for threads that only look. `u64::MAX` if there is no item.
+    due: AtomicU64,
+    /// Every index below this one has left.
+    left: AtomicU64,
+}
+
+impl<T> Loop<T> {
+    /// Creates a loop in which `items` go round first.
+    pub(crate) fn new(places: usize, items: impl Iterator<Item = T>) -> Arc<Self> {
+        let items: VecDeque<(u64, T)> = items.map(|item| (0, item)).collect();
+        let due = AtomicU64::new(items.front().map_or(u64::MAX, |&(due, _)| due));
+        Arc::new(Self { places: places as u64, items: Mutex::new(items), due, left: AtomicU64::new(0) })
+    }
+
+    /// Takes the first item if it may enter at `index`.
+    fn take(&self, index: u64) -> Option<T> {
+        if self.due.load(Ordering::Acquire) > index {
+            return None;
+        }
+        let mut items = lock(&self.items);
+        let (_, item) = items.pop_front()?;
+        self.due.store(items.front().map_or(u64::MAX, |&(due, _)| due), Ordering::Release);
+        Some(item)
+    }
+
+    /// Adds the items that leave at `index` and are to go round again, and notes that the index has left.
+    fn leave(&self, index: u64, again: &mut Vec<T>) {
+        if !again.is_empty() {
+            let due = index.saturating_add(self.places);
+            let mut items = lock(&self.items);
+            items.extend(again.drain(..).map(|item| (due, item)));
+            self.due.store(items.front().map_or(u64::MAX, |&(due, _)| due), Ordering::Release);
+        }
+        self.left.store(index + 1, Ordering::Release);
+    }
+
+    /// How many indices have left.
+    fn left(&self) -> u64 {
+        self.left.load(Ordering::Acquire)
+    }
+
+    /// Whether it is known which items may enter at `index`.
+    fn knows(&self, index: u64) -> bool {
+        index < self.left().saturating_add(self.places)
+    }
+}
+
+/// An index at which any item may enter.
+const ANY: u64 = u64::MAX - 1;
+
+/// The entry of a feedback, and everything before it.
+pub(crate) struct EntryUpstream<'env, U: Unit, E> {
+    pub(crate) tail: Tail<'env, U, E>,
+    pub(crate) laps: Arc<Loop<U::Out>>,
+    pub(crate) id: usize,
+}
+
+impl<U, E> Upstream<U::Out> for EntryUpstream<'_, U, E>
+where
+    U: Apply<E> + Send,
+    E: Send,
+{
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, U::Out>)
+    where
+        Self: 'run,
+    {
+        let Self { tail, laps, id } = *self;
+        let out = assembly.after_serial(id, taker);
+        if assembly.is_inline() {
+            assembly.begins_inside |= laps.due.load(Ordering::Relaxed) != u64::MAX;
+            let call = EntryCall::<U::To, U::Out> {
+                site: assembly.site(id),
+                counter: assembly.counter(id),
+                laps,
+                exit: assembly.exit_before(id),
+                indices: assembly.indices_of(id),
+                out,
+                takes: PhantomData,
+            };
+            tail.connect(assembly, Taker::push(id, call));
+        } else {
+            tail.connect(
+                assembly,
+                Taker::read(id, EntryRead::<U::To, U::Out> { id, laps, out, takes: PhantomData }),
+            );
+        }
+    }
+}
+
+/// An entry that reads a lane.
+struct EntryRead<'run, S, T: Send> {
+    id: usize,
+    laps: Arc<Loop<T>>,
+    out: Out<'run, T>,
+    takes: PhantomData<fn() -> S>,
+}
+
+impl<S: Shape, T: Send> Read<S::Slot<T>> for EntryRead<'_, S, T> {
+    fn read<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, lane: Lane<S::Slot<T>>)
+    where
+        Self: 'run,
+    {
+        let Self { id, laps, out, .. } = *self;
+        let drain = assembly.drain_before(id, lane);
+        let crossing = assembly.crossing(id);
+        let word = assembly.word_of(id);
+        let indices = assembly.indices_of(id);
+        let node = EntryNode::<S, T>::new(assembly.site(id), drain, indices, laps, out, crossing, word);
+        assembly.serial(id, node);
+    }
+}
+
+struct State<'run, S: Shape, T: Send> {
+    drain: Drain<S::Slot<T>>,
+    indices: Indices,
+    out: Out<'run, T>,
+    /// The items of the last cell that have not entered yet, in reverse order.
+    waiting: Vec<T>,
+    /// How the stages before have ended.
+    stop: Option<Stop>,
+    crossing: Option<Crossing>,
+}
+
+/// The entry of a feedback as a node of a line.
+struct EntryNode<'run, S: Shape, T: Send> {
+    /// The node's place. Its domain is the one that the node opens.
+    site: Site,
+    baton: Baton<State<'run, S, T>>,
+    watch: DrainWatch<S::Slot<T>>,
+    domain: Arc<Domain>,
+    laps: Arc<Loop<T>>,
+    /// Whether items of the last cell wait, or its failure does. Then there is work even if the lane before is empty.
+    is_open: AtomicBool,
+    /// Whether the stages before have ended, and all of their items have entered.
+    has_ended: AtomicBool,
+}
+
+impl<'run, S: Shape, T: Send> EntryNode<'run, S, T> {
+    fn new(
+        site: Site,
+        drain: Drain<S::Slot<T>>,
+        indices: Indices,
+        laps: Arc<Loop<T>>,
+        out: Out<'run, T>,
+        crossing: Option<Crossing>,
+        word: Arc<Word>,
+    ) -> Self {
+        let (watch, domain) = (drain.watch(), Arc::clone(indices.domain()));
+        let state = State { drain, indices, out, waiting: Vec::new(), stop: None, crossing };
+        let baton = Baton::with_word(word, state);
+        let (is_open, has_ended) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self { site, baton, watch, domain, laps, is_open, has_ended }
+    }
+
+    fn serve(&self, state: &mut State<'run, S, T>, quantum: &mut Quantum) -> Served {
+        let served = catch_unwind(AssertUnwindSafe(|| {
+            loop {
+                // Each item and each stop needs an index, so the room is checked first.
+                if state.indices.room() == 0 || self.domain.is_stopped() {
+                    return Served::Drained;
+                }
+                if let Some(served) = self.advance(state, quantum) {
+                    return served;
+                }
+                if quantum.count() || self.site.is_alone() || self.site.run.is_ending() {
+                    return Served::Quantum;
+                }
+            }
+        }));
+        let served = served.unwrap_or_else(|payload| {
+            // A stage that is fused to the entry has panicked, or a drop.
+            let is_open = state.indices.turn().is_open();
+            let turn = if is_open { state.indices.turn() } else { state.indices.open() };
+            self.site.halt(turn.index(), Cause::Panic(payload));
+            let out = &mut state.out;
+            let _ = catch_unwind(AssertUnwindSafe(|| out.push(turn, Cell::Stop(None, Stop::Fail))));
+            Served::Closed
+        });
+        state.indices.show();
+        let is_open = !state.waiting.is_empty() || state.stop == Some(Stop::Fail);
+        self.is_open.store(is_open, Ordering::Relaxed);
+        self.has_ended.store(has_ended(state), Ordering::Relaxed);
+        served
+    }
+
+    /// Takes one step: lets an item enter, takes a cell of the stages before, or ends. Returns how the serving ends, if it
+    /// ends here.
+    fn advance(&self, state: &mut State<'run, S, T>, quantum: &mut Quantum) -> Option<Served> {
+        let index = state.indices.next();
+        // The count is loaded before the items: if all indices have left, the items that they gave back are seen.
+        let left = self.laps.left();
+        if has_ended(state) {
+            return match self.laps.take(ANY) {
+                Some(item) => self.enter(state, item, quantum),
+                None if left == index => {
+                    put(state, Cell::Stop(None, Stop::End));
+                    Some(Served::Closed)
+                }
+                None => Some(Served::Drained),
+            };
+        }
+        if !self.laps.knows(index) {
+            return Some(Served::Drained);
+        }
+        if let Some(item) = self.laps.take(index) {
+            return self.enter(state, item, quantum);
+        }
+        if let Some(item) = state.waiting.pop() {
+            let entered = self.enter(state, item, quantum);
+            pass(state);
+            return entered;
+        }
+        if state.stop == Some(Stop::Fail) {
+            put(state, Cell::Stop(None, Stop::Fail));
+            return Some(Served::Closed);
+        }
+        let Some(cell) = state.drain.take() else { return Some(Served::Drained) };
+        quantum.tally.cells += 1;
+        quantum.tally.items += items_in::<S, T>(&cell);
+        let (slot, stop) = match cell {
+            Cell::Value(slot) => (Some(slot), None),
+            Cell::Empty => (None, None),
+            Cell::Stop(slot, stop) => (slot, Some(stop)),
+        };
+        state.stop = stop;
+        if let Some(slot) = slot {
+            let waiting = &mut state.waiting;
+            let _: ControlFlow<()> = S::each(slot, |item| {
+                waiting.push(item);
+                ControlFlow::Continue(())
+            });
+            waiting.reverse();
+        }
+        pass(state);
+        None
+    }
+
+    fn enter(&self, state: &mut State<'run, S, T>, item: T, quantum: &mut Quantum) -> Option<Served> {
+        quantum.tally.given += 1;
+        let demand = put(state, Cell::Value(item));
+        (demand == Demand::Nothing).then_some(Served::Closed)
+    }
+}
+
+/// Whether the stages before have ended without a failure, and all of their items have entered.
+fn has_ended<S: Shape, T: Send>(state: &State<'_, S, T>) -> bool {
+    state.stop == Some(Stop::End) && state.waiting.is_empty()
+}
+
+/// Gives back the index of the last cell, if all of its items have entered.
+fn pass<S: Shape, T: Send>(state: &mut State<'_, S, T>) {
+    if state.waiting.is_empty() && state.stop.is_none() {
+        state.drain.release();
+        if let Some(crossing) = &mut state.crossing {
+            crossing.has_left();
+        }
+    }
+}
+
+fn put<S: Shape, T: Send>(state: &mut State<'_, S, T>, cell: Cell<T>) -> Demand {
+    if let Some(crossing) = &mut state.crossing {
+        crossing.enters(state.indices.next());
+    }
+    state.out.push(state.indices.open(), cell)
+}
+
+impl<S: Shape, T: Send> SerialNode for EntryNode<'_, S, T> {
+    fn poke(&self, _: &dyn Fn() -> bool) -> Poked {
+        let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
+        let _entered = self.site.enter();
+        let mut quantum = Quantum::begin(&self.site);
+        loop {
+            match self.serve(held.state(), &mut quantum) {
+                Served::Drained => match held.release() {
+                    Some(again) => held = again,
+                    None => break,
+                },
+                Served::Quantum => {
+                    held.let_go();
+                    break;
+                }
+                Served::Closed => {
+                    quantum.closed = true;
+                    held.close();
+                    return quantum.end_counted(&self.site);
+                }
+            }
+        }
+        // A thread that made room, or let items leave, while this thread held the baton has woken nobody, so this thread
+        // looks again (rule 7).
+        fence(Ordering::SeqCst);
+        if self.is_ready() {
+            self.site.run.event.notify();
+        }
+        quantum.end_counted(&self.site)
+    }
+
+    fn is_ready(&self) -> bool {
+        if !self.baton.word().is_free() || !self.domain.has_room() || self.domain.is_stopped() {
+            return false;
+        }
+        let next = self.domain.made();
+        let due = self.laps.due.load(Ordering::Relaxed);
+        if self.has_ended.load(Ordering::Relaxed) {
+            return due != u64::MAX || self.laps.left() == next;
+        }
+        self.laps.knows(next)
+            && (due <= next || self.is_open.load(Ordering::Relaxed) || self.watch.is_ready())
+    }
+
+    fn is_held(&self) -> bool {
+        let word = self.baton.word();
+        !word.is_free() && !word.is_closed()
+    }
+
+    fn taken(&self) -> u64 {
+        // The cell that closed the node is not an item.
+        self.watch.taken().saturating_sub(u64::from(self.baton.word().is_closed()))
+    }
+
+    fn given(&self) -> u64 {
+        self.domain.made()
+    }
+
+    fn mean_ns(&self) -> u64 {
+        0
+    }
+}
+
+/// The entry of a feedback in the inline executor.
+struct EntryCall<'run, S, T: Send> {
+    site: Site,
+    counter: Counter,
+    laps: Arc<Loop<T>>,
+    /// Gives back the indices of the domain before.
+    exit: Exit,
+    indices: Indices,
+    out: Out<'run, T>,
+    takes: PhantomData<fn() -> S>,
+}
+
+impl<S: Shape, T: Send> EntryCall<'_, S, T> {
+    /// Lets items enter that go round again, at the next index or, with `all`, at any index. Breaks if the stream has
+    /// stopped.
+    fn again(&mut self, all: bool) -> ControlFlow<()> {
+        loop {
+            let index = if all { ANY } else { self.indices.next() };
+            match self.laps.take(index) {
+                Some(item) => self.enter(item)?,
+                None => return ControlFlow::Continue(()),
+            }
+        }
+    }
+
+    fn enter(&mut self, item: T) -> ControlFlow<()> {
+        self.counter.add(None, Tally { cells: 0, items: 0, given: 1 });
+        let demand = self.out.push(self.indices.open(), Cell::Value(item));
+        if demand == Demand::Nothing || self.site.run.is_ending() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}
+
+impl<S: Shape, T: Send> Push<S::Slot<T>> for EntryCall<'_, S, T> {
+    fn push(&mut self, turn: &mut Turn, cell: Cell<S::Slot<T>>) -> Demand {
+        let began = self.counter.begin();
+        self.counter.add(began, Tally { cells: 1, items: items_in::<S, T>(&cell), given: 0 });
+        let (slot, stop) = match cell {
+            Cell::Value(slot) => (Some(slot), None),
+            Cell::Empty => (None, None),
+            Cell::Stop(slot, stop) => (slot, Some(stop)),
+        };
+        let entered = slot.map_or(ControlFlow::Continue(()), |slot| {
+            S::each(slot, |item| {
+                self.again(false)?;
+                self.enter(item)
+            })
+        });
+        // An item that may enter now does not wait for the source.
+        if entered.is_break() || self.again(stop == Some(Stop::End)).is_break() {
+            return Demand::Nothing;
+        }
+        match stop {
+            Some(stop) => self.out.push(self.indices.open(), Cell::Stop(None, stop)),
+            None => {
+                self.exit.release(turn);
+                Demand::More
+            }
+        }
+    }
+
+    fn serve(&mut self, input: &mut Input<S::Slot<T>>, quantum: &mut Quantum, run: &Run) -> Served {
+        push::serve(self, input, quantum, run)
+    }
+
+    fn take_tally(&mut self) -> Tally {
+        self.counter.take()
+    }
+}
+
+/// The exit of a feedback, and everything before it. The stages in the loop give laps of items `T` and results `V`.
+pub(crate) struct LeaveUpstream<'env, U: Unit, E, T, V> {
+    pub(crate) tail: Tail<'env, U, E>,
+    pub(crate) laps: Arc<Loop<T>>,
+    pub(crate) id: usize,
+    pub(crate) gives: PhantomData<fn() -> V>,
+}
+
+impl<U, E, T, V> Upstream<<U::To as Shape>::Slot<V>> for LeaveUpstream<'_, U, E, T, V>
+where
+    U: Apply<E, Out = Lap<T, V>> + Send,
+    E: Send,
+    T: Send,
+    V: Send,
+{
+    fn connect<'run>(
+        self: Box<Self>,
+        assembly: &mut Assembly<'run>,
+        taker: Taker<'run, <U::To as Shape>::Slot<V>>,
+    ) where
+        Self: 'run,
+    {
+        let Self { tail, laps, id, .. } = *self;
+        let out = assembly.after_serial(id, taker);
+        let call = LeaveCall::<U::To, T, V> {
+            site: assembly.site(id),
+            counter: assembly.counter(id),
+            notice: assembly.notice_of(id),
+            laps,
+            again: Vec::new(),
+            out,
+        };
+        tail.connect(assembly, Taker::push(id, call));
+    }
+}
+
+/// The exit of a feedback as a taker of cells.
+struct LeaveCall<'run, S: Shape, T: Send, V: Send> {
+    site: Site,
+    counter: Counter,
+    /// Tells the entry that an index has left. `None` in the inline executor.
+    notice: Option<RoomNotice>,
+    laps: Arc<Loop<T>>,
+    /// The items of the cell that go round again.
+    again: Vec<T>,
+    out: Out<'run, S::Slot<V>>,
+}
+
+impl<S: Shape, T: Send, V: Send> LeaveCall<'_, S, T, V> {
+    /// Keeps the items that go round again, and returns the results.
+    fn sort(again: &mut Vec<T>, slot: S::Slot<Lap<T, V>>) -> Option<S::Slot<V>> {
+        let mut gather = S::gather::<V>(S::count::<Lap<T, V>>(&slot));
+        let _: ControlFlow<()> = S::each(slot, |lap| {
+            match lap {
+                Lap::Again(item) => again.push(item),
+                Lap::Done(result) => S::push(&mut gather, result),
+            }
+            ControlFlow::Continue(())
+        });
+        S::slot(gather)
+    }
+}
+
+impl<S: Shape, T: Send, V: Send> Push<S::Slot<Lap<T, V>>> for LeaveCall<'_, S, T, V> {
+    fn push(&mut self, turn: &mut Turn, cell: Cell<S::Slot<Lap<T, V>>>) -> Demand {
+        let Self { site, counter, notice, laps, again, out } = self;
+        let began = counter.begin();
+        let items = if counter.is_on() { items_in::<S, Lap<T, V>>(&cell) } else { 0 };
+        let is_item = site.run.is_item(&cell);
+        let cell = match cell {
+            Cell::Value(slot) => Self::sort(again, slot).map_or(Cell::Empty, Cell::Value),
+            Cell::Empty => Cell::Empty,
+            Cell::Stop(slot, stop) => {
+                let slot = slot.and_then(|slot| Self::sort(again, slot));
+                assert!(
+                    again.is_empty() || is_item || stop == Stop::Fail,
+                    "a stage of a feedback has kept an item until the end of the stream, and it cannot go round again then"
+                );
+                again.clear();
+                Cell::Stop(slot, stop)
+            }
+        };
+        if counter.is_on() {
+            counter.add(began, Tally { cells: 1, items, given: items_in::<S, V>(&cell) });
+        }
+        laps.leave(turn.index(), again);
+        if let Some(notice) = notice {
+            notice.give();
+        }
+        out.push(turn, cell)
+    }
+
+    fn serve(&mut self, input: &mut Input<S::Slot<Lap<T, V>>>, quantum: &mut Quantum, run: &Run) -> Served {
+        push::serve(self, input, quantum, run)
+    }
+
+    fn take_tally(&mut self) -> Tally {
+        let own = self.counter.take();
+        Tally { given: self.out.given().unwrap_or(own.given), ..own }
+    }
+}

@@ -1,0 +1,212 @@
+//! A fork: a serial node that deals each item to branches. A join behind the branches makes one line of them again.
+//!
+//! All branches use the indices of the fork's domain, so each branch has one cell for each index. The join takes the cells
+//! of an index from all branches. So the order of the items is kept, a failure stops the stream at its index, and the
+//! window of the domain bounds how far one branch runs ahead of another. Each branch has a
+//! [`Domain`](anabranch_record::lane::Domain) of its own for its lanes, because a turn is in one place only. The turns of
+//! the main line wait in a lane from the fork to the join.
+//!
+//! A branch always has room for an index: the window of the main line is as wide, and the join takes an index from the
+//! branches before the main line gives it back. So neither the fork nor a node of a branch waits for room.
+
+use anabranch_record::EventCount;
+use anabranch_record::lane::{Cell, Indices, Reader, Turn, Writer};
+use anabranch_record::sync::{Arc, Mutex, lock};
+
+use super::assembly::{Assembly, Taker, Upstream};
+use super::counter::Counter;
+use super::input::Input;
+use super::join::JoinStep;
+use super::measures::Tally;
+use super::push::{self, Demand, Push};
+use super::quantum::{Quantum, Served};
+use super::run::Run;
+use super::site::Site;
+
+/// Decides which branches get an item.
+pub(crate) trait Deal<T>: Send {
+    /// Puts the item, or clones of it, at the places of the branches that get it. All places are empty before.
+    fn deal(&mut self, item: T, branches: &mut [Option<T>]);
+}
+
+/// The fork's end of a branch.
+pub(crate) struct Inlet<T> {
+    pub(super) indices: Indices,
+    pub(super) writer: Writer<T>,
+    /// The event at which the threads that run the branch's first node wait.
+    pub(super) event: Arc<EventCount>,
+}
+
+/// The place in which the first node of a branch leaves the fork's end of the branch, while a line is built.
+pub(crate) struct Mouth<T>(Arc<Mutex<Option<Inlet<T>>>>);
+
+impl<T> Mouth<T> {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Mutex::new(None)))
+    }
+
+    /// Another handle of the same place.
+    pub(crate) fn again(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+/// The items that come to a branch.
+pub(crate) struct BranchUpstream<T> {
+    pub(crate) branch: usize,
+    pub(crate) mouth: Mouth<T>,
+}
+
+impl<T: Send> Upstream<T> for BranchUpstream<T> {
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, T>)
+    where
+        Self: 'run,
+    {
+        let inlet = assembly.begin_branch(self.branch, taker);
+        *lock(&self.mouth.0) = Some(inlet);
+    }
+}
+
+/// A branch in the inline executor, which takes each item through the branches one after the other.
+pub(crate) trait Step: Send {
+    /// Takes the next cell through the branch.
+    fn step(&mut self);
+}
+
+/// The first node of a branch, and what is behind it.
+pub(super) struct BranchStep<'run, T: Send> {
+    pub(super) reader: Reader<T>,
+    pub(super) push: Box<dyn Push<T> + 'run>,
+}
+
+impl<T: Send> Step for BranchStep<'_, T> {
+    fn step(&mut self) {
+        if let Some((turn, cell)) = self.reader.take() {
+            self.push.push(turn, cell);
+        }
+    }
+}
+
+/// The code of a fork, and everything before it.
+pub(crate) struct Fork<'env, T: Send> {
+    pub(crate) upstream: Box<dyn Upstream<T> + 'env>,
+    pub(crate) deal: Box<dyn Deal<T> + 'env>,
+    /// One for each branch.
+    pub(crate) mouths: Vec<Mouth<T>>,
+    /// The id of the fork.
+    pub(crate) id: usize,
+}
+
+impl<'env, T: Send + 'env> Fork<'env, T> {
+    /// Adds the fork and everything before it to the line. The branches were added before. In the inline executor `inline`
+    /// is what the fork calls for each item.
+    pub(super) fn connect<'run>(
+        self,
+        assembly: &mut Assembly<'run>,
+        turns: Writer<()>,
+        inline: Option<InlineBranches<'run>>,
+    ) where
+        'env: 'run,
+    {
+        let Self { upstream, deal, mouths, id } = self;
+        let inlet = |mouth: Mouth<T>| lock(&mouth.0).take().expect("each branch was added before its fork");
+        let inlets: Vec<Inlet<T>> = mouths.into_iter().map(inlet).collect();
+        let mut events: Vec<Arc<EventCount>> = Vec::new();
+        for inlet in &inlets {
+            if !events.iter().any(|event| Arc::ptr_eq(event, &inlet.event)) {
+                events.push(Arc::clone(&inlet.event));
+            }
+        }
+        let call = ForkCall {
+            site: assembly.site(id),
+            counter: assembly.counter(id),
+            deal,
+            dealt: inlets.iter().map(|_| None).collect(),
+            inlets,
+            turns,
+            events,
+            inline,
+        };
+        upstream.connect(assembly, Taker::push(id, call));
+    }
+}
+
+/// What the fork calls for each item in the inline executor.
+pub(super) struct InlineBranches<'run> {
+    pub(super) branches: Vec<Box<dyn Step + 'run>>,
+    pub(super) join: Box<dyn JoinStep + 'run>,
+}
+
+impl InlineBranches<'_> {
+    /// Takes the cells that the fork has put through the branches and the join. A branch that fails is the last that runs.
+    fn step(&mut self) -> Demand {
+        let Self { branches, join } = self;
+        for (number, branch) in branches.iter_mut().enumerate() {
+            branch.step();
+            if join.has_failed(number) {
+                break;
+            }
+        }
+        join.step()
+    }
+}
+
+/// A fork as a taker of cells.
+struct ForkCall<'run, T: Send> {
+    site: Site,
+    counter: Counter,
+    deal: Box<dyn Deal<T> + 'run>,
+    /// Empty, except while an item is dealt.
+    dealt: Vec<Option<T>>,
+    inlets: Vec<Inlet<T>>,
+    turns: Writer<()>,
+    /// The events of the branches, each once.
+    events: Vec<Arc<EventCount>>,
+    inline: Option<InlineBranches<'run>>,
+}
+
+impl<T: Send> Push<T> for ForkCall<'_, T> {
+    fn push(&mut self, turn: &mut Turn, cell: Cell<T>) -> Demand {
+        let Self { site, counter, deal, dealt, inlets, turns, events, inline } = self;
+        let (item, stop) = match cell {
+            Cell::Value(item) => (Some(item), None),
+            Cell::Empty => (None, None),
+            Cell::Stop(item, stop) => (item, Some(stop)),
+        };
+        let has_item = item.is_some();
+        if let Some(item) = item {
+            let began = counter.begin();
+            let entered = counter.enter(site);
+            deal.deal(item, dealt);
+            drop(entered);
+            counter.add(began, Tally { cells: 1, items: 1, given: 1 });
+        }
+        // The turn comes first. When the last branch has put its cell, the join has all that it needs.
+        turns.put(turn, Cell::Empty);
+        for (inlet, place) in inlets.iter_mut().zip(dealt) {
+            // After a panic of `deal` the places are not empty, and the cell has no item.
+            let item = if has_item { place.take() } else { None };
+            let cell = match (item, stop) {
+                (item, Some(stop)) => Cell::Stop(item, stop),
+                (Some(item), None) => Cell::Value(item),
+                (None, None) => Cell::Empty,
+            };
+            inlet.writer.put(inlet.indices.open(), cell);
+        }
+        if let Some(inline) = inline {
+            return inline.step();
+        }
+        for event in events {
+            event.notify();
+        }
+        if stop.is_some() { Demand::Nothing } else { Demand::More }
+    }
+
+    fn serve(&mut self, input: &mut Input<T>, quantum: &mut Quantum, run: &Run) -> Served {
+        push::serve(self, input, quantum, run)
+    }
+
+    fn take_tally(&mut self) -> Tally {
+        self.counter.take()
+    }
+}

@@ -1,0 +1,86 @@
+//! Stages of a stream as a part of a network.
+
+use super::{Network, Reader, Writer};
+use crate::mode::{May, Mode, Sure};
+use crate::stream::{BoxStream, Stream};
+use crate::unit::Apply;
+
+/// A mode whose failures a network with the error `E` can have.
+#[diagnostic::on_unimplemented(
+    message = "these stages fail with an error that the network's `{E}` cannot be made from",
+    note = "to convert the error, end the stages with `.map_err(..)`"
+)]
+pub trait FailsInto<E>: Mode {
+    /// The result of a process that has run a stream in this mode.
+    #[doc(hidden)]
+    fn result(output: Self::Output<()>) -> Result<(), E>;
+}
+
+impl<E> FailsInto<E> for Sure {
+    fn result((): ()) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+impl<X: Send, E: From<X>> FailsInto<E> for May<X> {
+    fn result(output: Result<(), X>) -> Result<(), E> {
+        output.map_err(E::from)
+    }
+}
+
+impl<'env, E: Send + 'env> Network<'env, E> {
+    /// Adds stages of a stream: what `take` reads goes through them, and `give` writes their results. The stages run on the
+    /// workers of the stream, which is a stream of its own with its own settings.
+    ///
+    /// The stream keeps its contract, so the network stays deterministic. It ends when the record that `take` reads has
+    /// ended, when the stages need no more items, or when nobody reads what `give` writes. If it fails, the network
+    /// fails.
+    ///
+    /// Two processes hand the items over, `name` and one that is called `to` and the name. As many items as `take` has a
+    /// horizon wait before the stream. A deadlock in which the stream takes part is not noticed, because the network does
+    /// not see why a stream waits.
+    ///
+    /// ```
+    /// use anabranch::network::Network;
+    ///
+    /// let mut net = Network::<String>::new();
+    /// let (mut give, texts) = net.record::<&str>(8);
+    /// let (numbers, mut take) = net.record::<u64>(8);
+    /// let mut sum = 0;
+    /// net.process("texts", move |_| Ok(drop(["1", "20", "300"].map(|text| give.push(text)))));
+    /// net.stage("parse", texts, numbers, |texts| {
+    ///     texts.workers(2).try_map(|text| text.parse::<u64>().map_err(|_| format!("{text} is no number")))
+    /// });
+    /// net.process("sum", |_| Ok(sum += take.by_ref().sum::<u64>()));
+    /// net.run().unwrap();
+    /// assert_eq!(sum, 321);
+    /// ```
+    pub fn stage<T, U, M, F>(&mut self, name: &str, take: Reader<T>, mut give: Writer<U::Out>, stages: F)
+    where
+        T: Send + 'env,
+        U: Apply<M::Error> + Send + 'env,
+        U::Out: 'env,
+        M: FailsInto<E>,
+        M::Error: Send + 'env,
+        F: FnOnce(BoxStream<'env, T>) -> Stream<'env, U, M> + Send + 'env,
+    {
+        let (post, items) = Stream::channel(take.horizon());
+        self.process(&format!("to {name}"), move |_| {
+            for item in take {
+                if post.post(item).is_err() {
+                    break; // the stream has ended
+                }
+            }
+            Ok(())
+        });
+        self.process(name, move |_| {
+            M::result(stages(items).with_iter(|results| {
+                for result in results {
+                    if give.push(result).is_err() {
+                        break; // nobody reads on
+                    }
+                }
+            }))
+        });
+    }
+}

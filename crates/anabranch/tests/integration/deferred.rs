@@ -1,0 +1,278 @@
+//! Items get the results of the other items that they need, in any schedule; needs that cannot be met are errors (C1, C2, C9).
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::sync::mpsc::channel;
+
+use crate::contract_support::watchdog::within;
+use anabranch::{Pool, Stream, Unmet};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+
+/// What items need: for each, numbers relative to its own.
+type Needs = Vec<Vec<i64>>;
+
+/// What is known about an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Fate {
+    Result(u64),
+    Never,
+}
+
+/// The numbers that item `at` needs. None is below 0.
+fn needed(needs: &Needs, at: usize) -> Vec<u64> {
+    needs[at].iter().filter_map(|away| u64::try_from(at as i64 + away).ok()).collect()
+}
+
+/// The items that `at` needs, directly or not, and itself if it is in a cycle.
+fn closure(needs: &Needs, at: usize) -> BTreeSet<usize> {
+    let (mut all, mut open) = (BTreeSet::new(), vec![at]);
+    while let Some(next) = open.pop() {
+        if next < needs.len() {
+            open.extend(needed(needs, next).into_iter().map(|n| n as usize).filter(|n| all.insert(*n)));
+        }
+    }
+    all
+}
+
+fn mixed(item: u64, results: impl Iterator<Item = u64>) -> u64 {
+    results.fold(item, |mixed, result| (mixed ^ result).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(7))
+}
+
+/// The results of the items, by a plain recursion.
+fn oracle(needs: &Needs, reach: usize) -> Vec<Fate> {
+    let is_bad = |at: usize| {
+        let all = closure(needs, at);
+        let far = |n: u64| n.abs_diff(at as u64) > reach as u64;
+        all.contains(&at)
+            || needed(needs, at).into_iter().any(far)
+            || all.iter().any(|&n| n >= needs.len() || n > at + reach)
+    };
+    let is_never = |at: usize| is_bad(at) || closure(needs, at).into_iter().any(is_bad);
+    fn result(needs: &Needs, at: usize) -> u64 {
+        mixed(at as u64, needed(needs, at).into_iter().map(|n| result(needs, n as usize)))
+    }
+    let never: Vec<bool> = (0..needs.len()).map(is_never).collect();
+    never
+        .iter()
+        .enumerate()
+        .map(|(at, &never)| if never { Fate::Never } else { Fate::Result(result(needs, at)) })
+        .collect()
+}
+
+/// Whether the error tells the truth.
+fn holds(unmet: &Unmet, needs: &Needs, reach: usize) -> bool {
+    let needs_it = |item: u64, other: u64| needed(needs, item as usize).contains(&other);
+    match unmet {
+        Unmet::Cycle { items } => {
+            let next = items.iter().cycle().skip(1);
+            items.iter().zip(next).all(|(&item, &next)| needs_it(item, next))
+        }
+        Unmet::OutOfReach { item, needed, reach: said } => {
+            let waits =
+                needs_it(*item, *needed) || closure(needs, *item as usize).contains(&(*needed as usize));
+            *said == reach && waits && item.abs_diff(*needed) > reach as u64
+        }
+        Unmet::Missing { item, needed, items } => {
+            *items == needs.len() as u64 && needs_it(*item, *needed) && needed >= items
+        }
+    }
+}
+
+/// Runs `property` for random needs. Most of them can be met if `meets` is set.
+fn for_all(
+    meets: bool,
+    property: impl Fn(Needs, usize, (usize, usize, u8), &Pool) -> Result<(), TestCaseError> + Send + 'static,
+) {
+    within(move || {
+        let pool = Pool::new(2);
+        let config = ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() };
+        // Chains are short, so that the plain recursion ends soon.
+        let kinds = prop_oneof![
+            4 => Just(vec![]),
+            2 => (-2..0i64, prop::bool::ANY).prop_map(|(away, two)| if two { vec![away, 1] } else { vec![away] }),
+            1 => (1..3i64).prop_map(|away| vec![away]),
+        ];
+        let wild = prop::collection::vec(-4..5i64, 0..2);
+        let mixed = prop_oneof![12 => kinds.clone(), 1 => wild];
+        let needs = if meets {
+            // Every second item needs its neighbours, or what is before it.
+            prop::collection::vec(kinds, 0..80)
+                .prop_map(|mut needs| {
+                    let len = needs.len();
+                    for (at, of_item) in needs.iter_mut().enumerate() {
+                        let even = at % 2 == 0;
+                        of_item.retain(|&away| if even { away == -2 } else { away % 2 != 0 });
+                        of_item.retain(|&away| at as i64 + away >= 0 && at as i64 + away < len as i64);
+                        if even && at % 8 == 0 {
+                            of_item.clear();
+                        }
+                    }
+                    needs
+                })
+                .boxed()
+        } else {
+            prop::collection::vec(mixed, 0..60).boxed()
+        };
+        let strategy = (needs, 0..6usize, (1..5usize, 1..20usize, 0..3u8));
+        let result = TestRunner::new(config)
+            .run(&strategy, |(needs, reach, setting)| property(needs, reach, setting, &pool));
+        if let Err(error) = result {
+            panic!("{error}");
+        }
+    });
+}
+
+/// The stream of the results, which runs as the setting says: workers, window, and how.
+macro_rules! stream {
+    ($needs:expr, $reach:expr, $setting:expr, $pool:expr, $f:expr) => {{
+        let (workers, window, how) = $setting;
+        let stream = Stream::from_iter(0..$needs.len() as u64).window(window);
+        let stream = match how {
+            0 => stream.workers(workers),
+            1 => stream.pool($pool),
+            _ => stream.workers(workers).inline(),
+        };
+        stream.map_needing($reach, |number, _: &u64| needed($needs, number as usize), $f)
+    }};
+}
+
+fn compare(
+    needs: &Needs,
+    reach: usize,
+    setting: (usize, usize, u8),
+    pool: &Pool,
+) -> Result<(), TestCaseError> {
+    let fates = oracle(needs, reach);
+    let expected: Vec<u64> = fates
+        .iter()
+        .map_while(|fate| if let Fate::Result(result) = fate { Some(*result) } else { None })
+        .collect();
+    let mut found = Vec::new();
+    let compute = |item: u64, others: &[std::sync::Arc<u64>]| mixed(item, others.iter().map(|other| **other));
+    let ended = stream!(needs, reach, setting, pool, compute).for_each(|result| found.push(*result));
+    prop_assert_eq!(&found, &expected);
+    match ended {
+        Ok(()) => prop_assert_eq!(found.len(), needs.len()),
+        Err(unmet) => {
+            prop_assert!(found.len() < needs.len());
+            prop_assert!(holds(&unmet, needs, reach), "{unmet}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn results_are_those_of_the_recursion() {
+    for_all(true, |needs, _, setting, pool| compare(&needs, 5, setting, pool));
+}
+
+#[test]
+fn needs_that_are_not_met_are_errors_at_the_first_item_that_waits_for_ever() {
+    for_all(false, |needs, reach, setting, pool| compare(&needs, reach, setting, pool));
+}
+
+#[test]
+fn a_panic_comes_behind_the_results_before_its_item() {
+    #[derive(Debug)]
+    struct Planted;
+    for_all(true, |needs, _, setting, pool| {
+        for at in [0, 7, 20] {
+            if at >= needs.len() {
+                continue;
+            }
+            let fates = oracle(&needs, 5);
+            // The item, and all that need it, have no results.
+            let is_lost = |item: usize| item == at || closure(&needs, item).contains(&at);
+            let first = (0..needs.len()).find(|&item| is_lost(item)).unwrap();
+            let mut found = Vec::new();
+            let compute = |item: u64, others: &[std::sync::Arc<u64>]| {
+                if item == at as u64 {
+                    panic_any(Planted);
+                }
+                mixed(item, others.iter().map(|other| **other))
+            };
+            let run = catch_unwind(AssertUnwindSafe(|| {
+                stream!(&needs, 5, setting, pool, compute).for_each(|result| found.push(*result))
+            }));
+            prop_assert!(run.unwrap_err().is::<Planted>());
+            let found: Vec<Fate> = found.into_iter().map(Fate::Result).collect();
+            prop_assert_eq!(&found[..], &fates[..first]);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn errors_name_the_items() {
+    let run = |needs: &[(u64, &[u64])], reach| {
+        let needs = |number: u64, _: &u64| {
+            let of_item = needs.iter().find(|(item, _)| *item == number);
+            of_item.map_or(vec![], |(_, needs)| needs.to_vec())
+        };
+        let count = Stream::from_iter(0..10u64).workers(2).map_needing(reach, needs, |item, _| item).count();
+        count.unwrap_err().to_string()
+    };
+    assert_eq!(
+        run(&[(2, &[4]), (4, &[3]), (3, &[2])], 3),
+        "items need the results of each other: 2 needs 4 needs 3 needs 2"
+    );
+    assert_eq!(run(&[(5, &[5])], 3), "item 5 needs its own result");
+    assert_eq!(run(&[(5, &[1])], 3), "item 5 waits for item 1, which is more than 3 items away");
+    assert_eq!(run(&[(1, &[3]), (3, &[6])], 3), "item 1 waits for item 6, which is more than 3 items away");
+    assert_eq!(
+        run(&[(8, &[9]), (9, &[11])], 3),
+        "item 9 needs the result of item 11, but the stream has 10 items"
+    );
+}
+
+#[test]
+fn a_worker_goes_on_while_an_item_waits() {
+    within(|| {
+        // Item 1 needs item 0, which ends only when items 2 to 9 have: the other worker must go on to them.
+        let (sender, receiver) = channel();
+        let receiver = std::sync::Mutex::new(receiver);
+        let needs = |number: u64, _: &u64| (number == 1).then_some(0);
+        let stream = Stream::from_iter(0..10u64).workers(2).map_needing(1, needs, |item, _| {
+            match item {
+                0 => (0..8).for_each(|_| receiver.lock().unwrap().recv().unwrap()),
+                1 => {}
+                _ => sender.send(()).unwrap(),
+            }
+            item
+        });
+        let results = stream.map(|result| *result).collect::<Vec<_>>();
+        assert_eq!(results, Ok((0..10).collect()));
+    });
+}
+
+#[test]
+fn the_first_of_several_errors_counts() {
+    #[derive(Debug, PartialEq)]
+    enum Trouble {
+        Input(u64),
+        Unmet(Unmet),
+    }
+    impl From<Unmet> for Trouble {
+        fn from(unmet: Unmet) -> Self {
+            Trouble::Unmet(unmet)
+        }
+    }
+    let run = |fails_at: u64, needs_at: u64| {
+        Stream::from_iter(0..100u64)
+            .workers(2)
+            .try_map(|n| if n == fails_at { Err(Trouble::Input(n)) } else { Ok(n) })
+            .try_map_needing(
+                3,
+                |number, _| (number == needs_at).then_some(number),
+                |item, _: &[_]| {
+                    if item == 70 { Err(Trouble::Input(item)) } else { Ok(item) }
+                },
+            )
+            .map(|item| *item)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(run(50, 60), Err(Trouble::Input(50)));
+    assert_eq!(run(60, 50), Err(Trouble::Unmet(Unmet::Cycle { items: vec![50] })));
+    assert_eq!(run(100, 100), Err(Trouble::Input(70)));
+}
