@@ -13,6 +13,7 @@ mod report;
 mod several;
 mod sleepers;
 mod small_runs;
+mod windows;
 
 use std::time::Duration;
 
@@ -24,11 +25,12 @@ use anabranch_measure::work::Work;
 /// Measures one group and returns its rows.
 type Group = fn(&Setup) -> Vec<Row>;
 
-const GROUPS: [(&str, Group); 13] = [
+const GROUPS: [(&str, Group); 14] = [
     ("record", record::rows),
     ("pipeline", pipeline::rows),
     ("blocks", blocks::rows),
     ("boxed", boxed::rows),
+    ("windows", windows::rows),
     ("middle", middle::rows),
     ("several", several::rows),
     ("sleepers", sleepers::rows),
