@@ -14,6 +14,7 @@ mod report;
 mod several;
 mod sleepers;
 mod small_runs;
+mod windows;
 
 use std::time::Duration;
 
@@ -25,12 +26,13 @@ use anabranch_measure::work::Work;
 /// Measures one group and returns its rows.
 type Group = fn(&Setup) -> Vec<Row>;
 
-const GROUPS: [(&str, Group); 14] = [
+const GROUPS: [(&str, Group); 15] = [
     ("record", record::rows),
     ("pipeline", pipeline::rows),
     ("blocks", blocks::rows),
     ("boxed", boxed::rows),
     ("branches", branches::rows),
+    ("windows", windows::rows),
     ("middle", middle::rows),
     ("several", several::rows),
     ("sleepers", sleepers::rows),

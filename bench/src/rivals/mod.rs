@@ -18,7 +18,7 @@ use anabranch_measure::table::Row;
 use anabranch_measure::target::Target;
 use contenders::{Kind, RIVALS, Rival};
 use contest::Contest;
-use peer::Peer;
+pub use peer::{Peer, Run};
 
 /// A grain of work, and its target.
 #[derive(Debug, Clone, Copy)]

@@ -41,13 +41,26 @@ impl Peer {
     /// # Errors
     /// Why they cannot be built or started.
     pub fn rust() -> Result<Self, String> {
-        let folder = folder().join("rivals");
+        Self::workspace("rivals", "anabranch-rivals")
+    }
+
+    /// Starts the rivals for windows: `bench/rivals-windows`, built like this program.
+    ///
+    /// # Errors
+    /// Why they cannot be built or started.
+    pub fn windows() -> Result<Self, String> {
+        Self::workspace("rivals-windows", "anabranch-window-rivals")
+    }
+
+    /// Builds and starts the program of a workspace beside this program's sources.
+    fn workspace(name: &str, program: &str) -> Result<Self, String> {
+        let folder = folder().join(name);
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let words = ["build", "--release", "--quiet", "--locked", "--manifest-path"].map(OsString::from);
         let mut build = Command::new(cargo);
-        build.args(words).arg(source("Cargo.toml")).arg("--target-dir").arg(&folder);
+        build.args(words).arg(source(name, "Cargo.toml")).arg("--target-dir").arg(&folder);
         done(build)?;
-        Self::start(&folder.join("release").join("anabranch-rivals"))
+        Self::start(&folder.join("release").join(program))
     }
 
     /// Starts the C++ rivals that are installed.
@@ -56,7 +69,7 @@ impl Peer {
     /// Why they cannot be built or started.
     pub fn cpp() -> Result<Self, String> {
         let program = folder().join("rivals-cpp");
-        let mut build = Command::new(source("cpp/build.sh"));
+        let mut build = Command::new(source("rivals", "cpp/build.sh"));
         build.arg(&program);
         done(build)?;
         Self::start(&program)
@@ -119,9 +132,9 @@ fn folder() -> PathBuf {
     program.ancestors().nth(2).map_or_else(|| "target".into(), Path::to_owned)
 }
 
-/// The path of a file of `bench/rivals`.
-fn source(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("rivals").join(name)
+/// The path of a file of a workspace beside this program's sources.
+fn source(workspace: &str, name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(workspace).join(name)
 }
 
 /// Runs a build. If it fails, returns the last lines that it printed.

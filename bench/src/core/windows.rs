@@ -1,0 +1,116 @@
+//! Windows: a long sliding window beside a short one, and windows by key beside those of other libraries.
+
+use std::cell::RefCell;
+
+use anabranch::{CountWindows, Stream, TimeWindows};
+
+use super::{Setup, nanos};
+use crate::rivals::{Peer, Run};
+use anabranch_measure::rounds::{Contender, Unmeasured, measure};
+use anabranch_measure::table::Row;
+use anabranch_measure::target::{Target, Unit};
+use anabranch_measure::work::{Digest, Work};
+
+const GROUP: &str = "windows";
+
+pub fn rows(setup: &Setup) -> Vec<Row> {
+    let mut rows = vec![long_beside_short(setup)];
+    rows.extend(by_key(setup));
+    rows
+}
+
+/// How many items are in the short and in the long window.
+const SIZES: [usize; 2] = [10, 1_000];
+
+fn long_beside_short(setup: &Setup) -> Row {
+    let items = setup.bare_items() / 4;
+    let contenders = SIZES.map(|size| {
+        Contender::timed(format!("of {size}"), highest(items, size), move || highest(items, size))
+    });
+    let rounds = measure(setup.budget, Some(setup.probe()), contenders.into());
+    let what = "sliding window of 1,000 with `combine`: times one of 10";
+    Row::new(GROUP, what, (Target::AtMost(3.0), Unit::Times), &rounds, |rounds| {
+        let [short, long] = [0, 1].map(|at| nanos(rounds.median(|round| round.samples[at]), items));
+        (
+            rounds.summary(|round| round.samples[1] / round.samples[0]),
+            format!("{short:.1} ns and {long:.1} ns an item"),
+        )
+    })
+}
+
+fn highest(items: u64, size: usize) -> Digest {
+    Stream::from_range(0..items)
+        .map(scrambled)
+        .aggregate_windows(CountWindows::sliding(size, 1), |n| n, u64::max)
+        .fold(Digest::EMPTY, |digest, window| digest.with(window.value))
+}
+
+/// How many keys there are.
+const KEYS: u64 = 100_000;
+/// How many events each unit of time has.
+const EVENTS_A_UNIT: u64 = 10;
+/// The length of a window, in units of time.
+const LENGTH: i64 = 100_000;
+
+/// Another number for each number (the finaliser of SplitMix64).
+fn scrambled(n: u64) -> u64 {
+    let n = (n ^ (n >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let n = (n ^ (n >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    n ^ (n >> 31)
+}
+
+/// The sum of the events of each key in each window: a digest that does not depend on the order, as that of the rivals
+/// is not defined.
+fn sums(items: u64) -> Digest {
+    let windows = TimeWindows::tumbling(LENGTH, |&event: &u64| (event / EVENTS_A_UNIT) as i64);
+    let sum = Stream::from_range(0..items)
+        .aggregate_windows_by_key(|&event| scrambled(event) % KEYS, windows, |event| event, |a, b| a + b)
+        .fold(0u64, |sum, window| {
+            sum.wrapping_add(scrambled(window.key ^ window.value ^ ((window.start as u64) << 20)))
+        });
+    Digest::of_number(sum)
+}
+
+/// The rivals.
+const RIVALS: [&str; 1] = ["timely"];
+
+fn by_key(setup: &Setup) -> Vec<Row> {
+    let items = if setup.quick { 2_000_000 } else { 10_000_000 };
+    let expected = sums(items);
+    let peer = Peer::windows().map(RefCell::new);
+    let mut contenders = vec![Contender::timed("anabranch", expected, || sums(items))];
+    if let Ok(peer) = &peer {
+        contenders.extend(RIVALS.map(|name| {
+            Contender::sampled(name, expected, move || {
+                let run = Run { name, setting: 0, work: Work::of(0.0), items };
+                peer.borrow_mut().run(run).unwrap_or((f64::NAN, Digest::EMPTY))
+            })
+        }));
+    }
+    let rounds = measure(setup.budget, Some(setup.probe()), contenders);
+    let missing = peer.as_ref().err().map(|why| Err(Unmeasured::NotInstalled(why.clone())));
+    let millions = items / 1_000_000;
+    RIVALS
+        .iter()
+        .zip(1..)
+        .map(|(name, at)| {
+            let what = format!(
+                "tumbling windows by key, {millions} million events, 100,000 keys: {name}, times ours"
+            );
+            Row::new(
+                GROUP,
+                what,
+                (Target::AtLeast(1.5), Unit::Times),
+                missing.as_ref().unwrap_or(&rounds),
+                |rounds| {
+                    let [own, other] =
+                        [0, at].map(|at| nanos(rounds.median(|round| round.samples[at]), items));
+                    (
+                        rounds.summary(|round| round.samples[at] / round.samples[0]),
+                        format!("{own:.1} ns an event, {name} {other:.1}"),
+                    )
+                },
+            )
+        })
+        .collect()
+}
