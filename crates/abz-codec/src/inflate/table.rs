@@ -10,8 +10,8 @@
 //! | 12 to 15 | [`LITERAL`] | | [`SPECIAL`], [`DEEPER`] | [`SPECIAL`], and [`END`] of a block |
 //! | 16 to 30 | the literal | the least value | where it begins | |
 //!
-//! Entries with two literals, for codes that together are no longer than the index, were tried: they take as long to make as
-//! they save where others write the blocks, and are in the way of matches.
+//! Entries with two literals, for codes that together are no longer than the index, were tried. On binaries the rate was higher
+//! without them, and on text and source two rounds did not agree.
 
 use super::Damaged;
 

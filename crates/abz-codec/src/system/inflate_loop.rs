@@ -1,7 +1,8 @@
 //! The inner loop of [`inflate`](crate::inflate): literals and matches, as long as there is plenty of input and of room.
 //!
-//! With checked slices in the place of pointers it takes 1.3 to 1.4 times as long, on text and on binaries: the checks and what
-//! they keep in registers are in the way of the next symbol.
+//! An earlier loop with checked slices had 405 MB/s on text and 447 on binaries, and the first one with pointers 538 and 521, on
+//! another minute of the same machine. They differed in more than the checks: the first one kept its bits in memory. What the
+//! checks alone cost was not measured on a quiet machine.
 
 use super::features::Task;
 use crate::inflate::Damaged;
