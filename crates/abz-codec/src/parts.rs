@@ -120,12 +120,6 @@ pub trait Scan {
     /// As [`next`](Self::next), or if the file must not end here: it was cut.
     fn finish(&mut self, data: &mut Vec<u8>) -> Result<Option<Scanned<Self::Whole>>, Self::Error>;
 
-    /// The number, counted from 1, of the first part that is not as what stands before it says, where the file is right
-    /// nevertheless. From there on parts may have been decoded by the scanner.
-    fn mistaken(&self) -> Option<u64> {
-        None
-    }
-
     /// What makes decoders for the parts of this file, on any thread.
     fn decoders(&self) -> impl Fn() -> Self::Decoder + Send + Sync + use<Self>;
 
@@ -193,11 +187,6 @@ impl<R: Read, S: Scan> Reader<R, S> {
         let read = self.step(data);
         self.has_ended = !matches!(read, Ok(true));
         read
-    }
-
-    /// That of the scanner ([`Scan::mistaken`]), so far.
-    pub fn mistaken(&self) -> Option<u64> {
-        self.scanner.mistaken()
     }
 
     fn step(&mut self, data: &mut Vec<u8>) -> io::Result<bool> {

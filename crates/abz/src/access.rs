@@ -1,7 +1,6 @@
 //! A part of a file's contents, with as little work as can be.
 
 use std::io::{Read, Write};
-use std::sync::atomic::AtomicU64;
 
 use abz_codec::access::{Index, Kind, Part, parts_around, parts_of, parts_with};
 use anabranch::Recycled;
@@ -137,7 +136,6 @@ impl Decompression {
             return Ok(true);
         }
         let (before, offset) = (first.number - 1, first.bytes().start);
-        let nobody = &AtomicU64::new(0);
         let input = Along::at(places, offset).take(last.bytes().end - offset);
         let done = match first.kind {
             Kind::GzipMembers | Kind::DeflateBlocks | Kind::Bzip2Block { .. } | Kind::ZstdPiece => {
@@ -146,7 +144,7 @@ impl Decompression {
             Kind::LzipMember => {
                 let scanner = self.lzip_scanner(self.workers).at(before, offset);
                 carry_out(
-                    pipes::parts::decompress(scanner, self.crew(Format::Lzip), input, *conduct, nobody),
+                    pipes::parts::decompress(scanner, self.crew(Format::Lzip), input, *conduct),
                     conduct,
                     write,
                 )
@@ -154,7 +152,7 @@ impl Decompression {
             Kind::XzBlock { check, stream } => {
                 let scanner = self.xz_scanner(self.workers).at(check, stream, before, offset);
                 carry_out(
-                    pipes::parts::decompress(scanner, self.crew(Format::Xz), input, *conduct, nobody),
+                    pipes::parts::decompress(scanner, self.crew(Format::Xz), input, *conduct),
                     conduct,
                     write,
                 )
@@ -162,7 +160,7 @@ impl Decompression {
             Kind::ZstdFrame => {
                 let scanner = self.zstd_scanner_at(before, offset);
                 carry_out(
-                    pipes::parts::decompress(scanner, self.crew(Format::Zstd), input, *conduct, nobody),
+                    pipes::parts::decompress(scanner, self.crew(Format::Zstd), input, *conduct),
                     conduct,
                     write,
                 )

@@ -44,8 +44,7 @@ pub struct Decompressed {
     /// any. The data before them is whole and right.
     pub garbage_at: Option<u64>,
     /// Of a file of gzip, the number of the first member that is not as large as the extra field of its header seems to say, if
-    /// there is one. That is no fault: from there on no such size is believed. Of a file of zstd, the number of the first frame
-    /// that has a damaged mark.
+    /// there is one. That is no fault: from there on no such size is believed.
     pub mistaken: Option<u64>,
 }
 
@@ -121,27 +120,19 @@ impl Decompression {
             match format {
                 Some(Format::Bzip2) => self.bunzip2(&conduct, whole, &mut output),
                 Some(Format::Zstd) => {
-                    self.parts((self.zstd_scanner(), Format::Zstd), &conduct, whole, &mut output, &mistaken)
+                    self.parts((self.zstd_scanner(), Format::Zstd), &conduct, whole, &mut output)
                 }
                 Some(Format::Compress) => self.serial(lzw::Decoder::default(), &conduct, whole, &mut output),
                 Some(Format::Pack) => self.serial(pack::Decoder::default(), &conduct, whole, &mut output),
                 Some(Format::Lzh) => self.serial(lzh::Decoder::default(), &conduct, whole, &mut output),
                 Some(Format::Zip) => self.serial(zip::Decoder::default(), &conduct, whole, &mut output),
                 Some(Format::Zlib) => self.serial(zlib::Decoder::default(), &conduct, whole, &mut output),
-                Some(Format::Lzip) => self.parts(
-                    (self.lzip_scanner(self.workers), Format::Lzip),
-                    &conduct,
-                    whole,
-                    &mut output,
-                    &mistaken,
-                ),
-                Some(Format::Xz) => self.parts(
-                    (self.xz_scanner(self.workers), Format::Xz),
-                    &conduct,
-                    whole,
-                    &mut output,
-                    &mistaken,
-                ),
+                Some(Format::Lzip) => {
+                    self.parts((self.lzip_scanner(self.workers), Format::Lzip), &conduct, whole, &mut output)
+                }
+                Some(Format::Xz) => {
+                    self.parts((self.xz_scanner(self.workers), Format::Xz), &conduct, whole, &mut output)
+                }
                 // What is wrong with any other file, too, is for this one to tell.
                 Some(Format::Gzip) | None => self.gunzip(&conduct, whole, &mut output, &mistaken),
             }
@@ -242,13 +233,12 @@ impl Decompression {
         conduct: &Conduct<'_>,
         input: impl Read + Send,
         mut output: impl Write + Send,
-        mistaken: &AtomicU64,
     ) -> Result<(), Error>
     where
         S: Scan + Send,
         Error: From<S::Error>,
     {
-        let stream = pipes::parts::decompress(scanner, self.crew(format), input, *conduct, mistaken);
+        let stream = pipes::parts::decompress(scanner, self.crew(format), input, *conduct);
         carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
     }
 
@@ -276,42 +266,34 @@ impl Decompression {
     /// The plan that [`run`](Decompression::run) would run for a file of a format.
     pub fn plan(&self, format: Format) -> Plan {
         let input: &mut (dyn Read + Send) = &mut io::empty();
-        let nobody = &AtomicU64::new(0);
         match format {
             // As for files of other programs; those that say where their blocks are need no guesses.
             Format::Gzip if self.speculation.is_done(self.workers_within()) => {
                 let (workers, conduct) = (self.workers_within(), Conduct::default());
-                pipes::gzip::decompress_guessing(workers, input, conduct, nobody).plan()
+                pipes::gzip::decompress_guessing(workers, input, conduct, &AtomicU64::new(0)).plan()
             }
-            Format::Gzip => pipes::gzip::decompress(self.workers, input, Conduct::default(), nobody).plan(),
+            Format::Gzip => {
+                pipes::gzip::decompress(self.workers, input, Conduct::default(), &AtomicU64::new(0)).plan()
+            }
             Format::Bzip2 => pipes::bzip2::decompress(self.workers, input, Conduct::default()).plan(),
             // The same for all of them.
             Format::Compress | Format::Pack | Format::Lzh | Format::Zip | Format::Zlib => {
                 let decoder = lzw::Decoder::default();
                 pipes::serial::decompress(decoder, self.workers, input, Conduct::default()).plan()
             }
-            Format::Xz => pipes::parts::decompress(
-                xz::Scanner::new(),
-                self.crew(format),
-                input,
-                Conduct::default(),
-                nobody,
-            )
-            .plan(),
-            Format::Zstd => pipes::parts::decompress(
-                self.zstd_scanner(),
-                self.crew(format),
-                input,
-                Conduct::default(),
-                nobody,
-            )
-            .plan(),
+            Format::Xz => {
+                pipes::parts::decompress(xz::Scanner::new(), self.crew(format), input, Conduct::default())
+                    .plan()
+            }
+            Format::Zstd => {
+                pipes::parts::decompress(self.zstd_scanner(), self.crew(format), input, Conduct::default())
+                    .plan()
+            }
             Format::Lzip => pipes::parts::decompress(
                 lzip::Scanner::new(self.lzip),
                 self.crew(format),
                 input,
                 Conduct::default(),
-                nobody,
             )
             .plan(),
         }

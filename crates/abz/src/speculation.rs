@@ -5,7 +5,7 @@ use std::fmt;
 /// Whether pieces of one member of gzip are decoded before it is known what comes before them. What comes out is the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Speculation {
-    /// If it is expected to take less time with so many workers.
+    /// If it is expected to take at most two thirds of the time with so many workers.
     #[default]
     Auto,
     /// Always, for members that do not say how large they are.
@@ -38,7 +38,8 @@ impl Speculation {
     pub fn is_done(self, workers: usize) -> bool {
         let expected = Expected::with(workers);
         match self {
-            Speculation::Auto => expected.guessed < expected.serial,
+            // Guesses take several times as much processor time, so they have to be worth it.
+            Speculation::Auto => 3 * expected.guessed <= 2 * expected.serial,
             Speculation::Always => true,
             Speculation::Never => false,
         }

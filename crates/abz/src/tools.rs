@@ -176,16 +176,14 @@ impl Tools {
         let mut mistaken = None;
         let result = match format {
             Some(Format::Bzip2) => bunzip2(whole, &mut output),
-            Some(Format::Zstd) => self.parts(decompression.zstd_scanner(), whole, &mut output, &mut mistaken),
+            Some(Format::Zstd) => self.parts(decompression.zstd_scanner(), whole, &mut output),
             Some(Format::Compress) => serial(lzw::Decoder::default(), whole, &mut output),
             Some(Format::Pack) => serial(pack::Decoder::default(), whole, &mut output),
             Some(Format::Lzh) => serial(lzh::Decoder::default(), whole, &mut output),
             Some(Format::Zip) => serial(zip::Decoder::default(), whole, &mut output),
             Some(Format::Zlib) => serial(zlib::Decoder::default(), whole, &mut output),
-            Some(Format::Lzip) => {
-                self.parts(decompression.lzip_scanner(1), whole, &mut output, &mut mistaken)
-            }
-            Some(Format::Xz) => self.parts(decompression.xz_scanner(1), whole, &mut output, &mut mistaken),
+            Some(Format::Lzip) => self.parts(decompression.lzip_scanner(1), whole, &mut output),
+            Some(Format::Xz) => self.parts(decompression.xz_scanner(1), whole, &mut output),
             Some(Format::Gzip) | None => self.gunzip(whole, &mut output, &mut mistaken),
         };
         let garbage_at = match result {
@@ -218,13 +216,7 @@ impl Tools {
         Ok(())
     }
 
-    fn parts<S: Scan>(
-        &mut self,
-        scanner: S,
-        input: impl Read,
-        mut output: impl Write,
-        mistaken: &mut Option<u64>,
-    ) -> Result<(), Error>
+    fn parts<S: Scan>(&mut self, scanner: S, input: impl Read, mut output: impl Write) -> Result<(), Error>
     where
         Error: From<S::Error>,
     {
@@ -232,7 +224,6 @@ impl Tools {
         while reader.read_into(&mut self.data).map_err(Error::of_reader::<S::Error>)? {
             output.write_all(&self.data).map_err(Error::Write)?;
         }
-        *mistaken = reader.mistaken();
         Ok(())
     }
 }

@@ -64,17 +64,6 @@ impl Pieces {
         self.crc.combine(&Hasher::new_with_initial_len(piece.crc32, piece.contents.into()));
     }
 
-    /// Contents that were decoded without a mark come next.
-    pub(super) fn add_contents(&mut self, data: &[u8]) {
-        self.contents += data.len() as u64;
-        self.crc.update(data);
-    }
-
-    /// True if they are all contents that a frame says to have.
-    pub(super) fn fill(&self, header: &FrameHeader) -> bool {
-        header.contents.is_none_or(|said| said == self.contents)
-    }
-
     /// True if they are those of which a frame's last mark tells.
     pub(super) fn are(&self, end: &mark::End) -> bool {
         self.contents == end.contents && self.crc.clone().finalize() == end.crc32

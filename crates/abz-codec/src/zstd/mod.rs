@@ -36,8 +36,7 @@
 //!
 //! Behind the last mark there is an empty block, which is the frame's last. A [`Scanner`] gives out pieces for [`Decoder`]s to
 //! decode in parallel. Each is held against its mark before its contents are given out, and all of them against the last mark.
-//! Where a later mark is none, because it is damaged, the contents are decoded by the scanner up to the next one; the last mark
-//! vouches for them. A frame that does not begin with a mark, or whose pieces are too large, is decoded as any other.
+//! A frame that does not begin with a mark, or whose pieces are too large, is decoded as any other.
 //!
 //! # Several frames
 //!

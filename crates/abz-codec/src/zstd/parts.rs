@@ -16,10 +16,6 @@ impl Scan for Scanner {
         self.conclude()
     }
 
-    fn mistaken(&self) -> Option<u64> {
-        Scanner::mistaken(self)
-    }
-
     fn decoders(&self) -> impl Fn() -> Decoder + Send + Sync + use<> {
         let decoding = self.decoding().clone();
         move || Decoder::new(&decoding)

@@ -64,10 +64,6 @@ pub struct Scanner {
     again: (Vec<u8>, usize),
     /// What is known of the pieces of this frame so far.
     pieces: Pieces,
-    /// A mark of this frame was none, at that place of the file: what follows is decoded here up to the next one.
-    unmarked: Option<u64>,
-    /// The first frame with such a mark.
-    mistaken: Option<u64>,
     stream: Option<Stream>,
     /// The offset at which the part begins that is decoded.
     part: u64,
@@ -162,8 +158,6 @@ impl Scanner {
             held: Vec::new(),
             again: (Vec::new(), 0),
             pieces: Pieces::default(),
-            unmarked: None,
-            mistaken: None,
             stream: None,
             part: offset,
             came: 0,
@@ -185,7 +179,7 @@ impl Scanner {
             State::Last(end) => self.last(input, end),
             State::Whole { block, most } => self.whole(input, block, most),
             State::End { len, most } => self.end(input, data, len, most),
-            State::Block => self.block(input, data),
+            State::Block => self.block(input),
             State::Part { fed, left, next } => self.part(input, data, fed, left, next),
             State::Checksum => self.checksum(input),
             State::Ended => {
@@ -278,12 +272,10 @@ impl Scanner {
             self.offset += at as u64;
             self.held.drain(..at);
             self.pieces = Pieces::of_a_frame_with(&piece);
-            self.unmarked = None;
             self.state = State::Mark;
             return Ok(Step::On);
         }
         let header = self.header;
-        self.unmarked = None;
         let is_whole = match header.contents {
             Some(len) => len <= limit as u64 && (len <= SMALL || len % MULTIPLE == 0),
             None => {
@@ -302,34 +294,14 @@ impl Scanner {
         if !self.hold(input, MARK_LEN) {
             return Ok(Step::Starved);
         }
-        match self.is_marked() {
-            Some(state) => self.state = state,
-            None => self.stream_unmarked()?,
-        }
+        self.state = match Mark::parse(&self.held) {
+            Some(Mark::Piece(piece)) if self.pieces.may_have(&piece, &self.header) => State::Piece(piece),
+            Some(Mark::End(end)) => State::Last(end),
+            _ => {
+                return Err(self.fault(Fault::Header { expected: "the mark of the next piece, or the last" }));
+            }
+        };
         Ok(Step::On)
-    }
-
-    /// What to do at the mark that begins what is held, if one does.
-    fn is_marked(&self) -> Option<State> {
-        match Mark::parse(&self.held)? {
-            Mark::Piece(piece) => self.pieces.may_have(&piece, &self.header).then_some(State::Piece(piece)),
-            Mark::End(end) => Some(State::Last(end)),
-        }
-    }
-
-    /// Begins to decode in a frame of pieces where there should be a mark. A piece refers to nothing before it, so that the
-    /// rest of the frame is one by itself, and to a decoder a damaged mark may still be nothing.
-    fn stream_unmarked(&mut self) -> Result<(), DecodeError> {
-        self.unmarked = Some(self.offset);
-        self.mistaken.get_or_insert(self.number);
-        let rest = mem::take(&mut self.held);
-        let (contents, checksum) = (None, false);
-        FrameHeader { contents, dictionary: 0, checksum, ..self.header }.write(&mut self.held);
-        self.stream()?;
-        // It is not in the file.
-        self.offset -= self.held.len() as u64;
-        self.again = (rest, 0);
-        Ok(())
     }
 
     /// Gives out a piece, as a frame, when it is held.
@@ -454,39 +426,20 @@ impl Scanner {
     }
 
     /// Begins the next block of a frame that is streamed.
-    fn block(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step, DecodeError> {
-        if self.unmarked.is_some() {
-            while self.held.len() < MARK_LEN
-                && let Some(wanted) = Mark::wants(&self.held)
-            {
-                if !self.hold(input, wanted) {
-                    return Ok(Step::Starved);
-                }
-            }
-            if self.is_marked().is_some() {
-                (self.unmarked, self.state) = (None, State::Mark);
-                // What was decoded before comes first.
-                return Ok(if self.filled > 0 { Step::Found(self.give_out(data)) } else { Step::On });
-            }
-        }
+    fn block(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
         if !self.hold(input, BLOCK_HEADER) {
             return Ok(Step::Starved);
         }
         let header = *self.held.first_chunk().expect("it is held");
         let found = BlockHeader::parse(header, &self.header);
         let header = found.map_err(|expected| self.fault(Fault::Header { expected }))?;
-        // What was looked at for a mark, and is none.
-        if self.held.len() > BLOCK_HEADER + header.len {
-            self.again = (self.held.split_off(BLOCK_HEADER + header.len), 0);
-        }
         // A block is decoded when all of it is there, so that the same comes out before a fault however it arrives.
         let is_at_hand = self.held.len() == BLOCK_HEADER && input.len() >= header.len;
         if !is_at_hand && !self.hold(input, BLOCK_HEADER + header.len) {
             return Ok(Step::Starved);
         }
         let left = if is_at_hand { header.len } else { 0 };
-        let has_checksum = self.header.checksum && self.unmarked.is_none();
-        let next = match (header.is_last, has_checksum) {
+        let next = match (header.is_last, self.header.checksum) {
             (false, _) => Next::Block,
             (true, true) => Next::Checksum,
             (true, false) => Next::Nothing,
@@ -538,9 +491,6 @@ impl Scanner {
             let taken = match stream.step(part, &mut self.chunk, &mut self.filled) {
                 Ok(taken) => {
                     self.came += (self.filled - before) as u64;
-                    if self.unmarked.is_some() {
-                        self.pieces.add_contents(&self.chunk[before..self.filled]);
-                    }
                     taken
                 }
                 Err(failure) => {
@@ -569,16 +519,6 @@ impl Scanner {
         self.state = match next {
             Next::Block => State::Block,
             Next::Checksum => State::Checksum,
-            // The pieces have been verified, each by its mark. Without a mark only the last one vouches for contents.
-            Next::Nothing if self.unmarked.is_some() => {
-                let is_right = self.came == 0 && has_ended && self.pieces.fill(&self.header);
-                if !is_right {
-                    let expected = "the mark of the next piece, or the last";
-                    let offset = self.unmarked.unwrap_or(self.offset);
-                    return Err(self.fault_at(offset, Fault::Header { expected }));
-                }
-                State::Skip { left: if self.header.checksum { CHECKSUM as u64 } else { 0 } }
-            }
             // libzstd does not look at that behind an empty block.
             Next::Nothing if self.header.contents.is_some_and(|said| said != self.came) => {
                 return Err(self.fault_at(self.part, Fault::Data { detail: OTHER_SIZE }));
@@ -647,10 +587,7 @@ impl Scanner {
                     let mut rest = &bytes[at..];
                     let step = self.step(&mut rest, data);
                     let at = bytes.len() - rest.len();
-                    match self.again.0.is_empty() {
-                        true => self.again = (bytes, at),
-                        false => self.again.0.extend_from_slice(&bytes[at..]),
-                    }
+                    self.again = (bytes, at);
                     match step {
                         Ok(Step::Starved) => Ok(Step::On),
                         step => step,
@@ -698,11 +635,6 @@ impl Scanner {
             State::Whole { .. } | State::End { .. } | State::Block | State::Part { .. } => Part::Blocks,
         };
         Err(self.fault_at(self.offset + self.held.len() as u64, Fault::Truncated { inside }))
-    }
-
-    /// The first frame of several pieces of which a mark is none, though it can be decoded, counted from 1.
-    pub fn mistaken(&self) -> Option<u64> {
-        self.mistaken
     }
 
     /// How the frames are to be decoded.

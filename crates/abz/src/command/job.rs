@@ -174,10 +174,11 @@ impl Setting<'_> {
             let format = options.manners.reads[0];
             return Err(Problem::new(Severity::Damage, input, format_args!("not in the format {format}")));
         };
-        if let Some(message) = &done.mistaken
+        if let Some(member) = done.mistaken
             && options.is_verbose()
         {
-            told.say(format!("{input}: {message}"));
+            let message = "is not of the size that its header seems to say; from there on one thread decodes";
+            told.say(format!("{input}: member {member} {message}"));
         }
         let severities = &options.manners.severities;
         if let (Some(severity), true) = (severities.lone_byte, done.is_lone_byte) {
@@ -285,14 +286,7 @@ impl Setting<'_> {
             compressed: done.read,
             garbage_at,
             is_lone_byte,
-            mistaken: done.mistaken.map(|number| match format {
-                Some(Format::Zstd) => format!(
-                    "a mark in frame {number} is damaged; what follows it is decoded by one thread, up to the next one"
-                ),
-                _ => format!(
-                    "member {number} is not of the size that its header seems to say; from there on one thread decodes"
-                ),
-            }),
+            mistaken: done.mistaken,
             sha256,
         }))
     }
@@ -356,8 +350,8 @@ pub(super) struct Done {
     garbage_at: Option<u64>,
     /// That is one byte.
     is_lone_byte: bool,
-    /// What is wrong beside the contents, in words.
-    mistaken: Option<String>,
+    /// The first member that is not as large as its header says.
+    mistaken: Option<u64>,
     /// Of the contents, if it was asked for.
     sha256: Option<String>,
 }

@@ -2,7 +2,6 @@
 
 use std::io::Read;
 use std::mem;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use abz_codec::parts::{Scan, Scanned};
 use anabranch::{Apply, May, Recycled, Recycler, Stream};
@@ -19,14 +18,12 @@ pub(crate) fn window(workers: usize) -> usize {
 }
 
 /// Decompresses what `input` gives, with so many parts in memory at once. Parts that come whole are decoded by all
-/// workers; other parts in the stage that finds them, while other workers read and write. The number of the first part that is not as
-/// what stands before it says is in `mistaken`, 0 if there is none.
+/// workers; other parts in the stage that finds them, while other workers read and write.
 pub(crate) fn decompress<'a, S, R>(
     scanner: S,
     (workers, window): (usize, usize),
     input: R,
     conduct: Conduct<'a>,
-    mistaken: &'a AtomicU64,
 ) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a, S, R>, May<Error>>
 where
     S: Scan + Send + 'a,
@@ -44,7 +41,6 @@ where
                 true => scanner.finish(&mut data),
                 false => input.scan(|bytes| scanner.next(bytes, &mut data)),
             };
-            mistaken.store(scanner.mistaken().unwrap_or(0), Ordering::Relaxed);
             *passed += before - input.left();
             Ok(match found? {
                 // What it took is done with when it is decoded.

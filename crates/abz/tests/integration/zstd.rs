@@ -330,23 +330,3 @@ fn frames_of_any_size_without_a_checksum_have_an_end() {
         folder.abz_fed(&["-t"], &frame[..frame.len() - 1]).exits(1);
     }
 }
-
-#[test]
-fn a_damaged_mark_is_noted_and_the_file_is_read() {
-    let folder = Folder::new();
-    let data = prose(400_000);
-    let mut file = folder.abz_fed(&["-F", "zstd", "-b100K"], &data).exits(0).stdout();
-    // The second mark: the first byte of its data is 1, and each is behind the header of an empty block.
-    let is_mark = |at: &usize| file[*at..].chunks(4).take(25).all(|group| group.starts_with(b"\x02\0\0"));
-    let marks: Vec<usize> = (0..file.len() - 100).filter(is_mark).collect();
-    assert_eq!(marks.len(), 5);
-    file[marks[1] + 7] ^= 1;
-    folder.write("x.zst", &file);
-    for processes in ["-p1", "-p3"] {
-        let ran = folder.abz(&["-dc", processes, "x.zst"]).exits(0).says("");
-        assert!(ran.stdout() == data);
-        let ran = folder.abz(&["-tv", processes, "x.zst"]).exits(0);
-        assert!(ran.stderr().contains("x.zst: a mark in frame 1 is damaged"), "{}", ran.stderr());
-    }
-    assert!(folder.abz(&["--range", "150K..160K", "x.zst"]).exits(0).stdout() == data[150 << 10..160 << 10]);
-}
