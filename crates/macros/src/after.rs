@@ -103,6 +103,8 @@ pub struct Uses {
     overwrites: BTreeSet<String>,
     /// Whether the code may be left before its end.
     may_leave: bool,
+    /// Whether a variable does not count if its name means another one at the loop.
+    yields: bool,
 }
 
 impl Uses {
@@ -110,6 +112,12 @@ impl Uses {
     pub fn names(names: &[Binding]) -> Self {
         let places = names.iter().map(|name| (name.ident.to_string(), Place::whole(name.ident.clone())));
         Self { places: places.collect(), ..Self::default() }
+    }
+
+    /// Uses of the items that come into a stage. Each item is the stage's own, but it may lead to something
+    /// that is not.
+    pub fn items(names: &[Binding]) -> Self {
+        Self { yields: true, ..Self::names(names) }
     }
 
     pub fn of<'s>(stmts: impl Iterator<Item = &'s Stmt>) -> Self {
@@ -178,6 +186,9 @@ impl After {
                     for (text, place) in &uses.places {
                         let name = place.base.to_string();
                         if after.known.as_ref().is_some_and(|known| !known.contains(&name)) {
+                            continue;
+                        }
+                        if bound.contains(&name) && uses.yields {
                             continue;
                         }
                         if bound.contains(&name) {

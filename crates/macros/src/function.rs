@@ -153,6 +153,14 @@ impl VisitMut for Quiet<'_> {
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 }
 
+/// The names that a statement binds for later statements. A binding with a `#[cfg(..)]` may not be there.
+fn bindings_of(stmt: &Stmt) -> Vec<Binding> {
+    match stmt {
+        Stmt::Local(local) if !local.attrs.iter().any(|attr| is(attr, "cfg")) => local_bindings(local),
+        _ => Vec::new(),
+    }
+}
+
 /// Keeps the pointers in some parameters under names of ours. The function goes on with a reborrow, so the
 /// compiler knows which of its values lead to what the pointer points to.
 fn keep(kept: &BTreeSet<String>, function: &mut ItemFn) {
@@ -197,8 +205,9 @@ impl Function {
         self.within([Level::binds(names)], f);
     }
 
-    /// Visits the body of a loop. `head` are the names that the head of an annotated loop binds and uses.
-    fn body(&mut self, block: &mut syn::Block, head: Option<&BTreeSet<String>>) {
+    /// Visits the body of a loop. `head` are the names that the head of an annotated loop binds, and those that
+    /// it uses.
+    fn body(&mut self, block: &mut syn::Block, head: Option<(&[Binding], &BTreeSet<String>)>) {
         let mut bound = Vec::new();
         for at in 0..block.stmts.len() {
             if is_annotated(&block.stmts[at]) {
@@ -210,12 +219,17 @@ impl Function {
                 let diverges = diverges.map(|(_, other)| Stmt::Expr((**other).clone(), None));
                 let rest = diverges.iter().chain(&block.stmts[at + 1..]);
                 let mut levels = vec![Level::binds(&bound), Level::Uses(Uses::of(rest))];
-                if let Some(head) = head {
+                if let Some((items, head)) = head {
                     let segment = segment_around(&block.stmts, at);
+                    let before: Vec<Binding> =
+                        block.stmts[..segment.start].iter().flat_map(bindings_of).collect();
                     let mut known = names(block.stmts[segment].iter());
+                    let is_used = |name: &&Binding| known.contains(&name.ident.to_string());
+                    let items: Vec<Binding> = items.iter().chain(&before).filter(is_used).cloned().collect();
                     known.extend(bound.iter().map(|name| name.ident.to_string()));
                     known.extend(head.iter().cloned());
                     levels.push(Level::Repeats(known));
+                    levels.push(Level::Uses(Uses::items(&items)));
                 }
                 self.broken = match &block.stmts[at] {
                     Stmt::Local(syn::Local { pat: Pat::Type(pat), init: Some(init), .. })
@@ -227,12 +241,7 @@ impl Function {
                 };
                 self.within(levels, |this| this.visit_stmt_mut(&mut block.stmts[at]));
             }
-            // A binding with a `#[cfg(..)]` may not be there.
-            if let Stmt::Local(local) = &block.stmts[at]
-                && !local.attrs.iter().any(|attr| is(attr, "cfg"))
-            {
-                bound.extend(local_bindings(local));
-            }
+            bound.extend(bindings_of(&block.stmts[at]));
         }
     }
 
@@ -255,7 +264,7 @@ impl Function {
                 self.visit_expr_mut(&mut inner.expr);
                 let bound = all_bindings(&inner.pat);
                 let head = bound.iter().map(|name| name.ident.to_string()).collect();
-                let head = is_stream.then_some(&head);
+                let head = is_stream.then_some((&bound[..], &head));
                 self.binding(&bound, |this| this.body(&mut inner.body, head));
             }
             Expr::While(inner) => {
@@ -263,10 +272,13 @@ impl Function {
                 let head = names([&Stmt::Expr((*inner.cond).clone(), None)].into_iter());
                 let bound = condition_bindings(&inner.cond);
                 let head = head.into_iter().chain(bound.iter().map(|name| name.ident.to_string())).collect();
-                let head = is_stream.then_some(&head);
+                let head = is_stream.then_some((&bound[..], &head));
                 self.binding(&bound, |this| this.body(&mut inner.body, head));
             }
-            Expr::Loop(inner) => self.body(&mut inner.body, is_stream.then(BTreeSet::new).as_ref()),
+            Expr::Loop(inner) => {
+                let head = BTreeSet::new();
+                self.body(&mut inner.body, is_stream.then_some((&[], &head)));
+            }
             Expr::If(inner) => {
                 self.visit_expr_mut(&mut inner.cond);
                 let bound = condition_bindings(&inner.cond);

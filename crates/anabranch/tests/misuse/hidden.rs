@@ -519,4 +519,25 @@ fn an_element_that_a_stage_takes_to_a_later_one(count: usize) -> Vec<u64> {
     all
 }
 
+#[stream]
+fn rows_in_another_stream(mut rows: Vec<Vec<u64>>) -> Vec<Vec<u64>> {
+    #[to_stream]
+    for row in rows.iter_mut() {
+        #[stage(replicate)]
+        {
+            #[to_stream]
+            for k in 0..100 {
+                row.push(k);
+                #[stage(replicate)]
+                let h = k * 2;
+                #[stage]
+                if h == 20 {
+                    break;
+                }
+            }
+        }
+    }
+    rows
+}
+
 fn main() {}

@@ -247,6 +247,32 @@ twice! {
         all
     }
 
+    fn items_of_another_stream(rows: Vec<Vec<u64>>, count: u64) -> u64 {
+        let mut all = 0;
+        #[to_stream]
+        for row in &rows {
+            let limit = row.len() as u64;
+            #[stage(replicate)]
+            let found = {
+                let mut found = 0;
+                let mut row = row.iter();
+                #[to_stream]
+                while let Some(n) = row.next() {
+                    let m = n + limit;
+                    #[stage(replicate)]
+                    let h = hash(m) % 50;
+                    #[stage]
+                    found += h;
+                    if found > count { break; }
+                }
+                found
+            };
+            #[stage]
+            all ^= found;
+        }
+        all
+    }
+
     fn in_a_stage_of_another_stream(rows: Vec<Vec<u64>>, count: u64) -> Vec<u64> {
         let mut all = Vec::new();
         let mut sums = 0;
@@ -290,6 +316,7 @@ fn what_is_used_after_an_early_end_is_the_loops() {
         same!(in_loops_and_closures_around(count));
         let rows = || (0..9).map(|row| (0..row * 5).collect::<Vec<u64>>()).collect();
         same!(in_a_stage_of_another_stream(rows(), count));
+        same!(items_of_another_stream(rows(), count));
         let filled = |fill: fn(u64, &mut Vec<u64>)| {
             let mut all = vec![1];
             fill(count, &mut all);
