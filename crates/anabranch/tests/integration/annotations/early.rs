@@ -1,5 +1,6 @@
 //! Loops that a later stage leaves early, and what is used after them: nothing of it is changed by a part that
 //! may have run ahead.
+#![allow(clippy::while_let_on_iterator, reason = "loops of all kinds are annotated")]
 
 use super::*;
 
