@@ -145,8 +145,9 @@
 //! **Macros.** `return`, `?`, `break` and `continue` work in the arguments of a macro if these are
 //! expressions. A macro that contains a `return` of its own, such as `bail!`, does not compile: write `return
 //! Err(..)`. A macro of yours must not contain a `let`, `break` or `continue` for the loop's body: write it
-//! in the body. If a macro writes the whole function, two variables of the same name, one from the macro and
-//! one from its caller, are taken for one.
+//! in the body. A macro with the name of one of the standard library, such as `vec!`, is taken for that one,
+//! and must not contain a `return` either. If a macro writes the whole function, two variables of the same
+//! name, one from the macro and one from its caller, are taken for one.
 //!
 //! **Items in the body.** Functions, constants and `use`s in the body are visible in all stages. They must
 //! not change the meaning of a name in the loop's head or options. A `macro_rules!` in the body must not use
@@ -180,9 +181,9 @@
 //! `std::mem::take`. The head of the loop must not move a variable (`while let Some(node) = list`), and no
 //! part may move a `let mut x;` that has no value yet.
 //!
-//! **Names.** The macro tells variables apart by their names. Two variables of one function with the same
-//! name count as one, so a change of one of them is taken for a change of the other. A binding with a
-//! `#[cfg(..)]` does not cross a border between parts: use `cfg!` in its value.
+//! **Names.** If a variable at the loop hides another one of the same name that is used after the loop, and
+//! has its value from that one, give one of them another name. A binding with a `#[cfg(..)]` does not cross a
+//! border between parts: use `cfg!` in its value.
 //!
 //! **Options.** An option must not use a variable that the loop changes, as in `window = stack.len()`: write
 //! `let window = ..` before the loop.
