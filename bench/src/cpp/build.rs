@@ -70,7 +70,7 @@ impl Built {
     pub fn annotated(&self, source: &Path, name: &str, words: &[OsString]) -> Result<PathBuf, String> {
         let out = self.folder.join(name);
         let mut compile = Command::new(self.translator());
-        compile.args(["-std=c++17", "-O3"]).args(words).arg("-spar_file").arg(source).arg("-o").arg(&out);
+        compile.args(["-std=c++17", "-O3", "-spar_file"]).arg(source).args(words).arg("-o").arg(&out);
         done(&mut compile)?;
         Ok(out)
     }

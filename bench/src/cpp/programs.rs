@@ -166,7 +166,7 @@ impl Program {
             tbb - sequential,
             fastflow - sequential
         );
-        let fewest = (builder.min(tbb).min(fastflow) - sequential).max(0.0);
+        let fewest = (tbb.min(fastflow) - sequential).max(0.0);
         let what = "annotated: lines added to the sequential program".to_owned();
         single(self.name, what, (Target::AtMost(fewest), Unit::Lines), annotated - sequential, remark)
     }
