@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use abz::descriptors::{StandardStream, was_closed};
 use abz::gzip::{Layout, MAX_BLOCK};
 use abz::zstd::{self, DEFAULT_WINDOW_LIMIT, Decoding, Encoding};
-use abz::{Compression, Format, Lzma, Span};
+use abz::{Compression, Format, Lzma, Setting, Span, Written};
 use clap::{CommandFactory, Parser};
 
 use super::arguments::{Arguments, LICENSE, Zstd, with_long_levels};
@@ -87,8 +87,8 @@ fn of_arguments(arguments: Arguments) -> Result<Options, clap::Error> {
         });
     let format = match (how.format, &archive.archive) {
         (Some(format), _) => format,
-        (None, None) => Format::default(),
-        (None, Some(_)) if is_plain => Format::default(),
+        (None, None) => Written::default(),
+        (None, Some(_)) if is_plain => Written::default(),
         (None, Some(output)) => match Format::of_archive(output) {
             Some(format) => format,
             None => {
@@ -147,42 +147,37 @@ fn of_arguments(arguments: Arguments) -> Result<Options, clap::Error> {
         None if files.stdout || span.is_some() => Destination::Stdout,
         None => files.output_dir_flat.map_or(Destination::Beside, Destination::Folder),
     };
-    let levels = format.lowest_level()..=format.highest_level();
-    let level = how.level.of(levels);
+    let (lowest, highest) = format.levels().into_inner();
+    let level = how.level.of(lowest..=highest);
     let (level, fast) = match level.map(|level| (level < 0, level.unsigned_abs() as u32)) {
         None => (format.default_level(), None),
         Some((false, level)) => (level, None),
         Some((true, fast)) => (format.default_level(), Some(fast)),
     };
-    if fast.is_some() && format != Format::Zstd {
-        return Err(mistake(format!(
-            "--fast=N is for zstd: the lowest level of {format} is {}",
-            format.lowest_level()
-        )));
+    if fast.is_some() && !format.has(Setting::Fast) {
+        return Err(mistake(format!("--fast=N is for zstd: the lowest level of {format} is {lowest}")));
     }
-    let (lowest, highest) = (format.lowest_level(), format.highest_level());
     if !(lowest..=highest).contains(&level) {
         return Err(mistake(format!("the levels of {format} are {lowest} to {highest}")));
     }
-    if format == Format::Zstd && level > HIGHEST_WITHOUT_ULTRA && !how.zstd.ultra {
+    if format == Written::ZSTD && level > HIGHEST_WITHOUT_ULTRA && !how.zstd.ultra {
         return Err(mistake(
             "the levels of zstd are 1 to 19; 20 to 22 need a lot of memory: allow it with --ultra",
         ));
     }
     let (zstd, decoding) = of_zstd(how.zstd)?;
-    if action == Action::Compress && format != Format::Zstd && zstd != Encoding::default() {
+    if action == Action::Compress && !format.has(Setting::Zstd) && zstd != Encoding::default() {
         return Err(mistake("--long, --dictionary, --frames and --no-check are for zstd: say -F zstd"));
     }
-    match (format, how.block_size) {
-        (Format::Bzip2, Some(_)) => {
+    if let Some(size) = how.block_size {
+        if !format.has(Setting::BlockSize) {
             return Err(mistake(format!(
                 "--block-size is not for {format}, which has levels for that, -1 to -9"
             )));
         }
-        (Format::Gzip, Some(size)) if size > MAX_BLOCK => {
+        if format == Written::GZIP && size > MAX_BLOCK {
             return Err(mistake("the blocks of gzip have 4M at most"));
         }
-        _ => {}
     }
     let lzma = Lzma {
         dictionary_size: how.dictionary_size,
@@ -191,21 +186,21 @@ fn of_arguments(arguments: Arguments) -> Result<Options, clap::Error> {
         check: how.check.unwrap_or_default(),
     };
     let misplaced = [
-        ("--dictionary-size is for lzip and xz", how.dictionary_size.is_some(), [Format::Lzip, Format::Xz]),
-        ("--match-length is for lzip", how.match_length.is_some(), [Format::Lzip; 2]),
-        ("--extreme is for xz", how.extreme, [Format::Xz; 2]),
-        ("--check is for xz", how.check.is_some(), [Format::Xz; 2]),
+        ("--dictionary-size is for lzip and xz", how.dictionary_size.is_some(), Setting::DictionarySize),
+        ("--match-length is for lzip", how.match_length.is_some(), Setting::MatchLength),
+        ("--extreme is for xz", how.extreme, Setting::Extreme),
+        ("--check is for xz", how.check.is_some(), Setting::Check),
     ];
-    for (message, is_given, formats) in misplaced {
-        if is_given && !formats.contains(&format) {
+    for (message, is_given, setting) in misplaced {
+        if is_given && !format.has(setting) {
             return Err(mistake(format!("{message}, not for {format}")));
         }
     }
-    if how.rsyncable && format == Format::Bzip2 {
+    if how.rsyncable && !format.has(Setting::Rsyncable) {
         return Err(mistake("--rsyncable is not for bzip2: its blocks end where its format says"));
     }
     for (option, is_given) in [("--bgzf", how.bgzf), ("--members", how.members)] {
-        if is_given && format != Format::Gzip {
+        if is_given && !format.has(Setting::Layout) {
             return Err(mistake(format!("{option} is for gzip, not for {format}")));
         }
     }

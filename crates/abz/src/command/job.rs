@@ -2,7 +2,7 @@
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-use abz::{Compression, Conduct, Decompression, Error, Expected, Format, Speculation, Tools, lzip};
+use abz::{Compression, Conduct, Decompression, Error, Expected, Format, Speculation, Tools, Written, lzip};
 
 use super::arguments::Explained;
 use super::ask;
@@ -108,7 +108,7 @@ impl Setting<'_> {
         }
         let stores = options.action == Action::Compress && options.naming.stores;
         if let Some(severity) = options.manners.severities.time
-            && options.compression.format == Format::Gzip
+            && options.compression.format == Written::GZIP
             && stores
             && !input.has_a_time_to_store()
         {
@@ -171,7 +171,7 @@ impl Setting<'_> {
             failed(error, input, output, options, told)
         })?;
         let Some(done) = done else {
-            let format = options.manners.reads[0];
+            let format = options.manners.first_read();
             return Err(Problem::new(Severity::Damage, input, format_args!("not in the format {format}")));
         };
         if let Some(member) = done.mistaken
@@ -237,7 +237,7 @@ impl Setting<'_> {
         let copies = options.force && options.destination == Destination::Stdout;
         let start = (&input.file).stream_position().ok();
         let (format, reader) = Format::sniff(reader).map_err(Error::Read)?;
-        let format = format.filter(|format| options.manners.reads.contains(format));
+        let format = format.filter(|format| options.manners.read(*format));
         if copies && format.is_none() {
             let copied = io::copy(&mut self.progress.of(reader), &mut plain).map_err(Error::Write)?;
             let sha256 = plain.sha256();
@@ -258,7 +258,8 @@ impl Setting<'_> {
             Crew::Alone(tools) => tools.decompress(&decompression(input, options), reader, &mut plain),
             Crew::Together(conduct) => decompression(input, options).conduct(conduct, reader, &mut plain),
         };
-        if let (Err(Error::Lzip(_)), Some(start)) = (&done, start)
+        if let (Err(error), Some(start)) = (&done, start)
+            && error.damage::<lzip::DecodeError>().is_some()
             && options.manners.gives_what_it_can
             && options.destination == Destination::Stdout
         {
@@ -307,8 +308,7 @@ impl Setting<'_> {
         }
         file.seek(SeekFrom::Start(offset)).map_err(Error::Read)?;
         let (format, reader) = Format::sniff(file).map_err(Error::Read)?;
-        let is_another =
-            |format: &Format| *format != Format::Gzip && self.options.manners.reads.contains(format);
+        let is_another = |format: &Format| *format != Format::GZIP && self.options.manners.read(*format);
         if format.filter(is_another).is_none() {
             return Ok(None);
         }
@@ -439,7 +439,7 @@ fn explain(input: &Input, options: &Options, form: Explained) -> Result<(), Prob
 
 /// Why a file of gzip is decoded as the plan says; nothing of any other.
 fn choice(input: &Input, options: &Options) -> String {
-    if options.action == Action::Compress || input.format().unwrap_or_default() != Format::Gzip {
+    if options.action == Action::Compress || input.format().unwrap_or_default() != Format::GZIP {
         return String::new();
     }
     let decompression = decompression(input, options);

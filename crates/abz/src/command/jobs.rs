@@ -198,8 +198,7 @@ impl Jobs<'_> {
         match input {
             // Side by side, files that have windows would take the limit of memory many times.
             Ok(input) if options.memory_limit.is_some() && options.action != Action::Compress => {
-                !matches!(input.format(), Some(Format::Lzip | Format::Xz | Format::Zstd))
-                    && self.is_small_file(input)
+                !input.format().is_some_and(Format::asks_for_memory) && self.is_small_file(input)
             }
             Ok(input) => self.is_small_file(input),
             Err(_) => true,

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use abz::zstd::{Decoding, Dictionary};
-use abz::{Compression, Decompression, Format, Span, Speculation, lzip};
+use abz::{Compression, Decompression, Span, Speculation, Written, lzip};
 
 use super::arguments::{Explained, Gaps, InputWay, OutputWay, Reported};
 use super::manners::{Manners, OWN};
@@ -154,7 +154,7 @@ pub(super) enum Destination {
 
 impl Options {
     /// To compress standard input as it is done if nobody says how.
-    pub(super) fn plain(format: Format) -> Options {
+    pub(super) fn plain(format: Written) -> Options {
         Options {
             action: Action::Compress,
             as_json: false,

@@ -135,10 +135,10 @@ fn recover(
 fn recovery(input: &Input, options: &Options) -> Result<Recovery, Problem> {
     if options.format_was_named {
         let format = options.compression.format;
-        return Recovery::new(format).ok_or_else(|| cannot(input, format));
+        return Recovery::new(format.into()).ok_or_else(|| cannot(input, format.into()));
     }
     let by_name = match &input.source {
-        Source::File(path) => Format::of_archive(path),
+        Source::File(path) => Format::of_archive(path).map(Format::from),
         Source::Stdin => None,
     };
     let told = [input.format(), by_name].into_iter().flatten();

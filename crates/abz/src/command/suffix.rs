@@ -4,6 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use abz::Format;
+
 use super::options::Options;
 
 /// The suffix of indices, behind that of compressed files.
@@ -32,7 +34,10 @@ pub(super) fn with_suffix(name: &OsStr, suffix: &OsStr) -> OsString {
 /// or is nothing but one.
 pub(super) fn without_suffix(name: &OsStr, options: &Options) -> Option<OsString> {
     let name = name.as_bytes();
-    let known = options.manners.suffixes.iter();
+    let known: Box<dyn Iterator<Item = &(&str, &str)>> = match options.manners.suffixes {
+        Some(known) => Box::new(known.iter()),
+        None => Box::new(Format::all().flat_map(|format| format.suffixes())),
+    };
     let known = known.map(|(suffix, replacement)| (suffix.as_bytes(), replacement.as_bytes()));
     let known = std::iter::once((options.suffix.as_bytes(), &b""[..])).chain(known);
     for (suffix, replacement) in known {
@@ -48,13 +53,13 @@ pub(super) fn without_suffix(name: &OsStr, options: &Options) -> Option<OsString
 
 #[cfg(test)]
 mod tests {
-    use abz::Format;
+    use abz::Written;
 
     use super::*;
 
     #[test]
     fn suffixes_are_those_of_the_formats() {
-        let options = Options::plain(Format::Gzip);
+        let options = Options::plain(Written::GZIP);
         let stem =
             |name: &str| without_suffix(name.as_ref(), &options).map(|stem| stem.into_string().unwrap());
         for (name, expected) in [
@@ -82,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_suffix_of_the_users_comes_first() {
-        let options = Options { suffix: ".foo".into(), ..Options::plain(Format::Gzip) };
+        let options = Options { suffix: ".foo".into(), ..Options::plain(Written::GZIP) };
         assert_eq!(without_suffix("x.foo".as_ref(), &options), Some("x".into()));
         assert_eq!(without_suffix("x.gz".as_ref(), &options), Some("x".into()));
         assert_eq!(compressed_path("d/x".as_ref(), &options), Some("d/x.foo".into()));

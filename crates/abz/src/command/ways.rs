@@ -132,7 +132,7 @@ pub(super) fn compress(
     }
     // Who compresses waits for the processor, and hardly ever for a file: by itself this takes no other way.
     let source = source(input, options, progress)
-        .filter(|_| compression.format == Format::Gzip && options.input_way != InputWay::Auto);
+        .filter(|_| compression.can_read_at() && options.input_way != InputWay::Auto);
     let can_write = compression.can_write_at() && options.output_way != OutputWay::Auto;
     if source.is_none() && (!can_write || sink(output, options).is_none()) {
         return None;
@@ -158,7 +158,7 @@ pub(super) fn decompress(
     options: &Options,
     progress: &Progress,
 ) -> Result<Option<Compressed>, Error> {
-    if options.checksum || decompression.workers == 1 || input.format() != Some(Format::Gzip) {
+    if options.checksum || decompression.workers == 1 || !input.format().is_some_and(Format::is_read_at) {
         return Ok(None);
     }
     let (Some(source), Some(sink)) = (source(input, options, progress), sink(output, options)) else {

@@ -1,6 +1,6 @@
 //! What `--bench` tells: how fast and how small each format and level is, on the user's own file.
 
-use abz::Format;
+use abz::Written;
 
 use super::console::Console;
 use super::input::Input;
@@ -19,7 +19,7 @@ const MOST: u64 = 64 << 20;
 /// What one format at one level makes of the data.
 #[derive(Clone, Copy, Debug)]
 struct Row {
-    format: Format,
+    format: Written,
     level: u32,
     compressed: usize,
     compress: Cost,
@@ -88,12 +88,11 @@ fn measure(input: &Input, options: &Options) -> Result<Bench, Problem> {
 const USUAL: [u32; 8] = [0, 1, 3, 6, 9, 12, 15, 19];
 
 /// All formats at the usual levels, or all levels of one that was named.
-fn levels(options: &Options) -> impl Iterator<Item = (Format, u32)> {
+fn levels(options: &Options) -> impl Iterator<Item = (Written, u32)> {
     let named = options.format_was_named.then_some(options.compression.format);
-    let formats =
-        Format::WRITTEN.into_iter().filter(move |format| named.is_none_or(|named| named == *format));
+    let formats = Written::all().filter(move |format| named.is_none_or(|named| named == *format));
     formats.flat_map(move |format| {
-        let all = format.lowest_level()..=format.highest_level();
+        let all = format.levels();
         all.filter(move |level| named.is_some() || USUAL.contains(level)).map(move |level| (format, level))
     })
 }

@@ -19,7 +19,7 @@ use std::path::Path;
 
 use abz::gzip::{Layout, MAX_BLOCK};
 use abz::xz::Check;
-use abz::{Compression, Format};
+use abz::{Compression, Format, Written};
 
 use self::words::{Flag, Takes, Word};
 use super::arguments::{LICENSE, parse_block_size, parse_dictionary_size};
@@ -40,7 +40,7 @@ static TOOLS: [&Tool; 7] =
 struct Tool {
     /// Its names, and what it does under each if it is not told.
     names: &'static [(&'static str, Mode)],
-    format: Format,
+    format: Written,
     manners: Manners,
     /// Its options, and those that it shares with others.
     flags: &'static [&'static [Flag]],
@@ -370,7 +370,7 @@ fn apply(means: Means, value: OsString, options: &mut Options) -> Result<(), Str
         }
         Means::LevelIs(level) => {
             let format = options.compression.format;
-            let (lowest, highest) = (format.lowest_level(), format.highest_level());
+            let (lowest, highest) = format.levels().into_inner();
             if !(lowest..=highest).contains(&level) {
                 return Err(format!("abz has no level {level} of {format}: {lowest} to {highest}"));
             }
@@ -409,7 +409,7 @@ fn apply(means: Means, value: OsString, options: &mut Options) -> Result<(), Str
         },
         Means::Wrapped(layout) => {
             options.compression.layout = layout;
-            options.suffix = if layout == Layout::Zip { Format::Zip } else { Format::Zlib }.suffix().into();
+            options.suffix = if layout == Layout::Zip { Format::ZIP } else { Format::ZLIB }.suffix().into();
         }
         Means::NoSparse => options.sparse = false,
         Means::FormatIs => {

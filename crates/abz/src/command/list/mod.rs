@@ -85,7 +85,7 @@ impl<'a> Listing<'a> {
             Foreign::None => {}
             Foreign::Lzip(table) => {
                 let contents = lzip_contents(input, self.options)?;
-                let contents = contents.ok_or_else(|| cannot_be_listed(input, Format::Lzip))?;
+                let contents = contents.ok_or_else(|| cannot_be_listed(input, Format::LZIP))?;
                 if let Some(severity) = self.options.manners.severities.garbage
                     && contents.trailing > 0
                 {
@@ -96,20 +96,20 @@ impl<'a> Listing<'a> {
                 return progress.aside(|| print(|out| table.add(out, &name, &contents)));
             }
             Foreign::Xz(table) => {
-                let survey = match is_surveyed(input, Format::Xz) {
+                let survey = match is_surveyed(input, Format::XZ) {
                     true => abz::xz::Survey::of(&mut file).map_err(cannot)?,
                     false => None,
                 };
-                let survey = survey.ok_or_else(|| cannot_be_listed(input, Format::Xz))?;
+                let survey = survey.ok_or_else(|| cannot_be_listed(input, Format::XZ))?;
                 let (name, size) = (shown(input), input.metadata.len());
                 return progress.aside(|| print(|out| table.add(out, &name, size, survey)));
             }
             Foreign::Zstd(table) => {
-                let survey = match is_surveyed(input, Format::Zstd) {
+                let survey = match is_surveyed(input, Format::ZSTD) {
                     true => abz::zstd::Survey::of(&mut file).map_err(cannot)?,
                     false => None,
                 };
-                let survey = survey.ok_or_else(|| cannot_be_listed(input, Format::Zstd))?;
+                let survey = survey.ok_or_else(|| cannot_be_listed(input, Format::ZSTD))?;
                 let (name, size) = (shown(input), input.metadata.len());
                 return progress.aside(|| print(|out| table.add(out, &name, size, survey)));
             }
@@ -282,15 +282,7 @@ fn survey(input: &Input) -> Result<Option<(Format, u64)>, Problem> {
     }
     let Some(format) = input.format() else { return Ok(None) };
     let mut file = &input.file;
-    let plain = match format {
-        Format::Gzip => abz::gzip::Survey::of(&mut file).map(|survey| survey.map(|found| found.uncompressed)),
-        Format::Lzip => abz::lzip::Survey::of(&mut file).map(|survey| survey.map(|found| found.uncompressed)),
-        Format::Xz => abz::xz::Survey::of(&mut file).map(|survey| survey.map(|found| found.uncompressed)),
-        Format::Zstd => {
-            abz::zstd::Survey::of(&mut file).map(|survey| survey.and_then(|found| found.uncompressed))
-        }
-        _ => Ok(None),
-    };
+    let plain = format.contents(&mut file);
     let plain = plain.and_then(|plain| {
         io::Seek::rewind(&mut file)?;
         Ok(plain)
