@@ -1,9 +1,10 @@
-//! From the command line to [`Options`].
+//! From the command line to what it asks for.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use abz::descriptors::{StandardStream, was_closed};
-use abz::gzip::{Layout, MAX_BLOCK};
+use abz::gzip::Layout;
 use abz::zstd::{self, DEFAULT_WINDOW_LIMIT, Decoding, Encoding};
 use abz::{Compression, Format, Lzma, Setting, Span, Written};
 use clap::{CommandFactory, Parser};
@@ -11,10 +12,10 @@ use clap::{CommandFactory, Parser};
 use super::arguments::{Arguments, LICENSE, Zstd, with_long_levels};
 use super::dialect;
 use super::manners::OWN;
-use super::options::{
-    Action, Archiving, DEFAULT_INDEX_EVERY, Destination, Naming, Options, Source, dictionary,
-};
 use super::pages;
+use super::request::{
+    Action, Archiving, Asked, DEFAULT_INDEX_EVERY, Low, Reporting, Source, Ways, dictionary,
+};
 use super::status::{Loudness, Status};
 use super::stdout::print;
 
@@ -26,12 +27,12 @@ const HIGHEST_WITHOUT_ULTRA: u32 = 19;
 /// # Errors
 ///
 /// If there is nothing to do: help or a mistake has been printed, and this is the status to exit with.
-pub fn options() -> Result<Options, ExitCode> {
-    let options = dialect::options().unwrap_or_else(own_options);
-    options.map_err(|status| OWN.exit_code(status))
+pub fn asked() -> Result<Asked, ExitCode> {
+    let asked = dialect::asked().unwrap_or_else(own_asked);
+    asked.map_err(|status| OWN.exit_code(status))
 }
 
-fn own_options() -> Result<Options, Status> {
+fn own_asked() -> Result<Asked, Status> {
     let arguments = Arguments::try_parse_from(with_long_levels(&Arguments::command(), std::env::args_os()));
     if let Ok(folder) = arguments.as_ref().map(|arguments| &arguments.told.install_links)
         && let Some(folder) = folder
@@ -63,7 +64,7 @@ fn own_options() -> Result<Options, Status> {
 }
 
 /// What the arguments mean.
-fn of_arguments(arguments: Arguments) -> Result<Options, clap::Error> {
+fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
     let Arguments { inputs, what, files, how, archive, access, told } = arguments;
     let sources: Vec<_> = match inputs.is_empty() {
         true => vec![Source::Stdin],
@@ -138,15 +139,6 @@ fn of_arguments(arguments: Arguments) -> Result<Options, clap::Error> {
         _ if archive.extract || what.recover.is_some() || span.is_some() => Action::Decompress,
         _ => Action::Compress,
     };
-    let destination = match archive.archive.clone().or(files.output) {
-        _ if matches!(action, Action::Test | Action::List | Action::Bench) || archive.extract => {
-            Destination::Nowhere
-        }
-        Some(file) if file.as_os_str() == "-" => Destination::Stdout,
-        Some(file) => Destination::File(file),
-        None if files.stdout || span.is_some() => Destination::Stdout,
-        None => files.output_dir_flat.map_or(Destination::Beside, Destination::Folder),
-    };
     let (lowest, highest) = format.levels().into_inner();
     let level = how.level.of(lowest..=highest);
     let (level, fast) = match level.map(|level| (level < 0, level.unsigned_abs() as u32)) {
@@ -168,16 +160,6 @@ fn of_arguments(arguments: Arguments) -> Result<Options, clap::Error> {
     let (zstd, decoding) = of_zstd(how.zstd)?;
     if action == Action::Compress && !format.has(Setting::Zstd) && zstd != Encoding::default() {
         return Err(mistake("--long, --dictionary, --frames and --no-check are for zstd: say -F zstd"));
-    }
-    if let Some(size) = how.block_size {
-        if !format.has(Setting::BlockSize) {
-            return Err(mistake(format!(
-                "--block-size is not for {format}, which has levels for that, -1 to -9"
-            )));
-        }
-        if format == Written::GZIP && size > MAX_BLOCK {
-            return Err(mistake("the blocks of gzip have 4M at most"));
-        }
     }
     let lzma = Lzma {
         dictionary_size: how.dictionary_size,
@@ -224,24 +206,26 @@ fn of_arguments(arguments: Arguments) -> Result<Options, clap::Error> {
     if let Some(workers) = how.processes {
         compression.workers = workers;
     }
-    let mut options = Options {
+    let low = Low {
         action,
-        archiving: archive.archive.map(|output| Archiving {
-            output,
-            is_plain,
-            mtime: archive.mtime,
-            owner: archive.owner,
-        }),
-        extract: archive.extract.then(|| archive.directory.unwrap_or_else(|| ".".into())),
-        span,
-        index_file: access.index_file,
-        index_every: access.index_every.unwrap_or(DEFAULT_INDEX_EVERY),
         explain: what.explain,
         as_json: what.json,
         recover: what.recover,
         sources,
-        keep: files.keep || what.recover.is_some() || destination != Destination::Beside,
-        destination,
+        output: files.output.map(PathBuf::into_os_string),
+        stdout: files.stdout,
+        archiving: archive.archive.map(|output| Archiving {
+            output,
+            mtime: archive.mtime,
+            owner: archive.owner,
+        }),
+        is_plain,
+        extract: archive.extract.then(|| archive.directory.unwrap_or_else(|| ".".into())),
+        span,
+        index_file: access.index_file,
+        index_every: access.index_every.unwrap_or(DEFAULT_INDEX_EVERY),
+        keep: files.keep || what.recover.is_some() || files.output_dir_flat.is_some(),
+        folder: files.output_dir_flat,
         force: files.force,
         recursive: files.recursive,
         exclude_compressed: files.exclude_compressed,
@@ -252,30 +236,31 @@ fn of_arguments(arguments: Arguments) -> Result<Options, clap::Error> {
         sparse: !files.no_sparse,
         verify: files.verify,
         checksum: files.checksum.is_some(),
-        report: told.report,
-        report_file: told.report_file,
-        trace: told.trace,
-        naming: Naming { stores: !files.no_name, restores: files.name },
+        reporting: Reporting {
+            report: told.report,
+            report_file: told.report_file,
+            trace: told.trace,
+            force: files.force,
+        },
+        stores_names: !files.no_name,
+        restores_names: files.name,
         suffix,
         compression,
-        memory_limit: how.memlimit,
-        decoding,
+        most_to_compress: how.memlimit,
+        // Who names the size of the dictionary wants that one.
+        adjusts: !how.no_adjust && how.dictionary_size.is_none(),
+        most_to_decompress: how.memlimit,
+        zstd: decoding,
         speculation: how.speculate.into(),
-        input_way: how.input_io,
-        output_way: how.output_io,
+        ways: Ways { input: how.input_io, output: how.output_io },
         loudness: match (told.verbose, told.quiet) {
             (true, _) => Loudness::Verbose,
             (false, true) => Loudness::Quiet,
             (false, false) => Loudness::Normal,
         },
-        ..Options::plain(format)
+        ..Low::plain(format)
     };
-    if options.action == Action::Compress {
-        // Who names the size of the dictionary wants that one.
-        let adjusts = !how.no_adjust && how.dictionary_size.is_none();
-        options.limit_compression(how.memlimit, adjusts).map_err(mistake)?;
-    }
-    Ok(options)
+    low.request().map_err(mistake)
 }
 
 /// How files of zstd are made and read.
