@@ -9,14 +9,19 @@
 
 pub mod bzip2;
 pub mod dedup;
+pub mod farm;
 pub mod fastq;
+pub mod gzip;
 pub mod images;
 pub mod log;
+pub mod lzip;
+pub mod matmul;
 pub mod micro;
 mod output;
 mod program;
 mod random;
 mod serve;
+pub mod similarity;
 mod used;
 mod workload;
 

@@ -1,6 +1,8 @@
 //! A variant of an application, as something that can be run.
 
-use crate::{Output, Scale, Workload, bzip2, dedup, fastq, images, log, micro};
+use crate::{
+    Output, Scale, Workload, bzip2, dedup, farm, fastq, gzip, images, log, lzip, matmul, micro, similarity,
+};
 
 /// How a variant treats the order and the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,5 +78,10 @@ pub fn sequential() -> Vec<Program> {
         of(dedup::sequential),
         of(log::sequential),
         of(fastq::sequential),
+        of(gzip::sequential),
+        of(lzip::sequential),
+        of(similarity::sequential),
+        of(matmul::sequential),
+        of(farm::sequential),
     ]
 }

@@ -1,6 +1,6 @@
 //! What applications have in common.
 
-use crate::{bzip2, dedup, fastq, images, log, micro};
+use crate::{bzip2, dedup, farm, fastq, gzip, images, log, lzip, matmul, micro, similarity};
 
 /// How large the data are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,11 +66,16 @@ pub struct About {
 }
 
 /// All applications.
-pub const APPLICATIONS: [About; 6] = [
+pub const APPLICATIONS: [About; 11] = [
     micro::Input::ABOUT,
     images::Input::ABOUT,
     bzip2::Input::ABOUT,
     dedup::Input::ABOUT,
     log::Input::ABOUT,
     fastq::Input::ABOUT,
+    gzip::Input::ABOUT,
+    lzip::Input::ABOUT,
+    similarity::Input::ABOUT,
+    matmul::Input::ABOUT,
+    farm::Input::ABOUT,
 ];

@@ -2,10 +2,15 @@
 
 mod bzip2;
 mod dedup;
+mod farm;
 mod fastq;
+mod gzip;
 mod images;
 mod log;
+mod lzip;
+mod matmul;
 mod micro;
+mod similarity;
 
 use anabranch_applications::{Kind, Program, sequential};
 
@@ -33,5 +38,20 @@ pub fn programs() -> Vec<Program> {
     programs.push(Program::new("builder", Kind::Streams, fastq::builder::run));
     programs.push(Program::new("annotations", Kind::Streams, fastq::annotations::run));
     programs.push(Program::new("ssp", Kind::Streams, fastq::ssp::run));
+    programs.push(Program::new("builder", Kind::Streams, gzip::builder::run));
+    programs.push(Program::new("annotations", Kind::Streams, gzip::annotations::run));
+    programs.push(Program::new("ssp", Kind::Streams, gzip::ssp::run));
+    programs.push(Program::new("builder", Kind::Streams, lzip::builder::run));
+    programs.push(Program::new("annotations", Kind::Streams, lzip::annotations::run));
+    programs.push(Program::new("ssp", Kind::Streams, lzip::ssp::run));
+    programs.push(Program::new("builder", Kind::Streams, similarity::builder::run));
+    programs.push(Program::new("annotations", Kind::Streams, similarity::annotations::run));
+    programs.push(Program::new("ssp", Kind::Streams, similarity::ssp::run));
+    programs.push(Program::new("builder", Kind::Streams, matmul::builder::run));
+    programs.push(Program::new("annotations", Kind::Streams, matmul::annotations::run));
+    programs.push(Program::new("ssp", Kind::Streams, matmul::ssp::run));
+    programs.push(Program::new("builder", Kind::Streams, farm::builder::run));
+    programs.push(Program::new("annotations", Kind::Streams, farm::annotations::run));
+    programs.push(Program::new("ssp", Kind::Streams, farm::ssp::run));
     programs
 }

@@ -3,10 +3,15 @@
 
 mod bzip2;
 mod dedup;
+mod farm;
 mod fastq;
+mod gzip;
 mod images;
 mod log;
+mod lzip;
+mod matmul;
 mod micro;
+mod similarity;
 
 use anabranch_applications::Program;
 
@@ -22,5 +27,10 @@ pub fn add<O: Ordered>(programs: &mut Vec<Program>) {
         Program::new(name, kind, dedup::run::<O>),
         Program::new(name, kind, log::run::<O>),
         Program::new(name, kind, fastq::run::<O>),
+        Program::new(name, kind, gzip::run::<O>),
+        Program::new(name, kind, lzip::run::<O>),
+        Program::new(name, kind, similarity::run::<O>),
+        Program::new(name, kind, matmul::run::<O>),
+        Program::new(name, kind, farm::run::<O>),
     ]);
 }

@@ -1,0 +1,63 @@
+//! Compresses with DEFLATE in memory, as in the paper on a parallel archiver: each block becomes a member of its own (RFC 1952),
+//! and the whole is a file that `gunzip` reads.
+
+mod sequential;
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::random::Random;
+use crate::{About, Scale, Workload};
+
+pub use sequential::run as sequential;
+
+/// The data to compress.
+#[derive(Debug)]
+pub struct Input {
+    bytes: Vec<u8>,
+}
+
+const BLOCK_BYTES: usize = 128 << 10;
+const LEVEL: u32 = 6;
+
+impl Workload for Input {
+    const ABOUT: About = About {
+        name: "gzip",
+        what: "compresses blocks of data in memory to one gzip file",
+        item: "a block of 128 KiB",
+        unit: "MB",
+        workloads: &["text", "noise"],
+    };
+
+    fn generate(name: &str, scale: Scale) -> Option<Self> {
+        let mut random = Random::new(17);
+        let bytes = match name {
+            "text" => random.text(scale.choose(300_000, 2_000_000, 20_000_000)),
+            "noise" => {
+                let length = scale.choose(300_000, 3_000_000, 30_000_000);
+                (0..length).map(|_| (random.bits() >> 56) as u8).collect()
+            }
+            _ => return None,
+        };
+        Some(Self { bytes })
+    }
+
+    fn amount(&self) -> f64 {
+        self.bytes.len() as f64 / 1e6
+    }
+}
+
+impl Input {
+    /// The source: the blocks.
+    pub fn blocks(&self) -> impl Iterator<Item = &[u8]> + Send {
+        self.bytes.chunks(BLOCK_BYTES)
+    }
+}
+
+/// The parallel stage: compresses a block to a member of its own.
+pub fn compress(block: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::new(LEVEL));
+    encoder.write_all(block).and_then(|()| encoder.finish()).expect("writing to memory does not fail")
+}

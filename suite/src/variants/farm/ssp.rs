@@ -1,0 +1,24 @@
+//! The loop in the language of Rust-SSP.
+
+use std::sync::{Arc, Mutex};
+
+use anabranch::ssp::*;
+use anabranch_applications::Output;
+use anabranch_applications::farm::{Input, compute};
+
+/// Runs with this many replicas of the parallel stage.
+pub fn run(input: &'static Input, workers: usize, output: Output) -> Output {
+    let output = Arc::new(Mutex::new(output));
+    let writer = output.clone();
+    let pipeline = pipeline![
+        parallel!(|task| Some(compute(task)), workers as i32),
+        sequential_ordered!(move |result: u64| {
+            writer.lock().expect("no stage panicked").write(&result.to_le_bytes());
+        })
+    ];
+    for task in input.tasks() {
+        pipeline.post(task).expect("the pipeline runs");
+    }
+    pipeline.collect();
+    Arc::into_inner(output).expect("the stages are gone").into_inner().expect("no stage panicked")
+}
