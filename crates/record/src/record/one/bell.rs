@@ -107,14 +107,20 @@ impl Bell {
             }
             Wakes::Hook(hook) => {
                 if self.0.announced.load(Ordering::Relaxed) {
-                    #[cfg(not(mutant = "announcement_ends_after_the_hook"))]
-                    self.end_announcement();
-                    hook();
-                    #[cfg(mutant = "announcement_ends_after_the_hook")]
-                    self.end_announcement();
+                    self.call(hook);
                 }
             }
         }
+    }
+
+    /// Calls the hook for a listener that has announced itself.
+    #[inline(never)]
+    fn call(&self, hook: &(dyn Fn() + Send + Sync)) {
+        #[cfg(not(mutant = "announcement_ends_after_the_hook"))]
+        self.end_announcement();
+        hook();
+        #[cfg(mutant = "announcement_ends_after_the_hook")]
+        self.end_announcement();
     }
 
     /// Takes the announcement back before the hook is called: the woken listener looks, and announces itself
