@@ -4,7 +4,7 @@ use std::ops::ControlFlow::{Break, Continue};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anabranch::default_workers;
-use anabranch::network::{Input, Kernels, Output};
+use anabranch::network::{Input, Kernels, Output, measured_overhead};
 use anabranch::plan::network::{Pass, Passes};
 use anabranch::plan::{Flow, ItemType, Machine, Node, NodeId, Plan};
 
@@ -110,7 +110,7 @@ fn run(plan: &Plan, work: Work, firings: u64) -> Digest {
 
 /// The time of an iteration against its prediction.
 fn predicted(setup: &Setup, what: &str, plan: &Plan, work: Work, firings: u64) -> Row {
-    let machine = Machine::new(default_workers());
+    let machine = Machine::new(default_workers()).overhead(measured_overhead());
     let workers = plan.settings.workers;
     let prediction = plan.predict_network(&machine, workers).expect("the costs are known");
     // In a ring, an iteration is a firing of every rule.

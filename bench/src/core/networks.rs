@@ -9,10 +9,11 @@ use std::thread;
 use anabranch::network::Network;
 
 use super::{Setup, nanos};
-use anabranch_measure::rounds::{Contender, measure};
+use crate::rivals::{Peer, Run};
+use anabranch_measure::rounds::{Contender, Unmeasured, measure};
 use anabranch_measure::table::Row;
 use anabranch_measure::target::{Target, Unit};
-use anabranch_measure::work::Digest;
+use anabranch_measure::work::{Digest, Work};
 
 /// How many items a record and rtrb's buffer hold.
 const CAPACITY: usize = 8_192;
@@ -30,7 +31,7 @@ pub fn rows(setup: &Setup) -> Vec<Row> {
     let mut rows: Vec<Row> = BURSTS.into_iter().map(|burst| pair(setup, burst)).collect();
     rows.extend(several(setup));
     rows.push(hand_off(setup));
-    rows.push(ring(setup));
+    rows.extend(ring(setup));
     rows.push(ring_of_processes(setup));
     rows
 }
@@ -289,15 +290,53 @@ fn processes(trips: u64) -> u64 {
     last
 }
 
-/// A token that passes through a ring of firing rules.
-fn ring(setup: &Setup) -> Row {
+/// A token that passes through a ring of firing rules, and through rings of tokio tasks and of goroutines, all on one
+/// thread.
+fn ring(setup: &Setup) -> Vec<Row> {
     let firings: u64 = if setup.quick { 2_000_000 } else { 10_000_000 };
-    let contenders = vec![Contender::timed("rules", digest(firings), move || digest(rules(firings)))];
+    let rivals = [
+        ("tokio tasks with channels", Peer::ring_of_tasks()),
+        ("goroutines with channels", Peer::ring_of_goroutines()),
+    ];
+    let expected = Digest::of_number(firings);
+    let mut contenders = vec![Contender::timed("rules", expected, move || Digest::of_number(rules(firings)))];
+    let mut rows: Vec<(String, Result<usize, String>)> = Vec::new();
+    for (name, peer) in rivals {
+        let what = format!(
+            "ring of {RULES} {name}, one token, one thread: a hop, times a firing of the ring of rules"
+        );
+        let peer = match peer {
+            Ok(peer) => peer,
+            Err(why) => {
+                rows.push((what, Err(why)));
+                continue;
+            }
+        };
+        let mut peer = peer;
+        rows.push((what, Ok(contenders.len())));
+        contenders.push(Contender::sampled(name, expected, move || {
+            let run = Run { name: "ring", setting: RULES, work: Work::of(0.0), items: firings };
+            // A peer that has failed gives a digest that is wrong.
+            peer.run(run).unwrap_or((0.0, Digest::of_number(0)))
+        }));
+    }
     let rounds = measure(setup.budget, Some(setup.probe()), contenders);
     let what = format!("ring of {RULES} firing rules, one token, one worker: a firing");
-    Row::new("networks", what, (Target::AtMost(60.0), Unit::Nanoseconds), &rounds, |rounds| {
-        (rounds.summary(|round| nanos(round.samples[0], firings)), "with making the ring".into())
-    })
+    let mut all =
+        vec![Row::new("networks", what, (Target::AtMost(60.0), Unit::Nanoseconds), &rounds, |rounds| {
+            (rounds.summary(|round| nanos(round.samples[0], firings)), "with making the ring".into())
+        })];
+    all.extend(rows.into_iter().map(|(what, at)| match at {
+        Ok(at) => Row::new("networks", what, (Target::None, Unit::Times), &rounds, |rounds| {
+            let each = nanos(rounds.median(|round| round.samples[at]), firings);
+            (rounds.summary(|round| round.samples[at] / round.samples[0]), format!("{each:.1} ns a hop"))
+        }),
+        Err(why) => {
+            let absent = Err(Unmeasured::NotInstalled(why));
+            Row::new("networks", what, (Target::None, Unit::Times), &absent, |_| unreachable!("no rounds"))
+        }
+    }));
+    all
 }
 
 fn rules(firings: u64) -> u64 {

@@ -52,6 +52,26 @@ impl Peer {
         Self::workspace("rivals-windows", "anabranch-window-rivals")
     }
 
+    /// Starts a ring of tokio tasks: `bench/rivals-ring`, built like this program.
+    ///
+    /// # Errors
+    /// Why it cannot be built or started.
+    pub fn ring_of_tasks() -> Result<Self, String> {
+        Self::workspace("rivals-ring", "anabranch-ring-rivals")
+    }
+
+    /// Starts a ring of goroutines, if Go is installed.
+    ///
+    /// # Errors
+    /// Why it cannot be built or started.
+    pub fn ring_of_goroutines() -> Result<Self, String> {
+        let program = folder().join("rivals-ring-go");
+        let mut build = Command::new("go");
+        build.arg("build").arg("-o").arg(&program).arg(source("rivals-ring", "ring.go"));
+        done(build)?;
+        Self::start(&program)
+    }
+
     /// Builds and starts the program of a workspace beside this program's sources.
     fn workspace(name: &str, program: &str) -> Result<Self, String> {
         let folder = folder().join(name);

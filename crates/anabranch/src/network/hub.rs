@@ -4,7 +4,7 @@
 //! Only awake threads can wake others. A thread that wakes another one first counts it as awake, and goes to
 //! sleep itself only later. So a count that has fallen to 0 stays there: no thread runs any more, and the
 //! thread that called `run` may do with the network what it likes. In this way a deadlock is found without a
-//! clock.
+//! clock. `PROTOCOL.md`, beside this file, has the rules.
 
 use std::collections::VecDeque;
 
@@ -49,6 +49,8 @@ pub(super) struct Hub {
     helpers: Condvar,
     /// How many workers wait or spin. For those that wait, a copy of the numbers in the desk, which is read without its lock.
     idle: AtomicUsize,
+    /// Whether one thread alone runs the network.
+    is_alone: AtomicBool,
     /// How many rules are in the desk's queue. A copy, which is read without its lock.
     waiting_rules: AtomicUsize,
     /// Whether a worker spins before it waits. Then no other worker spins.
@@ -121,6 +123,7 @@ impl Hub {
             caller: Condvar::new(),
             helpers: Condvar::new(),
             idle: AtomicUsize::new(0),
+            is_alone: AtomicBool::new(false),
             waiting_rules: AtomicUsize::new(0),
             spinning: Padded::new(AtomicBool::new(false)),
             new_rules: AtomicBool::new(false),
@@ -132,6 +135,16 @@ impl Hub {
 
     fn desk(&self) -> MutexGuard<'_, Desk> {
         lock(&self.desk)
+    }
+
+    /// Says that one thread alone will run the network.
+    pub(super) fn set_alone(&self) {
+        self.is_alone.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether one thread alone runs the network.
+    pub(super) fn is_alone(&self) -> bool {
+        self.is_alone.load(Ordering::Relaxed)
     }
 
     pub(super) fn start(&self) {

@@ -70,6 +70,7 @@
 
 mod adding;
 mod board;
+mod calibrate;
 mod deadlock;
 mod error;
 mod graph;
@@ -96,6 +97,7 @@ mod worker;
 mod writer;
 
 pub use anabranch_record::{All, Closed, Dealt, Observer, RegisterError};
+pub use calibrate::measured_overhead;
 pub use deadlock::{Deadlock, WaitOn};
 pub use error::Error;
 pub use graph::{Graph, Port, ProcessNode, RecordEdge};

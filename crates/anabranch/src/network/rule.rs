@@ -18,6 +18,8 @@ pub struct RuleLink {
     pub(super) hub: Arc<Hub>,
     /// Whether the rule is in a queue, and waits for a worker.
     queued: AtomicBool,
+    /// Whether one thread alone runs the network, so that no atomic exchange is needed.
+    is_alone: AtomicBool,
 }
 
 impl fmt::Debug for RuleLink {
@@ -30,7 +32,24 @@ impl RuleLink {
     /// A link that counts as queued until it is started, so that no worker looks for the rule before it is
     /// there.
     pub(super) fn new(index: usize, hub: &Arc<Hub>) -> Arc<Self> {
-        Arc::new(Self { index, hub: Arc::clone(hub), queued: AtomicBool::new(true) })
+        let (queued, is_alone) = (AtomicBool::new(true), AtomicBool::new(false));
+        Arc::new(Self { index, hub: Arc::clone(hub), queued, is_alone })
+    }
+
+    /// Says that one thread alone runs the network.
+    pub(super) fn set_alone(&self) {
+        self.is_alone.store(true, Ordering::Relaxed);
+    }
+
+    /// Stores whether the rule is in a queue, and returns whether it was.
+    #[inline]
+    fn swap_queued(&self, queued: bool) -> bool {
+        if self.is_alone.load(Ordering::Relaxed) {
+            let before = self.queued.load(Ordering::Relaxed);
+            self.queued.store(queued, Ordering::Relaxed);
+            return before;
+        }
+        self.queued.swap(queued, Ordering::AcqRel)
     }
 
     /// Puts the new rule into a queue. To be called once, when the rule is on its shelf and the network runs.
@@ -43,14 +62,14 @@ impl RuleLink {
     /// this call.
     #[inline]
     pub(super) fn poke(&self) {
-        if !self.queued.swap(true, Ordering::AcqRel) {
+        if !self.swap_queued(true) {
             worker::enqueue(&self.hub, self.index);
         }
     }
 
     /// Like [`poke`](Self::poke), but puts the rule behind all others.
     pub(super) fn poke_last(&self) {
-        if !self.queued.swap(true, Ordering::AcqRel) {
+        if !self.swap_queued(true) {
             worker::enqueue_last(&self.hub, self.index);
         }
     }
@@ -59,14 +78,14 @@ impl RuleLink {
     #[inline]
     pub(super) fn dequeued(&self) {
         #[cfg(not(mutant = "rule_is_dequeued_late"))]
-        self.queued.swap(false, Ordering::AcqRel);
+        self.swap_queued(false);
     }
 
     /// Called after the look. Only the mutant takes its note here.
     #[inline]
     pub(super) fn looked(&self) {
         #[cfg(mutant = "rule_is_dequeued_late")]
-        self.queued.swap(false, Ordering::AcqRel);
+        self.swap_queued(false);
     }
 }
 
@@ -103,8 +122,8 @@ pub(super) enum Step<E> {
 
 /// A rule with ports and code of any type.
 pub(super) trait Fire<E>: Send {
-    /// Fires up to `budget` times.
-    fn step(&mut self, budget: usize) -> Step<E>;
+    /// Fires up to `budget` times. `is_alone` says that one thread alone runs the network.
+    fn step(&mut self, budget: usize, is_alone: bool) -> Step<E>;
     /// The items or the room that the rule waits for, if it waits.
     fn wait(&self) -> Option<Wait>;
     /// A description of each port.
@@ -140,6 +159,10 @@ impl<I: Ports, O: Ports, F> Body<I, O, F> {
     #[inline]
     fn readiness(&mut self) -> Readiness {
         let inputs = self.inputs.readiness();
+        // A rule that waits for items is like a process that does: it does not ask who reads its outputs.
+        if let Readiness::Waits(_) | Readiness::Ended = inputs {
+            return inputs;
+        }
         match self.outputs.readiness() {
             Readiness::Unread if self.outputs.count() > 0 => Readiness::Ended,
             outputs => inputs.and(outputs, self.inputs.count()),
@@ -173,7 +196,7 @@ where
     O: Ports + Send,
     F: for<'a> FnMut(&mut I::Bursts<'a>, &mut O::Bursts<'a>) -> Result<V, E> + Send,
 {
-    fn step(&mut self, budget: usize) -> Step<E> {
+    fn step(&mut self, budget: usize, is_alone: bool) -> Step<E> {
         self.withdraw();
         let mut fired = 0;
         loop {
@@ -185,7 +208,8 @@ where
                     self.announce(port);
                     // Items or room that came before the announcement have called no hook, so the rule looks
                     // again.
-                    if cfg!(not(mutant = "rule_does_not_look_again"))
+                    if !is_alone
+                        && cfg!(not(mutant = "rule_does_not_look_again"))
                         && self.readiness() != Readiness::Waits(port)
                     {
                         self.withdraw();

@@ -41,6 +41,11 @@ pub(super) fn run<'env, E: Send + 'env>(
     }
     hub.start();
     let is_alone = matches!(threads, Threads::Workers(1));
+    // Only processes create further processes and rules.
+    if is_alone && processes.is_empty() {
+        hub.set_alone();
+        board.rules.iter().for_each(|cell| cell.link.set_alone());
+    }
     for cell in board.rules.iter().filter(|_| is_alone) {
         if let Some(mut held) = cell.baton.poke() {
             for body in held.state().iter_mut().filter_map(|member| member.body.as_mut()) {

@@ -14,7 +14,7 @@ use super::{
     board::{Board, Member, Outcome},
     hub::{Call, Hub},
     process::Role,
-    rule::Step,
+    rule::{RuleLink, Step},
 };
 
 /// How many times a rule fires before another rule gets its turn.
@@ -133,6 +133,9 @@ fn share(hub: &Hub) {
 pub(super) fn lead<E: Send>(board: &Board<'_, E>, call_helpers: impl Fn()) {
     let hub = &*board.hub;
     let _badge = Badge::new(hub);
+    if hub.is_alone() {
+        return lead_alone(board);
+    }
     let (mut turn, mut vain) = (0u32, 0);
     loop {
         while let Some(rule) = take(hub, turn) {
@@ -160,6 +163,50 @@ pub(super) fn lead<E: Send>(board: &Board<'_, E>, call_helpers: impl Fn()) {
                     return hub.dismiss();
                 }
                 board.stands_still();
+                hub.rouse();
+            }
+        }
+    }
+}
+
+/// Works as the only thread of the network, which has rules alone. So there are no other threads to wake, and no
+/// process that creates rules.
+fn lead_alone<'env, E: Send>(board: &Board<'env, E>) {
+    let hub = &*board.hub;
+    let mut cells: Vec<(&RuleLink, Vec<Member<'env, E>>)> =
+        board.rules.iter().map(|cell| (&*cell.link, Vec::new())).collect();
+    // The rules are taken out of their batons, which no other thread wants.
+    let exchange = |cells: &mut Vec<(&RuleLink, Vec<Member<'env, E>>)>| {
+        for (cell, (_, members)) in board.rules.iter().zip(cells) {
+            if let Some(mut held) = cell.baton.poke() {
+                std::mem::swap(held.state(), members);
+                held.let_go();
+            }
+        }
+    };
+    exchange(&mut cells);
+    let mut turn = 0u32;
+    loop {
+        while let Some(rule) = take(hub, turn) {
+            turn = turn.wrapping_add(1);
+            if let Some((link, members)) = cells.get_mut(rule) {
+                link.dequeued();
+                if look_at(board, members, true) == Look::Again {
+                    link.poke_last();
+                }
+            }
+        }
+        match hub.wait_as_caller() {
+            Call::Rule(rule) => enqueue(hub, rule),
+            Call::Look => {}
+            Call::Sweep => board.close_all(),
+            Call::Still => {
+                if hub.live() == 0 {
+                    return hub.dismiss();
+                }
+                exchange(&mut cells);
+                board.stands_still();
+                exchange(&mut cells);
                 hub.rouse();
             }
         }
@@ -194,20 +241,11 @@ fn fire<E: Send>(board: &Board<'_, E>, rule: usize) {
     cell.link.dequeued();
     let Some(mut held) = cell.baton.poke() else { return };
     loop {
-        // Rules that exchange items poke their cell, so one look at each of them is enough.
-        let (mut lives, mut again) = (false, false);
-        for member in held.state() {
-            match step(board, member) {
-                None => {}
-                Some(is_idle) => {
-                    lives = true;
-                    again |= !is_idle;
-                }
-            }
-        }
-        if !lives {
+        let look = look_at(board, held.state(), false);
+        if look == Look::Over {
             return held.close();
         }
+        let again = look == Look::Again;
         if !again {
             cell.link.looked();
         }
@@ -220,8 +258,35 @@ fn fire<E: Send>(board: &Board<'_, E>, rule: usize) {
     }
 }
 
+/// The outcome of a look at the rules of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// All rules wait.
+    Idle,
+    /// A rule could fire again.
+    Again,
+    /// All rules have ended.
+    Over,
+}
+
+/// Lets the rules of a cell fire. Rules that exchange items poke their cell, so one look at each is enough.
+#[inline]
+fn look_at<'env, E: Send>(board: &Board<'env, E>, members: &mut [Member<'env, E>], is_alone: bool) -> Look {
+    let mut look = Look::Over;
+    for member in members {
+        match step(board, member, is_alone) {
+            None => {}
+            Some(true) if look == Look::Over => look = Look::Idle,
+            Some(true) => {}
+            Some(false) => look = Look::Again,
+        }
+    }
+    look
+}
+
 /// Lets a rule of a cell fire. Returns whether it waits, or `None` if it has ended.
-fn step<'env, E: Send>(board: &Board<'env, E>, member: &mut Member<'env, E>) -> Option<bool> {
+#[inline]
+fn step<'env, E: Send>(board: &Board<'env, E>, member: &mut Member<'env, E>, is_alone: bool) -> Option<bool> {
     let (hub, process) = (&*board.hub, &member.process);
     let body = member.body.as_mut()?;
     let step = if hub.is_ending() {
@@ -229,7 +294,7 @@ fn step<'env, E: Send>(board: &Board<'env, E>, member: &mut Member<'env, E>) -> 
         Step::Over(Ok(()))
     } else {
         Role::act(process, hub);
-        match catch_unwind(AssertUnwindSafe(|| body.step(member.firings))) {
+        match catch_unwind(AssertUnwindSafe(|| body.step(member.firings, is_alone))) {
             Ok(step) => step,
             Err(payload) => {
                 board.retire(member, Some(Outcome::Panic(payload)));

@@ -35,12 +35,14 @@ mod rates;
 mod room;
 mod schedule;
 mod simulate;
+mod tasks;
 mod text;
 
 pub use check::{MOST_ITEMS, MOST_REPLICAS};
 pub use passes::{Note, Pass, Passes};
 pub use predict::{Bottleneck, EdgeLoad, NetworkPrediction, NodeLoad};
 pub use simulate::{FIRING_NS, FIRINGS, TURN_NS};
+pub use tasks::{TaskError, Tasks};
 pub(crate) use text::{flow_text, sketch, text};
 
 use crate::{Edge, EdgeKind, Flow, ItemType, Node, NodeId, Plan, Role, Settings};

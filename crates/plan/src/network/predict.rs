@@ -75,8 +75,8 @@ impl Plan {
     ///
     /// A simulation fires 24,000 times: workers take rules that are ready from a queue, a rule fires up to
     /// [`Node::firings`](crate::Node::firings) times in a row, and a firing takes the cost of its rule. What a
-    /// firing and a turn cost beside that are [`FIRING_NS`](super::FIRING_NS) and
-    /// [`TURN_NS`](super::TURN_NS). The start and the end of a run are left out, and so are caches.
+    /// firing and a turn cost beside that are the machine's [`firing`](crate::Overhead::firing) and
+    /// [`turn`](crate::Overhead::turn). The start and the end of a run are left out, and so are caches.
     /// If an iteration has more firings than the simulation, the prediction is for a part of an iteration. No more
     /// workers than the machine has cores count.
     ///
@@ -117,7 +117,10 @@ impl Plan {
         }
         let (firings, horizons) = (self.repetitions()?, self.horizons()?);
         let costs: Vec<f64> = self.nodes.iter().map(|node| node.cost.unwrap_or(0) as f64).collect();
-        let run = |workers| simulate(self, &firings, &costs, &horizons, workers).ok_or(PredictError::NoCosts);
+        let run = |workers| {
+            simulate(self, &firings, &costs, &horizons, workers, machine.overhead)
+                .ok_or(PredictError::NoCosts)
+        };
         // One worker at a time is in a unit, and in a copy of a rule.
         let inside: BTreeMap<usize, usize> =
             self.nodes.iter().map(|node| (node.unit, node.replicas.unwrap_or(1).max(1))).collect();

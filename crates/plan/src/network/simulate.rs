@@ -4,12 +4,13 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use super::room::turn;
-use crate::{Flow, Plan};
+use crate::{Flow, Overhead, Plan};
 
 /// How many times in a row a rule fires if its plan does not say.
 pub const FIRINGS: usize = 64;
 /// What a firing costs beside the time of its kernel, in nanoseconds: looking at the records and moving their
-/// indices. An estimate for one worker: `bench -- core --only network-plans` measures how far predictions are off.
+/// indices. An estimate for a processor of 2026 and one worker. `anabranch::network::measured_overhead` measures it on the
+/// machine of a run.
 pub const FIRING_NS: f64 = 22.0;
 /// What a turn of a rule costs beside its firings, in nanoseconds: finding the rule, and handing it on.
 /// An estimate, as [`FIRING_NS`].
@@ -73,6 +74,7 @@ struct Edge {
 struct Simulation<'p> {
     plan: &'p Plan,
     costs: &'p [f64],
+    overhead: Overhead,
     units: Vec<Unit>,
     edges: Vec<Edge>,
     inputs: Vec<Vec<usize>>,
@@ -99,8 +101,9 @@ pub(super) fn simulate(
     costs: &[f64],
     horizons: &[usize],
     workers: usize,
+    overhead: Overhead,
 ) -> Option<Simulated> {
-    let mut simulation = Simulation::new(plan, costs, horizons, workers);
+    let mut simulation = Simulation::new(plan, costs, horizons, workers, overhead);
     let mut start: Option<(f64, Vec<u64>, Vec<f64>, f64)> = None;
     for event in 0..EVENTS {
         if event == EVENTS / WARM_UP {
@@ -133,7 +136,7 @@ pub(super) fn simulate(
 }
 
 impl<'p> Simulation<'p> {
-    fn new(plan: &'p Plan, costs: &'p [f64], horizons: &[usize], workers: usize) -> Self {
+    fn new(plan: &'p Plan, costs: &'p [f64], horizons: &[usize], workers: usize, overhead: Overhead) -> Self {
         let count = plan.nodes.len();
         let mut units: Vec<Unit> = Vec::new();
         let mut numbers: Vec<usize> = Vec::new();
@@ -169,6 +172,7 @@ impl<'p> Simulation<'p> {
         let mut simulation = Simulation {
             plan,
             costs,
+            overhead,
             units,
             edges,
             inputs,
@@ -247,7 +251,7 @@ impl<'p> Simulation<'p> {
             self.units[unit].queued = false;
             self.units[unit].inside += 1;
             let visit = Visit { unit, member: 0, fired: 0, has_fired: false };
-            if self.go_on(worker, visit, delay + super::TURN_NS) {
+            if self.go_on(worker, visit, delay + self.overhead.turn) {
                 // Another worker may enter a unit with copies as well.
                 if self.is_ready(unit) {
                     self.enqueue(unit);
@@ -274,9 +278,9 @@ impl<'p> Simulation<'p> {
                     self.settle(edge);
                     self.edges[edge].used += self.edges[edge].flow.produces;
                 }
-                let time = self.costs[node] + FIRING_NS;
+                let time = self.costs[node] + self.overhead.firing;
                 self.busy[node] += time;
-                self.worked += time + delay.min(TURN_NS);
+                self.worked += time + delay.min(self.overhead.turn);
                 visit.fired += 1;
                 visit.has_fired = true;
                 self.visits[worker] = Some(visit);

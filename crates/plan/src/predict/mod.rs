@@ -55,15 +55,28 @@ pub struct Overhead {
     pub meeting: f64,
     /// The share that is lost in addition if there are many more workers than cores.
     pub crowding: f64,
+    /// The time of a firing in a network beside that of its kernel, in nanoseconds.
+    pub firing: f64,
+    /// The time of a turn of a rule in a network beside its firings, in nanoseconds.
+    pub turn: f64,
 }
 
 impl Overhead {
     /// The measured overhead of the executor: [`LANE_NS`], [`SHARING`], [`WAKE_NS`], [`MEETING`] and
-    /// [`CROWDING`].
-    pub const MEASURED: Overhead =
-        Overhead { lane: LANE_NS, sharing: SHARING, wake: WAKE_NS, meeting: MEETING, crowding: CROWDING };
+    /// [`CROWDING`], and for networks [`FIRING_NS`](crate::network::FIRING_NS) and
+    /// [`TURN_NS`](crate::network::TURN_NS).
+    pub const MEASURED: Overhead = Overhead {
+        lane: LANE_NS,
+        sharing: SHARING,
+        wake: WAKE_NS,
+        meeting: MEETING,
+        crowding: CROWDING,
+        firing: crate::network::FIRING_NS,
+        turn: crate::network::TURN_NS,
+    };
     /// No overhead: passing items and waiting cost nothing.
-    pub const NONE: Overhead = Overhead { lane: 0.0, sharing: 0.0, wake: 0.0, meeting: 0.0, crowding: 0.0 };
+    pub const NONE: Overhead =
+        Overhead { lane: 0.0, sharing: 0.0, wake: 0.0, meeting: 0.0, crowding: 0.0, firing: 0.0, turn: 0.0 };
 }
 
 /// The machine for which a plan is predicted.

@@ -59,6 +59,25 @@ fn a_commit_against_a_reader_that_announces_itself() {
     });
 }
 
+/// The first commit wakes the reader too early, and it announces itself again.
+#[test]
+fn two_commits_against_a_reader_that_wants_both_items() {
+    check(3, || {
+        let nap = Nap::new();
+        let (mut writer, mut reader) = bounded::<u64>(2, Nap::hook(&nap), || ());
+        let writes = thread::spawn(move || {
+            for n in [7, 8] {
+                let mut slots = writer.try_stall(1).unwrap();
+                slots.push(n);
+                slots.commit();
+            }
+            writer
+        });
+        assert_eq!(reader.receive_by(2, &*nap).unwrap().len(), 2);
+        drop(writes.join().unwrap());
+    });
+}
+
 #[test]
 fn a_release_against_a_writer_that_announces_itself() {
     check(3, || {

@@ -138,7 +138,7 @@ fn closing_a_side_of_a_one_to_one_record_from_elsewhere_tells_the_other() {
 }
 
 #[test]
-fn hooks_are_called_while_somebody_has_announced_himself() {
+fn a_hook_is_called_once_for_each_announcement() {
     let calls = Arc::new(AtomicUsize::new(0));
     let on_items = Arc::clone(&calls);
     let (mut writer, reader) = bounded::<u8>(8, move || _ = on_items.fetch_add(1, Ordering::Relaxed), || ());
@@ -152,7 +152,11 @@ fn hooks_are_called_while_somebody_has_announced_himself() {
     reader.announce();
     push();
     push();
+    assert_eq!(calls.load(Ordering::Relaxed), 1);
+    reader.announce();
+    push();
     assert_eq!(calls.load(Ordering::Relaxed), 2);
+    reader.announce();
     reader.withdraw();
     push();
     assert_eq!(calls.load(Ordering::Relaxed), 2);

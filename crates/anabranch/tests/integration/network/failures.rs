@@ -312,7 +312,7 @@ fn a_guarded_network_drops_what_its_processes_have_however_it_ends() {
         give.push(dropped.clone()).unwrap();
         let in_process = dropped.clone();
         net.process("holds", move |_| {
-            drop(in_process);
+            drop((in_process, give));
             Ok(())
         });
         let in_rule = dropped.clone();
@@ -325,7 +325,6 @@ fn a_guarded_network_drops_what_its_processes_have_however_it_ends() {
         if fails {
             Err("early".to_string())?
         }
-        drop(give);
         net.run().map_err(|error| error.to_string())
     };
     assert_eq!(build(true, false), Err("early".to_string()));

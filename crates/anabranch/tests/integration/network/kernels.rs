@@ -5,7 +5,7 @@ use std::ops::ControlFlow::{Break, Continue};
 use std::sync::Mutex;
 
 use anabranch::network::{Input, Kernels, Output};
-use anabranch::plan::network::{Pass, Passes};
+use anabranch::plan::network::{Pass, Passes, Tasks};
 use anabranch::plan::{EdgeKind, Flow, ItemType, Machine, Node, NodeId, Plan, State};
 use proptest::prelude::*;
 
@@ -394,4 +394,110 @@ proptest! {
             }
         }
     }
+}
+
+/// A task of a loop: the values that it reads and writes, as numbers below 3.
+type Body = Vec<(Vec<usize>, Vec<usize>)>;
+const VALUES: [&str; 3] = ["a", "b", "c"];
+const ITERATIONS: u64 = 40;
+
+fn result(task: usize, iteration: u64, reads: impl Iterator<Item = u64>) -> u64 {
+    reads.fold(mix(task as u64, iteration), mix)
+}
+
+/// What the loop sees at its end: the values in variables, one task after the other.
+fn run_loop(body: &Body) -> Vec<u64> {
+    let mut values = [0u64; 3];
+    let see = |iteration, values: [u64; 3]| result(body.len(), iteration, values.into_iter());
+    (0..ITERATIONS)
+        .map(|iteration| {
+            for (task, (reads, writes)) in body.iter().enumerate() {
+                let value = result(task, iteration, reads.iter().map(|read| values[*read]));
+                writes.iter().for_each(|write| values[*write] = value);
+            }
+            see(iteration, values)
+        })
+        .collect()
+}
+
+/// What its network sees.
+fn run_tasks(plan: &Plan) -> Vec<u64> {
+    let seen = Mutex::new(Vec::new());
+    let mut kernels = Kernels::<String>::new();
+    kernels.rule::<(), Vec<Output<u64>>>("clock", |node| {
+        let mut iterations = 0..ITERATIONS;
+        Ok(node.fires(move |(), outs| {
+            let Some(iteration) = iterations.next() else { return Ok(Break(())) };
+            outs.iter_mut().for_each(|out| out.push(iteration));
+            Ok(Continue(()))
+        }))
+    });
+    kernels.rule::<Vec<Input<u64>>, Vec<Output<u64>>>("task", |node| {
+        let task = node.get("task")?;
+        Ok(node.fires(move |ins, outs| {
+            let value = result(task, ins[0][0], ins[1..].iter().map(|value| value[0]));
+            outs.iter_mut().for_each(|out| out.push(value));
+            Ok(())
+        }))
+    });
+    kernels.rule::<Vec<Input<u64>>, ()>("see", |node| {
+        let (task, seen) = (node.get("task")?, &seen);
+        Ok(node.fires(move |ins, ()| {
+            let values = ins[1..].iter().map(|value| value[0]);
+            seen.lock().unwrap().push(result(task, ins[0][0], values));
+            Ok(())
+        }))
+    });
+    kernels.initial(0u64);
+    kernels.build(plan).unwrap().run().unwrap();
+    drop(kernels);
+    seen.into_inner().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn tasks_as_processes_give_what_their_loop_gives(
+        body in prop::collection::vec((prop::collection::vec(0..3usize, 0..3), prop::collection::vec(0..3usize, 1..3)), 1..6),
+        workers in 1..4usize,
+    ) {
+        let mut body: Body = body;
+        // Every value is written somewhere.
+        body[0].1 = vec![0, 1, 2];
+        let mut tasks = Tasks::new();
+        tasks.value("clock", ItemType::of::<u64>());
+        VALUES.iter().for_each(|value| _ = tasks.value(value, ItemType::of::<u64>()));
+        tasks.task(Node::rule("clock"), &[], &["clock"]);
+        for (number, (reads, writes)) in body.iter_mut().enumerate() {
+            writes.sort_unstable();
+            writes.dedup();
+            let reads: Vec<&str> = ["clock"].into_iter().chain(reads.iter().map(|read| VALUES[*read])).collect();
+            let writes: Vec<&str> = writes.iter().map(|write| VALUES[*write]).collect();
+            tasks.task(Node::rule("task").with("task", number), &reads, &writes);
+        }
+        tasks.task(Node::rule("see").with("task", body.len()), &["clock", "a", "b", "c"], &[]);
+        let (mut plan, notes) = tasks.to_network(workers).unwrap();
+        prop_assert!(notes.len() > plan.nodes.len());
+        let expected = run_loop(&body);
+        prop_assert_eq!(&run_tasks(&plan), &expected, "{:?}", body);
+        prop_assert_eq!(&run_tasks(&tasks.to_one_unit(workers).unwrap()), &expected);
+        // The other passes take it from here.
+        plan.nodes.iter_mut().for_each(|node| node.cost = Some(100));
+        Passes::all().apply(&mut plan, &Machine::new(workers));
+        prop_assert_eq!(&run_tasks(&plan), &expected);
+    }
+}
+
+#[test]
+fn a_value_that_is_not_written_or_not_declared_is_told_with_its_task() {
+    let mut tasks = Tasks::new();
+    tasks.value("x", ItemType::of::<u64>());
+    tasks.task(Node::rule("reads"), &["x"], &[]);
+    let text = tasks.to_network(1).unwrap_err().to_string();
+    assert!(text.contains("task `reads` reads the value `x`, which no task writes"), "{text}");
+    tasks.task(Node::rule("writes"), &[], &["y"]);
+    tasks.value("x", ItemType::of::<u64>()).task(Node::rule("makes"), &[], &["x"]);
+    let text = tasks.to_network(1).unwrap_err().to_string();
+    assert!(text.contains("task `writes` names the value `y`, which was not declared"), "{text}");
 }

@@ -23,7 +23,7 @@ fn change(plan: &mut Plan, machine: &Machine) -> Option<Vec<Note>> {
     let left = std::cell::Cell::new(SIMULATIONS);
     let time = |horizons: &[usize]| {
         left.set(left.get().checked_sub(1)?);
-        simulate(plan, &firings, &costs, horizons, workers).map(|run| run.iteration)
+        simulate(plan, &firings, &costs, horizons, workers, machine.overhead).map(|run| run.iteration)
     };
     let bound = time(&ample)? / SHARE;
     // From the largest record on, each becomes as small as the others allow.

@@ -26,8 +26,9 @@ impl<T> Writer<T> {
     }
 
     /// Announces that the writer is about to wait for room, although its thread does not sleep. The caller
-    /// must look once more afterwards. From then on every release calls the hook, until
-    /// [`withdraw`](Self::withdraw).
+    /// must look once more afterwards. The next release calls the hook, unless the caller
+    /// [withdraws](Self::withdraw) before. The caller must then look, and announce itself again if it still has
+    /// to wait.
     #[inline]
     pub fn announce(&self) {
         self.shared.room.announce();
@@ -68,8 +69,9 @@ impl<T> Reader<T> {
     }
 
     /// Announces that the reader is about to wait for items, although its thread does not sleep. The caller
-    /// must look once more afterwards. From then on every commit calls the hook, until
-    /// [`withdraw`](Self::withdraw).
+    /// must look once more afterwards. The next commit calls the hook, unless the caller
+    /// [withdraws](Self::withdraw) before. The caller must then look, and announce itself again if it still has
+    /// to wait.
     #[inline]
     pub fn announce(&self) {
         self.shared.items.announce();
