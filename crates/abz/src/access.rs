@@ -8,11 +8,14 @@ use abz_codec::access::{Index, Part, parts_with};
 use anabranch::Recycled;
 
 use crate::conduct::Conduct;
-use crate::formats::{Behind, Run};
+use crate::decompress::Decompression;
+use crate::error::Error;
+use crate::formats::Format;
+use crate::formats::reads::{Behind, Run};
 use crate::pipes::{self, carry_out};
 use crate::places::Along;
+use crate::places::{ReadAt, Reading};
 use crate::span::{Cut, Span, is_done};
-use crate::{Decompression, Error, Format, ReadAt, Reading};
 
 /// The most contents of a part that is decoded as a whole, in bytes: as many as the largest blocks of `xz -T2` have.
 const LARGE: u64 = 192 << 20;

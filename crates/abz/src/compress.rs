@@ -8,7 +8,9 @@ use abz_codec::{Blocks, xz, zstd};
 use anabranch::Plan;
 
 use crate::conduct::Conduct;
-use crate::{Error, Reading, Writing, Written};
+use crate::error::Error;
+use crate::formats::Written;
+use crate::places::{Reading, Writing};
 
 /// How to compress. All but `workers` decides what comes out.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,9 +10,12 @@ use crc32fast::Hasher;
 use memchr::memchr_iter;
 
 use crate::conduct::Conduct;
-use crate::formats::Indexed;
+use crate::decompress::Decompression;
+use crate::error::Error;
+use crate::formats::Format;
+use crate::formats::reads::Indexed;
 use crate::places::Along;
-use crate::{Decompression, Error, Format, ReadAt};
+use crate::places::ReadAt;
 
 impl Decompression {
     /// Makes an [`Index`] of a compressed file, for [`span`](Decompression::span): decodes all of it, and verifies it.

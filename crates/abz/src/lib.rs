@@ -28,9 +28,11 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod alone;
 mod compress;
 mod conduct;
 mod count;
+mod decode;
 mod decompress;
 mod error;
 mod formats;

@@ -11,11 +11,10 @@ use clap::{CommandFactory, Parser};
 
 use super::arguments::{Arguments, LICENSE, Zstd, with_long_levels};
 use super::dialect;
+use super::low::{Action, DEFAULT_INDEX_EVERY, Low, dictionary};
 use super::manners::OWN;
 use super::pages;
-use super::request::{
-    Action, Archiving, Asked, DEFAULT_INDEX_EVERY, Low, Reporting, Source, Ways, dictionary,
-};
+use super::request::{Archiving, Asked, Reporting, Source, Ways};
 use super::status::{Loudness, Status};
 use super::stdout::print;
 

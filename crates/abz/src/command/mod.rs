@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`arguments`] | what the user may write, for `--help` and for the parser |
 //! | [`command_line`] | what the user has written |
+//! | [`low`] | what it says, whichever tool's words it is in |
 //! | [`request`] | what that means, once and for all |
 //! | [`dialect`] | the same for the command lines of other tools, by whose names it is called |
 //! | [`manners`] | what is different under those names |
@@ -65,6 +66,7 @@ pub mod interrupt;
 pub mod jobs;
 mod join;
 mod list;
+mod low;
 mod manners;
 mod output;
 mod pages;

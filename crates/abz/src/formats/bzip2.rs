@@ -11,15 +11,20 @@ use abz_codec::bzip2::{
 };
 use anabranch::{Apply, May, Plan, Stream};
 
-use super::{Indexed, Reads, Run, RunAlone, Setting, Writes};
+use super::reads::{Indexed, Reads, Run, RunAlone};
+use super::writes::{Setting, Writes};
+use crate::compress::{Compressed, Compression};
 use crate::conduct::Conduct;
 use crate::count::Counted;
+use crate::decompress::Decompression;
+use crate::error::Error;
 use crate::index::Tally;
 use crate::pipes::inputs::{Inputs, Telling};
 use crate::pipes::{begin, carry_out, window, write_out};
 use crate::places::Along;
+use crate::places::{ReadAt, Reading, Writing};
 use crate::recovery::{Recover, Recovery};
-use crate::{Compressed, Compression, Decompression, Error, ReadAt, Reading, Tools, Writing};
+use crate::tools::Tools;
 
 pub(super) struct Bzip2;
 

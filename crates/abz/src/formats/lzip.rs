@@ -7,13 +7,18 @@ use abz_codec::access::{Kind, Part};
 use abz_codec::lzip::{self, Encoder, Salvager, Scanner, Settings, Survey};
 use anabranch::{Apply, May, Plan, Stream};
 
-use super::{Behind, ReadSeek, Reads, Run, RunAlone, Setting, Writes};
+use super::reads::{Behind, ReadSeek, Reads, Run, RunAlone};
+use super::writes::{Setting, Writes};
+use crate::compress::{Compressed, Compression};
 use crate::conduct::Conduct;
 use crate::count::Counted;
+use crate::decompress::Decompression;
+use crate::error::Error;
 use crate::pipes::{begin, carry_out, parts};
 use crate::places::Along;
+use crate::places::{Reading, Writing};
 use crate::recovery::{Recover, Recovery};
-use crate::{Compressed, Compression, Decompression, Error, Reading, Tools, Writing};
+use crate::tools::Tools;
 
 pub(super) struct Lzip;
 

@@ -7,29 +7,26 @@
 mod bzip2;
 mod gzip;
 mod lzip;
+pub(crate) mod reads;
 mod serial;
+mod writes;
 mod xz;
 mod zstd;
 
 use std::fmt;
-use std::io::{self, Read, Seek, Write};
-use std::ops::{Range, RangeInclusive};
+use std::io::{self, Read, Seek};
+use std::ops::RangeInclusive;
 use std::path::Path;
-use std::sync::atomic::AtomicU64;
 
-use abz_codec::access::{Kind, Part};
 use abz_codec::legacy::{lzh, pack, zip, zlib};
 use abz_codec::lzw;
 use abz_codec::xz::LZMA_HEADER_LEN;
-use anabranch::Plan;
 
-use crate::conduct::Conduct;
-use crate::places::Along;
-use crate::recovery::Recover;
-use crate::{
-    Compressed, Compression, Decompressed, Decompression, Error, ReadAt, Reading, Tools, WriteAt, Writing,
-};
-use serial::Serial;
+use self::reads::Reads;
+use self::serial::Serial;
+pub use self::writes::Setting;
+use self::writes::Writes;
+use crate::places::{Along, ReadAt};
 
 /// The formats that are read, in the order in which the start of a file is held against them.
 static READ: [&dyn Reads; 10] = [
@@ -47,217 +44,6 @@ static READ: [&dyn Reads; 10] = [
 
 /// Those of them that are written.
 static WRITTEN: [&dyn Writes; 5] = [&gzip::Gzip, &bzip2::Bzip2, &lzip::Lzip, &xz::Xz, &zstd::Zstd];
-
-/// Where a file of the formats is read from: a file, or parts of one.
-pub(crate) trait ReadSeek: Read + Seek {}
-
-impl<F: Read + Seek> ReadSeek for F {}
-
-/// What a file is decoded from and to, and how.
-pub(crate) struct Run<'a> {
-    pub(crate) how: &'a Decompression,
-    pub(crate) conduct: &'a Conduct<'a>,
-    pub(crate) input: &'a mut (dyn Read + Send),
-    pub(crate) output: &'a mut (dyn Write + Send),
-    /// Gets the number of the first member that is not as large as its header says; 0 if there is none.
-    pub(crate) mistaken: &'a AtomicU64,
-}
-
-/// The same on one thread.
-pub(crate) struct RunAlone<'a> {
-    pub(crate) how: &'a Decompression,
-    pub(crate) tools: &'a mut Tools,
-    pub(crate) input: &'a mut dyn Read,
-    pub(crate) output: &'a mut dyn Write,
-    pub(crate) mistaken: &'a AtomicU64,
-}
-
-/// What the parts of a file are, the size of its contents in bytes, and the line feeds in them.
-pub(crate) type Indexed = (Vec<Part>, u64, u64);
-
-/// A format that is read.
-pub(crate) trait Reads: Sync {
-    /// Its name, in lower case.
-    fn name(&self) -> &'static str;
-
-    /// The usual end of a file's name.
-    fn suffix(&self) -> &'static str;
-
-    /// The ends of names that are known, and what stands in their place in the names of the contents.
-    fn suffixes(&self) -> &'static [(&'static str, &'static str)];
-
-    /// True if `start` can be the start of a file of this format.
-    fn begins(&self, start: &[u8]) -> bool;
-
-    /// True if a file says how much memory it takes to decode it.
-    fn asks_for_memory(&self) -> bool {
-        false
-    }
-
-    /// The most pieces of a file that are in memory at once with so many workers.
-    fn window(&self, workers: usize) -> usize {
-        crate::pipes::window(workers)
-    }
-
-    /// Decodes a file.
-    fn decompress(&self, run: Run<'_>) -> Result<(), Error>;
-
-    /// Decodes a file on this thread.
-    fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error>;
-
-    /// The plan of [`decompress`](Self::decompress).
-    fn plan_to_read(&self, how: &Decompression) -> Plan;
-
-    /// True if some files say where their parts are, so that workers read and write them where they belong.
-    fn is_read_at(&self) -> bool {
-        false
-    }
-
-    /// Decodes such a file; `None` if it is no such file, or is damaged.
-    fn decompress_at(
-        &self,
-        _how: &Decompression,
-        _conduct: &Conduct<'_>,
-        _input: &dyn ReadAt,
-        _output: &dyn WriteAt,
-    ) -> Result<Option<Decompressed>, Error> {
-        Ok(None)
-    }
-
-    /// The size of the contents in bytes, if the file says it.
-    fn contents(&self, _file: &mut dyn ReadSeek) -> io::Result<Option<u64>> {
-        Ok(None)
-    }
-
-    /// The parts of a file, if it says where they are.
-    fn parts(&self, _file: &mut Along<'_>) -> io::Result<Option<Vec<Part>>> {
-        Ok(None)
-    }
-
-    /// Those of the parts of a file in which there are these bytes of the contents, and the size of all contents, where that is
-    /// found without looking at the others.
-    fn parts_around(
-        &self,
-        _file: &mut Along<'_>,
-        _bytes: &Range<u64>,
-    ) -> io::Result<Option<(Vec<Part>, u64)>> {
-        Ok(None)
-    }
-
-    /// Decodes what follows in a file from a part on, of which `input` gives the bytes, as one decodes the file: true. False if
-    /// such a part is of another format, or is decoded by itself only.
-    fn decompress_from(&self, _kind: Kind, _from: Behind, _run: Run<'_>) -> Result<bool, Error> {
-        Ok(false)
-    }
-
-    /// The parts of a file, with what is known of them when it was decoded. Where it does not say where they are, those that are
-    /// found are at least `spacing` bytes of contents apart.
-    fn index(
-        &self,
-        how: &Decompression,
-        conduct: Conduct<'_>,
-        input: &dyn ReadAt,
-        _spacing: u64,
-    ) -> Result<Indexed, Error> {
-        let parts = self.parts(&mut Along::new(input)).map_err(Error::Read)?;
-        crate::index::of_parts(parts.unwrap_or_default(), how, conduct, input)
-    }
-
-    /// What finds all that is whole in a damaged file, if one can go on behind damage.
-    fn recover(&self) -> Option<Recover> {
-        None
-    }
-}
-
-/// Where a part begins: behind so many of its kind, and so many bytes of the file.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Behind {
-    pub(crate) parts: u64,
-    pub(crate) bytes: u64,
-}
-
-impl Behind {
-    /// The start of the file.
-    pub(crate) const START: Behind = Behind { parts: 0, bytes: 0 };
-}
-
-/// A format that is written too.
-pub(crate) trait Writes: Reads {
-    /// The levels, from the fastest on.
-    fn levels(&self) -> RangeInclusive<u32>;
-
-    /// The level that is used if nobody says another.
-    fn default_level(&self) -> u32;
-
-    /// True if it has this setting.
-    fn has(&self, setting: Setting) -> bool;
-
-    /// The size of a block in bytes, the most that it can be.
-    fn block_len(&self, how: &Compression) -> usize;
-
-    /// The size of the dictionary in bytes, if a smaller one can be taken.
-    fn dictionary(&self, _how: &Compression) -> Option<u32> {
-        None
-    }
-
-    /// The memory of an encoder in bytes, about.
-    fn memory(&self, how: &Compression) -> u64;
-
-    /// True if workers can write their blocks where they belong.
-    fn is_written_at(&self) -> bool {
-        false
-    }
-
-    /// True if workers can read their blocks where they are.
-    fn blocks_are_read_at(&self) -> bool {
-        false
-    }
-
-    /// Makes a file. Parts are written only of a format that [is](Self::is_written_at) written so.
-    fn compress(
-        &self,
-        how: &Compression,
-        conduct: Conduct<'_>,
-        input: Reading<'_>,
-        output: Writing<'_>,
-    ) -> Result<Compressed, Error>;
-
-    /// Makes a file on this thread.
-    fn compress_alone(
-        &self,
-        how: &Compression,
-        tools: &mut Tools,
-        input: &mut dyn Read,
-        output: &mut dyn Write,
-    ) -> Result<(), Error>;
-
-    /// The plan of [`compress`](Self::compress).
-    fn plan_to_write(&self, how: &Compression) -> Plan;
-}
-
-/// A setting of [`Compression`] that not all formats have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Setting {
-    /// [`Compression::fast`].
-    Fast,
-    /// [`Compression::block_size`].
-    BlockSize,
-    /// [`Compression::rsyncable`].
-    Rsyncable,
-    /// [`Compression::layout`].
-    Layout,
-    /// [`Lzma::dictionary_size`](crate::Lzma::dictionary_size).
-    DictionarySize,
-    /// [`Lzma::match_length`](crate::Lzma::match_length).
-    MatchLength,
-    /// [`Lzma::extreme`](crate::Lzma::extreme).
-    Extreme,
-    /// [`Lzma::check`](crate::Lzma::check).
-    Check,
-    /// [`Compression::zstd`].
-    Zstd,
-}
 
 /// A format of compressed files.
 #[derive(Clone, Copy)]

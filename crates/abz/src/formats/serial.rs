@@ -6,11 +6,12 @@ use std::marker::PhantomData;
 use abz_codec::parts;
 use anabranch::{Apply, May, Plan, Recycled, Recycler, Stream};
 
-use super::{Reads, Run, RunAlone};
+use super::reads::{Reads, Run, RunAlone};
 use crate::conduct::Conduct;
+use crate::decompress::Decompression;
+use crate::error::Error;
 use crate::pipes::inputs::{Inputs, Telling};
 use crate::pipes::{begin, carry_out, window};
-use crate::{Decompression, Error};
 
 /// A format that `S` decodes.
 pub(super) struct Serial<S>(PhantomData<fn() -> S>);

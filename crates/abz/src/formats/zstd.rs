@@ -13,13 +13,18 @@ use abz_codec::zstd::{
 };
 use anabranch::{Apply, May, Plan, Recycled, Recycler, Stream};
 
-use super::{Behind, Indexed, ReadSeek, Reads, Run, RunAlone, Setting, Writes};
+use super::reads::{Behind, Indexed, ReadSeek, Reads, Run, RunAlone};
+use super::writes::{Setting, Writes};
+use crate::compress::{Compressed, Compression};
 use crate::conduct::Conduct;
 use crate::count::Counted;
+use crate::decompress::Decompression;
+use crate::error::Error;
 use crate::index::Tally;
 use crate::pipes::{access, begin, carry_out, parts, window};
 use crate::places::Along;
-use crate::{Compressed, Compression, Decompression, Error, ReadAt, Reading, Tools, Writing};
+use crate::places::{ReadAt, Reading, Writing};
+use crate::tools::Tools;
 
 /// The most contents of frames that are in memory at once, in bytes.
 const FRAMES: usize = 1 << 30;

@@ -7,7 +7,8 @@ use abz_codec::zstd::Decoding;
 use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
 
 use super::begin;
-use crate::{Error, ReadAt};
+use crate::error::Error;
+use crate::places::ReadAt;
 
 /// Gives the contents of `parts`, which are small enough to be in memory, in order; where their sizes are not `exact`, they
 /// may have less.

@@ -4,8 +4,8 @@ use std::io::{self, Read};
 
 use anabranch::{Recycled, Recycler};
 
-use crate::Error;
 use crate::conduct::Advance;
+use crate::error::Error;
 
 /// How much is read at once, in bytes.
 const INPUT: usize = 128 * 1024;

@@ -7,7 +7,8 @@ pub(crate) mod parts;
 use anabranch::{Apply, May, Pool, Stream};
 
 use crate::conduct::Conduct;
-use crate::{Error, WriteAt};
+use crate::error::Error;
+use crate::places::WriteAt;
 
 /// A stream of what is read, with what is the same for all pipelines.
 pub(crate) fn begin<'a, T, I>(

@@ -8,9 +8,9 @@ use anabranch::{Apply, May, Plan, Recycled, Recycler, Stream};
 
 use super::inputs::Inputs;
 use super::{begin, carry_out};
-use crate::Error;
 use crate::conduct::Conduct;
-use crate::formats::{Run, RunAlone};
+use crate::error::Error;
+use crate::formats::reads::{Run, RunAlone};
 
 /// The most parts of lzip or xz that are in memory at once: one for each worker, and one that waits to be written. They take many
 /// times as long as what a worker waits for another.

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use abz_codec::salvage::{Part, Reason, Salvage};
 
+use super::outcome::{Gap, Recovered, To};
 use super::search::{Probe, Tried};
-use super::{Gap, Recovered, To};
+use crate::error::Error;
 use crate::places::Along;
-use crate::{Error, ReadAt};
+use crate::places::ReadAt;
 
 /// How often tries without a limit may read the file.
 const PATIENCE: u64 = 16;

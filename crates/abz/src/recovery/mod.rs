@@ -1,18 +1,22 @@
 //! What is whole in a damaged file.
 
 mod judge;
+mod outcome;
 mod search;
 
 use std::io::Write;
-use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use abz_codec::salvage::{Reason, Salvage};
+use abz_codec::salvage::Salvage;
 
 use crate::conduct::Conduct;
+use crate::error::Error;
+use crate::formats::Format;
 use crate::pipes::{begin, carry_out, parts};
-use crate::{Error, Format, ReadAt};
+use crate::places::ReadAt;
 use judge::Judge;
+pub(crate) use outcome::To;
+pub use outcome::{Gap, Recovered};
 use search::{Candidates, Prober};
 
 /// How to read what is whole in a damaged file: blocks of bzip2, members of lzip and of gzip. Each is found wherever it
@@ -55,44 +59,6 @@ pub struct Recovery {
     pub fill: bool,
     /// The most memory to take for parts, in bytes and about, if there shall be a limit.
     pub memory_limit: Option<u64>,
-}
-
-/// What [`Recovery::run`] did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Recovered {
-    /// Parts with contents that were written.
-    pub parts: u64,
-    /// Bytes of theirs.
-    pub bytes: u64,
-    /// Zeros that were written instead of what is missing.
-    pub filled: u64,
-    /// Places where something is missing or wrong: 0 if the file is whole.
-    pub gaps: u64,
-    /// Bytes of the compressed file that belong to nothing that was written.
-    pub lost: u64,
-}
-
-/// A place in a file where something is missing or wrong.
-#[derive(Debug)]
-pub struct Gap {
-    /// Where in the compressed file, in bits. It is empty where something ends too early, or where all parts are right and do
-    /// not fit together.
-    pub bits: Range<u64>,
-    /// Where in the output what is missing would be, or is in zeros.
-    pub at: u64,
-    /// The size of the missing contents in bytes, if the file tells it. It is not verified.
-    pub missing: Option<u64>,
-    /// So many zeros stand for them.
-    pub filled: u64,
-    /// What was expected where it begins, and what was found.
-    pub reason: Reason,
-}
-
-impl Gap {
-    /// Where in the compressed file, in bytes: all of which it has a bit.
-    pub fn bytes(&self) -> Range<u64> {
-        self.bits.start / 8..self.bits.end.div_ceil(8)
-    }
 }
 
 impl Recovery {
@@ -180,9 +146,3 @@ impl Recovery {
 
 /// How a format does it: [`Recovery::carry`], with what knows its parts.
 pub(crate) type Recover = fn(&Recovery, Conduct<'_>, &dyn ReadAt, To<'_>) -> Result<Recovered, Error>;
-
-/// Where all goes.
-pub(crate) struct To<'a> {
-    output: &'a mut (dyn Write + Send),
-    tell: &'a mut (dyn FnMut(Gap) + Send),
-}

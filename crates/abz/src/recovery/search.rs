@@ -6,7 +6,8 @@ use std::marker::PhantomData;
 
 use abz_codec::salvage::{Part, Reason, Salvage};
 
-use crate::{Error, ReadAt};
+use crate::error::Error;
+use crate::places::ReadAt;
 
 /// How much is looked through at once, in bytes.
 const STRETCH: usize = 1 << 20;

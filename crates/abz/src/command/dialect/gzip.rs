@@ -5,8 +5,7 @@ use abz::{Format, Written};
 
 use super::super::manners::{Lists, Manners, OWN, Severities};
 use super::super::problem::Severity;
-use super::words::{Flag, Takes};
-use super::{Means, Mode, Tool};
+use super::tool::{Flag, Means, Mode, Takes, Tool};
 
 pub(super) static GZIP: Tool = Tool {
     names: &[("gzip", Mode::Compress), ("gunzip", Mode::Decompress), ("zcat", Mode::Cat)],

@@ -7,6 +7,7 @@ mod bzip2;
 mod gzip;
 pub(super) mod links;
 mod lzip;
+mod tool;
 mod words;
 mod xz;
 mod zstd;
@@ -19,13 +20,15 @@ use std::path::Path;
 
 use abz::gzip::{Layout, MAX_BLOCK};
 use abz::xz::Check;
-use abz::{Compression, Format, Written};
+use abz::{Compression, Format};
 
-use self::words::{Flag, Takes, Word};
+use self::tool::{Flag, Means, Mode, Takes, Tool};
+use self::words::Word;
 use super::arguments::{LICENSE, parse_block_size, parse_dictionary_size};
+use super::low::{Action, Low, dictionary};
 use super::manners::Manners;
 use super::problem::Severity;
-use super::request::{Action, Asked, Low, Source, dictionary};
+use super::request::{Asked, Source};
 use super::status::{Loudness, Status};
 use super::stdout::print;
 
@@ -35,112 +38,6 @@ const MIN_VOLUME: u64 = 100_000;
 /// The tools whose names are known.
 static TOOLS: [&Tool; 7] =
     [&gzip::GZIP, &gzip::PIGZ, &bzip2::BZIP2, &bzip2::LBZIP2, &lzip::LZIP, &xz::XZ, &zstd::ZSTD];
-
-/// A tool, as far as its users see a difference.
-struct Tool {
-    /// Its names, and what it does under each if it is not told.
-    names: &'static [(&'static str, Mode)],
-    format: Written,
-    manners: Manners,
-    /// Its options, and those that it shares with others.
-    flags: &'static [&'static [Flag]],
-    /// Variables of the environment with options that come before those of the command line.
-    variables: &'static [&'static str],
-    /// Variables of the environment that are the values of options.
-    numbers: &'static [(&'static str, Means)],
-    /// Which options these may have.
-    allows: fn(Means) -> bool,
-    /// Two of the options that say what to do are a mistake. Otherwise the last one counts.
-    one_operation: bool,
-    /// Inputs stay if nobody says otherwise.
-    keeps: bool,
-    /// Standard input is one of the inputs, however often it is named.
-    takes_stdin_once: bool,
-    /// Several inputs are joined in one output only with force.
-    asks_to_join: bool,
-}
-
-/// What a tool does if it is not told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
-    Compress,
-    Decompress,
-    /// Decompress to standard output.
-    Cat,
-}
-
-/// What an option means, however the tool calls it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Means {
-    Compress,
-    Decompress,
-    Test,
-    List,
-    Stdout,
-    Output,
-    OutputFolder,
-    ExcludeCompressed,
-    Keep,
-    Force,
-    Recursive,
-    Suffix,
-    NoName,
-    Name,
-    Sync,
-    Rsyncable,
-    Level,
-    LevelIs(u32),
-    /// So many levels below 0, or one.
-    Fast,
-    Threads,
-    /// A size, a share of the memory there is, or 0 for none.
-    MemoryLimit {
-        compressing: bool,
-        decompressing: bool,
-    },
-    /// The limit makes no dictionary smaller.
-    NoAdjust,
-    /// A size in KiB.
-    Block,
-    // What only zstd has.
-    Remove,
-    Long,
-    Dictionary,
-    Checksum,
-    NoChecksum,
-    // What only lzip, xz or zstd has.
-    Robot,
-    /// Names of inputs are in a file, a line each, or behind each other with a zero byte.
-    Files,
-    Files0,
-    NoSparse,
-    FormatIs,
-    Check,
-    Extreme,
-    Quieter,
-    NoWarn,
-    MemberSize,
-    VolumeSize,
-    /// Not in gzip.
-    Wrapped(Layout),
-    DictionarySize,
-    MatchLength,
-    Recompress,
-    TrailingError,
-    LooseTrailing,
-    EmptyError,
-    MarkingError,
-    Verbose,
-    Quiet,
-    Silent,
-    License,
-    Help,
-    Version,
-    /// It may be said, and nothing else comes out of it.
-    Nothing,
-    /// abz cannot do it, and what it can instead.
-    Refused(&'static str),
-}
 
 /// Why no work is done.
 enum Stop {

@@ -4,54 +4,13 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-use super::Means;
-
-/// An option of a tool.
-#[derive(Debug)]
-pub(super) struct Flag {
-    /// The letters that mean it; of two or more the first is told.
-    pub(super) letters: &'static str,
-    /// The long name, or nothing.
-    pub(super) name: &'static str,
-    pub(super) takes: Takes,
-    pub(super) means: Means,
-    /// What the help says; options without it are not in the help.
-    pub(super) help: &'static str,
-}
-
-/// Whether a value follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Takes {
-    Nothing,
-    /// In the same word or the next.
-    Value,
-    /// In the same word, or none.
-    Attached,
-    /// The letter, which is a digit.
-    Digit,
-    /// The letter, which is a digit, and those that follow it.
-    Digits,
-}
+use super::tool::{Flag, Means, Takes};
 
 /// What the user wrote, in its order.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Word {
     Flag(Means, OsString),
     File(OsString),
-}
-
-impl Flag {
-    pub(super) const fn new(letters: &'static str, name: &'static str, means: Means) -> Self {
-        Flag { letters, name, takes: Takes::Nothing, means, help: "" }
-    }
-
-    pub(super) const fn takes(self, takes: Takes) -> Self {
-        Flag { takes, ..self }
-    }
-
-    pub(super) const fn help(self, help: &'static str) -> Self {
-        Flag { help, ..self }
-    }
 }
 
 /// Reads the words behind the name of the program.

@@ -14,15 +14,18 @@ use abz_codec::gzip::{
 use abz_codec::{DEFAULT_BLOCK_SIZE, gzip::MAGIC};
 use anabranch::{Plan, Recycled};
 
-use super::{Indexed, ReadSeek, Reads, Run, RunAlone, Setting, Writes};
+use super::reads::{Indexed, ReadSeek, Reads, Run, RunAlone};
+use super::writes::{Setting, Writes};
+use crate::compress::{Compressed, Compression};
 use crate::conduct::Conduct;
 use crate::count::Counted;
+use crate::decompress::{Decompressed, Decompression};
+use crate::error::Error;
 use crate::pipes::{carry_out, write_out};
 use crate::places::Along;
+use crate::places::{ReadAt, Reading, WriteAt, Writing};
 use crate::recovery::{Recover, Recovery};
-use crate::{
-    Compressed, Compression, Decompressed, Decompression, Error, ReadAt, Reading, Tools, WriteAt, Writing,
-};
+use crate::tools::Tools;
 
 pub(super) struct Gzip;
 

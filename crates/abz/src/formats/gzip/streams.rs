@@ -10,10 +10,12 @@ use abz_codec::gzip::{
 };
 use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
 
+use crate::compress::Compression;
 use crate::conduct::Conduct;
+use crate::error::Error;
 use crate::pipes::inputs::{Input, Inputs, Telling};
 use crate::pipes::{begin, window};
-use crate::{Compression, Error, ReadAt};
+use crate::places::ReadAt;
 
 /// Compresses what `input` gives.
 pub(super) fn compress<'a, R: Read + Send + 'a>(

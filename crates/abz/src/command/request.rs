@@ -1,12 +1,8 @@
 //! What the command line asks for: each request has what it needs, and nothing reads an argument twice.
 
-mod low;
-
 use std::path::PathBuf;
 
 use abz::{Compression, Decompression, Span, Written};
-
-pub(super) use low::{Action, DEFAULT_INDEX_EVERY, Low, dictionary};
 
 use super::arguments::{Explained, Gaps, InputWay, OutputWay, Reported};
 use super::manners::Manners;

@@ -10,85 +10,85 @@ use abz::gzip::MAX_BLOCK;
 use abz::zstd::{self, Dictionary};
 use abz::{Compression, Decompression, Setting, Span, Speculation, Written, lzip};
 
-use super::{
+use super::arguments::{Explained, Gaps, InputWay, OutputWay};
+use super::manners::{Manners, OWN};
+use super::problem::{Problem, Severity};
+use super::request::{
     Access, Archive, Archiving, Asked, Bench, Compress, Decoding, Decompress, Destination, Explain,
     Explainable, Extract, Inputs, List, ListForm, Made, MakeIndex, Outputs, Recover, Reporting, Request,
     Source, Talk, Test, Ways,
 };
-use crate::command::arguments::{Explained, Gaps, InputWay, OutputWay};
-use crate::command::manners::{Manners, OWN};
-use crate::command::problem::{Problem, Severity};
-use crate::command::status::Loudness;
-use crate::command::suffix::Names;
+use super::status::Loudness;
+use super::suffix::Names;
 
 /// The largest dictionary in bytes, as in zstd.
 const LARGEST_DICTIONARY: u64 = 32 << 20;
 
 /// How far apart the places are that an index has, in bytes of contents, if nobody says it.
-pub(in crate::command) const DEFAULT_INDEX_EVERY: u64 = 1 << 20;
+pub(super) const DEFAULT_INDEX_EVERY: u64 = 1 << 20;
 
 /// What a command line says, in the words of no tool. Not all of it belongs to one [`Request`].
 #[derive(Debug)]
-pub(in crate::command) struct Low {
-    pub(in crate::command) action: Action,
+pub(super) struct Low {
+    pub(super) action: Action,
     /// Print the plan of the action instead.
-    pub(in crate::command) explain: Option<Explained>,
-    pub(in crate::command) as_json: bool,
-    pub(in crate::command) for_robots: bool,
+    pub(super) explain: Option<Explained>,
+    pub(super) as_json: bool,
+    pub(super) for_robots: bool,
     /// Tell of each member too.
-    pub(in crate::command) detailed: bool,
-    pub(in crate::command) volume_size: Option<u64>,
-    pub(in crate::command) recover: Option<Gaps>,
-    pub(in crate::command) sources: Vec<Source>,
+    pub(super) detailed: bool,
+    pub(super) volume_size: Option<u64>,
+    pub(super) recover: Option<Gaps>,
+    pub(super) sources: Vec<Source>,
     /// A file, or - for standard output.
-    pub(in crate::command) output: Option<OsString>,
-    pub(in crate::command) stdout: bool,
-    pub(in crate::command) folder: Option<PathBuf>,
+    pub(super) output: Option<OsString>,
+    pub(super) stdout: bool,
+    pub(super) folder: Option<PathBuf>,
     /// An output of standard input gets the suffix if it has none.
-    pub(in crate::command) completes_names: bool,
+    pub(super) completes_names: bool,
     /// Several inputs are joined in one output only with force.
-    pub(in crate::command) asks_to_join: bool,
-    pub(in crate::command) archiving: Option<Archiving>,
+    pub(super) asks_to_join: bool,
+    pub(super) archiving: Option<Archiving>,
     /// An archive is not compressed.
-    pub(in crate::command) is_plain: bool,
-    pub(in crate::command) extract: Option<PathBuf>,
-    pub(in crate::command) span: Option<Span>,
-    pub(in crate::command) index_file: Option<PathBuf>,
-    pub(in crate::command) index_every: u64,
-    pub(in crate::command) keep: bool,
-    pub(in crate::command) force: bool,
-    pub(in crate::command) recursive: bool,
-    pub(in crate::command) exclude_compressed: bool,
-    pub(in crate::command) sandbox: bool,
-    pub(in crate::command) format_was_named: bool,
-    pub(in crate::command) bench_html: Option<PathBuf>,
-    pub(in crate::command) sync: bool,
-    pub(in crate::command) sparse: bool,
-    pub(in crate::command) verify: bool,
-    pub(in crate::command) checksum: bool,
-    pub(in crate::command) reporting: Reporting,
+    pub(super) is_plain: bool,
+    pub(super) extract: Option<PathBuf>,
+    pub(super) span: Option<Span>,
+    pub(super) index_file: Option<PathBuf>,
+    pub(super) index_every: u64,
+    pub(super) keep: bool,
+    pub(super) force: bool,
+    pub(super) recursive: bool,
+    pub(super) exclude_compressed: bool,
+    pub(super) sandbox: bool,
+    pub(super) format_was_named: bool,
+    pub(super) bench_html: Option<PathBuf>,
+    pub(super) sync: bool,
+    pub(super) sparse: bool,
+    pub(super) verify: bool,
+    pub(super) checksum: bool,
+    pub(super) reporting: Reporting,
     /// Names and times are stored.
-    pub(in crate::command) stores_names: bool,
+    pub(super) stores_names: bool,
     /// Those that are stored are given back.
-    pub(in crate::command) restores_names: bool,
-    pub(in crate::command) suffix: OsString,
-    pub(in crate::command) compression: Compression,
+    pub(super) restores_names: bool,
+    pub(super) suffix: OsString,
+    pub(super) compression: Compression,
     /// The most memory to take to compress, in bytes, and whether the dictionary may become smaller for that.
-    pub(in crate::command) most_to_compress: Option<u64>,
-    pub(in crate::command) adjusts: bool,
+    pub(super) most_to_compress: Option<u64>,
+    pub(super) adjusts: bool,
     /// The same to decompress.
-    pub(in crate::command) most_to_decompress: Option<u64>,
-    pub(in crate::command) lzip: lzip::Strictness,
-    pub(in crate::command) zstd: zstd::Decoding,
-    pub(in crate::command) speculation: Speculation,
-    pub(in crate::command) ways: Ways,
-    pub(in crate::command) loudness: Loudness,
-    pub(in crate::command) manners: Manners,
+    pub(super) most_to_decompress: Option<u64>,
+    pub(super) lzip: lzip::Strictness,
+    pub(super) zstd: zstd::Decoding,
+    pub(super) speculation: Speculation,
+    pub(super) ways: Ways,
+    pub(super) loudness: Loudness,
+    pub(super) manners: Manners,
 }
 
 /// What is done with files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::command) enum Action {
+pub(super) enum Action {
     Compress,
     Decompress,
     Test,
@@ -99,7 +99,7 @@ pub(in crate::command) enum Action {
 
 impl Low {
     /// To compress standard input as it is done if nobody says how.
-    pub(in crate::command) fn plain(format: Written) -> Low {
+    pub(super) fn plain(format: Written) -> Low {
         Low {
             action: Action::Compress,
             explain: None,
@@ -154,7 +154,7 @@ impl Low {
     /// # Errors
     ///
     /// If it makes no sense: why.
-    pub(in crate::command) fn request(mut self) -> Result<Asked, String> {
+    pub(super) fn request(mut self) -> Result<Asked, String> {
         self.check_block_size()?;
         let note = self.limit_compression()?;
         let talk = Talk { loudness: self.loudness, manners: self.manners, asks: !self.force };
@@ -398,7 +398,7 @@ impl Low {
 }
 
 /// A file as a dictionary of zstd.
-pub(in crate::command) fn dictionary(path: &Path) -> Result<Dictionary, Box<dyn Error>> {
+pub(super) fn dictionary(path: &Path) -> Result<Dictionary, Box<dyn Error>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(LARGEST_DICTIONARY + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST_DICTIONARY {

@@ -1,0 +1,153 @@
+//! What is told of a tool, and what its options mean.
+
+use abz::Written;
+use abz::gzip::Layout;
+
+use super::super::manners::Manners;
+
+/// A tool, as far as its users see a difference.
+pub(super) struct Tool {
+    /// Its names, and what it does under each if it is not told.
+    pub(super) names: &'static [(&'static str, Mode)],
+    pub(super) format: Written,
+    pub(super) manners: Manners,
+    /// Its options, and those that it shares with others.
+    pub(super) flags: &'static [&'static [Flag]],
+    /// Variables of the environment with options that come before those of the command line.
+    pub(super) variables: &'static [&'static str],
+    /// Variables of the environment that are the values of options.
+    pub(super) numbers: &'static [(&'static str, Means)],
+    /// Which options these may have.
+    pub(super) allows: fn(Means) -> bool,
+    /// Two of the options that say what to do are a mistake. Otherwise the last one counts.
+    pub(super) one_operation: bool,
+    /// Inputs stay if nobody says otherwise.
+    pub(super) keeps: bool,
+    /// Standard input is one of the inputs, however often it is named.
+    pub(super) takes_stdin_once: bool,
+    /// Several inputs are joined in one output only with force.
+    pub(super) asks_to_join: bool,
+}
+
+/// What a tool does if it is not told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    Compress,
+    Decompress,
+    /// Decompress to standard output.
+    Cat,
+}
+
+/// What an option means, however the tool calls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Means {
+    Compress,
+    Decompress,
+    Test,
+    List,
+    Stdout,
+    Output,
+    OutputFolder,
+    ExcludeCompressed,
+    Keep,
+    Force,
+    Recursive,
+    Suffix,
+    NoName,
+    Name,
+    Sync,
+    Rsyncable,
+    Level,
+    LevelIs(u32),
+    /// So many levels below 0, or one.
+    Fast,
+    Threads,
+    /// A size, a share of the memory there is, or 0 for none.
+    MemoryLimit {
+        compressing: bool,
+        decompressing: bool,
+    },
+    /// The limit makes no dictionary smaller.
+    NoAdjust,
+    /// A size in KiB.
+    Block,
+    // What only zstd has.
+    Remove,
+    Long,
+    Dictionary,
+    Checksum,
+    NoChecksum,
+    // What only lzip, xz or zstd has.
+    Robot,
+    /// Names of inputs are in a file, a line each, or behind each other with a zero byte.
+    Files,
+    Files0,
+    NoSparse,
+    FormatIs,
+    Check,
+    Extreme,
+    Quieter,
+    NoWarn,
+    MemberSize,
+    VolumeSize,
+    /// Not in gzip.
+    Wrapped(Layout),
+    DictionarySize,
+    MatchLength,
+    Recompress,
+    TrailingError,
+    LooseTrailing,
+    EmptyError,
+    MarkingError,
+    Verbose,
+    Quiet,
+    Silent,
+    License,
+    Help,
+    Version,
+    /// It may be said, and nothing else comes out of it.
+    Nothing,
+    /// abz cannot do it, and what it can instead.
+    Refused(&'static str),
+}
+
+/// An option of a tool.
+#[derive(Debug)]
+pub(super) struct Flag {
+    /// The letters that mean it; of two or more the first is told.
+    pub(super) letters: &'static str,
+    /// The long name, or nothing.
+    pub(super) name: &'static str,
+    pub(super) takes: Takes,
+    pub(super) means: Means,
+    /// What the help says; options without it are not in the help.
+    pub(super) help: &'static str,
+}
+
+/// Whether a value follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Takes {
+    Nothing,
+    /// In the same word or the next.
+    Value,
+    /// In the same word, or none.
+    Attached,
+    /// The letter, which is a digit.
+    Digit,
+    /// The letter, which is a digit, and those that follow it.
+    Digits,
+}
+
+impl Flag {
+    pub(super) const fn new(letters: &'static str, name: &'static str, means: Means) -> Self {
+        Flag { letters, name, takes: Takes::Nothing, means, help: "" }
+    }
+
+    pub(super) const fn takes(self, takes: Takes) -> Self {
+        Flag { takes, ..self }
+    }
+
+    pub(super) const fn help(self, help: &'static str) -> Self {
+        Flag { help, ..self }
+    }
+}

@@ -1,0 +1,149 @@
+//! What is asked of a format that is read.
+
+use std::io::{self, Read, Seek, Write};
+use std::ops::Range;
+use std::sync::atomic::AtomicU64;
+
+use abz_codec::access::{Kind, Part};
+use anabranch::Plan;
+
+use crate::conduct::Conduct;
+use crate::decompress::{Decompressed, Decompression};
+use crate::error::Error;
+use crate::places::Along;
+use crate::places::{ReadAt, WriteAt};
+use crate::recovery::Recover;
+use crate::tools::Tools;
+
+/// Where a file of the formats is read from: a file, or parts of one.
+pub(crate) trait ReadSeek: Read + Seek {}
+
+impl<F: Read + Seek> ReadSeek for F {}
+
+/// What a file is decoded from and to, and how.
+pub(crate) struct Run<'a> {
+    pub(crate) how: &'a Decompression,
+    pub(crate) conduct: &'a Conduct<'a>,
+    pub(crate) input: &'a mut (dyn Read + Send),
+    pub(crate) output: &'a mut (dyn Write + Send),
+    /// Gets the number of the first member that is not as large as its header says; 0 if there is none.
+    pub(crate) mistaken: &'a AtomicU64,
+}
+
+/// The same on one thread.
+pub(crate) struct RunAlone<'a> {
+    pub(crate) how: &'a Decompression,
+    pub(crate) tools: &'a mut Tools,
+    pub(crate) input: &'a mut dyn Read,
+    pub(crate) output: &'a mut dyn Write,
+    pub(crate) mistaken: &'a AtomicU64,
+}
+
+/// What the parts of a file are, the size of its contents in bytes, and the line feeds in them.
+pub(crate) type Indexed = (Vec<Part>, u64, u64);
+
+/// A format that is read.
+pub(crate) trait Reads: Sync {
+    /// Its name, in lower case.
+    fn name(&self) -> &'static str;
+
+    /// The usual end of a file's name.
+    fn suffix(&self) -> &'static str;
+
+    /// The ends of names that are known, and what stands in their place in the names of the contents.
+    fn suffixes(&self) -> &'static [(&'static str, &'static str)];
+
+    /// True if `start` can be the start of a file of this format.
+    fn begins(&self, start: &[u8]) -> bool;
+
+    /// True if a file says how much memory it takes to decode it.
+    fn asks_for_memory(&self) -> bool {
+        false
+    }
+
+    /// The most pieces of a file that are in memory at once with so many workers.
+    fn window(&self, workers: usize) -> usize {
+        crate::pipes::window(workers)
+    }
+
+    /// Decodes a file.
+    fn decompress(&self, run: Run<'_>) -> Result<(), Error>;
+
+    /// Decodes a file on this thread.
+    fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error>;
+
+    /// The plan of [`decompress`](Self::decompress).
+    fn plan_to_read(&self, how: &Decompression) -> Plan;
+
+    /// True if some files say where their parts are, so that workers read and write them where they belong.
+    fn is_read_at(&self) -> bool {
+        false
+    }
+
+    /// Decodes such a file; `None` if it is no such file, or is damaged.
+    fn decompress_at(
+        &self,
+        _how: &Decompression,
+        _conduct: &Conduct<'_>,
+        _input: &dyn ReadAt,
+        _output: &dyn WriteAt,
+    ) -> Result<Option<Decompressed>, Error> {
+        Ok(None)
+    }
+
+    /// The size of the contents in bytes, if the file says it.
+    fn contents(&self, _file: &mut dyn ReadSeek) -> io::Result<Option<u64>> {
+        Ok(None)
+    }
+
+    /// The parts of a file, if it says where they are.
+    fn parts(&self, _file: &mut Along<'_>) -> io::Result<Option<Vec<Part>>> {
+        Ok(None)
+    }
+
+    /// Those of the parts of a file in which there are these bytes of the contents, and the size of all contents, where that is
+    /// found without looking at the others.
+    fn parts_around(
+        &self,
+        _file: &mut Along<'_>,
+        _bytes: &Range<u64>,
+    ) -> io::Result<Option<(Vec<Part>, u64)>> {
+        Ok(None)
+    }
+
+    /// Decodes what follows in a file from a part on, of which `input` gives the bytes, as one decodes the file: true. False if
+    /// such a part is of another format, or is decoded by itself only.
+    fn decompress_from(&self, _kind: Kind, _from: Behind, _run: Run<'_>) -> Result<bool, Error> {
+        Ok(false)
+    }
+
+    /// The parts of a file, with what is known of them when it was decoded. Where it does not say where they are, those that are
+    /// found are at least `spacing` bytes of contents apart.
+    fn index(
+        &self,
+        how: &Decompression,
+        conduct: Conduct<'_>,
+        input: &dyn ReadAt,
+        _spacing: u64,
+    ) -> Result<Indexed, Error> {
+        let parts = self.parts(&mut Along::new(input)).map_err(Error::Read)?;
+        crate::index::of_parts(parts.unwrap_or_default(), how, conduct, input)
+    }
+
+    /// What finds all that is whole in a damaged file, if one can go on behind damage.
+    fn recover(&self) -> Option<Recover> {
+        None
+    }
+}
+
+/// Where a part begins: behind so many of its kind, and so many bytes of the file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Behind {
+    pub(crate) parts: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Behind {
+    /// The start of the file.
+    pub(crate) const START: Behind = Behind { parts: 0, bytes: 0 };
+}
