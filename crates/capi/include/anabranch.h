@@ -120,7 +120,9 @@ enum {
     ANABRANCH_SPIN = 4,     /* 1: waiting threads spin and never park. The default is 0 */
     ANABRANCH_INLINE = 5,   /* 1: everything runs on the caller's thread, item by item. Not for sent items */
     ANABRANCH_REPORT = 6,   /* 1: the run is measured for anabranch_report */
-    ANABRANCH_TRACE = 7     /* 1: the report also has the work of each thread over time */
+    ANABRANCH_TRACE = 7,    /* 1: the report also has the work of each thread over time */
+    ANABRANCH_NEVER_WAITS = 8 /* 1: the source function never waits, so its items travel in blocks, and small ones cost less.
+                               * It may be called for the rest of a block after the stream has ended early. Not for sent items */
 };
 int anabranch_set(anabranch_stream *stream, int setting, int64_t value);
 

@@ -168,6 +168,10 @@ class [[nodiscard]] stream {
     stream burst(std::int64_t items) && { return std::move(*this).set(ANABRANCH_BURST, items); }
     // How many calls of the last stage, which must be parallel, may run at once: 1 to 65,536.
     stream replicate(std::int64_t count) && { return std::move(*this).set(ANABRANCH_REPLICAS, count); }
+    // Says that the source never waits, for example for a file or for another thread. So its items travel in blocks, and small
+    // items cost less. The source may be asked for the rest of a block after the stream has ended early. To be called directly
+    // after the source. The numbers of iota never wait, and neither do the elements of vectors, arrays and deques.
+    stream never_waits() && { return std::move(*this).set(ANABRANCH_NEVER_WAITS, 1); }
     // Makes waiting threads spin and never park.
     stream spin() && { return std::move(*this).set(ANABRANCH_SPIN, 1); }
     // Runs everything on the caller's thread, item by item. The results of the other ways to run are defined by this one.
@@ -386,16 +390,34 @@ auto from_fn(Next next) {
     return anabranch::stream<T>(std::move(stream));
 }
 
+namespace detail {
+
+template <class Iterator, class = void>
+struct jumps : std::false_type {};
+template <class Iterator>
+struct jumps<Iterator, std::void_t<typename std::iterator_traits<Iterator>::iterator_category>>
+    : std::is_convertible<typename std::iterator_traits<Iterator>::iterator_category, std::random_access_iterator_tag> {};
+
+// An iterator that can jump to any element has its elements in memory, or computes them.
+template <class Iterator, class Stream>
+Stream without_waits(Stream items) {
+    if constexpr (jumps<Iterator>::value) return std::move(items).never_waits();
+    return items;
+}
+
+} // namespace detail
+
 // Creates a stream of the elements between two iterators. Only one thread at a time uses the iterators.
 template <class Iterator, class End>
 auto from(Iterator first, End last) {
     using T = std::decay_t<decltype(*first)>;
-    return from_fn([first = std::move(first), last = std::move(last)]() mutable -> std::optional<T> {
+    auto items = from_fn([first = std::move(first), last = std::move(last)]() mutable -> std::optional<T> {
         if (!(first != last)) return std::nullopt;
         std::optional<T> item(*first);
         ++first;
         return item;
     });
+    return detail::without_waits<Iterator>(std::move(items));
 }
 
 // Creates a stream of the elements of a range. If the range is an lvalue, the elements are copied, and the range must
@@ -416,22 +438,24 @@ auto from(Range &&range) {
         std::unique_ptr<kept> owner(new kept{std::move(range), Iterator()});
         owner->next = begin(owner->range);
         using T = std::decay_t<decltype(*owner->next)>;
-        return from_fn([owner = std::move(owner)]() -> std::optional<T> {
+        auto items = from_fn([owner = std::move(owner)]() -> std::optional<T> {
             if (!(owner->next != end(owner->range))) return std::nullopt;
             std::optional<T> item(std::move(*owner->next));
             ++owner->next;
             return item;
         });
+        return detail::without_waits<Iterator>(std::move(items));
     }
 }
 
 // Creates a stream of the numbers from `first` to `last`, without `last`.
 template <class Number>
 auto iota(Number first, Number last) {
-    return from_fn([first, last]() mutable -> std::optional<Number> {
+    auto numbers = from_fn([first, last]() mutable -> std::optional<Number> {
         if (!(first < last)) return std::nullopt;
         return first++;
     });
+    return std::move(numbers).never_waits();
 }
 
 // Creates a stream whose items are sent by a loop of the caller. Its end is `start`.

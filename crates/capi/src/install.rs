@@ -12,6 +12,7 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("anabranch.hpp", include_str!("../include/anabranch.hpp")),
     ("anabranch/detail.hpp", include_str!("../include/anabranch/detail.hpp")),
     ("anabranch/observe.hpp", include_str!("../include/anabranch/observe.hpp")),
+    ("anabranch/recycler.hpp", include_str!("../include/anabranch/recycler.hpp")),
     ("anabranch/spar.hpp", include_str!("../include/anabranch/spar.hpp")),
 ];
 

@@ -35,6 +35,8 @@ pub(crate) struct Settings {
     pub(crate) burst: Option<usize>,
     pub(crate) spin: bool,
     pub(crate) inline: bool,
+    /// Whether the source never waits, so that its items can travel in blocks.
+    pub(crate) never_waits: bool,
     pub(crate) reports: bool,
     pub(crate) traces: bool,
     /// The first stage that takes items in any order.

@@ -35,15 +35,25 @@ trait End<'env> {
 impl Line {
     /// The plan that would run.
     pub(crate) fn plan(&self) -> Plan {
-        self.build(self.source(|| Ok(None)), None, Draw)
+        let source = self.source(|| Ok(None));
+        if self.settings.never_waits {
+            self.build(source.never_waits(), None, Draw)
+        } else {
+            self.build(source, None, Draw)
+        }
     }
 
     /// Runs the items of `next` through the line, on the calling thread and its workers.
-    pub(crate) fn run<'env, N>(&'env self, next: N, host: Option<Host<'env>>) -> Ended
+    pub(crate) fn run<'env, N>(&'env self, next: N) -> Ended
     where
         N: FnMut() -> Given + Send + 'env,
     {
-        self.finish(self.source(next), host)
+        let source = self.source(next);
+        if self.settings.never_waits {
+            self.finish(source.never_waits(), None)
+        } else {
+            self.finish(source, None)
+        }
     }
 
     /// Runs the items of `stream` through the line, on the calling thread and its workers.

@@ -1,6 +1,6 @@
 //! Checks the jumps in stages. A stage runs on another thread than the loop, so a jump cannot leave it.
 
-use crate::lexer::{Kind, Token};
+use crate::lexer::{Kind, Token, in_span};
 use crate::names::{Jump, Names};
 use crate::region::{Region, Stage};
 use crate::source::{Diagnostic, Span};
@@ -27,12 +27,9 @@ fn within(inner: &Span, outer: &Span) -> bool {
 pub fn check(region: &Region, names: &Names, text: &str, tokens: &[Token], said: &mut Vec<Diagnostic>) {
     let staged = region.staged();
     let round = names.loop_around(staged.start, &region.body).unwrap_or(&region.body);
-    let follows = tokens.iter().any(|token| {
+    let follows = in_span(tokens, &(staged.end..round.end)).iter().any(|token| {
         let is_code = !token.in_directive && !token.is(b'}') && !token.is(b';');
-        is_code
-            && token.span.start >= staged.end
-            && token.span.end < round.end
-            && !is_do_condition(text, tokens, token, round)
+        is_code && token.span.end < round.end && !is_do_condition(text, tokens, token, round)
     });
     for stage in &region.stages {
         for jump in names.jumps.iter().filter(|jump| leaves_stage(region, stage, jump)) {
@@ -56,9 +53,7 @@ pub fn check(region: &Region, names: &Names, text: &str, tokens: &[Token], said:
             };
             said.push(Diagnostic::error(jump.span.clone(), message, help));
         }
-        for token in
-            tokens.iter().filter(|token| within(&token.span, &stage.body) && token.kind == Kind::Word)
-        {
+        for token in in_span(tokens, &stage.body).iter().filter(|token| token.kind == Kind::Word) {
             let word = &text[token.span.clone()];
             if matches!(word, "setjmp" | "longjmp" | "sigsetjmp" | "siglongjmp") {
                 said.push(Diagnostic::error(
@@ -84,7 +79,7 @@ fn is_do_condition(text: &str, tokens: &[Token], token: &Token, round: &Span) ->
         return false;
     }
     let mut depth = 0usize;
-    let close = tokens.iter().filter(|other| round.contains(&other.span.start)).find(|other| {
+    let close = in_span(tokens, round).iter().find(|other| {
         if other.is(b'{') {
             depth += 1;
         } else if other.is(b'}') {

@@ -36,6 +36,13 @@ impl Token {
     }
 }
 
+/// The tokens that begin in a part of the text.
+pub fn in_span<'t>(tokens: &'t [Token], span: &Span) -> &'t [Token] {
+    let first = tokens.partition_point(|token| token.span.start < span.start);
+    let end = tokens.partition_point(|token| token.span.start < span.end);
+    &tokens[first..end.max(first)]
+}
+
 /// The tokens of a text.
 pub fn tokens(text: &str) -> Vec<Token> {
     let mut lexer =

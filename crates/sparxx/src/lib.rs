@@ -17,6 +17,7 @@
 //!
 //! - `lexer`, `annotation` and `extent` find the annotations and the statements that they mark.
 //! - `region` finds the regions and their stages.
+//! - `bodies` leaves out the functions without annotations.
 //! - `names` finds the variables of the code, and how the code uses them.
 //! - `places` decides whether a variable travels in the item or stays where it is.
 //! - `rewrite` writes the C++.
@@ -24,6 +25,7 @@
 #![forbid(unsafe_code)]
 
 pub mod annotation;
+pub mod bodies;
 pub mod command;
 pub mod extent;
 pub mod jumps;
@@ -79,7 +81,9 @@ pub fn analyse(source: &Source) -> Analysis {
     let names = if regions.is_empty() {
         names::Names::default()
     } else {
-        names::Names::of(&blanked(&source.text, &annotations))
+        let text = bodies::without_annotations(&source.text, &annotations);
+        let parsed = bodies::with_bodies_of_regions(&text, &tokens, &annotations);
+        names::Names::of(&text, &parsed)
     };
     let mut placed = Vec::new();
     for region in regions {
@@ -89,18 +93,4 @@ pub fn analyse(source: &Source) -> Analysis {
     }
     said.sort_by_key(|said| said.span.start);
     Analysis { regions: placed, said, names }
-}
-
-/// Returns the text with blanks in place of annotations. So the parser does not see them, and all places stay
-/// the same.
-fn blanked(text: &str, annotations: &[annotation::Annotation]) -> String {
-    let mut blank = String::with_capacity(text.len());
-    let mut at = 0;
-    for annotation in annotations {
-        blank += &text[at..annotation.span.start];
-        let bytes = text[annotation.span.clone()].bytes();
-        blank.extend(bytes.map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
-        at = annotation.span.end;
-    }
-    blank + &text[at..]
 }

@@ -116,10 +116,11 @@ pub fn parse(text: &str) -> Option<Tree> {
 }
 
 impl Names {
-    /// Finds the names of a file.
-    pub fn of(text: &str) -> Self {
+    /// Finds the names of a file with this text. `parsed` is the same text, with blanks in place of what has no
+    /// influence on its regions.
+    pub fn of(text: &str, parsed: &str) -> Self {
         let mut names = Self::default();
-        let Some(tree) = parse(text) else { return names };
+        let Some(tree) = parse(parsed) else { return names };
         let mut walk = tree.root_node().walk();
         names.top = tree.root_node().children(&mut walk).map(|node| node.byte_range()).collect();
         Collector { text, names: &mut names, above: Vec::new() }.walk(tree.walk());

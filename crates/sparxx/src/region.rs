@@ -3,8 +3,8 @@
 
 use crate::annotation::{Annotation, Id};
 use crate::extent::{Extent, Shape, Statements};
-use crate::lexer::Token;
-use crate::source::{Diagnostic, Span};
+use crate::lexer::{Token, in_span};
+use crate::source::{Diagnostic, Severity, Span};
 
 /// A stage of a region.
 #[derive(Debug, Clone)]
@@ -88,7 +88,10 @@ pub fn regions(
         .filter(|(marked, belongs)| marked.annotation.id == Id::Stage && !**belongs)
     {
         // If an error was reported before, it may be that of the stage's region.
-        if said.iter().any(|said| said.span.start < stage.annotation.span.start) {
+        let is_error_before = |said: &Diagnostic| {
+            said.severity == Severity::Error && said.span.start < stage.annotation.span.start
+        };
+        if said.iter().any(is_error_before) {
             continue;
         }
         said.push(Diagnostic::error(
@@ -140,7 +143,9 @@ fn assemble(
         // A stage that was rejected has been reported already.
         let is_refused =
             annotations.iter().any(|other| other.id == Id::Stage && region.body.contains(&other.span.start))
-                || said.iter().any(|said| region.body.contains(&said.span.start));
+                || said
+                    .iter()
+                    .any(|said| said.severity == Severity::Error && region.body.contains(&said.span.start));
         if !is_refused {
             said.push(Diagnostic::error(
                 region.annotation.span.clone(),
@@ -160,19 +165,9 @@ fn assemble(
             ));
             continue;
         }
-        let between = tokens
-            .iter()
-            .filter(|token| token.span.start >= one.body.end && token.span.end <= next.annotation.span.start);
-        let mut between = between.filter(|token| !token.in_directive).peekable();
-        if let Some(first) = between.peek() {
-            let brackets = |token: &&Token| token.is(b'{') || token.is(b'}');
-            let leaves = tokens
-                .iter()
-                .filter(|token| {
-                    token.span.start >= one.body.end && token.span.end <= next.annotation.span.start
-                })
-                .any(|token| brackets(&token));
-            let (message, help) = if leaves {
+        let between = in_span(tokens, &(one.body.end..next.annotation.span.start));
+        if let Some(first) = between.iter().find(|token| !token.in_directive) {
+            let (message, help) = if between.iter().any(|token| token.is(b'{') || token.is(b'}')) {
                 (
                     "the stages of a region are in different blocks",
                     "let one stage follow the other in the same block",
@@ -226,7 +221,8 @@ fn block_around(tokens: &[Token], at: usize, region: &Span) -> Option<Span> {
         return Some(region.clone());
     }
     let mut depth = 0usize;
-    for token in tokens.iter().filter(|token| token.span.start >= open.span.start && !token.in_directive) {
+    let inside = in_span(tokens, &(open.span.start..usize::MAX)).iter();
+    for token in inside.filter(|token| !token.in_directive) {
         if token.is(b'{') {
             depth += 1;
         } else if token.is(b'}') {

@@ -95,7 +95,18 @@ fn every_annotation_is_translated_or_told_of() {
     assert!(pieces.iter().all(|piece| is_no_silent_miss(piece)));
 }
 
-/// `SPARXX_FUZZ_SECONDS` sets the time in seconds. The default is 2 seconds.
+/// The annotated programs of `examples/cpp`.
+const EXAMPLES: [&str; 6] = [
+    include_str!("../../../examples/cpp/bunzip2_annotated.cpp"),
+    include_str!("../../../examples/cpp/bzip2_annotated.cpp"),
+    include_str!("../../../examples/cpp/frames_annotated.cpp"),
+    include_str!("../../../examples/cpp/log_annotated.cpp"),
+    include_str!("../../../examples/cpp/lunzip_annotated.cpp"),
+    include_str!("../../../examples/cpp/lzip_annotated.cpp"),
+];
+
+/// `SPARXX_FUZZ_SECONDS` sets the time in seconds. The default is 2 seconds. `SPARXX_FUZZ_SEED` sets the number with which
+/// the random numbers begin, so that another run has other mutations.
 #[test]
 fn mutated_files_neither_panic_nor_hang_nor_hide_an_annotation() {
     let seconds = std::env::var("SPARXX_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2);
@@ -104,10 +115,21 @@ fn mutated_files_neither_panic_nor_hang_nor_hide_an_annotation() {
         | R\"( | \" | ' | // | /* | */ | # | \\\n | else | switch (i) | lambda = [&](int i) { | spar:: | template <class T> | \u{e9}"
         .split(" | ")
         .collect();
-    let mut random = Random(0x5eed_5eed_5eed);
-    let functions: Vec<&str> = CONSTRUCTS.split("\n}\n").collect();
+    let seed: Option<u64> = std::env::var("SPARXX_FUZZ_SEED").ok().and_then(|text| text.parse().ok());
+    let mut random =
+        Random(seed.map_or(0x5eed_5eed_5eed, |seed| seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1));
+    let functions = CONSTRUCTS.split("\n}\n").map(|function| function.to_owned() + "\n}\n");
+    let misuses =
+        MISUSES.split("=== ").filter_map(|case| case.split_once('\n')).map(|(_, case)| case.to_owned());
+    let pieces: Vec<String> = functions.chain(misuses).chain(EXAMPLES.map(String::from)).collect();
+    let mut cases = 0u64;
     while began.elapsed() < limit {
-        let mut code = functions[random.below(functions.len())].to_owned() + "\n}\n";
+        cases += 1;
+        let mut code = pieces[random.below(pieces.len())].clone();
+        // Several functions in one file: those without a region are not parsed.
+        for _ in 0..random.below(3) {
+            code += &pieces[random.below(pieces.len())];
+        }
         for _ in 0..=random.below(4) {
             let place = |random: &mut Random, code: &str| {
                 let at = random.below(code.len() + 1);
@@ -132,6 +154,7 @@ fn mutated_files_neither_panic_nor_hang_nor_hide_an_annotation() {
         assert!(is_no_silent_miss(&code), "an annotation is neither translated nor told of:\n{code}");
         assert!(started.elapsed() < Duration::from_secs(20), "it takes too long:\n{code}");
     }
+    println!("{cases} mutated files in {} s", began.elapsed().as_secs());
 }
 
 #[test]

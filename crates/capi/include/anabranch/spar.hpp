@@ -3,6 +3,7 @@
 #define ANABRANCH_SPAR_HPP
 
 #include "detail.hpp"
+#include "recycler.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -179,6 +180,7 @@ class region {
             set(anabranch_set(stream_.get(), ANABRANCH_WINDOW, threads_ * (1 + std::int64_t(options_.on_demand)) + 1));
             set(anabranch_set(stream_.get(), ANABRANCH_BURST, 1));
         }
+        items_ = memory(new detail::recycler<Item>, &detail::release<detail::recycler<Item>>);
         detail::release_to(&detail::begins);
         set(anabranch_start(stream_.get(), &destroy<Item>));
         is_started_ = true;
@@ -188,7 +190,8 @@ class region {
     // Sends an item. If a stage has thrown an exception, throws that exception.
     template <class Item, class... From>
     void send(From &&...from) {
-        Item *sent = new Item(std::in_place, std::forward<From>(from)...);
+        auto *items = static_cast<detail::recycler<Item> *>(items_.get());
+        Item *sent = items->make(std::in_place, std::forward<From>(from)...);
         detail::release_to(sent);
         int status = anabranch_send(stream_.get(), sent);
         if (status == ANABRANCH_STOPPED) return finish();
@@ -214,14 +217,17 @@ class region {
 
     int end(void **error) {
         detail::handle stream = std::move(stream_);
-        return anabranch_finish(stream.get(), error);
+        int status = anabranch_finish(stream.get(), error);
+        // No item is left, unless the library has a bug. In that case their memory is not given back.
+        if (status == ANABRANCH_PANIC) (void)items_.release();
+        return status;
     }
 
     template <class Item, class F, bool IsSerial>
     static int call(void *context, void *, void **place) {
         return detail::guarded(IsSerial ? context : nullptr, place, [&]() -> int {
             detail::acquire(*place);
-            std::unique_ptr<Item> item(static_cast<Item *>(*place));
+            typename detail::recycler<Item>::owner item(static_cast<Item *>(*place));
             (*static_cast<const F *>(context))(*item);
             if (item->is_dropped) return ANABRANCH_DROP;
             detail::release_to(item.get());
@@ -233,10 +239,13 @@ class region {
     template <class Item>
     static void destroy(void *item) noexcept {
         detail::acquire(item);
-        delete static_cast<Item *>(item);
+        detail::recycler<Item>::destroy(static_cast<Item *>(item));
     }
 
+    using memory = std::unique_ptr<void, void (*)(void *)>;
+
     options options_;
+    memory items_{nullptr, nullptr}; // a recycler, which is destroyed after the stream
     detail::handle stream_;
     bool is_started_ = false;
     int exceptions_ = 0;

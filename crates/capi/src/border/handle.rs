@@ -55,7 +55,7 @@ impl Handle {
             return invalid("the stream was run");
         };
         let error = line.settings.error;
-        let ended = line.run(|| source.next(error), None);
+        let ended = line.run(|| source.next(error));
         self.state = State::Over(line);
         self.source = Some(source);
         Ok(ended)
@@ -70,7 +70,9 @@ impl Handle {
                 "a stream whose items are sent has threads of its own, so it cannot have ANABRANCH_INLINE",
             );
         }
-        self.line()?;
+        if self.line()?.settings.never_waits {
+            return invalid("ANABRANCH_NEVER_WAITS is for a stream with a source, and this stream has none");
+        }
         let State::Described(line) = std::mem::replace(&mut self.state, State::Over(Line::default())) else {
             return invalid("the stream was run");
         };

@@ -48,7 +48,8 @@ fn set(line: &mut Line, setting: c_int, value: i64) -> Result<(), Refusal> {
         5 => settings.inline = switch("ANABRANCH_INLINE")?,
         6 => settings.reports = switch("ANABRANCH_REPORT")?,
         7 => settings.traces = switch("ANABRANCH_TRACE")?,
-        _ => return invalid(format!("there is no setting {setting}: the settings are 0 to 7")),
+        8 => settings.never_waits = switch("ANABRANCH_NEVER_WAITS")?,
+        _ => return invalid(format!("there is no setting {setting}: the settings are 0 to 8")),
     }
     Ok(())
 }

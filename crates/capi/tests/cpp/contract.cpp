@@ -1,9 +1,12 @@
 // The contract, checked from C++: random pipelines are compared with the plain loop, and each promise has tests.
 #include "anabranch.hpp"
 #include "check.hpp"
+#include "regions.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <deque>
 #include <condition_variable>
 #include <list>
 #include <map>
@@ -384,6 +387,29 @@ CASE(plans_and_reports_name_the_stages) {
     CHECK(report.svg().find("<svg") != std::string::npos);
 }
 
+CASE(a_source_that_never_waits_gives_the_same) {
+    std::vector<std::string> words;
+    for (int number = 0; number < 3000; number++) words.push_back(std::to_string(number) + " and more than fits into a string");
+    auto twice = [](std::string word) { return word + word; };
+    std::vector<std::string> expected;
+    for (const std::string &word : words) expected.push_back(twice(word));
+    std::deque<std::string> deque(words.begin(), words.end());
+    std::list<std::string> list(words.begin(), words.end());
+    CHECK(anabranch::from(words).workers(2).map(twice).collect() == expected);
+    CHECK(anabranch::from(std::move(deque)).workers(2).map(twice).collect() == expected);
+    CHECK(anabranch::from(list).workers(2).map(twice).collect() == expected);
+    CHECK(anabranch::from(list).never_waits().workers(2).window(3).map(twice).serial(twice).count() == 3000);
+    CHECK(anabranch::iota(0, 10).plan() == anabranch::from(std::array<int, 3>()).plan());
+    std::vector<long> seen;
+    try {
+        anabranch::iota(0L, 10000L).workers(2).map([](long n) { return n == 777 ? throw n : n; }).for_each([&](long n) { seen.push_back(n); });
+        CHECK(false);
+    } catch (long failed) {
+        CHECK(failed == 777 && seen.size() == 777 && seen.back() == 776);
+    }
+    CHECK(*anabranch::iota(0, 1 << 30).workers(2).map([](int n) { return 3 * n; }).find([](int n) { return n == 900; }) == 900);
+}
+
 CASE(a_window_in_bytes_holds) {
     std::atomic<long> bytes{0}, most{0};
     auto source = [&, left = 100]() mutable -> std::optional<std::string> {
@@ -411,6 +437,7 @@ CASE(settings_out_of_range_are_refused) {
     CHECK(is_refused([] { anabranch::iota(0, 3).window(-1).count(); }));
     CHECK(is_refused([] { anabranch::iota(0, 3).replicate(2).count(); }));
     CHECK(is_refused([] { anabranch::iota(0, 3).serial([](int i) { return i; }).replicate(2).count(); }));
+    CHECK(is_refused([] { anabranch::sent<int>().never_waits().start([](int) {}); }));
     CHECK(is_refused([] { anabranch::sent<int>().run_inline().start([](int) {}); }));
 }
 
