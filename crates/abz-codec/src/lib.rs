@@ -70,6 +70,7 @@
 pub mod access;
 mod blocks;
 pub mod bzip2;
+mod damage;
 pub mod gzip;
 pub mod inflate;
 pub mod legacy;
@@ -83,4 +84,5 @@ pub mod xz;
 pub mod zstd;
 
 pub use blocks::{Block, Blocks, DEFAULT_BLOCK_SIZE};
+pub use damage::{Damage, Remedy};
 pub use system::{descriptors, mapped};

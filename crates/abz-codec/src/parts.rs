@@ -4,6 +4,8 @@ use std::fmt;
 use std::io::{self, Read};
 use std::mem;
 
+use crate::damage::Damage;
+
 /// How much is read at once, in bytes.
 const INPUT: usize = 128 * 1024;
 
@@ -60,8 +62,20 @@ pub(crate) fn make_exact_room(bytes: &mut Vec<u8>, len: usize) -> Result<(), u64
 /// A decoder of a format whose files are one stream: it decodes on one thread what is pushed to it, piece by piece, from the
 /// start of a file.
 pub trait Serial {
+    /// The name of the format, in lower case.
+    const NAME: &'static str;
+
+    /// The usual end of a file's name.
+    const SUFFIX: &'static str;
+
+    /// The ends of names that are known, and what stands in their place in the names of the contents.
+    const SUFFIXES: &'static [(&'static str, &'static str)];
+
     /// What is wrong with a file.
-    type Error: std::error::Error + Send + Sync + Into<io::Error> + 'static;
+    type Error: Damage + Into<io::Error>;
+
+    /// True if `start` can be the start of a file of the format.
+    fn begins(start: &[u8]) -> bool;
 
     /// Goes on through `input`, the next bytes of the file, from whose front it takes what it has done with. True: there is
     /// more data, in `data`, whose contents are dropped. False: it has taken all, and needs more to go on.
@@ -96,7 +110,7 @@ pub trait Scan {
     /// A whole part.
     type Whole: Send;
     /// What is wrong with a file.
-    type Error: std::error::Error + Send + Sync + Into<io::Error> + 'static;
+    type Error: Damage + Into<io::Error>;
     /// What decodes whole parts: a worker has one.
     type Decoder;
 

@@ -1,11 +1,14 @@
 //! A part of a file's contents, with as little work as can be.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::sync::atomic::AtomicU64;
 
-use abz_codec::access::{Index, Kind, Part, parts_around, parts_of, parts_with};
+use abz_codec::access::{Index, Part, parts_with};
 use anabranch::Recycled;
 
 use crate::conduct::Conduct;
+use crate::formats::{Behind, Run};
 use crate::pipes::{self, carry_out};
 use crate::places::Along;
 use crate::span::{Cut, Span, is_done};
@@ -33,7 +36,7 @@ impl Decompression {
     ///
     /// Of a file that is read in parts, and whose `index` is there, only those of its parts are read, decoded and verified in
     /// which the span is, by all workers. Nobody asks here whether the index [fits](Index::fits). Bytes need no index
-    /// where the file says itself where its parts lie ([`parts_of`]), as all do that this crate makes but those of bzip2.
+    /// where the file says itself where its parts lie, as all do that this crate makes but those of bzip2.
     /// Any other file is decoded from its start as [`conduct`](Decompression::conduct) does it, up to the end of the span:
     /// what is wrong behind that is not noticed.
     ///
@@ -69,8 +72,7 @@ impl Decompression {
             return Ok(Spanned { written: 0, end: None, garbage_at: None });
         }
         if let (Reading::Places(places), None, Span::Bytes(_)) = (&input, index, span)
-            && let Some((parts, total)) =
-                parts_around(&mut Along::new(*places), &span.borders()).map_err(Error::Read)?
+            && let Some((parts, total)) = parts_around(*places, &span.borders()).map_err(Error::Read)?
             && let Some(first) = parts.first()
         {
             let touched = parts_with(&parts, &span.borders());
@@ -84,7 +86,7 @@ impl Decompression {
         }
         if let Reading::Places(places) = &input {
             let found = match (index, span) {
-                (None, Span::Bytes(_)) => parts_of(&mut Along::new(*places)).map_err(Error::Read)?,
+                (None, Span::Bytes(_)) => parts_of(*places).map_err(Error::Read)?,
                 _ => None,
             };
             let parts = index.map(Index::parts).or(found.as_deref()).unwrap_or_default();
@@ -128,46 +130,25 @@ impl Decompression {
         cut: &mut (dyn Write + Send),
     ) -> Result<bool, Error> {
         let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(true) };
-        let write = |data: Recycled<Vec<u8>>| cut.write_all(&data).map_err(Error::Write);
         if let Some((workers, window)) = self.crew_for(parts) {
+            let write = |data: Recycled<Vec<u8>>| cut.write_all(&data).map_err(Error::Write);
             let stream =
                 pipes::access::decode(workers, window, &self.zstd, places, (parts, true), conduct.pool);
             unless_done(carry_out(stream, conduct, write))?;
             return Ok(true);
         }
         let (before, offset) = (first.number - 1, first.bytes().start);
-        let input = Along::at(places, offset).take(last.bytes().end - offset);
-        let done = match first.kind {
-            Kind::GzipMembers | Kind::DeflateBlocks | Kind::Bzip2Block { .. } | Kind::ZstdPiece => {
-                return Ok(false);
+        let mut input = Along::at(places, offset).take(last.bytes().end - offset);
+        let from = Behind { parts: before, bytes: offset };
+        for format in Format::all() {
+            let (output, mistaken) = (&mut *cut, &AtomicU64::new(0));
+            let run = Run { how: self, conduct, input: &mut input, output, mistaken };
+            let done = format.reads().decompress_from(first.kind, from, run).map(Some);
+            if unless_done(done)?.unwrap_or(true) {
+                return Ok(true);
             }
-            Kind::LzipMember => {
-                let scanner = self.lzip_scanner(self.workers).at(before, offset);
-                carry_out(
-                    pipes::parts::decompress(scanner, self.crew(Format::Lzip), input, *conduct),
-                    conduct,
-                    write,
-                )
-            }
-            Kind::XzBlock { check, stream } => {
-                let scanner = self.xz_scanner(self.workers).at(check, stream, before, offset);
-                carry_out(
-                    pipes::parts::decompress(scanner, self.crew(Format::Xz), input, *conduct),
-                    conduct,
-                    write,
-                )
-            }
-            Kind::ZstdFrame => {
-                let scanner = self.zstd_scanner_at(before, offset);
-                carry_out(
-                    pipes::parts::decompress(scanner, self.crew(Format::Zstd), input, *conduct),
-                    conduct,
-                    write,
-                )
-            }
-        };
-        unless_done(done)?;
-        Ok(true)
+        }
+        Ok(false)
     }
 
     /// How many workers decode such parts as a whole, and how many parts are in memory at once; `None` if there is no
@@ -183,6 +164,23 @@ impl Decompression {
         let workers = self.workers.min(parts.len().max(1)).min(room);
         let window = if largest <= SMALL { pipes::window(workers) } else { pipes::parts::window(workers) };
         Some((workers, window))
+    }
+}
+
+/// The parts of a file, as it says itself where they lie.
+fn parts_of(places: &dyn ReadAt) -> io::Result<Option<Vec<Part>>> {
+    match Format::at(places)? {
+        Some(format) => format.reads().parts(&mut Along::new(places)),
+        None => Ok(None),
+    }
+}
+
+/// Those of the parts of a file in which there are these bytes of the contents, and the size of all contents, where that is found
+/// without looking at the others.
+fn parts_around(places: &dyn ReadAt, bytes: &Range<u64>) -> io::Result<Option<(Vec<Part>, u64)>> {
+    match Format::at(places)? {
+        Some(format) => format.reads().parts_around(&mut Along::new(places), bytes),
+        None => Ok(None),
     }
 }
 

@@ -1,24 +1,21 @@
 //! Plain data in, a compressed file out.
 
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 
-use abz_codec::bzip2::{EncodedBlock, StreamWriter};
-use abz_codec::gzip::{BGZF_BLOCK, Encoded, Layout, Origin};
+use abz_codec::gzip::{Layout, Origin};
 use abz_codec::zstd::Encoding;
-use abz_codec::{Blocks, DEFAULT_BLOCK_SIZE, xz, zstd};
+use abz_codec::{Blocks, xz, zstd};
 use anabranch::Plan;
 
 use crate::conduct::Conduct;
-use crate::count::Counted;
-use crate::pipes::{self, carry_out};
-use crate::{Error, Format};
+use crate::{Error, Reading, Writing, Written};
 
 /// How to compress. All but `workers` decides what comes out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compression {
-    /// What to make, one of [`Format::WRITTEN`].
-    pub format: Format,
-    /// [`Format::lowest_level`] (fastest) to [`Format::highest_level`] (smallest).
+    /// What to make.
+    pub format: Written,
+    /// One of [`Written::levels`].
     pub level: u32,
     /// Instead of the level, so many below 0, for zstd: 1 to [`MAX_FAST`](Compression::MAX_FAST). Each is faster than the one
     /// above it, and makes larger files.
@@ -74,8 +71,8 @@ impl Default for Compression {
     /// gzip at level 6, blocks of 1.25 MiB, nothing told, as many workers as the process may use cores.
     fn default() -> Self {
         Compression {
-            format: Format::Gzip,
-            level: Format::Gzip.default_level(),
+            format: Written::GZIP,
+            level: Written::GZIP.default_level(),
             fast: None,
             block_size: None,
             rsyncable: false,
@@ -121,58 +118,38 @@ impl Compression {
         mut input: impl Read + Send,
         mut output: impl Write + Send,
     ) -> Result<Compressed, Error> {
-        self.carry(conduct, &mut input, &mut output)
+        self.conduct_by(conduct, Reading::Stream(&mut input), Writing::Stream(&mut output))
     }
 
-    /// The same for whatever reads and writes: the pipelines are compiled once.
-    fn carry(
+    /// As [`conduct`](Compression::conduct), with the same output, read and written in the given ways. The blocks of gzip
+    /// are read where they lie; those of other formats, and those that are cut by their contents, begin where the one before
+    /// ends, and are read one after another.
+    ///
+    /// # Errors
+    ///
+    /// As [`conduct`](Compression::conduct).
+    ///
+    /// # Panics
+    ///
+    /// As [`conduct`](Compression::conduct), and where parts are to be written of a format of which they
+    /// [cannot](Compression::can_write_at).
+    pub fn conduct_by(
         &self,
         conduct: Conduct<'_>,
-        input: &mut (dyn Read + Send),
-        output: &mut (dyn Write + Send),
+        input: Reading<'_>,
+        output: Writing<'_>,
     ) -> Result<Compressed, Error> {
-        let mut input = Counted::new(input);
-        let output = Counted::new(output);
-        let read = &mut input;
-        let output = match self.format {
-            Format::Gzip => {
-                let mut file = pipes::gzip::writer(self, output);
-                let write = |member: Encoded| file.write(&member).map_err(Error::Write);
-                carry_out(pipes::gzip::compress(self, read, conduct), &conduct, write)?;
-                file.finish()
-            }
-            Format::Bzip2 => {
-                let mut file = StreamWriter::new(output, pipes::bzip2::level(self));
-                let write = |block: EncodedBlock| file.write(&block).map_err(Error::Write);
-                carry_out(pipes::bzip2::compress(self, read, conduct), &conduct, write)?;
-                file.finish()
-            }
-            Format::Zstd => {
-                let made = pipes::zstd::in_frames(self, read, output, |portion, file| {
-                    let write = |encoded| pipes::zstd::write(file, encoded);
-                    carry_out(pipes::zstd::compress(self, portion, conduct), &conduct, write)
-                });
-                Ok(made?)
-            }
-            Format::Compress | Format::Pack | Format::Lzh | Format::Zip | Format::Zlib => {
-                pipes::not_written(self.format)
-            }
-            Format::Lzip => {
-                let mut output = output;
-                let write = |member: Vec<u8>| output.write_all(&member).map_err(Error::Write);
-                carry_out(pipes::lzip::compress(self, read, conduct), &conduct, write)?;
-                Ok(output)
-            }
-            Format::Xz => {
-                let mut file = xz::StreamWriter::new(output, self.lzma.check);
-                let write = |block: xz::EncodedBlock| file.write(&block).map_err(Error::Write);
-                carry_out(pipes::xz::compress(self, read, conduct), &conduct, write)?;
-                file.finish()
-            }
-        };
-        let mut output = output.map_err(Error::Write)?;
-        output.flush().map_err(Error::Write)?;
-        Ok(Compressed { read: input.bytes, written: output.bytes })
+        self.format.writes().compress(self, conduct, input, output)
+    }
+
+    /// Whether workers can write this format where it belongs.
+    pub fn can_write_at(&self) -> bool {
+        self.format.writes().is_written_at()
+    }
+
+    /// Whether workers can read blocks of this format where they lie.
+    pub fn can_read_at(&self) -> bool {
+        self.format.writes().blocks_are_read_at()
     }
 
     /// Takes fewer workers, so that about `limit` bytes of memory are enough for them and their blocks.
@@ -235,29 +212,14 @@ impl Compression {
 
     /// How far back is looked for what repeats, in bytes, with lzip and xz.
     fn dictionary(&self) -> Option<u32> {
-        match self.format {
-            Format::Lzip => Some(pipes::lzip::settings(self).dictionary_size),
-            Format::Xz => Some(pipes::xz::settings(self).dictionary()),
-            _ => None,
-        }
+        self.format.writes().dictionary(self)
     }
 
     /// How much memory it takes, in bytes and about: for each worker what encodes, and the window of blocks, of which each
     /// is there as it came or as it goes.
     fn memory(&self) -> u64 {
-        let block = self.block_len() as u64;
-        let encoder = match self.format {
-            Format::Gzip => (10 << 20) + block,
-            Format::Bzip2 => 10 * block,
-            Format::Lzip => pipes::lzip::settings(self).memory(),
-            Format::Xz => pipes::xz::settings(self).memory(),
-            // Its tables grow with the frames, up to three times as large.
-            Format::Zstd => (4 << 20) + 4 * block,
-            Format::Compress | Format::Pack | Format::Lzh | Format::Zip | Format::Zlib => {
-                pipes::not_written(self.format)
-            }
-        };
-        self.workers as u64 * encoder + self.window() as u64 * block
+        let encoder = self.format.writes().memory(self);
+        self.workers as u64 * encoder + self.window() as u64 * self.block_len() as u64
     }
 
     /// Cuts what `input` gives.
@@ -274,33 +236,13 @@ impl Compression {
     ///
     /// If a setting is out of its range.
     pub fn block_len(&self) -> usize {
-        match self.format {
-            Format::Gzip if self.layout == Layout::Bgzf => BGZF_BLOCK,
-            Format::Gzip => self.block_size.unwrap_or(DEFAULT_BLOCK_SIZE),
-            Format::Bzip2 => pipes::bzip2::level(self).block_size(),
-            Format::Zstd => self.block_size.unwrap_or_else(|| self.zstd.frame_size(pipes::zstd::level(self))),
-            Format::Compress | Format::Pack | Format::Lzh | Format::Zip | Format::Zlib => {
-                pipes::not_written(self.format)
-            }
-            Format::Lzip => self.block_size.unwrap_or_else(|| pipes::lzip::settings(self).block_size()),
-            Format::Xz => self.block_size.unwrap_or_else(|| pipes::xz::settings(self).block_size()),
-        }
+        self.format.writes().block_len(self)
     }
 
     /// The most blocks that are in memory at once: two for each worker, one in its hands and one that waits to be
     /// taken, or to be written. Of lzip and xz, whose blocks are large, one waits for all workers.
     pub fn window(&self) -> usize {
-        match self.format {
-            Format::Gzip
-            | Format::Bzip2
-            | Format::Zstd
-            | Format::Compress
-            | Format::Pack
-            | Format::Lzh
-            | Format::Zip
-            | Format::Zlib => pipes::window(self.workers),
-            Format::Lzip | Format::Xz => pipes::parts::window(self.workers),
-        }
+        self.format.writes().window(self.workers)
     }
 
     /// The plan that [`run`](Compression::run) would run.
@@ -309,18 +251,6 @@ impl Compression {
     ///
     /// If a setting is out of its range.
     pub fn plan(&self) -> Plan {
-        let mut nothing = io::empty();
-        let mut nothing = Counted::new(&mut nothing as &mut (dyn Read + Send));
-        let input = &mut nothing;
-        match self.format {
-            Format::Gzip => pipes::gzip::compress(self, input, Conduct::default()).plan(),
-            Format::Bzip2 => pipes::bzip2::compress(self, input, Conduct::default()).plan(),
-            Format::Zstd => pipes::zstd::compress(self, input, Conduct::default()).plan(),
-            Format::Compress | Format::Pack | Format::Lzh | Format::Zip | Format::Zlib => {
-                pipes::not_written(self.format)
-            }
-            Format::Lzip => pipes::lzip::compress(self, input, Conduct::default()).plan(),
-            Format::Xz => pipes::xz::compress(self, input, Conduct::default()).plan(),
-        }
+        self.format.writes().plan_to_write(self)
     }
 }

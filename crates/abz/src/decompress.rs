@@ -1,21 +1,17 @@
 //! A compressed file in, plain data out.
 
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::sync::atomic::AtomicU64;
 
-use abz_codec::bzip2::{self, Assembler, Decoded};
-use abz_codec::legacy::{lzh, pack, zip, zlib};
-use abz_codec::parts::{Room, Scan, Serial};
-use abz_codec::{lzip, lzw, xz, zstd};
-use anabranch::{Plan, Recycled};
+use abz_codec::parts::Room;
+use abz_codec::{lzip, zstd};
+use anabranch::Plan;
 
 use crate::conduct::Conduct;
 use crate::count::Counted;
-use crate::pipes::{self, carry_out};
-use crate::{Error, Format, Speculation};
-
-/// The most contents of frames of zstd that are in memory at once, in bytes.
-const FRAMES: usize = 1 << 30;
+use crate::formats::Run;
+use crate::pipes;
+use crate::{Error, Format, ReadAt, Speculation, WriteAt};
 
 /// How to decompress any file of the formats.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,26 +112,15 @@ impl Decompression {
         let mistaken = AtomicU64::new(0);
         let result = {
             let (format, mut whole) = Format::sniff(&mut input).map_err(Error::Read)?;
-            let whole: &mut (dyn Read + Send) = &mut whole;
-            match format {
-                Some(Format::Bzip2) => self.bunzip2(&conduct, whole, &mut output),
-                Some(Format::Zstd) => {
-                    self.parts((self.zstd_scanner(), Format::Zstd), &conduct, whole, &mut output)
-                }
-                Some(Format::Compress) => self.serial(lzw::Decoder::default(), &conduct, whole, &mut output),
-                Some(Format::Pack) => self.serial(pack::Decoder::default(), &conduct, whole, &mut output),
-                Some(Format::Lzh) => self.serial(lzh::Decoder::default(), &conduct, whole, &mut output),
-                Some(Format::Zip) => self.serial(zip::Decoder::default(), &conduct, whole, &mut output),
-                Some(Format::Zlib) => self.serial(zlib::Decoder::default(), &conduct, whole, &mut output),
-                Some(Format::Lzip) => {
-                    self.parts((self.lzip_scanner(self.workers), Format::Lzip), &conduct, whole, &mut output)
-                }
-                Some(Format::Xz) => {
-                    self.parts((self.xz_scanner(self.workers), Format::Xz), &conduct, whole, &mut output)
-                }
-                // What is wrong with any other file, too, is for this one to tell.
-                Some(Format::Gzip) | None => self.gunzip(&conduct, whole, &mut output, &mistaken),
-            }
+            let run = Run {
+                how: self,
+                conduct: &conduct,
+                input: &mut whole,
+                output: &mut output,
+                mistaken: &mistaken,
+            };
+            // What is wrong with a file of no known format, too, is for the default one to tell.
+            format.unwrap_or_default().reads().decompress(run)
         };
         let garbage_at = match result {
             Ok(()) => None,
@@ -146,53 +131,26 @@ impl Decompression {
         Ok(Decompressed { read: input.bytes, written: output.bytes, garbage_at, mistaken })
     }
 
-    fn gunzip(
+    /// Decompresses a file of gzip that tells where each block or member lies, as each file of several blocks does
+    /// that this crate makes: each worker reads, decodes and writes members where they belong. `None` if it is no such
+    /// file, or is damaged: then the output is not what it should be, and [`conduct`](Decompression::conduct) gives what
+    /// is right, and says what is wrong.
+    ///
+    /// # Errors
+    ///
+    /// If the input cannot be read or the output not written.
+    ///
+    /// # Panics
+    ///
+    /// If there are no workers.
+    pub fn conduct_at(
         &self,
-        conduct: &Conduct<'_>,
-        input: impl Read + Send,
-        mut output: impl Write + Send,
-        mistaken: &AtomicU64,
-    ) -> Result<(), Error> {
-        let workers = self.workers_within();
-        let mut write = |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write);
-        let (says_more, input) = has_extra_field(input).map_err(Error::Read)?;
-        if !says_more && self.speculation.is_done(workers) {
-            let stream = pipes::gzip::decompress_guessing(workers, input, *conduct, mistaken);
-            return carry_out(stream, conduct, &mut write);
-        }
-        carry_out(pipes::gzip::decompress(workers, input, *conduct, mistaken), conduct, &mut write)
-    }
-
-    fn bunzip2(
-        &self,
-        conduct: &Conduct<'_>,
-        input: impl Read + Send,
-        mut output: impl Write + Send,
-    ) -> Result<(), Error> {
-        let mut assembler = Assembler::new();
-        let mut write = |contents: bzip2::Contents| contents.write_to(&mut output).map_err(Error::Write);
-        let stream = pipes::bzip2::decompress(self.workers_within(), input, *conduct);
-        carry_out(stream, conduct, |decoded: Decoded| {
-            assembler.next(decoded)?.map_or(Ok(0), &mut write).map(drop)
-        })?;
-        while let Some(contents) = assembler.finish()? {
-            write(contents)?;
-        }
-        Ok(())
-    }
-
-    fn serial<S: Serial + Send>(
-        &self,
-        decoder: S,
-        conduct: &Conduct<'_>,
-        input: impl Read + Send,
-        mut output: impl Write + Send,
-    ) -> Result<(), Error>
-    where
-        Error: From<S::Error>,
-    {
-        let stream = pipes::serial::decompress(decoder, self.workers, input, *conduct);
-        carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
+        conduct: Conduct<'_>,
+        input: &dyn ReadAt,
+        output: &dyn WriteAt,
+    ) -> Result<Option<Decompressed>, Error> {
+        let format = Format::at(input).map_err(Error::Read)?;
+        format.unwrap_or_default().reads().decompress_at(self, &conduct, input, output)
     }
 
     /// How many workers may decode gzip or bzip2 within the limit of memory: one takes, with what waits for it, less than
@@ -203,108 +161,19 @@ impl Decompression {
     }
 
     /// What room there is for the parts of lzip and xz, with so many workers.
-    fn room(&self, workers: usize) -> Room {
+    pub(crate) fn room(&self, workers: usize) -> Room {
         let all = Room::default();
         Room { bytes: self.memory_limit.unwrap_or(all.bytes), parts: pipes::parts::window(workers) }
-    }
-
-    pub(crate) fn lzip_scanner(&self, workers: usize) -> lzip::Scanner {
-        lzip::Scanner::new(self.lzip).within(self.room(workers))
-    }
-
-    pub(crate) fn xz_scanner(&self, workers: usize) -> xz::Scanner {
-        xz::Scanner::new().within(self.room(workers))
-    }
-
-    pub(crate) fn zstd_scanner(&self) -> zstd::Scanner {
-        self.zstd_scanner_at(0, 0)
-    }
-
-    /// A scanner behind so many frames and bytes. Frames are decoded as a whole up to a size that is smaller with more
-    /// than 16 workers.
-    pub(crate) fn zstd_scanner_at(&self, frames: u64, offset: u64) -> zstd::Scanner {
-        let max_whole = self.zstd.max_whole.min(FRAMES / self.window(Format::Zstd));
-        zstd::Scanner::at(&zstd::Decoding { max_whole, ..self.zstd.clone() }, frames, offset)
-    }
-
-    fn parts<S>(
-        &self,
-        (scanner, format): (S, Format),
-        conduct: &Conduct<'_>,
-        input: impl Read + Send,
-        mut output: impl Write + Send,
-    ) -> Result<(), Error>
-    where
-        S: Scan + Send,
-        Error: From<S::Error>,
-    {
-        let stream = pipes::parts::decompress(scanner, self.crew(format), input, *conduct);
-        carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
     }
 
     /// The most pieces (members or blocks, or chunks of 256 KiB) that are in memory at once: two for each worker, and
     /// of lzip and xz one for each and one. There are as many buffers of 128 KiB for what was read.
     pub fn window(&self, format: Format) -> usize {
-        match format {
-            Format::Gzip
-            | Format::Bzip2
-            | Format::Zstd
-            | Format::Compress
-            | Format::Pack
-            | Format::Lzh
-            | Format::Zip
-            | Format::Zlib => pipes::window(self.workers),
-            Format::Lzip | Format::Xz => pipes::parts::window(self.workers),
-        }
-    }
-
-    /// How many workers decode a format, and how many pieces are in memory at once.
-    pub(crate) fn crew(&self, format: Format) -> (usize, usize) {
-        (self.workers, self.window(format))
+        format.reads().window(self.workers)
     }
 
     /// The plan that [`run`](Decompression::run) would run for a file of a format.
     pub fn plan(&self, format: Format) -> Plan {
-        let input: &mut (dyn Read + Send) = &mut io::empty();
-        match format {
-            // As for files of other programs; those that say where their blocks are need no guesses.
-            Format::Gzip if self.speculation.is_done(self.workers_within()) => {
-                let (workers, conduct) = (self.workers_within(), Conduct::default());
-                pipes::gzip::decompress_guessing(workers, input, conduct, &AtomicU64::new(0)).plan()
-            }
-            Format::Gzip => {
-                pipes::gzip::decompress(self.workers, input, Conduct::default(), &AtomicU64::new(0)).plan()
-            }
-            Format::Bzip2 => pipes::bzip2::decompress(self.workers, input, Conduct::default()).plan(),
-            // The same for all of them.
-            Format::Compress | Format::Pack | Format::Lzh | Format::Zip | Format::Zlib => {
-                let decoder = lzw::Decoder::default();
-                pipes::serial::decompress(decoder, self.workers, input, Conduct::default()).plan()
-            }
-            Format::Xz => {
-                pipes::parts::decompress(xz::Scanner::new(), self.crew(format), input, Conduct::default())
-                    .plan()
-            }
-            Format::Zstd => {
-                pipes::parts::decompress(self.zstd_scanner(), self.crew(format), input, Conduct::default())
-                    .plan()
-            }
-            Format::Lzip => pipes::parts::decompress(
-                lzip::Scanner::new(self.lzip),
-                self.crew(format),
-                input,
-                Conduct::default(),
-            )
-            .plan(),
-        }
+        format.reads().plan_to_read(self)
     }
-}
-
-/// Whether a file of gzip begins with a header that has an extra field, in which it may say where its parts are, and a reader of
-/// all of it.
-fn has_extra_field<R: Read>(mut input: R) -> io::Result<(bool, impl Read + use<R>)> {
-    let mut start = Vec::with_capacity(4);
-    input.by_ref().take(4).read_to_end(&mut start)?;
-    let has_extra = start.get(3).is_some_and(|flags| flags & 4 != 0);
-    Ok((has_extra, io::Cursor::new(start).chain(input)))
 }

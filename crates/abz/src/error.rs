@@ -1,66 +1,51 @@
 //! Why a run failed.
 
+use std::error;
+use std::fmt;
 use std::io;
 
-use abz_codec::{access, bzip2, gzip, legacy, lzip, lzw, xz, zstd};
-use thiserror::Error;
+use abz_codec::{Damage, Remedy};
 
 /// Why a run failed.
-#[derive(Debug, Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// The input could not be read.
-    #[error("reading failed: {0}")]
-    Read(#[source] io::Error),
+    Read(io::Error),
     /// The compressed input is not what it should be. Input of no known format is held against gzip.
-    #[error(transparent)]
-    Gzip(gzip::DecodeError),
-    /// The compressed input begins like bzip2, and is not what it should be.
-    #[error(transparent)]
-    Bzip2(#[from] bzip2::DecodeError),
-    /// The compressed input begins like that of `compress`, and is not what it should be.
-    #[error(transparent)]
-    Lzw(#[from] lzw::DecodeError),
-    /// The compressed input begins like that of `pack`, `compress -H` or `zip`, and is not what it should be, or is not read.
-    #[error(transparent)]
-    Legacy(#[from] legacy::DecodeError),
-    /// The compressed input begins like lzip, and is not what it should be.
-    #[error(transparent)]
-    Lzip(#[from] lzip::DecodeError),
-    /// The compressed input begins like xz or `.lzma`, and is not what it should be.
-    #[error(transparent)]
-    Xz(#[from] xz::DecodeError),
-    /// The compressed input begins like Zstandard, and is not what it should be.
-    #[error(transparent)]
-    Zstd(#[from] zstd::DecodeError),
-    /// A part of the compressed input has not the contents that it should have.
-    #[error(transparent)]
-    Access(access::DecodeError),
+    Damaged(Box<dyn Damage>),
     /// The output could not be written.
-    #[error("writing failed: {0}")]
-    Write(#[source] io::Error),
+    Write(io::Error),
 }
 
 impl Error {
+    /// What is wrong with the input, if that is the error of this format.
+    ///
+    /// ```
+    /// use abz::{Decompression, gzip};
+    ///
+    /// let error = Decompression::default().run(&b"\x1f\x8b\x07"[..], Vec::new()).unwrap_err();
+    /// let error: &gzip::DecodeError = error.damage().expect("it begins like gzip");
+    /// assert_eq!(error.member, 1);
+    /// ```
+    pub fn damage<E: Damage>(&self) -> Option<&E> {
+        match self {
+            Error::Damaged(damage) => (&**damage as &(dyn error::Error + 'static)).downcast_ref(),
+            _ => None,
+        }
+    }
+
     /// The offset in the input from which on it is garbage, if that is all that is wrong: everything before is whole and
     /// right, and was written.
     pub(crate) fn is_garbage_at(&self) -> Option<u64> {
         match self {
-            Error::Gzip(error) if matches!(error.fault, gzip::Fault::TrailingGarbage) => Some(error.offset),
-            Error::Bzip2(error) if error.fault == bzip2::Fault::TrailingGarbage => Some(error.offset),
-            Error::Lzip(error) if error.fault == lzip::Fault::TrailingGarbage => Some(error.offset),
-            Error::Xz(error) if error.fault == xz::Fault::TrailingGarbage => Some(error.offset),
-            Error::Zstd(error) if error.fault == zstd::Fault::TrailingGarbage => Some(error.offset),
+            Error::Damaged(damage) if damage.remedy() == Remedy::Ignore => Some(damage.offset()),
             _ => None,
         }
     }
 
     /// That of a reader on one thread: the file is not what it should be, or cannot be read.
-    pub(crate) fn of_reader<E>(error: io::Error) -> Self
-    where
-        E: std::error::Error + Send + Sync + 'static,
-        Error: From<E>,
-    {
+    pub(crate) fn of_reader<E: Damage>(error: io::Error) -> Self {
         match error.downcast::<E>() {
             Ok(error) => error.into(),
             Err(error) => Error::Read(error),
@@ -68,25 +53,31 @@ impl Error {
     }
 }
 
-impl From<access::DecodeError> for Error {
-    fn from(error: access::DecodeError) -> Self {
-        match error {
-            access::DecodeError::Gzip(error) => error.into(),
-            access::DecodeError::Bzip2(error) => error.into(),
-            access::DecodeError::Lzip(error) => error.into(),
-            access::DecodeError::Xz(error) => error.into(),
-            access::DecodeError::Zstd(error) => error.into(),
-            error => Error::Access(error),
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Read(error) => write!(f, "reading failed: {error}"),
+            Error::Damaged(damage) => damage.fmt(f),
+            Error::Write(error) => write!(f, "writing failed: {error}"),
         }
     }
 }
 
-impl From<gzip::DecodeError> for Error {
+impl error::Error for Error {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        match self {
+            Error::Read(error) | Error::Write(error) => Some(error),
+            Error::Damaged(damage) => damage.source(),
+        }
+    }
+}
+
+impl<E: Damage> From<E> for Error {
     /// A failed read while decoding is a failed read.
-    fn from(error: gzip::DecodeError) -> Self {
-        match error.fault {
-            gzip::Fault::Io(error) => Error::Read(error),
-            _ => Error::Gzip(error),
+    fn from(error: E) -> Self {
+        match error.into_read_error() {
+            Ok(error) => Error::Read(error),
+            Err(damage) => Error::Damaged(Box::new(damage)),
         }
     }
 }

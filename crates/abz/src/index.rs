@@ -3,16 +3,14 @@
 use std::io::{self, Write};
 use std::mem;
 
-use abz_codec::access::{Index, Kind, Known, Part, parts_of};
-use abz_codec::bzip2::{Assembler, Decoded};
+use abz_codec::access::{Index, Known, Part};
+#[cfg(doc)]
 use abz_codec::gzip::find_parts;
-use abz_codec::zstd::frames;
-use anabranch::Recycled;
 use crc32fast::Hasher;
 use memchr::memchr_iter;
 
 use crate::conduct::Conduct;
-use crate::pipes::{self, carry_out};
+use crate::formats::Indexed;
 use crate::places::Along;
 use crate::{Decompression, Error, Format, ReadAt};
 
@@ -60,85 +58,27 @@ impl Decompression {
     ///
     /// If there are no workers.
     pub fn index(&self, conduct: Conduct<'_>, input: &dyn ReadAt, spacing: u64) -> Result<Index, Error> {
-        let mut file = Along::new(input);
-        let format = Format::sniff(&mut file).map_err(Error::Read)?.0;
-        let parts = parts_of(&mut file).map_err(Error::Read)?;
-        let mut file = Along::new(input);
-        let (parts, contents, lines) = match (format, parts) {
-            (Some(Format::Bzip2), _) => self.blocks(&conduct, &mut file)?,
-            (Some(Format::Gzip) | None, None) => {
-                let found = find_parts(&mut file, spacing)?;
-                (found.parts, found.contents, found.lines)
-            }
-            (Some(Format::Zstd), None) => self.frames(conduct, input)?,
-            (_, parts) => {
-                let mut tally = Tally::new(parts.unwrap_or_default());
-                self.carry(conduct, &mut file, &mut tally)?;
-                tally.finish()
-            }
-        };
-        Index::new(&mut file, parts, contents, lines).map_err(Error::Read)
+        let format = Format::at(input).map_err(Error::Read)?.unwrap_or_default();
+        let (parts, contents, lines) = format.reads().index(self, conduct, input, spacing)?;
+        Index::new(&mut Along::new(input), parts, contents, lines).map_err(Error::Read)
     }
+}
 
-    /// The frames of a file of zstd that do not say how large their contents are, the size of all contents, and the line feeds
-    /// in them. One alone is no part.
-    fn frames(&self, conduct: Conduct<'_>, input: &dyn ReadAt) -> Result<(Vec<Part>, u64, u64), Error> {
-        let mut tally = Tally::default();
-        let frames = frames(&mut Along::new(input)).map_err(Error::Read)?.filter(|frames| frames.len() > 1);
-        let Some((frames, (workers, window))) = frames.and_then(|frames| {
-            let crew = self.crew_for(&frames)?;
-            Some((frames, crew))
-        }) else {
-            self.carry(conduct, &mut Along::new(input), &mut tally)?;
-            return Ok((Vec::new(), tally.at, tally.lines));
-        };
-        let stream =
-            pipes::access::decode(workers, window, &self.zstd, input, (&frames, false), conduct.pool);
-        let mut ahead = frames.iter();
-        carry_out(stream, &conduct, |data: Recycled<Vec<u8>>| {
-            let start = tally.at;
-            tally.write_all(&data).map_err(Error::Write)?;
-            let frame = ahead.next().expect("there is one for each");
-            tally.end_part(Part { contents: start..tally.at, ..frame.clone() });
-            Ok(())
-        })?;
-        Ok((tally.done, tally.at, tally.lines))
-    }
-
-    /// The blocks of a bzip2 file, the size of its contents, and the line feeds in them.
-    fn blocks(&self, conduct: &Conduct<'_>, file: &mut Along<'_>) -> Result<(Vec<Part>, u64, u64), Error> {
-        let mut assembler = Assembler::new();
-        let mut tally = Tally::default();
-        let mut add = |assembler: &Assembler, contents: abz_codec::bzip2::Contents| {
-            let start = tally.at;
-            contents.write_to(&mut tally).map_err(Error::Write)?;
-            let ((stream, number), bits) = assembler.last();
-            let kind = Kind::Bzip2Block { stream };
-            let part = Part { kind, number, bits, contents: start..tally.at, known: None };
-            tally.end_part(part);
-            Ok::<(), Error>(())
-        };
-        let stream = pipes::bzip2::decompress(self.workers_within(), file, *conduct);
-        let done = carry_out(stream, conduct, |decoded: Decoded| match assembler.next(decoded)? {
-            Some(contents) => add(&assembler, contents),
-            None => Ok(()),
-        });
-        let rest = done.and_then(|()| {
-            while let Some(contents) = assembler.finish()? {
-                add(&assembler, contents)?;
-            }
-            Ok(())
-        });
-        match rest {
-            Err(error) if error.is_garbage_at().is_none() => Err(error),
-            _ => Ok((tally.done, tally.at, tally.lines)),
-        }
-    }
+/// What is known of these parts of a file, when it was decoded.
+pub(crate) fn of_parts(
+    parts: Vec<Part>,
+    how: &Decompression,
+    conduct: Conduct<'_>,
+    input: &dyn ReadAt,
+) -> Result<Indexed, Error> {
+    let mut tally = Tally::new(parts);
+    how.carry(conduct, &mut Along::new(input), &mut tally)?;
+    Ok(tally.finish())
 }
 
 /// Looks at contents that are written to it, part by part.
 #[derive(Default)]
-struct Tally {
+pub(crate) struct Tally {
     /// The parts that are to come, the last one first.
     ahead: Vec<Part>,
     done: Vec<Part>,
@@ -155,8 +95,13 @@ impl Tally {
         Tally { ahead: parts, ..Tally::default() }
     }
 
+    /// How many bytes came.
+    pub(crate) fn position(&self) -> u64 {
+        self.at
+    }
+
     /// All of a part came.
-    fn end_part(&mut self, part: Part) {
+    pub(crate) fn end_part(&mut self, part: Part) {
         let crc32 = mem::take(&mut self.hasher).finalize();
         if !part.is_empty() {
             let known = Known { lines: self.before, crc32, window: Vec::new() };
@@ -166,7 +111,7 @@ impl Tally {
     }
 
     /// The parts, if it was they that came; the size of all contents, and the line feeds in them.
-    fn finish(self) -> (Vec<Part>, u64, u64) {
+    pub(crate) fn finish(self) -> Indexed {
         let is_right =
             self.done.last().map_or(0, |last| last.contents.end) == self.at && self.ahead.is_empty();
         (if is_right { self.done } else { Vec::new() }, self.at, self.lines)

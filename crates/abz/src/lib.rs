@@ -33,7 +33,7 @@ mod conduct;
 mod count;
 mod decompress;
 mod error;
-mod format;
+mod formats;
 mod index;
 mod pipes;
 mod places;
@@ -47,7 +47,7 @@ pub use compress::{Compressed, Compression, Lzma};
 pub use conduct::Conduct;
 pub use decompress::{Decompressed, Decompression};
 pub use error::Error;
-pub use format::Format;
+pub use formats::{Format, Setting, Written};
 pub use places::{ReadAt, Reading, WriteAt, Writing};
 pub use recovery::{Gap, Recovered, Recovery};
 pub use span::Span;
@@ -61,4 +61,6 @@ pub use anabranch::{Plan, Pool, Report};
 pub use abz_codec::access::{Index, IndexError};
 
 /// The formats, for what [`Compression`] needs of them and what [`Error`] tells of them.
-pub use abz_codec::{DEFAULT_BLOCK_SIZE, bzip2, descriptors, gzip, legacy, lzip, lzw, mapped, xz, zstd};
+pub use abz_codec::{
+    DEFAULT_BLOCK_SIZE, Damage, Remedy, bzip2, descriptors, gzip, legacy, lzip, lzw, mapped, xz, zstd,
+};

@@ -12,16 +12,16 @@ fn main() -> ExitCode {
     if let Some(went_well) = bench::child::run() {
         return if went_well { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
-    let options = match command::options() {
-        Ok(options) => options,
+    let asked = match command::asked() {
+        Ok(asked) => asked,
         Err(status) => return status,
     };
-    if let Some(sandbox) = Sandbox::of(&options) {
+    if let Some(sandbox) = Sandbox::of(&asked) {
         sandbox.enter();
     }
-    interrupt::remove_unfinished_files_on_signals(options.maps());
+    interrupt::remove_unfinished_files_on_signals(asked.maps());
 
-    let mut console = Console::new(&options);
-    jobs::run(&options, &mut console);
+    let mut console = Console::new(&asked);
+    jobs::run(&asked, &mut console);
     console.exit_code()
 }

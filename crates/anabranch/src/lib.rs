@@ -118,6 +118,7 @@ mod shape;
 mod shards;
 pub mod ssp;
 mod stream;
+mod time_limit;
 mod unit;
 mod windows;
 mod workers;
@@ -147,6 +148,7 @@ pub use shards::{ByKey, Chosen, Dealt, Route, Shards};
 #[cfg(feature = "futures")]
 pub use stream::AsyncItems;
 pub use stream::{BoxStream, Branches, Pipeline, SendIterator, Stream, TryBoxStream};
+pub use time_limit::{TimeLimit, TimedOut};
 #[doc(hidden)] // Streams are named by `BoxStream` and `TryBoxStream`.
 pub use unit::{Apply, EndsSerial, Unit};
 pub use windows::{CountWindows, KeyedWindow, OnLate, SessionWindows, TimeWindows, Window, Windows};

@@ -4,6 +4,7 @@ use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
@@ -103,6 +104,20 @@ impl<'a> Output<'a> {
     }
 }
 
+/// The temporary names of the files that this process has created. A file that is finished has another name.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes the files that are not finished, and calls `end`, which ends the process. No new file is created meanwhile.
+#[cfg(unix)]
+pub(crate) fn remove_unfinished(end: impl FnOnce()) {
+    let files = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    for file in &*files {
+        // One that is finished is not there under this name.
+        let _ = fs::remove_file(file);
+    }
+    end();
+}
+
 /// A new file in `folder`, with the permissions of files that are created by name.
 fn unfinished(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
@@ -113,7 +128,11 @@ fn unfinished(folder: &Path) -> io::Result<NamedTempFile> {
         // The mask of the process applies to these, as it does for every new file.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(folder)
+    let mut files = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    let file = builder.tempfile_in(folder)?;
+    // A signal may come when another folder is the current one.
+    files.push(std::path::absolute(file.path())?);
+    Ok(file)
 }
 
 impl Write for Output<'_> {

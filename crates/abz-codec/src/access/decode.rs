@@ -6,6 +6,7 @@ use libdeflater::{Decompressor, crc32};
 use thiserror::Error;
 
 use super::{Kind, Part};
+use crate::damage::{Damage, Remedy};
 use crate::parts::{self, Scan, Scanned};
 use crate::{bzip2, gzip, lzip, xz, zstd};
 
@@ -13,21 +14,9 @@ use crate::{bzip2, gzip, lzip, xz, zstd};
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// A member of gzip is not what it should be.
-    #[error(transparent)]
-    Gzip(#[from] gzip::DecodeError),
-    /// A block of bzip2 is not what it should be.
-    #[error(transparent)]
-    Bzip2(#[from] bzip2::DecodeError),
-    /// A member of lzip is not what it should be.
-    #[error(transparent)]
-    Lzip(#[from] lzip::DecodeError),
-    /// A block of xz is not what it should be.
-    #[error(transparent)]
-    Xz(#[from] xz::DecodeError),
-    /// A frame of zstd is not what it should be.
-    #[error(transparent)]
-    Zstd(#[from] zstd::DecodeError),
+    /// It is not what its format says that it should be.
+    #[error("{0}")]
+    Damaged(Box<dyn Damage>),
     /// It has not the contents that it should have: what was said of it is wrong, or it is damaged.
     #[error("at byte {offset}: expected {expected} bytes of contents, found {found}")]
     Size {
@@ -56,6 +45,30 @@ pub enum DecodeError {
         /// That of what there is.
         found: u32,
     },
+}
+
+impl DecodeError {
+    fn of(damage: impl Damage) -> Self {
+        DecodeError::Damaged(Box::new(damage))
+    }
+}
+
+impl Damage for DecodeError {
+    fn offset(&self) -> u64 {
+        match self {
+            DecodeError::Damaged(damage) => damage.offset(),
+            DecodeError::Size { offset, .. }
+            | DecodeError::Blocks { offset, .. }
+            | DecodeError::Checksum { offset, .. } => *offset,
+        }
+    }
+
+    fn remedy(&self) -> Remedy {
+        match self {
+            DecodeError::Damaged(damage) => damage.remedy(),
+            _ => Remedy::RightPlace,
+        }
+    }
 }
 
 /// Decodes parts, and verifies them. It keeps its tables, so a worker has one and uses it again and again.
@@ -115,12 +128,12 @@ impl Decoder {
         let offset = part.bytes().start;
         match part.kind {
             Kind::GzipMembers => {
-                self.gzip(gzip::Scanner::at(before, offset), part, bytes, data)?;
+                self.gzip(gzip::Scanner::at(before, offset), part, bytes, data).map_err(DecodeError::of)?;
             }
             Kind::DeflateBlocks => self.deflate(part, bytes, data)?,
             Kind::Bzip2Block { stream } => {
-                let decoder = &mut self.bzip2;
-                decoder.decode_block((stream, part.number), part.bits.clone(), bytes, data)?;
+                let decoded = self.bzip2.decode_block((stream, part.number), part.bits.clone(), bytes, data);
+                decoded.map_err(DecodeError::of)?;
             }
             Kind::LzipMember => {
                 let scanner = lzip::Scanner::new(lzip::Strictness::default()).at(before, offset);
@@ -139,7 +152,8 @@ impl Decoder {
                 let decoder = self.zstd.get_or_insert_with(|| zstd::Decoder::new(&self.decoding));
                 let piece = zstd::piece(bytes, part.number, offset);
                 let piece = piece.ok_or(DecodeError::Size { offset, expected: part.len(), found: 0 })?;
-                decoder.decode_into(&piece?, data)?;
+                let piece = piece.map_err(DecodeError::of)?;
+                decoder.decode_into(&piece, data).map_err(DecodeError::of)?;
             }
         }
         let (expected, found) = (part.len(), data.len() as u64);
@@ -200,16 +214,18 @@ fn scan<S: Scan>(
     part: &Part,
     mut bytes: &[u8],
     data: &mut Vec<u8>,
-) -> Result<(), S::Error> {
+) -> Result<(), DecodeError> {
     let mut chunk = Vec::with_capacity(parts::CHUNK);
     while data.len() as u64 <= part.len() {
-        let found = match scanner.next(&mut bytes, &mut chunk)? {
+        let found = match scanner.next(&mut bytes, &mut chunk).map_err(DecodeError::of)? {
             // What it comes to is an error, if it is not whole.
-            None if (data.len() as u64) < part.len() => scanner.finish(&mut chunk)?,
+            None if (data.len() as u64) < part.len() => {
+                scanner.finish(&mut chunk).map_err(DecodeError::of)?
+            }
             found => found,
         };
         match found {
-            Some(Scanned::Whole(whole)) => S::decode_into(decoder, &whole, data)?,
+            Some(Scanned::Whole(whole)) => S::decode_into(decoder, &whole, data).map_err(DecodeError::of)?,
             Some(Scanned::Data) => data.extend_from_slice(&chunk),
             None => break,
         }

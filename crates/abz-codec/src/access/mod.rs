@@ -1,7 +1,8 @@
 //! Random access: parts of a file that can be decoded without what comes before them.
 //!
 //! Where they lie, many files say themselves: those of gzip that this crate makes and those of BGZF, files of lzip and xz,
-//! and files of zstd whose frames tell the size of their contents ([`parts_of`]). Of any other file of gzip one finds them by
+//! and files of zstd whose frames tell the size of their contents ([`gzip::parts`], [`lzip::parts`], [`xz::parts`],
+//! [`zstd::parts`]). Of any other file of gzip one finds them by
 //! decoding it once ([`gzip::find_parts`]), of bzip2 too ([`bzip2::Assembler`]), and an [`Index`] keeps them, with what else
 //! one knows then. A [`Decoder`] makes data of a part, once its bytes were read, and verifies it.
 //!
@@ -16,7 +17,7 @@
 //! }
 //! let file = file.finish()?;
 //!
-//! let parts = access::parts_of(&mut Cursor::new(&file))?.expect("such a file says where its parts are");
+//! let parts = gzip::parts(&mut Cursor::new(&file))?.expect("such a file says where its parts are");
 //! let second = &parts[1];
 //! assert_eq!(second.contents, 3..6);
 //!
@@ -30,15 +31,14 @@
 mod decode;
 mod index;
 
-use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
 pub use decode::{DecodeError, Decoder};
 pub use index::{Index, IndexError};
 
+use crate::xz;
 #[cfg(doc)]
-use crate::bzip2;
-use crate::{gzip, lzip, xz, zstd};
+use crate::{bzip2, gzip, lzip, zstd};
 
 /// A part of a compressed file that can be decoded without the others. What is said here of its contents was not
 /// verified: a [`Decoder`] does that.
@@ -122,44 +122,6 @@ pub fn parts_with<'a>(parts: &'a [Part], bytes: &Range<u64>) -> &'a [Part] {
     let from = parts.partition_point(|part| part.contents.end <= bytes.start);
     let to = parts.partition_point(|part| part.contents.start < bytes.end);
     parts.get(from..to).unwrap_or_default()
-}
-
-/// The parts of `file`, in order, as it says itself where they lie: each has contents, and begins where those of the one
-/// before end. `None` if the file does not say it, or something is not as it should be: then it has to be decoded from its
-/// start. It moves the file's position.
-///
-/// # Errors
-///
-/// If the file cannot be read.
-pub fn parts_of<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
-    let mut start = Vec::new();
-    file.seek(SeekFrom::Start(0))?;
-    file.by_ref().take(xz::MAGIC.len() as u64).read_to_end(&mut start)?;
-    match &start[..] {
-        [0x1f, 0x8b, ..] => gzip::parts(file),
-        start if start.starts_with(b"LZIP") => lzip::parts(file),
-        start if start.starts_with(&xz::MAGIC) => xz::parts(file),
-        start if zstd::is_zstd(start) => zstd::parts(file),
-        _ => Ok(None),
-    }
-}
-
-/// Those of the parts of `file` in which there are any of these bytes of the contents, and the size of all contents, where that
-/// is found without looking at the others: in files of gzip whose blocks have [marks](gzip). `None` of any other file. It
-/// moves the file's position.
-///
-/// # Errors
-///
-/// If the file cannot be read.
-pub fn parts_around<F: Read + Seek>(
-    file: &mut F,
-    bytes: &Range<u64>,
-) -> io::Result<Option<(Vec<Part>, u64)>> {
-    let mut start = [0; 2];
-    match crate::salvage::glance(file, 0, &mut start)? {
-        [0x1f, 0x8b] => gzip::parts_around(file, bytes),
-        _ => Ok(None),
-    }
 }
 
 /// Puts parts behind each other.

@@ -4,6 +4,8 @@ use std::io;
 
 use thiserror::Error;
 
+use crate::damage::{Damage, Remedy};
+
 /// Why a bzip2 file could not be decoded: where, what was expected there, and what was found.
 #[derive(Debug, Error)]
 #[error("stream {stream}, block {block}: at byte {offset}: {fault}")]
@@ -26,6 +28,20 @@ impl From<DecodeError> for io::Error {
             _ => io::ErrorKind::InvalidData,
         };
         io::Error::new(kind, error)
+    }
+}
+
+impl Damage for DecodeError {
+    fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    fn remedy(&self) -> Remedy {
+        match &self.fault {
+            Fault::TrailingGarbage => Remedy::Ignore,
+            Fault::Truncated => Remedy::Rest,
+            _ => Remedy::AnotherCopy,
+        }
     }
 }
 

@@ -5,6 +5,8 @@ use std::io;
 
 use thiserror::Error;
 
+use crate::damage::{Damage, Remedy};
+
 /// Why a gzip file could not be decoded: where, what was expected there, and what was found.
 #[derive(Debug, Error)]
 #[error("member {member}, which begins at byte {start}: at byte {offset}: {fault}")]
@@ -29,6 +31,28 @@ impl From<DecodeError> for io::Error {
             _ => io::ErrorKind::InvalidData,
         };
         io::Error::new(kind, error)
+    }
+}
+
+impl Damage for DecodeError {
+    fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    fn remedy(&self) -> Remedy {
+        match &self.fault {
+            Fault::TrailingGarbage => Remedy::Ignore,
+            Fault::Header(HeaderError::Magic { .. }) if self.member == 1 => Remedy::AnotherFormat,
+            Fault::Truncated { .. } | Fault::MissingMember => Remedy::Rest,
+            _ => Remedy::AnotherCopy,
+        }
+    }
+
+    fn into_read_error(self) -> Result<io::Error, Self> {
+        match self.fault {
+            Fault::Io(error) => Ok(error),
+            _ => Err(self),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::error::HeaderError;
 pub const HEADER_LIMIT: usize = 256 * 1024;
 
 /// ID1 and ID2.
-pub(super) const MAGIC: [u8; 2] = [0x1f, 0x8b];
+pub const MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// The bytes up to and including OS, which every header has.
 const FIXED_LEN: usize = 10;
 /// Where the data of an extra field begins, behind its length.

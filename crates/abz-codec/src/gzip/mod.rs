@@ -108,7 +108,7 @@ pub use encode::{BGZF_BLOCK, Encoded, Encoder, Layout, MAX_BLOCK, MAX_NAME, Orig
 pub use error::{DecodeError, Fault, HeaderError, IndexError, Part};
 pub use extent::Extent;
 pub use guess::{Guess, Guessed, Guesser};
-pub use header::{HEADER_LIMIT, Header, Subfields};
+pub use header::{HEADER_LIMIT, Header, MAGIC, Subfields};
 pub use index::{Entry, Index, PART_MEMBERS};
 pub(crate) use inflate::Inflater;
 pub use member::Member;
@@ -119,8 +119,7 @@ pub use salvage::Salvager;
 pub use scan::{Next, Scanned, Scanner, Stretch};
 pub use split::{Piece, Splitter};
 pub use sums::Verifier;
-pub use survey::Survey;
-pub(crate) use survey::{parts, parts_around};
+pub use survey::{Survey, parts, parts_around};
 pub use write::Writer;
 
 /// The size of a member's trailer in bytes: CRC-32 and ISIZE (RFC 1952, section 2.3).

@@ -137,7 +137,12 @@ fn read_header<F: Read + Seek>(file: &mut F, at: u64) -> io::Result<Option<(Head
 
 /// The members of a file as parts that can be decoded each by itself, those with contents, as the index at its end says,
 /// or the members themselves if there is none; `None` where neither can be.
-pub(crate) fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
+/// It moves the file's position.
+///
+/// # Errors
+///
+/// If the file cannot be read.
+pub fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
     let index = match Index::read(file) {
         Err(IndexError::Io(error)) => return Err(error),
         Ok(Some(index)) => Some(index),
@@ -180,7 +185,12 @@ pub(super) fn last_mark<F: Read + Seek>(file: &mut F, size: u64) -> io::Result<O
 /// Those blocks with marks in which there are any of these bytes of the contents, as parts that can be decoded each by itself,
 /// and the size of all contents: found by bisection, in a file that is one member whose marks tell their places. `None` of
 /// any other file, and where something is not as it should be.
-pub(crate) fn parts_around<F: Read + Seek>(
+/// It moves the file's position.
+///
+/// # Errors
+///
+/// If the file cannot be read.
+pub fn parts_around<F: Read + Seek>(
     file: &mut F,
     bytes: &Range<u64>,
 ) -> io::Result<Option<(Vec<Part>, u64)>> {

@@ -4,6 +4,8 @@ use std::io;
 
 use thiserror::Error;
 
+use crate::damage::{Damage, Remedy};
+
 /// Why a file could not be decoded: where, what was expected there, and what was found.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("at byte {offset}: {fault}")]
@@ -22,6 +24,20 @@ impl From<DecodeError> for io::Error {
             _ => io::ErrorKind::InvalidData,
         };
         io::Error::new(kind, error)
+    }
+}
+
+impl Damage for DecodeError {
+    fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    fn remedy(&self) -> Remedy {
+        match &self.fault {
+            Fault::Unsupported { .. } | Fault::MoreFiles => Remedy::AnotherProgram,
+            Fault::Truncated => Remedy::Rest,
+            _ => Remedy::AnotherCopy,
+        }
     }
 }
 

@@ -260,7 +260,15 @@ impl Decoder {
 }
 
 impl Serial for Decoder {
+    const NAME: &'static str = "zip";
+    const SUFFIX: &'static str = ".zip";
+    const SUFFIXES: &'static [(&'static str, &'static str)] = &[];
+
     type Error = DecodeError;
+
+    fn begins(start: &[u8]) -> bool {
+        start.starts_with(&MAGIC)
+    }
 
     fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<bool, DecodeError> {
         self.run(input, data, false)

@@ -116,7 +116,15 @@ impl Decoder {
 }
 
 impl Serial for Decoder {
+    const NAME: &'static str = "zlib";
+    const SUFFIX: &'static str = ".zz";
+    const SUFFIXES: &'static [(&'static str, &'static str)] = &[(".zz", "")];
+
     type Error = DecodeError;
+
+    fn begins(start: &[u8]) -> bool {
+        is_zlib(start)
+    }
 
     fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<bool, DecodeError> {
         data.clear();

@@ -8,7 +8,7 @@ use super::error::Fault;
 use super::{HEADER_LEN, TRAILER_LEN};
 
 /// The bytes with which a member begins.
-pub(super) const MAGIC: [u8; 4] = *b"LZIP";
+pub const MAGIC: [u8; 4] = *b"LZIP";
 
 /// The version in use.
 const VERSION: u8 = 1;

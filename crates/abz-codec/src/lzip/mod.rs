@@ -32,10 +32,10 @@ mod survey;
 pub use decode::{Decoder, Member};
 pub use encode::{Encoder, Search, Settings};
 pub use error::{DecodeError, Fault, Part};
+pub use header::MAGIC;
 pub use salvage::Salvager;
 pub use scan::{Scanner, Strictness};
-pub(crate) use survey::parts;
-pub use survey::{Contents, Extent, Survey};
+pub use survey::{Contents, Extent, Survey, parts};
 
 /// Reads an lzip file on one thread.
 ///

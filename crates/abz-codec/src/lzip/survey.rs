@@ -158,7 +158,12 @@ fn walk_from<F: Read + Seek>(file: &mut F, mut end: u64, mut each: impl FnMut(Ex
 
 /// The members of a file as parts that can be decoded each by itself, those with contents; `None` where there is no
 /// [`Survey`].
-pub(crate) fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
+/// It moves the file's position.
+///
+/// # Errors
+///
+/// If the file cannot be read.
+pub fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
     let mut parts = Vec::new();
     if !walk(file, |member| parts.push(member))? {
         return Ok(None);

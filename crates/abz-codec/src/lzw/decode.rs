@@ -133,7 +133,16 @@ impl Group {
 }
 
 impl Serial for Decoder {
+    const NAME: &'static str = "compress";
+    const SUFFIX: &'static str = ".Z";
+    const SUFFIXES: &'static [(&'static str, &'static str)] =
+        &[(".z", ""), (".taz", ".tar"), ("-z", ""), ("_z", "")];
+
     type Error = DecodeError;
+
+    fn begins(start: &[u8]) -> bool {
+        start.starts_with(&MAGIC)
+    }
 
     fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<bool, DecodeError> {
         Decoder::next(self, input, data)

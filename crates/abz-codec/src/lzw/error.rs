@@ -4,6 +4,8 @@ use std::io;
 
 use thiserror::Error;
 
+use crate::damage::{Damage, Remedy};
+
 /// Why a file of `compress` could not be decoded: where, what was expected there, and what was found.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("at byte {offset}: {fault}")]
@@ -22,6 +24,16 @@ impl From<DecodeError> for io::Error {
             _ => io::ErrorKind::InvalidData,
         };
         io::Error::new(kind, error)
+    }
+}
+
+impl Damage for DecodeError {
+    fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    fn remedy(&self) -> Remedy {
+        Remedy::AnotherCopy
     }
 }
 

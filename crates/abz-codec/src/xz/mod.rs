@@ -28,8 +28,7 @@ pub use encode::{EncodedBlock, Encoder, Settings};
 pub use error::{DecodeError, Fault, Part};
 pub use header::MAGIC;
 pub use scan::Scanner;
-pub use survey::Survey;
-pub(crate) use survey::parts;
+pub use survey::{Survey, parts};
 pub use write::StreamWriter;
 
 /// Reads an xz or `.lzma` file on one thread.

@@ -97,7 +97,12 @@ fn walk<F: Read + Seek>(
 
 /// The blocks of a file as parts that can be decoded each by itself, those with contents; `None` where there is no
 /// [`Survey`], or a check is not known.
-pub(crate) fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
+/// It moves the file's position.
+///
+/// # Errors
+///
+/// If the file cannot be read.
+pub fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
     let mut streams = Vec::new();
     let padding = walk(file, Index::keeping, |start, header, index| {
         streams.push((start, parse_stream_header(header), index));

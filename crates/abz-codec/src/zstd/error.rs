@@ -5,6 +5,8 @@ use std::io;
 
 use thiserror::Error;
 
+use crate::damage::{Damage, Remedy};
+
 /// Why a Zstandard file could not be decoded: where, what was expected there, and what was found.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("frame {frame}, which begins at byte {start}: at byte {offset}: {fault}")]
@@ -29,6 +31,24 @@ impl From<DecodeError> for io::Error {
             _ => io::ErrorKind::InvalidData,
         };
         io::Error::new(kind, error)
+    }
+}
+
+impl Damage for DecodeError {
+    fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    fn remedy(&self) -> Remedy {
+        match &self.fault {
+            Fault::TrailingGarbage => Remedy::Ignore,
+            Fault::Truncated { .. } => Remedy::Rest,
+            Fault::MemoryLimit { needed, .. } => Remedy::MemoryLimit { needed: *needed },
+            Fault::NoMemory { .. } => Remedy::Memory,
+            Fault::Dictionary { .. } => Remedy::Dictionary,
+            Fault::Window { needed, .. } => Remedy::Window { needed: *needed },
+            _ => Remedy::AnotherCopy,
+        }
     }
 }
 

@@ -73,8 +73,7 @@ pub(crate) use frame::piece;
 pub use header::FrameHeader;
 pub use scan::Scanner;
 pub use seek::{SeekError, SeekTable, SeekTableEntry};
-pub(crate) use survey::parts;
-pub use survey::{Survey, frames};
+pub use survey::{Survey, frames, parts};
 pub use write::FrameWriter;
 
 /// Reads the contents of any Zstandard file, frame by frame or chunk by chunk. (Programs decode in parallel with a

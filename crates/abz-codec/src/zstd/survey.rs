@@ -132,7 +132,12 @@ fn walk_frame<F: Read + Seek>(
 
 /// The frames of a file and the pieces of frames as parts that can be decoded each by itself, those with contents, as the table
 /// at its end says, or the frames themselves if there is none; `None` where there is neither.
-pub(crate) fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
+/// It moves the file's position.
+///
+/// # Errors
+///
+/// If the file cannot be read.
+pub fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
     let mut layout = Layout::default();
     match SeekTable::read(file) {
         Ok(Some(table)) => {

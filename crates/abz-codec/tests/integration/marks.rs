@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Read};
 
-use abz_codec::access::{self, Kind, parts_of};
+use abz_codec::access::{self, Kind};
 use abz_codec::gzip::{Encoder, Fault, Index, Layout, Salvager, Survey, Writer};
 use abz_codec::salvage::Salvage;
 use abz_codec::{Block, Blocks};
@@ -82,7 +82,7 @@ fn a_file_says_where_its_blocks_are() {
     assert_eq!((index.uncompressed(), index.entries().len()), (100_000, 15));
     assert!(Index::of_marks(&mut Cursor::new(compress(&data, 6, 7000))).unwrap().is_none());
 
-    let parts = parts_of(&mut Cursor::new(&file)).unwrap().unwrap();
+    let parts = abz_codec::gzip::parts(&mut Cursor::new(&file)).unwrap().unwrap();
     let (mut decoder, mut out) = (access::Decoder::default(), Vec::new());
     for part in &parts {
         assert_eq!(part.kind, Kind::GzipMembers);
@@ -93,7 +93,7 @@ fn a_file_says_where_its_blocks_are() {
     for span in
         [0..1, 0..100_000, 99_999..100_000, 98_000..98_001, 97_999..98_001, 5..100_005, 100_000..100_001]
     {
-        let (parts, len) = access::parts_around(&mut Cursor::new(&file), &span).unwrap().unwrap();
+        let (parts, len) = abz_codec::gzip::parts_around(&mut Cursor::new(&file), &span).unwrap().unwrap();
         let contents = parts[0].contents.start..parts[parts.len() - 1].contents.end;
         assert_eq!(len, 100_000);
         let wanted = span.start.min(99_999)..span.end.min(100_000);
@@ -102,9 +102,9 @@ fn a_file_says_where_its_blocks_are() {
     }
     // Of a file behind another one the places are not those in the file.
     for joined in [[&file[..], &file].concat(), [&compress(&data, 6, 7000)[..], &file].concat()] {
-        assert!(access::parts_around(&mut Cursor::new(&joined), &(0..1)).unwrap().is_none());
+        assert!(abz_codec::gzip::parts_around(&mut Cursor::new(&joined), &(0..1)).unwrap().is_none());
         assert_eq!(
-            parts_of(&mut Cursor::new(&joined)).unwrap().unwrap().last().unwrap().contents.end,
+            abz_codec::gzip::parts(&mut Cursor::new(&joined)).unwrap().unwrap().last().unwrap().contents.end,
             200_000
         );
     }
@@ -253,8 +253,8 @@ fn a_member_to_which_another_program_has_appended_is_read_to_its_end() {
             assert!(error.is_none() && out == [&expected[..], &data].concat(), "{error:?}");
             // Its size is not said, and its blocks are not all.
             assert_eq!(Survey::of(&mut Cursor::new(&whole)).unwrap(), None);
-            assert!(parts_of(&mut Cursor::new(&whole)).unwrap().is_none());
-            assert!(access::parts_around(&mut Cursor::new(&whole), &(0..1)).unwrap().is_none());
+            assert!(abz_codec::gzip::parts(&mut Cursor::new(&whole)).unwrap().is_none());
+            assert!(abz_codec::gzip::parts_around(&mut Cursor::new(&whole), &(0..1)).unwrap().is_none());
             // Damage is found at the end, and in the blocks before.
             let mut damaged = whole.clone();
             *damaged.last_mut().unwrap() ^= 1;
@@ -272,7 +272,7 @@ fn a_member_to_which_another_program_has_appended_is_read_to_its_end() {
 fn a_mark_that_is_damaged_is_nothing_to_any_reader() {
     let data = prose(20_000);
     let file = compress_to_one(&data, 6, 3000);
-    let marks: Vec<usize> = parts_of(&mut Cursor::new(&file))
+    let marks: Vec<usize> = abz_codec::gzip::parts(&mut Cursor::new(&file))
         .unwrap()
         .unwrap()
         .iter()

@@ -168,7 +168,7 @@ fn the_header_says_the_size_where_it_is_known_and_the_marks_where_not() {
 fn a_piece_is_decoded_by_itself() {
     let data = prose(250_000);
     let file = [compress(&data, 3, 100_000), compress(&data[..10], 3, 100_000)].concat();
-    let parts = access::parts_of(&mut Cursor::new(&file)).unwrap().unwrap();
+    let parts = abz_codec::zstd::parts(&mut Cursor::new(&file)).unwrap().unwrap();
     assert_eq!(parts.len(), 4);
     let mut decoder = access::Decoder::default();
     for part in &parts {
@@ -215,7 +215,7 @@ fn pieces_that_are_missing_or_in_another_order_are_found_out_without_a_checksum_
     let encoding = Encoding { checksum: false, ..Encoding::default() };
     let data = Noise(3).bytes(4000);
     let file = compress_as(&data, 3, &encoding, 1000, None);
-    let parts = access::parts_of(&mut Cursor::new(&file)).unwrap().unwrap();
+    let parts = abz_codec::zstd::parts(&mut Cursor::new(&file)).unwrap().unwrap();
     let piece = |index: usize| {
         let bytes = parts[index].bytes();
         &file[bytes.start as usize..bytes.end as usize]

@@ -7,109 +7,114 @@ use std::path::{Path, PathBuf};
 
 use abz::{Conduct, Error, Index, Reading, Span};
 
+use super::conversion::Setting;
 use super::crew::Crew;
+use super::decompressing::of_input;
 use super::input::Input;
-use super::job::{Setting, decompression, failed};
-use super::options::{Options, Source};
 use super::output::{Attributes, Output};
 use super::problem::{Problem, Severity};
+use super::request::{Access, MakeIndex, Source};
 use super::suffix::INDEX_SUFFIX;
 use super::target::Target;
 use super::told::Told;
 use super::ways;
 
-impl Setting<'_> {
-    /// Writes a span of the contents of `input` to where the output goes.
-    pub(super) fn take_span(
-        &self,
-        span: &Span,
-        input: &Input,
-        crew: Crew<'_>,
-        told: &mut Told,
-    ) -> Result<(), Problem> {
-        let options = self.options;
-        let conduct = match crew {
-            Crew::Together(conduct) => conduct,
-            Crew::Alone(_) => Conduct::default(),
-        };
-        let mut output = Output::open(Target::of(input, options, told)?, options, input.metadata.is_file())?;
-        let (input_name, output_name) = (input.to_string(), output.to_string());
-        let places = ways::source(input, options, self.progress);
-        let mut reader = self.progress.of(&input.file);
-        let reading = match &places {
-            Some(places) => Reading::Places(places),
-            None => Reading::Stream(&mut reader),
-        };
-        let index = match &places {
-            Some(_) => match find_index(input, options) {
-                Err(problem) if !problem.is_error() => {
-                    told.add(Err(problem.afterwards()));
-                    None
-                }
-                found => found?,
-            },
-            None => None,
-        };
-        let done = decompression(input, options)
-            .span(conduct, span, reading, index.as_ref(), &mut output)
-            .map_err(|error| failed(&error, &input_name, &output_name, options, told))?;
-        if let Some(there) = done.end
-            && let Some(message) = is_behind(span, there)
-        {
-            told.add(Err(Problem::new(Severity::Note, &input_name, message).afterwards()));
-        }
-        if let Some((severity, at)) = options.manners.severities.garbage.zip(done.garbage_at) {
-            told.add(Err(Problem::trailing_garbage(severity, &input_name, at).afterwards()));
-        }
-        told.add(output.commit(Attributes::Of(input), options));
-        if options.is_verbose() && !told.has_failed() {
-            told.say(format!("{input_name}: {} bytes -- written to {output_name}", done.written));
-        }
-        Ok(())
-    }
-
-    /// Makes an index of `input`.
-    pub(super) fn make_index(&self, input: &Input, crew: Crew<'_>, told: &mut Told) -> Result<(), Problem> {
-        let options = self.options;
-        let is_index =
-            matches!(&input.source, Source::File(path) if path.to_string_lossy().ends_with(INDEX_SUFFIX));
-        if input.was_found && is_index {
-            return Ok(());
-        }
-        let mut output = Output::open(Target::of(input, options, told)?, options, input.metadata.is_file())?;
-        let (input_name, output_name) = (input.to_string(), output.to_string());
-        let Some(places) = ways::source(input, options, self.progress) else {
-            return Err(Problem::error(
-                input,
-                "cannot be read in parts: an index is made of a regular file, and not with --input-io stream",
-            ));
-        };
-        let mut decompression = decompression(input, options);
-        let conduct = match crew {
-            Crew::Together(conduct) => conduct,
-            Crew::Alone(_) => {
-                decompression.workers = 1;
-                Conduct::default()
+/// Writes a span of the contents of `input` to where the output goes.
+pub(super) fn take_span(
+    request: &Access,
+    setting: Setting<'_>,
+    input: &Input,
+    crew: Crew<'_>,
+    told: &mut Told,
+) -> Result<(), Problem> {
+    let (span, outputs) = (&request.span, &request.outputs);
+    let conduct = match crew {
+        Crew::Together(conduct) => conduct,
+        Crew::Alone(_) => Conduct::default(),
+    };
+    let mut output = Output::open(Target::of(input, outputs, told)?, outputs, input.metadata.is_file())?;
+    let (input_name, output_name) = (input.to_string(), output.to_string());
+    let places = ways::source(input, request.way, setting.progress);
+    let mut reader = setting.progress.of(&input.file);
+    let reading = match &places {
+        Some(places) => Reading::Places(places),
+        None => Reading::Stream(&mut reader),
+    };
+    let index = match &places {
+        Some(_) => match find_index(input, request.index_file.as_deref()) {
+            Err(problem) if !problem.is_error() => {
+                told.add(Err(problem.afterwards()));
+                None
             }
-        };
-        let index = decompression.index(conduct, &places, options.index_every).and_then(|index| {
-            output.write_all(&index.to_bytes()).map_err(Error::Write)?;
-            Ok(index)
-        });
-        let index = index.map_err(|error| failed(&error, &input_name, &output_name, options, told))?;
-        let parts = index.parts().len().max(1);
-        if parts == 1 && index.contents() > options.index_every {
-            let message =
-                "has only one place where decoding can begin, its start: ranges are decoded from there";
-            told.add(Err(Problem::new(Severity::Note, &input_name, message).afterwards()));
-        }
-        told.add(output.commit(Attributes::Of(input), options));
-        if options.is_verbose() && !told.has_failed() {
-            let places = if parts == 1 { "place" } else { "places" };
-            told.say(format!("{input_name}: {parts} {places} -- created {output_name}"));
-        }
-        Ok(())
+            found => found?,
+        },
+        None => None,
+    };
+    let done = of_input(&request.decompression, input)
+        .span(conduct, span, reading, index.as_ref(), &mut output)
+        .map_err(|error| setting.failed(&error, (&input_name, &output_name), Some(outputs), told))?;
+    if let Some(there) = done.end
+        && let Some(message) = is_behind(span, there)
+    {
+        told.add(Err(Problem::new(Severity::Note, &input_name, message).afterwards()));
     }
+    if let Some((severity, at)) = setting.talk.manners.severities.garbage.zip(done.garbage_at) {
+        told.add(Err(Problem::trailing_garbage(severity, &input_name, at).afterwards()));
+    }
+    told.add(output.commit(Attributes::Of(input), outputs));
+    if setting.talk.is_verbose() && !told.has_failed() {
+        told.say(format!("{input_name}: {} bytes -- written to {output_name}", done.written));
+    }
+    Ok(())
+}
+
+/// Makes an index of `input`.
+pub(super) fn make_index(
+    request: &MakeIndex,
+    setting: Setting<'_>,
+    input: &Input,
+    crew: Crew<'_>,
+    told: &mut Told,
+) -> Result<(), Problem> {
+    let outputs = &request.outputs;
+    let is_index =
+        matches!(&input.source, Source::File(path) if path.to_string_lossy().ends_with(INDEX_SUFFIX));
+    if input.was_found && is_index {
+        return Ok(());
+    }
+    let mut output = Output::open(Target::of(input, outputs, told)?, outputs, input.metadata.is_file())?;
+    let (input_name, output_name) = (input.to_string(), output.to_string());
+    let Some(places) = ways::source(input, request.way, setting.progress) else {
+        return Err(Problem::error(
+            input,
+            "cannot be read in parts: an index is made of a regular file, and not with --input-io stream",
+        ));
+    };
+    let mut decompression = of_input(&request.decompression, input);
+    let conduct = match crew {
+        Crew::Together(conduct) => conduct,
+        Crew::Alone(_) => {
+            decompression.workers = 1;
+            Conduct::default()
+        }
+    };
+    let index = decompression.index(conduct, &places, request.every).and_then(|index| {
+        output.write_all(&index.to_bytes()).map_err(Error::Write)?;
+        Ok(index)
+    });
+    let index =
+        index.map_err(|error| setting.failed(&error, (&input_name, &output_name), Some(outputs), told))?;
+    let parts = index.parts().len().max(1);
+    if parts == 1 && index.contents() > request.every {
+        let message = "has only one place where decoding can begin, its start: ranges are decoded from there";
+        told.add(Err(Problem::new(Severity::Note, &input_name, message).afterwards()));
+    }
+    told.add(output.commit(Attributes::Of(input), outputs));
+    if setting.talk.is_verbose() && !told.has_failed() {
+        let places = if parts == 1 { "place" } else { "places" };
+        told.say(format!("{input_name}: {parts} {places} -- created {output_name}"));
+    }
+    Ok(())
 }
 
 /// The name of the index of a file.
@@ -119,13 +124,13 @@ pub(super) fn index_of(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// The index of an input, if there is one.
-fn find_index(input: &Input, options: &Options) -> Result<Option<Index>, Problem> {
+/// The index of an input, if there is one: that which was named, or that beside it.
+fn find_index(input: &Input, named: Option<&Path>) -> Result<Option<Index>, Problem> {
     let Source::File(path) = &input.source else { return Ok(None) };
-    let path = options.index_file.clone().unwrap_or_else(|| index_of(path));
+    let path = named.map_or_else(|| index_of(path), Path::to_owned);
     let go_on = "it is not used: make it anew with --index -f";
     let bytes = match fs::read(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound && options.index_file.is_none() => {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && named.is_none() => {
             return Ok(None);
         }
         Err(error) => return Err(Problem::of_file(path.display(), "cannot be read", &error)),

@@ -4,25 +4,25 @@ use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
-use super::options::{Options, Source};
 use super::progress::Progress;
+use super::request::{Inputs, Source, Talk};
 use super::target::Target;
 
 /// One question at a time.
 static ASKING: Mutex<()> = Mutex::new(());
 
 /// True if there is somebody to ask, who wants to be.
-pub(super) fn can_ask(options: &Options) -> bool {
-    options.manners.asks
-        && options.is_chatty()
-        && !options.force
-        && !options.sources.contains(&Source::Stdin)
+pub(super) fn can_ask(talk: &Talk, inputs: &Inputs) -> bool {
+    talk.asks
+        && talk.manners.asks
+        && talk.is_chatty()
+        && !inputs.sources.contains(&Source::Stdin)
         && io::stdin().is_terminal()
         && io::stderr().is_terminal()
 }
 
 /// Whether what is at `target`, if that is a file, shall be overwritten.
-pub(super) fn may_overwrite(target: &Target, options: &Options, progress: &Progress) -> bool {
+pub(super) fn may_overwrite(target: &Target, talk: &Talk, progress: &Progress) -> bool {
     let Target::File(path) = target else { return false };
     if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
         return false;
@@ -33,7 +33,7 @@ pub(super) fn may_overwrite(target: &Target, options: &Options, progress: &Progr
         let _ = write!(
             stderr,
             "{}: {} already exists; overwrite it (y or n)? ",
-            options.manners.name,
+            talk.manners.name,
             path.display()
         );
         let mut answer = String::new();

@@ -5,11 +5,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::input::Input;
-use super::options::{Action, Options, Source};
 use super::output::{Attributes, Output};
 use super::problem::Problem;
+use super::request::{Made, Outputs, Source};
 use super::stdout::print;
-use super::suffix::without_suffix;
+use super::suffix::Names;
 use super::target::Target;
 use super::told::Told;
 
@@ -37,26 +37,32 @@ impl Checksum {
         target: &Target,
         alone: bool,
         input: &Input,
-        options: &Options,
+        names: &Names,
+        outputs: Option<&Outputs>,
     ) -> Result<Self, Problem> {
-        let name = plain_name(target, input, options).unwrap_or_else(|| "-".into());
-        let place = match target {
-            Target::File(path) => Place::File(Output::open(
+        let holds_plain = outputs.is_some_and(|outputs| outputs.made == Made::Compressed);
+        let name = plain_name(target, input, (names, holds_plain)).unwrap_or_else(|| "-".into());
+        let place = match (target, outputs) {
+            (Target::File(path), Some(outputs)) => Place::File(Output::open(
                 Target::File(beside(path, &name)),
-                options,
+                outputs,
                 input.metadata.is_file(),
             )?),
-            Target::Stdout => Place::StandardError,
-            Target::Nowhere => Place::StandardOutput { at_once: !alone },
+            (Target::Stdout, _) => Place::StandardError,
+            _ => Place::StandardOutput { at_once: !alone },
         };
         Ok(Checksum { name, place })
     }
 
     /// Tells it. A file gets its name only now.
-    pub(super) fn tell(self, sum: &str, input: &Input, options: &Options, told: &mut Told) {
+    pub(super) fn tell(self, sum: &str, input: &Input, outputs: Option<&Outputs>, told: &mut Told) {
         let line = format!("{sum}  {}\n", self.name.display());
         match self.place {
-            Place::File(file) => told.add(write(file, &line, input, options)),
+            Place::File(file) => {
+                if let Some(outputs) = outputs {
+                    told.add(write(file, &line, input, outputs));
+                }
+            }
             Place::StandardError => told.say(line.trim_end().to_owned()),
             Place::StandardOutput { at_once: true } => {
                 told.add(print(|out| out.write_all(line.as_bytes())));
@@ -66,15 +72,15 @@ impl Checksum {
     }
 }
 
-fn write(mut file: Output, line: &str, input: &Input, options: &Options) -> Result<(), Problem> {
+fn write(mut file: Output, line: &str, input: &Input, outputs: &Outputs) -> Result<(), Problem> {
     let name = file.to_string();
     file.write_all(line.as_bytes())
         .map_err(|error| Problem::of_file(name, "cannot be written to", &error))?;
-    file.commit(Attributes::Of(input), options)
+    file.commit(Attributes::Of(input), outputs)
 }
 
-/// What the plain data is called; `None` if it has no name.
-fn plain_name(target: &Target, input: &Input, options: &Options) -> Option<OsString> {
+/// What the plain data is called, which is in the input or made of it; `None` if it has no name.
+fn plain_name(target: &Target, input: &Input, (names, is_input): (&Names, bool)) -> Option<OsString> {
     let of_input = match &input.source {
         Source::File(path) => path.file_name(),
         Source::Stdin => None,
@@ -83,10 +89,10 @@ fn plain_name(target: &Target, input: &Input, options: &Options) -> Option<OsStr
         Target::File(path) => path.file_name(),
         _ => None,
     };
-    let plain = |name: &OsStr| without_suffix(name, options);
-    match options.action {
-        Action::Compress => of_input.map(OsStr::to_owned).or_else(|| of_output.and_then(plain)),
-        _ => of_output.map(OsStr::to_owned).or_else(|| {
+    let plain = |name: &OsStr| names.without_suffix(name);
+    match is_input {
+        true => of_input.map(OsStr::to_owned).or_else(|| of_output.and_then(plain)),
+        false => of_output.map(OsStr::to_owned).or_else(|| {
             let name = of_input?;
             Some(plain(name).unwrap_or_else(|| name.to_owned()))
         }),

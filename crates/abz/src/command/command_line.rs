@@ -1,20 +1,21 @@
-//! From the command line to [`Options`].
+//! From the command line to what it asks for.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use abz::descriptors::{StandardStream, was_closed};
-use abz::gzip::{Layout, MAX_BLOCK};
+use abz::gzip::Layout;
 use abz::zstd::{self, DEFAULT_WINDOW_LIMIT, Decoding, Encoding};
-use abz::{Compression, Format, Lzma, Span};
+use abz::{Compression, Format, Lzma, Setting, Span, Written};
 use clap::{CommandFactory, Parser};
 
 use super::arguments::{Arguments, LICENSE, Zstd, with_long_levels};
 use super::dialect;
 use super::manners::OWN;
-use super::options::{
-    Action, Archiving, DEFAULT_INDEX_EVERY, Destination, Naming, Options, Source, dictionary,
-};
 use super::pages;
+use super::request::{
+    Action, Archiving, Asked, DEFAULT_INDEX_EVERY, Low, Reporting, Source, Ways, dictionary,
+};
 use super::status::{Loudness, Status};
 use super::stdout::print;
 
@@ -26,12 +27,12 @@ const HIGHEST_WITHOUT_ULTRA: u32 = 19;
 /// # Errors
 ///
 /// If there is nothing to do: help or a mistake has been printed, and this is the status to exit with.
-pub fn options() -> Result<Options, ExitCode> {
-    let options = dialect::options().unwrap_or_else(own_options);
-    options.map_err(|status| OWN.exit_code(status))
+pub fn asked() -> Result<Asked, ExitCode> {
+    let asked = dialect::asked().unwrap_or_else(own_asked);
+    asked.map_err(|status| OWN.exit_code(status))
 }
 
-fn own_options() -> Result<Options, Status> {
+fn own_asked() -> Result<Asked, Status> {
     let arguments = Arguments::try_parse_from(with_long_levels(&Arguments::command(), std::env::args_os()));
     if let Ok(folder) = arguments.as_ref().map(|arguments| &arguments.told.install_links)
         && let Some(folder) = folder
@@ -63,7 +64,7 @@ fn own_options() -> Result<Options, Status> {
 }
 
 /// What the arguments mean.
-fn of_arguments(arguments: Arguments) -> Result<Options, clap::Error> {
+fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
     let Arguments { inputs, what, files, how, archive, access, told } = arguments;
     let sources: Vec<_> = match inputs.is_empty() {
         true => vec![Source::Stdin],
@@ -87,8 +88,8 @@ fn of_arguments(arguments: Arguments) -> Result<Options, clap::Error> {
         });
     let format = match (how.format, &archive.archive) {
         (Some(format), _) => format,
-        (None, None) => Format::default(),
-        (None, Some(_)) if is_plain => Format::default(),
+        (None, None) => Written::default(),
+        (None, Some(_)) if is_plain => Written::default(),
         (None, Some(output)) => match Format::of_archive(output) {
             Some(format) => format,
             None => {
@@ -138,51 +139,27 @@ fn of_arguments(arguments: Arguments) -> Result<Options, clap::Error> {
         _ if archive.extract || what.recover.is_some() || span.is_some() => Action::Decompress,
         _ => Action::Compress,
     };
-    let destination = match archive.archive.clone().or(files.output) {
-        _ if matches!(action, Action::Test | Action::List | Action::Bench) || archive.extract => {
-            Destination::Nowhere
-        }
-        Some(file) if file.as_os_str() == "-" => Destination::Stdout,
-        Some(file) => Destination::File(file),
-        None if files.stdout || span.is_some() => Destination::Stdout,
-        None => files.output_dir_flat.map_or(Destination::Beside, Destination::Folder),
-    };
-    let levels = format.lowest_level()..=format.highest_level();
-    let level = how.level.of(levels);
+    let (lowest, highest) = format.levels().into_inner();
+    let level = how.level.of(lowest..=highest);
     let (level, fast) = match level.map(|level| (level < 0, level.unsigned_abs() as u32)) {
         None => (format.default_level(), None),
         Some((false, level)) => (level, None),
         Some((true, fast)) => (format.default_level(), Some(fast)),
     };
-    if fast.is_some() && format != Format::Zstd {
-        return Err(mistake(format!(
-            "--fast=N is for zstd: the lowest level of {format} is {}",
-            format.lowest_level()
-        )));
+    if fast.is_some() && !format.has(Setting::Fast) {
+        return Err(mistake(format!("--fast=N is for zstd: the lowest level of {format} is {lowest}")));
     }
-    let (lowest, highest) = (format.lowest_level(), format.highest_level());
     if !(lowest..=highest).contains(&level) {
         return Err(mistake(format!("the levels of {format} are {lowest} to {highest}")));
     }
-    if format == Format::Zstd && level > HIGHEST_WITHOUT_ULTRA && !how.zstd.ultra {
+    if format == Written::ZSTD && level > HIGHEST_WITHOUT_ULTRA && !how.zstd.ultra {
         return Err(mistake(
             "the levels of zstd are 1 to 19; 20 to 22 need a lot of memory: allow it with --ultra",
         ));
     }
     let (zstd, decoding) = of_zstd(how.zstd)?;
-    if action == Action::Compress && format != Format::Zstd && zstd != Encoding::default() {
+    if action == Action::Compress && !format.has(Setting::Zstd) && zstd != Encoding::default() {
         return Err(mistake("--long, --dictionary, --frames and --no-check are for zstd: say -F zstd"));
-    }
-    match (format, how.block_size) {
-        (Format::Bzip2, Some(_)) => {
-            return Err(mistake(format!(
-                "--block-size is not for {format}, which has levels for that, -1 to -9"
-            )));
-        }
-        (Format::Gzip, Some(size)) if size > MAX_BLOCK => {
-            return Err(mistake("the blocks of gzip have 4M at most"));
-        }
-        _ => {}
     }
     let lzma = Lzma {
         dictionary_size: how.dictionary_size,
@@ -191,21 +168,21 @@ fn of_arguments(arguments: Arguments) -> Result<Options, clap::Error> {
         check: how.check.unwrap_or_default(),
     };
     let misplaced = [
-        ("--dictionary-size is for lzip and xz", how.dictionary_size.is_some(), [Format::Lzip, Format::Xz]),
-        ("--match-length is for lzip", how.match_length.is_some(), [Format::Lzip; 2]),
-        ("--extreme is for xz", how.extreme, [Format::Xz; 2]),
-        ("--check is for xz", how.check.is_some(), [Format::Xz; 2]),
+        ("--dictionary-size is for lzip and xz", how.dictionary_size.is_some(), Setting::DictionarySize),
+        ("--match-length is for lzip", how.match_length.is_some(), Setting::MatchLength),
+        ("--extreme is for xz", how.extreme, Setting::Extreme),
+        ("--check is for xz", how.check.is_some(), Setting::Check),
     ];
-    for (message, is_given, formats) in misplaced {
-        if is_given && !formats.contains(&format) {
+    for (message, is_given, setting) in misplaced {
+        if is_given && !format.has(setting) {
             return Err(mistake(format!("{message}, not for {format}")));
         }
     }
-    if how.rsyncable && format == Format::Bzip2 {
+    if how.rsyncable && !format.has(Setting::Rsyncable) {
         return Err(mistake("--rsyncable is not for bzip2: its blocks end where its format says"));
     }
     for (option, is_given) in [("--bgzf", how.bgzf), ("--members", how.members)] {
-        if is_given && format != Format::Gzip {
+        if is_given && !format.has(Setting::Layout) {
             return Err(mistake(format!("{option} is for gzip, not for {format}")));
         }
     }
@@ -229,24 +206,26 @@ fn of_arguments(arguments: Arguments) -> Result<Options, clap::Error> {
     if let Some(workers) = how.processes {
         compression.workers = workers;
     }
-    let mut options = Options {
+    let low = Low {
         action,
-        archiving: archive.archive.map(|output| Archiving {
-            output,
-            is_plain,
-            mtime: archive.mtime,
-            owner: archive.owner,
-        }),
-        extract: archive.extract.then(|| archive.directory.unwrap_or_else(|| ".".into())),
-        span,
-        index_file: access.index_file,
-        index_every: access.index_every.unwrap_or(DEFAULT_INDEX_EVERY),
         explain: what.explain,
         as_json: what.json,
         recover: what.recover,
         sources,
-        keep: files.keep || what.recover.is_some() || destination != Destination::Beside,
-        destination,
+        output: files.output.map(PathBuf::into_os_string),
+        stdout: files.stdout,
+        archiving: archive.archive.map(|output| Archiving {
+            output,
+            mtime: archive.mtime,
+            owner: archive.owner,
+        }),
+        is_plain,
+        extract: archive.extract.then(|| archive.directory.unwrap_or_else(|| ".".into())),
+        span,
+        index_file: access.index_file,
+        index_every: access.index_every.unwrap_or(DEFAULT_INDEX_EVERY),
+        keep: files.keep || what.recover.is_some() || files.output_dir_flat.is_some(),
+        folder: files.output_dir_flat,
         force: files.force,
         recursive: files.recursive,
         exclude_compressed: files.exclude_compressed,
@@ -257,30 +236,31 @@ fn of_arguments(arguments: Arguments) -> Result<Options, clap::Error> {
         sparse: !files.no_sparse,
         verify: files.verify,
         checksum: files.checksum.is_some(),
-        report: told.report,
-        report_file: told.report_file,
-        trace: told.trace,
-        naming: Naming { stores: !files.no_name, restores: files.name },
+        reporting: Reporting {
+            report: told.report,
+            report_file: told.report_file,
+            trace: told.trace,
+            force: files.force,
+        },
+        stores_names: !files.no_name,
+        restores_names: files.name,
         suffix,
         compression,
-        memory_limit: how.memlimit,
-        decoding,
+        most_to_compress: how.memlimit,
+        // Who names the size of the dictionary wants that one.
+        adjusts: !how.no_adjust && how.dictionary_size.is_none(),
+        most_to_decompress: how.memlimit,
+        zstd: decoding,
         speculation: how.speculate.into(),
-        input_way: how.input_io,
-        output_way: how.output_io,
+        ways: Ways { input: how.input_io, output: how.output_io },
         loudness: match (told.verbose, told.quiet) {
             (true, _) => Loudness::Verbose,
             (false, true) => Loudness::Quiet,
             (false, false) => Loudness::Normal,
         },
-        ..Options::plain(format)
+        ..Low::plain(format)
     };
-    if options.action == Action::Compress {
-        // Who names the size of the dictionary wants that one.
-        let adjusts = !how.no_adjust && how.dictionary_size.is_none();
-        options.limit_compression(how.memlimit, adjusts).map_err(mistake)?;
-    }
-    Ok(options)
+    low.request().map_err(mistake)
 }
 
 /// How files of zstd are made and read.

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use super::manners::Manners;
-use super::options::Options;
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
+use super::request::{Asked, Talk};
 use super::status::{Loudness, Status};
 use super::told::{Message, Told};
 
@@ -23,8 +23,8 @@ pub struct Console {
 
 impl Console {
     /// Nothing told yet.
-    pub fn new(options: &Options) -> Self {
-        let Options { loudness, manners, .. } = *options;
+    pub fn new(asked: &Asked) -> Self {
+        let Talk { loudness, manners, .. } = asked.talk;
         Console { loudness, manners, status: Status::Success, progress: Progress::hidden() }
     }
 

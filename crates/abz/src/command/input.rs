@@ -15,9 +15,8 @@ use abz::descriptors::{StandardStream, was_closed};
 use abz::gzip::{HEADER_LIMIT, Header, Origin};
 use rustix::fs::OFlags;
 
-use super::options::{Action, Destination, Options, Source};
 use super::problem::{CLOSED, Problem, STANDARD_INPUT};
-use super::suffix::compressed_path;
+use super::request::{Inputs, Source};
 
 /// An input, open.
 #[derive(Debug)]
@@ -42,10 +41,10 @@ impl fmt::Display for Input {
 
 impl Input {
     /// Opens an input, if it is one that may be taken.
-    pub(super) fn open(source: Source, was_found: bool, options: &Options) -> Result<Input, Problem> {
+    pub(super) fn open(source: Source, was_found: bool, inputs: &Inputs) -> Result<Input, Problem> {
         match source {
-            Source::Stdin => open_stdin(options),
-            Source::File(path) => open_file(path, was_found, options),
+            Source::Stdin => open_stdin(inputs),
+            Source::File(path) => open_file(path, was_found, inputs),
         }
     }
 
@@ -135,22 +134,13 @@ impl Input {
     }
 }
 
-/// The files that may be meant by `path`.
-pub(super) fn candidates(path: &Path, options: &Options) -> impl Iterator<Item = PathBuf> {
-    std::iter::once(path.to_owned()).chain(compressed_path(path, options))
-}
-
-fn open_stdin(options: &Options) -> Result<Input, Problem> {
+fn open_stdin(inputs: &Inputs) -> Result<Input, Problem> {
     let name = STANDARD_INPUT;
     if was_closed(StandardStream::Input) {
         return Err(Problem::error(name, CLOSED));
     }
     let stdin = io::stdin();
-    if options.action != Action::Compress
-        && stdin.is_terminal()
-        && !options.force
-        && options.explain.is_none()
-    {
+    if inputs.are_compressed && stdin.is_terminal() && !inputs.may_be_typed {
         return Err(Problem::error(
             name,
             "compressed data is not read from a terminal: name a file, or use -f to force it",
@@ -163,28 +153,28 @@ fn open_stdin(options: &Options) -> Result<Input, Problem> {
     Ok(Input { source: Source::Stdin, file, metadata, was_found: false })
 }
 
-fn open_file(path: PathBuf, was_found: bool, options: &Options) -> Result<Input, Problem> {
+fn open_file(path: PathBuf, was_found: bool, inputs: &Inputs) -> Result<Input, Problem> {
     if was_found && let Some(input) = open_found(&path) {
-        check_kind(&path, &input.metadata, options)?;
+        check_kind(&path, &input.metadata, inputs)?;
         return Ok(input);
     }
-    let (path, found) = look_up(path, options);
+    let (path, found) = look_up(path, inputs);
     let subject = &path.display();
     let cannot = |error| Problem::of_file(subject, "cannot be opened", &error);
     let found = found.map_err(cannot)?;
 
     // What replaces its input must not be led astray by a link.
-    if let Some(severity) = options.manners.severities.link
+    if let Some(severity) = inputs.manners.severities.link
         && found.is_symlink()
-        && options.replaces()
-        && !options.force
+        && inputs.are_replaced
+        && !inputs.force
     {
         let message = "is a symbolic link: use -f to follow it, or -c";
         return Err(Problem::new(severity, subject, message));
     }
     // Before it is opened: to open a pipe waits for a writer.
     let metadata = if found.is_symlink() { fs::metadata(&path).map_err(cannot)? } else { found };
-    check_kind(&path, &metadata, options)?;
+    check_kind(&path, &metadata, inputs)?;
     let opened = File::open(&path).and_then(|file| Ok((file.metadata()?, file)));
     let (opened, file) = opened.map_err(cannot)?;
     if (opened.dev(), opened.ino()) != (metadata.dev(), metadata.ino()) {
@@ -203,12 +193,12 @@ fn open_found(path: &Path) -> Option<Input> {
 }
 
 /// What there is of the name `path`, or of that with a suffix for which it may stand.
-fn look_up(path: PathBuf, options: &Options) -> (PathBuf, io::Result<Metadata>) {
+fn look_up(path: PathBuf, inputs: &Inputs) -> (PathBuf, io::Result<Metadata>) {
     let found = fs::symlink_metadata(&path);
     if let Err(error) = &found
         && error.kind() == io::ErrorKind::NotFound
-        && options.action != Action::Compress
-        && let Some(with_suffix) = compressed_path(&path, options)
+        && inputs.are_compressed
+        && let Some(with_suffix) = inputs.names.compressed_path(&path)
         && let Ok(found) = fs::symlink_metadata(&with_suffix)
     {
         return (with_suffix, Ok(found));
@@ -217,23 +207,23 @@ fn look_up(path: PathBuf, options: &Options) -> (PathBuf, io::Result<Metadata>) 
 }
 
 /// Says why a file of this kind is not taken.
-fn check_kind(path: &Path, metadata: &Metadata, options: &Options) -> Result<(), Problem> {
+fn check_kind(path: &Path, metadata: &Metadata, inputs: &Inputs) -> Result<(), Problem> {
     let subject = path.display();
-    let severities = &options.manners.severities;
+    let severities = &inputs.manners.severities;
     if metadata.is_dir() {
-        let advice = if options.manners.are_foreign() { "" } else { " (use -r to take what is in it)" };
+        let advice = if inputs.manners.are_foreign() { "" } else { " (use -r to take what is in it)" };
         let message = format_args!("is a directory -- ignored{advice}");
         return Err(Problem::new(severities.no_file, subject, message));
     }
-    if matches!(options.destination, Destination::Beside | Destination::Folder(_)) && !metadata.is_file() {
+    if inputs.are_files && !metadata.is_file() {
         let message = "is not a regular file -- ignored (use -c to read it)";
         return Err(Problem::new(severities.no_file, subject, message));
     }
     // What replaces its input must not take a file away from its other names.
     if let Some(severity) = severities.names
-        && options.replaces()
+        && inputs.are_replaced
         && metadata.nlink() > 1
-        && !options.force
+        && !inputs.force
     {
         let others = metadata.nlink() - 1;
         let links = if others == 1 { "link" } else { "links" };

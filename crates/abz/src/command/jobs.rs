@@ -4,25 +4,25 @@
 use std::io::Write;
 use std::sync::OnceLock;
 
-use abz::{Conduct, Format, Pool, Report, Tools};
+use abz::{Conduct, Pool, Report, Tools};
 use anabranch::Stream;
 
 use super::archive;
 use super::ask;
 use super::bench;
 use super::console::Console;
+use super::conversion::Setting;
 use super::crew::Crew;
 use super::input::Input;
-use super::job::Setting;
 use super::join;
 use super::list::Listing;
-use super::options::{Action, Destination, Options, Source};
 use super::output::Output;
-use super::problem::{Problem, Severity};
+use super::problem::Problem;
 use super::progress::Progress;
 use super::recover;
 use super::reports::Reports;
-use super::target::Target;
+use super::request::{Asked, Destination, List, Outputs, Request, Source, Talk};
+use super::tasks::Task;
 use super::told::Told;
 use super::walk::{self, Walk};
 
@@ -30,38 +30,41 @@ use super::walk::{self, Walk};
 const MAX_OPEN: usize = 128;
 
 /// Does all that the command line asks for.
-pub fn run(options: &Options, console: &mut Console) {
-    let progress = match shows_progress(options) {
-        true if options.archiving.is_some() || options.span.is_some() => Progress::new(None),
-        true => Progress::new(walk::total(options)),
+pub fn run(asked: &Asked, console: &mut Console) {
+    let Asked { request, talk, note, .. } = asked;
+    let progress = match shows_progress(asked) {
+        true if matches!(request, Request::Archive(_) | Request::Access(_)) => Progress::new(None),
+        true => Progress::new(walk::total(request.inputs())),
         false => Progress::hidden(),
     };
     console.share(progress.clone());
-    if let Some((before, after)) = options.adjusted {
-        let (before, after) = (before.div_ceil(1 << 20), after >> 20);
-        let message =
-            format_args!("{before} MiB are more than the limit of memory allows: {after} MiB are taken");
-        console.tell_problem(&Problem::new(Severity::Note, "the dictionary", message));
+    if let Some(note) = note {
+        console.tell_problem(note);
     }
-    match (&options.archiving, &options.extract, options.action) {
-        (Some(archiving), ..) => archive::make(options, archiving, &progress, console),
-        (_, Some(folder), _) => archive::take_apart(options, folder, &progress, console),
-        _ if options.recover.is_some() => recover::run(options, &progress, console),
-        (.., Action::List) => list(options, &progress, console),
-        (.., Action::Bench) => bench::run(options, console),
-        _ => work(options, &progress, console),
+    match request {
+        Request::Compress(request) => work(request, talk, &progress, console),
+        Request::Decompress(request) => work(request, talk, &progress, console),
+        Request::Test(request) => work(request, talk, &progress, console),
+        Request::Index(request) => work(request, talk, &progress, console),
+        Request::Access(request) => work(request, talk, &progress, console),
+        Request::Explain(request) => work(request, talk, &progress, console),
+        Request::List(request) => list(request, talk, &progress, console),
+        Request::Recover(request) => recover::run(request, talk, &progress, console),
+        Request::Archive(request) => archive::make(request, &progress, console),
+        Request::Extract(request) => archive::take_apart(request, talk, &progress, console),
+        Request::Bench(request) => bench::run(request, console),
     }
     progress.end();
 }
 
-/// Compresses, decompresses, tests or explains, and reports on it if that is asked for.
-fn work(options: &Options, progress: &Progress, console: &mut Console) {
-    let reports = match Reports::open(options, progress) {
+/// Does a task with each input, and reports on it if that is asked for.
+fn work(task: &dyn Task, talk: &Talk, progress: &Progress, console: &mut Console) {
+    let reports = match Reports::open(&task.reporting(), progress) {
         Ok(reports) => reports,
         Err(problem) => return console.tell_problem(&problem),
     };
-    let setting = Setting { options, progress, asks: ask::can_ask(options) };
-    let jobs = Jobs { setting, reports, pool: OnceLock::new() };
+    let setting = Setting { talk, progress, asks: ask::can_ask(talk, task.inputs()) };
+    let jobs = Jobs { task, setting, reports, pool: OnceLock::new() };
     jobs.run(console);
     for problem in jobs.reports.end() {
         console.tell_problem(&problem);
@@ -69,19 +72,22 @@ fn work(options: &Options, progress: &Progress, console: &mut Console) {
 }
 
 /// A bar is for people who look on, and have not asked for silence, nor for the data itself.
-fn shows_progress(options: &Options) -> bool {
+fn shows_progress(asked: &Asked) -> bool {
     use std::io::IsTerminal;
-    let data_is_shown = options.destination == Destination::Stdout
-        || matches!(options.destination, Destination::Beside | Destination::Folder(_))
-            && options.sources.contains(&Source::Stdin);
-    options.is_chatty()
-        && options.explain.is_none()
-        && options.action != Action::Bench
+    let sources = &asked.request.inputs().sources;
+    let data_is_shown = asked.request.outputs().is_some_and(|outputs| match outputs.destination {
+        Destination::Stdout => true,
+        Destination::Beside | Destination::Folder(_) => sources.contains(&Source::Stdin),
+        Destination::File(_) => false,
+    });
+    asked.talk.is_chatty()
+        && !matches!(asked.request, Request::Explain(_) | Request::Bench(_))
         && std::io::stderr().is_terminal()
         && !(data_is_shown && std::io::stdout().is_terminal())
 }
 
 struct Jobs<'a> {
+    task: &'a dyn Task,
     setting: Setting<'a>,
     reports: Reports,
     /// Made when a run first needs it.
@@ -90,19 +96,18 @@ struct Jobs<'a> {
 
 impl Jobs<'_> {
     fn run(&self, console: &mut Console) {
-        if join::is_asked_for(self.setting.options) {
-            let tell = |report: &Report| self.reports.tell(report);
-            let report = self.reports.is_wanted.then_some(&tell as &dyn Fn(&Report));
-            let conduct = Conduct {
-                pool: Some(self.pool()),
-                report,
-                traces: self.reports.traces,
-                ..Conduct::default()
-            };
-            return join::run(self.setting, conduct, console);
+        let tell = |report: &Report| self.reports.tell(report);
+        let report = self.reports.is_wanted.then_some(&tell as &dyn Fn(&Report));
+        let conduct = Conduct { report, traces: self.reports.traces, ..Conduct::default() };
+        if let Some(conversion) = self.task.as_conversion()
+            && let Some(outputs) = join::is_asked_for(conversion)
+        {
+            let conduct = Conduct { pool: Some(self.pool()), ..conduct };
+            return join::run(conversion, outputs, self.setting, conduct, console);
         }
-        let mut inputs = Walk::new(self.setting.options).peekable();
-        let is_only_one = self.setting.options.sources.len() == 1 && !self.setting.options.recursive;
+        let inputs = self.task.inputs();
+        let is_only_one = inputs.sources.len() == 1 && !inputs.recursive;
+        let mut inputs = Walk::new(inputs).peekable();
         loop {
             // One small file needs no company.
             if !is_only_one && inputs.peek().is_some_and(|input| self.is_small(input)) {
@@ -116,10 +121,7 @@ impl Jobs<'_> {
                 Some(Err(problem)) => Err(problem).into(),
                 Some(Ok(input)) => {
                     let pool = (!is_only_one).then(|| self.pool());
-                    let tell = |report: &Report| self.reports.tell(report);
-                    let report = self.reports.is_wanted.then_some(&tell as &dyn Fn(&Report));
-                    let conduct = Conduct { pool, report, traces: self.reports.traces, ..Conduct::default() };
-                    self.setting.run(input, Crew::Together(conduct))
+                    self.take(input, Crew::Together(Conduct { pool, ..conduct }))
                 }
             };
             console.tell(&told);
@@ -129,21 +131,22 @@ impl Jobs<'_> {
         }
     }
 
+    /// Takes one input.
+    fn take(&self, input: Input, crew: Crew<'_>) -> Told {
+        take(self.task, self.setting, input, crew)
+    }
+
     /// Runs small files on all threads, each on one; true if there is a point in going on.
     fn run_small(
         &self,
         inputs: impl Iterator<Item = Result<Input, Problem>> + Send,
         console: &mut Console,
     ) -> bool {
-        let setting = self.setting;
-        let options = setting.options;
-        let workers = match options.action {
-            // They were counted before.
-            Action::Compress => options.compression.workers,
-            _ => options.decompression().workers_within(),
-        };
+        let (task, setting) = (self.task, self.setting);
+        let workers = task.workers_side_by_side();
         // What waits for standard output is in memory, and what waits for a thread is open.
-        let each = if options.destination == Destination::Stdout { 4 } else { 16 };
+        let to_stdout = task.outputs().is_some_and(|outputs| outputs.destination == Destination::Stdout);
+        let each = if to_stdout { 4 } else { 16 };
         let window = (each * workers).min(MAX_OPEN);
         let mut stdout = None;
         let stream = Stream::from_iter(inputs)
@@ -153,15 +156,15 @@ impl Jobs<'_> {
             .workers(workers)
             .window(window)
             .pool(self.pool())
-            .map_with(Tools::new, |tools, input| match input {
-                Ok(input) => setting.run(input, Crew::Alone(tools)),
+            .map_with(Tools::new, move |tools, input| match input {
+                Ok(input) => take(task, setting, input, Crew::Alone(tools)),
                 Err(problem) => Err(problem).into(),
             })
             .name("convert");
         let end = |told: Told| {
             console.tell(&told);
-            if !told.output.is_empty() {
-                write_out(&mut stdout, &told.output, options)
+            if let Some(outputs) = task.outputs().filter(|_| !told.output.is_empty()) {
+                write_out(&mut stdout, &told.output, outputs)
                     .inspect_err(|problem| console.tell_problem(problem))
                     .map_err(drop)?;
             }
@@ -179,44 +182,34 @@ impl Jobs<'_> {
     }
 
     fn pool(&self) -> &Pool {
-        self.pool.get_or_init(|| Pool::with_name(self.setting.options.compression.workers, "abz"))
+        self.pool.get_or_init(|| Pool::with_name(self.task.workers(), "abz"))
     }
 
     /// True of what is done on one thread: files of no more than a block, and what cannot be taken at all.
     fn is_small(&self, input: &Result<Input, Problem>) -> bool {
-        let options = self.setting.options;
-        // What comes out of a small compressed file may be large, and must not wait in memory.
-        if options.explain.is_some()
-            || options.action != Action::Compress && options.destination == Destination::Stdout
-            // Behind one that fails nothing is touched.
-            || options.manners.stops_at_failure && options.action == Action::Decompress
-            // The last file of a name is the one that stays there.
-            || options.force && matches!(options.destination, Destination::Folder(_))
-        {
-            return false;
-        }
         match input {
-            // Side by side, files that have windows would take the limit of memory many times.
-            Ok(input) if options.memory_limit.is_some() && options.action != Action::Compress => {
-                !matches!(input.format(), Some(Format::Lzip | Format::Xz | Format::Zstd))
-                    && self.is_small_file(input)
+            Ok(input) => {
+                let is_small = input.len().is_some_and(|len| len <= self.task.inputs().small);
+                is_small && input.is_file() && self.task.may_be_side_by_side(input)
             }
-            Ok(input) => self.is_small_file(input),
             Err(_) => true,
         }
     }
+}
 
-    fn is_small_file(&self, input: &Input) -> bool {
-        let most = self.setting.options.compression.block_len() as u64;
-        input.is_file() && input.len().is_some_and(|len| len <= most)
-    }
+/// Takes one input.
+fn take(task: &dyn Task, setting: Setting<'_>, input: Input, crew: Crew<'_>) -> Told {
+    let mut told = Told::default();
+    let result = task.take(input, crew, setting, &mut told);
+    told.add(result);
+    told
 }
 
 /// Writes what a file gave to standard output, which is opened for the first.
-fn write_out(stdout: &mut Option<Output>, bytes: &[u8], options: &Options) -> Result<(), Problem> {
+fn write_out(stdout: &mut Option<Output>, bytes: &[u8], outputs: &Outputs) -> Result<(), Problem> {
     let output = match stdout {
         Some(output) => output,
-        None => stdout.insert(Output::open_stdout(options)?),
+        None => stdout.insert(Output::open_stdout(outputs)?),
     };
     output.write_all(bytes).map_err(|error| {
         super::interrupt::end_if_broken_pipe(&error);
@@ -224,14 +217,10 @@ fn write_out(stdout: &mut Option<Output>, bytes: &[u8], options: &Options) -> Re
     })
 }
 
-fn list(options: &Options, progress: &Progress, console: &mut Console) {
-    let mut listing = Listing::new(options);
-    for input in Walk::new(options) {
-        let result = input.and_then(|input| match Target::of(&input, options, &mut Told::default()) {
-            Err(_) if input.was_found => Ok(()),
-            _ => listing.add(&input, progress),
-        });
-        if let Err(problem) = result {
+fn list(request: &List, talk: &Talk, progress: &Progress, console: &mut Console) {
+    let mut listing = Listing::new(request, talk);
+    for input in Walk::new(&request.inputs) {
+        if let Err(problem) = input.and_then(|input| listing.add(&input, progress)) {
             console.tell_problem(&problem);
         }
     }

@@ -4,74 +4,67 @@ use abz::Conduct;
 
 use super::ask;
 use super::console::Console;
-use super::input::Input;
-use super::job::Setting;
-use super::options::{Destination, Options};
+use super::conversion::{Conversion, Setting};
 use super::output::{Attributes, Output};
 use super::problem::Problem;
+use super::request::{Destination, Outputs};
 use super::target::Target;
 use super::told::Told;
 use super::walk::Walk;
 
-/// Whether the command line asks for that.
-pub(super) fn is_asked_for(options: &Options) -> bool {
-    matches!(options.destination, Destination::File(_)) && (options.sources.len() > 1 || options.recursive)
+/// The one output of all inputs, if there are several of them.
+pub(super) fn is_asked_for(conversion: &dyn Conversion) -> Option<&Outputs> {
+    let inputs = conversion.inputs();
+    let are_several = inputs.sources.len() > 1 || inputs.recursive;
+    conversion.outputs().filter(|outputs| are_several && matches!(outputs.destination, Destination::File(_)))
 }
 
 /// Converts all inputs to the one output, which gets its name when all are in it. An input that cannot be opened is passed
 /// over, as zstd does it; where one fails after that, there is no output.
-pub(super) fn run(setting: Setting<'_>, conduct: Conduct<'_>, console: &mut Console) {
+pub(super) fn run(
+    conversion: &dyn Conversion,
+    outputs: &Outputs,
+    setting: Setting<'_>,
+    conduct: Conduct<'_>,
+    console: &mut Console,
+) {
     let mut told = Told::default();
-    let result = join(setting, conduct, console, &mut told);
+    let result = join((conversion, outputs), setting, conduct, console, &mut told);
     told.add(result);
     console.tell(&told);
 }
 
 fn join(
+    (conversion, outputs): (&dyn Conversion, &Outputs),
     setting: Setting<'_>,
     conduct: Conduct<'_>,
     console: &mut Console,
     told: &mut Told,
 ) -> Result<(), Problem> {
-    let options = setting.options;
-    let Destination::File(path) = &options.destination else { return Ok(()) };
+    let Destination::File(path) = &outputs.destination else { return Ok(()) };
     let target = Target::File(path.clone());
-    let overwrite = options.force || setting.asks && ask::may_overwrite(&target, options, setting.progress);
-    let mut output = Output::open_over(target, options, false, overwrite)?.in_order();
+    let overwrite =
+        outputs.force || setting.asks && ask::may_overwrite(&target, setting.talk, setting.progress);
+    let mut output = Output::open_over(target, outputs, false, overwrite)?.in_order();
+    let name = output.to_string();
     let mut joined = 0;
-    for input in Walk::new(options) {
-        match input {
-            Ok(input) => {
-                setting.append(&input, &mut output, conduct, told)?;
-                joined += 1;
+    for input in Walk::new(conversion.inputs()) {
+        let input = match input {
+            Ok(input) => input,
+            Err(problem) => {
+                console.tell_problem(&problem);
+                continue;
             }
-            Err(problem) => console.tell_problem(&problem),
+        };
+        match setting.convert_open(conversion, &input, (&mut output, &name), conduct, told)? {
+            Some(problem) if problem.is_error() => return Err(problem),
+            Some(problem) => told.add(Err(problem.afterwards())),
+            None => {}
         }
+        joined += 1;
     }
     match joined {
         0 => Ok(()),
-        _ => output.commit(Attributes::Usual, options),
-    }
-}
-
-impl Setting<'_> {
-    /// Converts one input to the end of `output`.
-    fn append(
-        &self,
-        input: &Input,
-        output: &mut Output,
-        conduct: Conduct<'_>,
-        told: &mut Told,
-    ) -> Result<(), Problem> {
-        let name = output.to_string();
-        let garbage = self.convert_open(input, (output, &name), conduct, told)?;
-        match garbage {
-            Some(problem) if problem.is_error() => Err(problem),
-            Some(problem) => {
-                told.add(Err(problem.afterwards()));
-                Ok(())
-            }
-            None => Ok(()),
-        }
+        _ => output.commit(Attributes::Usual, outputs),
     }
 }

@@ -12,12 +12,12 @@ use super::status::Status;
 pub(super) struct Manners {
     /// What messages begin with.
     pub(super) name: &'static str,
-    /// The formats that are read, the first of them being what any other file is held against.
-    pub(super) reads: &'static [Format],
+    /// The formats that are read, if not all are. Any other file is held against the first of them.
+    pub(super) reads: Option<&'static [Format]>,
     /// What an unknown name becomes when it is decompressed, instead of being refused.
     pub(super) guesses: Option<&'static str>,
-    /// What ends a known name, and what becomes of that.
-    pub(super) suffixes: &'static [(&'static str, &'static str)],
+    /// What ends a known name, and what becomes of that, if it is not to be what all formats say.
+    pub(super) suffixes: Option<&'static [(&'static str, &'static str)]>,
     /// Whoever sits at the terminal is asked whether a file shall be overwritten.
     pub(super) asks: bool,
     /// What can be decoded of a damaged member of lzip is written, before the damage is told.
@@ -91,29 +91,9 @@ impl Severities {
 /// Those of the program under its own name, which are gzip's in most.
 pub(super) const OWN: Manners = Manners {
     name: "abz",
-    reads: &Format::ALL,
+    reads: None,
     guesses: None,
-    suffixes: &[
-        (".gz", ""),
-        (".bz2", ""),
-        (".bz", ""),
-        (".tbz2", ".tar"),
-        (".tbz", ".tar"),
-        (".lz", ""),
-        (".tlz", ".tar"),
-        (".xz", ""),
-        (".txz", ".tar"),
-        (".lzma", ""),
-        (".zst", ""),
-        (".tzst", ".tar"),
-        (".tgz", ".tar"),
-        (".taz", ".tar"),
-        (".z", ""),
-        ("-gz", ""),
-        ("-z", ""),
-        ("_z", ""),
-        (".zz", ""),
-    ],
+    suffixes: None,
     asks: true,
     gives_what_it_can: false,
     severities: Severities {
@@ -131,6 +111,16 @@ pub(super) const OWN: Manners = Manners {
 };
 
 impl Manners {
+    /// True of a format that is read.
+    pub(super) fn read(&self, format: Format) -> bool {
+        self.reads.is_none_or(|reads| reads.contains(&format))
+    }
+
+    /// What a file of no format that is read is held against.
+    pub(super) fn first_read(&self) -> Format {
+        self.reads.and_then(|reads| reads.first()).copied().unwrap_or_default()
+    }
+
     /// True of those of another program.
     pub(super) fn are_foreign(&self) -> bool {
         self.name != OWN.name

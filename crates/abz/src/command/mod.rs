@@ -4,13 +4,16 @@
 //! |---|---|
 //! | [`arguments`] | what the user may write, for `--help` and for the parser |
 //! | [`command_line`] | what the user has written |
-//! | [`options`] | what that means, once and for all |
+//! | [`request`] | what that means, once and for all |
 //! | [`dialect`] | the same for the command lines of other tools, by whose names it is called |
 //! | [`manners`] | what is different under those names |
 //! | [`pages`] | the manual page and the completions, made of the arguments |
 //! | [`walk`] | which inputs there are: folders, with `-r` |
 //! | [`jobs`] | large files one by one, small ones side by side |
-//! | [`job`] | one input from start to end |
+//! | [`tasks`] | what each request does with an input |
+//! | [`conversion`] | one input from start to end |
+//! | [`compressing`], [`decompressing`] | its bytes |
+//! | [`explain`] | the plan that would run |
 //! | [`crew`] | who does the work |
 //! | [`join`] | several inputs to one output |
 //! | [`access`] | a part of what is in an input |
@@ -49,18 +52,20 @@ mod ask;
 pub mod bench;
 mod checksum;
 mod command_line;
+mod compressing;
 mod console;
+mod conversion;
 mod crew;
+mod decompressing;
 mod dialect;
+mod explain;
 mod holes;
 mod input;
 pub mod interrupt;
-mod job;
 pub mod jobs;
 mod join;
 mod list;
 mod manners;
-mod options;
 mod output;
 mod pages;
 mod problem;
@@ -68,17 +73,19 @@ mod progress;
 mod quote;
 mod recover;
 mod reports;
+mod request;
 pub mod sandbox;
 mod status;
 mod stdout;
 mod suffix;
 mod sums;
 mod target;
+mod tasks;
 mod told;
 mod verify;
 mod volumes;
 mod walk;
 mod ways;
 
-pub use command_line::options;
+pub use command_line::asked;
 pub use console::Console;

@@ -16,8 +16,8 @@ use tempfile::{Builder, NamedTempFile};
 use super::holes::Holes;
 use super::input::Input;
 use super::interrupt::Change;
-use super::options::{Action, Options};
 use super::problem::{CLOSED, Problem};
+use super::request::{Made, Outputs};
 use super::target::Target;
 
 /// What the names of incomplete outputs begin and end with.
@@ -77,32 +77,32 @@ impl fmt::Display for Output {
 impl Output {
     /// Opens the output for `target`: a file that is private until it gets its attributes, if whoever may not read the
     /// input may not read that either.
-    pub(super) fn open(target: Target, options: &Options, privately: bool) -> Result<Output, Problem> {
-        Output::open_over(target, options, privately, options.force)
+    pub(super) fn open(target: Target, outputs: &Outputs, privately: bool) -> Result<Output, Problem> {
+        Output::open_over(target, outputs, privately, outputs.force)
     }
 
     /// As [`open`](Self::open), over a file that is there, if so it shall be.
     pub(super) fn open_over(
         target: Target,
-        options: &Options,
+        outputs: &Outputs,
         privately: bool,
         overwrite: bool,
     ) -> Result<Output, Problem> {
         match target {
             Target::Nowhere => Ok(Output::Nowhere),
-            Target::Stdout => Output::open_stdout(options),
-            Target::File(target) => open_file(target, options, privately, overwrite),
+            Target::Stdout => Output::open_stdout(outputs),
+            Target::File(target) => open_file(target, outputs, privately, overwrite),
         }
     }
 
     /// Opens standard output.
-    pub(super) fn open_stdout(options: &Options) -> Result<Output, Problem> {
+    pub(super) fn open_stdout(outputs: &Outputs) -> Result<Output, Problem> {
         let name = STDOUT.to_owned();
         if was_closed(StandardStream::Output) {
             return Err(Problem::error(name, CLOSED));
         }
         let stdout = io::stdout();
-        if options.action == Action::Compress && stdout.is_terminal() && !options.force {
+        if outputs.made == Made::Compressed && stdout.is_terminal() && !outputs.force {
             return Err(Problem::error(
                 name,
                 "compressed data is not written to a terminal: send it to a file or a pipe, or use -f to force it",
@@ -149,10 +149,10 @@ impl Output {
 
     /// Gives the complete output its attributes and its name, and waits for the disk if it should.
     /// Attributes that it cannot have are a warning afterwards.
-    pub(super) fn commit(self, attributes: Attributes<'_>, options: &Options) -> Result<(), Problem> {
+    pub(super) fn commit(self, attributes: Attributes<'_>, outputs: &Outputs) -> Result<(), Problem> {
         let mut temporary = match self {
             Output::Temporary(temporary) => temporary,
-            Output::Direct { name, file } if options.sync => {
+            Output::Direct { name, file } if outputs.sync => {
                 return match file.sync_all() {
                     // A pipe or a terminal has no disk to wait for.
                     Err(error) if error.kind() != io::ErrorKind::InvalidInput => {
@@ -172,19 +172,19 @@ impl Output {
         let attributes = match attributes {
             Attributes::Given { mode, modified } => temporary.set(mode, modified),
             Attributes::Of(input) if input.metadata.is_file() => {
-                let restores = options.naming.restores && options.action != Action::Compress;
+                let restores = outputs.restores_names && outputs.made != Made::Compressed;
                 let restored = if restores { input.stored_time() } else { None };
                 temporary.take_over(&input.metadata, restored)
             }
             Attributes::Of(_) | Attributes::Usual => Ok(()),
         };
-        let synced = if options.sync { temporary.file().sync_all() } else { Ok(()) };
+        let synced = if outputs.sync { temporary.file().sync_all() } else { Ok(()) };
         synced.map_err(|error| Problem::of_file(subject, "cannot be synchronised", &error))?;
         temporary.rename().map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => exists(&target, options),
+            io::ErrorKind::AlreadyExists => exists(&target, outputs),
             _ => Problem::of_file(subject, "cannot be put in its place", &error),
         })?;
-        if options.sync {
+        if outputs.sync {
             // The name is in the folder, and has to last too.
             File::open(folder_of(&target))
                 .and_then(|folder| folder.sync_all())
@@ -283,7 +283,7 @@ impl Drop for Temporary {
 
 fn open_file(
     target: PathBuf,
-    options: &Options,
+    outputs: &Outputs,
     privately: bool,
     overwrite: bool,
 ) -> Result<Output, Problem> {
@@ -300,7 +300,7 @@ fn open_file(
                 return Ok(Output::Direct { name: target.display().to_string(), file });
             }
             _ if overwrite => {}
-            _ => return Err(exists(&target, options)),
+            _ => return Err(exists(&target, outputs)),
         }
     }
     let mode = if privately { 0o600 } else { 0o666 };
@@ -320,7 +320,7 @@ fn open_file(
             kind => cannot(kind.into()),
         })?;
     change.add(file.path());
-    let holes = (options.sparse && options.action == Action::Decompress).then(Holes::default);
+    let holes = (outputs.sparse && outputs.made == Made::Plain).then(Holes::default);
     Ok(Output::Temporary(Temporary { file: Some(file), target, overwrite, holes, is_in_order: false }))
 }
 
@@ -343,7 +343,7 @@ pub(super) fn is_temporary(name: &OsStr) -> bool {
     name.starts_with(PREFIX.as_bytes()) && name.ends_with(SUFFIX.as_bytes())
 }
 
-pub(super) fn exists(target: &Path, options: &Options) -> Problem {
+pub(super) fn exists(target: &Path, outputs: &Outputs) -> Problem {
     let message = "already exists -- not overwritten (use -f to overwrite it)";
-    Problem::new(options.manners.severities.exists, target.display(), message)
+    Problem::new(outputs.manners.severities.exists, target.display(), message)
 }

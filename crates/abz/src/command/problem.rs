@@ -1,10 +1,10 @@
 //! What went wrong with one input, in words: what it is about, what was expected and found, and what to do.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 
-use abz::gzip::{Fault, HeaderError};
-use abz::{Error, bzip2, gzip, legacy, lzip, xz, zstd};
+use abz::{Error, Remedy};
 
 use super::quote::without_controls;
 
@@ -86,18 +86,10 @@ impl Problem {
         match error {
             Error::Read(cause) => Self::error(input, format_args!("{error}{}", advice_on_io(cause))),
             Error::Write(cause) => Self::error(output, format_args!("{error}{}", advice_on_io(cause))),
-            Error::Gzip(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_gzip(cause))),
-            Error::Legacy(cause) => match &cause.fault {
-                legacy::Fault::Unsupported { .. } | legacy::Fault::MoreFiles => Self::damage(input, cause),
-                legacy::Fault::Truncated => Self::damage(input, format_args!("{cause}; {CUT}")),
-                _ => Self::damage(input, format_args!("{cause}; {DAMAGED}")),
+            Error::Damaged(damage) => match advice(damage.remedy()) {
+                Some(advice) => Self::damage(input, format_args!("{damage}; {advice}")),
+                None => Self::damage(input, damage),
             },
-            Error::Lzw(cause) => Self::damage(input, format_args!("{cause}; {DAMAGED}")),
-            Error::Bzip2(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_bzip2(cause))),
-            Error::Lzip(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_lzip(cause))),
-            Error::Xz(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_xz(cause))),
-            Error::Zstd(cause) => Self::damage(input, format_args!("{cause}; {}", advice_on_zstd(cause))),
-            Error::Access(cause) => Self::damage(input, format_args!("{cause}; {MISPLACED}")),
             _ => Self::error(input, error),
         }
     }
@@ -137,64 +129,28 @@ fn advice_on_io(error: &io::Error) -> &'static str {
     }
 }
 
-/// What to do about a gzip file that is not what it should be, or a file that is neither gzip nor anything else.
-fn advice_on_gzip(error: &gzip::DecodeError) -> &'static str {
-    match error.fault {
-        Fault::Header(HeaderError::Magic { .. }) if error.member == 1 => {
-            "this is a file of none of the formats that abz reads"
+/// What to do about a compressed file that is not what it should be, or needs something; `None` if its error says it.
+fn advice(remedy: Remedy) -> Option<Cow<'static, str>> {
+    let advice = match remedy {
+        Remedy::AnotherProgram => return None,
+        Remedy::AnotherFormat => "this is a file of none of the formats that abz reads",
+        Remedy::Rest => "the file was cut short: get all of it (-dc gives what there is)",
+        Remedy::KnownVersion => "the file is damaged there, or of a version that abz does not know",
+        Remedy::KnownKind => "the file is damaged there, or of a kind that abz does not know",
+        Remedy::RightPlace => "the file is damaged there, or where it says where its parts are: -t finds out",
+        Remedy::Memory => "this machine, or what you allow, is too small for it",
+        Remedy::Dictionary => "name the file in which it is with -D",
+        Remedy::MemoryLimit { needed } => {
+            let limit = needed.div_ceil(1 << 20) + 1;
+            return Some(format!("if there is memory for that, allow it with --memlimit={limit}M").into());
         }
-        Fault::Truncated { .. } | Fault::MissingMember => CUT,
-        _ => DAMAGED,
-    }
-}
-
-/// What to do about a bzip2 file that is not what it should be.
-fn advice_on_bzip2(error: &bzip2::DecodeError) -> &'static str {
-    match error.fault {
-        bzip2::Fault::Truncated => CUT,
-        _ => DAMAGED,
-    }
-}
-
-/// What to do about an lzip file that is not what it should be.
-fn advice_on_lzip(error: &lzip::DecodeError) -> &'static str {
-    match error.fault {
-        lzip::Fault::Truncated { .. } => CUT,
-        lzip::Fault::Version { .. } => "the file is damaged there, or of a version that abz does not know",
-        lzip::Fault::Memory { .. } | lzip::Fault::NoMemory { .. } => {
-            "this machine, or what you allow, is too small for it"
-        }
-        _ => DAMAGED,
-    }
-}
-
-/// What to do about an xz file that is not what it should be.
-fn advice_on_xz(error: &xz::DecodeError) -> &'static str {
-    match error.fault {
-        xz::Fault::Truncated { .. } => CUT,
-        xz::Fault::Unsupported { .. } => "the file is damaged there, or of a kind that abz does not know",
-        xz::Fault::Memory { .. } | xz::Fault::NoMemory { .. } => {
-            "this machine, or what you allow, is too small for it"
-        }
-        _ => DAMAGED,
-    }
-}
-
-/// What to do about a zstd file that is not what it should be, or needs something.
-fn advice_on_zstd(error: &zstd::DecodeError) -> String {
-    match error.fault {
-        zstd::Fault::Truncated { .. } => CUT.into(),
-        zstd::Fault::MemoryLimit { needed, .. } => {
-            format!("if there is memory for that, allow it with --memlimit={}M", needed.div_ceil(1 << 20) + 1)
-        }
-        zstd::Fault::NoMemory { .. } => "this machine, or what you allow, is too small for it".into(),
-        zstd::Fault::Dictionary { .. } => "name the file in which it is with -D".into(),
-        zstd::Fault::Window { needed, .. } => {
+        Remedy::Window { needed } => {
             let log = needed.next_power_of_two().ilog2();
-            format!("if there is memory for that, allow it with --long={log}")
+            return Some(format!("if there is memory for that, allow it with --long={log}").into());
         }
-        _ => DAMAGED.into(),
-    }
+        _ => "the file is damaged there: get another copy (-dc gives what comes before)",
+    };
+    Some(advice.into())
 }
 
 /// How standard input is called.
@@ -202,7 +158,3 @@ pub(super) const STANDARD_INPUT: &str = "standard input";
 
 /// What is wrong with a standard stream that the program was started without.
 pub(super) const CLOSED: &str = "is closed: the program was started without it";
-
-const MISPLACED: &str = "the file is damaged there, or where it says where its parts are: -t finds out";
-const CUT: &str = "the file was cut short: get all of it (-dc gives what there is)";
-const DAMAGED: &str = "the file is damaged there: get another copy (-dc gives what comes before)";

@@ -5,18 +5,18 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use abz::{Conduct, Error, Format, Gap, ReadAt, Recovered, Recovery, Report};
+use abz::{Conduct, Error, Format, Gap, ReadAt, Recovered, Recovery, Report, Written};
 use serde_json::{Value, json};
 
 use super::arguments::Gaps;
 use super::console::Console;
 use super::input::Input;
 use super::interrupt;
-use super::options::{Destination, Options, Source};
 use super::output::{Attributes, Output};
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
 use super::reports::Reports;
+use super::request::{Destination, Recover, Source, Talk};
 use super::stdout::print;
 use super::target::Target;
 use super::told::Told;
@@ -26,15 +26,15 @@ use super::walk::Walk;
 const MOST_TOLD: usize = 1000;
 
 /// Takes what is whole from each file.
-pub(super) fn run(options: &Options, progress: &Progress, console: &mut Console) {
-    let reports = match Reports::open(options, progress) {
+pub(super) fn run(request: &Recover, talk: &Talk, progress: &Progress, console: &mut Console) {
+    let reports = match Reports::open(&request.reporting, progress) {
         Ok(reports) => reports,
         Err(problem) => return console.tell_problem(&problem),
     };
     let mut told_as_json = Vec::new();
-    for input in Walk::new(options) {
+    for input in Walk::new(&request.inputs) {
         let mut told = Told::default();
-        let result = input.and_then(|input| recover(&input, options, progress, &reports, &mut told));
+        let result = input.and_then(|input| recover(&input, (request, talk), progress, &reports, &mut told));
         match result {
             Ok(object) => {
                 if object["is_complete"] == false {
@@ -49,9 +49,9 @@ pub(super) fn run(options: &Options, progress: &Progress, console: &mut Console)
             break;
         }
     }
-    if options.as_json {
+    if request.as_json {
         let array = format!("{:#}", Value::Array(told_as_json));
-        match options.destination {
+        match request.outputs.destination {
             // The data is there.
             Destination::Stdout => console.say(&array),
             _ => {
@@ -69,7 +69,7 @@ pub(super) fn run(options: &Options, progress: &Progress, console: &mut Console)
 /// Takes what is whole from one file, and gives what is to be told of it as JSON.
 fn recover(
     input: &Input,
-    options: &Options,
+    (request, talk): (&Recover, &Talk),
     progress: &Progress,
     reports: &Reports,
     told: &mut Told,
@@ -78,12 +78,13 @@ fn recover(
         let message = "--recover reads here and there: it needs the name of a regular file";
         return Err(Problem::error(input, message));
     };
-    let mut recovery = recovery(input, options)?;
-    recovery.fill = options.recover == Some(Gaps::Sparse);
-    recovery.memory_limit = options.memory_limit;
-    recovery.workers = options.compression.workers;
-    let target = Target::of(input, options, told)?;
-    let mut output = Output::open(target, options, true)?;
+    let mut recovery = recovery(input, request.format)?;
+    recovery.fill = request.gaps == Gaps::Sparse;
+    recovery.memory_limit = request.memory_limit;
+    recovery.workers = request.workers;
+    let outputs = &request.outputs;
+    let target = Target::of(input, outputs, told)?;
+    let mut output = Output::open(target, outputs, true)?;
     let output_name = output.to_string();
 
     let places = Places { input, size, progress, furthest: AtomicU64::new(0) };
@@ -98,7 +99,7 @@ fn recover(
     };
     let done = recovery.conduct(conduct, &places, &mut output, note).map_err(|error| {
         if let Error::Write(error) = &error {
-            told.is_hopeless = options.destination == Destination::Stdout;
+            told.is_hopeless = outputs.destination == Destination::Stdout;
             interrupt::end_if_broken_pipe(error);
         }
         Problem::of_run(&input.to_string(), &output_name, &error)
@@ -108,10 +109,10 @@ fn recover(
     if is_empty {
         drop(output);
     } else {
-        told.add(output.commit(Attributes::Of(input), options));
+        told.add(output.commit(Attributes::Of(input), outputs));
     }
     let has_output = !is_empty && !told.has_failed();
-    if !options.as_json {
+    if !request.as_json {
         let mut tell = |message: &dyn Display| told.add(Err(Problem::damage(input, message).afterwards()));
         gaps.iter().for_each(|gap| tell(&in_words(gap)));
         let more = done.gaps - gaps.len() as u64;
@@ -122,7 +123,7 @@ fn recover(
             _ if is_empty => {
                 tell(&"nothing in it is whole: there is no output (-dc gives what comes before the damage)")
             }
-            0 if options.is_verbose() => told.say(format!("{input}: {}", summary(&done, &output_name))),
+            0 if talk.is_verbose() => told.say(format!("{input}: {}", summary(&done, &output_name))),
             0 => {}
             _ => tell(&summary(&done, &output_name)),
         }
@@ -132,13 +133,12 @@ fn recover(
 }
 
 /// How to take what is whole: in the format that is named, or else that which its start tells, or its name.
-fn recovery(input: &Input, options: &Options) -> Result<Recovery, Problem> {
-    if options.format_was_named {
-        let format = options.compression.format;
-        return Recovery::new(format).ok_or_else(|| cannot(input, format));
+fn recovery(input: &Input, named: Option<Written>) -> Result<Recovery, Problem> {
+    if let Some(format) = named {
+        return Recovery::new(format.into()).ok_or_else(|| cannot(input, format.into()));
     }
     let by_name = match &input.source {
-        Source::File(path) => Format::of_archive(path),
+        Source::File(path) => Format::of_archive(path).map(Format::from),
         Source::Stdin => None,
     };
     let told = [input.format(), by_name].into_iter().flatten();

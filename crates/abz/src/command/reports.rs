@@ -9,9 +9,9 @@ use abz::Report;
 use anabranch::{ReportFormat, ReportWriter};
 
 use super::arguments::Reported;
-use super::options::Options;
 use super::problem::Problem;
 use super::progress::Progress;
+use super::request::Reporting;
 
 /// A document in the making.
 struct Document {
@@ -32,29 +32,29 @@ pub(super) struct Reports {
 
 impl Reports {
     /// Opens the files that are asked for: before any work, so that a mistake costs nothing.
-    pub(super) fn open(options: &Options, progress: &Progress) -> Result<Self, Problem> {
+    pub(super) fn open(reporting: &Reporting, progress: &Progress) -> Result<Self, Problem> {
         let mut documents = Vec::new();
-        if let Some(form) = options.report {
+        if let Some(form) = reporting.report {
             let format = match form {
                 Reported::Text => ReportFormat::Text,
                 Reported::Json => ReportFormat::Json,
                 Reported::Html => ReportFormat::Html,
             };
-            let (out, name) = match &options.report_file {
-                Some(path) => create(path, options.force)?,
+            let (out, name) = match &reporting.report_file {
+                Some(path) => create(path, reporting.force)?,
                 None => (Box::new(io::stderr()) as Box<dyn Write + Send>, "standard error".to_owned()),
             };
             documents.push(Document { writer: ReportWriter::new(out, format), name, error: None });
         }
-        if let Some(path) = &options.trace {
-            let (out, name) = create(path, options.force)?;
+        if let Some(path) = &reporting.trace {
+            let (out, name) = create(path, reporting.force)?;
             documents.push(Document {
                 writer: ReportWriter::new(out, ReportFormat::Trace),
                 name,
                 error: None,
             });
         }
-        let (is_wanted, traces) = (!documents.is_empty(), options.trace.is_some());
+        let (is_wanted, traces) = (!documents.is_empty(), reporting.trace.is_some());
         Ok(Reports { documents: Mutex::new(documents), progress: progress.clone(), is_wanted, traces })
     }
 

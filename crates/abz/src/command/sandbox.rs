@@ -7,9 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::access::index_of;
-use super::input;
-use super::options::{Action, Destination, Options, Source};
 use super::output::folder_of;
+use super::request::{Asked, Destination, Reporting, Request, Source};
 
 /// What is allowed; all else is not.
 #[derive(Debug, Default)]
@@ -24,53 +23,62 @@ pub struct Sandbox {
 
 impl Sandbox {
     /// What is needed to do what the command line asks for; `None` where there is no sandbox for that, or is to be none.
-    pub fn of(options: &Options) -> Option<Self> {
-        if !options.sandbox || options.action == Action::Bench {
+    pub fn of(asked: &Asked) -> Option<Self> {
+        let request = &asked.request;
+        if !asked.sandbox || matches!(request, Request::Bench(_)) {
             return None;
         }
         // What the system tells of this process: ignored signals, processors that it may use.
         let readable = ["/proc/self", "/sys/fs/cgroup"].map(PathBuf::from);
         let mut sandbox = Sandbox { readable: readable.into(), ..Sandbox::default() };
-        for source in &options.sources {
-            let Source::File(path) = source else { continue };
-            if options.destination == Destination::Beside {
-                let found = fs::symlink_metadata(path);
-                sandbox.writable.insert(match fs::metadata(path) {
-                    Ok(found) if found.is_dir() => path.clone(),
-                    _ => folder_of(path).to_owned(),
-                });
+        let (inputs, outputs) = (request.inputs(), request.outputs());
+        let destination = outputs.map(|outputs| &outputs.destination);
+        let paths = inputs.sources.iter().filter_map(|source| match source {
+            Source::File(path) => Some(path),
+            Source::Stdin => None,
+        });
+        for path in paths.clone() {
+            if destination == Some(&Destination::Beside) {
+                sandbox.write_beside(path);
                 // What lies in such a folder may be read. A link leads elsewhere.
-                if found.is_ok_and(|found| found.is_file()) {
+                if fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
                     continue;
                 }
             }
-            sandbox.readable.extend(input::candidates(path, options));
-            if options.span.is_some() {
-                sandbox.readable.extend(input::candidates(path, options).map(|path| index_of(&path)));
+            sandbox.readable.extend(inputs.names.candidates(path));
+            if let Request::Access(_) = request {
+                sandbox.readable.extend(inputs.names.candidates(path).map(|path| index_of(&path)));
             }
         }
-        match &options.destination {
-            Destination::File(path) => sandbox.write_to(path),
-            Destination::Folder(folder) => drop(sandbox.writable.insert(folder.clone())),
+        match destination {
+            Some(Destination::File(path)) => sandbox.write_to(path),
+            Some(Destination::Folder(folder)) => {
+                sandbox.writable.insert(folder.clone());
+                // Inputs are removed from where they lie.
+                if outputs.is_some_and(|outputs| !outputs.keep) {
+                    paths.for_each(|path| sandbox.write_beside(path));
+                }
+            }
             _ => {}
         }
-        // Inputs are removed from where they lie.
-        if !options.keep && matches!(options.destination, Destination::Folder(_)) {
-            for source in &options.sources {
-                let Source::File(path) = source else { continue };
-                let is_folder = fs::metadata(path).is_ok_and(|found| found.is_dir());
-                sandbox.writable.insert(if is_folder { path.clone() } else { folder_of(path).to_owned() });
+        match request {
+            Request::Access(request) => sandbox.readable.extend(request.index_file.clone()),
+            Request::Extract(request) => {
+                sandbox.writable.insert(request.folder.clone());
+                sandbox.builds = true;
             }
+            _ => {}
         }
-        sandbox.readable.extend(options.index_file.clone());
-        if let Some(folder) = &options.extract {
-            sandbox.writable.insert(folder.clone());
-            sandbox.builds = true;
-        }
-        for path in [&options.report_file, &options.trace].into_iter().flatten() {
-            sandbox.write_to(path);
+        if let Some(Reporting { report_file, trace, .. }) = request.reporting() {
+            [report_file, trace].into_iter().flatten().for_each(|path| sandbox.write_to(path));
         }
         Some(sandbox)
+    }
+
+    /// The folder of a file, or a folder itself.
+    fn write_beside(&mut self, path: &Path) {
+        let is_folder = fs::metadata(path).is_ok_and(|found| found.is_dir());
+        self.writable.insert(if is_folder { path.to_owned() } else { folder_of(path).to_owned() });
     }
 
     /// A file that is made, or a device or pipe that is there.

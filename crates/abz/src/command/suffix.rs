@@ -4,21 +4,51 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use super::options::Options;
+use abz::Format;
 
 /// The suffix of indices, behind that of compressed files.
 pub(super) const INDEX_SUFFIX: &str = ".abzi";
 
-/// `path` without the suffix of compressed files, if it has one.
-pub(super) fn plain_path(path: &Path, options: &Options) -> Option<PathBuf> {
-    without_suffix(path.file_name()?, options).map(|name| path.with_file_name(name))
+/// What the names of compressed files end with.
+#[derive(Clone, Debug)]
+pub(super) struct Names {
+    /// The suffix of those that are made, not empty.
+    pub(super) suffix: OsString,
+    /// What else ends a known name, and what becomes of that, if it is not to be what all formats say.
+    pub(super) known: Option<&'static [(&'static str, &'static str)]>,
 }
 
-/// `path` with the suffix of compressed files, if it has none yet.
-pub(super) fn compressed_path(path: &Path, options: &Options) -> Option<PathBuf> {
-    let name = path.file_name()?;
-    let path = || path.with_file_name(with_suffix(name, &options.suffix));
-    without_suffix(name, options).is_none().then(path)
+impl Names {
+    /// `path` without the suffix of compressed files, if it has one.
+    pub(super) fn plain_path(&self, path: &Path) -> Option<PathBuf> {
+        self.without_suffix(path.file_name()?).map(|name| path.with_file_name(name))
+    }
+
+    /// `path` with the suffix of compressed files, if it has none yet.
+    pub(super) fn compressed_path(&self, path: &Path) -> Option<PathBuf> {
+        let name = path.file_name()?;
+        let path = || path.with_file_name(with_suffix(name, &self.suffix));
+        self.without_suffix(name).is_none().then(path)
+    }
+
+    /// The files that may be meant by `path`.
+    pub(super) fn candidates(&self, path: &Path) -> impl Iterator<Item = PathBuf> {
+        std::iter::once(path.to_owned()).chain(self.compressed_path(path))
+    }
+
+    /// The name of what was compressed to a file of the given name; `None` if that does not end with a known suffix,
+    /// or is nothing but one.
+    pub(super) fn without_suffix(&self, name: &OsStr) -> Option<OsString> {
+        let of_user = std::iter::once((self.suffix.as_bytes(), &b""[..]));
+        let bytes = |(suffix, stem): &(&'static str, &'static str)| (suffix.as_bytes(), stem.as_bytes());
+        match self.known {
+            Some(known) => strip(name, of_user.chain(known.iter().map(bytes))),
+            None => {
+                let known = Format::all().flat_map(|format| format.suffixes()).map(bytes);
+                strip(name, of_user.chain(known))
+            }
+        }
+    }
 }
 
 /// A name with one more ending.
@@ -28,14 +58,10 @@ pub(super) fn with_suffix(name: &OsStr, suffix: &OsStr) -> OsString {
     name
 }
 
-/// The name of what was compressed to a file of the given name; `None` if that does not end with a known suffix,
-/// or is nothing but one.
-pub(super) fn without_suffix(name: &OsStr, options: &Options) -> Option<OsString> {
+/// The name with the first of these ends that it has replaced.
+fn strip<'a>(name: &OsStr, ends: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Option<OsString> {
     let name = name.as_bytes();
-    let known = options.manners.suffixes.iter();
-    let known = known.map(|(suffix, replacement)| (suffix.as_bytes(), replacement.as_bytes()));
-    let known = std::iter::once((options.suffix.as_bytes(), &b""[..])).chain(known);
-    for (suffix, replacement) in known {
+    for (suffix, replacement) in ends {
         if let Some(at) = name.len().checked_sub(suffix.len())
             && at > 0
             && name[at..].eq_ignore_ascii_case(suffix)
@@ -48,15 +74,16 @@ pub(super) fn without_suffix(name: &OsStr, options: &Options) -> Option<OsString
 
 #[cfg(test)]
 mod tests {
-    use abz::Format;
-
     use super::*;
+
+    fn names(suffix: &str) -> Names {
+        Names { suffix: suffix.into(), known: None }
+    }
 
     #[test]
     fn suffixes_are_those_of_the_formats() {
-        let options = Options::plain(Format::Gzip);
-        let stem =
-            |name: &str| without_suffix(name.as_ref(), &options).map(|stem| stem.into_string().unwrap());
+        let names = names(".gz");
+        let stem = |name: &str| names.without_suffix(name.as_ref()).map(|stem| stem.into_string().unwrap());
         for (name, expected) in [
             ("x.gz", Some("x")),
             ("x.GZ", Some("x")),
@@ -82,10 +109,10 @@ mod tests {
 
     #[test]
     fn a_suffix_of_the_users_comes_first() {
-        let options = Options { suffix: ".foo".into(), ..Options::plain(Format::Gzip) };
-        assert_eq!(without_suffix("x.foo".as_ref(), &options), Some("x".into()));
-        assert_eq!(without_suffix("x.gz".as_ref(), &options), Some("x".into()));
-        assert_eq!(compressed_path("d/x".as_ref(), &options), Some("d/x.foo".into()));
-        assert_eq!(compressed_path("d/x.gz".as_ref(), &options), None);
+        let names = names(".foo");
+        assert_eq!(names.without_suffix("x.foo".as_ref()), Some("x".into()));
+        assert_eq!(names.without_suffix("x.gz".as_ref()), Some("x".into()));
+        assert_eq!(names.compressed_path("d/x".as_ref()), Some("d/x.foo".into()));
+        assert_eq!(names.compressed_path("d/x.gz".as_ref()), None);
     }
 }

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use super::input::Input;
-use super::options::{Action, Destination, Options, Source};
 use super::problem::Problem;
-use super::suffix::{INDEX_SUFFIX, with_suffix, without_suffix};
+use super::request::{Destination, Made, Outputs, Source};
+use super::suffix::{INDEX_SUFFIX, with_suffix};
 use super::told::Told;
 
 /// Where output goes.
@@ -18,19 +18,18 @@ pub(super) enum Target {
 
 impl Target {
     /// The target of `input`. Where its name had to be guessed, that is told.
-    pub(super) fn of(input: &Input, options: &Options, told: &mut Told) -> Result<Target, Problem> {
-        let manners = &options.manners;
+    pub(super) fn of(input: &Input, outputs: &Outputs, told: &mut Told) -> Result<Target, Problem> {
+        let manners = &outputs.manners;
         if let (true, Some(severity), Source::File(path)) =
             (manners.minds_suffix, manners.severities.suffix, &input.source)
-            && options.action == Action::Compress
-            && without_suffix(path.file_name().unwrap_or_default(), options).is_some()
+            && outputs.made == Made::Compressed
+            && outputs.names.without_suffix(path.file_name().unwrap_or_default()).is_some()
         {
             let message =
                 "already has the suffix of a compressed file -- ignored (use -F to compress it again)";
             return Err(Problem::new(severity, input, message));
         }
-        let path = match (&options.destination, &input.source) {
-            (Destination::Nowhere, _) => return Ok(Target::Nowhere),
+        let path = match (&outputs.destination, &input.source) {
             (Destination::File(file), _) => return Ok(Target::File(file.clone())),
             (Destination::Stdout, _) | (Destination::Beside | Destination::Folder(_), Source::Stdin) => {
                 return Ok(Target::Stdout);
@@ -38,11 +37,11 @@ impl Target {
             (Destination::Beside | Destination::Folder(_), Source::File(path)) => path,
         };
         let name = path.file_name().unwrap_or_default();
-        let stem = without_suffix(name, options);
+        let stem = outputs.names.without_suffix(name);
         if let Some(severity) = manners.severities.suffix
-            && options.action == Action::Compress
+            && outputs.made == Made::Compressed
             && stem.is_some()
-            && !options.force
+            && !outputs.force
         {
             return Err(Problem::new(
                 severity,
@@ -50,32 +49,32 @@ impl Target {
                 "already has the suffix of a compressed file -- unchanged",
             ));
         }
-        let name = match (options.action, stem) {
-            (Action::Index, _) => with_suffix(name, INDEX_SUFFIX.as_ref()),
-            (Action::Compress, _) => with_suffix(name, &options.suffix),
-            (_, stem) if options.naming.restores => match input.stored_name().or(stem) {
+        let name = match (outputs.made, stem) {
+            (Made::Index, _) => with_suffix(name, INDEX_SUFFIX.as_ref()),
+            (Made::Compressed, _) => with_suffix(name, &outputs.names.suffix),
+            (_, stem) if outputs.restores_names => match input.stored_name().or(stem) {
                 Some(name) => name,
-                None => return Err(unknown_suffix(input, options)),
+                None => return Err(unknown_suffix(input, outputs)),
             },
             (_, Some(stem)) => stem,
             (_, None) => {
-                let addition = manners.guesses.ok_or_else(|| unknown_suffix(input, options))?;
+                let addition = manners.guesses.ok_or_else(|| unknown_suffix(input, outputs))?;
                 let guess = with_suffix(name, addition.as_ref());
                 let message = format_args!("the original name is not known, {} is taken", guess.display());
                 told.add(Err(Problem::new(manners.severities.no_suffix, input, message).afterwards()));
                 guess
             }
         };
-        Ok(Target::File(match &options.destination {
+        Ok(Target::File(match &outputs.destination {
             Destination::Folder(folder) => folder.join(name),
             _ => path.with_file_name(name),
         }))
     }
 }
 
-fn unknown_suffix(input: &Input, options: &Options) -> Problem {
-    let suffix = options.suffix.display();
-    let advice = if options.manners.are_foreign() { "use -c" } else { "use -c, or -o FILE" };
+fn unknown_suffix(input: &Input, outputs: &Outputs) -> Problem {
+    let suffix = outputs.names.suffix.display();
+    let advice = if outputs.manners.are_foreign() { "use -c" } else { "use -c, or -o FILE" };
     let message = format_args!("unknown suffix, expected {suffix} -- ignored ({advice})");
-    Problem::new(options.manners.severities.no_suffix, input, message)
+    Problem::new(outputs.manners.severities.no_suffix, input, message)
 }

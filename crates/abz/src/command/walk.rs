@@ -6,16 +6,15 @@ use std::fs::{self, FileType};
 use std::path::Path;
 
 use super::input::Input;
-use super::options::{Action, Destination, Options, Source};
 use super::output::is_temporary;
 use super::problem::Problem;
-use super::suffix::without_suffix;
+use super::request::{Inputs, Source};
 
 /// The inputs, each opened when it is asked for. The files of a folder come in the order of their names, so that
 /// two runs over the same files say the same.
 #[derive(Debug)]
 pub(super) struct Walk<'a> {
-    options: &'a Options,
+    inputs: &'a Inputs,
     /// What is still to be taken, and what it was found to be if that was in a folder.
     waiting: VecDeque<(Source, Option<FileType>)>,
     /// The names of files whose outputs go to one folder: the first one of a name gets it.
@@ -23,9 +22,9 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(options: &'a Options) -> Self {
-        let waiting = options.sources.iter().map(|source| (source.clone(), None)).collect();
-        Walk { options, waiting, taken: HashSet::new() }
+    pub(super) fn new(inputs: &'a Inputs) -> Self {
+        let waiting = inputs.sources.iter().map(|source| (source.clone(), None)).collect();
+        Walk { inputs, waiting, taken: HashSet::new() }
     }
 
     /// Puts the files and folders in `folder` before all that waits.
@@ -50,18 +49,18 @@ impl<'a> Walk<'a> {
 
     /// Why a file has no place in the folder for all outputs, if that is so: another one of its name came before it.
     fn is_taken(&mut self, path: &Path) -> Option<Problem> {
-        let Destination::Folder(folder) = &self.options.destination else { return None };
-        let name = path.file_name().filter(|_| !self.options.force)?;
+        let folder = self.inputs.one_folder.as_ref()?;
+        let name = path.file_name().filter(|_| !self.inputs.force)?;
         let message = format_args!("another file of this name goes to {} -- ignored", folder.display());
         (!self.taken.insert(name.to_owned()))
-            .then(|| Problem::new(self.options.manners.severities.exists, path.display(), message))
+            .then(|| Problem::new(self.inputs.manners.severities.exists, path.display(), message))
     }
 
     /// Whether what the user named, or what was found to be of such a kind, is to be entered.
     fn is_folder(&self, path: &Path, found: Option<FileType>) -> bool {
         match found {
             Some(kind) => kind.is_dir(),
-            None if self.options.force => fs::metadata(path).is_ok_and(|metadata| metadata.is_dir()),
+            None if self.inputs.force => fs::metadata(path).is_ok_and(|metadata| metadata.is_dir()),
             None => fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir()),
         }
     }
@@ -74,14 +73,13 @@ impl Iterator for Walk<'_> {
         loop {
             let (source, found) = self.waiting.pop_front()?;
             if let Source::File(path) = &source
-                && self.options.exclude_compressed
-                && self.options.action == Action::Compress
-                && is_compressed(path, self.options)
+                && self.inputs.exclude_compressed
+                && is_compressed(path, self.inputs)
             {
                 continue;
             }
             if let Source::File(path) = &source
-                && self.options.recursive
+                && self.inputs.recursive
                 && self.is_folder(path, found)
             {
                 match self.enter(path) {
@@ -94,16 +92,16 @@ impl Iterator for Walk<'_> {
             {
                 return Some(Err(problem));
             }
-            return Some(Input::open(source, found.is_some(), self.options));
+            return Some(Input::open(source, found.is_some(), self.inputs));
         }
     }
 }
 
 /// True of a name that says that its file is compressed: to one of the formats, or otherwise.
-fn is_compressed(path: &Path, options: &Options) -> bool {
+fn is_compressed(path: &Path, inputs: &Inputs) -> bool {
     let name = path.file_name().unwrap_or_default();
     let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
-    without_suffix(name, options).is_some()
+    inputs.names.without_suffix(name).is_some()
         || COMPRESSED.iter().any(|known| known.eq_ignore_ascii_case(extension))
 }
 
@@ -118,18 +116,18 @@ const COMPRESSED: [&str; 66] = [
 ];
 
 /// How much all inputs have, if that is known before they are read.
-pub(super) fn total(options: &Options) -> Option<u64> {
-    options.sources.iter().try_fold(0u64, |total, source| match source {
+pub(super) fn total(inputs: &Inputs) -> Option<u64> {
+    inputs.sources.iter().try_fold(0u64, |total, source| match source {
         Source::Stdin => None,
         Source::File(path) => {
             let metadata = fs::metadata(path).or_else(|error| {
                 let mut compressed = path.as_os_str().to_owned();
-                compressed.push(OsStr::new(&options.suffix));
+                compressed.push(OsStr::new(&inputs.names.suffix));
                 fs::metadata(compressed).map_err(|_| error)
             });
             match metadata {
                 Ok(metadata) if metadata.is_file() => Some(total.saturating_add(metadata.len())),
-                Ok(metadata) if metadata.is_dir() && !options.recursive => Some(total),
+                Ok(metadata) if metadata.is_dir() && !inputs.recursive => Some(total),
                 Ok(_) => None,
                 Err(_) => Some(total),
             }

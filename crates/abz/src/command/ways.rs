@@ -11,9 +11,9 @@ use abz::{
 use super::arguments::{InputWay, OutputWay};
 use super::holes::solid;
 use super::input::Input;
-use super::options::Options;
 use super::output::Output;
 use super::progress::Progress;
+use super::request::Ways;
 
 /// How the parts of a file are moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,8 +97,8 @@ fn allocate(_: &File, _: u64, _: u64) -> io::Result<bool> {
 }
 
 /// How `input` may be read in parts.
-pub(super) fn source<'a>(input: &'a Input, options: &Options, progress: &'a Progress) -> Option<Source<'a>> {
-    let by = match options.input_way {
+pub(super) fn source<'a>(input: &'a Input, way: InputWay, progress: &'a Progress) -> Option<Source<'a>> {
+    let by = match way {
         InputWay::Stream => return None,
         InputWay::Auto | InputWay::Pread => By::Calls,
         InputWay::Mmap => By::Mapping,
@@ -109,8 +109,8 @@ pub(super) fn source<'a>(input: &'a Input, options: &Options, progress: &'a Prog
 }
 
 /// How `output` may be written in parts.
-fn sink<'a>(output: &'a Output, options: &Options) -> Option<Sink<'a>> {
-    let by = match options.output_way {
+fn sink(output: &Output, way: OutputWay) -> Option<Sink<'_>> {
+    let by = match way {
         OutputWay::Stream => return None,
         OutputWay::Auto | OutputWay::Pwrite => By::Calls,
         OutputWay::Mmap => By::Mapping,
@@ -124,17 +124,14 @@ pub(super) fn compress(
     compression: &Compression,
     conduct: Conduct<'_>,
     (input, output): (&Input, &mut Output),
-    options: &Options,
+    ways: Ways,
     progress: &Progress,
 ) -> Option<Result<Compressed, Error>> {
-    if options.verify || options.checksum {
-        return None;
-    }
     // Who compresses waits for the processor, and hardly ever for a file: by itself this takes no other way.
-    let source = source(input, options, progress)
-        .filter(|_| compression.format == Format::Gzip && options.input_way != InputWay::Auto);
-    let can_write = compression.can_write_at() && options.output_way != OutputWay::Auto;
-    if source.is_none() && (!can_write || sink(output, options).is_none()) {
+    let source = source(input, ways.input, progress)
+        .filter(|_| compression.can_read_at() && ways.input != InputWay::Auto);
+    let can_write = compression.can_write_at() && ways.output != OutputWay::Auto;
+    if source.is_none() && (!can_write || sink(output, ways.output).is_none()) {
         return None;
     }
     let mut reader = &input.file;
@@ -142,7 +139,7 @@ pub(super) fn compress(
         Some(source) => Reading::Places(source),
         None => Reading::Stream(&mut reader),
     };
-    let done = match sink(output, options).filter(|_| can_write) {
+    let done = match sink(output, ways.output).filter(|_| can_write) {
         Some(sink) => compression.conduct_by(conduct, reading, Writing::Places(&sink)),
         None => compression.conduct_by(conduct, reading, Writing::Stream(output)),
     };
@@ -155,13 +152,13 @@ pub(super) fn decompress(
     decompression: &Decompression,
     conduct: Conduct<'_>,
     (input, output): (&Input, &mut Output),
-    options: &Options,
+    ways: Ways,
     progress: &Progress,
 ) -> Result<Option<Compressed>, Error> {
-    if options.checksum || decompression.workers == 1 || input.format() != Some(Format::Gzip) {
+    if decompression.workers == 1 || !input.format().is_some_and(Format::is_read_at) {
         return Ok(None);
     }
-    let (Some(source), Some(sink)) = (source(input, options, progress), sink(output, options)) else {
+    let (Some(source), Some(sink)) = (source(input, ways.input, progress), sink(output, ways.output)) else {
         return Ok(None);
     };
     let before = progress.position();

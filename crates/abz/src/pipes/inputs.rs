@@ -11,7 +11,7 @@ use crate::conduct::Advance;
 const INPUT: usize = 128 * 1024;
 
 /// What was read at once.
-pub(super) struct Input {
+pub(crate) struct Input {
     buffer: Recycled<Vec<u8>>,
     /// What a scanner has not yet taken lies at `begin..end`.
     begin: usize,
@@ -24,27 +24,27 @@ pub(super) struct Input {
 
 impl Input {
     /// True if nothing was read because the file ends there.
-    pub(super) fn is_end(&self) -> bool {
+    pub(crate) fn is_end(&self) -> bool {
         self.is_end
     }
 
     /// Where it begins in the file.
-    pub(super) fn place(&self) -> u64 {
+    pub(crate) fn place(&self) -> u64 {
         self.place
     }
 
     /// All of it, what scanners have taken too.
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.buffer[..self.end]
     }
 
     /// How many bytes no scanner has taken yet.
-    pub(super) fn left(&self) -> usize {
+    pub(crate) fn left(&self) -> usize {
         self.end - self.begin
     }
 
     /// Gives what is left to a scanner, which takes what it has done with from the front.
-    pub(super) fn scan<T>(&mut self, scan: impl FnOnce(&mut &[u8]) -> T) -> T {
+    pub(crate) fn scan<T>(&mut self, scan: impl FnOnce(&mut &[u8]) -> T) -> T {
         let mut rest = &self.buffer[self.begin..self.end];
         let found = scan(&mut rest);
         self.begin = self.end - rest.len();
@@ -53,7 +53,7 @@ impl Input {
 }
 
 /// Reads a file piece by piece. The last piece, of no bytes, says that there are no more.
-pub(super) struct Inputs<R> {
+pub(crate) struct Inputs<R> {
     reader: R,
     buffers: Recycler<Vec<u8>>,
     ended: bool,
@@ -62,12 +62,12 @@ pub(super) struct Inputs<R> {
 
 impl<R: Read> Inputs<R> {
     /// Reads into buffers of which at most `keep` idle ones are kept.
-    pub(super) fn new(reader: R, keep: usize) -> Self {
+    pub(crate) fn new(reader: R, keep: usize) -> Self {
         Inputs::of_size(reader, keep, INPUT)
     }
 
     /// As [`new`](Inputs::new), and so many bytes at once, if there are so many.
-    pub(super) fn of_size(reader: R, keep: usize, size: usize) -> Self {
+    pub(crate) fn of_size(reader: R, keep: usize, size: usize) -> Self {
         Inputs { reader, buffers: Recycler::new(keep, move || vec![0; size]), ended: false, place: 0 }
     }
 }
@@ -96,14 +96,14 @@ impl<R: Read> Iterator for Inputs<R> {
 }
 
 /// A reader of which what is read is as good as done with.
-pub(super) struct Telling<'a, R> {
+pub(crate) struct Telling<'a, R> {
     reader: R,
     advance: Advance<'a>,
 }
 
 impl<'a, R> Telling<'a, R> {
     /// Tells what is read by `advance`.
-    pub(super) fn new(reader: R, advance: Advance<'a>) -> Self {
+    pub(crate) fn new(reader: R, advance: Advance<'a>) -> Self {
         Telling { reader, advance }
     }
 }

@@ -1,19 +1,13 @@
-//! The pipelines, a file for each format.
+//! What the streams of the formats have in common.
 
 pub(crate) mod access;
-pub(crate) mod bzip2;
-pub(crate) mod gzip;
-mod inputs;
-pub(crate) mod lzip;
+pub(crate) mod inputs;
 pub(crate) mod parts;
-pub(crate) mod serial;
-pub(crate) mod xz;
-pub(crate) mod zstd;
 
 use anabranch::{Apply, May, Pool, Stream};
 
 use crate::conduct::Conduct;
-use crate::{Error, Format, WriteAt};
+use crate::{Error, WriteAt};
 
 /// A stream of what is read, with what is the same for all pipelines.
 pub(crate) fn begin<'a, T, I>(
@@ -43,11 +37,6 @@ where
 /// to be written.
 pub(crate) fn window(workers: usize) -> usize {
     2 * workers
-}
-
-/// Of a format that is read only there is no pipeline to compress.
-pub(crate) fn not_written(format: Format) -> ! {
-    panic!("{format} is read, and not written")
 }
 
 /// Runs a stream to its end, as `conduct` says.
@@ -84,3 +73,33 @@ pub(crate) fn carry_out_at<'a, U: Apply<Error> + Send + 'a>(
         .name("write at its place");
     carry_out(stream, conduct, |()| Ok(()))
 }
+
+/// Writes what a stream gives by a writer of its format, and gives the size of the file in bytes. It is no function, since the
+/// writer has to live longer than the stream.
+macro_rules! write_out {
+    ($stream:expr, $conduct:expr, $output:expr, |$to:ident| $writer:expr) => {
+        match $output {
+            $crate::Writing::Stream(output) => {
+                let $to = $crate::count::Counted::new(output);
+                let mut file = $writer;
+                let write = |part| file.write(&part).map_err($crate::Error::Write);
+                $crate::pipes::carry_out($stream, $conduct, write)?;
+                let mut output = file.finish().map_err($crate::Error::Write)?;
+                std::io::Write::flush(&mut output).map_err($crate::Error::Write)?;
+                output.bytes
+            }
+            $crate::Writing::Places(places) => {
+                let ($to, mut end) = (Vec::new(), 0);
+                let mut file = $writer;
+                $crate::pipes::carry_out_at($stream, $conduct, places, &mut end, |part| {
+                    file.write(&part).map_err($crate::Error::Write)?;
+                    Ok(std::mem::take(file.get_mut()))
+                })?;
+                let rest = file.finish().map_err($crate::Error::Write)?;
+                places.write_at(&rest, end).map_err($crate::Error::Write)?;
+                end + rest.len() as u64
+            }
+        }
+    };
+}
+pub(crate) use write_out;

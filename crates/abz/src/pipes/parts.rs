@@ -1,15 +1,16 @@
 //! Files of large parts: those that are small enough are decoded by all workers, the others by one.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::mem;
 
-use abz_codec::parts::{Scan, Scanned};
-use anabranch::{Apply, May, Recycled, Recycler, Stream};
+use abz_codec::parts::{Reader, Scan, Scanned};
+use anabranch::{Apply, May, Plan, Recycled, Recycler, Stream};
 
-use super::begin;
 use super::inputs::Inputs;
+use super::{begin, carry_out};
 use crate::Error;
 use crate::conduct::Conduct;
+use crate::formats::{Run, RunAlone};
 
 /// The most parts of lzip or xz that are in memory at once: one for each worker, and one that waits to be written. They take many
 /// times as long as what a worker waits for another.
@@ -17,9 +18,33 @@ pub(crate) fn window(workers: usize) -> usize {
     workers + 1
 }
 
+/// Decodes a file, with so many parts in memory at once.
+pub(crate) fn run<S: Scan + Send>(scanner: S, window: usize, run: Run<'_>) -> Result<(), Error> {
+    let Run { how, conduct, input, output, .. } = run;
+    let stream = decompress(scanner, (how.workers, window), input, *conduct);
+    carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
+}
+
+/// Decodes a file on this thread.
+pub(crate) fn run_alone<S: Scan>(scanner: S, run: RunAlone<'_>) -> Result<(), Error> {
+    let RunAlone { tools, input, output, .. } = run;
+    let mut reader = Reader::with(scanner, input);
+    let mut data = tools.data();
+    while reader.read_into(&mut data).map_err(Error::of_reader::<S::Error>)? {
+        output.write_all(&data).map_err(Error::Write)?;
+    }
+    tools.keep_data(data);
+    Ok(())
+}
+
+/// The plan of [`run`].
+pub(crate) fn plan<S: Scan + Send>(scanner: S, workers: usize, window: usize) -> Plan {
+    decompress(scanner, (workers, window), io::empty(), Conduct::default()).plan()
+}
+
 /// Decompresses what `input` gives, with so many parts in memory at once. Parts that come whole are decoded by all
 /// workers; other parts in the stage that finds them, while other workers read and write.
-pub(crate) fn decompress<'a, S, R>(
+fn decompress<'a, S, R>(
     scanner: S,
     (workers, window): (usize, usize),
     input: R,
@@ -28,7 +53,6 @@ pub(crate) fn decompress<'a, S, R>(
 where
     S: Scan + Send + 'a,
     R: Read + Send + 'a,
-    Error: From<S::Error>,
 {
     let make_decoder = scanner.decoders();
     let spares = Recycler::new(window, Vec::new);

@@ -8,7 +8,6 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use abz_codec::salvage::{Reason, Salvage};
-use abz_codec::{bzip2, gzip, lzip};
 
 use crate::conduct::Conduct;
 use crate::pipes::{begin, carry_out, parts};
@@ -27,7 +26,7 @@ use search::{Candidates, Prober};
 /// Compression { block_size: Some(16 << 10), ..Compression::default() }.run(&text[..], &mut file)?;
 /// file[100] ^= 1;
 ///
-/// let mut recovery = Recovery::new(Format::Gzip).expect("it has members");
+/// let mut recovery = Recovery::new(Format::GZIP).expect("it has members");
 /// recovery.fill = true;
 /// let (mut back, mut gaps) = (Vec::new(), Vec::new());
 /// let recovered = recovery.run(&file, &mut back, |gap| gaps.push((gap.at, gap.missing)))?;
@@ -46,9 +45,10 @@ use search::{Candidates, Prober};
 /// - A file that was made to have a part tried at every byte takes time in proportion to its size. A try is left where
 ///   it passes over a seventeenth place that looks like a start; tries without that limit are for one thread, and read the
 ///   file at most sixteen times. Then, a part in front of which another try read on and failed may be passed over.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Recovery {
     format: Format,
+    recover: Recover,
     /// Threads that work, the caller's among them; at least 1.
     pub workers: usize,
     /// Writes zeros for what is missing, where the file tells its size, so that all behind it is where it was.
@@ -99,12 +99,9 @@ impl Recovery {
     /// For damaged files of a format, with as many workers as the process may use cores. `None` for a format in which one
     /// cannot go on behind damage here.
     pub fn new(format: Format) -> Option<Recovery> {
-        matches!(format, Format::Bzip2 | Format::Gzip | Format::Lzip).then(|| Recovery {
-            format,
-            workers: anabranch::default_workers(),
-            fill: false,
-            memory_limit: None,
-        })
+        let recover = format.reads().recover()?;
+        let workers = anabranch::default_workers();
+        Some(Recovery { format, recover, workers, fill: false, memory_limit: None })
     }
 
     /// The format that is looked for.
@@ -147,14 +144,10 @@ impl Recovery {
         mut tell: impl FnMut(Gap) + Send,
     ) -> Result<Recovered, Error> {
         let to = To { output: &mut output, tell: &mut tell };
-        match self.format {
-            Format::Bzip2 => self.carry::<bzip2::Salvager>(conduct, input, to),
-            Format::Lzip => self.carry::<lzip::Salvager>(conduct, input, to),
-            _ => self.carry::<gzip::Salvager>(conduct, input, to),
-        }
+        (self.recover)(self, conduct, input, to)
     }
 
-    fn carry<S: Salvage + 'static>(
+    pub(crate) fn carry<S: Salvage + 'static>(
         &self,
         conduct: Conduct<'_>,
         input: &dyn ReadAt,
@@ -185,8 +178,11 @@ impl Recovery {
     }
 }
 
+/// How a format does it: [`Recovery::carry`], with what knows its parts.
+pub(crate) type Recover = fn(&Recovery, Conduct<'_>, &dyn ReadAt, To<'_>) -> Result<Recovered, Error>;
+
 /// Where all goes.
-struct To<'a> {
+pub(crate) struct To<'a> {
     output: &'a mut (dyn Write + Send),
     tell: &'a mut (dyn FnMut(Gap) + Send),
 }

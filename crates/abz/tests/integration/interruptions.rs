@@ -54,7 +54,7 @@ fn killed_at_any_moment_it_leaves_each_file_whole_or_untouched() {
             }
             let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
             let decompresses = round % 2 == 1;
-            let format = abz::Format::WRITTEN[(round / 2) as usize % abz::Format::WRITTEN.len()];
+            let format = abz::Written::all().cycle().nth((round / 2) as usize).unwrap();
             let mut arguments = vec!["-p2", "-1", "-F", format.name()];
             if decompresses {
                 folder.abz(&[&["-q"], &arguments[..], &names[..]].concat()).exits(0);

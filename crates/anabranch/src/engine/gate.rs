@@ -7,6 +7,8 @@ use anabranch_record::lane::Domain;
 use anabranch_record::sync::{Arc, AtomicU64, Ordering};
 use anabranch_record::{EventCount, WaitKey};
 
+use super::run::Run;
+
 /// A source's supply of items that other threads post at any time. No worker blocks in such a source.
 pub(crate) trait Feed: Send + Sync {
     /// Whether the calling worker should ask the source: it has items, or has ended. Only looks.
@@ -18,8 +20,28 @@ pub(crate) trait Feed: Send + Sync {
     /// The event at which workers wait.
     fn event(&self) -> &Arc<EventCount>;
 
-    /// Waits at the event, as [`EventCount::wait`] does, unless a last `look` finds something to do.
-    fn wait(&self, key: WaitKey, look: &dyn Fn() -> bool);
+    /// Waits at the event, as [`EventCount::wait`] does, unless a last `look` finds something to do. `look` looks for
+    /// the calling worker, and `any` for all threads of the run.
+    fn wait(&self, key: WaitKey, look: &dyn Fn() -> bool, any: &dyn Fn() -> bool);
+
+    /// Waits at the event of a dedicated thread. `any` looks for all threads of the run.
+    fn wait_at(&self, own: &EventCount, key: WaitKey, _any: &dyn Fn() -> bool) {
+        own.wait(key);
+    }
+
+    /// Whether workers may spin instead of waiting, if the stream is set so.
+    fn may_spin(&self) -> bool {
+        true
+    }
+
+    /// Tells the feed which run it supplies. Called once.
+    fn starts(&self, _run: &Arc<Run>) {}
+
+    /// Called by each thread of the run when it begins to look for work. The inline executor does not call it.
+    fn enter(&self) {}
+
+    /// Called by each thread that has entered, when it looks for no more work.
+    fn leave(&self) {}
 }
 
 impl fmt::Debug for dyn Feed {

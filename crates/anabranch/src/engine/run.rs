@@ -105,14 +105,25 @@ impl Run {
             ended_on_item: AtomicBool::new(false),
             spinning: Padded::new(AtomicBool::new(false)),
             is_crowded,
+            always_spins: plan.settings.wait == Wait::Spin
+                && feed.as_ref().is_none_or(|feed| feed.may_spin()),
             feed,
             supply,
-            always_spins: plan.settings.wait == Wait::Spin,
             measures,
             costs: ItemCosts::new(plan),
             spans: Spans::of(plan),
             first: First::new(),
         }
+    }
+
+    /// How many threads look for work: the workers, and the threads of dedicated stages.
+    pub(crate) fn threads(&self) -> usize {
+        self.workers.load(Ordering::SeqCst) + self.dedicated.len()
+    }
+
+    /// Whether some of them are threads of dedicated stages.
+    pub(crate) fn has_dedicated(&self) -> bool {
+        !self.dedicated.is_empty()
     }
 
     /// Whether only one worker walks the line. It then takes each item to the sink before it asks the source

@@ -70,7 +70,7 @@ impl<P: Pull> Upstream<P::Item> for SourceUpstream<'_, P> {
             return;
         }
         let gate = assembly.gate_of(id);
-        let goes_on = spot.run.feed.is_some() && !spot.is_dedicated;
+        let goes_on = spot.run.feed.is_some() && !spot.run.has_dedicated();
         let scales = weigher.map(Scales::new);
         let state = State { pull, indices, out, scales, mean: Mean::default(), length };
         let node = SourceNode {

@@ -113,7 +113,7 @@ fn attend_dedicated<'scope>(
     let dedicated = |station: &&Station<'_>| station.own.is_some();
     for (number, station) in line.stations().filter(dedicated).enumerate() {
         let name = format!("{}-stage-{number}", terms.name);
-        if !team.spawn(scope, name, move || attend(station, terms.run)) {
+        if !team.spawn(scope, name, move || attend(station, line, terms.run)) {
             // The dedicated threads that were spawned would wait for this stage, so the run ends here.
             terms.run.finish();
             panic!("the system cannot create a thread for a dedicated stage");

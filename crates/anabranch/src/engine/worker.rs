@@ -128,6 +128,9 @@ impl<'l, 'env> Worker<'l, 'env> {
     /// Works until the run is over, or until this worker is to leave it.
     pub(super) fn work(mut self) -> Left {
         let _track = self.run.measures().map(Measures::on_track);
+        if let Some(feed) = &self.run.feed {
+            feed.enter();
+        }
         let left = loop {
             if self.run.is_done() {
                 break Left::Done;
@@ -155,6 +158,9 @@ impl<'l, 'env> Worker<'l, 'env> {
         // another one before it leaves (rule 9).
         if left == Left::Away && self.look() {
             self.run.event.notify();
+        }
+        if let Some(feed) = &self.run.feed {
+            feed.leave();
         }
         self.drop_carriers();
         left
@@ -342,7 +348,7 @@ impl<'l, 'env> Worker<'l, 'env> {
             } else {
                 match &self.run.feed {
                     None => self.run.event.wait(key),
-                    Some(feed) => feed.wait(key, &|| self.look()),
+                    Some(feed) => feed.wait(key, &|| self.look(), &|| any_work(self.line, self.run)),
                 }
             }
             // The notice that woke this worker has spared the others, and this worker does one piece of work.
@@ -407,10 +413,19 @@ impl<'l, 'env> Worker<'l, 'env> {
     }
 }
 
+/// Whether there is work for any thread of the run, or the run is over. Only looks.
+fn any_work(line: &Line<'_>, run: &Run) -> bool {
+    let is_ready = |station: &Station<'_>| station.own.is_some() && station.node.is_ready();
+    run.is_done() || line.ready_from(0).next().is_some() || line.stations().any(is_ready)
+}
+
 /// The loop of a dedicated thread. It runs one serial node, and waits at that node's own event.
-pub(super) fn attend(station: &Station<'_>, run: &Run) {
+pub(super) fn attend(station: &Station<'_>, line: &Line<'_>, run: &Run) {
     let own = station.own.as_ref().expect("a dedicated node has an event");
     let _track = run.measures().map(Measures::on_track);
+    if let Some(feed) = &run.feed {
+        feed.enter();
+    }
     while !run.is_done() {
         if station.node.poke(&|| false) == Poked::Worked {
             continue;
@@ -420,10 +435,16 @@ pub(super) fn attend(station: &Station<'_>, run: &Run) {
             own.leave();
         } else {
             let began = Moment::now();
-            own.wait(key);
+            match &run.feed {
+                None => own.wait(key),
+                Some(feed) => feed.wait_at(own, key, &|| any_work(line, run)),
+            }
             if let Some(measures) = run.measures() {
                 measures.idled(began, began.elapsed());
             }
         }
+    }
+    if let Some(feed) = &run.feed {
+        feed.leave();
     }
 }

@@ -10,6 +10,7 @@ use super::{
     Horizon,
     grip::Grip,
     hub::Hub,
+    inlet::StageLink,
     process::{Process, Role},
     reader::{ReadPort, Reader},
     records::{Closing, Door, RecordInfo, Side, ViewInfo},
@@ -105,6 +106,12 @@ pub(super) struct Views<'env> {
 }
 
 impl<'env> Views<'env> {
+    /// Two indices for views that the caller adds.
+    fn reserve(&mut self) -> [usize; 2] {
+        self.next += 2;
+        [self.next - 2, self.next - 1]
+    }
+
     /// Adds a view on `side`, which `face` controls.
     pub(super) fn add(&mut self, side: Side, face: impl Face + 'env) -> Arc<ViewInfo> {
         if self.entries.len() >= self.limit {
@@ -282,6 +289,23 @@ impl<'env, E: Send> Board<'env, E> {
         let view_info = lock(&self.views).add(Side::Readers, view.revoker());
         let grip = Grip::new(view_info, info, &self.hub, &doors.items, record.read_range());
         Ok(Reader { grip, port: ReadPort::Many(view) })
+    }
+
+    /// Adds the two views of the queue before a stage, which belong to the processes of the stage. `make` makes the
+    /// stage's link for the indices of the views: that of the feeder, and that of the runner.
+    pub(super) fn add_stage_views(
+        &self,
+        make: impl FnOnce([usize; 2]) -> std::sync::Arc<StageLink>,
+    ) -> std::sync::Arc<StageLink> {
+        let mut views = lock(&self.views);
+        let [writer, reader] = views.reserve();
+        let link = make([writer, reader]);
+        let sides = [(writer, Side::Writers), (reader, Side::Readers)];
+        for (index, side) in sides {
+            let (info, face) = link.view(index, side);
+            views.entries.insert(index, Entry { info, face: Box::new(face) });
+        }
+        link
     }
 
     /// Ends a process: notes its failure, if it has failed, and closes the views that it owns.

@@ -28,6 +28,8 @@ pub struct WaitOn {
     pub(super) asks: usize,
     /// The names and indices of the processes on the other side of the record.
     pub(super) others: Vec<(String, usize)>,
+    /// Whether the record is the queue before a stage, which has the horizon of the record that the stage reads.
+    pub(super) is_queue: bool,
     /// How many views on the other side no process has used.
     pub(super) unused: usize,
 }
@@ -258,11 +260,18 @@ impl fmt::Display for Deadlock {
             write!(f, "; {more} more wait for these")?;
         }
         if artificial {
-            let full = shown.iter().copied().chain(&self.waits).find(|wait| wait.for_room);
-            if let Some(wait) = full {
+            let mut full = shown.iter().copied().chain(&self.waits).filter(|wait| wait.for_room);
+            let queue = full.clone().next();
+            if let Some(wait) = full.find(|wait| !wait.is_queue) {
                 write!(
                     f,
                     ". Make {} with a horizon of {} or more, or let it grow with Horizon::grow_to",
+                    wait.record, wait.asks
+                )?;
+            } else if let Some(wait) = queue {
+                write!(
+                    f,
+                    ". Make the record from which {} is filled with a horizon of {} or more: the queue has the same",
                     wait.record, wait.asks
                 )?;
             }

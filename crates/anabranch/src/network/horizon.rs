@@ -16,12 +16,14 @@ pub struct Horizon {
     pub(super) items: usize,
     pub(super) most: usize,
     pub(super) name: Option<String>,
+    /// The stage in front of which the items wait, if this is not a record of the user.
+    pub(super) stage: Option<String>,
 }
 
 impl Horizon {
     /// A horizon of `items` items, from 1 to 2^32.
     pub fn of(items: usize) -> Self {
-        Self { items, most: items, name: None }
+        Self { items, most: items, name: None, stage: None }
     }
 
     /// Lets the record grow up to `most` items. Records grow only when no process can go on otherwise; then
@@ -31,6 +33,11 @@ impl Horizon {
     pub fn grow_to(mut self, most: usize) -> Self {
         self.most = most.max(self.items);
         self
+    }
+
+    /// Says that the items wait in front of a stage.
+    pub(super) fn of_stage(self, stage: &str) -> Self {
+        Self { stage: Some(stage.into()), ..self }
     }
 
     /// Names the record, for messages and graphs.

@@ -153,6 +153,11 @@ impl Actor {
     pub(super) fn wait(&self) -> Option<Wait> {
         lock(&self.wait).clone()
     }
+
+    /// Sets the items that the process waits for, although its thread does not sleep here.
+    pub(super) fn set_wait(&self, wait: Option<Wait>) {
+        *lock(&self.wait) = wait;
+    }
 }
 
 /// The place where a thread sleeps. It sleeps by parking.

@@ -25,6 +25,8 @@ impl Side {
 pub struct RecordInfo {
     pub(super) index: usize,
     pub(super) name: Option<String>,
+    /// The stage in front of which the items wait, if this is not a record of the user.
+    pub(super) stage: Option<String>,
     /// The name of the items' type.
     pub(super) type_name: &'static str,
     /// The size of an item in bytes.
@@ -44,6 +46,7 @@ impl RecordInfo {
         Arc::new(Self {
             index,
             name: horizon.name.clone(),
+            stage: horizon.stage.clone(),
             type_name: std::any::type_name::<T>(),
             item_bytes: size_of::<T>(),
             horizon: AtomicUsize::new(horizon.items),
@@ -72,9 +75,10 @@ impl RecordInfo {
     /// The record as messages name it, for example `record "samples" of f32` or `record 3 of u64`.
     pub(super) fn title(&self) -> String {
         let type_name = short(self.type_name);
-        match &self.name {
-            Some(name) => format!("record \"{name}\" of {type_name}"),
-            None => format!("record {} of {type_name}", self.index),
+        match (&self.stage, &self.name) {
+            (Some(stage), _) => format!("the queue of {type_name} before stage \"{stage}\""),
+            (None, Some(name)) => format!("record \"{name}\" of {type_name}"),
+            (None, None) => format!("record {} of {type_name}", self.index),
         }
     }
 }

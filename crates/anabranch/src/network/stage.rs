@@ -1,6 +1,12 @@
 //! Stages of a stream as a part of a network.
 
-use super::{Network, Reader, Writer};
+use std::sync::Arc;
+
+use anabranch_plan::Node;
+
+use super::inlet::{Inlet, Outflow, Outlet};
+use super::{Here, Network, Reader, Writer};
+use crate::engine::Feed;
 use crate::mode::{May, Mode, Sure};
 use crate::stream::{BoxStream, Stream};
 use crate::unit::Apply;
@@ -13,18 +19,18 @@ use crate::unit::Apply;
 pub trait FailsInto<E>: Mode {
     /// The result of a process that has run a stream in this mode.
     #[doc(hidden)]
-    fn result(output: Self::Output<()>) -> Result<(), E>;
+    fn result(output: Self::Output<bool>) -> Result<(), E>;
 }
 
 impl<E> FailsInto<E> for Sure {
-    fn result((): ()) -> Result<(), E> {
+    fn result(_: bool) -> Result<(), E> {
         Ok(())
     }
 }
 
 impl<X: Send, E: From<X>> FailsInto<E> for May<X> {
-    fn result(output: Result<(), X>) -> Result<(), E> {
-        output.map_err(E::from)
+    fn result(output: Result<bool, X>) -> Result<(), E> {
+        output.map(drop).map_err(E::from)
     }
 }
 
@@ -37,8 +43,9 @@ impl<'env, E: Send + 'env> Network<'env, E> {
     /// fails.
     ///
     /// Two processes hand the items over, `name` and one that is called `to` and the name. As many items as `take` has a
-    /// horizon wait before the stream. A deadlock in which the stream takes part is not noticed, because the network does
-    /// not see why a stream waits.
+    /// horizon wait before the stream. A deadlock in which the stream takes part is detected like any other: the network
+    /// sees when all threads of the stream wait. Items that the stages keep to themselves, and the room in the stream's
+    /// window, do not count as room of a record.
     ///
     /// ```
     /// use anabranch::network::Network;
@@ -55,7 +62,7 @@ impl<'env, E: Send + 'env> Network<'env, E> {
     /// net.run().unwrap();
     /// assert_eq!(sum, 321);
     /// ```
-    pub fn stage<T, U, M, F>(&mut self, name: &str, take: Reader<T>, mut give: Writer<U::Out>, stages: F)
+    pub fn stage<T, U, M, F>(&mut self, name: &str, take: Reader<T>, give: Writer<U::Out>, stages: F)
     where
         T: Send + 'env,
         U: Apply<M::Error> + Send + 'env,
@@ -64,23 +71,23 @@ impl<'env, E: Send + 'env> Network<'env, E> {
         M::Error: Send + 'env,
         F: FnOnce(BoxStream<'env, T>) -> Stream<'env, U, M> + Send + 'env,
     {
-        let (post, items) = Stream::channel(take.horizon());
-        self.process(&format!("to {name}"), move |_| {
+        let feeder = self.parts.board.new_process(&format!("to {name}"), false);
+        let runner = self.parts.board.new_process(name, false);
+        let inlet = Inlet::new(&self.parts.board, &feeder, &runner, take.horizon());
+        let mut outlet = Outlet::new(give, &inlet.link);
+        let items = Stream::pulled(Outflow(Arc::clone(&inlet)), Node::source("stage"))
+            .fed(Arc::clone(&inlet.link) as Arc<dyn Feed>);
+        let feed = move |_: &Here<'_, 'env, E>| {
             for item in take {
-                if post.post(item).is_err() {
+                if !inlet.put(item) {
                     break; // the stream has ended
                 }
             }
             Ok(())
-        });
-        self.process(name, move |_| {
-            M::result(stages(items).with_iter(|results| {
-                for result in results {
-                    if give.push(result).is_err() {
-                        break; // nobody reads on
-                    }
-                }
-            }))
-        });
+        };
+        let run =
+            move |_: &Here<'_, 'env, E>| M::result(stages(items).any(|result| outlet.push(result).is_err()));
+        self.parts.processes.push((feeder, Box::new(feed)));
+        self.parts.processes.push((runner, Box::new(run)));
     }
 }

@@ -122,6 +122,7 @@ impl<E: Send> Board<'_, E> {
             process: process.name.clone(),
             process_index: process.index,
             record: record.title(),
+            is_queue: record.stage.is_some(),
             for_room: wait.side == Side::Writers,
             count: wait.count,
             horizon: record.horizon(),

@@ -45,6 +45,26 @@ impl<T> Writer<T> {
         self.push_slowly(item)
     }
 
+    /// Writes and commits an item if there is room and a reader now. Gives it back otherwise.
+    pub(super) fn try_push(&mut self, item: T) -> Result<(), T> {
+        macro_rules! push {
+            ($view:expr) => {
+                match $view.try_stall(1) {
+                    Ok(mut slots) => {
+                        slots.push(item);
+                        slots.commit();
+                        Ok(())
+                    }
+                    Err(_) => Err(item),
+                }
+            };
+        }
+        match &mut self.port {
+            WritePort::One(view) => push!(view),
+            WritePort::Many(view) => push!(view),
+        }
+    }
+
     #[cold]
     fn push_slowly(&mut self, item: T) -> Result<(), Closed> {
         let mut slots = self.stall(1)?;

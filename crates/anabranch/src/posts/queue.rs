@@ -130,7 +130,7 @@ impl<T: Send> Feed for Shared<T> {
         &self.filled
     }
 
-    fn wait(&self, key: WaitKey, look: &dyn Fn() -> bool) {
+    fn wait(&self, key: WaitKey, look: &dyn Fn() -> bool, _any: &dyn Fn() -> bool) {
         let mut crew = lock(&self.crew);
         let was_attendant = self.attendant() == me();
         if was_attendant && self.inbox.waiting() > 0 {
@@ -309,7 +309,7 @@ impl<T: Send, F, E> Receiver<T, F, E> {
         *polls = (*polls / 2).max(LEAST_POLLS);
         while !shared.is_ready() {
             let key = shared.filled.prepare();
-            shared.wait(key, &|| shared.is_ready());
+            shared.wait(key, &|| shared.is_ready(), &|| shared.is_ready());
         }
     }
 

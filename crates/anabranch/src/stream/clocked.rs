@@ -22,7 +22,8 @@ where
     /// and in order. What comes out does not change, only when.
     ///
     /// The stage sleeps while an item waits. Behind it, [`dedicated`](Self::dedicated) gives it a thread of its own, so that
-    /// no worker sleeps. A stop of the run waits for the item that waits.
+    /// no worker sleeps. A stop of the run waits for the item that waits. When an item comes out depends on the clock, so the
+    /// time is outside of what a stream [promises](crate::contract); the items and their order are not.
     ///
     /// ```
     /// use std::time::{Duration, Instant};

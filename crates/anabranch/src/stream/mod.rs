@@ -88,7 +88,7 @@ use draft::Draft;
 /// | change the order | [`sorted_within`](Self::sorted_within), [`sorted_within_by_key`](Self::sorted_within_by_key), [`unordered`](Self::unordered), [`serial_unordered`](Self::serial_unordered) |
 /// | name the type, and change the error | [`boxed`](Self::boxed), [`map_err`](Self::map_err) |
 /// | set threads | [`workers`](Self::workers), [`workers_from`](Self::workers_from), [`pool`](Self::pool), [`replicate`](Self::replicate), [`dedicated`](Self::dedicated), [`affinity`](Self::affinity), [`inline`](Self::inline), [`spin`](Self::spin) |
-/// | bound the rate | [`throttle`](Self::throttle) |
+/// | bound the rate, and the time of a call | [`throttle`](Self::throttle); [`TimeLimit`](crate::TimeLimit) |
 /// | make small items cheap | [`never_waits`](Self::never_waits) |
 /// | set bounds | [`window`](Self::window), [`window_bytes`](Self::window_bytes), [`burst`](Self::burst) |
 /// | stop a run, and look into it | [`cancel`](Self::cancel), [`monitor`](Self::monitor), [`watchdog`](Self::watchdog), [`on_progress`](Self::on_progress), [`report`](Self::report) |

@@ -110,6 +110,9 @@ fn run<'run>(
     let own = own_events(&plan, attached.outside.as_ref());
     let dedicated: Vec<Arc<EventCount>> = own.iter().flatten().cloned().collect();
     let run = Arc::new(Run::new(&plan, dedicated, measures, attached.feed.take(), attached.supply.take()));
+    if let Some(feed) = &run.feed {
+        feed.starts(&run);
+    }
     if attached.takes_none {
         run.end_source();
     }

@@ -240,3 +240,70 @@ fn a_failure_ends_those_who_are_about_to_sleep() {
         assert_eq!(*lock(&ended), 2);
     });
 }
+
+#[test]
+fn a_stage_in_a_cycle_is_quiet_only_while_it_has_no_work() {
+    check(500, || {
+        let mut last = 0;
+        let mut net = Network::<String>::new().workers(1);
+        let (mut give, take) = net.record::<u64>(1);
+        let (back, mut early) = net.record::<u64>(1);
+        net.stage("add", take, back, |items| items.workers(2).map(|n| n + 1).serial(|n| n).map(|n| n));
+        net.process("turns", |_| {
+            for _ in 0..2 {
+                give.push(last).unwrap();
+                last = early.next().unwrap();
+            }
+            Ok(())
+        });
+        net.run().unwrap();
+        assert_eq!(last, 2);
+    });
+}
+
+#[test]
+fn a_stage_whose_end_waits_goes_on_when_there_is_room() {
+    check(500, || {
+        let mut seen = Vec::new();
+        let mut net = Network::<String>::new().workers(1);
+        let (mut give, take) = net.record::<u64>(1);
+        let (out, mut end) = net.record::<u64>(1);
+        let (mut start, mut started) = net.record::<u64>(1);
+        net.process("gives", move |_| {
+            (0..4).for_each(|n| give.push(n).unwrap());
+            start.push(0).unwrap();
+            Ok(())
+        });
+        // The items fit into the records, the queue and the window, so the other one can wait until all were given.
+        net.stage("copy", take, out, |items| items.workers(2).window(4).map(|n| n));
+        net.process("sees", |_| {
+            started.next();
+            seen.extend(&mut end);
+            Ok(())
+        });
+        net.run().unwrap();
+        assert_eq!(seen, [0, 1, 2, 3]);
+    });
+}
+
+#[test]
+fn a_deadlock_through_a_stage_is_seen_whoever_sleeps_last() {
+    check(500, || {
+        let mut net = Network::<String>::new().workers(1);
+        let (mut give, take) = net.record::<u64>(1);
+        let (out, mut end) = net.record::<u64>(1);
+        let (mut late, mut first) = net.record::<u64>(1);
+        net.process("gives", move |_| {
+            let _ = (0..12).try_for_each(|n| give.push(n));
+            let _ = late.push(0);
+            Ok(())
+        });
+        net.stage("copy", take, out, |items| items.workers(2).window(2).map(|n| n));
+        net.process("waits", move |_| {
+            first.next();
+            end.by_ref().for_each(drop);
+            Ok(())
+        });
+        assert!(net.run().unwrap_err().is_deadlock());
+    });
+}

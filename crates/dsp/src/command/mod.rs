@@ -2,6 +2,8 @@
 
 mod programs;
 mod shared;
+#[cfg(unix)]
+mod signals;
 
 use std::process::ExitCode;
 
@@ -23,6 +25,8 @@ struct CommandLine {
 /// is bad or the program has failed otherwise, and with 2 if the arguments are wrong.
 pub fn main() -> ExitCode {
     let CommandLine { shared, program } = CommandLine::parse();
+    #[cfg(unix)]
+    signals::remove_unfinished_files();
     match program.run(&shared) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader of the pipe has seen enough.

@@ -49,6 +49,11 @@ impl Shared {
         }
     }
 
+    /// The number of threads that the user asked for.
+    pub fn workers(&self) -> Option<NonZeroUsize> {
+        self.workers
+    }
+
     /// Whether the network is only shown.
     pub fn is_explained(&self) -> bool {
         self.explain.is_some()

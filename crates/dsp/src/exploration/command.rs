@@ -66,6 +66,12 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> Result<()> {
     if arguments.indices.is_some_and(|indices| !(1..=MOST_INDICES).contains(&indices)) {
         return Err(Error::new(format!("--indices must be from 1 to {MOST_INDICES}")));
     }
+    if shared.workers().is_some() {
+        return Err(Error::new(
+            "exploration runs each process on a thread of its own, so --workers says nothing here: leave it out, or choose \
+             the number of processes with --shape",
+        ));
+    }
     let run = shared.run();
     let mut output = shared.output(&arguments.output)?;
     let works: Vec<Work> = arguments.work.iter().map(|&work| Work::of_nanoseconds(work.into())).collect();

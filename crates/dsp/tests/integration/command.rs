@@ -97,3 +97,39 @@ fn report_names_the_stages() {
         assert!(message.contains(word), "{message}");
     }
 }
+
+#[test]
+fn exploration_has_no_number_of_workers() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = dsp(&["exploration", "--workers", "2"], folder.path(), b"");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(message(&refused).contains("so --workers says nothing here"), "{}", message(&refused));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_program_leaves_no_file() {
+    use std::os::unix::process::ExitStatusExt;
+
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let folder = tempfile::tempdir().unwrap();
+    let names = || fs::read_dir(folder.path()).unwrap().count();
+    for signal in [Signal::INT, Signal::TERM] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_dsp"))
+            .args(["fft", "--size", "256", "-", "out"])
+            .current_dir(folder.path())
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // The program waits for its input, and has created its output.
+        while names() == 0 {
+            assert!(child.try_wait().unwrap().is_none(), "the program has ended before it was interrupted");
+            std::thread::yield_now();
+        }
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        let _input = child.stdin.take();
+        assert_eq!(child.wait().unwrap().signal(), Some(signal.as_raw()));
+        assert_eq!(names(), 0);
+    }
+}

@@ -13,21 +13,20 @@ mod pack;
 mod unpack;
 
 use std::io::{self, Read, Write};
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 use std::thread;
 
 use abz::{Conduct, Error};
 
-use self::pack::Pack;
+use self::pack::{Pack, Problems};
 use self::unpack::Unpack;
 use super::console::Console;
 use super::input::Input;
 use super::interrupt;
-use super::options::{Archiving, Options, Source};
 use super::output::{Attributes, Output};
 use super::problem::Problem;
 use super::progress::Progress;
+use super::request::{Archive, Extract, Source, Talk};
 use super::target::Target;
 use super::told::Told;
 use super::walk::Walk;
@@ -35,39 +34,32 @@ use super::walk::Walk;
 /// How much of a file tells whether it is an archive as it is, in bytes.
 const LOOK: u64 = header::BLOCK as u64;
 
-/// What is wrong with single files while an archive is made: told when it is done.
-type Problems = Mutex<Vec<Problem>>;
-
 /// Makes one archive of all sources.
-pub(super) fn make(options: &Options, archiving: &Archiving, progress: &Progress, console: &mut Console) {
+pub(super) fn make(request: &Archive, progress: &Progress, console: &mut Console) {
     let mut told = Told::default();
-    let result = make_one(options, archiving, progress, &mut told);
+    let result = make_one(request, progress, &mut told);
     told.add(result);
     console.tell(&told);
 }
 
-fn make_one(
-    options: &Options,
-    archiving: &Archiving,
-    progress: &Progress,
-    told: &mut Told,
-) -> Result<(), Problem> {
+fn make_one(request: &Archive, progress: &Progress, told: &mut Told) -> Result<(), Problem> {
+    let (archiving, outputs) = (&request.archiving, &request.outputs);
     let target = match archiving.output.as_os_str() == "-" {
         true => Target::Stdout,
         false => Target::File(archiving.output.clone()),
     };
-    let mut output = Output::open(target, options, false)?;
+    let mut output = Output::open(target, outputs, false)?;
     let name = output.to_string();
     let problems = Problems::default();
-    let folders = options.sources.iter().filter_map(|source| match source {
+    let folders = request.inputs.sources.iter().filter_map(|source| match source {
         Source::Stdin => None,
         Source::File(path) => Some(path.as_path()),
     });
     let archive = Pack::new(folders, archiving, &problems);
     let archive = progress.of(archive);
-    let done = match archiving.is_plain {
-        true => copy(archive, &mut output),
-        false => options.compression.conduct(Conduct::default(), archive, &mut output).map(drop),
+    let done = match &request.compression {
+        None => copy(archive, &mut output),
+        Some(compression) => compression.conduct(Conduct::default(), archive, &mut output).map(drop),
     };
     for problem in problems.into_inner().unwrap_or_else(PoisonError::into_inner) {
         told.add(Err(problem.afterwards()));
@@ -78,17 +70,18 @@ fn make_one(
         }
         Problem::of_run("the archive", &name, &error)
     })?;
-    output.commit(Attributes::Usual, options)
+    output.commit(Attributes::Usual, outputs)
 }
 
-/// Takes each input apart in `folder`.
-pub(super) fn take_apart(options: &Options, folder: &Path, progress: &Progress, console: &mut Console) {
+/// Takes each input apart.
+pub(super) fn take_apart(request: &Extract, talk: &Talk, progress: &Progress, console: &mut Console) {
+    let folder = &request.folder;
     if !folder.is_dir() {
         return console.tell_problem(&Problem::error(folder.display(), "is no folder: make it first"));
     }
-    for input in Walk::new(options) {
+    for input in Walk::new(&request.inputs) {
         let mut told = Told::default();
-        let result = input.and_then(|input| take_one_apart(&input, options, folder, progress, &mut told));
+        let result = input.and_then(|input| take_one_apart(&input, (request, talk), progress, &mut told));
         told.add(result);
         console.tell(&told);
     }
@@ -96,8 +89,7 @@ pub(super) fn take_apart(options: &Options, folder: &Path, progress: &Progress, 
 
 fn take_one_apart(
     input: &Input,
-    options: &Options,
-    folder: &Path,
+    (request, talk): (&Extract, &Talk),
     progress: &Progress,
     told: &mut Told,
 ) -> Result<(), Problem> {
@@ -110,13 +102,13 @@ fn take_one_apart(
     let mut reader = io::Cursor::new(start).chain(reader);
     let no_archive = |error| Err(Problem::error(name, format_args!("expected a tar archive in it: {error}")));
     if is_plain {
-        return Unpack::new(options, folder, told).run(&mut reader).or_else(no_archive);
+        return Unpack::new(request, told).run(&mut reader).or_else(no_archive);
     }
     let (mut contents, mut into) = io::pipe().map_err(cannot)?;
-    let decompression = options.decompression();
+    let decompression = &request.decompression;
     let (unpacked, decompressed) = thread::scope(|scope| {
         let worker = scope.spawn(move || decompression.run(reader, &mut into));
-        let unpacked = Unpack::new(options, folder, told).run(&mut contents);
+        let unpacked = Unpack::new(request, told).run(&mut contents);
         // Behind the archive's end there is padding; and what follows has to be checked too.
         if unpacked.is_ok() {
             let _ = io::copy(&mut contents.by_ref(), &mut io::sink());
@@ -129,7 +121,7 @@ fn take_one_apart(
         // It is the archive that ended the work.
         (Err(Error::Write(_)), Err(error)) | (Ok(_), Err(error)) => no_archive(error),
         (Err(error), _) => Err(Problem::of_run(name, "the folder", &error)),
-        (Ok(done), Ok(())) => match options.manners.severities.garbage.zip(done.garbage_at) {
+        (Ok(done), Ok(())) => match talk.manners.severities.garbage.zip(done.garbage_at) {
             Some((severity, at)) => Err(Problem::trailing_garbage(severity, name, at)),
             None => Ok(()),
         },

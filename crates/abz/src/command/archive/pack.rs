@@ -7,17 +7,20 @@ use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
+use std::sync::{Mutex, PoisonError};
 
 use tar::{Builder, EntryType, Header};
 
-use super::super::options::Archiving;
 use super::super::output::is_temporary;
 use super::super::problem::Problem;
-use super::{Problems, names};
+use super::super::request::Archiving;
+use super::names;
 
 /// The unit of an archive, in bytes; two of zeros end it.
 const BLOCK: u64 = 512;
+
+/// What is wrong with single files while an archive is made: told when it is done.
+pub(super) type Problems = Mutex<Vec<Problem>>;
 
 /// Gives the bytes of an archive, file by file as it is read. What cannot be read is told, and is not in it.
 pub(super) struct Pack<'a> {

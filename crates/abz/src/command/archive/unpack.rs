@@ -13,10 +13,10 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::super::options::Options;
 use super::super::output::{Attributes, Output, exists};
 use super::super::problem::Problem;
 use super::super::quote::quoted;
+use super::super::request::{Extract, Outputs};
 use super::super::target::Target;
 use super::super::told::Told;
 use super::entries::{Entries, Entry, Kind, Piece};
@@ -24,7 +24,7 @@ use super::names;
 
 /// Makes files in a folder.
 pub(super) struct Unpack<'a> {
-    options: &'a Options,
+    outputs: &'a Outputs,
     folder: &'a Path,
     told: &'a mut Told,
     /// Folders that were made, with the rights and the times that they get when all is in them.
@@ -47,8 +47,9 @@ impl From<Problem> for Refused {
 }
 
 impl<'a> Unpack<'a> {
-    pub(super) fn new(options: &'a Options, folder: &'a Path, told: &'a mut Told) -> Self {
-        Unpack { options, folder, told, folders: BTreeMap::new(), made: HashSet::new() }
+    pub(super) fn new(request: &'a Extract, told: &'a mut Told) -> Self {
+        let Extract { outputs, folder, .. } = request;
+        Unpack { outputs, folder, told, folders: BTreeMap::new(), made: HashSet::new() }
     }
 
     /// Makes all files of an archive. Of what is refused it is told, and the others are made.
@@ -163,8 +164,8 @@ impl<'a> Unpack<'a> {
         if fs::symlink_metadata(target).is_ok_and(|found| !found.is_file()) {
             self.make_room(target)?;
         }
-        let overwrite = self.options.force || self.made.contains(target);
-        let mut output = Output::open_over(Target::File(target.to_owned()), self.options, false, overwrite)?;
+        let overwrite = self.outputs.force || self.made.contains(target);
+        let mut output = Output::open_over(Target::File(target.to_owned()), self.outputs, false, overwrite)?;
         while let Some(piece) = entries.next_piece().map_err(Refused::Archive)? {
             let written = match piece {
                 Piece::Data(bytes) => output.write_all(bytes),
@@ -172,7 +173,7 @@ impl<'a> Unpack<'a> {
             };
             written.map_err(|error| Problem::of_file(quoted(target), "writing failed", &error))?;
         }
-        output.commit(Attributes::Given { mode: entry.mode, modified: entry.modified }, self.options)?;
+        output.commit(Attributes::Given { mode: entry.mode, modified: entry.modified }, self.outputs)?;
         Ok(())
     }
 
@@ -227,10 +228,10 @@ impl<'a> Unpack<'a> {
             self.folders.remove(target);
             return Ok(());
         }
-        if !found.is_dir() && (self.options.force || self.made.contains(target)) {
+        if !found.is_dir() && (self.outputs.force || self.made.contains(target)) {
             return fs::remove_file(target).map_err(cannot);
         }
-        Err(exists(target, self.options))
+        Err(exists(target, self.outputs))
     }
 }
 

@@ -1,7 +1,7 @@
 //! How to compress, and with what.
 
 use abz::xz::Check;
-use abz::{Format, Speculation};
+use abz::{Speculation, Written};
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
@@ -27,7 +27,7 @@ pub struct How {
     /// those of gzip in a fraction of the time. What is to be decompressed tells its format itself.
     #[arg(short = 'F', long, value_name = "FORMAT", value_parser = format_parser())]
     #[arg(hide_possible_values = true)]
-    pub format: Option<Format>,
+    pub format: Option<Written>,
 
     #[command(flatten)]
     pub level: Level,
@@ -172,9 +172,9 @@ pub enum OutputWay {
     Mmap,
 }
 
-fn format_parser() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::WRITTEN.map(Format::name))
-        .try_map(|name| Format::named(&name).ok_or("there is no such format"))
+fn format_parser() -> impl TypedValueParser<Value = Written> {
+    PossibleValuesParser::new(Written::all().map(Written::name))
+        .try_map(|name| Written::named(&name).ok_or("there is no such format"))
 }
 
 fn check_parser() -> impl TypedValueParser<Value = Check> {

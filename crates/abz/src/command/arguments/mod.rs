@@ -1,4 +1,4 @@
-//! What the user may write. [`Options`](super::Options) says what it means.
+//! What the user may write. [`request`](super::request) says what it means.
 
 mod access;
 mod archive;

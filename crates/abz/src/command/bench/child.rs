@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use abz::{Compression, Decompression, Error, Format};
+use abz::{Compression, Decompression, Error, Written};
 use serde_json::{Value, json};
 
 use super::{Cost, MOST, Row};
@@ -23,7 +23,7 @@ const WORD: &str = "--bench-row";
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Measures a format and level on the file at `path`.
-pub(super) fn row(path: &Path, format: Format, level: u32, workers: usize) -> io::Result<Row> {
+pub(super) fn row(path: &Path, format: Written, level: u32, workers: usize) -> io::Result<Row> {
     let words = [format.name().to_owned(), level.to_string(), workers.to_string()];
     let made = child(&words, Some(path.as_os_str()), &[])?;
     let read = child(&words, None, &made.stdout)?;
@@ -65,7 +65,7 @@ pub fn run() -> Option<bool> {
         return None;
     }
     let mut word = || arguments.next()?.into_string().ok();
-    let (format, level, workers) = (Format::named(&word()?)?, word()?.parse().ok()?, word()?.parse().ok()?);
+    let (format, level, workers) = (Written::named(&word()?)?, word()?.parse().ok()?, word()?.parse().ok()?);
     let told = match arguments.next() {
         Some(path) => {
             let compression = Compression { format, level, workers, ..Compression::default() };

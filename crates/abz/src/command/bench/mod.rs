@@ -1,11 +1,11 @@
 //! What `--bench` tells: how fast and how small each format and level is, on the user's own file.
 
-use abz::Format;
+use abz::Written;
 
 use super::console::Console;
 use super::input::Input;
-use super::options::{Options, Source};
 use super::problem::Problem;
+use super::request::{self, Source};
 use super::stdout::print;
 use super::walk::Walk;
 
@@ -19,7 +19,7 @@ const MOST: u64 = 64 << 20;
 /// What one format at one level makes of the data.
 #[derive(Clone, Copy, Debug)]
 struct Row {
-    format: Format,
+    format: Written,
     level: u32,
     compressed: usize,
     compress: Cost,
@@ -46,36 +46,36 @@ struct Bench {
 }
 
 /// Measures every file, one after another, and tells it as the options say.
-pub(super) fn run(options: &Options, console: &mut Console) {
+pub(super) fn run(request: &request::Bench, console: &mut Console) {
     let mut benches = Vec::new();
-    for input in Walk::new(options) {
+    for input in Walk::new(&request.inputs) {
         if !benches.is_empty()
             && let Err(problem) = print(|out| writeln!(out))
         {
             console.tell_problem(&problem);
         }
-        let measured = input.and_then(|input| measure(&input, options));
+        let measured = input.and_then(|input| measure(&input, request));
         match measured {
             Ok(bench) => benches.push(bench),
             Err(problem) => console.tell_problem(&problem),
         }
     }
-    if let Some(path) = &options.bench_html
-        && let Err(problem) = page::write(path, &benches, options.force)
+    if let Some(path) = &request.html
+        && let Err(problem) = page::write(path, &benches, request.force)
     {
         console.tell_problem(&problem);
     }
 }
 
-fn measure(input: &Input, options: &Options) -> Result<Bench, Problem> {
+fn measure(input: &Input, request: &request::Bench) -> Result<Bench, Problem> {
     let Source::File(path) = &input.source else {
         return Err(Problem::error(input, "cannot be read again and again: name a file"));
     };
-    let (name, workers) = (input.to_string(), options.compression.workers);
+    let (name, workers) = (input.to_string(), request.workers);
     let taken = input.metadata.len().min(MOST) as usize;
     let mut bench = Bench { name, taken, len: input.len(), workers, rows: Vec::new() };
     table::begin(&bench)?;
-    for (format, level) in levels(options) {
+    for (format, level) in levels(request) {
         let row = child::row(path, format, level, workers)
             .map_err(|error| Problem::error(input, format_args!("{format} -{level}: {error}")))?;
         table::row(&row, taken)?;
@@ -88,12 +88,11 @@ fn measure(input: &Input, options: &Options) -> Result<Bench, Problem> {
 const USUAL: [u32; 8] = [0, 1, 3, 6, 9, 12, 15, 19];
 
 /// All formats at the usual levels, or all levels of one that was named.
-fn levels(options: &Options) -> impl Iterator<Item = (Format, u32)> {
-    let named = options.format_was_named.then_some(options.compression.format);
-    let formats =
-        Format::WRITTEN.into_iter().filter(move |format| named.is_none_or(|named| named == *format));
+fn levels(request: &request::Bench) -> impl Iterator<Item = (Written, u32)> {
+    let named = request.format;
+    let formats = Written::all().filter(move |format| named.is_none_or(|named| named == *format));
     formats.flat_map(move |format| {
-        let all = format.lowest_level()..=format.highest_level();
+        let all = format.levels();
         all.filter(move |level| named.is_some() || USUAL.contains(level)).map(move |level| (format, level))
     })
 }

@@ -1,6 +1,6 @@
 //! bzip2 1.0.8, and lbzip2 2.5, which takes bzip2's options and more.
 
-use abz::Format;
+use abz::{Format, Written};
 
 use super::super::manners::{Lists, Manners, OWN, Severities};
 use super::super::problem::Severity;
@@ -9,7 +9,7 @@ use super::{Means, Mode, Tool};
 
 pub(super) static BZIP2: Tool = Tool {
     names: &[("bzip2", Mode::Compress), ("bunzip2", Mode::Decompress), ("bzcat", Mode::Cat)],
-    format: Format::Bzip2,
+    format: Written::BZIP2,
     manners: MANNERS,
     flags: &[FLAGS],
     one_operation: false,
@@ -41,9 +41,9 @@ pub(super) static LBZIP2: Tool = Tool {
 
 const MANNERS: Manners = Manners {
     name: "bzip2",
-    reads: &[Format::Bzip2],
+    reads: Some(&[Format::BZIP2]),
     guesses: Some(".out"),
-    suffixes: &[(".bz2", ""), (".bz", ""), (".tbz2", ".tar"), (".tbz", ".tar"), (".tz2", ".tar")],
+    suffixes: Some(&[(".bz2", ""), (".bz", ""), (".tbz2", ".tar"), (".tbz", ".tar"), (".tz2", ".tar")]),
     asks: false,
     gives_what_it_can: false,
     severities: Severities {

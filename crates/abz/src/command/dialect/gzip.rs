@@ -1,7 +1,7 @@
 //! gzip 1.12, and pigz 2.6, which takes gzip's options and more.
 
-use abz::gzip::{Fault, Layout};
-use abz::{Error, Format};
+use abz::gzip::{DecodeError, Fault, Layout};
+use abz::{Format, Written};
 
 use super::super::manners::{Lists, Manners, OWN, Severities};
 use super::super::problem::Severity;
@@ -10,7 +10,7 @@ use super::{Means, Mode, Tool};
 
 pub(super) static GZIP: Tool = Tool {
     names: &[("gzip", Mode::Compress), ("gunzip", Mode::Decompress), ("zcat", Mode::Cat)],
-    format: Format::Gzip,
+    format: Written::GZIP,
     manners: MANNERS,
     flags: &[FLAGS, GZIP_FLAGS],
     one_operation: false,
@@ -28,10 +28,10 @@ pub(super) static GZIP: Tool = Tool {
 
 pub(super) static PIGZ: Tool = Tool {
     names: &[("pigz", Mode::Compress), ("unpigz", Mode::Decompress)],
-    format: Format::Gzip,
+    format: Written::GZIP,
     manners: Manners {
-        reads: &[Format::Gzip, Format::Compress, Format::Pack, Format::Lzh, Format::Zip, Format::Zlib],
-        suffixes: &[
+        reads: Some(&[Format::GZIP, Format::COMPRESS, Format::PACK, Format::LZH, Format::ZIP, Format::ZLIB]),
+        suffixes: Some(&[
             (".gz", ""),
             (".z", ""),
             (".taz", ".tar"),
@@ -42,7 +42,7 @@ pub(super) static PIGZ: Tool = Tool {
             (".zz", ""),
             ("-zz", ""),
             (".zip", ""),
-        ],
+        ]),
         words: OWN.words,
         takes_mixed: false,
         ..MANNERS
@@ -59,9 +59,9 @@ pub(super) static PIGZ: Tool = Tool {
 
 const MANNERS: Manners = Manners {
     name: "gzip",
-    reads: &[Format::Gzip, Format::Compress, Format::Pack, Format::Lzh, Format::Zip],
+    reads: Some(&[Format::GZIP, Format::COMPRESS, Format::PACK, Format::LZH, Format::ZIP]),
     guesses: None,
-    suffixes: &[
+    suffixes: Some(&[
         (".gz", ""),
         (".z", ""),
         (".taz", ".tar"),
@@ -69,7 +69,7 @@ const MANNERS: Manners = Manners {
         ("-gz", ""),
         ("-z", ""),
         ("_z", ""),
-    ],
+    ]),
     asks: true,
     gives_what_it_can: false,
     severities: Severities {
@@ -80,14 +80,11 @@ const MANNERS: Manners = Manners {
         ..Severities::all(Severity::Warning)
     },
     words: |error| {
-        Some(match error {
-            Error::Gzip(error) => match &error.fault {
-                Fault::Deflate => "invalid compressed data--format violated",
-                Fault::Checksum { .. } => "invalid compressed data--crc error",
-                Fault::Length { .. } | Fault::Disagreement { .. } => "invalid compressed data--length error",
-                Fault::Truncated { .. } => "unexpected end of file",
-                _ => return None,
-            },
+        Some(match error.damage::<DecodeError>()?.fault {
+            Fault::Deflate => "invalid compressed data--format violated",
+            Fault::Checksum { .. } => "invalid compressed data--crc error",
+            Fault::Length { .. } | Fault::Disagreement { .. } => "invalid compressed data--length error",
+            Fault::Truncated { .. } => "unexpected end of file",
             _ => return None,
         })
     },

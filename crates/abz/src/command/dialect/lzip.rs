@@ -1,6 +1,6 @@
 //! lzip 1.23, and plzip 1.10, which has threads.
 
-use abz::Format;
+use abz::{Format, Written};
 
 use super::super::manners::{Lists, Manners, OWN, Severities};
 use super::super::problem::Severity;
@@ -9,12 +9,12 @@ use super::{Means, Mode, Tool};
 
 pub(super) static LZIP: Tool = Tool {
     names: &[("lzip", Mode::Compress), ("plzip", Mode::Compress)],
-    format: Format::Lzip,
+    format: Written::LZIP,
     manners: Manners {
         name: "lzip",
-        reads: &[Format::Lzip],
+        reads: Some(&[Format::LZIP]),
         guesses: Some(".out"),
-        suffixes: &[(".lz", ""), (".tlz", ".tar")],
+        suffixes: Some(&[(".lz", ""), (".tlz", ".tar")]),
         asks: false,
         gives_what_it_can: true,
         severities: Severities {

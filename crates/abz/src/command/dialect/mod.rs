@@ -19,13 +19,13 @@ use std::path::Path;
 
 use abz::gzip::{Layout, MAX_BLOCK};
 use abz::xz::Check;
-use abz::{Compression, Format};
+use abz::{Compression, Format, Written};
 
 use self::words::{Flag, Takes, Word};
 use super::arguments::{LICENSE, parse_block_size, parse_dictionary_size};
 use super::manners::Manners;
-use super::options::{Action, Destination, Naming, Options, Source, dictionary};
 use super::problem::Severity;
+use super::request::{Action, Asked, Low, Source, dictionary};
 use super::status::{Loudness, Status};
 use super::stdout::print;
 
@@ -40,7 +40,7 @@ static TOOLS: [&Tool; 7] =
 struct Tool {
     /// Its names, and what it does under each if it is not told.
     names: &'static [(&'static str, Mode)],
-    format: Format,
+    format: Written,
     manners: Manners,
     /// Its options, and those that it shares with others.
     flags: &'static [&'static [Flag]],
@@ -152,12 +152,12 @@ enum Stop {
 
 /// The options of the tool by whose name the program is called, if it is a known one; or the status to exit with, if
 /// there is nothing to do.
-pub(super) fn options() -> Option<Result<Options, Status>> {
+pub(super) fn asked() -> Option<Result<Asked, Status>> {
     let mut arguments = std::env::args_os();
     let called = arguments.next()?;
     let (tool, name, mode) = find(Path::new(&called).file_name()?)?;
-    let options = tool.read(name, mode, arguments, |variable| std::env::var_os(variable));
-    Some(options.map_err(|stop| match stop {
+    let asked = tool.read(name, mode, arguments, |variable| std::env::var_os(variable));
+    Some(asked.map_err(|stop| match stop {
         Stop::Told => Status::Success,
         Stop::Mistake(message) => {
             eprintln!("{name}: {message}\nTry `{name} --help' for more information.");
@@ -182,7 +182,7 @@ impl Tool {
         mode: Mode,
         arguments: impl Iterator<Item = OsString>,
         variable: impl Fn(&str) -> Option<OsString>,
-    ) -> Result<Options, Stop> {
+    ) -> Result<Asked, Stop> {
         let flags: Vec<&Flag> = self.flags.iter().copied().flatten().collect();
         let mut words = Vec::new();
         for name in self.variables {
@@ -203,33 +203,36 @@ impl Tool {
         }
         words.extend(words::read(&flags, arguments).map_err(Stop::Mistake)?);
 
-        let mut options = Options { keep: self.keeps, ..Options::plain(self.format) };
-        options.manners = Manners { name, ..self.manners };
-        let mut stdout = mode == Mode::Cat;
-        if mode != Mode::Compress {
-            options.action = Action::Decompress;
-        }
+        let mut low = Low {
+            action: if mode == Mode::Compress { Action::Compress } else { Action::Decompress },
+            stdout: mode == Mode::Cat,
+            keep: self.keeps,
+            completes_names: true,
+            asks_to_join: self.asks_to_join,
+            manners: Manners { name, ..self.manners },
+            ..Low::plain(self.format)
+        };
         let operations = [Means::Decompress, Means::Test, Means::List];
         let said =
             words.iter().filter(|word| matches!(word, Word::Flag(means, _) if operations.contains(means)));
         if self.one_operation && said.count() > 1 {
             return Err(Stop::Mistake("only one operation can be specified".to_owned()));
         }
-        let (mut files, mut lists, mut output, mut folder) = (Vec::new(), Vec::new(), None, None);
+        let (mut files, mut lists) = (Vec::new(), Vec::new());
         let (mut most_to_compress, mut most_to_decompress, mut adjusts) = (None, None, true);
         for word in words {
             match word {
                 Word::File(file) if file == "-" => files.push(Source::Stdin),
                 Word::File(file) => files.push(Source::File(file.into())),
-                Word::Flag(Means::Stdout, _) => stdout = true,
+                Word::Flag(Means::Stdout, _) => low.stdout = true,
                 Word::Flag(Means::Output, file) if file.is_empty() => {
                     return Err(Stop::Mistake("the name of the output is empty".to_owned()));
                 }
-                Word::Flag(Means::Output, file) => output = Some(file),
+                Word::Flag(Means::Output, file) => low.output = Some(file),
                 Word::Flag(Means::NoAdjust, _) => adjusts = false,
                 Word::Flag(Means::Files, list) => lists.push((list, b'\n')),
                 Word::Flag(Means::Files0, list) => lists.push((list, 0)),
-                Word::Flag(Means::OutputFolder, name) => folder = Some(name),
+                Word::Flag(Means::OutputFolder, name) => low.folder = Some(name.into()),
                 Word::Flag(Means::Help, _) => return self.help(name),
                 Word::Flag(Means::Version, _) => return tell(&version(name)),
                 Word::Flag(Means::License, _) => return tell(&format!("{}\n{LICENSE}", version(name))),
@@ -238,7 +241,7 @@ impl Tool {
                     most_to_compress = if compressing { limit } else { most_to_compress };
                     most_to_decompress = if decompressing { limit } else { most_to_decompress };
                 }
-                Word::Flag(means, value) => apply(means, value, &mut options).map_err(Stop::Refused)?,
+                Word::Flag(means, value) => apply(means, value, &mut low).map_err(Stop::Refused)?,
             }
         }
         let has_lists = !lists.is_empty();
@@ -250,44 +253,16 @@ impl Tool {
             files.retain(|file| *file != Source::Stdin || std::mem::take(&mut is_first));
         }
         if has_lists || !files.is_empty() {
-            options.sources = files;
+            low.sources = files;
         }
-        match options.action {
-            Action::Compress => {
-                options.limit_compression(most_to_compress, adjusts).map_err(Stop::Refused)?;
-            }
-            _ => options.memory_limit = most_to_decompress,
+        match low.action {
+            Action::Compress => (low.most_to_compress, low.adjusts) = (most_to_compress, adjusts),
+            _ => low.most_to_decompress = most_to_decompress,
         }
-        options.destination = match (options.action, output) {
-            (Action::Test | Action::List, _) => Destination::Nowhere,
-            (_, Some(file)) if stdout || file == "-" => Destination::Stdout,
-            (_, Some(_)) if options.sources.len() > 1 && self.asks_to_join && !options.force => {
-                let message =
-                    "-o: all inputs would be joined in one output, without their names: allow it with -f";
-                return Err(Stop::Refused(message.to_owned()));
-            }
-            (Action::Compress, Some(_)) if options.sources.len() > 1 && options.volume_size.is_some() => {
-                return Err(Stop::Refused("-S and -o: volumes of one name are of one input".to_owned()));
-            }
-            // As lzip: what comes from standard input has no name that says what it is.
-            (Action::Compress, Some(mut file))
-                if options.sources == [Source::Stdin] && options.volume_size.is_none() =>
-            {
-                let suffix = options.suffix.as_encoded_bytes();
-                if !file.as_encoded_bytes().ends_with(suffix) {
-                    file.push(&options.suffix);
-                }
-                Destination::File(file.into())
-            }
-            (_, Some(file)) => Destination::File(file.into()),
-            (_, None) if stdout => Destination::Stdout,
-            (_, None) => folder.map_or(Destination::Beside, |folder| Destination::Folder(folder.into())),
-        };
-        options.keep |= !matches!(options.destination, Destination::Beside | Destination::Folder(_));
-        Ok(options)
+        low.request().map_err(Stop::Refused)
     }
 
-    fn help(&self, name: &str) -> Result<Options, Stop> {
+    fn help(&self, name: &str) -> Result<Asked, Stop> {
         let mut text = format!("Usage: {name} [OPTION]... [FILE]...\n\n");
         for flag in self.flags.iter().copied().flatten().filter(|flag| !flag.help.is_empty()) {
             let letter = flag.letters.chars().next().map_or("   ".to_owned(), |letter| format!("-{letter},"));
@@ -312,132 +287,130 @@ fn version(name: &str) -> String {
     format!("{name} (abz) {}\n", env!("CARGO_PKG_VERSION"))
 }
 
-fn tell(text: &str) -> Result<Options, Stop> {
+fn tell(text: &str) -> Result<Asked, Stop> {
     match print(|out| out.write_all(text.as_bytes())) {
         Ok(()) => Err(Stop::Told),
         Err(problem) => Err(Stop::Refused(problem.to_string())),
     }
 }
 
-/// Does to the options what one of the tool's means.
-fn apply(means: Means, value: OsString, options: &mut Options) -> Result<(), String> {
+/// Does to what is said so far what an option of the tool means.
+fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
     let text = value.to_string_lossy();
     match means {
-        Means::Compress => options.action = Action::Compress,
+        Means::Compress => low.action = Action::Compress,
         // To test and to list are to decompress too.
-        Means::Decompress if options.action == Action::Compress => options.action = Action::Decompress,
+        Means::Decompress if low.action == Action::Compress => low.action = Action::Decompress,
         Means::Decompress | Means::Nothing => {}
-        Means::Test => options.action = Action::Test,
-        Means::List => options.action = Action::List,
-        Means::Keep => options.keep = true,
-        Means::Remove => options.keep = false,
+        Means::Test => low.action = Action::Test,
+        Means::List => low.action = Action::List,
+        Means::Keep => low.keep = true,
+        Means::Remove => low.keep = false,
         Means::Long => {
             let log = if text.is_empty() { Ok(27) } else { text.parse() };
             let Ok(log @ 10..=31) = log else {
                 return Err(format!("invalid window '{text}': expected 10 to 31"));
             };
-            options.compression.zstd.long = Some(log);
-            options.decoding.max_window = options.decoding.max_window.max(1 << log);
+            low.compression.zstd.long = Some(log);
+            low.zstd.max_window = low.zstd.max_window.max(1 << log);
         }
         Means::Dictionary => {
             let dictionary = dictionary(Path::new(&value));
             let dictionary =
                 dictionary.map_err(|error| format!("the dictionary {text} cannot be used: {error}"))?;
-            options.compression.zstd.dictionary = Some(dictionary.clone());
-            options.decoding.dictionary = Some(dictionary);
+            low.compression.zstd.dictionary = Some(dictionary.clone());
+            low.zstd.dictionary = Some(dictionary);
         }
-        Means::Checksum => options.compression.zstd.checksum = true,
-        Means::NoChecksum => options.compression.zstd.checksum = false,
-        Means::Force => options.force = true,
-        Means::Recursive => options.recursive = true,
-        Means::Sync => options.sync = true,
-        Means::Rsyncable => options.compression.rsyncable = true,
-        Means::NoName => options.naming = Naming { stores: false, restores: false },
-        Means::Name => options.naming = Naming { stores: true, restores: true },
+        Means::Checksum => low.compression.zstd.checksum = true,
+        Means::NoChecksum => low.compression.zstd.checksum = false,
+        Means::Force => low.force = true,
+        Means::Recursive => low.recursive = true,
+        Means::Sync => low.sync = true,
+        Means::Rsyncable => low.compression.rsyncable = true,
+        Means::NoName => (low.stores_names, low.restores_names) = (false, false),
+        Means::Name => (low.stores_names, low.restores_names) = (true, true),
         Means::Verbose => {
-            options.detailed = options.loudness == Loudness::Verbose;
-            options.loudness = Loudness::Verbose;
+            low.detailed = low.loudness == Loudness::Verbose;
+            low.loudness = Loudness::Verbose;
         }
-        Means::Quiet => options.loudness = Loudness::Quiet,
-        Means::Silent => options.loudness = Loudness::Silent,
+        Means::Quiet => low.loudness = Loudness::Quiet,
+        Means::Silent => low.loudness = Loudness::Silent,
         Means::Suffix if text.is_empty() || text.contains('/') => {
             return Err(format!("invalid suffix '{text}'"));
         }
-        Means::Suffix => options.suffix = value,
+        Means::Suffix => low.suffix = value,
         Means::Level => {
             let level = text.parse().map_err(|_| format!("invalid level '{text}'"))?;
-            return apply(Means::LevelIs(level), OsString::new(), options);
+            return apply(Means::LevelIs(level), OsString::new(), low);
         }
         Means::LevelIs(level) => {
-            let format = options.compression.format;
-            let (lowest, highest) = (format.lowest_level(), format.highest_level());
+            let format = low.compression.format;
+            let (lowest, highest) = format.levels().into_inner();
             if !(lowest..=highest).contains(&level) {
                 return Err(format!("abz has no level {level} of {format}: {lowest} to {highest}"));
             }
-            options.compression.level = level;
-            options.compression.fast = None;
+            low.compression.level = level;
+            low.compression.fast = None;
         }
         Means::Fast => {
             let fast = if text.is_empty() { Ok(1) } else { text.parse() };
             let Ok(fast @ 1..=Compression::MAX_FAST) = fast else {
                 return Err(format!("invalid level '{text}': expected 1 to {}", Compression::MAX_FAST));
             };
-            options.compression.fast = Some(fast);
+            low.compression.fast = Some(fast);
         }
         Means::Threads => match text.parse() {
-            Ok(workers @ 1..=1024) => options.compression.workers = workers,
-            Ok(0) => {
-                options.compression.workers = Options::plain(options.compression.format).compression.workers
-            }
+            Ok(workers @ 1..=1024) => low.compression.workers = workers,
+            Ok(0) => low.compression.workers = Low::plain(low.compression.format).compression.workers,
             _ => return Err(format!("invalid number of threads '{text}': expected 1 to 1024")),
         },
         Means::Block => match parse_block_size(&format!("{text}K"))? {
             size if size > MAX_BLOCK => return Err("the blocks of gzip have 4M at most".into()),
-            size => options.compression.block_size = Some(size),
+            size => low.compression.block_size = Some(size),
         },
-        Means::MemberSize => options.compression.block_size = Some(parse_block_size(&bytes(&text)?)?),
+        Means::MemberSize => low.compression.block_size = Some(parse_block_size(&bytes(&text)?)?),
         Means::VolumeSize => match bytes(&text)?.parse() {
-            Ok(size @ MIN_VOLUME..) => options.volume_size = Some(size),
+            Ok(size @ MIN_VOLUME..) => low.volume_size = Some(size),
             _ => return Err(format!("invalid volume size '{text}': expected at least {MIN_VOLUME} bytes")),
         },
         Means::DictionarySize => {
-            options.compression.lzma.dictionary_size = Some(parse_dictionary_size(&bytes(&text)?)?);
+            low.compression.lzma.dictionary_size = Some(parse_dictionary_size(&bytes(&text)?)?);
         }
         Means::MatchLength => match text.parse() {
-            Ok(length @ 5..=273) => options.compression.lzma.match_length = Some(length),
+            Ok(length @ 5..=273) => low.compression.lzma.match_length = Some(length),
             _ => return Err(format!("invalid match length '{text}': expected 5 to 273")),
         },
         Means::Wrapped(layout) => {
-            options.compression.layout = layout;
-            options.suffix = if layout == Layout::Zip { Format::Zip } else { Format::Zlib }.suffix().into();
+            low.compression.layout = layout;
+            low.suffix = if layout == Layout::Zip { Format::ZIP } else { Format::ZLIB }.suffix().into();
         }
-        Means::NoSparse => options.sparse = false,
+        Means::NoSparse => low.sparse = false,
         Means::FormatIs => {
-            let format = options.compression.format;
+            let format = low.compression.format;
             // What is read tells its format itself.
-            if text != "auto" && text != format.name() && options.action == Action::Compress {
+            if text != "auto" && text != format.name() && low.action == Action::Compress {
                 return Err(format!("--format: abz writes {format} under this name, and not {text}"));
             }
         }
         Means::Check => {
             let check = Check::ALL.into_iter().find(|check| check.name() == text);
             let check = check.ok_or_else(|| format!("there is no check {text}"))?;
-            options.compression.lzma.check = check;
+            low.compression.lzma.check = check;
         }
-        Means::ExcludeCompressed => options.exclude_compressed = true,
-        Means::Robot => options.for_robots = true,
-        Means::Extreme => options.compression.lzma.extreme = true,
-        Means::Quieter if options.loudness == Loudness::Quiet => options.loudness = Loudness::Silent,
-        Means::Quieter => options.loudness = Loudness::Quiet,
-        Means::NoWarn => options.manners.statuses[0] = 0,
-        Means::Recompress => options.manners.severities.suffix = None,
+        Means::ExcludeCompressed => low.exclude_compressed = true,
+        Means::Robot => low.for_robots = true,
+        Means::Extreme => low.compression.lzma.extreme = true,
+        Means::Quieter if low.loudness == Loudness::Quiet => low.loudness = Loudness::Silent,
+        Means::Quieter => low.loudness = Loudness::Quiet,
+        Means::NoWarn => low.manners.statuses[0] = 0,
+        Means::Recompress => low.manners.severities.suffix = None,
         Means::TrailingError => {
-            options.manners.severities.garbage = Some(Severity::Damage);
-            options.lzip.padding = true;
+            low.manners.severities.garbage = Some(Severity::Damage);
+            low.lzip.padding = true;
         }
-        Means::LooseTrailing => options.lzip.loose_trailing = true,
-        Means::EmptyError => options.lzip.empty = true,
-        Means::MarkingError => options.lzip.marking = true,
+        Means::LooseTrailing => low.lzip.loose_trailing = true,
+        Means::EmptyError => low.lzip.empty = true,
+        Means::MarkingError => low.lzip.marking = true,
         Means::Refused(reason) => return Err(reason.to_owned()),
         Means::Stdout
         | Means::Output

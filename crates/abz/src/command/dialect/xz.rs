@@ -1,6 +1,6 @@
 //! xz 5.4, with lzma, which is xz that writes `.lzma`: of that only the reading is here.
 
-use abz::Format;
+use abz::{Format, Written};
 
 use super::super::manners::{Lists, Manners, OWN, Severities};
 use super::super::problem::Severity;
@@ -15,12 +15,12 @@ pub(super) static XZ: Tool = Tool {
         ("unlzma", Mode::Decompress),
         ("lzcat", Mode::Cat),
     ],
-    format: Format::Xz,
+    format: Written::XZ,
     manners: Manners {
         name: "xz",
-        reads: &[Format::Xz, Format::Lzip],
+        reads: Some(&[Format::XZ, Format::LZIP]),
         guesses: None,
-        suffixes: &[(".xz", ""), (".txz", ".tar"), (".lzma", ""), (".tlz", ".tar"), (".lz", "")],
+        suffixes: Some(&[(".xz", ""), (".txz", ".tar"), (".lzma", ""), (".tlz", ".tar"), (".lz", "")]),
         asks: false,
         gives_what_it_can: false,
         severities: Severities {

@@ -1,6 +1,6 @@
 //! zstd 1.5.
 
-use abz::Format;
+use abz::{Format, Written};
 
 use super::super::manners::{Lists, Manners, OWN, Severities};
 use super::super::problem::Severity;
@@ -14,12 +14,12 @@ pub(super) static ZSTD: Tool = Tool {
         ("unzstd", Mode::Decompress),
         ("zstdcat", Mode::Cat),
     ],
-    format: Format::Zstd,
+    format: Written::ZSTD,
     manners: Manners {
         name: "zstd",
-        reads: &[Format::Zstd, Format::Gzip, Format::Xz],
+        reads: Some(&[Format::ZSTD, Format::GZIP, Format::XZ]),
         guesses: None,
-        suffixes: &[
+        suffixes: Some(&[
             (".zst", ""),
             (".tzst", ".tar"),
             (".gz", ""),
@@ -28,7 +28,7 @@ pub(super) static ZSTD: Tool = Tool {
             (".txz", ".tar"),
             (".lzma", ""),
             (".tlz", ".tar"),
-        ],
+        ]),
         asks: true,
         gives_what_it_can: false,
         severities: Severities {

@@ -17,9 +17,9 @@ pub(super) const HEAD: &str = "method  crc     date  time  ";
 ///
 /// If the file cannot be read.
 pub(super) fn columns(input: &Input, format: Format) -> io::Result<String> {
-    let (method, crc) = match format {
-        Format::Gzip => ("defla", last_crc(input)?),
-        _ => ("compr", u32::MAX),
+    let (method, crc) = match format == Format::GZIP {
+        true => ("defla", last_crc(input)?),
+        false => ("compr", u32::MAX),
     };
     let time = input.stored_time().map_or_else(|| input.metadata.modified(), Ok)?;
     Ok(format!("{method:>5} {crc:08x} {} ", date(time)))

@@ -8,24 +8,24 @@ mod zstd;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 
-use abz::lzip::Contents;
+use abz::lzip::{Contents, Strictness};
 use abz::{Conduct, Error, Format};
 use serde_json::json;
 
 use super::input::Input;
 use super::manners::Lists;
-use super::options::{Options, Source};
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
 use super::quote::quoted;
+use super::request::{List, Source, Talk};
 use super::status::Loudness;
 use super::stdout::print;
-use super::suffix;
 
 /// Prints a line for each file and one for all of them, or a JSON array with an object for each file.
 #[derive(Debug)]
 pub(super) struct Listing<'a> {
-    options: &'a Options,
+    request: &'a List,
+    talk: &'a Talk,
     files: u64,
     compressed: u64,
     plain: u64,
@@ -62,19 +62,19 @@ pub(super) fn saved(compressed: u64, plain: u64) -> f64 {
 }
 
 impl<'a> Listing<'a> {
-    pub(super) fn new(options: &'a Options) -> Self {
-        let foreign = match options.manners.lists {
-            Lists::Lzip => Foreign::Lzip(lzip::Table::new(match options.loudness {
+    pub(super) fn new(request: &'a List, talk: &'a Talk) -> Self {
+        let foreign = match talk.manners.lists {
+            Lists::Lzip => Foreign::Lzip(lzip::Table::new(match talk.loudness {
                 Loudness::Silent => lzip::Detail::Nothing,
-                Loudness::Verbose if options.detailed => lzip::Detail::Members,
+                Loudness::Verbose if request.form.detailed => lzip::Detail::Members,
                 Loudness::Verbose => lzip::Detail::More,
                 _ => lzip::Detail::Sizes,
             })),
-            Lists::Xz => Foreign::Xz(xz::Table::new(options.for_robots)),
+            Lists::Xz => Foreign::Xz(xz::Table::new(request.form.for_robots)),
             Lists::Zstd => Foreign::Zstd(zstd::Table::new()),
             Lists::Own | Lists::Gzip => Foreign::None,
         };
-        Listing { options, files: 0, compressed: 0, plain: 0, overhead: 0, foreign }
+        Listing { request, talk, files: 0, compressed: 0, plain: 0, overhead: 0, foreign }
     }
 
     /// Prints what is in `input`.
@@ -84,9 +84,9 @@ impl<'a> Listing<'a> {
         match &mut self.foreign {
             Foreign::None => {}
             Foreign::Lzip(table) => {
-                let contents = lzip_contents(input, self.options)?;
-                let contents = contents.ok_or_else(|| cannot_be_listed(input, Format::Lzip))?;
-                if let Some(severity) = self.options.manners.severities.garbage
+                let contents = lzip_contents(input, self.request.decompression.lzip)?;
+                let contents = contents.ok_or_else(|| cannot_be_listed(input, Format::LZIP))?;
+                if let Some(severity) = self.talk.manners.severities.garbage
                     && contents.trailing > 0
                 {
                     let at = input.metadata.len() - contents.trailing;
@@ -96,20 +96,20 @@ impl<'a> Listing<'a> {
                 return progress.aside(|| print(|out| table.add(out, &name, &contents)));
             }
             Foreign::Xz(table) => {
-                let survey = match is_surveyed(input, Format::Xz) {
+                let survey = match is_surveyed(input, Format::XZ) {
                     true => abz::xz::Survey::of(&mut file).map_err(cannot)?,
                     false => None,
                 };
-                let survey = survey.ok_or_else(|| cannot_be_listed(input, Format::Xz))?;
+                let survey = survey.ok_or_else(|| cannot_be_listed(input, Format::XZ))?;
                 let (name, size) = (shown(input), input.metadata.len());
                 return progress.aside(|| print(|out| table.add(out, &name, size, survey)));
             }
             Foreign::Zstd(table) => {
-                let survey = match is_surveyed(input, Format::Zstd) {
+                let survey = match is_surveyed(input, Format::ZSTD) {
                     true => abz::zstd::Survey::of(&mut file).map_err(cannot)?,
                     false => None,
                 };
-                let survey = survey.ok_or_else(|| cannot_be_listed(input, Format::Zstd))?;
+                let survey = survey.ok_or_else(|| cannot_be_listed(input, Format::ZSTD))?;
                 let (name, size) = (shown(input), input.metadata.len());
                 return progress.aside(|| print(|out| table.add(out, &name, size, survey)));
             }
@@ -119,13 +119,13 @@ impl<'a> Listing<'a> {
         self.compressed += entry.compressed;
         self.plain += entry.plain;
         self.overhead = if self.is_of_gzip() { gzip::overhead(input) } else { 0 };
-        let before = match (self.options.is_verbose(), self.is_of_gzip()) {
+        let before = match (self.talk.is_verbose(), self.is_of_gzip()) {
             (false, _) => String::new(),
             (true, false) => format!("{:<8}", entry.made_of),
             (true, true) => gzip::columns(input, entry.format)
                 .map_err(|error| Problem::of_file(input, "cannot be read", &error))?,
         };
-        progress.aside(|| match self.options.as_json {
+        progress.aside(|| match self.request.form.as_json {
             true => self.print_json(input, &entry),
             false => self.print_line(&before, &entry),
         })
@@ -133,7 +133,7 @@ impl<'a> Listing<'a> {
 
     /// True of a list in the form of gzip, where that is another one.
     fn is_of_gzip(&self) -> bool {
-        self.options.manners.lists == Lists::Gzip
+        self.talk.manners.lists == Lists::Gzip
     }
 
     /// Where the members of a file say how long they are (gzip files of abz, BGZF, lzip, xz, most of zstd) nothing is
@@ -148,8 +148,8 @@ impl<'a> Listing<'a> {
         let problem = |error| Problem::of_run(&input.to_string(), "nothing", &error);
         let (format, reader) =
             Format::sniff(progress.of(&input.file)).map_err(|error| problem(Error::Read(error)))?;
-        let decompression = self.options.decompression();
-        let done = decompression.conduct(Conduct::default(), reader, io::sink()).map_err(problem)?;
+        let done =
+            self.request.decompression.conduct(Conduct::default(), reader, io::sink()).map_err(problem)?;
         let compressed = done.garbage_at.unwrap_or(done.read);
         Ok(Entry {
             format: format.unwrap_or_default(),
@@ -161,20 +161,20 @@ impl<'a> Listing<'a> {
     }
 
     fn name(&self, input: &Input) -> OsString {
-        let stored = input.stored_name().filter(|_| self.options.naming.restores);
+        let stored = input.stored_name().filter(|_| self.request.restores_names);
         match (&input.source, stored) {
             (_, Some(stored)) => stored,
             (Source::Stdin, None) => "-".into(),
             (Source::File(path), None) => {
-                suffix::plain_path(path, self.options).as_deref().unwrap_or(path).into()
+                self.request.inputs.names.plain_path(path).as_deref().unwrap_or(path).into()
             }
         }
     }
 
     fn print_line(&self, before: &str, entry: &Entry) -> Result<(), Problem> {
         print(|out| {
-            if self.files == 1 && self.options.loudness > Loudness::Quiet {
-                let head = match (self.options.is_verbose(), self.is_of_gzip()) {
+            if self.files == 1 && self.talk.loudness > Loudness::Quiet {
+                let head = match (self.talk.is_verbose(), self.is_of_gzip()) {
                     (false, _) => "",
                     (true, false) => "made of ",
                     (true, true) => gzip::HEAD,
@@ -227,12 +227,12 @@ impl<'a> Listing<'a> {
             Foreign::Xz(table) => return print(|out| table.end(out)),
             Foreign::Zstd(table) => return print(|out| table.end(out)),
         }
-        match self.options.as_json {
+        match self.request.form.as_json {
             true if self.files == 0 => print(|out| writeln!(out, "[]")),
             true => print(|out| writeln!(out, "\n]")),
-            false if self.files < 2 || self.options.loudness == Loudness::Quiet => Ok(()),
+            false if self.files < 2 || self.talk.loudness == Loudness::Quiet => Ok(()),
             false => {
-                let width = match (self.options.is_verbose(), self.is_of_gzip()) {
+                let width = match (self.talk.is_verbose(), self.is_of_gzip()) {
                     (false, _) => 0,
                     (true, false) => 8,
                     (true, true) => gzip::HEAD.len(),
@@ -249,12 +249,12 @@ impl<'a> Listing<'a> {
 /// # Errors
 ///
 /// If it cannot be read.
-pub(super) fn lzip_contents(input: &Input, options: &Options) -> Result<Option<Contents>, Problem> {
+pub(super) fn lzip_contents(input: &Input, strictness: Strictness) -> Result<Option<Contents>, Problem> {
     if !input.metadata.is_file() {
         return Ok(None);
     }
     let mut file = &input.file;
-    Contents::of(&mut file, options.lzip).map_err(|error| Problem::of_file(input, "cannot be read", &error))
+    Contents::of(&mut file, strictness).map_err(|error| Problem::of_file(input, "cannot be read", &error))
 }
 
 /// The name of an input, for a terminal.
@@ -282,15 +282,7 @@ fn survey(input: &Input) -> Result<Option<(Format, u64)>, Problem> {
     }
     let Some(format) = input.format() else { return Ok(None) };
     let mut file = &input.file;
-    let plain = match format {
-        Format::Gzip => abz::gzip::Survey::of(&mut file).map(|survey| survey.map(|found| found.uncompressed)),
-        Format::Lzip => abz::lzip::Survey::of(&mut file).map(|survey| survey.map(|found| found.uncompressed)),
-        Format::Xz => abz::xz::Survey::of(&mut file).map(|survey| survey.map(|found| found.uncompressed)),
-        Format::Zstd => {
-            abz::zstd::Survey::of(&mut file).map(|survey| survey.and_then(|found| found.uncompressed))
-        }
-        _ => Ok(None),
-    };
+    let plain = format.contents(&mut file);
     let plain = plain.and_then(|plain| {
         io::Seek::rewind(&mut file)?;
         Ok(plain)

@@ -304,6 +304,39 @@ fn a_network_that_is_discarded_drops_what_its_processes_have() {
 }
 
 #[test]
+fn a_guarded_network_drops_what_its_processes_have_however_it_ends() {
+    let dropped = std::sync::Arc::new(());
+    let build = |fails: bool, panics: bool| -> Result<(), String> {
+        let mut net = Network::<String>::new().guarded();
+        let (mut give, take) = net.record::<std::sync::Arc<()>>(4);
+        give.push(dropped.clone()).unwrap();
+        let in_process = dropped.clone();
+        net.process("holds", move |_| {
+            drop(in_process);
+            Ok(())
+        });
+        let in_rule = dropped.clone();
+        net.rule("holds, too", take.consumes(1), (), move |_, ()| {
+            let _ = &in_rule;
+            Ok(())
+        });
+        assert_eq!(std::sync::Arc::strong_count(&dropped), 4);
+        assert!(!panics, "while it is built");
+        if fails {
+            Err("early".to_string())?
+        }
+        drop(give);
+        net.run().map_err(|error| error.to_string())
+    };
+    assert_eq!(build(true, false), Err("early".to_string()));
+    assert_eq!(std::sync::Arc::strong_count(&dropped), 1);
+    assert!(catch_unwind(AssertUnwindSafe(|| build(false, true))).is_err());
+    assert_eq!(std::sync::Arc::strong_count(&dropped), 1);
+    build(false, false).unwrap();
+    assert_eq!(std::sync::Arc::strong_count(&dropped), 1);
+}
+
+#[test]
 fn a_view_that_its_process_forgets_is_no_hang() {
     // The writer is moved into the process and never used; the reader gets the end of the stream.
     let mut net = Network::<String>::new();

@@ -8,4 +8,5 @@ mod random;
 mod registration;
 mod rules;
 mod shapes;
+mod stages;
 mod views;

@@ -1,4 +1,4 @@
-//! gzip: blocks in and members out, and back.
+//! The streams of gzip, both ways.
 
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,13 +10,13 @@ use abz_codec::gzip::{
 };
 use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
 
-use super::inputs::{Input, Inputs, Telling};
-use super::{begin, window};
 use crate::conduct::Conduct;
+use crate::pipes::inputs::{Input, Inputs, Telling};
+use crate::pipes::{begin, window};
 use crate::{Compression, Error, ReadAt};
 
 /// Compresses what `input` gives.
-pub(crate) fn compress<'a, R: Read + Send + 'a>(
+pub(super) fn compress<'a, R: Read + Send + 'a>(
     compression: &'a Compression,
     input: R,
     conduct: Conduct<'a>,
@@ -37,20 +37,20 @@ pub(crate) fn compress<'a, R: Read + Send + 'a>(
 }
 
 /// What makes members.
-pub(crate) fn encoder(compression: &Compression) -> Encoder {
+pub(super) fn encoder(compression: &Compression) -> Encoder {
     let encoder = Encoder::new(compression.level).origin(compression.origin.clone());
     encoder.layout(compression.layout)
 }
 
 /// What makes a file of them.
-pub(crate) fn writer<W: Write>(compression: &Compression, output: W) -> Writer<W> {
+pub(super) fn writer<W: Write>(compression: &Compression, output: W) -> Writer<W> {
     let writer = Writer::new(output, compression.layout);
     // Blocks that are cut by their contents shall not say where they are.
     if compression.rsyncable { writer.without_places() } else { writer }
 }
 
 /// Compresses `input`, of which each worker reads its own blocks.
-pub(crate) fn compress_at<'a>(
+pub(super) fn compress_at<'a>(
     compression: &'a Compression,
     input: &'a dyn ReadAt,
     pool: Option<&'a Pool>,
@@ -78,7 +78,7 @@ pub(crate) fn compress_at<'a>(
 
 /// Decompresses the members that `entries` tell of, each read by the worker that decodes it. Gives their data, and where
 /// that begins.
-pub(crate) fn decompress_at<'a>(
+pub(super) fn decompress_at<'a>(
     workers: usize,
     input: &'a dyn ReadAt,
     entries: &'a [Entry],
@@ -116,13 +116,13 @@ pub(crate) fn decompress_at<'a>(
 /// There is no such member.
 fn is_not(entry: &Entry, found: usize) -> Error {
     let fault = Fault::MemberSize { expected: entry.compressed.into(), found: found as u64 };
-    Error::Gzip(DecodeError { member: 0, start: entry.offset, offset: entry.offset, fault })
+    DecodeError { member: 0, start: entry.offset, offset: entry.offset, fault }.into()
 }
 
 /// Decompresses what `input` gives. Members that say how long they are, are decoded by all workers; other members in the
 /// stage that finds them, while other workers read, verify and write. The number of the first member that is not as large as its
 /// header says is in `mistaken`, 0 if there is none.
-pub(crate) fn decompress<'a, R: Read + Send + 'a>(
+pub(super) fn decompress<'a, R: Read + Send + 'a>(
     workers: usize,
     input: R,
     conduct: Conduct<'a>,
@@ -172,7 +172,7 @@ const GUESSED: usize = 256 << 10;
 
 /// As [`decompress`], where all workers decode members that do not say how long they are: each decodes a piece, as far as that
 /// is possible without what comes before. Where that is known, the pieces are joined, and what is missing is put in.
-pub(crate) fn decompress_guessing<'a, R: Read + Send + 'a>(
+pub(super) fn decompress_guessing<'a, R: Read + Send + 'a>(
     workers: usize,
     input: R,
     conduct: Conduct<'a>,

@@ -1,0 +1,111 @@
+//! Inputs into compressed files.
+
+use std::io::Seek;
+
+use abz::{Compression, Conduct, Decompression, Written};
+
+use super::conversion::{Conversion, Done, Setting};
+use super::crew::Crew;
+use super::input::Input;
+use super::output::Output;
+use super::problem::Problem;
+use super::progress::Progress;
+use super::request::{Compress, Inputs, Outputs};
+use super::sums::Summed;
+use super::verify::{self, Failure};
+use super::ways;
+
+impl Conversion for Compress {
+    fn inputs(&self) -> &Inputs {
+        &self.inputs
+    }
+
+    fn outputs(&self) -> Option<&Outputs> {
+        Some(&self.outputs)
+    }
+
+    fn tells_checksum(&self) -> bool {
+        self.checksum
+    }
+
+    fn convert(
+        &self,
+        input: &Input,
+        output: &mut Output,
+        crew: Crew<'_>,
+        setting: Setting<'_>,
+    ) -> Result<Option<Done>, Failure> {
+        let compression = self.compression_of(input);
+        let progress = setting.progress;
+        // Together they tell what is done themselves; of a small file it is as good as what is read.
+        let tell = |bytes| progress.advance(bytes);
+        let (crew, hidden) = (crew.telling(&tell), Progress::hidden());
+        if let Crew::Together(conduct) = crew
+            && self.verify.is_none()
+            && !self.checksum
+            && let Some(done) =
+                ways::compress(&compression, conduct, (input, &mut *output), self.ways, progress)
+        {
+            let done = done?;
+            return Ok(Some(Done::new(done.read, done.written)));
+        }
+        let reader = match crew {
+            Crew::Alone(_) => progress.of(&input.file),
+            Crew::Together(_) => hidden.of(&input.file),
+        };
+        let mut plain =
+            Summed::new(reader).with_fingerprint(self.verify.is_some()).with_sha256(self.checksum);
+        let done = match (crew, &self.verify) {
+            (crew, Some(decompression)) => {
+                let back = Decompression { workers: compression.workers, ..decompression.clone() };
+                verify::compress(&compression, &mut plain, output, crew, &back)?
+            }
+            (Crew::Alone(tools), None) => tools.compress(&compression, &mut plain, output)?,
+            (Crew::Together(conduct), None) => compression.conduct(conduct, &mut plain, output)?,
+        };
+        Ok(Some(Done { sha256: plain.sha256(), ..Done::new(done.read, done.written) }))
+    }
+
+    fn remark(&self, input: &Input) -> Option<Problem> {
+        let severity = self.outputs.manners.severities.time?;
+        let is_lost = self.compression.format == Written::GZIP && self.stores_names;
+        let message = "the time cannot be stored: gzip has those from 1970 to 2106";
+        (is_lost && !input.has_a_time_to_store()).then(|| Problem::new(severity, input, message))
+    }
+}
+
+impl Compress {
+    /// How to compress `input`.
+    pub(super) fn compression_of(&self, input: &Input) -> Compression {
+        let mut compression = of_input(&self.compression, input);
+        if self.stores_names {
+            compression.origin = input.origin();
+        }
+        compression
+    }
+}
+
+/// How to compress `input`: with no more workers than it has blocks.
+pub(super) fn of_input(compression: &Compression, input: &Input) -> Compression {
+    let mut compression = compression.clone();
+    if let Some(len) = input.len() {
+        let blocks = len.div_ceil(compression.block_len() as u64).max(1);
+        compression.workers = compression.workers.min(usize::try_from(blocks).unwrap_or(usize::MAX));
+        // Of standard input some may have been read.
+        compression.contents = (&input.file).stream_position().ok().and_then(|at| len.checked_sub(at));
+    }
+    compression
+}
+
+impl<'a> Crew<'a> {
+    /// The same, which tells what is done if they work together.
+    pub(super) fn telling<'b>(self, tell: &'b (dyn Fn(u64) + Sync)) -> Crew<'b>
+    where
+        'a: 'b,
+    {
+        match self {
+            Crew::Together(conduct) => Crew::Together(Conduct { progress: Some(tell), ..conduct }),
+            Crew::Alone(tools) => Crew::Alone(tools),
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! One input from start to end: compressed, decompressed or tested.
+
+use abz::{Conduct, Error};
+
+use super::ask;
+use super::checksum::Checksum;
+use super::crew::Crew;
+use super::input::Input;
+use super::interrupt;
+use super::list::saved;
+use super::output::{Attributes, Output};
+use super::problem::{Problem, Severity};
+use super::progress::Progress;
+use super::request::{Destination, Inputs, Outputs, Talk};
+use super::target::Target;
+use super::told::Told;
+use super::verify::Failure;
+
+/// What is the same for all inputs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setting<'a> {
+    pub(super) talk: &'a Talk,
+    pub(super) progress: &'a Progress,
+    /// There is somebody who says whether a file shall be overwritten.
+    pub(super) asks: bool,
+}
+
+/// What is done with the bytes of an input.
+pub(super) trait Conversion: Sync {
+    /// Which files are taken.
+    fn inputs(&self) -> &Inputs;
+
+    /// Where outputs go, if there are any.
+    fn outputs(&self) -> Option<&Outputs>;
+
+    /// True if the SHA-256 of the plain data is told.
+    fn tells_checksum(&self) -> bool;
+
+    /// Runs the pipeline from an open input to an open output. `None`: the input is of no format that is read.
+    fn convert(
+        &self,
+        input: &Input,
+        output: &mut Output,
+        crew: Crew<'_>,
+        setting: Setting<'_>,
+    ) -> Result<Option<Done>, Failure>;
+
+    /// What is to be told when the output is there.
+    fn remark(&self, _input: &Input) -> Option<Problem> {
+        None
+    }
+
+    /// What is told of what was done, in place of the usual line.
+    fn details(&self, _input: &Input, _setting: Setting<'_>) -> Result<Option<Vec<String>>, Problem> {
+        Ok(None)
+    }
+}
+
+/// What was done.
+pub(super) struct Done {
+    /// The size of the contents in bytes.
+    pub(super) plain: u64,
+    /// The size of the compressed file in bytes.
+    pub(super) compressed: u64,
+    pub(super) garbage_at: Option<u64>,
+    /// That is one byte.
+    pub(super) is_lone_byte: bool,
+    /// The first member that is not as large as its header says.
+    pub(super) mistaken: Option<u64>,
+    /// Of the contents, if it was asked for.
+    pub(super) sha256: Option<String>,
+}
+
+impl Done {
+    /// With nothing to be told of it.
+    pub(super) fn new(plain: u64, compressed: u64) -> Self {
+        Done { plain, compressed, garbage_at: None, is_lone_byte: false, mistaken: None, sha256: None }
+    }
+}
+
+impl Setting<'_> {
+    /// Converts one input, and says what is to be told of it.
+    ///
+    /// After an error the input is kept, and the output is not there. (Standard output may have got the part
+    /// before an error.) Of a warning after the work is done the same cannot be said: then both may be there.
+    pub(super) fn convert_file(
+        &self,
+        conversion: &dyn Conversion,
+        input: Input,
+        crew: Crew<'_>,
+        told: &mut Told,
+    ) -> Result<(), Problem> {
+        let outputs = conversion.outputs();
+        let target = match outputs.map_or(Ok(Target::Nowhere), |outputs| Target::of(&input, outputs, told)) {
+            // What lies in a folder need not be of the right kind.
+            Err(problem) if input.was_found && !self.talk.is_verbose() && !problem.is_error() => {
+                return Ok(());
+            }
+            target => target?,
+        };
+        let is_alone = matches!(crew, Crew::Alone(_));
+        let names = &conversion.inputs().names;
+        let checksum = match conversion.tells_checksum() {
+            true => Some(Checksum::open(&target, is_alone, &input, names, outputs)?),
+            false => None,
+        };
+        let mut output = match outputs {
+            None => Output::Nowhere,
+            Some(_) if is_alone && target == Target::Stdout => Output::Memory(Vec::new()),
+            Some(outputs) => {
+                let overwrite =
+                    outputs.force || self.asks && ask::may_overwrite(&target, self.talk, self.progress);
+                Output::open_over(target, outputs, input.metadata.is_file(), overwrite)?
+            }
+        };
+        let (input_name, output_name) = (input.to_string(), output.to_string());
+
+        let done = conversion.convert(&input, &mut output, crew, *self);
+        if let Output::Memory(bytes) = output {
+            told.output = bytes;
+            output = Output::Nowhere;
+        }
+        let judged = self.judge(done, (&input_name, &output_name), outputs, told);
+        let judged = judged.and_then(|(done, garbage)| match garbage {
+            Some(error) if error.is_error() => Err(error),
+            garbage => Ok((done, garbage)),
+        });
+        if self.talk.manners.stops_at_failure && outputs.is_some() && judged.is_err() {
+            told.is_hopeless = true;
+        }
+        let (done, garbage) = judged?;
+        if let Some(outputs) = outputs {
+            told.add(output.commit(Attributes::Of(&input), outputs));
+        }
+        if told.has_failed() {
+            return Ok(());
+        }
+        if let (Some(checksum), Some(sum)) = (checksum, &done.sha256) {
+            checksum.tell(sum, &input, outputs, told);
+        }
+        told.add(conversion.remark(&input).map_or(Ok(()), |remark| Err(remark.afterwards())));
+        let details = conversion.details(&input, *self)?;
+        if outputs.is_some_and(|outputs| !outputs.keep) {
+            input.remove()?;
+        }
+        if self.talk.is_verbose() {
+            match details {
+                Some(details) => details.into_iter().for_each(|detail| told.say(detail)),
+                None => told.say(summary(&input_name, &output_name, outputs, &done)),
+            }
+        }
+        garbage.map_or(Ok(()), Err)
+    }
+
+    /// Converts an input to the end of an output of the given name. Gives what is to be told of bytes behind its last member.
+    pub(super) fn convert_open(
+        &self,
+        conversion: &dyn Conversion,
+        input: &Input,
+        (output, name): (&mut Output, &str),
+        conduct: Conduct<'_>,
+        told: &mut Told,
+    ) -> Result<Option<Problem>, Problem> {
+        let outputs = conversion.outputs();
+        let done = conversion.convert(input, output, Crew::Together(conduct), *self);
+        let input_name = input.to_string();
+        let (done, garbage) = self.judge(done, (&input_name, name), outputs, told)?;
+        if self.talk.is_verbose() {
+            told.say(summary(&input_name, name, outputs, &done));
+        }
+        Ok(garbage)
+    }
+
+    /// What came of a run, and what is to be told of bytes behind the last member.
+    fn judge(
+        &self,
+        done: Result<Option<Done>, Failure>,
+        (input, output): (&str, &str),
+        outputs: Option<&Outputs>,
+        told: &mut Told,
+    ) -> Result<(Done, Option<Problem>), Problem> {
+        let done = done.map_err(|failure| {
+            let error = match &failure {
+                Failure::Run(error) => error,
+                Failure::Check(found) => return Problem::of_verification(output, found),
+            };
+            self.failed(error, (input, output), outputs, told)
+        })?;
+        let manners = &self.talk.manners;
+        let Some(done) = done else {
+            let format = manners.first_read();
+            return Err(Problem::new(Severity::Damage, input, format_args!("not in the format {format}")));
+        };
+        if let Some(member) = done.mistaken
+            && self.talk.is_verbose()
+        {
+            let message = "is not of the size that its header seems to say; from there on one thread decodes";
+            told.say(format!("{input}: member {member} {message}"));
+        }
+        if let (Some(severity), true) = (manners.severities.lone_byte, done.is_lone_byte) {
+            let message =
+                "unexpected end of file: one byte follows the last member, where another one may begin";
+            return Err(Problem::new(severity, input, message));
+        }
+        let garbage = manners.severities.garbage.zip(done.garbage_at);
+        let garbage = garbage.map(|(severity, at)| Problem::trailing_garbage(severity, input, at));
+        Ok((done, garbage))
+    }
+
+    /// What is told of a run that failed.
+    pub(super) fn failed(
+        &self,
+        error: &Error,
+        (input, output): (&str, &str),
+        outputs: Option<&Outputs>,
+        told: &mut Told,
+    ) -> Problem {
+        if let Error::Write(error) = error {
+            told.is_hopeless = outputs.is_some_and(|outputs| outputs.destination == Destination::Stdout);
+            interrupt::end_if_broken_pipe(error);
+        }
+        let problem = Problem::of_run(input, output, error);
+        let Some(words) = (self.talk.manners.words)(error) else { return problem };
+        if self.talk.is_verbose() {
+            told.say(problem.to_string());
+        }
+        Problem::of_gzip(input, words)
+    }
+}
+
+/// What was done, in the words of gzip.
+fn summary(input: &str, output: &str, outputs: Option<&Outputs>, done: &Done) -> String {
+    let saved = saved(done.compressed, done.plain);
+    match outputs {
+        None => format!("{input}: OK"),
+        Some(outputs) if outputs.keep => format!("{input}: {saved:.1}% -- created {output}"),
+        Some(_) => format!("{input}: {saved:.1}% -- replaced with {output}"),
+    }
+}

@@ -1,0 +1,201 @@
+//! Compressed files into plain ones, or into nothing.
+
+use std::io::{self, Seek, SeekFrom, Write};
+
+use abz::{Decompression, Error, Format, Tools, lzip};
+
+use super::conversion::{Conversion, Done, Setting};
+use super::crew::Crew;
+use super::input::Input;
+use super::list::{self, lzip_contents};
+use super::manners::{Lists, Manners};
+use super::output::Output;
+use super::problem::Problem;
+use super::progress::Progress;
+use super::request::{Decoding, Decompress, Inputs, Outputs, Test};
+use super::sums::Summed;
+use super::verify::Failure;
+use super::ways;
+
+/// A compressed file of fewer bytes is not worth a second thread.
+const SMALL: u64 = 64 << 10;
+
+impl Conversion for Decompress {
+    fn inputs(&self) -> &Inputs {
+        &self.inputs
+    }
+
+    fn outputs(&self) -> Option<&Outputs> {
+        Some(&self.outputs)
+    }
+
+    fn tells_checksum(&self) -> bool {
+        self.decoding.checksum
+    }
+
+    fn convert(
+        &self,
+        input: &Input,
+        output: &mut Output,
+        crew: Crew<'_>,
+        setting: Setting<'_>,
+    ) -> Result<Option<Done>, Failure> {
+        self.decoding.convert(input, output, crew, setting)
+    }
+}
+
+impl Conversion for Test {
+    fn inputs(&self) -> &Inputs {
+        &self.inputs
+    }
+
+    fn outputs(&self) -> Option<&Outputs> {
+        None
+    }
+
+    fn tells_checksum(&self) -> bool {
+        self.decoding.checksum
+    }
+
+    fn convert(
+        &self,
+        input: &Input,
+        output: &mut Output,
+        crew: Crew<'_>,
+        setting: Setting<'_>,
+    ) -> Result<Option<Done>, Failure> {
+        self.decoding.convert(input, output, crew, setting)
+    }
+
+    /// What is told of the members of a file that was tested, under the name of lzip.
+    fn details(&self, input: &Input, setting: Setting<'_>) -> Result<Option<Vec<String>>, Problem> {
+        if !self.detailed || setting.talk.manners.lists != Lists::Lzip {
+            return Ok(None);
+        }
+        let contents = lzip_contents(input, self.decoding.decompression.lzip)?;
+        Ok(contents.map(|contents| list::lzip::tested(&input.to_string(), &contents)))
+    }
+}
+
+impl Decoding {
+    fn convert(
+        &self,
+        input: &Input,
+        output: &mut Output,
+        crew: Crew<'_>,
+        setting: Setting<'_>,
+    ) -> Result<Option<Done>, Failure> {
+        let decompression = of_input(&self.decompression, input);
+        let (progress, manners) = (setting.progress, &setting.talk.manners);
+        let tell = |bytes| progress.advance(bytes);
+        let (crew, hidden) = (crew.telling(&tell), Progress::hidden());
+        if let Crew::Together(conduct) = crew
+            && !self.checksum
+            && let Some(done) =
+                ways::decompress(&decompression, conduct, (input, &mut *output), self.ways, progress)?
+        {
+            return Ok(Some(Done::new(done.written, done.read)));
+        }
+        let reader = match crew {
+            Crew::Alone(_) => progress.of(&input.file),
+            Crew::Together(_) => hidden.of(&input.file),
+        };
+        let mut plain = Summed::new(output).with_sha256(self.checksum);
+        let start = (&input.file).stream_position().ok();
+        let (format, reader) = Format::sniff(reader).map_err(Error::Read)?;
+        let format = format.filter(|format| manners.read(*format));
+        // Like `cat` for what is not compressed, as `zcat -f` has always been.
+        if self.copies && format.is_none() {
+            let copied = io::copy(&mut progress.of(reader), &mut plain).map_err(Error::Write)?;
+            return Ok(Some(Done { sha256: plain.sha256(), ..Done::new(copied, copied) }));
+        }
+        // Under its own name the decoder says what is wrong.
+        if format.is_none() && manners.are_foreign() {
+            return Ok(None);
+        }
+        let done = match crew {
+            Crew::Alone(tools) => tools.decompress(&decompression, reader, &mut plain),
+            Crew::Together(conduct) => decompression.conduct(conduct, reader, &mut plain),
+        };
+        if let (Err(error), Some(start)) = (&done, start)
+            && self.gives_what_it_can
+            && error.damage::<lzip::DecodeError>().is_some()
+        {
+            give_what_is_left(input, start, &mut plain, decompression.lzip)?;
+        }
+        let done = done?;
+        let (mut written, mut garbage_at) = (done.written, done.garbage_at);
+        // Of a pipe the rest has been read already.
+        if let (true, Some(start), Some(garbage)) = (self.copies, start, garbage_at) {
+            let mut file = &input.file;
+            file.seek(SeekFrom::Start(start + garbage)).map_err(Error::Read)?;
+            written += io::copy(&mut file, &mut plain).map_err(Error::Write)?;
+            garbage_at = None;
+        }
+        if let (true, Some(start), Some(garbage)) = (manners.takes_mixed, start, garbage_at)
+            && let Some(more) = decode_behind(input, start + garbage, &mut plain, (&decompression, manners))?
+        {
+            written += more;
+            garbage_at = None;
+        }
+        let is_lone_byte = garbage_at.zip(input.len()).is_some_and(|(at, len)| at + 1 == len);
+        Ok(Some(Done {
+            garbage_at,
+            is_lone_byte,
+            mistaken: done.mistaken,
+            sha256: plain.sha256(),
+            ..Done::new(written, done.read)
+        }))
+    }
+}
+
+/// Decodes what begins at `offset`, if it is a file of another format than gzip. (Of a pipe it has been read already.) Gives
+/// the size of its contents in bytes.
+fn decode_behind(
+    input: &Input,
+    offset: u64,
+    plain: &mut Summed<&mut Output>,
+    (decompression, manners): (&Decompression, &Manners),
+) -> Result<Option<u64>, Failure> {
+    let mut file = &input.file;
+    if !input.metadata.is_file() {
+        return Ok(None);
+    }
+    file.seek(SeekFrom::Start(offset)).map_err(Error::Read)?;
+    let (format, reader) = Format::sniff(file).map_err(Error::Read)?;
+    if format.filter(|format| *format != Format::GZIP && manners.read(*format)).is_none() {
+        return Ok(None);
+    }
+    let done = Tools::new().decompress(decompression, reader, plain)?;
+    Ok(Some(done.written))
+}
+
+/// Writes what can be decoded of a damaged file of lzip, which begins at `start`, behind what is written of it already.
+fn give_what_is_left(
+    input: &Input,
+    start: u64,
+    plain: &mut Summed<&mut Output>,
+    strictness: lzip::Strictness,
+) -> Result<(), Error> {
+    let mut file = &input.file;
+    file.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
+    let mut reader = lzip::Reader::with(lzip::Scanner::streaming(strictness), file);
+    let (written, mut passed, mut data) = (plain.len(), 0, Vec::new());
+    // What ends it has been found before.
+    while let Ok(true) = reader.read_into(&mut data) {
+        let len = data.len() as u64;
+        let done = written.saturating_sub(passed).min(len);
+        plain.write_all(&data[done as usize..]).map_err(Error::Write)?;
+        passed += len;
+    }
+    Ok(())
+}
+
+/// How to decompress `input`: with one worker, if it is small.
+pub(super) fn of_input(decompression: &Decompression, input: &Input) -> Decompression {
+    let mut decompression = decompression.clone();
+    if input.len().is_some_and(|len| len < SMALL) {
+        decompression.workers = 1;
+    }
+    decompression
+}

@@ -1,0 +1,408 @@
+//! What the command lines of all tools say, one by one, and what it means together.
+
+use std::error::Error;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use abz::gzip::MAX_BLOCK;
+use abz::zstd::{self, Dictionary};
+use abz::{Compression, Decompression, Setting, Span, Speculation, Written, lzip};
+
+use super::{
+    Access, Archive, Archiving, Asked, Bench, Compress, Decoding, Decompress, Destination, Explain,
+    Explainable, Extract, Inputs, List, ListForm, Made, MakeIndex, Outputs, Recover, Reporting, Request,
+    Source, Talk, Test, Ways,
+};
+use crate::command::arguments::{Explained, Gaps, InputWay, OutputWay};
+use crate::command::manners::{Manners, OWN};
+use crate::command::problem::{Problem, Severity};
+use crate::command::status::Loudness;
+use crate::command::suffix::Names;
+
+/// The largest dictionary in bytes, as in zstd.
+const LARGEST_DICTIONARY: u64 = 32 << 20;
+
+/// How far apart the places are that an index has, in bytes of contents, if nobody says it.
+pub(in crate::command) const DEFAULT_INDEX_EVERY: u64 = 1 << 20;
+
+/// What a command line says, in the words of no tool. Not all of it belongs to one [`Request`].
+#[derive(Debug)]
+pub(in crate::command) struct Low {
+    pub(in crate::command) action: Action,
+    /// Print the plan of the action instead.
+    pub(in crate::command) explain: Option<Explained>,
+    pub(in crate::command) as_json: bool,
+    pub(in crate::command) for_robots: bool,
+    /// Tell of each member too.
+    pub(in crate::command) detailed: bool,
+    pub(in crate::command) volume_size: Option<u64>,
+    pub(in crate::command) recover: Option<Gaps>,
+    pub(in crate::command) sources: Vec<Source>,
+    /// A file, or - for standard output.
+    pub(in crate::command) output: Option<OsString>,
+    pub(in crate::command) stdout: bool,
+    pub(in crate::command) folder: Option<PathBuf>,
+    /// An output of standard input gets the suffix if it has none.
+    pub(in crate::command) completes_names: bool,
+    /// Several inputs are joined in one output only with force.
+    pub(in crate::command) asks_to_join: bool,
+    pub(in crate::command) archiving: Option<Archiving>,
+    /// An archive is not compressed.
+    pub(in crate::command) is_plain: bool,
+    pub(in crate::command) extract: Option<PathBuf>,
+    pub(in crate::command) span: Option<Span>,
+    pub(in crate::command) index_file: Option<PathBuf>,
+    pub(in crate::command) index_every: u64,
+    pub(in crate::command) keep: bool,
+    pub(in crate::command) force: bool,
+    pub(in crate::command) recursive: bool,
+    pub(in crate::command) exclude_compressed: bool,
+    pub(in crate::command) sandbox: bool,
+    pub(in crate::command) format_was_named: bool,
+    pub(in crate::command) bench_html: Option<PathBuf>,
+    pub(in crate::command) sync: bool,
+    pub(in crate::command) sparse: bool,
+    pub(in crate::command) verify: bool,
+    pub(in crate::command) checksum: bool,
+    pub(in crate::command) reporting: Reporting,
+    /// Names and times are stored.
+    pub(in crate::command) stores_names: bool,
+    /// Those that are stored are given back.
+    pub(in crate::command) restores_names: bool,
+    pub(in crate::command) suffix: OsString,
+    pub(in crate::command) compression: Compression,
+    /// The most memory to take to compress, in bytes, and whether the dictionary may become smaller for that.
+    pub(in crate::command) most_to_compress: Option<u64>,
+    pub(in crate::command) adjusts: bool,
+    /// The same to decompress.
+    pub(in crate::command) most_to_decompress: Option<u64>,
+    pub(in crate::command) lzip: lzip::Strictness,
+    pub(in crate::command) zstd: zstd::Decoding,
+    pub(in crate::command) speculation: Speculation,
+    pub(in crate::command) ways: Ways,
+    pub(in crate::command) loudness: Loudness,
+    pub(in crate::command) manners: Manners,
+}
+
+/// What is done with files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::command) enum Action {
+    Compress,
+    Decompress,
+    Test,
+    List,
+    Bench,
+    Index,
+}
+
+impl Low {
+    /// To compress standard input as it is done if nobody says how.
+    pub(in crate::command) fn plain(format: Written) -> Low {
+        Low {
+            action: Action::Compress,
+            explain: None,
+            as_json: false,
+            for_robots: false,
+            detailed: false,
+            volume_size: None,
+            recover: None,
+            sources: vec![Source::Stdin],
+            output: None,
+            stdout: false,
+            folder: None,
+            completes_names: false,
+            asks_to_join: false,
+            archiving: None,
+            is_plain: false,
+            extract: None,
+            span: None,
+            index_file: None,
+            index_every: DEFAULT_INDEX_EVERY,
+            keep: false,
+            force: false,
+            recursive: false,
+            exclude_compressed: false,
+            sandbox: true,
+            format_was_named: false,
+            bench_html: None,
+            sync: false,
+            sparse: true,
+            verify: false,
+            checksum: false,
+            reporting: Reporting::default(),
+            // gzip's defaults: stored, and not given back.
+            stores_names: true,
+            restores_names: false,
+            suffix: format.suffix().into(),
+            compression: Compression { format, level: format.default_level(), ..Compression::default() },
+            most_to_compress: None,
+            adjusts: true,
+            most_to_decompress: None,
+            lzip: lzip::Strictness::default(),
+            zstd: zstd::Decoding::default(),
+            speculation: Speculation::default(),
+            ways: Ways { input: InputWay::default(), output: OutputWay::default() },
+            loudness: Loudness::Normal,
+            manners: OWN,
+        }
+    }
+
+    /// What it means.
+    ///
+    /// # Errors
+    ///
+    /// If it makes no sense: why.
+    pub(in crate::command) fn request(mut self) -> Result<Asked, String> {
+        self.check_block_size()?;
+        let note = self.limit_compression()?;
+        let talk = Talk { loudness: self.loudness, manners: self.manners, asks: !self.force };
+        let sandbox = self.sandbox;
+        let destination = self.destination()?;
+        let request = self.with(destination);
+        Ok(Asked { request, talk, note, sandbox })
+    }
+
+    fn with(self, destination: Destination) -> Request {
+        let inputs = self.inputs(&destination);
+        let decompression = self.decompression();
+        let way = self.ways.input;
+        let Low { action, recover, reporting, checksum, .. } = self;
+        let names = Names { suffix: self.suffix, known: self.manners.suffixes };
+        let outputs = |made| Outputs {
+            made,
+            keep: self.keep || !matches!(destination, Destination::Beside | Destination::Folder(_)),
+            destination: destination.clone(),
+            force: self.force,
+            sync: self.sync,
+            sparse: self.sparse,
+            restores_names: self.restores_names,
+            names: names.clone(),
+            manners: self.manners,
+        };
+        if let Some(archiving) = self.archiving {
+            let compression = (!self.is_plain).then_some(self.compression);
+            return Request::Archive(Archive {
+                inputs,
+                outputs: outputs(Made::Compressed),
+                compression,
+                archiving,
+            });
+        }
+        if let Some(folder) = self.extract {
+            let outputs = outputs(Made::Plain);
+            return Request::Extract(Extract { inputs, outputs, folder, decompression });
+        }
+        if let Some(gaps) = recover {
+            return Request::Recover(Recover {
+                inputs,
+                outputs: outputs(Made::Plain),
+                format: self.format_was_named.then_some(self.compression.format),
+                gaps,
+                workers: self.compression.workers,
+                memory_limit: self.most_to_decompress,
+                as_json: self.as_json,
+                reporting,
+            });
+        }
+        if let Some(form) = self.explain {
+            let of = match action {
+                Action::Compress => Explainable::Compression(Box::new(self.compression)),
+                _ => Explainable::Decompression(Box::new(decompression)),
+            };
+            return Request::Explain(Explain { inputs, form, of });
+        }
+        if let Some(span) = self.span {
+            return Request::Access(Access {
+                inputs,
+                outputs: outputs(Made::Plain),
+                decompression,
+                span,
+                index_file: self.index_file,
+                way,
+                reporting,
+            });
+        }
+        let to_stdout = destination == Destination::Stdout;
+        let decoding = |decompression| Decoding {
+            decompression,
+            checksum,
+            copies: self.force && to_stdout,
+            gives_what_it_can: self.manners.gives_what_it_can && to_stdout,
+            ways: self.ways,
+        };
+        match action {
+            Action::Compress => Request::Compress(Compress {
+                inputs,
+                outputs: outputs(Made::Compressed),
+                compression: self.compression,
+                stores_names: self.stores_names,
+                verify: self.verify.then_some(decompression),
+                checksum,
+                volume_size: self.volume_size,
+                ways: self.ways,
+                reporting,
+            }),
+            Action::Decompress => {
+                let (outputs, decoding) = (outputs(Made::Plain), decoding(decompression));
+                Request::Decompress(Decompress { inputs, outputs, decoding, reporting })
+            }
+            Action::Test => {
+                let (decoding, detailed) = (decoding(decompression), self.detailed);
+                Request::Test(Test { inputs, decoding, detailed, reporting })
+            }
+            Action::List => Request::List(List {
+                inputs,
+                decompression,
+                restores_names: self.restores_names,
+                form: ListForm {
+                    as_json: self.as_json,
+                    for_robots: self.for_robots,
+                    detailed: self.detailed,
+                },
+            }),
+            Action::Index => Request::Index(MakeIndex {
+                inputs,
+                outputs: outputs(Made::Index),
+                decompression,
+                every: self.index_every,
+                way,
+                reporting,
+            }),
+            Action::Bench => Request::Bench(Bench {
+                inputs,
+                format: self.format_was_named.then_some(self.compression.format),
+                workers: self.compression.workers,
+                html: self.bench_html,
+                force: self.force,
+            }),
+        }
+    }
+
+    fn inputs(&self, destination: &Destination) -> Inputs {
+        let is_nowhere = self.has_no_output();
+        let one_folder = match destination {
+            Destination::Folder(folder) if !is_nowhere => Some(folder.clone()),
+            _ => None,
+        };
+        Inputs {
+            sources: self.sources.clone(),
+            recursive: self.recursive,
+            are_compressed: self.action != Action::Compress,
+            exclude_compressed: self.exclude_compressed && self.action == Action::Compress,
+            force: self.force,
+            may_be_typed: self.force || self.explain.is_some(),
+            are_replaced: match destination {
+                _ if is_nowhere => false,
+                Destination::Beside => self.action != Action::Index,
+                Destination::Folder(_) => !self.keep,
+                _ => false,
+            },
+            are_files: !is_nowhere && matches!(destination, Destination::Beside | Destination::Folder(_)),
+            small: self.compression.block_len() as u64,
+            one_folder,
+            names: Names { suffix: self.suffix.clone(), known: self.manners.suffixes },
+            manners: self.manners,
+        }
+    }
+
+    /// True if what is decoded is only looked at, or has names of its own.
+    fn has_no_output(&self) -> bool {
+        matches!(self.action, Action::Test | Action::List | Action::Bench) || self.extract.is_some()
+    }
+
+    /// Where outputs go, if there are any.
+    fn destination(&self) -> Result<Destination, String> {
+        let compresses = self.action == Action::Compress;
+        let archive = self.archiving.as_ref().map(|archiving| archiving.output.clone().into_os_string());
+        Ok(match archive.or_else(|| self.output.clone()) {
+            _ if self.has_no_output() => Destination::Beside,
+            Some(file) if self.stdout || file == "-" => Destination::Stdout,
+            Some(_) if self.sources.len() > 1 && self.asks_to_join && !self.force => {
+                let message =
+                    "-o: all inputs would be joined in one output, without their names: allow it with -f";
+                return Err(message.to_owned());
+            }
+            Some(_) if compresses && self.sources.len() > 1 && self.volume_size.is_some() => {
+                return Err("-S and -o: volumes of one name are of one input".to_owned());
+            }
+            // As lzip: what comes from standard input has no name that says what it is.
+            Some(mut file)
+                if compresses
+                    && self.completes_names
+                    && self.sources == [Source::Stdin]
+                    && self.volume_size.is_none() =>
+            {
+                if !file.as_encoded_bytes().ends_with(self.suffix.as_encoded_bytes()) {
+                    file.push(&self.suffix);
+                }
+                Destination::File(file.into())
+            }
+            Some(file) => Destination::File(file.into()),
+            None if self.stdout || self.span.is_some() => Destination::Stdout,
+            None => self.folder.clone().map_or(Destination::Beside, Destination::Folder),
+        })
+    }
+
+    fn check_block_size(&self) -> Result<(), String> {
+        let Compression { format, block_size, .. } = self.compression;
+        match block_size {
+            Some(_) if !format.has(Setting::BlockSize) => {
+                Err(format!("--block-size is not for {format}, which has levels for that, -1 to -9"))
+            }
+            Some(size) if format == Written::GZIP && size > MAX_BLOCK => {
+                Err("the blocks of gzip have 4M at most".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Compresses with no more threads than have room in the limit of memory, and with a smaller dictionary where not even one
+    /// has, if that may be: what is to be told of it then.
+    fn limit_compression(&mut self) -> Result<Option<Problem>, String> {
+        let Some(limit) = self.most_to_compress.filter(|_| self.action == Action::Compress) else {
+            return Ok(None);
+        };
+        let limited = match self.adjusts {
+            true => self.compression.limit_memory_and_dictionary(limit),
+            false => self.compression.limit_memory(limit).map(|()| None),
+        };
+        let adjusted = limited.map_err(|needed| {
+            let needed = needed.div_ceil(1 << 20);
+            let advice = "take a lower level, or a smaller dictionary";
+            format!("to compress so needs {needed} MiB of memory with one thread: {advice}")
+        })?;
+        Ok(adjusted.map(|(before, after)| {
+            let (before, after) = (before.div_ceil(1 << 20), after >> 20);
+            let message =
+                format_args!("{before} MiB are more than the limit of memory allows: {after} MiB are taken");
+            Problem::new(Severity::Note, "the dictionary", message)
+        }))
+    }
+
+    /// How to read compressed files.
+    fn decompression(&self) -> Decompression {
+        let workers = self.compression.workers;
+        let mut zstd = self.zstd.clone();
+        if let Some(limit) = self.most_to_decompress {
+            // As in zstd it may be more than windows have without it.
+            zstd.memory_limit = Some(limit);
+            // Two frames for each worker wait, or are decoded.
+            let share = usize::try_from(limit).unwrap_or(usize::MAX) / (2 * workers);
+            zstd.max_whole = zstd.max_whole.min(share);
+        }
+        let (memory_limit, lzip, speculation) = (self.most_to_decompress, self.lzip, self.speculation);
+        Decompression { workers, zstd, memory_limit, lzip, speculation }
+    }
+}
+
+/// A file as a dictionary of zstd.
+pub(in crate::command) fn dictionary(path: &Path) -> Result<Dictionary, Box<dyn Error>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(LARGEST_DICTIONARY + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST_DICTIONARY {
+        return Err("expected at most 32 MiB, found more".into());
+    }
+    Ok(Dictionary::new(&bytes)?)
+}

@@ -1,0 +1,210 @@
+//! bzip2: blocks in and one stream out, and back.
+
+use std::io::{self, Read, Write};
+use std::iter;
+use std::ops::RangeInclusive;
+
+use abz_codec::access::{Kind, Part};
+use abz_codec::bzip2::{
+    Assembler, Contents, Cutter, DecodeError, Decoded, Decoder, EncodedBlock, Encoder, Level, Reader,
+    Salvager, Scanner, StreamWriter,
+};
+use anabranch::{Apply, May, Plan, Stream};
+
+use super::{Indexed, Reads, Run, RunAlone, Setting, Writes};
+use crate::conduct::Conduct;
+use crate::count::Counted;
+use crate::index::Tally;
+use crate::pipes::inputs::{Inputs, Telling};
+use crate::pipes::{begin, carry_out, window, write_out};
+use crate::places::Along;
+use crate::recovery::{Recover, Recovery};
+use crate::{Compressed, Compression, Decompression, Error, ReadAt, Reading, Tools, Writing};
+
+pub(super) struct Bzip2;
+
+impl Reads for Bzip2 {
+    fn name(&self) -> &'static str {
+        "bzip2"
+    }
+
+    fn suffix(&self) -> &'static str {
+        ".bz2"
+    }
+
+    fn suffixes(&self) -> &'static [(&'static str, &'static str)] {
+        &[(".bz2", ""), (".bz", ""), (".tbz2", ".tar"), (".tbz", ".tar")]
+    }
+
+    fn begins(&self, start: &[u8]) -> bool {
+        start.starts_with(b"BZh")
+    }
+
+    fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
+        let Run { how, conduct, input, output, .. } = run;
+        assemble(how, conduct, input, |_, contents| {
+            contents.write_to(&mut *output).map(drop).map_err(Error::Write)
+        })
+    }
+
+    fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error> {
+        let RunAlone { input, output, .. } = run;
+        for contents in Reader::new(input) {
+            let contents = contents.map_err(Error::of_reader::<DecodeError>)?;
+            contents.write_to(&mut *output).map_err(Error::Write)?;
+        }
+        Ok(())
+    }
+
+    fn plan_to_read(&self, how: &Decompression) -> Plan {
+        decompress(how.workers, io::empty(), Conduct::default()).plan()
+    }
+
+    /// Its parts are its blocks, which are known when they were decoded.
+    fn index(
+        &self,
+        how: &Decompression,
+        conduct: Conduct<'_>,
+        input: &dyn ReadAt,
+        _spacing: u64,
+    ) -> Result<Indexed, Error> {
+        let mut tally = Tally::default();
+        let done = assemble(how, &conduct, Along::new(input), |assembler, contents| {
+            let start = tally.position();
+            contents.write_to(&mut tally).map_err(Error::Write)?;
+            let ((stream, number), bits) = assembler.last();
+            let contents = start..tally.position();
+            tally.end_part(Part { kind: Kind::Bzip2Block { stream }, number, bits, contents, known: None });
+            Ok(())
+        });
+        match done {
+            Err(error) if error.is_garbage_at().is_none() => Err(error),
+            _ => Ok(tally.finish()),
+        }
+    }
+
+    fn recover(&self) -> Option<Recover> {
+        Some(Recovery::carry::<Salvager>)
+    }
+}
+
+impl Writes for Bzip2 {
+    fn levels(&self) -> RangeInclusive<u32> {
+        1..=9
+    }
+
+    fn default_level(&self) -> u32 {
+        9
+    }
+
+    fn has(&self, _: Setting) -> bool {
+        false
+    }
+
+    fn block_len(&self, how: &Compression) -> usize {
+        level(how).block_size()
+    }
+
+    fn memory(&self, how: &Compression) -> u64 {
+        10 * level(how).block_size() as u64
+    }
+
+    fn is_written_at(&self) -> bool {
+        true
+    }
+
+    fn compress(
+        &self,
+        how: &Compression,
+        conduct: Conduct<'_>,
+        input: Reading<'_>,
+        output: Writing<'_>,
+    ) -> Result<Compressed, Error> {
+        let mut input = input.in_order();
+        let mut input = Counted::new(&mut *input);
+        let stream = compress(how, &mut input, conduct);
+        let written = write_out!(stream, &conduct, output, |to| StreamWriter::new(to, level(how)));
+        Ok(Compressed { read: input.bytes, written })
+    }
+
+    fn compress_alone(
+        &self,
+        how: &Compression,
+        tools: &mut Tools,
+        input: &mut dyn Read,
+        output: &mut dyn Write,
+    ) -> Result<(), Error> {
+        let mut encoder = tools.take::<Encoder>().unwrap_or_default();
+        let mut file = StreamWriter::new(output, level(how));
+        let mut blocks = Cutter::new(input, level(how));
+        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::Read)? {
+            let encoded = encoder.encode_into(&block, tools.data());
+            file.write(&encoded).map_err(Error::Write)?;
+            tools.keep_buffers(block.into_bytes(), encoded.into_bytes());
+        }
+        tools.keep(encoder);
+        file.finish().map_err(Error::Write).map(drop)
+    }
+
+    fn plan_to_write(&self, how: &Compression) -> Plan {
+        compress(how, io::empty(), Conduct::default()).plan()
+    }
+}
+
+/// The blocks of a compression.
+///
+/// # Panics
+///
+/// If there is no such level.
+fn level(how: &Compression) -> Level {
+    Level::new(how.level).expect("the levels of bzip2 are 1 to 9")
+}
+
+/// Compresses what `input` gives.
+fn compress<'a, R: Read + Send + 'a>(
+    how: &'a Compression,
+    input: R,
+    conduct: Conduct<'a>,
+) -> Stream<'a, impl Apply<Error, Out = EncodedBlock> + Send + use<'a, R>, May<Error>> {
+    let mut cutter = Cutter::new(Telling::new(input, conduct.advance()), level(how));
+    let blocks = iter::from_fn(move || cutter.read_into(Vec::new()).map_err(Error::Read).transpose());
+    begin(blocks, "abz compress", how.workers, window(how.workers), conduct.pool)
+        .map_with(Encoder::new, |encoder, block| encoder.encode_into(&block, Vec::new()))
+        .name("encode")
+}
+
+/// Decompresses what `input` gives, and gives the contents of each block to `write`.
+fn assemble(
+    how: &Decompression,
+    conduct: &Conduct<'_>,
+    input: impl Read + Send,
+    mut write: impl FnMut(&Assembler, Contents) -> Result<(), Error> + Send,
+) -> Result<(), Error> {
+    let mut assembler = Assembler::new();
+    let stream = decompress(how.workers_within(), input, *conduct);
+    carry_out(stream, conduct, |decoded: Decoded| match assembler.next(decoded)? {
+        Some(contents) => write(&assembler, contents),
+        None => Ok(()),
+    })?;
+    while let Some(contents) = assembler.finish()? {
+        write(&assembler, contents)?;
+    }
+    Ok(())
+}
+
+/// Decompresses what `input` gives, up to the place where an assembler puts it together: that is for the end to do.
+fn decompress<'a, R: Read + Send + 'a>(
+    workers: usize,
+    input: R,
+    conduct: Conduct<'a>,
+) -> Stream<'a, impl Apply<Error, Out = Decoded> + Send + use<'a, R>, May<Error>> {
+    let inputs = Inputs::new(Telling::new(input, conduct.advance()), window(workers));
+    begin(inputs, "abz decompress", workers, window(workers), conduct.pool)
+        .serial_spread(Scanner::default(), |scanner, input| match input.is_end() {
+            true => scanner.finish(),
+            false => input.scan(|bytes| scanner.next(bytes, &mut Vec::new())),
+        })
+        .name("find blocks")
+        .map_with(Decoder::new, |decoder, segment| decoder.decode_into(segment, Vec::new()))
+        .name("decode")
+}

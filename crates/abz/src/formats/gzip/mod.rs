@@ -1,0 +1,255 @@
+//! gzip: blocks in and members out, and back.
+
+mod streams;
+
+use std::io::{self, Read, Write};
+use std::ops::{Range, RangeInclusive};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use abz_codec::access::Part;
+use abz_codec::gzip::{
+    self, BGZF_BLOCK, Decoder, Encoder, Entry, Index, Layout, MAX_BLOCK, Piece, Salvager, Splitter, Survey,
+    find_parts,
+};
+use abz_codec::{DEFAULT_BLOCK_SIZE, gzip::MAGIC};
+use anabranch::{Plan, Recycled};
+
+use super::{Indexed, ReadSeek, Reads, Run, RunAlone, Setting, Writes};
+use crate::conduct::Conduct;
+use crate::count::Counted;
+use crate::pipes::{carry_out, write_out};
+use crate::places::Along;
+use crate::recovery::{Recover, Recovery};
+use crate::{
+    Compressed, Compression, Decompressed, Decompression, Error, ReadAt, Reading, Tools, WriteAt, Writing,
+};
+
+pub(super) struct Gzip;
+
+impl Reads for Gzip {
+    fn name(&self) -> &'static str {
+        "gzip"
+    }
+
+    fn suffix(&self) -> &'static str {
+        ".gz"
+    }
+
+    fn suffixes(&self) -> &'static [(&'static str, &'static str)] {
+        &[(".gz", ""), (".tgz", ".tar"), ("-gz", "")]
+    }
+
+    fn begins(&self, start: &[u8]) -> bool {
+        start.starts_with(&MAGIC)
+    }
+
+    fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
+        let Run { how, conduct, input, output, mistaken } = run;
+        let workers = how.workers_within();
+        let mut write = |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write);
+        let (says_more, input) = has_extra_field(input).map_err(Error::Read)?;
+        if !says_more && how.speculation.is_done(workers) {
+            let stream = streams::decompress_guessing(workers, input, *conduct, mistaken);
+            return carry_out(stream, conduct, &mut write);
+        }
+        carry_out(streams::decompress(workers, input, *conduct, mistaken), conduct, &mut write)
+    }
+
+    fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error> {
+        let RunAlone { tools, input, output, mistaken, .. } = run;
+        let mut decoder = tools.take::<Decoder>().unwrap_or_default();
+        let mut pieces = Splitter::new(input);
+        while let Some(piece) = pieces.next() {
+            mistaken.store(pieces.mistaken().unwrap_or(0), Ordering::Relaxed);
+            let mut data = tools.data();
+            match piece? {
+                Piece::Member(member) => decoder.decode_into(&member, &mut data)?,
+                Piece::Data(found) => data = found,
+            }
+            output.write_all(&data).map_err(Error::Write)?;
+            tools.keep_data(data);
+        }
+        tools.keep(decoder);
+        Ok(())
+    }
+
+    /// As for files of other programs; those that say where their blocks are need no guesses.
+    fn plan_to_read(&self, how: &Decompression) -> Plan {
+        let (conduct, mistaken) = (Conduct::default(), AtomicU64::new(0));
+        match how.speculation.is_done(how.workers_within()) {
+            true => {
+                streams::decompress_guessing(how.workers_within(), io::empty(), conduct, &mistaken).plan()
+            }
+            false => streams::decompress(how.workers, io::empty(), conduct, &mistaken).plan(),
+        }
+    }
+
+    fn is_read_at(&self) -> bool {
+        true
+    }
+
+    fn decompress_at(
+        &self,
+        how: &Decompression,
+        conduct: &Conduct<'_>,
+        input: &dyn ReadAt,
+        output: &dyn WriteAt,
+    ) -> Result<Option<Decompressed>, Error> {
+        let mut file = Along::new(input);
+        let index = match Index::read(&mut file) {
+            Ok(None) => Index::of_marks(&mut file).map_err(Error::Read)?,
+            index => index.ok().flatten(),
+        };
+        let Some(index) = index else { return Ok(None) };
+        // No size that a file claims is believed.
+        let is_ours = |entry: &Entry| {
+            entry.uncompressed as usize <= MAX_BLOCK && entry.compressed as usize <= MAX_BLOCK + (1 << 20)
+        };
+        if !index.entries().iter().all(is_ours) {
+            return Ok(None);
+        }
+        let stream = streams::decompress_at(how.workers, input, index.entries(), conduct.pool)
+            .try_map(|(data, start): (Recycled<Vec<u8>>, u64)| {
+                output.write_at(&data, start).map_err(Error::Write)
+            })
+            .name("write");
+        match carry_out(stream, conduct, |()| Ok(())) {
+            Ok(()) => Ok(Some(Decompressed {
+                read: input.size(),
+                written: index.uncompressed(),
+                garbage_at: None,
+                mistaken: None,
+            })),
+            Err(Error::Damaged(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn contents(&self, file: &mut dyn ReadSeek) -> io::Result<Option<u64>> {
+        Ok(Survey::of(&mut { file })?.map(|survey| survey.uncompressed))
+    }
+
+    fn parts(&self, file: &mut Along<'_>) -> io::Result<Option<Vec<Part>>> {
+        gzip::parts(file)
+    }
+
+    fn parts_around(&self, file: &mut Along<'_>, bytes: &Range<u64>) -> io::Result<Option<(Vec<Part>, u64)>> {
+        gzip::parts_around(file, bytes)
+    }
+
+    fn index(
+        &self,
+        how: &Decompression,
+        conduct: Conduct<'_>,
+        input: &dyn ReadAt,
+        spacing: u64,
+    ) -> Result<Indexed, Error> {
+        match gzip::parts(&mut Along::new(input)).map_err(Error::Read)? {
+            Some(parts) => crate::index::of_parts(parts, how, conduct, input),
+            None => {
+                let found = find_parts(Along::new(input), spacing)?;
+                Ok((found.parts, found.contents, found.lines))
+            }
+        }
+    }
+
+    fn recover(&self) -> Option<Recover> {
+        Some(Recovery::carry::<Salvager>)
+    }
+}
+
+impl Writes for Gzip {
+    fn levels(&self) -> RangeInclusive<u32> {
+        1..=12
+    }
+
+    fn default_level(&self) -> u32 {
+        6
+    }
+
+    fn has(&self, setting: Setting) -> bool {
+        matches!(setting, Setting::BlockSize | Setting::Rsyncable | Setting::Layout)
+    }
+
+    fn block_len(&self, how: &Compression) -> usize {
+        match how.layout {
+            Layout::Bgzf => BGZF_BLOCK,
+            _ => how.block_size.unwrap_or(DEFAULT_BLOCK_SIZE),
+        }
+    }
+
+    fn memory(&self, how: &Compression) -> u64 {
+        (10 << 20) + self.block_len(how) as u64
+    }
+
+    fn is_written_at(&self) -> bool {
+        true
+    }
+
+    fn blocks_are_read_at(&self) -> bool {
+        true
+    }
+
+    fn compress(
+        &self,
+        how: &Compression,
+        conduct: Conduct<'_>,
+        input: Reading<'_>,
+        output: Writing<'_>,
+    ) -> Result<Compressed, Error> {
+        match input {
+            Reading::Places(places) if !how.rsyncable => {
+                let stream = streams::compress_at(how, places, conduct.pool);
+                let written = write_out!(stream, &conduct, output, |to| streams::writer(how, to));
+                Ok(Compressed { read: places.size(), written })
+            }
+            input => {
+                let mut input = input.in_order();
+                let mut input = Counted::new(&mut *input);
+                let stream = streams::compress(how, &mut input, conduct);
+                let written = write_out!(stream, &conduct, output, |to| streams::writer(how, to));
+                Ok(Compressed { read: input.bytes, written })
+            }
+        }
+    }
+
+    fn compress_alone(
+        &self,
+        how: &Compression,
+        tools: &mut Tools,
+        input: &mut dyn Read,
+        output: &mut dyn Write,
+    ) -> Result<(), Error> {
+        let kind = (how.level, how.layout);
+        let kept = tools.take::<Kept>().filter(|kept| kept.kind == kind);
+        let mut kept = kept.unwrap_or_else(|| Box::new(Kept { kind, encoder: streams::encoder(how) }));
+        kept.encoder.set_origin(how.origin.clone());
+        let mut file = streams::writer(how, output);
+        let mut blocks = how.blocks(input);
+        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::Read)? {
+            file.write(&kept.encoder.encode(&block)).map_err(Error::Write)?;
+            tools.keep_block(block.data);
+        }
+        tools.keep(kept);
+        file.finish().map_err(Error::Write).map(drop)
+    }
+
+    fn plan_to_write(&self, how: &Compression) -> Plan {
+        streams::compress(how, io::empty(), Conduct::default()).plan()
+    }
+}
+
+/// An encoder that is kept for the next file, if that has its level and its layout.
+struct Kept {
+    kind: (u32, Layout),
+    encoder: Encoder,
+}
+
+/// Whether a file of gzip begins with a header that has an extra field, in which it may say where its parts are, and a reader of
+/// all of it.
+fn has_extra_field<R: Read>(mut input: R) -> io::Result<(bool, impl Read + use<R>)> {
+    let mut start = Vec::with_capacity(4);
+    input.by_ref().take(4).read_to_end(&mut start)?;
+    let has_extra = start.get(3).is_some_and(|flags| flags & 4 != 0);
+    Ok((has_extra, io::Cursor::new(start).chain(input)))
+}

@@ -1,0 +1,93 @@
+//! Formats whose files are one stream, which one thread decodes: those of `compress`, `pack`, `compress -H`, `zip` and zlib.
+
+use std::io::{self, Read};
+use std::marker::PhantomData;
+
+use abz_codec::parts;
+use anabranch::{Apply, May, Plan, Recycled, Recycler, Stream};
+
+use super::{Reads, Run, RunAlone};
+use crate::conduct::Conduct;
+use crate::pipes::inputs::{Inputs, Telling};
+use crate::pipes::{begin, carry_out, window};
+use crate::{Decompression, Error};
+
+/// A format that `S` decodes.
+pub(super) struct Serial<S>(PhantomData<fn() -> S>);
+
+impl<S> Serial<S> {
+    pub(super) const NEW: Self = Serial(PhantomData);
+}
+
+impl<S: parts::Serial + Default + Send> Reads for Serial<S> {
+    fn name(&self) -> &'static str {
+        S::NAME
+    }
+
+    fn suffix(&self) -> &'static str {
+        S::SUFFIX
+    }
+
+    fn suffixes(&self) -> &'static [(&'static str, &'static str)] {
+        S::SUFFIXES
+    }
+
+    fn begins(&self, start: &[u8]) -> bool {
+        S::begins(start)
+    }
+
+    fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
+        let Run { how, conduct, input, output, .. } = run;
+        let stream = decompress(S::default(), how.workers, input, *conduct);
+        carry_out(stream, conduct, |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write))
+    }
+
+    fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error> {
+        let RunAlone { input, output, .. } = run;
+        let mut decoder = S::default();
+        let (mut buffer, mut data) = (vec![0; 128 << 10], Vec::new());
+        loop {
+            let len = match input.read(&mut buffer) {
+                Ok(len) => len,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(Error::Read(error)),
+            };
+            let mut rest = &buffer[..len];
+            while if len == 0 { decoder.finish(&mut data) } else { decoder.next(&mut rest, &mut data) }? {
+                output.write_all(&data).map_err(Error::Write)?;
+            }
+            if len == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    fn plan_to_read(&self, how: &Decompression) -> Plan {
+        decompress(S::default(), how.workers, io::empty(), Conduct::default()).plan()
+    }
+}
+
+/// Decompresses what `input` gives, in one stage, while other workers read and write.
+fn decompress<'a, S, R>(
+    decoder: S,
+    workers: usize,
+    input: R,
+    conduct: Conduct<'a>,
+) -> Stream<'a, impl Apply<Error, Out = Recycled<Vec<u8>>> + Send + use<'a, S, R>, May<Error>>
+where
+    S: parts::Serial + Send + 'a,
+    R: Read + Send + 'a,
+{
+    let buffers = Recycler::new(window(workers), Vec::new);
+    let inputs = Inputs::new(Telling::new(input, conduct.advance()), window(workers));
+    begin(inputs, "abz decompress", workers, window(workers), conduct.pool)
+        .try_serial_spread(decoder, move |decoder, input| {
+            let mut data = buffers.take();
+            let has_data = match input.is_end() {
+                true => decoder.finish(&mut data),
+                false => input.scan(|bytes| decoder.next(bytes, &mut data)),
+            };
+            Ok(has_data?.then_some(data))
+        })
+        .name("decode")
+}

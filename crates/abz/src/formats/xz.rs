@@ -1,0 +1,168 @@
+//! xz: blocks in and one stream out, and back.
+
+use std::io::{self, Read, Write};
+use std::ops::RangeInclusive;
+
+use abz_codec::access::{Kind, Part};
+use abz_codec::xz::{self, EncodedBlock, Encoder, Scanner, Settings, StreamWriter, Survey};
+use anabranch::{Apply, May, Plan, Stream};
+
+use super::{Behind, ReadSeek, Reads, Run, RunAlone, Setting, Writes};
+use crate::conduct::Conduct;
+use crate::count::Counted;
+use crate::pipes::{begin, carry_out, parts};
+use crate::places::Along;
+use crate::{Compressed, Compression, Decompression, Error, Reading, Tools, Writing};
+
+pub(super) struct Xz;
+
+impl Reads for Xz {
+    fn name(&self) -> &'static str {
+        "xz"
+    }
+
+    fn suffix(&self) -> &'static str {
+        ".xz"
+    }
+
+    fn suffixes(&self) -> &'static [(&'static str, &'static str)] {
+        &[(".xz", ""), (".txz", ".tar"), (".lzma", "")]
+    }
+
+    fn begins(&self, start: &[u8]) -> bool {
+        start.starts_with(&xz::MAGIC) || xz::is_lzma(start)
+    }
+
+    fn asks_for_memory(&self) -> bool {
+        true
+    }
+
+    fn window(&self, workers: usize) -> usize {
+        parts::window(workers)
+    }
+
+    fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
+        parts::run(scanner(run.how, run.how.workers), self.window(run.how.workers), run)
+    }
+
+    fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error> {
+        parts::run_alone(scanner(run.how, 1), run)
+    }
+
+    fn plan_to_read(&self, how: &Decompression) -> Plan {
+        parts::plan(scanner(how, how.workers), how.workers, self.window(how.workers))
+    }
+
+    fn contents(&self, file: &mut dyn ReadSeek) -> io::Result<Option<u64>> {
+        Ok(Survey::of(&mut { file })?.map(|survey| survey.uncompressed))
+    }
+
+    fn parts(&self, file: &mut Along<'_>) -> io::Result<Option<Vec<Part>>> {
+        xz::parts(file)
+    }
+
+    fn decompress_from(&self, kind: Kind, from: Behind, run: Run<'_>) -> Result<bool, Error> {
+        let Kind::XzBlock { check, stream } = kind else { return Ok(false) };
+        let scanner = scanner(run.how, run.how.workers).at(check, stream, from.parts, from.bytes);
+        parts::run(scanner, self.window(run.how.workers), run).map(|()| true)
+    }
+}
+
+impl Writes for Xz {
+    fn levels(&self) -> RangeInclusive<u32> {
+        0..=9
+    }
+
+    fn default_level(&self) -> u32 {
+        6
+    }
+
+    fn has(&self, setting: Setting) -> bool {
+        use Setting::{BlockSize, Check, DictionarySize, Extreme, Rsyncable};
+        matches!(setting, BlockSize | Check | DictionarySize | Extreme | Rsyncable)
+    }
+
+    fn block_len(&self, how: &Compression) -> usize {
+        how.block_size.unwrap_or_else(|| settings(how).block_size())
+    }
+
+    fn dictionary(&self, how: &Compression) -> Option<u32> {
+        Some(settings(how).dictionary())
+    }
+
+    fn memory(&self, how: &Compression) -> u64 {
+        settings(how).memory()
+    }
+
+    fn compress(
+        &self,
+        how: &Compression,
+        conduct: Conduct<'_>,
+        input: Reading<'_>,
+        output: Writing<'_>,
+    ) -> Result<Compressed, Error> {
+        let (mut input, output) = (input.in_order(), output.in_order(self.name()));
+        let mut input = Counted::new(&mut *input);
+        let mut file = StreamWriter::new(Counted::new(output), how.lzma.check);
+        let write = |block: EncodedBlock| file.write(&block).map_err(Error::Write);
+        carry_out(compress(how, &mut input, conduct), &conduct, write)?;
+        let mut output = file.finish().map_err(Error::Write)?;
+        output.flush().map_err(Error::Write)?;
+        Ok(Compressed { read: input.bytes, written: output.bytes })
+    }
+
+    fn compress_alone(
+        &self,
+        how: &Compression,
+        tools: &mut Tools,
+        input: &mut dyn Read,
+        output: &mut dyn Write,
+    ) -> Result<(), Error> {
+        let mut encoder = Encoder::new(settings(how));
+        let mut file = StreamWriter::new(output, how.lzma.check);
+        let mut blocks = how.blocks(input);
+        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::Read)? {
+            let encoded = encoder.encode_into(&block.data, tools.data());
+            file.write(&encoded).map_err(Error::Write)?;
+            tools.keep_buffers(block.data, encoded.into_bytes());
+        }
+        file.finish().map_err(Error::Write).map(drop)
+    }
+
+    fn plan_to_write(&self, how: &Compression) -> Plan {
+        compress(how, io::empty(), Conduct::default()).plan()
+    }
+}
+
+/// A scanner for so many workers.
+fn scanner(how: &Decompression, workers: usize) -> Scanner {
+    Scanner::new().within(how.room(workers))
+}
+
+/// How a compression looks for what repeats.
+fn settings(how: &Compression) -> Settings {
+    let lzma = &how.lzma;
+    Settings {
+        level: how.level,
+        extreme: lzma.extreme,
+        dictionary_size: lzma.dictionary_size,
+        check: lzma.check,
+    }
+}
+
+/// Compresses what `input` gives.
+fn compress<'a, R: Read + Send + 'a>(
+    how: &'a Compression,
+    input: R,
+    conduct: Conduct<'a>,
+) -> Stream<'a, impl Apply<Error, Out = EncodedBlock> + Send + use<'a, R>, May<Error>> {
+    let (workers, settings) = (how.workers, settings(how));
+    let blocks = how.blocks(input).map(|block| block.map_err(Error::Read));
+    let advance = conduct.advance();
+    begin(blocks, "abz compress", workers, parts::window(workers), conduct.pool)
+        .map_with(
+            move || Encoder::new(settings),
+            move |encoder, block| encoder.encode_watched(&block.data, Vec::new(), &mut |len| advance.by(len)),
+        )
+        .name("encode")
+}

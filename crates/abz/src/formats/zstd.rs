@@ -1,0 +1,334 @@
+//! zstd: blocks in, and frames or pieces of one out, and back.
+
+use std::io::{self, Read, Write};
+use std::iter;
+use std::mem;
+use std::ops::RangeInclusive;
+
+use abz_codec::Block;
+use abz_codec::access::{Kind, Part};
+use abz_codec::zstd::{
+    self, Checksum, DEFAULT_LEVEL, Decoding, Encoder, Encoding, FrameWriter, LEVELS, Layout, Scanner, Survey,
+    frames,
+};
+use anabranch::{Apply, May, Plan, Recycled, Recycler, Stream};
+
+use super::{Behind, Indexed, ReadSeek, Reads, Run, RunAlone, Setting, Writes};
+use crate::conduct::Conduct;
+use crate::count::Counted;
+use crate::index::Tally;
+use crate::pipes::{access, begin, carry_out, parts, window};
+use crate::places::Along;
+use crate::{Compressed, Compression, Decompression, Error, ReadAt, Reading, Tools, Writing};
+
+/// The most contents of frames that are in memory at once, in bytes.
+const FRAMES: usize = 1 << 30;
+
+pub(super) struct Zstd;
+
+impl Reads for Zstd {
+    fn name(&self) -> &'static str {
+        "zstd"
+    }
+
+    fn suffix(&self) -> &'static str {
+        ".zst"
+    }
+
+    fn suffixes(&self) -> &'static [(&'static str, &'static str)] {
+        &[(".zst", ""), (".tzst", ".tar")]
+    }
+
+    fn begins(&self, start: &[u8]) -> bool {
+        zstd::is_zstd(start)
+    }
+
+    fn asks_for_memory(&self) -> bool {
+        true
+    }
+
+    fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
+        parts::run(scanner(run.how, Behind::START), window(run.how.workers), run)
+    }
+
+    fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error> {
+        parts::run_alone(scanner(run.how, Behind::START), run)
+    }
+
+    fn plan_to_read(&self, how: &Decompression) -> Plan {
+        parts::plan(scanner(how, Behind::START), how.workers, window(how.workers))
+    }
+
+    fn contents(&self, file: &mut dyn ReadSeek) -> io::Result<Option<u64>> {
+        Ok(Survey::of(&mut { file })?.and_then(|survey| survey.uncompressed))
+    }
+
+    fn parts(&self, file: &mut Along<'_>) -> io::Result<Option<Vec<Part>>> {
+        zstd::parts(file)
+    }
+
+    fn decompress_from(&self, kind: Kind, from: Behind, run: Run<'_>) -> Result<bool, Error> {
+        let Kind::ZstdFrame = kind else { return Ok(false) };
+        parts::run(scanner(run.how, from), window(run.how.workers), run).map(|()| true)
+    }
+
+    fn index(
+        &self,
+        how: &Decompression,
+        conduct: Conduct<'_>,
+        input: &dyn ReadAt,
+        _spacing: u64,
+    ) -> Result<Indexed, Error> {
+        match zstd::parts(&mut Along::new(input)).map_err(Error::Read)? {
+            Some(parts) => crate::index::of_parts(parts, how, conduct, input),
+            None => index_of_frames(how, conduct, input),
+        }
+    }
+}
+
+impl Writes for Zstd {
+    fn levels(&self) -> RangeInclusive<u32> {
+        1..=LEVELS.end().unsigned_abs()
+    }
+
+    fn default_level(&self) -> u32 {
+        DEFAULT_LEVEL.unsigned_abs()
+    }
+
+    fn has(&self, setting: Setting) -> bool {
+        matches!(setting, Setting::BlockSize | Setting::Rsyncable | Setting::Fast | Setting::Zstd)
+    }
+
+    fn block_len(&self, how: &Compression) -> usize {
+        how.block_size.unwrap_or_else(|| how.zstd.frame_size(level(how)))
+    }
+
+    /// Its tables grow with the frames, up to three times as large.
+    fn memory(&self, how: &Compression) -> u64 {
+        (4 << 20) + 4 * self.block_len(how) as u64
+    }
+
+    fn compress(
+        &self,
+        how: &Compression,
+        conduct: Conduct<'_>,
+        input: Reading<'_>,
+        output: Writing<'_>,
+    ) -> Result<Compressed, Error> {
+        let (mut input, output) = (input.in_order(), output.in_order(self.name()));
+        let mut input = Counted::new(&mut *input);
+        let mut output = in_frames(how, &mut input, Counted::new(output), |portion, file| {
+            carry_out(compress(how, portion, conduct), &conduct, |encoded| write(file, encoded))
+        })?;
+        output.flush().map_err(Error::Write)?;
+        Ok(Compressed { read: input.bytes, written: output.bytes })
+    }
+
+    fn compress_alone(
+        &self,
+        how: &Compression,
+        tools: &mut Tools,
+        input: &mut dyn Read,
+        output: &mut dyn Write,
+    ) -> Result<(), Error> {
+        let level = level(how);
+        let kept = tools.take::<Kept>().filter(|kept| kept.level == level && kept.encoding == how.zstd);
+        let mut kept = kept.unwrap_or_else(|| {
+            let encoder = Encoder::new(level, &how.zstd);
+            Box::new(Kept { level, encoding: how.zstd.clone(), encoder })
+        });
+        in_frames(how, input, output, |portion, file| {
+            let mut blocks = how.blocks(portion);
+            let mut summing = Summing::of(how);
+            while let Some(block) = blocks.read_into(tools.block()).map_err(Error::Read)? {
+                let encoded = kept.encoder.encode_into(&block, tools.data());
+                file.write(&encoded, summing.add(&block)).map_err(Error::Write)?;
+                tools.keep_buffers(block.data, encoded.bytes);
+            }
+            Ok(())
+        })?;
+        tools.keep(kept);
+        Ok(())
+    }
+
+    fn plan_to_write(&self, how: &Compression) -> Plan {
+        compress(how, io::empty(), Conduct::default()).plan()
+    }
+}
+
+/// An encoder that is kept for the next file, if that is made in the same way.
+struct Kept {
+    level: i32,
+    encoding: Encoding,
+    encoder: Encoder,
+}
+
+/// A scanner of what is behind so many frames. Frames are decoded as a whole up to a size that is smaller with more than 16
+/// workers.
+fn scanner(how: &Decompression, from: Behind) -> Scanner {
+    let max_whole = how.zstd.max_whole.min(FRAMES / window(how.workers));
+    Scanner::at(&Decoding { max_whole, ..how.zstd.clone() }, from.parts, from.bytes)
+}
+
+/// The frames of a file that do not say how large their contents are, as its parts. One alone is no part.
+fn index_of_frames(how: &Decompression, conduct: Conduct<'_>, input: &dyn ReadAt) -> Result<Indexed, Error> {
+    let mut tally = Tally::default();
+    let frames = frames(&mut Along::new(input)).map_err(Error::Read)?.filter(|frames| frames.len() > 1);
+    let Some((frames, (workers, window))) = frames.and_then(|frames| {
+        let crew = how.crew_for(&frames)?;
+        Some((frames, crew))
+    }) else {
+        how.carry(conduct, &mut Along::new(input), &mut tally)?;
+        return Ok(tally.finish());
+    };
+    let stream = access::decode(workers, window, &how.zstd, input, (&frames, false), conduct.pool);
+    let mut ahead = frames.iter();
+    carry_out(stream, &conduct, |data: Recycled<Vec<u8>>| {
+        let start = tally.position();
+        tally.write_all(&data).map_err(Error::Write)?;
+        let frame = ahead.next().expect("there is one for each");
+        tally.end_part(Part { contents: start..tally.position(), ..frame.clone() });
+        Ok(())
+    })?;
+    Ok(tally.finish())
+}
+
+/// What was made of a block; where its bytes go when they are written; and the checksum of all contents up to its end.
+struct Encoded {
+    encoded: zstd::Encoded,
+    home: Recycled<Vec<u8>>,
+    checksum: u32,
+}
+
+/// Writes what was made of a block.
+fn write<W: Write>(file: &mut FrameWriter<W>, encoded: Encoded) -> Result<(), Error> {
+    let Encoded { encoded, mut home, checksum } = encoded;
+    file.write(&encoded, checksum).map_err(Error::Write)?;
+    *home = encoded.bytes;
+    Ok(())
+}
+
+/// Has `make` make a file of what `input` gives. The header of a frame says how large its contents are, if that is known
+/// before; what an input has more by then becomes another frame.
+fn in_frames<R: Read, W: Write>(
+    how: &Compression,
+    input: R,
+    mut output: W,
+    mut make: impl FnMut(&mut Portion<R>, &mut FrameWriter<W>) -> Result<(), Error>,
+) -> Result<W, Error> {
+    let block = how.block_len();
+    // Of a block that is the whole input the size is known when it was read.
+    let is_needed = |len: &u64| *len > 0 && (how.rsyncable || *len >= block as u64);
+    let mut said = how.contents.filter(is_needed);
+    let mut portion = Portion { reader: input, ahead: None, left: said.unwrap_or(u64::MAX) };
+    loop {
+        let header = how.zstd.header(level(how), block, said);
+        let mut file = FrameWriter::new(output, header, block);
+        make(&mut portion, &mut file)?;
+        let missing = said.map_or(0, |_| portion.left);
+        output = file.finish().map_err(|error| match missing {
+            0 => Error::Write(error),
+            _ => Error::Read(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                format!("expected {missing} bytes more, which it had when it was opened, found its end"),
+            )),
+        })?;
+        if said.take().is_none() || !portion.goes_on().map_err(Error::Read)? {
+            return Ok(output);
+        }
+    }
+}
+
+/// The part of an input that becomes a frame.
+struct Portion<R> {
+    reader: R,
+    /// A byte that was read already.
+    ahead: Option<u8>,
+    /// How many bytes it may have yet.
+    left: u64,
+}
+
+impl<R: Read> Portion<R> {
+    /// True if there is more of the input, which is the next portion.
+    fn goes_on(&mut self) -> io::Result<bool> {
+        self.left = u64::MAX;
+        let mut next = Vec::new();
+        self.reader.by_ref().take(1).read_to_end(&mut next)?;
+        self.ahead = next.pop();
+        Ok(self.ahead.is_some())
+    }
+}
+
+impl<R: Read> Read for Portion<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
+        let Some(first) = buffer[..len].first_mut() else { return Ok(0) };
+        let read = match self.ahead.take() {
+            Some(byte) => {
+                *first = byte;
+                1
+            }
+            None => self.reader.read(&mut buffer[..len])?,
+        };
+        self.left -= read as u64;
+        Ok(read)
+    }
+}
+
+/// Sums up the contents of a file as they are read, if it has a checksum over all of them.
+struct Summing(Option<Checksum>);
+
+impl Summing {
+    fn of(how: &Compression) -> Self {
+        let sums = how.zstd.checksum && how.zstd.layout == Layout::OneFrame;
+        Summing(sums.then(Checksum::new))
+    }
+
+    /// The checksum up to the end of this block, if it is needed.
+    fn add(&mut self, block: &Block) -> u32 {
+        match &mut self.0 {
+            Some(checksum) if !block.whole => checksum.add(&block.data),
+            _ => 0,
+        }
+    }
+}
+
+/// The level of a how.
+fn level(how: &Compression) -> i32 {
+    let (level, sign) = how.fast.map_or((how.level, 1), |fast| (fast, -1));
+    sign * i32::try_from(level).expect("the levels of zstd are -131072 to 22")
+}
+
+/// Compresses what `input` gives.
+fn compress<'a, R: Read + Send + 'a>(
+    how: &'a Compression,
+    input: R,
+    conduct: Conduct<'a>,
+) -> Stream<'a, impl Apply<Error, Out = Encoded> + Send + use<'a, R>, May<Error>> {
+    let workers = how.workers;
+    let mut blocks = how.blocks(input);
+    let mut summing = Summing::of(how);
+    let buffers = Recycler::new(window(workers), Vec::new);
+    let homes = Recycler::new(window(workers), Vec::new);
+    let blocks = iter::from_fn(move || {
+        let mut buffer = buffers.take();
+        let block = blocks.read_into(mem::take(&mut *buffer)).map_err(Error::Read).transpose()?;
+        Some(block.map(|block| {
+            let checksum = summing.add(&block);
+            (block, buffer, checksum)
+        }))
+    });
+    let advance = conduct.advance();
+    begin(blocks, "abz compress", workers, window(workers), conduct.pool)
+        .map_with(
+            move || Encoder::new(level(how), &how.zstd),
+            move |encoder, (block, mut buffer, checksum): (Block, Recycled<Vec<u8>>, u32)| {
+                let mut home = homes.take();
+                let encoded = encoder.encode_into(&block, mem::take(&mut *home));
+                advance.by(block.data.len());
+                *buffer = block.data;
+                Encoded { encoded, home, checksum }
+            },
+        )
+        .name("encode")
+}
