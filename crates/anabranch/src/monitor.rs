@@ -158,10 +158,15 @@ pub(crate) struct MonitorThread<'r> {
     monitor: Monitor,
     /// After how long without progress to call the function.
     stall: Option<(Duration, OnStall<'r>)>,
+    /// Watches a line: [`watched`]. A snapshot has a report, and reports are large. A program that is linked statically has
+    /// their code only if it watches a stream, because nothing else refers to the function.
+    watched: fn(&Line<'_>, &Run, &Plan, MonitorThread<'_>, &dyn Fn()),
+    /// Copies the plan: the thread needs one while the line runs.
+    copy: fn(&Plan) -> Plan,
 }
 
 /// Calls `work`, which runs `line`, while a thread of its own watches.
-pub(crate) fn watched(line: &Line<'_>, run: &Run, plan: &Plan, thread: MonitorThread<'_>, work: &dyn Fn()) {
+fn watched(line: &Line<'_>, run: &Run, plan: &Plan, thread: MonitorThread<'_>, work: &dyn Fn()) {
     let registered = Registered::new(&thread.monitor);
     std::thread::scope(|scope| {
         let registered = &registered;
@@ -207,8 +212,29 @@ fn snapshot(line: &Line<'_>, run: &Run, plan: &Plan) -> Snapshot {
 }
 
 impl<'r> MonitorThread<'r> {
-    pub(crate) fn new(monitor: Monitor, stall: Option<(Duration, OnStall<'r>)>) -> Self {
-        Self { monitor, stall }
+    /// A thread that watches for nothing yet.
+    pub(crate) fn new() -> Self {
+        Self { monitor: Monitor::default(), stall: None, watched, copy: Plan::clone }
+    }
+
+    /// Lets the thread answer this monitor.
+    pub(crate) fn ask(&mut self, monitor: Monitor) {
+        self.monitor = monitor;
+    }
+
+    /// Lets the thread call the function after this time without progress.
+    pub(crate) fn call(&mut self, after: Duration, function: OnStall<'r>) {
+        self.stall = Some((after, function));
+    }
+
+    /// Copies the plan of the run that this thread watches.
+    pub(crate) fn copy(&self, plan: &Plan) -> Plan {
+        (self.copy)(plan)
+    }
+
+    /// Calls `work`, which runs `line`, while this thread watches.
+    pub(crate) fn watch(self, line: &Line<'_>, run: &Run, plan: &Plan, work: &dyn Fn()) {
+        (self.watched)(line, run, plan, self, work);
     }
 
     /// Answers questions and watches for stalls until the run is over. If the user's function panics, `fail`

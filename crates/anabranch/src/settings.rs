@@ -1,15 +1,14 @@
 //! Settings that a plan cannot hold, and the defaults of those that it can.
 
 use std::sync::Arc as StdArc;
-use std::time::Duration;
 
-use anabranch_plan::{Executor, Node, Passes, Plan};
+use anabranch_plan::{Executor, Node, Note, Passes, Plan};
 use anabranch_record::EventCount;
 use anabranch_record::sync::Arc;
 
 use crate::cancel::CancelToken;
 use crate::engine::{Feed, Supply};
-use crate::monitor::{Monitor, OnStall};
+use crate::monitor::MonitorThread;
 use crate::pool::PoolShare;
 use crate::progress::{Bytes, Callback};
 use crate::workers::Workers;
@@ -19,8 +18,8 @@ use crate::workers::Workers;
 pub(crate) struct Attached<'env> {
     pub(crate) pool: Option<PoolShare<'env>>,
     pub(crate) handle: Option<Workers>,
-    pub(crate) monitor: Option<Monitor>,
-    pub(crate) stall: Option<(Duration, OnStall<'env>)>,
+    /// Present if a monitor or a watchdog watches the run.
+    pub(crate) watch: Option<MonitorThread<'env>>,
     /// Whether the report is to have the events of the run.
     pub(crate) traces: bool,
     pub(crate) tokens: Vec<CancelToken>,
@@ -56,8 +55,16 @@ impl Attached<'_> {
 
     /// Whether a monitor or a watchdog watches the run.
     pub(crate) fn is_watched(&self) -> bool {
-        self.monitor.is_some() || self.stall.is_some()
+        self.watch.is_some()
     }
+}
+
+/// Passes, and the function that applies them to a plan on this machine. A program that is linked statically has the code of
+/// the passes only if it asks for them, because nothing else refers to the function.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Chooser {
+    pub(crate) passes: Passes,
+    pub(crate) apply: fn(&Passes, &mut Plan) -> Vec<Note>,
 }
 
 /// The settings that are filled in when the plan is complete.
@@ -79,7 +86,7 @@ pub(crate) struct Unset {
     /// The plan from which costs are taken.
     pub(crate) costs: Option<Box<Plan>>,
     /// The passes that choose settings which were not set.
-    pub(crate) passes: Option<Passes>,
+    pub(crate) passes: Option<Chooser>,
 }
 
 impl Default for Unset {

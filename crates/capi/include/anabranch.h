@@ -35,7 +35,7 @@
 #include <stdint.h>
 
 /* The version of this interface. A library with another one does not fit this header. */
-#define ANABRANCH_ABI 1
+#define ANABRANCH_ABI 2
 
 #ifdef __cplusplus
 extern "C" {
@@ -119,9 +119,7 @@ enum {
     ANABRANCH_REPLICAS = 3, /* how many calls of the last stage, which is parallel, may run at once: 1 to 65536 */
     ANABRANCH_SPIN = 4,     /* 1: waiting threads spin and never park. The default is 0 */
     ANABRANCH_INLINE = 5,   /* 1: everything runs on the caller's thread, item by item. Not for sent items */
-    ANABRANCH_REPORT = 6,   /* 1: the run is measured for anabranch_report */
-    ANABRANCH_TRACE = 7,    /* 1: the report also has the work of each thread over time */
-    ANABRANCH_NEVER_WAITS = 8 /* 1: the source function never waits, so its items travel in blocks, and small ones cost less.
+    ANABRANCH_NEVER_WAITS = 6 /* 1: the source function never waits, so its items travel in blocks, and small ones cost less.
                                * It may be called for the rest of a block after the stream has ended early. Not for sent items */
 };
 int anabranch_set(anabranch_stream *stream, int setting, int64_t value);
@@ -140,6 +138,8 @@ int anabranch_window_bytes(anabranch_stream *stream, uint64_t bytes, anabranch_w
 /* Calls `tell` at most ten times a second while the stream runs, and once at its end. */
 int anabranch_on_progress(anabranch_stream *stream, anabranch_progress_fn tell, void *context,
                           anabranch_destroy release);
+/* Measures the run, for anabranch_report. If `traces` is not 0, the report also has the work of each thread over time. */
+int anabranch_measure(anabranch_stream *stream, int traces);
 /* Lets a token stop the stream from outside. */
 int anabranch_cancel_with(anabranch_stream *stream, anabranch_token *token);
 
@@ -169,7 +169,7 @@ enum {
 };
 /* Returns the plan of a stream that was not run yet. Free it with anabranch_text_free. NULL after an error. */
 char *anabranch_plan(const anabranch_stream *stream, int format);
-/* Returns the report of the run, if ANABRANCH_REPORT was set. Free it with anabranch_text_free. NULL after an error. */
+/* Returns the report of the run, if anabranch_measure was called. Free it with anabranch_text_free. NULL after an error. */
 char *anabranch_report(const anabranch_stream *stream, int format);
 
 /* ---- Stopping it from outside ---- */

@@ -177,7 +177,10 @@ class [[nodiscard]] stream {
     // Runs everything on the caller's thread, item by item. The results of the other ways to run are defined by this one.
     stream run_inline() && { return std::move(*this).set(ANABRANCH_INLINE, 1); }
     // Makes the report record the work of each thread over time.
-    stream trace() && { return std::move(*this).set(ANABRANCH_TRACE, 1); }
+    stream trace() && {
+        detail::check(anabranch_measure(stream_.get(), 1));
+        return std::move(*this);
+    }
     // Sets the name of the last stage, for plans and reports.
     stream name(const std::string &text) && {
         detail::check(anabranch_name(stream_.get(), ANABRANCH_STAGE, text.c_str()));
@@ -195,7 +198,7 @@ class [[nodiscard]] stream {
     }
     // Makes the end write the report to `into`, which must exist until then.
     stream report(anabranch::report &into) && {
-        detail::check(anabranch_set(stream_.get(), ANABRANCH_REPORT, 1));
+        detail::check(anabranch_measure(stream_.get(), 0));
         report_ = &into;
         return std::move(*this);
     }

@@ -2,11 +2,12 @@
 //! loop that is entered many times does not start threads each time.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::Builder;
 
 use anabranch::Pool;
+
+use crate::handoff::{Giver, Taker, handoff};
 
 /// The largest number of idle crews that are kept.
 const KEPT: usize = 8;
@@ -17,14 +18,14 @@ type Job = Box<dyn FnOnce(&Pool) + Send>;
 /// A thread that waits for a job, with a pool of its own.
 struct Crew {
     workers: usize,
-    jobs: Sender<Job>,
+    jobs: Giver<Job>,
 }
 
 static IDLE: Mutex<Vec<Crew>> = Mutex::new(Vec::new());
 
 /// A stream that runs on a crew.
 #[derive(Debug)]
-pub(crate) struct Running<T>(Receiver<std::thread::Result<T>>);
+pub(crate) struct Running<T>(Taker<std::thread::Result<T>>);
 
 impl<T: Send + 'static> Running<T> {
     /// Starts `run` on a crew of `workers` threads.
@@ -37,20 +38,19 @@ impl<T: Send + 'static> Running<T> {
             None => hire(workers)?,
         };
         let jobs = crew.jobs.clone();
-        let (sender, result) = channel();
+        let (giver, result) = handoff();
         let job = move |pool: &Pool| {
             let ended = catch_unwind(AssertUnwindSafe(|| run(pool)));
             keep(crew);
-            // If the stream was freed, no thread waits for its result.
-            let _ = sender.send(ended);
+            giver.give(ended);
         };
-        jobs.send(Box::new(job)).map_err(|_| std::io::Error::other("a thread of the library has ended"))?;
+        jobs.give(Box::new(job));
         Ok(Self(result))
     }
 
     /// Waits for the end of the stream, and returns its result.
     pub(crate) fn join(self) -> std::thread::Result<T> {
-        self.0.recv().unwrap_or_else(|gone| Err(Box::new(gone)))
+        self.0.take().unwrap_or_else(|| Err(Box::new("the thread of the stream has ended")))
     }
 }
 
@@ -72,10 +72,10 @@ fn keep(crew: Crew) {
 }
 
 fn hire(workers: usize) -> std::io::Result<Crew> {
-    let (jobs, waiting) = channel::<Job>();
+    let (jobs, waiting) = handoff::<Job>();
     Builder::new().name("anabranch".to_owned()).spawn(move || {
         let pool = Pool::new(workers);
-        while let Ok(job) = waiting.recv() {
+        while let Some(job) = waiting.take() {
             job(&pool);
         }
     })?;

@@ -1,8 +1,11 @@
 //! The description of a stream, as C has built it.
 
+use std::ffi::c_int;
+use std::fmt;
 use std::sync::Mutex;
 
-use anabranch::{CancelToken, Report};
+use anabranch::posts::{self, Batched, Single};
+use anabranch::{CancelToken, May, Pool};
 
 use crate::border::{Code, Destroy, Failure, Given, Local, Owned, ProgressFn, Stage, WeighFn};
 
@@ -25,6 +28,28 @@ pub(crate) struct Node {
     pub(crate) replicas: Option<usize>,
 }
 
+/// A stream that can get stages of any kind, since each serial stage gives this type back.
+pub(crate) type Items<'env, S> = posts::Items<'env, Owned, S, May<Failure>>;
+
+/// The threads and settings of a line whose items are sent.
+pub(crate) struct Host<'h> {
+    pub(crate) pool: &'h Pool,
+    pub(crate) workers: usize,
+    /// How many items may be in the stages.
+    pub(crate) window: usize,
+}
+
+/// A function that runs a line, whose items travel in the shape `S`.
+pub(crate) type RunLine<S> = for<'env> fn(&'env Line, Items<'env, S>, Option<Host<'env>>) -> Ended;
+
+/// The functions that run a line and measure the run. Their code is large. A program that is linked with the static library
+/// has it only if it measures something, because nothing else refers to these functions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Measured {
+    pub(crate) single: RunLine<Single>,
+    pub(crate) batched: RunLine<Batched>,
+}
+
 /// The settings of the user.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
@@ -37,7 +62,8 @@ pub(crate) struct Settings {
     pub(crate) inline: bool,
     /// Whether the source never waits, so that its items can travel in blocks.
     pub(crate) never_waits: bool,
-    pub(crate) reports: bool,
+    /// How a run is measured, if it is.
+    pub(crate) measured: Option<Measured>,
     pub(crate) traces: bool,
     /// The first stage that takes items in any order.
     pub(crate) unordered_from: Option<usize>,
@@ -60,7 +86,16 @@ pub(crate) struct Line {
 pub(crate) struct Ended {
     /// The first failure, in the order of the items.
     pub(crate) result: Result<(), Failure>,
-    pub(crate) report: Option<Report>,
+    pub(crate) report: Option<ShowReport>,
+}
+
+/// Writes a report in one of the formats of the interface, if there is such a format of reports.
+pub(crate) struct ShowReport(pub(crate) Box<dyn Fn(c_int) -> Option<String> + Send>);
+
+impl fmt::Debug for ShowReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ShowReport")
+    }
 }
 
 /// Neighbouring parallel stages, which run as one unit.

@@ -7,8 +7,7 @@ use anabranch::posts::{self, Room, Sender};
 
 use crate::border::Owned;
 use crate::crew::Running;
-use crate::line::{Ended, Line, Settings};
-use crate::run::Host;
+use crate::line::{Ended, Host, Line, Settings};
 
 /// If no window is set, this many items for each worker may wait between the loop and the stages, and as many may be in
 /// the stages.

@@ -6,22 +6,14 @@
 
 use std::sync::{Arc, PoisonError};
 
-use anabranch::posts::{self, Batched, Shape, Single};
-use anabranch::{Apply, May, Plan, Pool, Progress, Report, Stream};
+use anabranch::posts::{Batched, Shape, Single};
+use anabranch::{Apply, May, Plan, Progress, Report, Stream};
 
 use crate::border::{Failure, Given, Owned};
-use crate::line::{Border, Ended, Group, Line, Settings};
+use crate::line::{Border, Ended, Group, Host, Items, Line, Measured, Settings, ShowReport};
 
-/// A stream that can get stages of any kind, since each serial stage gives this type back.
-pub(crate) type Items<'env, S> = posts::Items<'env, Owned, S, May<Failure>>;
-
-/// The threads and settings of a line whose items are sent.
-pub(crate) struct Host<'h> {
-    pub(crate) pool: &'h Pool,
-    pub(crate) workers: usize,
-    /// How many items may be in the stages.
-    pub(crate) window: usize,
-}
+/// See [`Measured`].
+pub(crate) const MEASURED: Measured = Measured { single: measured::<Single>, batched: measured::<Batched> };
 
 /// The use of a stream after it was built.
 trait End<'env> {
@@ -49,24 +41,20 @@ impl Line {
         N: FnMut() -> Given + Send + 'env,
     {
         let source = self.source(next);
-        if self.settings.never_waits {
-            self.finish(source.never_waits(), None)
-        } else {
-            self.finish(source, None)
+        match (self.settings.never_waits, self.settings.measured) {
+            (true, None) => plain(self, source.never_waits(), None),
+            (true, Some(measured)) => (measured.batched)(self, source.never_waits(), None),
+            (false, None) => plain(self, source, None),
+            (false, Some(measured)) => (measured.single)(self, source, None),
         }
     }
 
     /// Runs the items of `stream` through the line, on the calling thread and its workers.
     pub(crate) fn run_posted<'env>(&'env self, stream: Items<'env, Batched>, host: Host<'env>) -> Ended {
-        self.finish(stream, Some(host))
-    }
-
-    fn finish<'env, S: Shape>(&'env self, stream: Items<'env, S>, host: Option<Host<'env>>) -> Ended {
-        let mut ended = self.build(stream, host, Run(&self.settings));
-        if let Err(Failure::End) = ended.result {
-            ended.result = Ok(());
+        match self.settings.measured {
+            None => plain(self, stream, Some(host)),
+            Some(measured) => (measured.batched)(self, stream, Some(host)),
         }
-        ended
     }
 
     /// The stream of the items of `next`, without stages.
@@ -107,6 +95,33 @@ impl Line {
             None => end.of(stream, last),
             Some(group) => end.of(hop(stream, group), last),
         }
+    }
+}
+
+/// Runs a line.
+fn plain<'env, S: Shape>(line: &'env Line, stream: Items<'env, S>, host: Option<Host<'env>>) -> Ended {
+    let result = line.build(stream, host, Run(&line.settings));
+    Ended { result: without_end(result), report: None }
+}
+
+/// Runs a line, and measures the run.
+fn measured<'env, S: Shape>(line: &'env Line, stream: Items<'env, S>, host: Option<Host<'env>>) -> Ended {
+    let (result, report) = line.build(stream, host, Measure(&line.settings));
+    let show = move |format| match format {
+        0 => Some(report.to_string()),
+        1 => Some(report.to_json()),
+        3 => Some(report.to_svg()),
+        4 => Some(report.to_trace()),
+        _ => None,
+    };
+    Ended { result: without_end(result), report: Some(ShowReport(Box::new(show))) }
+}
+
+/// The end that a function of the user has asked for is not a failure.
+fn without_end(result: Result<(), Failure>) -> Result<(), Failure> {
+    match result {
+        Err(Failure::End) => Ok(()),
+        result => result,
     }
 }
 
@@ -178,35 +193,58 @@ impl<'env> End<'env> for Draw {
     }
 }
 
+/// Adds the progress and the end to a stream.
+fn closed<'env, U>(
+    mut stream: Stream<'env, U, May<Failure>>,
+    settings: &'env Settings,
+    last: Option<&Border<'env>>,
+) -> Stream<'env, U, May<Failure>>
+where
+    U: Apply<Failure, Out = Owned> + Send + 'env,
+{
+    if let Some(progress) = &settings.progress {
+        stream = stream.on_progress(|Progress { items, elapsed, .. }| {
+            let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+            progress.tell(items, u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX));
+        });
+    }
+    match last {
+        Some(last) if last.unordered => stream.unordered().name_end(last.name()),
+        Some(last) => stream.name_end(last.name()),
+        None => stream,
+    }
+}
+
+/// The function of the end.
+fn take<'env>(mut last: Option<Border<'env>>) -> impl FnMut(Owned) -> Result<(), Failure> + Send + 'env {
+    move |item| match &mut last {
+        Some(last) => last.call(item).map(drop),
+        None => Ok(()),
+    }
+}
+
 struct Run<'env>(&'env Settings);
 
 impl<'env> End<'env> for Run<'env> {
-    type Out = Ended;
+    type Out = Result<(), Failure>;
 
-    fn of<U>(self, mut stream: Stream<'env, U, May<Failure>>, mut last: Option<Border<'env>>) -> Ended
+    fn of<U>(self, stream: Stream<'env, U, May<Failure>>, last: Option<Border<'env>>) -> Self::Out
     where
         U: Apply<Failure, Out = Owned> + Send + 'env,
     {
-        if let Some(progress) = &self.0.progress {
-            stream = stream.on_progress(|Progress { items, elapsed, .. }| {
-                let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
-                progress.tell(items, u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX));
-            });
-        }
-        let stream = match &last {
-            Some(last) if last.unordered => stream.unordered().name_end(last.name()),
-            Some(last) => stream.name_end(last.name()),
-            None => stream,
-        };
-        let take = move |item| match &mut last {
-            Some(last) => last.call(item).map(drop),
-            None => Ok(()),
-        };
-        if self.0.reports {
-            let (result, report): (Result<(), Failure>, Report) = stream.report().try_for_each(take);
-            Ended { result, report: Some(report) }
-        } else {
-            Ended { result: stream.try_for_each(take), report: None }
-        }
+        closed(stream, self.0, last.as_ref()).try_for_each(take(last))
+    }
+}
+
+struct Measure<'env>(&'env Settings);
+
+impl<'env> End<'env> for Measure<'env> {
+    type Out = (Result<(), Failure>, Report);
+
+    fn of<U>(self, stream: Stream<'env, U, May<Failure>>, last: Option<Border<'env>>) -> Self::Out
+    where
+        U: Apply<Failure, Out = Owned> + Send + 'env,
+    {
+        closed(stream, self.0, last.as_ref()).report().try_for_each(take(last))
     }
 }

@@ -21,22 +21,29 @@ pub enum Sanitizer {
 }
 
 impl Language {
-    /// The compiler, if there is one. If there is none, prints what is skipped.
+    /// The compiler of the environment or of the system. If there is none, notes that its tests are left out.
     pub fn compiler(self) -> Option<Command> {
-        let (variable, usual, package) = match self {
-            Self::C11 => ("CC", "cc", "gcc"),
-            Self::Cpp17 => ("CXX", "c++", "g++"),
+        let (variable, usual) = match self {
+            Self::C11 => ("CC", "cc"),
+            Self::Cpp17 => ("CXX", "c++"),
         };
-        let words = std::env::var(variable).unwrap_or_else(|_| usual.to_owned());
+        let Ok(words) = std::env::var(variable) else { return self.named(usual) };
         let mut words = words.split_whitespace();
-        let program = words.next().unwrap_or(usual);
-        if !Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success()) {
-            eprintln!("skipped: there is no compiler `{program}` (Debian's package {package})");
-            return None;
-        }
-        let mut command = Command::new(program);
+        let mut command = Command::new(words.next().unwrap_or(usual));
         command.args(words);
         Some(command)
+    }
+
+    /// Clang. If it is not installed, notes that its tests are left out.
+    pub fn clang(self) -> Option<Command> {
+        self.named(match self {
+            Self::C11 => "clang",
+            Self::Cpp17 => "clang++",
+        })
+    }
+
+    fn named(self, program: &str) -> Option<Command> {
+        abz_foreign::have(program).then(|| Command::new(program))
     }
 }
 
@@ -54,9 +61,14 @@ pub fn libraries() -> PathBuf {
     found.expect("the static library is beside the test").to_owned()
 }
 
-/// Compiles a program of `tests`. Returns `false` if there is no compiler or sanitizer for it.
-pub fn compile(language: Language, source: &str, sanitizer: Option<Sanitizer>, program: &Path) -> bool {
-    let Some(mut command) = language.compiler() else { return false };
+/// Compiles a program of `tests` with a compiler. Returns `false` if the compiler lacks the sanitizer.
+pub fn compile(
+    mut command: Command,
+    language: Language,
+    source: &str,
+    sanitizer: Option<Sanitizer>,
+    program: &Path,
+) -> bool {
     let libraries = libraries();
     match language {
         Language::C11 => command.arg("-std=c11"),
@@ -87,9 +99,9 @@ pub fn compile(language: Language, source: &str, sanitizer: Option<Sanitizer>, p
     if let (Some(sanitizer), false) = (sanitizer, output.status.success()) {
         let library = ["cannot find -l", "cannot find lib", "unsupported option", "unrecognized argument"];
         if library.iter().any(|words| said.contains(words)) {
-            eprintln!(
-                "skipped: the compiler has no {sanitizer:?}Sanitizer (Debian's packages libasan8 and libtsan2)"
-            );
+            abz_foreign::leave_out(&format!(
+                "the C++ interface under {sanitizer:?}Sanitizer (apt-get install libasan8 libtsan2)"
+            ));
             return false;
         }
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use abz_foreign::have;
 use anabranch_c::install::Installation;
 
 use crate::compiler::{Language, here, libraries, run};
@@ -16,14 +17,6 @@ fn install(prefix: &Path) {
     assert!(written.iter().all(|file| file.exists()), "{written:?}");
 }
 
-fn has(program: &str, package: &str) -> bool {
-    let found = Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
-    if !found {
-        eprintln!("skipped: there is no `{program}` (Debian's package {package})");
-    }
-    found
-}
-
 #[test]
 fn an_installed_library_is_found_by_pkg_config_and_cmake() {
     let Some(mut compiler) = Language::Cpp17.compiler() else { return };
@@ -33,7 +26,7 @@ fn an_installed_library_is_found_by_pkg_config_and_cmake() {
     install(&prefix); // over itself
     let source = folder.path().join("program.cpp");
     std::fs::write(&source, PROGRAM).expect("the program is written");
-    if has("pkg-config", "pkg-config") {
+    if have("pkg-config") {
         let mut ask = Command::new("pkg-config");
         ask.args(["--cflags", "--libs", "anabranch"]).env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
         let flags = String::from_utf8(run(&mut ask).stdout).expect("flags are text");
@@ -50,7 +43,7 @@ fn an_installed_library_is_found_by_pkg_config_and_cmake() {
         run(&mut compiler);
         run(Command::new(&program).env("LD_LIBRARY_PATH", prefix.join("lib")));
     }
-    if has("cmake", "cmake") && has("make", "make") {
+    if have("cmake") && have("make") {
         let project = folder.path().join("project");
         std::fs::create_dir(&project).expect("a folder");
         std::fs::copy(&source, project.join("program.cpp")).expect("a copy");

@@ -20,7 +20,7 @@ use std::sync::{Mutex, PoisonError};
 pub const REQUIRED: &str = "FOREIGN_PROGRAMS_REQUIRED";
 
 /// Each program that a test may ask for, with its Debian package. Debian has no package of the last one.
-const PACKAGES: [(&str, &str); 64] = [
+const PACKAGES: [(&str, &str); 71] = [
     ("7z", "p7zip-full"),
     ("bash", "bash"),
     ("bgzip", "tabix"),
@@ -33,8 +33,13 @@ const PACKAGES: [(&str, &str); 64] = [
     ("bzip2recover", "bzip2"),
     ("bzless", "bzip2"),
     ("bzmore", "bzip2"),
+    ("c++", "g++"),
+    ("cc", "gcc"),
     ("cjpeg", "libjpeg-turbo-progs"),
+    ("clang", "clang"),
+    ("clang++", "clang"),
     ("clzip", "clzip"),
+    ("cmake", "cmake"),
     ("compress", "ncompress"),
     ("curl", "curl"),
     ("djpeg", "libjpeg-turbo-progs"),
@@ -54,8 +59,10 @@ const PACKAGES: [(&str, &str); 64] = [
     ("lzip.lzip", "lzip"),
     ("node", "nodejs"),
     ("pbzip2", "pbzip2"),
+    ("make", "make"),
     ("perl", "perl"),
     ("pigz", "pigz"),
+    ("pkg-config", "pkg-config"),
     ("pixz", "pixz"),
     ("plzip", "plzip"),
     ("python3", "python3"),
@@ -87,9 +94,14 @@ const PACKAGES: [(&str, &str); 64] = [
     ("crabz", ""),
 ];
 
-/// The Debian packages of all programs that have one.
+/// Each header of C or C++ that a test may need, with its Debian package.
+const HEADERS: [(&str, &str); 3] =
+    [("bzlib.h", "libbz2-dev"), ("lzlib.h", "liblz-dev"), ("oneapi/tbb/parallel_pipeline.h", "libtbb-dev")];
+
+/// The Debian packages of all programs and headers that have one.
 pub fn packages() -> BTreeSet<&'static str> {
-    PACKAGES.iter().map(|(_, package)| *package).filter(|package| !package.is_empty()).collect()
+    let all = PACKAGES.iter().chain(&HEADERS).map(|(_, package)| *package);
+    all.filter(|package| !package.is_empty()).collect()
 }
 
 /// A command in an environment that is the same on every machine: without options for `gzip` or `xz`, without
@@ -146,6 +158,21 @@ pub fn through(program: &str, arguments: &[&str], input: &[u8]) -> Option<Vec<u8
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{program} {arguments:?}: {said}");
     Some(output.stdout)
+}
+
+/// Notes that the compiler does not find a header. The test must leave out the part that needs it.
+///
+/// # Panics
+/// If Debian has a package of it, and [`REQUIRED`] is set.
+pub fn lack_header(header: &str) {
+    let package = HEADERS.iter().find(|(name, _)| *name == header).map(|(_, package)| *package);
+    let how = package.map_or_else(
+        || "which Debian does not have".to_owned(),
+        |package| format!("apt-get install {package}"),
+    );
+    let is_required = std::env::var_os(REQUIRED).is_some();
+    assert!(!is_required || package.is_none(), "<{header}> is not installed: {how}");
+    leave_out(&format!("programs with <{header}> ({how})"));
 }
 
 /// Notes something that was left out for another reason than a missing program, such as "a full file system

@@ -1,36 +1,14 @@
-//! Blanks the functions that have no annotation. The parser needs most of the translator's time, and nothing that
-//! such a function contains has an influence on the regions of other functions.
+//! Finds the functions that have no annotation. The parser leaves them out: it needs most of the translator's time, and
+//! nothing in such a function has an influence on the regions of others.
 
 use crate::annotation::Annotation;
 use crate::lexer::{Kind, Token};
 use crate::source::Span;
 
-/// Returns the text with blanks in place of annotations. So the parser does not see them, and all places stay
-/// the same.
-pub fn without_annotations(text: &str, annotations: &[Annotation]) -> String {
-    blanked(text, annotations.iter().map(|annotation| annotation.span.clone()))
-}
-
-/// Returns the text with blanks in place of the bodies of functions without annotations.
-///
-/// A function is found by its brackets. Where preprocessor directives keep these from matching, less is blanked.
-pub fn with_bodies_of_regions(text: &str, tokens: &[Token], annotations: &[Annotation]) -> String {
-    blanked(text, bodies_without(text, tokens, annotations).into_iter())
-}
-
-fn blanked(text: &str, spans: impl Iterator<Item = Span>) -> String {
-    let mut blank = String::with_capacity(text.len());
-    let mut at = 0;
-    for span in spans {
-        blank += &text[at..span.start];
-        blank.extend(text[span.clone()].bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
-        at = span.end;
-    }
-    blank + &text[at..]
-}
-
 /// The bodies, without their braces, of the outermost functions that have no annotation.
-fn bodies_without(text: &str, tokens: &[Token], annotations: &[Annotation]) -> Vec<Span> {
+///
+/// A function is found by its brackets. Where preprocessor directives keep these from matching, fewer are found.
+pub fn without_annotations(text: &str, tokens: &[Token], annotations: &[Annotation]) -> Vec<Span> {
     let closing = closing_braces(tokens);
     let mut found = Vec::new();
     let mut at = 0;
@@ -41,7 +19,8 @@ fn bodies_without(text: &str, tokens: &[Token], annotations: &[Annotation]) -> V
         };
         let body = tokens[at].span.end..tokens[close].span.start;
         let next = annotations.partition_point(|annotation| annotation.span.start < body.start);
-        if annotations.get(next).is_none_or(|annotation| annotation.span.start >= body.end) {
+        let is_annotated = annotations.get(next).is_some_and(|annotation| annotation.span.start < body.end);
+        if !is_annotated && has_whole_conditions(text, &tokens[at + 1..close]) {
             found.push(body);
         }
         at = close + 1;
@@ -63,6 +42,20 @@ fn closing_braces(tokens: &[Token]) -> Vec<Option<usize>> {
         }
     }
     closing
+}
+
+/// Whether each `#if` among the tokens has its `#endif` there, and the other way round.
+fn has_whole_conditions(text: &str, tokens: &[Token]) -> bool {
+    let mut open = 0usize;
+    for token in tokens.iter().filter(|token| token.in_directive && token.kind == Kind::Word) {
+        match &text[token.span.clone()] {
+            "if" | "ifdef" | "ifndef" => open += 1,
+            "endif" if open == 0 => return false,
+            "endif" => open -= 1,
+            _ => {}
+        }
+    }
+    open == 0
 }
 
 /// Whether the `{` at `at` begins the body of a function: it follows a list of parameters and what may stand

@@ -81,9 +81,8 @@ pub fn analyse(source: &Source) -> Analysis {
     let names = if regions.is_empty() {
         names::Names::default()
     } else {
-        let text = bodies::without_annotations(&source.text, &annotations);
-        let parsed = bodies::with_bodies_of_regions(&text, &tokens, &annotations);
-        names::Names::of(&text, &parsed)
+        let left_out = bodies::without_annotations(&source.text, &tokens, &annotations);
+        names::Names::of(&blanked(&source.text, &annotations), &left_out)
     };
     let mut placed = Vec::new();
     for region in regions {
@@ -93,4 +92,18 @@ pub fn analyse(source: &Source) -> Analysis {
     }
     said.sort_by_key(|said| said.span.start);
     Analysis { regions: placed, said, names }
+}
+
+/// Returns the text with blanks in place of annotations. So the parser does not see them, and all places stay
+/// the same.
+fn blanked(text: &str, annotations: &[annotation::Annotation]) -> String {
+    let mut blank = String::with_capacity(text.len());
+    let mut at = 0;
+    for annotation in annotations {
+        blank += &text[at..annotation.span.start];
+        let bytes = text[annotation.span.clone()].bytes();
+        blank.extend(bytes.map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
+        at = annotation.span.end;
+    }
+    blank + &text[at..]
 }

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use tree_sitter::{Node, Parser, Tree, TreeCursor};
+use tree_sitter::{Node, Parser, Point, Range, Tree, TreeCursor};
 
 use crate::source::Span;
 
@@ -108,19 +108,49 @@ pub struct Names {
     pub top: Vec<Span>,
 }
 
-/// Parses a file. The text must have blanks in place of annotations.
-pub fn parse(text: &str) -> Option<Tree> {
+/// Parses a file without the parts `left_out`, which are in order. The text must have blanks in place of annotations.
+pub fn parse(text: &str, left_out: &[Span]) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_cpp::LANGUAGE.into()).ok()?;
+    let mut places = Places { text, at: 0, point: Point::new(0, 0) };
+    let mut read = Vec::with_capacity(left_out.len() + 1);
+    let mut start = (0, Point::new(0, 0));
+    for end in left_out.iter().map(|span| span.start).chain([text.len()]) {
+        let (start_byte, start_point) = start;
+        read.push(Range { start_byte, end_byte: end, start_point, end_point: places.move_to(end) });
+        if let Some(part) = left_out.get(read.len() - 1) {
+            start = (part.end, places.move_to(part.end));
+        }
+    }
+    parser.set_included_ranges(&read).ok()?;
     parser.parse(text, None)
 }
 
+/// Finds the row and the column of places in a text, one after another.
+struct Places<'t> {
+    text: &'t str,
+    at: usize,
+    point: Point,
+}
+
+impl Places<'_> {
+    fn move_to(&mut self, place: usize) -> Point {
+        let passed = &self.text[self.at..place];
+        if let Some(last) = passed.rfind('\n') {
+            self.point = Point::new(self.point.row + passed.matches('\n').count(), passed.len() - last - 1);
+        } else {
+            self.point.column += passed.len();
+        }
+        self.at = place;
+        self.point
+    }
+}
+
 impl Names {
-    /// Finds the names of a file with this text. `parsed` is the same text, with blanks in place of what has no
-    /// influence on its regions.
-    pub fn of(text: &str, parsed: &str) -> Self {
+    /// Finds the names of a file, except for those in the parts `left_out`.
+    pub fn of(text: &str, left_out: &[Span]) -> Self {
         let mut names = Self::default();
-        let Some(tree) = parse(parsed) else { return names };
+        let Some(tree) = parse(text, left_out) else { return names };
         let mut walk = tree.root_node().walk();
         names.top = tree.root_node().children(&mut walk).map(|node| node.byte_range()).collect();
         Collector { text, names: &mut names, above: Vec::new() }.walk(tree.walk());

@@ -181,7 +181,8 @@ fn assemble(
     if said.len() > before {
         return None;
     }
-    let block = block_around(tokens, stages[0].extent.first, &region.body)?;
+    // If no block is found, the brackets of the file do not match.
+    let block = block_around(tokens, stages[0].extent.first, &region.body).unwrap_or_default();
     let stages =
         stages.iter().map(|stage| Stage { annotation: stage.annotation.clone(), body: stage.body.clone() });
     let region = Region {

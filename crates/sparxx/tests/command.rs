@@ -177,3 +177,71 @@ fn sparx_words_are_understood_wherever_they_stand() {
     assert_eq!(words("--plan=svg x.cpp").action, Action::Plan(sparxx::command::arguments::Format::Svg));
     assert!(parse(["-spar_ondemand", "0"].map(OsString::from)).is_err());
 }
+
+/// What a program of [`project`] prints.
+fn sum(program: &Path) -> String {
+    printed(&mut std::process::Command::new(program))
+}
+
+const CMAKE: &str =
+    "cmake_minimum_required(VERSION 3.13)\nproject(sum CXX)\nadd_executable(sum src/main.cpp)\n";
+
+#[test]
+fn cmake_takes_it_for_a_compiler_and_sees_changed_headers() {
+    if compiler().is_none() || !abz_foreign::have("cmake") || !abz_foreign::have("make") {
+        return;
+    }
+    let folder = project();
+    fs::write(folder.path().join("CMakeLists.txt"), CMAKE).expect("a file");
+    let cmake = |words: &[&str]| {
+        let mut cmake = abz_foreign::command("cmake");
+        cmake.current_dir(folder.path()).args(words);
+        cmake
+    };
+    let named = format!("-DCMAKE_CXX_COMPILER={}", env!("CARGO_BIN_EXE_sparxx"));
+    run(&mut cmake(&["-G", "Unix Makefiles", "-S", ".", "-B", "build", &named]));
+    run(&mut cmake(&["--build", "build"]));
+    assert_eq!(sum(&folder.path().join("build/sum")), "9900\n");
+    fs::write(folder.path().join("src/beside.h"), "#define COUNT 10\n").expect("a file");
+    // The header has to be newer than the program.
+    let now = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
+    let header =
+        fs::File::options().append(true).open(folder.path().join("src/beside.h")).expect("the header");
+    header.set_modified(now).expect("files have times");
+    run(&mut cmake(&["--build", "build"]));
+    assert_eq!(sum(&folder.path().join("build/sum")), "90\n");
+}
+
+#[test]
+fn make_takes_it_for_a_compiler() {
+    if compiler().is_none() || !abz_foreign::have("make") {
+        return;
+    }
+    let folder = project();
+    let makefile = "sum: main.o\n\t$(CXX) $(CXXFLAGS) -o $@ main.o\nmain.o: src/main.cpp\n\t$(CXX) $(CXXFLAGS) -c -o $@ src/main.cpp\n";
+    fs::write(folder.path().join("Makefile"), makefile).expect("a file");
+    let mut make = abz_foreign::command("make");
+    // `make` hands CXX on to the programs that it calls.
+    make.current_dir(folder.path()).arg(format!("CXX={}", env!("CARGO_BIN_EXE_sparxx"))).arg("CXXFLAGS=-O0");
+    run(&mut make);
+    assert_eq!(sum(&folder.path().join("sum")), "9900\n");
+}
+
+#[test]
+fn a_region_in_a_header_is_warned_of() {
+    if compiler().is_none() {
+        return;
+    }
+    let folder = project();
+    let header =
+        "inline void nothing() {\n    [[spar::ToStream]]\n    for (;;) { [[spar::Stage]] { break; } }\n}\n";
+    fs::create_dir(folder.path().join("include")).expect("a folder");
+    fs::write(folder.path().join("include/region.h"), format!("#pragma once\n{header}")).expect("a file");
+    fs::write(folder.path().join("src/plain.cpp"), "#include <region.h>\n#include \"beside.h\"\n")
+        .expect("a file");
+    let mut compile = sparxx(folder.path());
+    let said = run(compile.args(["-Iinclude", "-w", "-c", "src/plain.cpp", "-o", "plain.o"])).stderr;
+    let said = String::from_utf8_lossy(&said);
+    assert!(said.starts_with("include/region.h:3:5: warning: headers are not translated"), "{said}");
+    assert_eq!(said.matches("warning").count(), 1, "{said}");
+}

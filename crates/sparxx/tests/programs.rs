@@ -1,5 +1,6 @@
 //! Annotated programs print the same as without annotations.
 
+use std::path::Path;
 use std::process::Command;
 
 use crate::compiler::{compiler, printed, run, sparxx};
@@ -8,7 +9,11 @@ const CONSTRUCTS: &str = include_str!("programs/constructs.cpp");
 
 /// Compiles the constructs with these flags, and runs them for several numbers of workers.
 fn check(flags: &[&str]) {
-    let Some(mut sequential) = compiler() else { return };
+    let Some(compiler) = compiler() else { return };
+    check_with(compiler, sparxx, flags);
+}
+
+fn check_with(mut sequential: Command, sparxx: impl Fn(&Path) -> Command, flags: &[&str]) {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("constructs.cpp"), CONSTRUCTS).expect("a file");
     let words = ["-std=c++17", "-O0", "-w", "constructs.cpp", "-o", "sequential"];
@@ -33,6 +38,18 @@ fn every_construct_gives_what_the_loop_gives() {
 #[test]
 fn every_construct_gives_what_the_loop_gives_on_demand() {
     check(&["-spar_ordered", "-spar_ondemand", "2", "-spar_blocking"]);
+}
+
+#[test]
+fn every_construct_gives_what_the_loop_gives_with_clang() {
+    if abz_foreign::have("clang++") {
+        let sparxx = |folder: &Path| {
+            let mut command = sparxx(folder);
+            command.env("CXX", "clang++");
+            command
+        };
+        check_with(Command::new("clang++"), sparxx, &[]);
+    }
 }
 
 const UNORDERED: &str = r#"

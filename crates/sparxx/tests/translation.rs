@@ -139,7 +139,10 @@ fn mutated_files_neither_panic_nor_hang_nor_hide_an_annotation() {
             let (first, last) = (a.min(b), a.max(b));
             match random.below(4) {
                 0 => code.insert_str(a, snippets[random.below(snippets.len())]),
-                1 => code.replace_range(first..last.min(first + 40).max(first), ""),
+                1 => {
+                    let few = (first..last.min(first + 40)).rev().find(|&at| code.is_char_boundary(at));
+                    code.replace_range(first..few.unwrap_or(first), "");
+                }
                 2 => code.truncate(a),
                 _ => {
                     let copied = code[first..last].to_owned();
@@ -155,6 +158,33 @@ fn mutated_files_neither_panic_nor_hang_nor_hide_an_annotation() {
         assert!(started.elapsed() < Duration::from_secs(20), "it takes too long:\n{code}");
     }
     println!("{cases} mutated files in {} s", began.elapsed().as_secs());
+}
+
+/// Whatever stands around a function with a region, its translation is the same.
+#[test]
+fn functions_without_annotations_do_not_matter() {
+    let region = "int sum(int limit) {\n    int sum = 0;\n    [[spar::ToStream]] for (int i = 0; i < limit; i++) {\n        int twice = 0;\n        \
+        [[spar::Stage, spar::Replicate()]] { twice = 2 * i; }\n        [[spar::Stage]] sum += twice;\n    }\n    return sum;\n}\n";
+    let alone = translated(region).expect("nothing is wrong");
+    let lambda = |text: &str| text[text.find("spar_r0").expect("a region")..].to_owned();
+    let others = [
+        "int sum = 3, twice = 4;\nint f(int i) const noexcept { return i; }\n",
+        "class A { int i; int f() { if (i) { return 1; } return 0; } static int sum(int); };\n",
+        "namespace n { void f() { int sum; auto g = [&](int i) { sum = i; }; } }\n",
+        "void f() {\n#if A\n    if (a) {\n#else\n    if (b) {\n#endif\n        g();\n    }\n}\n",
+        "#if A\nvoid f(int i) {\n#else\nvoid f() {\n#endif\n    g();\n}\n",
+        "void f() {}\nvoid g() { /* } */ const char *s = \"}\"; }\n",
+    ];
+    for other in others {
+        let before = translated(&format!("{other}{region}")).expect("nothing is wrong");
+        assert_eq!(
+            lambda(&before).replace(&format!(", {}}}", 3 + other.matches('\n').count()), ", 3}"),
+            lambda(&alone),
+            "{other}"
+        );
+        let behind = translated(&format!("{region}{other}")).expect("nothing is wrong");
+        assert_eq!(lambda(&behind), lambda(&alone) + other, "{other}");
+    }
 }
 
 #[test]

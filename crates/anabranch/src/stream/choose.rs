@@ -9,6 +9,7 @@ use super::Stream;
 use super::draft::machine;
 use crate::mode::Mode;
 use crate::report::Report;
+use crate::settings::Chooser;
 use crate::unit::Unit;
 
 impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
@@ -60,7 +61,8 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// println!("{}", stream.explain());
     /// ```
     pub fn passes(mut self, passes: Passes) -> Self {
-        self.draft.outline.unset.passes = Some(passes);
+        let apply = |passes: &Passes, plan: &mut Plan| passes.apply(plan, &machine());
+        self.draft.outline.unset.passes = Some(Chooser { passes, apply });
         self
     }
 
@@ -119,7 +121,9 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         match self.draft.outline.unset.passes {
             _ if is_inline => executor,
             None => format!("{executor} (no pass was asked for)"),
-            Some(passes) if !passes.contains(pass) => format!("{executor} (the pass is switched off)"),
+            Some(Chooser { passes, .. }) if !passes.contains(pass) => {
+                format!("{executor} (the pass is switched off)")
+            }
             Some(_) if unknown => format!("{executor} (not all costs are known)"),
             Some(_) => format!("{executor} (nothing to be changed)"),
         }

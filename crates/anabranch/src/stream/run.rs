@@ -13,7 +13,6 @@ use super::draft::Draft;
 use crate::cancel::{CancelToken, Stopped};
 use crate::engine::{self, Assembly, ErrorSlot, Line, Means, Measures, Outcome, Run, SinkCall, own_events};
 use crate::mode::Mode;
-use crate::monitor::{MonitorThread, watched};
 use crate::progress::Reporter;
 use crate::report::Report;
 use crate::serial::Serial;
@@ -63,7 +62,9 @@ where
             tail.connect(assembly, taker);
         });
         let end = (sink, ItemType::of::<U::Out>());
-        let (outcome, report) = run(draft, end, M::REPORTS, &mut connect);
+        // Reports are large. A program that links this library statically has their code only if it asks for one.
+        let finish = if M::REPORTS { Some(finished as Finish) } else { None };
+        let (outcome, report) = run(draft, end, finish, &mut connect);
         handovers.into_iter().for_each(|handover| handover());
         let result = match outcome {
             Outcome::Complete => Ok(()),
@@ -76,6 +77,9 @@ where
 
 /// Connects the code of a stream to an assembly, with the reporter of its progress.
 type Connect<'c, 'run> = dyn FnMut(&mut Assembly<'run>, Option<Reporter<'run>>) + 'c;
+
+/// Creates the report of a run that is over and was measured.
+type Finish = fn(Plan, Duration, &Run) -> Report;
 
 /// Returns `connect` unchanged. The bound makes the compiler infer a closure for one lifetime of the
 /// assembly, which is the lifetime of the data that the end borrows.
@@ -91,7 +95,7 @@ where
 fn run<'run>(
     mut draft: Box<Draft<'run>>,
     (end, item): (Node, ItemType),
-    reports: bool,
+    finish: Option<Finish>,
     connect: &mut Connect<'_, 'run>,
 ) -> (Outcome, Option<Report>) {
     let draft = &mut *draft;
@@ -99,9 +103,9 @@ fn run<'run>(
     let attached = &mut draft.attached;
     let plan = std::mem::replace(&mut draft.outline.plan, Plan::empty());
     let is_watched = attached.is_watched();
-    let measures = (reports || is_watched).then(|| {
+    let measures = (finish.is_some() || is_watched).then(|| {
         let window = plan.domains.iter().map(|domain| domain.window).max().unwrap_or(1);
-        Measures::new(plan.nodes.len(), window, plan.settings.workers, attached.traces && reports)
+        Measures::new(plan.nodes.len(), window, plan.settings.workers, attached.traces && finish.is_some())
     });
     let own = own_events(&plan, attached.outside.as_ref());
     let dedicated: Vec<Arc<EventCount>> = own.iter().flatten().cloned().collect();
@@ -115,25 +119,22 @@ fn run<'run>(
     let reporter = attached.progress.take().map(|call| Reporter::new(call, Arc::clone(&attached.bytes)));
     let guard = Attachment::new(&attached.tokens, attached.handle.as_ref(), &run);
     let began = Instant::now();
-    // Only a monitoring thread needs a copy of the plan while the line runs.
-    let seen = is_watched.then(|| plan.clone());
-    let monitor = is_watched
-        .then(|| MonitorThread::new(attached.monitor.take().unwrap_or_default(), attached.stall.take()));
+    let monitor = attached.watch.take();
+    let seen = monitor.as_ref().map(|monitor| monitor.copy(&plan));
     let monitor = std::cell::Cell::new(monitor);
     let watch = |line: &Line<'_>, work: &dyn Fn()| {
         let monitor = monitor.take().expect("a run is watched once");
-        watched(line, &run, seen.as_ref().expect("a plan that is seen"), monitor, work);
+        monitor.watch(line, &run, seen.as_ref().expect("a plan that is seen"), work);
     };
     let crew = attached.pool.as_ref().map(|pool| &pool.crew);
     let most = attached.most;
     let means = Means { crew, own, most, watch: is_watched.then_some(&watch) };
     let (plan, pulled) = engine::execute(&run, plan, means, |assembly| connect(assembly, reporter));
     guard.end(pulled);
-    let report = reports.then(|| finished(plan, began.elapsed(), &run));
+    let report = finish.map(|finish| finish(plan, began.elapsed(), &run));
     (run.outcome(), report)
 }
 
-/// Creates the report of a run that is over.
 fn finished(plan: Plan, wall: Duration, run: &Run) -> Report {
     Report::new(plan, wall, run.measures().expect("a run that is reported is measured"))
 }

@@ -7,7 +7,7 @@ use anabranch_plan::{Burst, Executor, Node, Placement, Plan, Role, Schedule, Wai
 use super::Stream;
 use crate::cancel::CancelToken;
 use crate::mode::{Mode, Reported};
-use crate::monitor::{Monitor, Snapshot};
+use crate::monitor::{Monitor, MonitorThread, Snapshot};
 use crate::pool::PoolShare;
 use crate::progress::Progress;
 use crate::unit::{EndsSerial, Unit};
@@ -184,7 +184,14 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     where
         F: Fn(&mut Plan) + Send + 'env,
     {
-        self.draft.attached.changes.push(Box::new(change));
+        self.draft.attached.changes.push(Box::new(move |plan| {
+            let before = plan.clone();
+            change(plan);
+            plan.follow_changes(&before);
+            if let Err(error) = plan.check_against(&before) {
+                panic!("with_plan: {error}");
+            }
+        }));
         self
     }
 
@@ -228,7 +235,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// Lets a monitor take snapshots of the stream while it runs: how many items each stage has taken, and
     /// how many wait before it.
     pub fn monitor(mut self, monitor: &Monitor) -> Self {
-        self.draft.attached.monitor = Some(monitor.clone());
+        self.draft.attached.watch.get_or_insert_with(MonitorThread::new).ask(monitor.clone());
         self
     }
 
@@ -255,7 +262,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     where
         F: FnMut(&Snapshot) + Send + 'env,
     {
-        self.draft.attached.stall = Some((after, Box::new(f)));
+        self.draft.attached.watch.get_or_insert_with(MonitorThread::new).call(after, Box::new(f));
         self
     }
 

@@ -6,6 +6,7 @@
 #include "recycler.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <tuple>
 
@@ -154,37 +155,15 @@ class region {
     // Adds a stage.
     template <class Item, class F>
     void stage(replicas count, F f) {
-        if (!stream_) {
-            stream_ = detail::new_stream();
-            set(anabranch_name(stream_.get(), ANABRANCH_TITLE, "spar"));
-            if (!options_.is_ordered) set(anabranch_unordered(stream_.get()));
-        }
-        stages_ += 1;
-        threads_ += count.count > 0 ? count.count : 1;
-        auto owned = std::make_unique<F>(std::move(f));
-        void *context = owned.release();
-        if (count.count == 0) {
-            set(anabranch_serial(stream_.get(), call<Item, F, true>, context, &detail::release<F>, &destroy<Item>));
-        } else {
-            set(anabranch_map(stream_.get(), call<Item, F, false>, context, &detail::release<F>, &destroy<Item>));
-            set(anabranch_set(stream_.get(), ANABRANCH_REPLICAS, count.count));
-        }
-        set(anabranch_name(stream_.get(), ANABRANCH_STAGE, ("stage " + std::to_string(stages_)).c_str()));
+        anabranch_stage_fn code = count.count == 0 ? call<Item, F, true> : call<Item, F, false>;
+        add(count, code, new F(std::move(f)), &detail::release<F>, &destroy<Item>);
     }
 
     // Starts the stream, after all stages were added.
     template <class Item>
     void start() {
-        if (options_.on_demand > 0) {
-            // For each thread, this many items wait, and one more is being processed.
-            set(anabranch_set(stream_.get(), ANABRANCH_WINDOW, threads_ * (1 + std::int64_t(options_.on_demand)) + 1));
-            set(anabranch_set(stream_.get(), ANABRANCH_BURST, 1));
-        }
         items_ = memory(new detail::recycler<Item>, &detail::release<detail::recycler<Item>>);
-        detail::release_to(&detail::begins);
-        set(anabranch_start(stream_.get(), &destroy<Item>));
-        is_started_ = true;
-        exceptions_ = std::uncaught_exceptions();
+        start(&destroy<Item>);
     }
 
     // Sends an item. If a stage has thrown an exception, throws that exception.
@@ -214,6 +193,36 @@ class region {
 
   private:
     static void set(int status) { detail::check(status); }
+
+    // Adds a stage, whose code and items have lost their types.
+    void add(replicas count, anabranch_stage_fn code, void *context, anabranch_destroy release, anabranch_destroy destroy) {
+        std::unique_ptr<void, anabranch_destroy> owned(context, release);
+        if (!stream_) {
+            stream_ = detail::new_stream();
+            set(anabranch_name(stream_.get(), ANABRANCH_TITLE, "spar"));
+            if (!options_.is_ordered) set(anabranch_unordered(stream_.get()));
+        }
+        stages_ += 1;
+        threads_ += count.count > 0 ? count.count : 1;
+        auto describe = count.count == 0 ? &anabranch_serial : &anabranch_map;
+        set(describe(stream_.get(), code, owned.release(), release, destroy));
+        if (count.count > 0) set(anabranch_set(stream_.get(), ANABRANCH_REPLICAS, count.count));
+        char name[32];
+        std::snprintf(name, sizeof name, "stage %lld", static_cast<long long>(stages_));
+        set(anabranch_name(stream_.get(), ANABRANCH_STAGE, name));
+    }
+
+    void start(anabranch_destroy destroy) {
+        if (options_.on_demand > 0) {
+            // For each thread, this many items wait, and one more is being processed.
+            set(anabranch_set(stream_.get(), ANABRANCH_WINDOW, threads_ * (1 + std::int64_t(options_.on_demand)) + 1));
+            set(anabranch_set(stream_.get(), ANABRANCH_BURST, 1));
+        }
+        detail::release_to(&detail::begins);
+        set(anabranch_start(stream_.get(), destroy));
+        is_started_ = true;
+        exceptions_ = std::uncaught_exceptions();
+    }
 
     int end(void **error) {
         detail::handle stream = std::move(stream_);

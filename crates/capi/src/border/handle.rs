@@ -4,13 +4,11 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 
-use anabranch::Report;
-
 use super::code::Source;
 use super::item::{Destroy, Failure, Owned};
 use super::outcome::{Refusal, invalid, status, value};
 use super::text::{give, none};
-use crate::line::{Ended, Line};
+use crate::line::{Ended, Line, ShowReport};
 use crate::region::Region;
 
 /// The Rust type of `anabranch_stream`.
@@ -20,7 +18,7 @@ pub struct Handle {
     pub(super) source: Option<Source>,
     /// Destroys the items that are sent.
     items: Option<Destroy>,
-    report: Option<Report>,
+    report: Option<ShowReport>,
 }
 
 #[derive(Debug)]
@@ -252,14 +250,11 @@ pub unsafe extern "C" fn anabranch_report(stream: *mut Handle, format: c_int) ->
     value(none(), || {
         // SAFETY: the caller guarantees it.
         let Some(report) = &unsafe { handle(stream) }?.report else {
-            return invalid("there is no report: set ANABRANCH_REPORT to 1 and run the stream before");
+            return invalid("there is no report: call anabranch_measure and run the stream before");
         };
-        match format {
-            0 => Ok(give(&report.to_string())),
-            1 => Ok(give(&report.to_json())),
-            3 => Ok(give(&report.to_svg())),
-            4 => Ok(give(&report.to_trace())),
-            _ => invalid(format!("a report has the formats 0, 1, 3 and 4, not {format}")),
+        match (report.0)(format) {
+            Some(text) => Ok(give(&text)),
+            None => invalid(format!("a report has the formats 0, 1, 3 and 4, not {format}")),
         }
     })
 }

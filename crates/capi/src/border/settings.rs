@@ -13,11 +13,13 @@ use super::outcome::{Refusal, invalid, status};
 use super::text::read;
 use super::token::token;
 use crate::line::{Kind, Line, Node};
+use crate::run::MEASURED;
 
 /// The range of the number of threads, and of simultaneous calls.
 const THREADS: RangeInclusive<i64> = 1..=1 << 16;
 const ITEMS: RangeInclusive<i64> = 1..=1 << 31;
 
+#[inline(never)]
 fn number(name: &str, value: i64, range: RangeInclusive<i64>) -> Result<usize, Refusal> {
     let fits = range.contains(&value).then(|| usize::try_from(value).ok()).flatten();
     match fits {
@@ -46,10 +48,8 @@ fn set(line: &mut Line, setting: c_int, value: i64) -> Result<(), Refusal> {
         }
         4 => settings.spin = switch("ANABRANCH_SPIN")?,
         5 => settings.inline = switch("ANABRANCH_INLINE")?,
-        6 => settings.reports = switch("ANABRANCH_REPORT")?,
-        7 => settings.traces = switch("ANABRANCH_TRACE")?,
-        8 => settings.never_waits = switch("ANABRANCH_NEVER_WAITS")?,
-        _ => return invalid(format!("there is no setting {setting}: the settings are 0 to 8")),
+        6 => settings.never_waits = switch("ANABRANCH_NEVER_WAITS")?,
+        _ => return invalid(format!("there is no setting {setting}: the settings are 0 to 6")),
     }
     Ok(())
 }
@@ -62,6 +62,21 @@ fn set(line: &mut Line, setting: c_int, value: i64) -> Result<(), Refusal> {
 pub unsafe extern "C" fn anabranch_set(stream: *mut Handle, setting: c_int, value: i64) -> c_int {
     // SAFETY: the caller guarantees it.
     status(|| set(unsafe { handle(stream) }?.line()?, setting, value))
+}
+
+/// See `anabranch.h`.
+///
+/// # Safety
+/// `stream` is null or a stream that was not freed, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn anabranch_measure(stream: *mut Handle, traces: c_int) -> c_int {
+    status(|| {
+        // SAFETY: the caller guarantees it.
+        let settings = &mut unsafe { handle(stream) }?.line()?.settings;
+        settings.measured = Some(MEASURED);
+        settings.traces |= traces != 0;
+        Ok(())
+    })
 }
 
 /// See `anabranch.h`.

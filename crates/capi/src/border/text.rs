@@ -67,7 +67,7 @@ pub extern "C" fn anabranch_version() -> *const c_char {
 /// See `anabranch.h`.
 #[unsafe(no_mangle)]
 pub extern "C" fn anabranch_abi() -> u32 {
-    1
+    2
 }
 
 /// See `anabranch.h`.

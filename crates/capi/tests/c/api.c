@@ -109,7 +109,7 @@ static void a_stream_gives_what_the_loop_gives(void) {
     CHECK(anabranch_serial(stream, add, &sum, NULL, NULL) == ANABRANCH_OK);
     CHECK(anabranch_set(stream, ANABRANCH_WORKERS, 3) == ANABRANCH_OK);
     CHECK(anabranch_set(stream, ANABRANCH_WINDOW, 16) == ANABRANCH_OK);
-    CHECK(anabranch_set(stream, ANABRANCH_REPORT, 1) == ANABRANCH_OK);
+    CHECK(anabranch_measure(stream, 0) == ANABRANCH_OK);
     CHECK(anabranch_window_bytes(stream, 1 << 20, weigh, NULL, NULL) == ANABRANCH_OK);
     CHECK(anabranch_on_progress(stream, tell, &told, NULL) == ANABRANCH_OK);
     char *plan = anabranch_plan(stream, ANABRANCH_JSON);
@@ -210,6 +210,8 @@ static void calls_that_make_no_sense_are_refused(void) {
     CHECK(strcmp(anabranch_last_error(), "ANABRANCH_WORKERS is 0: it can be 1 to 65536") == 0);
     CHECK(anabranch_set(stream, ANABRANCH_WINDOW, -3) == ANABRANCH_INVALID);
     CHECK(anabranch_set(stream, 99, 1) == ANABRANCH_INVALID);
+    CHECK(anabranch_set(stream, ANABRANCH_NEVER_WAITS, 2) == ANABRANCH_INVALID);
+    CHECK(anabranch_measure(NULL, 0) == ANABRANCH_INVALID);
     CHECK(anabranch_set(stream, ANABRANCH_REPLICAS, 2) == ANABRANCH_INVALID);
     CHECK(anabranch_name(stream, ANABRANCH_TITLE, NULL) == ANABRANCH_INVALID);
     CHECK(anabranch_state(stream, make_state, free) == ANABRANCH_INVALID);

@@ -1,6 +1,6 @@
 //! Translates files and calls the compiler.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
 
@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use super::arguments::{Arguments, Word};
 use super::dependencies;
 use super::folders::{Library, library};
+use super::headers;
 use crate::Analysis;
 use crate::rewrite::Guess;
 use crate::source::Source;
@@ -30,9 +31,9 @@ pub fn compile(arguments: &Arguments) -> Result<u8, String> {
         let is_marked = arguments.marked.contains(path);
         // Only files that `-spar_file` names must be readable here. For the others, the compiler reports the
         // error.
-        if !is_marked
-            && !std::fs::read(path).is_ok_and(|bytes| bytes.windows(4).any(|window| window == b"spar"))
-        {
+        let bytes = std::fs::read(path).unwrap_or_default();
+        eprint!("{}", headers::warnings(arguments, path, &String::from_utf8_lossy(&bytes)));
+        if !is_marked && !bytes.windows(4).any(|window| window == b"spar") {
             continue;
         }
         let (source, Some(analysis)) = super::analysed(path)? else { return Ok(1) };
@@ -99,13 +100,35 @@ fn write(annotated: &[Annotated], arguments: &Arguments, guess: Guess) -> Result
     Ok(())
 }
 
+/// Set for the compiler that is called. If this program finds it set, it was called as the compiler.
+const CALLED: &str = "SPARXX_CALLED";
+
 /// The command of the compiler: the words of `CXX`, or `c++` if that is not set.
+///
+/// CMake and `make CXX=spar++` set `CXX` to this program. Then the compiler is `c++` too.
 fn compiler() -> Vec<OsString> {
-    let named = std::env::var_os("CXX").filter(|named| !named.is_empty()).unwrap_or_else(|| "c++".into());
-    if Path::new(&named).exists() {
-        return vec![named];
-    }
-    named.to_string_lossy().split_whitespace().map(OsString::from).collect()
+    let usual = || vec![OsString::from("c++")];
+    let Some(named) = std::env::var_os("CXX").filter(|named| !named.is_empty()) else { return usual() };
+    let words: Vec<OsString> = if Path::new(&named).exists() {
+        vec![named]
+    } else {
+        named.to_string_lossy().split_whitespace().map(OsString::from).collect()
+    };
+    let is_this = words.first().is_none_or(|program| is_this_program(program));
+    if is_this || std::env::var_os(CALLED).is_some() { usual() } else { words }
+}
+
+/// Whether a word of a command line is this program.
+fn is_this_program(word: &OsStr) -> bool {
+    let path = Path::new(word);
+    let found = if path.components().count() > 1 {
+        path.canonicalize().ok()
+    } else {
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&folders).find_map(|folder| folder.join(path).canonicalize().ok())
+    };
+    let this = std::env::current_exe().and_then(|program| program.canonicalize()).ok();
+    found.is_some() && found == this
 }
 
 fn call(
@@ -117,7 +140,7 @@ fn call(
     let mut words = compiler().into_iter();
     let program = words.next().unwrap_or_else(|| "c++".into());
     let mut command = Command::new(&program);
-    command.args(words);
+    command.args(words).env(CALLED, "1");
     for word in &arguments.words {
         match word {
             Word::Option(word) | Word::Input(word) => command.arg(word),

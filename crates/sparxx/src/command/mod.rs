@@ -4,6 +4,7 @@ pub mod arguments;
 mod compile;
 mod dependencies;
 mod folders;
+mod headers;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -96,7 +97,9 @@ fn files(arguments: &Arguments) -> Result<&[PathBuf], String> {
 fn check(arguments: &Arguments) -> Result<u8, String> {
     let mut status = 0;
     for path in files(arguments)? {
-        if analysed(path)?.1.is_none() {
+        let (source, analysis) = analysed(path)?;
+        eprint!("{}", headers::warnings(arguments, path, &source.text));
+        if analysis.is_none() {
             status = 1;
         }
     }
