@@ -71,6 +71,7 @@ pub mod access;
 mod blocks;
 pub mod bzip2;
 mod damage;
+mod feed;
 pub mod gzip;
 pub mod inflate;
 pub mod legacy;

@@ -18,6 +18,7 @@ use super::mark::{MARK_LEN, Mark};
 use super::member::{Member, TAIL};
 use super::sums::Sums;
 use super::{EMPTY_DEFLATE, Extent, Header, MAX_BLOCK, TRAILER_LEN, u32_at};
+use crate::feed::{self, Feed, States, Step};
 use crate::inflate::WINDOW;
 
 /// How much data of a streamed member is given out at once, in bytes: small enough to stay in a core's cache.
@@ -92,22 +93,14 @@ pub struct Scanner {
     number: u64,
     /// The offset of its first byte.
     start: u64,
-    /// The offset of the first byte that is not done with.
-    offset: u64,
+    feed: Feed<DecodeError>,
     /// The last member said that another one follows.
     expects_more: bool,
-    /// Bytes from `offset` on that wait for those behind them.
-    held: Vec<u8>,
-    /// Bytes, from the given place on, that come again before any other input.
-    again: (Vec<u8>, usize),
     inflater: Option<Inflater>,
     /// What is known of the member with marks in which this is.
     marked: Marked,
     /// The CRC-32 and the size of what was given out in blocks, in a member that goes on as a stream.
     before: Option<(u32, u64)>,
-    /// Decoded data of the streamed member that was not yet given out, and how much there is of it.
-    chunk: Vec<u8>,
-    filled: usize,
     /// The first member that is not as large as its header says. From there on no header is asked for a size.
     mistaken: Option<u64>,
     aim: Aim,
@@ -201,15 +194,6 @@ enum State {
     Ended,
 }
 
-/// What a step of the scanner came to.
-enum Step {
-    Found(Scanned),
-    /// On with the next step.
-    On,
-    /// All of the input was taken, and more is needed.
-    Starved,
-}
-
 impl Scanner {
     /// A scanner at the start of a file.
     pub fn new() -> Self {
@@ -217,15 +201,11 @@ impl Scanner {
             state: State::Between,
             number: 0,
             start: 0,
-            offset: 0,
+            feed: Feed::at(0),
             expects_more: false,
-            held: Vec::new(),
-            again: (Vec::new(), 0),
             inflater: None,
             marked: Marked::default(),
             before: None,
-            chunk: Vec::new(),
-            filled: 0,
             mistaken: None,
             aim: Aim::Nowhere,
         }
@@ -234,7 +214,7 @@ impl Scanner {
     /// A scanner behind so many members or blocks, of a file that goes on at the byte `offset` with another one.
     pub fn at(members: u64, offset: u64) -> Self {
         let marked = Marked { is_part: true, ..Marked::default() };
-        Scanner { number: members, offset, expects_more: true, marked, ..Scanner::new() }
+        Scanner { number: members, feed: Feed::at(offset), expects_more: true, marked, ..Scanner::new() }
     }
 
     /// Goes on through `input`, the next bytes of the file, from whose front it takes what it has done with. `None`:
@@ -248,33 +228,7 @@ impl Scanner {
     /// If the file is damaged at this place or is no gzip file. After an error nothing more is found.
     /// [`Fault::TrailingGarbage`] comes when all members before it were given out.
     pub fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Option<Scanned>, DecodeError> {
-        loop {
-            let step = match self.again.0.is_empty() {
-                true => self.step(input, data),
-                false => {
-                    let (again, from) = mem::take(&mut self.again);
-                    let mut rest = &again[from..];
-                    let step = self.step(&mut rest, data);
-                    let from = again.len() - rest.len();
-                    if self.again.0.is_empty() && from < again.len() {
-                        self.again = (again, from);
-                    }
-                    match step {
-                        Ok(Step::Starved) => Ok(Step::On),
-                        step => step,
-                    }
-                }
-            };
-            match step {
-                Ok(Step::On) => {}
-                Ok(Step::Found(found)) => return Ok(Some(found)),
-                Ok(Step::Starved) => return Ok(None),
-                Err(error) => {
-                    self.state = State::Ended;
-                    return Err(error);
-                }
-            }
-        }
+        feed::next(self, input, data)
     }
 
     /// As [`next`](Scanner::next), where `guess` is one of the piece of the file whose rest is `input`, and begins at the byte
@@ -296,19 +250,21 @@ impl Scanner {
                 Aim::Reached => {
                     self.aim = Aim::Nowhere;
                     let inflater = self.inflater.as_mut().expect("it has stopped there");
-                    let guess = guess.take().filter(|guess| guess.fits(inflater.window().len()));
+                    // It is of no use where other bytes come before its piece.
+                    let is_next = !self.feed.is_replaying();
+                    let guess = guess.take().filter(|guess| is_next && guess.fits(inflater.window().len()));
                     if let Some(guess) = guess {
-                        let end = (place + guess.taken as u64).max(self.offset);
-                        *input = &input[(end - self.offset) as usize..];
-                        self.offset = end;
+                        let end = (place + guess.taken as u64).max(self.feed.offset);
+                        *input = &input[(end - self.feed.offset) as usize..];
+                        self.feed.offset = end;
                         let (inflate, guessed) = guess.accept(inflater.window());
                         inflater.replace(inflate);
                         let stretch = self.stretch(None);
                         return Ok(Some(Next::Guessed(stretch, guessed)));
                     }
                 }
-                _ if self.offset > place + start.bit / 8 + 1 => *guess = None,
-                _ if self.again.0.is_empty() => {
+                _ if self.feed.offset > place + start.bit / 8 + 1 => *guess = None,
+                _ if !self.feed.is_replaying() => {
                     self.aim = Aim::At(8 * place + start.earliest, 8 * place + start.bit)
                 }
                 _ => self.aim = Aim::Nowhere,
@@ -333,68 +289,429 @@ impl Scanner {
     ///
     /// If the file must not end here: it was cut.
     pub fn finish(&mut self, data: &mut Vec<u8>) -> Result<Option<Scanned>, DecodeError> {
-        loop {
-            // What was held behind a member has not been looked at yet.
-            let is_behind = self.state == State::Between && !self.held.is_empty();
-            if (is_behind || !self.again.0.is_empty())
-                && let Some(found) = self.next(&mut &[][..], data)?
-            {
-                return Ok(Some(found));
-            }
-            // The bytes began as a mark does, but they are no mark.
-            if self.state == State::Mark
-                && !self.held.is_empty()
-                && self.marked.blocks > 0
-                && !self.marked.is_part
-            {
-                self.stream_on(&mut &[][..])?;
-                continue;
-            }
-            let State::Member { len, header_len, .. } = self.state else { break };
-            if self.held.len() >= len {
-                return Ok(Some(self.whole(len, header_len, data)));
-            }
-            if !matches!(self.look(self.held.len(), header_len), Look::Right | Look::Shorter) {
-                break;
-            }
-            self.stream_after_all(header_len, &mut &[][..]);
-        }
-        self.end().map(|()| None)
-    }
-
-    /// What was not given out at the end of the file.
-    fn end(&mut self) -> Result<(), DecodeError> {
-        let state = mem::replace(&mut self.state, State::Ended);
-        let end = self.offset + self.held.len() as u64;
-        let (offset, inside) = match state {
-            State::Between if self.held.is_empty() && self.expects_more => {
-                return Err(self.fault(Fault::MissingMember));
-            }
-            State::Between if self.held.is_empty() && self.number > 0 => return Ok(()),
-            // A part of a file need not have more than it was asked for.
-            State::Mark if self.held.is_empty() && self.marked.is_part => {
-                return Err(self.fault(Fault::MissingMember));
-            }
-            State::Padding { .. } | State::Ended => return Ok(()),
-            State::Between => {
-                self.begin();
-                (end, Part::Header)
-            }
-            State::Header => (end, Part::Header),
-            State::Member { .. } | State::Mark | State::Block { .. } => (end, Part::Data),
-            State::Data => (self.offset, Part::Data),
-            State::Trailer | State::MarkedTrailer => (end, Part::Trailer),
-        };
-        Err(self.fault_at(offset, Fault::Truncated { inside }))
+        feed::finish(self, data)
     }
 
     /// The file cannot be read on from here.
     pub(super) fn failed(&self, error: io::Error) -> DecodeError {
-        let came = self.offset + self.held.len() as u64;
+        let came = self.feed.offset + self.feed.held.len() as u64;
         self.fault_at(came, Fault::Io(error))
     }
 
-    fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step, DecodeError> {
+    /// Decides what follows a member.
+    fn between(&mut self, input: &mut &[u8]) -> Result<Step<Scanned>, DecodeError> {
+        if self.number > 0 && !self.expects_more {
+            // What is wrong with the header of the first member is for its parser to tell.
+            self.feed.hold(input, MAGIC.len());
+            match self.feed.held.first() {
+                Some(0) => {
+                    self.state = State::Padding { from: self.feed.offset };
+                    return Ok(Step::On);
+                }
+                Some(_) if !self.feed.held.starts_with(&MAGIC[..self.feed.held.len().min(MAGIC.len())]) => {
+                    return Err(self.fault(Fault::TrailingGarbage));
+                }
+                _ if self.feed.held.len() < MAGIC.len() => return Ok(Step::Starved),
+                _ => {}
+            }
+        } else if input.is_empty() && self.feed.held.is_empty() {
+            return Ok(Step::Starved);
+        }
+        if self.marked.is_part && self.marked.blocks == 0 && self.feed.held.is_empty() && input[0] & 7 == 0 {
+            // No member begins so.
+            self.number += 1;
+            self.start = self.feed.offset;
+            self.state = State::Mark;
+            return Ok(Step::On);
+        }
+        self.begin();
+        Ok(Step::On)
+    }
+
+    /// Begins a member.
+    fn begin(&mut self) {
+        self.number += 1;
+        self.start = self.feed.offset;
+        self.state = State::Header;
+    }
+
+    fn padding(&mut self, input: &mut &[u8], from: u64) -> Result<Step<Scanned>, DecodeError> {
+        if self.feed.held.iter().chain(*input).any(|&byte| byte != 0) {
+            return Err(self.fault_at(from, Fault::TrailingGarbage));
+        }
+        self.feed.offset += (self.feed.held.len() + input.len()) as u64;
+        self.feed.held.clear();
+        *input = &[];
+        Ok(Step::Starved)
+    }
+
+    fn header(&mut self, input: &mut &[u8], spare: &mut Vec<u8>) -> Result<Step<Scanned>, DecodeError> {
+        let (header, header_len, before) = loop {
+            let (had, before) = (self.feed.held.len(), *input);
+            self.feed.hold(input, had + GLANCE);
+            match Header::parse(&self.feed.held) {
+                Ok(Some((header, len))) => break (header, len, before),
+                Ok(None) if self.feed.held.len() == had => return Ok(Step::Starved),
+                Ok(None) => {}
+                Err(error) => return Err(self.fault(Fault::Header(error))),
+            }
+        };
+        let extent = header.extent();
+        let least = header_len + EMPTY_DEFLATE.len() + TRAILER_LEN;
+        let fits = |extent: &Extent| extent.is_whole() && extent.compressed as usize >= least;
+        let whole = extent.filter(|extent| fits(extent) && self.mistaken.is_none());
+        self.expects_more = whole.is_some_and(|extent| extent.more);
+        // Without what was taken now, the header was not whole: what is too much was taken now.
+        let give_back = |held: &mut Vec<u8>, from: usize| {
+            let taken = before.len() - input.len() - held.len().saturating_sub(from);
+            held.truncate(from);
+            &before[taken..]
+        };
+        let Some(extent) = whole else {
+            *input = give_back(&mut self.feed.held, header_len);
+            if is_marked(&header) {
+                self.feed.release();
+                self.marked = Marked::default();
+                self.state = State::Mark;
+                return Ok(Step::On);
+            }
+            if extent.is_some() {
+                self.mistaken.get_or_insert(self.number);
+            }
+            self.stream();
+            return Ok(Step::On);
+        };
+        let len = extent.compressed as usize;
+        *input = give_back(&mut self.feed.held, len);
+        if self.feed.held.capacity() < len + START.len() {
+            spare.clear();
+            spare.reserve(len + START.len());
+            spare.append(&mut self.feed.held);
+            mem::swap(spare, &mut self.feed.held);
+        }
+        self.state = State::Member { len, header_len, uncompressed: extent.uncompressed };
+        Ok(Step::On)
+    }
+
+    /// The header, which is held, is done with: from here on the member is decoded.
+    fn stream(&mut self) {
+        self.feed.release();
+        self.inflater.get_or_insert_with(Inflater::new).reset();
+        self.state = State::Data;
+    }
+
+    fn member(
+        &mut self,
+        input: &mut &[u8],
+        spare: &mut Vec<u8>,
+        len: usize,
+        header_len: usize,
+        uncompressed: Option<u32>,
+    ) -> Result<Step<Scanned>, DecodeError> {
+        self.feed.hold(input, len + START.len());
+        if self.feed.held.len() < len {
+            return Ok(Step::Starved);
+        }
+        let found = u32_at(&self.feed.held, len - 4);
+        let fits = match uncompressed {
+            Some(expected) => expected == found,
+            // With more it is BGZF in name only, and not to be held in memory decoded.
+            None => found <= MAX_BGZF,
+        };
+        let behind = &self.feed.held[len..];
+        if fits && START.starts_with(behind) && !self.has_others(len, header_len) {
+            // What follows tells whether it ends here.
+            let is_known = behind.len() == START.len();
+            return Ok(if is_known {
+                Step::Found(self.whole(len, header_len, spare))
+            } else {
+                Step::Starved
+            });
+        }
+        match (self.look(len, header_len), uncompressed) {
+            // Something else follows, zeros for example, which is no matter of this member.
+            (Look::Right, _) if fits => Ok(Step::Found(self.whole(len, header_len, spare))),
+            (Look::Wrong, Some(header)) if !fits => {
+                let fault = Fault::Disagreement { header, trailer: found };
+                Err(self.fault_at(self.feed.offset + len as u64 - 4, fault))
+            }
+            // The decoder says what it is.
+            (Look::Wrong, _) if fits => Ok(Step::Found(self.whole(len, header_len, spare))),
+            _ => {
+                self.stream_after_all(header_len);
+                Ok(Step::On)
+            }
+        }
+    }
+
+    /// True if it looks as if another member ended and one began within the size that a header says.
+    fn has_others(&self, len: usize, header_len: usize) -> bool {
+        let bytes = &self.feed.held[..len];
+        let starts = memmem::find_iter(&bytes[header_len..], &START).map(|at| header_len + at);
+        starts.filter(|&at| at >= header_len + EMPTY_DEFLATE.len() + TRAILER_LEN).any(|at| {
+            let may_begin = bytes.get(at + 3).is_some_and(|flags| flags & RESERVED == 0);
+            may_begin && u32_at(bytes, at - 4) as usize <= MAX_BLOCK
+        })
+    }
+
+    /// Gives out a member of so many bytes, which are held.
+    fn whole(&mut self, len: usize, header_len: usize, spare: &mut Vec<u8>) -> Scanned {
+        spare.clear();
+        spare.extend_from_slice(&self.feed.held[len..]);
+        mem::swap(spare, &mut self.feed.held);
+        let mut bytes = mem::take(spare);
+        bytes.truncate(len);
+        let member = Member { number: self.number, start: self.start, header_len, bytes, block: None };
+        self.feed.offset += len as u64;
+        self.state = State::Between;
+        Scanned::Member(member)
+    }
+
+    /// Looks at a member that is held, of so many bytes by its header, without keeping what comes out.
+    fn look(&mut self, len: usize, header_len: usize) -> Look {
+        let inflater = self.inflater.get_or_insert_with(Inflater::new);
+        inflater.reset();
+        self.feed.chunk.resize(CHUNK, 0);
+        let (mut input, mut sums) = (&self.feed.held[header_len.min(len)..len], Sums::new());
+        loop {
+            let Ok(step) = inflater.step(input, &mut self.feed.chunk) else { return Look::Wrong };
+            sums.add(&self.feed.chunk[..step.produced]);
+            input = &input[step.consumed..];
+            if step.ended {
+                break;
+            }
+            if input.is_empty() && step.produced < self.feed.chunk.len() {
+                return Look::Longer;
+            }
+        }
+        match input.first_chunk() {
+            None => Look::Longer,
+            Some(&trailer) if sums.check(trailer).is_ok() => match input.len() {
+                TRAILER_LEN => Look::Right,
+                _ => Look::Shorter,
+            },
+            Some(_) => Look::Wrong,
+        }
+    }
+
+    /// The header was wrong about the size of its member, so that is looked at again, as a stream.
+    fn stream_after_all(&mut self, header_len: usize) {
+        self.mistaken.get_or_insert(self.number);
+        self.expects_more = false;
+        self.feed.replay(header_len);
+        self.stream();
+    }
+
+    /// Finds what follows in a member with marks.
+    fn mark(&mut self, input: &mut &[u8]) -> Result<Step<Scanned>, DecodeError> {
+        if !self.feed.hold(input, EMPTY_DEFLATE.len()) {
+            return Ok(Step::Starved);
+        }
+        if self.feed.held.starts_with(&EMPTY_DEFLATE) && self.marked.blocks > 0 {
+            self.feed.release();
+            self.state = State::MarkedTrailer;
+            return Ok(Step::On);
+        }
+        if !self.feed.hold(input, MARK_LEN) && Mark::may_begin(&self.feed.held) {
+            return Ok(Step::Starved);
+        }
+        match Mark::parse(&self.feed.held) {
+            Some(mark) if self.admits(&mark) => {
+                self.state = State::Block { mark };
+                Ok(Step::On)
+            }
+            // The subfield of the header was not ours: it is a member like any other.
+            _ if self.marked.blocks == 0 && !self.marked.is_part => {
+                self.feed.replay(0);
+                self.stream();
+                Ok(Step::On)
+            }
+            None if !self.marked.is_part => self.stream_on().map(|()| Step::On),
+            // The block of another member.
+            _ => Err(self.fault(Fault::Mark)),
+        }
+    }
+
+    /// The held bytes are no mark. Another program has appended to the member, as zlib's `gzappend` does. From here on it is a
+    /// stream, whose data may refer to the contents of the last blocks.
+    fn stream_on(&mut self) -> Result<(), DecodeError> {
+        let marked = mem::take(&mut self.marked);
+        let inflater = self.inflater.get_or_insert_with(Inflater::new);
+        inflater.reset();
+        self.feed.chunk.resize(CHUNK, 0);
+        let mut is_right = true;
+        for (deflated, _) in &marked.recent {
+            let mut rest = &deflated[..];
+            loop {
+                match inflater.step(rest, &mut self.feed.chunk) {
+                    Ok(step) if !step.ended => {
+                        rest = &rest[step.consumed..];
+                        if rest.is_empty() && step.produced < CHUNK {
+                            break;
+                        }
+                    }
+                    // One of the blocks is damaged, and is told of by who decodes it.
+                    _ => {
+                        is_right = false;
+                        break;
+                    }
+                }
+            }
+        }
+        if !is_right {
+            return Err(self.fault(Fault::Mark));
+        }
+        self.before = Some((marked.sum.finalize(), marked.len));
+        self.feed.replay(0);
+        self.state = State::Data;
+        Ok(())
+    }
+
+    /// True if a mark is right about what came before it.
+    fn admits(&mut self, mark: &Mark) -> bool {
+        if self.marked.blocks == 0 {
+            self.marked.number = mark.member;
+            if self.marked.is_part {
+                self.marked.len = mark.start.unwrap_or(0);
+                return true;
+            }
+        }
+        mark.follows(self.marked.len, self.marked.number)
+    }
+
+    /// Holds a block until it is whole.
+    fn block(
+        &mut self,
+        input: &mut &[u8],
+        spare: &mut Vec<u8>,
+        mark: Mark,
+    ) -> Result<Step<Scanned>, DecodeError> {
+        let len = mark.size();
+        if self.feed.held.capacity() < len + TAIL.len() {
+            spare.clear();
+            spare.reserve(len + TAIL.len());
+            spare.append(&mut self.feed.held);
+            mem::swap(spare, &mut self.feed.held);
+        }
+        if !self.feed.hold(input, len) {
+            return Ok(Step::Starved);
+        }
+        self.marked.add(&mark, &self.feed.held[MARK_LEN..len]);
+        spare.clear();
+        let mut bytes = mem::replace(&mut self.feed.held, mem::take(spare));
+        bytes.extend_from_slice(&TAIL);
+        let block = Some((mark, self.feed.offset));
+        let member = Member { number: self.number, start: self.start, header_len: MARK_LEN, bytes, block };
+        self.feed.offset += len as u64;
+        self.state = State::Mark;
+        Ok(Step::Found(Scanned::Member(member)))
+    }
+
+    /// Holds what the marks said against the trailer.
+    fn marked_trailer(&mut self, input: &mut &[u8]) -> Result<Step<Scanned>, DecodeError> {
+        if !self.feed.hold(input, TRAILER_LEN) {
+            return Ok(Step::Starved);
+        }
+        let trailer_at = self.feed.offset;
+        if !self.marked.is_part {
+            let (expected, found) = (u32_at(&self.feed.held, 4), self.marked.len as u32);
+            if expected != found {
+                return Err(self.fault_at(trailer_at + 4, Fault::Length { expected, found }));
+            }
+            let (expected, found) = (u32_at(&self.feed.held, 0), self.marked.sum.clone().finalize());
+            if expected != found {
+                return Err(self.fault_at(trailer_at, Fault::Checksum { expected, found }));
+            }
+        }
+        self.feed.release();
+        self.state = State::Between;
+        Ok(Step::On)
+    }
+
+    /// Decodes until the chunk is full or the deflate data ends.
+    fn data(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step<Scanned>, DecodeError> {
+        self.feed.chunk.resize(CHUNK, 0);
+        let inflater = self.inflater.as_mut().expect("it was made where the member began");
+        match self.aim {
+            Aim::At(earliest, _) => {
+                let bit = 8 * self.feed.offset - inflater.bits_held();
+                inflater.stop_behind(earliest.saturating_sub(bit));
+            }
+            _ => inflater.stop_behind(u64::MAX),
+        }
+        while !input.is_empty() {
+            let before = inflater.consumed();
+            match inflater.step(input, &mut self.feed.chunk[self.feed.filled..]) {
+                Ok(step) => {
+                    *input = &input[step.consumed..];
+                    self.feed.offset += step.consumed as u64;
+                    self.feed.filled += step.produced;
+                    if step.ended {
+                        self.state = State::Trailer;
+                        return Ok(Step::On);
+                    }
+                    if step.stopped
+                        && let Aim::At(_, last) = self.aim
+                    {
+                        inflater.stop_behind(u64::MAX);
+                        self.aim = Aim::Nowhere;
+                        if 8 * self.feed.offset - inflater.bits_held() <= last {
+                            self.aim = Aim::Reached;
+                            return Ok(self.give_out(data, None));
+                        }
+                    }
+                    if self.feed.filled == CHUNK {
+                        return Ok(self.give_out(data, None));
+                    }
+                }
+                Err(fault) => {
+                    let offset = self.feed.offset + (inflater.consumed() - before);
+                    return Err(self.fault_at(offset, fault));
+                }
+            }
+        }
+        Ok(Step::Starved)
+    }
+
+    fn trailer(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step<Scanned>, DecodeError> {
+        self.feed.hold(input, TRAILER_LEN);
+        let Some(&trailer) = self.feed.held.first_chunk::<TRAILER_LEN>() else { return Ok(Step::Starved) };
+        let trailer_at = self.feed.offset;
+        self.feed.release();
+        self.state = State::Between;
+        Ok(self.give_out(data, Some((trailer_at, trailer))))
+    }
+
+    fn give_out(&mut self, data: &mut Vec<u8>, trailer: Option<(u64, [u8; TRAILER_LEN])>) -> Step<Scanned> {
+        self.feed.give_out(data);
+        Step::Found(Scanned::Data(self.stretch(trailer)))
+    }
+
+    /// What is told of the data that is given out.
+    fn stretch(&mut self, trailer: Option<(u64, [u8; TRAILER_LEN])>) -> Stretch {
+        let before = trailer.and_then(|_| self.before.take());
+        Stretch { number: self.number, start: self.start, trailer, before }
+    }
+
+    /// A fault of this member, at the place that the scanner has come to.
+    fn fault(&self, fault: Fault) -> DecodeError {
+        self.fault_at(self.feed.offset, fault)
+    }
+
+    fn fault_at(&self, offset: u64, fault: Fault) -> DecodeError {
+        DecodeError { member: self.number.max(1), start: self.start, offset, fault }
+    }
+}
+
+impl States for Scanner {
+    type Found = Scanned;
+    type Error = DecodeError;
+
+    fn feed(&mut self) -> &mut Feed<DecodeError> {
+        &mut self.feed
+    }
+
+    fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step<Scanned>, DecodeError> {
         match self.state {
             State::Between => self.between(input),
             State::Padding { from } => self.padding(input, from),
@@ -414,429 +731,59 @@ impl Scanner {
         }
     }
 
-    /// Decides what follows a member.
-    fn between(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
-        if self.number > 0 && !self.expects_more {
-            // What is wrong with the header of the first member is for its parser to tell.
-            self.hold(input, MAGIC.len());
-            match self.held.first() {
-                Some(0) => {
-                    self.state = State::Padding { from: self.offset };
-                    return Ok(Step::On);
-                }
-                Some(_) if !self.held.starts_with(&MAGIC[..self.held.len().min(MAGIC.len())]) => {
-                    return Err(self.fault(Fault::TrailingGarbage));
-                }
-                _ if self.held.len() < MAGIC.len() => return Ok(Step::Starved),
-                _ => {}
-            }
-        } else if input.is_empty() && self.held.is_empty() {
-            return Ok(Step::Starved);
-        }
-        if self.marked.is_part && self.marked.blocks == 0 && self.held.is_empty() && input[0] & 7 == 0 {
-            // No member begins so.
-            self.number += 1;
-            self.start = self.offset;
-            self.state = State::Mark;
-            return Ok(Step::On);
-        }
-        self.begin();
-        Ok(Step::On)
+    fn end(&mut self) {
+        self.state = State::Ended;
     }
 
-    /// Begins a member.
-    fn begin(&mut self) {
-        self.number += 1;
-        self.start = self.offset;
-        self.state = State::Header;
+    /// What was decoded of a damaged member, but for whole chunks, is not given out.
+    fn give_rest(&mut self, _: &mut Vec<u8>) -> Option<Scanned> {
+        None
     }
 
-    fn padding(&mut self, input: &mut &[u8], from: u64) -> Result<Step, DecodeError> {
-        if self.held.iter().chain(*input).any(|&byte| byte != 0) {
-            return Err(self.fault_at(from, Fault::TrailingGarbage));
-        }
-        self.offset += (self.held.len() + input.len()) as u64;
-        self.held.clear();
-        *input = &[];
-        Ok(Step::Starved)
-    }
-
-    fn header(&mut self, input: &mut &[u8], spare: &mut Vec<u8>) -> Result<Step, DecodeError> {
-        let (header, header_len, before) = loop {
-            let (had, before) = (self.held.len(), *input);
-            self.hold(input, had + GLANCE);
-            match Header::parse(&self.held) {
-                Ok(Some((header, len))) => break (header, len, before),
-                Ok(None) if self.held.len() == had => return Ok(Step::Starved),
-                Ok(None) => {}
-                Err(error) => return Err(self.fault(Fault::Header(error))),
-            }
-        };
-        let extent = header.extent();
-        let least = header_len + EMPTY_DEFLATE.len() + TRAILER_LEN;
-        let fits = |extent: &Extent| extent.is_whole() && extent.compressed as usize >= least;
-        let whole = extent.filter(|extent| fits(extent) && self.mistaken.is_none());
-        self.expects_more = whole.is_some_and(|extent| extent.more);
-        // Without what was taken now, the header was not whole: what is too much was taken now.
-        let give_back = |held: &mut Vec<u8>, from: usize| {
-            let taken = before.len() - input.len() - held.len().saturating_sub(from);
-            held.truncate(from);
-            &before[taken..]
-        };
-        let Some(extent) = whole else {
-            *input = give_back(&mut self.held, header_len);
-            if is_marked(&header) {
-                self.release();
-                self.marked = Marked::default();
-                self.state = State::Mark;
-                return Ok(Step::On);
-            }
-            if extent.is_some() {
-                self.mistaken.get_or_insert(self.number);
-            }
-            self.stream();
-            return Ok(Step::On);
-        };
-        let len = extent.compressed as usize;
-        *input = give_back(&mut self.held, len);
-        if self.held.capacity() < len + START.len() {
-            spare.clear();
-            spare.reserve(len + START.len());
-            spare.append(&mut self.held);
-            mem::swap(spare, &mut self.held);
-        }
-        self.state = State::Member { len, header_len, uncompressed: extent.uncompressed };
-        Ok(Step::On)
-    }
-
-    /// The header, which is held, is done with: from here on the member is decoded.
-    fn stream(&mut self) {
-        self.release();
-        self.inflater.get_or_insert_with(Inflater::new).reset();
-        self.state = State::Data;
-    }
-
-    fn member(
-        &mut self,
-        input: &mut &[u8],
-        spare: &mut Vec<u8>,
-        len: usize,
-        header_len: usize,
-        uncompressed: Option<u32>,
-    ) -> Result<Step, DecodeError> {
-        self.hold(input, len + START.len());
-        if self.held.len() < len {
-            return Ok(Step::Starved);
-        }
-        let found = u32_at(&self.held, len - 4);
-        let fits = match uncompressed {
-            Some(expected) => expected == found,
-            // With more it is BGZF in name only, and not to be held in memory decoded.
-            None => found <= MAX_BGZF,
-        };
-        let behind = &self.held[len..];
-        if fits && START.starts_with(behind) && !self.has_others(len, header_len) {
-            // What follows tells whether it ends here.
-            let is_known = behind.len() == START.len();
-            return Ok(if is_known {
-                Step::Found(self.whole(len, header_len, spare))
-            } else {
-                Step::Starved
-            });
-        }
-        match (self.look(len, header_len), uncompressed) {
-            // Something else follows, zeros for example, which is no matter of this member.
-            (Look::Right, _) if fits => Ok(Step::Found(self.whole(len, header_len, spare))),
-            (Look::Wrong, Some(header)) if !fits => {
-                let fault = Fault::Disagreement { header, trailer: found };
-                Err(self.fault_at(self.offset + len as u64 - 4, fault))
-            }
-            // The decoder says what it is.
-            (Look::Wrong, _) if fits => Ok(Step::Found(self.whole(len, header_len, spare))),
-            _ => {
-                self.stream_after_all(header_len, input);
+    fn reconsider(&mut self, data: &mut Vec<u8>) -> Result<Step<Scanned>, DecodeError> {
+        match self.state {
+            // The bytes began as a mark does, but they are no mark.
+            State::Mark if !self.feed.held.is_empty() && self.marked.blocks > 0 && !self.marked.is_part => {
+                self.stream_on()?;
                 Ok(Step::On)
             }
-        }
-    }
-
-    /// True if it looks as if another member ended and one began within the size that a header says.
-    fn has_others(&self, len: usize, header_len: usize) -> bool {
-        let bytes = &self.held[..len];
-        let starts = memmem::find_iter(&bytes[header_len..], &START).map(|at| header_len + at);
-        starts.filter(|&at| at >= header_len + EMPTY_DEFLATE.len() + TRAILER_LEN).any(|at| {
-            let may_begin = bytes.get(at + 3).is_some_and(|flags| flags & RESERVED == 0);
-            may_begin && u32_at(bytes, at - 4) as usize <= MAX_BLOCK
-        })
-    }
-
-    /// Gives out a member of so many bytes, which are held.
-    fn whole(&mut self, len: usize, header_len: usize, spare: &mut Vec<u8>) -> Scanned {
-        spare.clear();
-        spare.extend_from_slice(&self.held[len..]);
-        mem::swap(spare, &mut self.held);
-        let mut bytes = mem::take(spare);
-        bytes.truncate(len);
-        let member = Member { number: self.number, start: self.start, header_len, bytes, block: None };
-        self.offset += len as u64;
-        self.state = State::Between;
-        Scanned::Member(member)
-    }
-
-    /// Looks at a member that is held, of so many bytes by its header, without keeping what comes out.
-    fn look(&mut self, len: usize, header_len: usize) -> Look {
-        let inflater = self.inflater.get_or_insert_with(Inflater::new);
-        inflater.reset();
-        self.chunk.resize(CHUNK, 0);
-        let (mut input, mut sums) = (&self.held[header_len.min(len)..len], Sums::new());
-        loop {
-            let Ok(step) = inflater.step(input, &mut self.chunk) else { return Look::Wrong };
-            sums.add(&self.chunk[..step.produced]);
-            input = &input[step.consumed..];
-            if step.ended {
-                break;
+            State::Member { len, header_len, .. } if self.feed.held.len() >= len => {
+                Ok(Step::Found(self.whole(len, header_len, data)))
             }
-            if input.is_empty() && step.produced < self.chunk.len() {
-                return Look::Longer;
-            }
-        }
-        match input.first_chunk() {
-            None => Look::Longer,
-            Some(&trailer) if sums.check(trailer).is_ok() => match input.len() {
-                TRAILER_LEN => Look::Right,
-                _ => Look::Shorter,
+            State::Member { header_len, .. } => match self.look(self.feed.held.len(), header_len) {
+                Look::Right | Look::Shorter => {
+                    self.stream_after_all(header_len);
+                    Ok(Step::On)
+                }
+                Look::Longer | Look::Wrong => Ok(Step::Starved),
             },
-            Some(_) => Look::Wrong,
+            _ => Ok(Step::Starved),
         }
     }
 
-    /// The header was wrong about the size of its member, so that is looked at again, as a stream.
-    fn stream_after_all(&mut self, header_len: usize, input: &mut &[u8]) {
-        self.mistaken.get_or_insert(self.number);
-        self.expects_more = false;
-        let mut again = mem::take(&mut self.held);
-        again.extend_from_slice(input);
-        *input = &[];
-        self.held.extend_from_slice(&again[..header_len]);
-        self.again = (again, header_len);
-        self.stream();
-    }
-
-    /// Finds what follows in a member with marks.
-    fn mark(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
-        if !self.hold(input, EMPTY_DEFLATE.len()) {
-            return Ok(Step::Starved);
-        }
-        if self.held.starts_with(&EMPTY_DEFLATE) && self.marked.blocks > 0 {
-            self.release();
-            self.state = State::MarkedTrailer;
-            return Ok(Step::On);
-        }
-        if !self.hold(input, MARK_LEN) && Mark::may_begin(&self.held) {
-            return Ok(Step::Starved);
-        }
-        match Mark::parse(&self.held) {
-            Some(mark) if self.admits(&mark) => {
-                self.state = State::Block { mark };
-                Ok(Step::On)
+    fn cut(&mut self) -> Option<DecodeError> {
+        let state = mem::replace(&mut self.state, State::Ended);
+        let end = self.feed.offset + self.feed.held.len() as u64;
+        let (offset, inside) = match state {
+            State::Between if self.feed.held.is_empty() && self.expects_more => {
+                return Some(self.fault(Fault::MissingMember));
             }
-            // The subfield of the header was not ours: it is a member like any other.
-            _ if self.marked.blocks == 0 && !self.marked.is_part => {
-                let mut again = mem::take(&mut self.held);
-                again.extend_from_slice(input);
-                *input = &[];
-                self.again = (again, 0);
-                self.stream();
-                Ok(Step::On)
+            State::Between if self.feed.held.is_empty() && self.number > 0 => return None,
+            // A part of a file need not have more than it was asked for.
+            State::Mark if self.feed.held.is_empty() && self.marked.is_part => {
+                return Some(self.fault(Fault::MissingMember));
             }
-            None if !self.marked.is_part => self.stream_on(input).map(|()| Step::On),
-            // The block of another member.
-            _ => Err(self.fault(Fault::Mark)),
-        }
-    }
-
-    /// The held bytes are no mark. Another program has appended to the member, as zlib's `gzappend` does. From here on it is a
-    /// stream, whose data may refer to the contents of the last blocks.
-    fn stream_on(&mut self, input: &mut &[u8]) -> Result<(), DecodeError> {
-        let marked = mem::take(&mut self.marked);
-        let inflater = self.inflater.get_or_insert_with(Inflater::new);
-        inflater.reset();
-        self.chunk.resize(CHUNK, 0);
-        let mut is_right = true;
-        for (deflated, _) in &marked.recent {
-            let mut rest = &deflated[..];
-            loop {
-                match inflater.step(rest, &mut self.chunk) {
-                    Ok(step) if !step.ended => {
-                        rest = &rest[step.consumed..];
-                        if rest.is_empty() && step.produced < CHUNK {
-                            break;
-                        }
-                    }
-                    // One of the blocks is damaged, and is told of by who decodes it.
-                    _ => {
-                        is_right = false;
-                        break;
-                    }
-                }
+            State::Padding { .. } | State::Ended => return None,
+            State::Between => {
+                self.begin();
+                (end, Part::Header)
             }
-        }
-        if !is_right {
-            return Err(self.fault(Fault::Mark));
-        }
-        self.before = Some((marked.sum.finalize(), marked.len));
-        let mut again = mem::take(&mut self.held);
-        again.extend_from_slice(input);
-        *input = &[];
-        self.again = (again, 0);
-        self.state = State::Data;
-        Ok(())
-    }
-
-    /// True if a mark is right about what came before it.
-    fn admits(&mut self, mark: &Mark) -> bool {
-        if self.marked.blocks == 0 {
-            self.marked.number = mark.member;
-            if self.marked.is_part {
-                self.marked.len = mark.start.unwrap_or(0);
-                return true;
-            }
-        }
-        mark.follows(self.marked.len, self.marked.number)
-    }
-
-    /// Holds a block until it is whole.
-    fn block(&mut self, input: &mut &[u8], spare: &mut Vec<u8>, mark: Mark) -> Result<Step, DecodeError> {
-        let len = mark.size();
-        if self.held.capacity() < len + TAIL.len() {
-            spare.clear();
-            spare.reserve(len + TAIL.len());
-            spare.append(&mut self.held);
-            mem::swap(spare, &mut self.held);
-        }
-        if !self.hold(input, len) {
-            return Ok(Step::Starved);
-        }
-        self.marked.add(&mark, &self.held[MARK_LEN..len]);
-        spare.clear();
-        let mut bytes = mem::replace(&mut self.held, mem::take(spare));
-        bytes.extend_from_slice(&TAIL);
-        let block = Some((mark, self.offset));
-        let member = Member { number: self.number, start: self.start, header_len: MARK_LEN, bytes, block };
-        self.offset += len as u64;
-        self.state = State::Mark;
-        Ok(Step::Found(Scanned::Member(member)))
-    }
-
-    /// Holds what the marks said against the trailer.
-    fn marked_trailer(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
-        if !self.hold(input, TRAILER_LEN) {
-            return Ok(Step::Starved);
-        }
-        let trailer_at = self.offset;
-        if !self.marked.is_part {
-            let (expected, found) = (u32_at(&self.held, 4), self.marked.len as u32);
-            if expected != found {
-                return Err(self.fault_at(trailer_at + 4, Fault::Length { expected, found }));
-            }
-            let (expected, found) = (u32_at(&self.held, 0), self.marked.sum.clone().finalize());
-            if expected != found {
-                return Err(self.fault_at(trailer_at, Fault::Checksum { expected, found }));
-            }
-        }
-        self.release();
-        self.state = State::Between;
-        Ok(Step::On)
-    }
-
-    /// Decodes until the chunk is full or the deflate data ends.
-    fn data(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step, DecodeError> {
-        self.chunk.resize(CHUNK, 0);
-        let inflater = self.inflater.as_mut().expect("it was made where the member began");
-        match self.aim {
-            Aim::At(earliest, _) => {
-                let bit = 8 * self.offset - inflater.bits_held();
-                inflater.stop_behind(earliest.saturating_sub(bit));
-            }
-            _ => inflater.stop_behind(u64::MAX),
-        }
-        while !input.is_empty() {
-            let before = inflater.consumed();
-            match inflater.step(input, &mut self.chunk[self.filled..]) {
-                Ok(step) => {
-                    *input = &input[step.consumed..];
-                    self.offset += step.consumed as u64;
-                    self.filled += step.produced;
-                    if step.ended {
-                        self.state = State::Trailer;
-                        return Ok(Step::On);
-                    }
-                    if step.stopped
-                        && let Aim::At(_, last) = self.aim
-                    {
-                        inflater.stop_behind(u64::MAX);
-                        self.aim = Aim::Nowhere;
-                        if 8 * self.offset - inflater.bits_held() <= last {
-                            self.aim = Aim::Reached;
-                            return Ok(self.give_out(data, None));
-                        }
-                    }
-                    if self.filled == CHUNK {
-                        return Ok(self.give_out(data, None));
-                    }
-                }
-                Err(fault) => {
-                    let offset = self.offset + (inflater.consumed() - before);
-                    return Err(self.fault_at(offset, fault));
-                }
-            }
-        }
-        Ok(Step::Starved)
-    }
-
-    fn trailer(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step, DecodeError> {
-        self.hold(input, TRAILER_LEN);
-        let Some(&trailer) = self.held.first_chunk::<TRAILER_LEN>() else { return Ok(Step::Starved) };
-        let trailer_at = self.offset;
-        self.release();
-        self.state = State::Between;
-        Ok(self.give_out(data, Some((trailer_at, trailer))))
-    }
-
-    fn give_out(&mut self, data: &mut Vec<u8>, trailer: Option<(u64, [u8; TRAILER_LEN])>) -> Step {
-        self.chunk.truncate(mem::take(&mut self.filled));
-        mem::swap(data, &mut self.chunk);
-        Step::Found(Scanned::Data(self.stretch(trailer)))
-    }
-
-    /// What is told of the data that is given out.
-    fn stretch(&mut self, trailer: Option<(u64, [u8; TRAILER_LEN])>) -> Stretch {
-        let before = trailer.and_then(|_| self.before.take());
-        Stretch { number: self.number, start: self.start, trailer, before }
-    }
-
-    /// Takes from the input until `wanted` bytes are held; true if they are.
-    fn hold(&mut self, input: &mut &[u8], wanted: usize) -> bool {
-        let missing = wanted.saturating_sub(self.held.len()).min(input.len());
-        let (taken, rest) = input.split_at(missing);
-        self.held.extend_from_slice(taken);
-        *input = rest;
-        self.held.len() >= wanted
-    }
-
-    /// What is held is done with.
-    fn release(&mut self) {
-        self.offset += self.held.len() as u64;
-        self.held.clear();
-    }
-
-    /// A fault of this member, at the place that the scanner has come to.
-    fn fault(&self, fault: Fault) -> DecodeError {
-        self.fault_at(self.offset, fault)
-    }
-
-    fn fault_at(&self, offset: u64, fault: Fault) -> DecodeError {
-        DecodeError { member: self.number.max(1), start: self.start, offset, fault }
+            State::Header => (end, Part::Header),
+            State::Member { .. } | State::Mark | State::Block { .. } => (end, Part::Data),
+            State::Data => (self.feed.offset, Part::Data),
+            State::Trailer | State::MarkedTrailer => (end, Part::Trailer),
+        };
+        Some(self.fault_at(offset, Fault::Truncated { inside }))
     }
 }
 

@@ -10,6 +10,7 @@ use super::decode::{Decoder, Lzma, Member};
 use super::error::{DecodeError, Fault, Part};
 use super::header::{Kind, MAGIC, Trailer};
 use super::{EMPTY_LEN, HEADER_LEN};
+use crate::feed::{self, Feed, States, Step};
 use crate::lzma::bound;
 use crate::parts::{CHUNK, Room, Scan, Scanned, make_room};
 
@@ -43,16 +44,8 @@ pub struct Scanner {
     start: u64,
     /// Its dictionary.
     dictionary: u32,
-    /// The offset of the first byte that is not done with.
-    offset: u64,
-    /// Bytes from `offset` on that wait for those behind them.
-    held: Vec<u8>,
-    /// Bytes, from the given place on, that come again before any other input.
-    again: (Vec<u8>, usize),
+    feed: Feed<DecodeError>,
     zeros: Finder<'static>,
-    /// Decoded data of the streamed member that was not yet given out.
-    chunk: Vec<u8>,
-    filled: usize,
 }
 
 enum State {
@@ -66,8 +59,6 @@ enum State {
     Data(Box<Streamed>),
     /// In its trailer.
     Trailer(Box<Streamed>),
-    /// The next step fails.
-    Failed(DecodeError),
     /// After an error.
     Ended,
 }
@@ -80,15 +71,6 @@ struct Streamed {
     data_size: u64,
 }
 
-/// What a step of the scanner came to.
-enum Step {
-    Found(Scanned<Member>),
-    /// On with the next step.
-    On,
-    /// All of the input was taken, and more is needed.
-    Starved,
-}
-
 impl Scanner {
     /// A scanner at the start of a file.
     pub fn new(strictness: Strictness) -> Self {
@@ -99,12 +81,8 @@ impl Scanner {
             number: 0,
             start: 0,
             dictionary: 0,
-            offset: 0,
-            held: Vec::new(),
-            again: (Vec::new(), 0),
+            feed: Feed::at(0),
             zeros: Finder::new(&[0; 4]),
-            chunk: Vec::new(),
-            filled: 0,
         }
     }
 
@@ -116,7 +94,7 @@ impl Scanner {
 
     /// Begins not at the start of the file, but at the byte `offset`, behind so many members.
     pub fn at(mut self, members: u64, offset: u64) -> Self {
-        (self.number, self.offset) = (members, offset);
+        (self.number, self.feed.offset) = (members, offset);
         self
     }
 
@@ -132,67 +110,29 @@ impl Scanner {
         (2 * dictionary).clamp(SMALL, LARGE).min(self.room.whole(dictionary))
     }
 
-    /// One step through what comes again, or else through `input`.
-    fn advance(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step, DecodeError> {
-        let step = if self.again.0.is_empty() {
-            self.step(input, data)
-        } else {
-            let (again, from) = mem::take(&mut self.again);
-            let mut rest = &again[from..];
-            let step = self.step(&mut rest, data);
-            let from = again.len() - rest.len();
-            if from < again.len() {
-                self.again = (again, from);
-            }
-            match step {
-                Ok(Step::Starved) => Ok(Step::On),
-                step => step,
-            }
-        };
-        if step.is_err() {
-            self.state = State::Ended;
-        }
-        step
-    }
-
-    fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step, DecodeError> {
-        match mem::replace(&mut self.state, State::Ended) {
-            State::Between => self.between(input),
-            State::Padding { from } => self.padding(input, from),
-            State::Member { searched } => self.member(input, data, searched),
-            State::Data(streamed) => self.data(input, data, streamed),
-            State::Trailer(streamed) => self.trailer(input, data, streamed),
-            State::Failed(error) => Err(error),
-            State::Ended => {
-                *input = &[];
-                Ok(Step::Starved)
-            }
-        }
-    }
-
     /// Decides what follows a member, and begins with it.
-    fn between(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
+    fn between(&mut self, input: &mut &[u8]) -> Result<Step<Scanned<Member>>, DecodeError> {
         self.state = State::Between;
-        self.hold(input, HEADER_LEN);
-        if self.number > 0 && self.held.first() == Some(&0) && !self.strictness.padding {
-            self.state = State::Padding { from: self.offset };
+        self.feed.hold(input, HEADER_LEN);
+        if self.number > 0 && self.feed.held.first() == Some(&0) && !self.strictness.padding {
+            self.state = State::Padding { from: self.feed.offset };
             return Ok(Step::On);
         }
-        if self.held.len() < HEADER_LEN {
+        if self.feed.held.len() < HEADER_LEN {
             return Ok(Step::Starved);
         }
-        if !self.held.starts_with(&MAGIC) {
+        if !self.feed.held.starts_with(&MAGIC) {
             return Err(self.no_header());
         }
         self.begin();
-        let found = Kind::of(&self.held);
+        let found = Kind::of(&self.feed.held);
         let (kind, dictionary) = found.map_err(|(at, fault)| self.fault_at(self.start + at as u64, fault))?;
         self.dictionary = dictionary;
         if !self.room.has(self.dictionary.into()) {
             return Err(self.fault(Fault::Memory { dictionary: self.dictionary }));
         }
         if kind == Kind::Old {
-            return self.stream(input, kind);
+            return self.stream(kind);
         }
         self.state = State::Member { searched: HEADER_LEN };
         Ok(Step::On)
@@ -200,7 +140,7 @@ impl Scanner {
 
     /// What is wrong with a header that does not begin as one.
     fn no_header(&mut self) -> DecodeError {
-        let found = &self.held[..self.held.len().min(MAGIC.len())];
+        let found = &self.feed.held[..self.feed.held.len().min(MAGIC.len())];
         let alike = found.iter().zip(MAGIC).filter(|(found, magic)| *found == magic).count();
         let found = found.to_vec();
         if self.number == 0 {
@@ -216,16 +156,16 @@ impl Scanner {
     /// Begins a member.
     fn begin(&mut self) {
         self.number += 1;
-        self.start = self.offset;
+        self.start = self.feed.offset;
     }
 
-    fn padding(&mut self, input: &mut &[u8], from: u64) -> Result<Step, DecodeError> {
-        if self.held.iter().chain(*input).any(|&byte| byte != 0) {
+    fn padding(&mut self, input: &mut &[u8], from: u64) -> Result<Step<Scanned<Member>>, DecodeError> {
+        if self.feed.held.iter().chain(*input).any(|&byte| byte != 0) {
             return Err(self.fault_at(from, Fault::TrailingGarbage));
         }
         self.state = State::Padding { from };
-        self.offset += (self.held.len() + input.len()) as u64;
-        self.held.clear();
+        self.feed.offset += (self.feed.held.len() + input.len()) as u64;
+        self.feed.held.clear();
         *input = &[];
         Ok(Step::Starved)
     }
@@ -236,37 +176,36 @@ impl Scanner {
         input: &mut &[u8],
         data: &mut Vec<u8>,
         searched: usize,
-    ) -> Result<Step, DecodeError> {
-        let (before, had) = (*input, self.held.len());
+    ) -> Result<Step<Scanned<Member>>, DecodeError> {
+        let (before, had) = (*input, self.feed.held.len());
         let limit = bound(self.whole() as usize);
         let more = input.len().min(limit.saturating_sub(had));
-        make_room(&mut self.held, more).map_err(|needed| self.fault(Fault::NoMemory { needed }))?;
-        self.hold(input, limit);
-        if let Some(&found @ 1..) = self.held.get(HEADER_LEN)
+        make_room(&mut self.feed.held, more).map_err(|needed| self.fault(Fault::NoMemory { needed }))?;
+        self.feed.hold(input, limit);
+        if let Some(&found @ 1..) = self.feed.held.get(HEADER_LEN)
             && self.strictness.marking
         {
             return Err(self.fault_at(self.start + HEADER_LEN as u64, Fault::Marking { found }));
         }
         let Some(end) = self.find_end(searched) else {
-            if self.held.len() >= limit {
-                return self.stream(input, Kind::Usual);
+            if self.feed.held.len() >= limit {
+                return self.stream(Kind::Usual);
             }
-            self.state = State::Member { searched: self.held.len() };
+            self.state = State::Member { searched: self.feed.held.len() };
             return Ok(Step::Starved);
         };
-        let trailer = Trailer::read(self.held[..end].last_chunk().expect("a member has a trailer"));
+        let trailer = Trailer::read(self.feed.held[..end].last_chunk().expect("a member has a trailer"));
         if trailer.data_size > self.whole() {
-            return self.stream(input, Kind::Usual);
+            return self.stream(Kind::Usual);
         }
         if trailer.data_size == 0 && self.strictness.empty {
             return Err(self.fault(Fault::Empty));
         }
         // What lies behind the end came just now.
         *input = &before[end - had..];
-        self.held.truncate(end);
-        data.clear();
-        let bytes = mem::replace(&mut self.held, mem::take(data));
-        self.offset += end as u64;
+        self.feed.held.truncate(end);
+        let bytes = self.feed.take_held(data);
+        self.feed.offset += end as u64;
         self.state = State::Between;
         let member = Member { number: self.number, start: self.start, dictionary: self.dictionary, bytes };
         Ok(Step::Found(Scanned::Whole(member)))
@@ -277,9 +216,9 @@ impl Scanner {
     fn find_end(&self, searched: usize) -> Option<usize> {
         // No member that is held has 4 GiB, so that the number ends with four zeros.
         let mut from = searched.saturating_sub(3);
-        while let Some(found) = self.zeros.find(&self.held[from..]) {
+        while let Some(found) = self.zeros.find(&self.feed.held[from..]) {
             let end = from + found + 4;
-            if end >= EMPTY_LEN && self.held[..end].last_chunk() == Some(&(end as u64).to_le_bytes()) {
+            if end >= EMPTY_LEN && self.feed.held[..end].last_chunk() == Some(&(end as u64).to_le_bytes()) {
                 return Some(end);
             }
             from += found + 1;
@@ -288,13 +227,10 @@ impl Scanner {
     }
 
     /// The member that is held is decoded here.
-    fn stream(&mut self, input: &mut &[u8], kind: Kind) -> Result<Step, DecodeError> {
+    fn stream(&mut self, kind: Kind) -> Result<Step<Scanned<Member>>, DecodeError> {
         let lzma = Lzma::new(self.dictionary).map_err(|fault| self.fault(fault))?;
-        let mut again = mem::take(&mut self.held);
-        again.extend_from_slice(input);
-        *input = &[];
-        self.again = (again, HEADER_LEN);
-        self.offset += HEADER_LEN as u64;
+        self.feed.replay(HEADER_LEN);
+        self.feed.release();
         self.state = State::Data(Box::new(Streamed { kind, lzma, checksum: Crc::new(), data_size: 0 }));
         Ok(Step::On)
     }
@@ -305,28 +241,27 @@ impl Scanner {
         input: &mut &[u8],
         data: &mut Vec<u8>,
         mut streamed: Box<Streamed>,
-    ) -> Result<Step, DecodeError> {
-        self.chunk.resize(CHUNK, 0);
+    ) -> Result<Step<Scanned<Member>>, DecodeError> {
+        self.feed.chunk.resize(CHUNK, 0);
         while !input.is_empty() {
             let written = streamed.lzma.produced();
-            let progress = streamed.lzma.step(input, &mut self.chunk[self.filled..]);
+            let progress = streamed.lzma.step(input, &mut self.feed.chunk[self.feed.filled..]);
             let produced = (streamed.lzma.produced() - written) as usize;
-            streamed.checksum.update(&self.chunk[self.filled..self.filled + produced]);
+            streamed.checksum.update(&self.feed.chunk[self.feed.filled..self.feed.filled + produced]);
             streamed.data_size += produced as u64;
-            self.filled += produced;
-            self.offset = self.start + streamed.lzma.at();
+            self.feed.filled += produced;
+            self.feed.offset = self.start + streamed.lzma.at();
             let progress = match progress {
                 Ok(progress) => progress,
-                // What came before a fault is right as far as anybody knows.
-                Err(fault) => return self.fail(fault, data),
+                Err(fault) => return Err(self.fault(fault)),
             };
             if progress.ended {
                 self.state = State::Trailer(streamed);
                 return Ok(Step::On);
             }
-            if self.filled == CHUNK {
+            if self.feed.filled == CHUNK {
                 self.state = State::Data(streamed);
-                return Ok(self.give_out(data));
+                return Ok(self.found(data));
             }
         }
         self.state = State::Data(streamed);
@@ -338,10 +273,10 @@ impl Scanner {
         input: &mut &[u8],
         data: &mut Vec<u8>,
         streamed: Box<Streamed>,
-    ) -> Result<Step, DecodeError> {
+    ) -> Result<Step<Scanned<Member>>, DecodeError> {
         let len = streamed.kind.trailer_len();
-        self.hold(input, len);
-        if self.held.len() < len {
+        self.feed.hold(input, len);
+        if self.feed.held.len() < len {
             self.state = State::Trailer(streamed);
             return Ok(Step::Starved);
         }
@@ -350,72 +285,94 @@ impl Scanner {
             data_size: streamed.data_size,
             member_size: streamed.lzma.at() + len as u64,
         };
-        let trailer = match self.held.first_chunk() {
+        let trailer = match self.feed.held.first_chunk() {
             Some(trailer) => Trailer::read(trailer),
-            None => Trailer::read_old(&self.held, found.member_size),
+            None => Trailer::read_old(&self.feed.held, found.member_size),
         };
         if let Err((at, fault)) = trailer.check(found) {
-            self.offset += at;
-            return self.fail(fault, data);
+            self.feed.offset += at;
+            return Err(self.fault(fault));
         }
         if found.data_size == 0 && self.strictness.empty {
             return Err(self.fault_at(self.start, Fault::Empty));
         }
-        self.offset += len as u64;
-        self.held.clear();
+        self.feed.offset += len as u64;
+        self.feed.held.clear();
         self.state = State::Between;
-        Ok(if self.filled > 0 { self.give_out(data) } else { Step::On })
+        Ok(if self.feed.filled > 0 { self.found(data) } else { Step::On })
     }
 
-    fn give_out(&mut self, data: &mut Vec<u8>) -> Step {
-        self.chunk.truncate(mem::take(&mut self.filled));
-        mem::swap(data, &mut self.chunk);
+    fn found(&mut self, data: &mut Vec<u8>) -> Step<Scanned<Member>> {
+        self.feed.give_out(data);
         Step::Found(Scanned::Data)
-    }
-
-    /// Fails where the scanner has come to, after what was decoded has been given out.
-    fn fail(&mut self, fault: Fault, data: &mut Vec<u8>) -> Result<Step, DecodeError> {
-        let error = self.fault(fault);
-        if self.filled == 0 {
-            return Err(error);
-        }
-        self.state = State::Failed(error);
-        Ok(self.give_out(data))
-    }
-
-    /// What is wrong if the file ends here.
-    fn cut(&mut self) -> Option<Fault> {
-        let inside = match &self.state {
-            State::Between if self.number == 0 => Part::Header,
-            State::Between if self.held.is_empty() => return None,
-            State::Between if MAGIC.starts_with(&self.held[..self.held.len().min(MAGIC.len())]) => {
-                self.begin();
-                Part::Header
-            }
-            State::Between => return Some(Fault::TrailingGarbage),
-            State::Data(_) | State::Member { .. } => Part::Data,
-            State::Trailer(_) => Part::Trailer,
-            State::Padding { .. } | State::Failed(_) | State::Ended => return None,
-        };
-        self.offset += self.held.len() as u64;
-        Some(Fault::Truncated { inside })
-    }
-
-    /// Takes from the input until `wanted` bytes are held.
-    fn hold(&mut self, input: &mut &[u8], wanted: usize) {
-        let missing = wanted.saturating_sub(self.held.len()).min(input.len());
-        let (taken, rest) = input.split_at(missing);
-        self.held.extend_from_slice(taken);
-        *input = rest;
     }
 
     /// A fault of this member, at the place that the scanner has come to.
     fn fault(&self, fault: Fault) -> DecodeError {
-        self.fault_at(self.offset, fault)
+        self.fault_at(self.feed.offset, fault)
     }
 
     fn fault_at(&self, offset: u64, fault: Fault) -> DecodeError {
         DecodeError { member: self.number.max(1), start: self.start, offset, fault }
+    }
+}
+
+impl States for Scanner {
+    type Found = Scanned<Member>;
+    type Error = DecodeError;
+
+    fn feed(&mut self) -> &mut Feed<DecodeError> {
+        &mut self.feed
+    }
+
+    fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step<Scanned<Member>>, DecodeError> {
+        match mem::replace(&mut self.state, State::Ended) {
+            State::Between => self.between(input),
+            State::Padding { from } => self.padding(input, from),
+            State::Member { searched } => self.member(input, data, searched),
+            State::Data(streamed) => self.data(input, data, streamed),
+            State::Trailer(streamed) => self.trailer(input, data, streamed),
+            State::Ended => {
+                *input = &[];
+                Ok(Step::Starved)
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        self.state = State::Ended;
+    }
+
+    fn give_rest(&mut self, data: &mut Vec<u8>) -> Option<Scanned<Member>> {
+        (self.feed.filled > 0).then(|| {
+            self.feed.give_out(data);
+            Scanned::Data
+        })
+    }
+
+    /// A member does not end where it should: what there is of it is decoded.
+    fn reconsider(&mut self, _: &mut Vec<u8>) -> Result<Step<Scanned<Member>>, DecodeError> {
+        match self.state {
+            State::Member { .. } => self.stream(Kind::Usual),
+            _ => Ok(Step::Starved),
+        }
+    }
+
+    fn cut(&mut self) -> Option<DecodeError> {
+        let inside = match &self.state {
+            State::Between if self.number == 0 => Part::Header,
+            State::Between if self.feed.held.is_empty() => return None,
+            State::Between if MAGIC.starts_with(&self.feed.held[..self.feed.held.len().min(MAGIC.len())]) => {
+                self.begin();
+                Part::Header
+            }
+            State::Between => return Some(self.fault(Fault::TrailingGarbage)),
+            State::Data(_) | State::Member { .. } => Part::Data,
+            State::Trailer(_) => Part::Trailer,
+            State::Padding { .. } | State::Ended => return None,
+        };
+        self.feed.release();
+        Some(self.fault(Fault::Truncated { inside }))
     }
 }
 
@@ -429,35 +386,11 @@ impl Scan for Scanner {
         input: &mut &[u8],
         data: &mut Vec<u8>,
     ) -> Result<Option<Scanned<Member>>, DecodeError> {
-        loop {
-            match self.advance(input, data)? {
-                Step::Found(found) => return Ok(Some(found)),
-                Step::On => {}
-                Step::Starved => return Ok(None),
-            }
-        }
+        feed::next(self, input, data)
     }
 
     fn finish(&mut self, data: &mut Vec<u8>) -> Result<Option<Scanned<Member>>, DecodeError> {
-        if let Some(found) = self.next(&mut &[][..], data)? {
-            return Ok(Some(found));
-        }
-        if let State::Member { .. } = self.state {
-            // It does not end where it should: what there is of it is decoded.
-            self.stream(&mut &[][..], Kind::Usual)?;
-            return self.finish(data);
-        }
-        if self.filled > 0 {
-            self.give_out(data);
-            return Ok(Some(Scanned::Data));
-        }
-        match self.cut() {
-            None => Ok(None),
-            Some(fault) => {
-                self.state = State::Ended;
-                Err(self.fault(fault))
-            }
-        }
+        feed::finish(self, data)
     }
 
     fn decoders(&self) -> impl Fn() -> Decoder + Send + Sync + use<> {

@@ -10,6 +10,7 @@ use super::decode::{Block, Decoder, Filtered, check_end, check_sizes, too_much};
 use super::error::{DecodeError, Fault, Part};
 use super::header::{BlockHeader, FOOTER_LEN, MAGIC, STREAM_HEADER_LEN, check_footer, parse_stream_header};
 use super::index::{Index, Records};
+use crate::feed::{self, Feed, States, Step};
 use crate::lzma::bound;
 use crate::parts::{CHUNK, Room, Scan, Scanned};
 
@@ -36,13 +37,7 @@ pub struct Scanner {
     has_skipped: bool,
     /// The blocks of the stream.
     records: Records,
-    /// The offset of the first byte that is not done with.
-    offset: u64,
-    /// Bytes from `offset` on that wait for those behind them.
-    held: Vec<u8>,
-    /// Decoded data of the streamed block that was not yet given out.
-    chunk: Vec<u8>,
-    filled: usize,
+    feed: Feed<DecodeError>,
 }
 
 enum State {
@@ -73,8 +68,6 @@ enum State {
     Alone(Box<Filtered>),
     /// Behind it.
     AloneEnd,
-    /// The next step fails.
-    Failed(DecodeError),
     /// After an error.
     Ended,
 }
@@ -85,15 +78,6 @@ struct Streamed {
     filtered: Filtered,
     sum: Sum,
     uncompressed: u64,
-}
-
-/// What a step of the scanner came to.
-enum Step {
-    Found(Scanned<Block>),
-    /// On with the next step.
-    On,
-    /// All of the input was taken, and more is needed.
-    Starved,
 }
 
 impl Scanner {
@@ -107,17 +91,14 @@ impl Scanner {
             check: Check::None,
             has_skipped: false,
             records: Records::default(),
-            offset: 0,
-            held: Vec::new(),
-            chunk: Vec::new(),
-            filled: 0,
+            feed: Feed::at(0),
         }
     }
 
     /// Begins not at the start of the file, but at the byte `offset`, in the stream of that number (from 1) and behind so
     /// many blocks of it, which have this check. What the stream's index says of those is not looked at.
     pub fn at(mut self, check: Check, stream: u64, blocks: u64, offset: u64) -> Self {
-        (self.check, self.stream, self.block, self.offset) = (check, stream, blocks, offset);
+        (self.check, self.stream, self.block, self.feed.offset) = (check, stream, blocks, offset);
         self.state = State::Next;
         self.has_skipped = true;
         self
@@ -129,56 +110,36 @@ impl Scanner {
         self
     }
 
-    fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step, DecodeError> {
-        match mem::replace(&mut self.state, State::Ended) {
-            State::Between => self.between(input),
-            State::Header => self.header(input),
-            State::Next => self.next_part(input),
-            State::BlockHeader { len } => self.block_header(input, len),
-            State::Whole { header, total } => self.whole(input, data, header, total),
-            State::Data(streamed) => self.data(input, data, streamed),
-            State::BlockEnd(streamed) => self.block_end(input, data, streamed),
-            State::Index(index) => self.index(input, index),
-            State::Footer { index_len } => self.footer(input, index_len),
-            State::Alone(filtered) => self.alone(input, data, filtered),
-            State::AloneEnd if !input.is_empty() => Err(self.fault(Fault::TrailingGarbage)),
-            State::AloneEnd => Ok(self.starve(State::AloneEnd)),
-            State::Failed(error) => Err(error),
-            State::Ended => {
-                *input = &[];
-                Ok(Step::Starved)
-            }
-        }
-    }
-
     /// Decides what follows a stream, or what the file is.
-    fn between(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
-        self.hold(input, 1);
-        let wanted = match self.held.first() {
+    fn between(&mut self, input: &mut &[u8]) -> Result<Step<Scanned<Block>>, DecodeError> {
+        self.feed.hold(input, 1);
+        let wanted = match self.feed.held.first() {
             None => 1,
             Some(0) if self.stream > 0 => 4,
             Some(&first) if first == MAGIC[0] || self.stream > 0 => MAGIC.len(),
             _ => LZMA_HEADER_LEN,
         };
-        if !self.hold(input, wanted) {
+        if !self.feed.hold(input, wanted) {
             return Ok(self.starve(State::Between));
         }
-        if self.held == MAGIC {
+        if self.feed.held == MAGIC {
             self.stream += 1;
             self.block = 0;
             self.has_skipped = false;
             self.records = Records::default();
             self.state = State::Header;
-        } else if self.stream > 0 && self.held == [0; 4] {
-            self.release();
+        } else if self.stream > 0 && self.feed.held == [0; 4] {
+            self.feed.release();
             self.state = State::Between;
-        } else if self.stream == 0 && is_lzma(&self.held) {
-            let dictionary = alone::dictionary(&self.held);
+        } else if self.stream == 0 && is_lzma(&self.feed.held) {
+            let dictionary = alone::dictionary(&self.feed.held);
             if !self.room.has(dictionary.into()) {
                 return Err(self.fault(Fault::Memory { dictionary: dictionary.into() }));
             }
             let filtered = Filtered::alone(dictionary).map_err(|fault| self.fault(fault))?;
             self.stream += 1;
+            // The header was held to look at it.
+            self.feed.replay(0);
             self.state = State::Alone(Box::new(filtered));
         } else {
             return Err(self.no_stream());
@@ -188,22 +149,22 @@ impl Scanner {
 
     /// What is wrong where no stream begins.
     fn no_stream(&self) -> DecodeError {
-        let found = self.held[..self.held.len().min(MAGIC.len())].to_vec();
+        let found = self.feed.held[..self.feed.held.len().min(MAGIC.len())].to_vec();
         self.fault(if self.stream == 0 { Fault::Magic { found } } else { Fault::TrailingGarbage })
     }
 
-    fn header(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
-        self.hold(input, STREAM_HEADER_LEN);
-        let Some(header) = self.held.first_chunk() else { return Ok(self.starve(State::Header)) };
+    fn header(&mut self, input: &mut &[u8]) -> Result<Step<Scanned<Block>>, DecodeError> {
+        self.feed.hold(input, STREAM_HEADER_LEN);
+        let Some(header) = self.feed.held.first_chunk() else { return Ok(self.starve(State::Header)) };
         self.check = parse_stream_header(header).map_err(|fault| self.fault(fault))?;
-        self.release();
+        self.feed.release();
         self.state = State::Next;
         Ok(Step::On)
     }
 
-    fn next_part(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
-        self.hold(input, 1);
-        self.state = match self.held.first() {
+    fn next_part(&mut self, input: &mut &[u8]) -> Result<Step<Scanned<Block>>, DecodeError> {
+        self.feed.hold(input, 1);
+        self.state = match self.feed.held.first() {
             None => return Ok(self.starve(State::Next)),
             Some(0) => State::Index(Box::default()),
             Some(&first) => {
@@ -214,19 +175,19 @@ impl Scanner {
         Ok(Step::On)
     }
 
-    fn block_header(&mut self, input: &mut &[u8], len: usize) -> Result<Step, DecodeError> {
-        if !self.hold(input, len) {
+    fn block_header(&mut self, input: &mut &[u8], len: usize) -> Result<Step<Scanned<Block>>, DecodeError> {
+        if !self.feed.hold(input, len) {
             return Ok(self.starve(State::BlockHeader { len }));
         }
-        let header = BlockHeader::parse(&self.held).map_err(|fault| self.fault(fault))?;
+        let header = BlockHeader::parse(&self.feed.held).map_err(|fault| self.fault(fault))?;
         if let Some(total) = self.whole_len(&header).map_err(|fault| self.fault(fault))? {
-            let made = self.held.try_reserve_exact(total - len);
+            let made = self.feed.held.try_reserve_exact(total - len);
             made.map_err(|_| self.fault(Fault::NoMemory { needed: total as u64 }))?;
             self.state = State::Whole { header, total };
             return Ok(Step::On);
         }
         let filtered = Filtered::new(&header).map_err(|fault| self.fault(fault))?;
-        self.release();
+        self.feed.release();
         let sum = Sum::new(self.check);
         self.state = State::Data(Box::new(Streamed { header, filtered, sum, uncompressed: 0 }));
         Ok(Step::On)
@@ -254,16 +215,15 @@ impl Scanner {
         data: &mut Vec<u8>,
         header: BlockHeader,
         total: usize,
-    ) -> Result<Step, DecodeError> {
-        if !self.hold(input, total) {
+    ) -> Result<Step<Scanned<Block>>, DecodeError> {
+        if !self.feed.hold(input, total) {
             return Ok(self.starve(State::Whole { header, total }));
         }
         let unpadded = header.unpadded(self.check).expect("it was looked at");
         self.records.push(unpadded, header.uncompressed.expect("it was looked at"));
-        data.clear();
-        let bytes = mem::replace(&mut self.held, mem::take(data));
-        let (stream, number, start, check) = (self.stream, self.block, self.offset, self.check);
-        self.offset += total as u64;
+        let bytes = self.feed.take_held(data);
+        let (stream, number, start, check) = (self.stream, self.block, self.feed.offset, self.check);
+        self.feed.offset += total as u64;
         self.state = State::Next;
         Ok(Step::Found(Scanned::Whole(Block { stream, number, start, header, check, bytes })))
     }
@@ -274,7 +234,7 @@ impl Scanner {
         input: &mut &[u8],
         data: &mut Vec<u8>,
         mut streamed: Box<Streamed>,
-    ) -> Result<Step, DecodeError> {
+    ) -> Result<Step<Scanned<Block>>, DecodeError> {
         loop {
             let left = streamed.header.compressed.map(|len| len - streamed.filtered.consumed());
             let usable =
@@ -284,27 +244,27 @@ impl Scanner {
             }
             let (produced, ended) = match self.decode(&mut streamed.filtered, input, usable) {
                 Ok(progress) => progress,
-                Err(fault) => return self.fail(fault, data),
+                Err(fault) => return Err(self.fault(fault)),
             };
-            streamed.sum.add(&self.chunk[self.filled - produced..self.filled]);
+            streamed.sum.add(&self.feed.chunk[self.feed.filled - produced..self.feed.filled]);
             streamed.uncompressed += produced as u64;
             if let Some(said) = streamed.header.uncompressed.filter(|&said| said < streamed.uncompressed) {
-                return self.fail(too_much(said), data);
+                return Err(self.fault(too_much(said)));
             }
             if ended {
                 let compressed = streamed.filtered.consumed();
                 if let Err(fault) = check_sizes(&streamed.header, compressed, streamed.uncompressed) {
-                    return self.fail(fault, data);
+                    return Err(self.fault(fault));
                 }
                 self.state = State::BlockEnd(streamed);
                 return Ok(Step::On);
             }
-            if self.filled == CHUNK {
+            if self.feed.filled == CHUNK {
                 self.state = State::Data(streamed);
-                return Ok(self.give_out(data));
+                return Ok(self.found(data));
             }
             if left == Some(0) && produced == 0 {
-                return self.fail(Fault::Rule { expected: "the end of the compressed data" }, data);
+                return Err(self.fault(Fault::Rule { expected: "the end of the compressed data" }));
             }
         }
     }
@@ -316,14 +276,14 @@ impl Scanner {
         input: &mut &[u8],
         usable: usize,
     ) -> Result<(usize, bool), Fault> {
-        self.chunk.resize(CHUNK, 0);
+        self.feed.chunk.resize(CHUNK, 0);
         let (read, written) = (filtered.consumed(), filtered.produced());
-        let progress = filtered.step(&mut &input[..usable], &mut self.chunk[self.filled..]);
+        let progress = filtered.step(&mut &input[..usable], &mut self.feed.chunk[self.feed.filled..]);
         let consumed = filtered.consumed() - read;
         *input = &input[consumed as usize..];
-        self.offset += consumed;
+        self.feed.offset += consumed;
         // What came before a fault is right as far as anybody knows.
-        self.filled += (filtered.produced() - written) as usize;
+        self.feed.filled += (filtered.produced() - written) as usize;
         let progress = progress?;
         Ok((progress.produced, progress.ended))
     }
@@ -333,33 +293,37 @@ impl Scanner {
         input: &mut &[u8],
         data: &mut Vec<u8>,
         streamed: Box<Streamed>,
-    ) -> Result<Step, DecodeError> {
+    ) -> Result<Step<Scanned<Block>>, DecodeError> {
         let compressed = streamed.filtered.consumed();
         let padding = (compressed.next_multiple_of(4) - compressed) as usize;
-        if !self.hold(input, padding + self.check.len()) {
+        if !self.feed.hold(input, padding + self.check.len()) {
             return Ok(self.starve(State::BlockEnd(streamed)));
         }
-        if let Err((at, fault)) = check_end(&self.held, self.check, streamed.sum) {
-            self.offset += at;
-            return self.fail(fault, data);
+        if let Err((at, fault)) = check_end(&self.feed.held, self.check, streamed.sum) {
+            self.feed.offset += at;
+            return Err(self.fault(fault));
         }
         let unpadded = (streamed.header.len + self.check.len()) as u64 + compressed;
         self.records.push(unpadded, streamed.uncompressed);
-        self.release();
+        self.feed.release();
         self.state = State::Next;
-        Ok(if self.filled > 0 { self.give_out(data) } else { Step::On })
+        Ok(if self.feed.filled > 0 { self.found(data) } else { Step::On })
     }
 
-    fn index(&mut self, input: &mut &[u8], mut index: Box<Index>) -> Result<Step, DecodeError> {
-        let (before, had) = (*input, self.held.len());
-        self.hold(input, GLANCE);
-        let mut rest = &self.held[..];
+    fn index(
+        &mut self,
+        input: &mut &[u8],
+        mut index: Box<Index>,
+    ) -> Result<Step<Scanned<Block>>, DecodeError> {
+        let (before, had) = (*input, self.feed.held.len());
+        self.feed.hold(input, GLANCE);
+        let mut rest = &self.feed.held[..];
         let read = index.read(&mut rest);
-        let taken = self.held.len() - rest.len();
-        self.offset += taken as u64;
+        let taken = self.feed.held.len() - rest.len();
+        self.feed.offset += taken as u64;
         let is_read = read.map_err(|fault| self.fault(fault))?;
         if !is_read {
-            self.held.drain(..taken);
+            self.feed.held.drain(..taken);
             return Ok(if before.is_empty() {
                 self.starve(State::Index(index))
             } else {
@@ -368,7 +332,7 @@ impl Scanner {
         }
         // What lies behind the end came just now.
         *input = &before[taken - had..];
-        self.held.clear();
+        self.feed.held.clear();
         if !self.has_skipped {
             index.check(&self.records).map_err(|fault| self.fault(fault))?;
         }
@@ -376,13 +340,13 @@ impl Scanner {
         Ok(Step::On)
     }
 
-    fn footer(&mut self, input: &mut &[u8], index_len: u64) -> Result<Step, DecodeError> {
-        self.hold(input, FOOTER_LEN);
-        let Some(footer) = self.held.first_chunk() else {
+    fn footer(&mut self, input: &mut &[u8], index_len: u64) -> Result<Step<Scanned<Block>>, DecodeError> {
+        self.feed.hold(input, FOOTER_LEN);
+        let Some(footer) = self.feed.held.first_chunk() else {
             return Ok(self.starve(State::Footer { index_len }));
         };
         check_footer(footer, self.check, index_len).map_err(|fault| self.fault(fault))?;
-        self.release();
+        self.feed.release();
         self.state = State::Between;
         Ok(Step::On)
     }
@@ -392,17 +356,8 @@ impl Scanner {
         input: &mut &[u8],
         data: &mut Vec<u8>,
         mut filtered: Box<Filtered>,
-    ) -> Result<Step, DecodeError> {
-        // The header was held to look at it.
-        let mut held = &mem::take(&mut self.held)[..];
+    ) -> Result<Step<Scanned<Block>>, DecodeError> {
         let mut ended = false;
-        while !held.is_empty() && !ended {
-            let usable = held.len();
-            match self.decode(&mut filtered, &mut held, usable) {
-                Ok(progress) => ended = progress.1,
-                Err(fault) => return self.fail(fault, data),
-            }
-        }
         while !ended {
             if input.is_empty() {
                 return Ok(self.starve(State::Alone(filtered)));
@@ -410,79 +365,93 @@ impl Scanner {
             let usable = input.len();
             match self.decode(&mut filtered, input, usable) {
                 Ok(progress) => ended = progress.1,
-                Err(fault) => return self.fail(fault, data),
+                Err(fault) => return Err(self.fault(fault)),
             }
-            if self.filled == CHUNK && !ended {
+            if self.feed.filled == CHUNK && !ended {
                 self.state = State::Alone(filtered);
-                return Ok(self.give_out(data));
+                return Ok(self.found(data));
             }
         }
         self.state = State::AloneEnd;
-        Ok(if self.filled > 0 { self.give_out(data) } else { Step::On })
+        Ok(if self.feed.filled > 0 { self.found(data) } else { Step::On })
     }
 
-    fn give_out(&mut self, data: &mut Vec<u8>) -> Step {
-        self.chunk.truncate(mem::take(&mut self.filled));
-        mem::swap(data, &mut self.chunk);
-        Step::Found(Scanned::Data)
-    }
-
-    /// Fails where the scanner has come to, after what was decoded has been given out.
-    fn fail(&mut self, fault: Fault, data: &mut Vec<u8>) -> Result<Step, DecodeError> {
-        let error = self.fault(fault);
-        if self.filled == 0 {
-            return Err(error);
-        }
-        self.state = State::Failed(error);
-        Ok(self.give_out(data))
-    }
-
-    fn go_on(&mut self, state: State) -> Step {
+    fn go_on(&mut self, state: State) -> Step<Scanned<Block>> {
         self.state = state;
         Step::On
     }
 
-    fn starve(&mut self, state: State) -> Step {
+    fn starve(&mut self, state: State) -> Step<Scanned<Block>> {
         self.state = state;
         Step::Starved
     }
 
-    /// What is wrong if the file ends here.
+    fn found(&mut self, data: &mut Vec<u8>) -> Step<Scanned<Block>> {
+        self.feed.give_out(data);
+        Step::Found(Scanned::Data)
+    }
+
+    /// A fault at the place that the scanner has come to.
+    fn fault(&self, fault: Fault) -> DecodeError {
+        DecodeError { stream: self.stream.max(1), block: self.block.max(1), offset: self.feed.offset, fault }
+    }
+}
+
+impl States for Scanner {
+    type Found = Scanned<Block>;
+    type Error = DecodeError;
+
+    fn feed(&mut self) -> &mut Feed<DecodeError> {
+        &mut self.feed
+    }
+
+    fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step<Scanned<Block>>, DecodeError> {
+        match mem::replace(&mut self.state, State::Ended) {
+            State::Between => self.between(input),
+            State::Header => self.header(input),
+            State::Next => self.next_part(input),
+            State::BlockHeader { len } => self.block_header(input, len),
+            State::Whole { header, total } => self.whole(input, data, header, total),
+            State::Data(streamed) => self.data(input, data, streamed),
+            State::BlockEnd(streamed) => self.block_end(input, data, streamed),
+            State::Index(index) => self.index(input, index),
+            State::Footer { index_len } => self.footer(input, index_len),
+            State::Alone(filtered) => self.alone(input, data, filtered),
+            State::AloneEnd if !input.is_empty() => Err(self.fault(Fault::TrailingGarbage)),
+            State::AloneEnd => Ok(self.starve(State::AloneEnd)),
+            State::Ended => {
+                *input = &[];
+                Ok(Step::Starved)
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        self.state = State::Ended;
+    }
+
+    fn give_rest(&mut self, data: &mut Vec<u8>) -> Option<Scanned<Block>> {
+        (self.feed.filled > 0).then(|| {
+            self.feed.give_out(data);
+            Scanned::Data
+        })
+    }
+
     fn cut(&mut self) -> Option<DecodeError> {
         let inside = match &self.state {
-            State::Between if self.held.is_empty() && self.stream > 0 => return None,
-            State::Between if !MAGIC.starts_with(&self.held) => return Some(self.no_stream()),
+            State::Between if self.feed.held.is_empty() && self.stream > 0 => return None,
+            State::Between if !MAGIC.starts_with(&self.feed.held) => return Some(self.no_stream()),
             State::Between | State::Header => Part::Header,
-            State::Next if self.held.is_empty() => Part::Data,
+            State::Next if self.feed.held.is_empty() => Part::Data,
             State::Next | State::BlockHeader { .. } => Part::BlockHeader,
             State::Whole { .. } | State::Data(_) | State::Alone(_) => Part::Data,
             State::BlockEnd(_) => Part::Check,
             State::Index(_) => Part::Index,
             State::Footer { .. } => Part::Footer,
-            State::AloneEnd | State::Failed(_) | State::Ended => return None,
+            State::AloneEnd | State::Ended => return None,
         };
-        self.release();
+        self.feed.release();
         Some(self.fault(Fault::Truncated { inside }))
-    }
-
-    /// Takes from the input until `wanted` bytes are held; true if they are.
-    fn hold(&mut self, input: &mut &[u8], wanted: usize) -> bool {
-        let missing = wanted.saturating_sub(self.held.len()).min(input.len());
-        let (taken, rest) = input.split_at(missing);
-        self.held.extend_from_slice(taken);
-        *input = rest;
-        self.held.len() >= wanted
-    }
-
-    /// What is held is done with.
-    fn release(&mut self) {
-        self.offset += self.held.len() as u64;
-        self.held.clear();
-    }
-
-    /// A fault at the place that the scanner has come to.
-    fn fault(&self, fault: Fault) -> DecodeError {
-        DecodeError { stream: self.stream.max(1), block: self.block.max(1), offset: self.offset, fault }
     }
 }
 
@@ -492,30 +461,11 @@ impl Scan for Scanner {
     type Decoder = Decoder;
 
     fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Option<Scanned<Block>>, DecodeError> {
-        loop {
-            match self.step(input, data)? {
-                Step::Found(found) => return Ok(Some(found)),
-                Step::On => {}
-                Step::Starved => return Ok(None),
-            }
-        }
+        feed::next(self, input, data)
     }
 
     fn finish(&mut self, data: &mut Vec<u8>) -> Result<Option<Scanned<Block>>, DecodeError> {
-        if let Some(found) = self.next(&mut &[][..], data)? {
-            return Ok(Some(found));
-        }
-        if self.filled > 0 {
-            self.give_out(data);
-            return Ok(Some(Scanned::Data));
-        }
-        match self.cut() {
-            None => Ok(None),
-            Some(error) => {
-                self.state = State::Ended;
-                Err(error)
-            }
-        }
+        feed::finish(self, data)
     }
 
     fn decoders(&self) -> impl Fn() -> Decoder + Send + Sync + use<> {

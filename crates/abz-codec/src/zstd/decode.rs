@@ -10,6 +10,7 @@ use super::frame::Frame;
 use super::scan::{OTHER_SIZE, Scanner};
 use super::stream::decoder;
 use super::{Decoding, Dictionary, MAX_WINDOW_LOG};
+use crate::feed;
 use crate::parts::make_exact_room;
 
 /// Decodes whole [`Frame`]s, and pieces of frames. It keeps libzstd's tables, so a worker has one and uses it again and again.
@@ -60,7 +61,7 @@ impl Decoder {
         let mut scanner = Scanner::at(&decoding, frame.number - 1, frame.at);
         let mut input = frame.bytes();
         loop {
-            match scanner.find(&mut input, data) {
+            match feed::next(&mut scanner, &mut input, data) {
                 // A piece is not a frame by itself.
                 Err(error) => return DecodeError { start: frame.start, ..error },
                 Ok(Some(_)) => {}

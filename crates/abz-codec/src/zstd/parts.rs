@@ -1,6 +1,7 @@
 //! Frames as parts of a file.
 
 use super::{DecodeError, Decoder, Frame, Scanner};
+use crate::feed;
 use crate::parts::{Scan, Scanned};
 
 impl Scan for Scanner {
@@ -9,11 +10,11 @@ impl Scan for Scanner {
     type Decoder = Decoder;
 
     fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Option<Scanned<Frame>>, DecodeError> {
-        self.find(input, data)
+        feed::next(self, input, data)
     }
 
-    fn finish(&mut self, _: &mut Vec<u8>) -> Result<Option<Scanned<Frame>>, DecodeError> {
-        self.conclude()
+    fn finish(&mut self, data: &mut Vec<u8>) -> Result<Option<Scanned<Frame>>, DecodeError> {
+        feed::finish(self, data)
     }
 
     fn decoders(&self) -> impl Fn() -> Decoder + Send + Sync + use<> {

@@ -12,6 +12,7 @@ use super::stream::Stream;
 use super::{
     BLOCK_HEADER, CHECKSUM, LAST_BLOCK, MAGIC, MAX_WHOLE, SKIPPABLE, SKIPPABLE_HEADER, is_skippable, u32_at,
 };
+use crate::feed::{Feed, States, Step};
 use crate::parts::{CHUNK, Scanned, make_room};
 
 /// A frame of at most so many bytes of contents is always decoded as a whole.
@@ -53,15 +54,10 @@ pub struct Scanner {
     number: u64,
     /// The offset of its first byte.
     start: u64,
-    /// The offset of the first byte that is not done with.
-    offset: u64,
+    feed: Feed<DecodeError>,
     /// A skippable frame of pzstd was just before: it says that a frame follows which can be decoded by itself.
     is_hinted: bool,
     header: FrameHeader,
-    /// Bytes from `offset` on that wait for those behind them.
-    held: Vec<u8>,
-    /// Bytes, from the given place on, that come again before any other input.
-    again: (Vec<u8>, usize),
     /// What is known of the pieces of this frame so far.
     pieces: Pieces,
     stream: Option<Stream>,
@@ -69,11 +65,6 @@ pub struct Scanner {
     part: u64,
     /// How many bytes of contents the streamed frame gave so far.
     came: u64,
-    /// Decoded data of the streamed frame that was not yet given out, and how much there is of it.
-    chunk: Vec<u8>,
-    filled: usize,
-    /// Comes when that was given out.
-    failed: Option<DecodeError>,
 }
 
 /// What is wrong with contents that are not as large as their header says.
@@ -132,12 +123,6 @@ enum Next {
     Nothing,
 }
 
-enum Step {
-    Found(Scanned<Frame>),
-    On,
-    Starved,
-}
-
 impl Scanner {
     /// A scanner at the start of a file.
     pub fn new(decoding: &Decoding) -> Self {
@@ -152,51 +137,24 @@ impl Scanner {
             has_begun: number > 0,
             number,
             start: offset,
-            offset,
+            feed: Feed::at(offset),
             is_hinted: false,
             header: FrameHeader { window: 0, contents: None, dictionary: 0, checksum: false },
-            held: Vec::new(),
-            again: (Vec::new(), 0),
             pieces: Pieces::default(),
             stream: None,
             part: offset,
             came: 0,
-            chunk: Vec::new(),
-            filled: 0,
-            failed: None,
-        }
-    }
-
-    fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step, DecodeError> {
-        match self.state {
-            State::Between => self.between(input),
-            State::Skippable => self.skippable(input),
-            State::Skip { left } => self.skip(input, left),
-            State::Header => self.header(input),
-            State::First { at } => self.first(input, at),
-            State::Mark => self.mark(input),
-            State::Piece(piece) => self.piece(input, data, piece),
-            State::Last(end) => self.last(input, end),
-            State::Whole { block, most } => self.whole(input, block, most),
-            State::End { len, most } => self.end(input, data, len, most),
-            State::Block => self.block(input),
-            State::Part { fed, left, next } => self.part(input, data, fed, left, next),
-            State::Checksum => self.checksum(input),
-            State::Ended => {
-                *input = &[];
-                Ok(Step::Starved)
-            }
         }
     }
 
     /// Decides what follows a frame.
-    fn between(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
-        let is_whole = self.hold(input, MAGIC.len());
-        if !may_begin_a_frame(&self.held) {
+    fn between(&mut self, input: &mut &[u8]) -> Result<Step<Scanned<Frame>>, DecodeError> {
+        let is_whole = self.feed.hold(input, MAGIC.len());
+        if !may_begin_a_frame(&self.feed.held) {
             return match self.has_begun {
                 true => Err(self.fault(Fault::TrailingGarbage)),
                 false if !is_whole => Ok(Step::Starved),
-                false => Err(self.fault(Fault::Magic { found: self.held.clone() })),
+                false => Err(self.fault(Fault::Magic { found: self.feed.held.clone() })),
             };
         }
         if !is_whole {
@@ -204,45 +162,47 @@ impl Scanner {
         }
         self.has_begun = true;
         self.state = State::Skippable;
-        if self.held == MAGIC {
+        if self.feed.held == MAGIC {
             self.number += 1;
-            self.start = self.offset;
+            self.start = self.feed.offset;
             self.state = State::Header;
         }
         Ok(Step::On)
     }
 
-    fn skippable(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
-        if !self.hold(input, SKIPPABLE_HEADER) {
+    fn skippable(&mut self, input: &mut &[u8]) -> Result<Step<Scanned<Frame>>, DecodeError> {
+        if !self.feed.hold(input, SKIPPABLE_HEADER) {
             return Ok(Step::Starved);
         }
-        let len = u32_at(&self.held, 4);
+        let len = u32_at(&self.feed.held, 4);
         // pzstd tells the size of the frame that follows.
-        self.is_hinted = self.held.starts_with(&SKIPPABLE) && len == 4;
-        self.release();
+        self.is_hinted = self.feed.held.starts_with(&SKIPPABLE) && len == 4;
+        self.feed.release();
         self.state = State::Skip { left: len.into() };
         Ok(Step::On)
     }
 
-    fn skip(&mut self, input: &mut &[u8], left: u64) -> Result<Step, DecodeError> {
+    fn skip(&mut self, input: &mut &[u8], left: u64) -> Result<Step<Scanned<Frame>>, DecodeError> {
         let skipped = left.min(input.len() as u64);
         *input = &input[skipped as usize..];
-        self.offset += skipped;
+        self.feed.offset += skipped;
         let left = left - skipped;
         self.state = if left == 0 { State::Between } else { State::Skip { left } };
         Ok(if left == 0 { Step::On } else { Step::Starved })
     }
 
-    fn header(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
+    fn header(&mut self, input: &mut &[u8]) -> Result<Step<Scanned<Frame>>, DecodeError> {
         let (header, len) = loop {
-            let held = self.held.len();
-            match FrameHeader::parse(&self.held) {
+            let held = self.feed.held.len();
+            match FrameHeader::parse(&self.feed.held) {
                 Ok(Some(found)) => break found,
                 // A byte at a time: what follows the header is not to be taken.
-                Ok(None) if self.hold(input, held + 1) => {}
+                Ok(None) if self.feed.hold(input, held + 1) => {}
                 Ok(None) => return Ok(Step::Starved),
                 Err(expected) => {
-                    return Err(self.fault_at(self.offset + MAGIC.len() as u64, Fault::Header { expected }));
+                    return Err(
+                        self.fault_at(self.feed.offset + MAGIC.len() as u64, Fault::Header { expected })
+                    );
                 }
             }
         };
@@ -256,21 +216,21 @@ impl Scanner {
     }
 
     /// Decides what is done with a frame whose header is held, and ends at the given place.
-    fn first(&mut self, input: &mut &[u8], at: usize) -> Result<Step, DecodeError> {
-        while self.held.len() < at + MARK_LEN
-            && let Some(wanted) = Mark::wants(&self.held[at..])
+    fn first(&mut self, input: &mut &[u8], at: usize) -> Result<Step<Scanned<Frame>>, DecodeError> {
+        while self.feed.held.len() < at + MARK_LEN
+            && let Some(wanted) = Mark::wants(&self.feed.held[at..])
         {
-            if !self.hold(input, at + wanted) {
+            if !self.feed.hold(input, at + wanted) {
                 return Ok(Step::Starved);
             }
         }
         let is_hinted = mem::take(&mut self.is_hinted);
         let limit = self.decoding.max_whole.min(MAX_WHOLE);
-        if let Some(Mark::Piece(piece)) = Mark::parse(&self.held[at..])
+        if let Some(Mark::Piece(piece)) = Mark::parse(&self.feed.held[at..])
             && piece.most as usize <= limit
         {
-            self.offset += at as u64;
-            self.held.drain(..at);
+            self.feed.offset += at as u64;
+            self.feed.held.drain(..at);
             self.pieces = Pieces::of_a_frame_with(&piece);
             self.state = State::Mark;
             return Ok(Step::On);
@@ -290,11 +250,11 @@ impl Scanner {
     }
 
     /// Reads a mark.
-    fn mark(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
-        if !self.hold(input, MARK_LEN) {
+    fn mark(&mut self, input: &mut &[u8]) -> Result<Step<Scanned<Frame>>, DecodeError> {
+        if !self.feed.hold(input, MARK_LEN) {
             return Ok(Step::Starved);
         }
-        self.state = match Mark::parse(&self.held) {
+        self.state = match Mark::parse(&self.feed.held) {
             Some(Mark::Piece(piece)) if self.pieces.may_have(&piece, &self.header) => State::Piece(piece),
             Some(Mark::End(end)) => State::Last(end),
             _ => {
@@ -310,26 +270,25 @@ impl Scanner {
         input: &mut &[u8],
         data: &mut Vec<u8>,
         piece: mark::Piece,
-    ) -> Result<Step, DecodeError> {
+    ) -> Result<Step<Scanned<Frame>>, DecodeError> {
         let len = MARK_LEN + piece.compressed as usize;
-        let missing = (len + LAST_BLOCK.len()).saturating_sub(self.held.len());
-        make_room(&mut self.held, missing).map_err(|needed| self.fault(Fault::NoMemory { needed }))?;
-        if !self.hold(input, len) {
+        let missing = (len + LAST_BLOCK.len()).saturating_sub(self.feed.held.len());
+        make_room(&mut self.feed.held, missing).map_err(|needed| self.fault(Fault::NoMemory { needed }))?;
+        if !self.feed.hold(input, len) {
             return Ok(Step::Starved);
         }
-        data.clear();
-        let bytes = mem::replace(&mut self.held, mem::take(data));
-        let frame = as_frame(bytes, piece, (self.number, self.start), (self.offset, &self.header))?;
+        let bytes = self.feed.take_held(data);
+        let frame = as_frame(bytes, piece, (self.number, self.start), (self.feed.offset, &self.header))?;
         self.pieces.add(&piece);
-        self.offset += len as u64;
+        self.feed.offset += len as u64;
         self.state = State::Mark;
         Ok(Step::Found(Scanned::Whole(frame)))
     }
 
     /// Holds the end of a frame of pieces against what was found.
-    fn last(&mut self, input: &mut &[u8], end: mark::End) -> Result<Step, DecodeError> {
+    fn last(&mut self, input: &mut &[u8], end: mark::End) -> Result<Step<Scanned<Frame>>, DecodeError> {
         let checksum_at = MARK_LEN + LAST_BLOCK.len();
-        if !self.hold(input, checksum_at + CHECKSUM * usize::from(self.header.checksum)) {
+        if !self.feed.hold(input, checksum_at + CHECKSUM * usize::from(self.header.checksum)) {
             return Ok(Step::Starved);
         }
         let expected = match () {
@@ -340,15 +299,15 @@ impl Scanner {
             () if self.header.contents.is_some_and(|said| said != end.contents) => {
                 "a frame's last mark with the size that its header says"
             }
-            () if self.held[MARK_LEN..checksum_at] != LAST_BLOCK => {
+            () if self.feed.held[MARK_LEN..checksum_at] != LAST_BLOCK => {
                 "the last block of a frame behind its last mark"
             }
-            () if self.header.checksum && u32_at(&self.held, checksum_at) != end.checksum => {
-                let fault = Fault::Checksum { expected: u32_at(&self.held, checksum_at) };
-                return Err(self.fault_at(self.offset + checksum_at as u64, fault));
+            () if self.header.checksum && u32_at(&self.feed.held, checksum_at) != end.checksum => {
+                let fault = Fault::Checksum { expected: u32_at(&self.feed.held, checksum_at) };
+                return Err(self.fault_at(self.feed.offset + checksum_at as u64, fault));
             }
             () => {
-                self.release();
+                self.feed.release();
                 self.state = State::Between;
                 return Ok(Step::On);
             }
@@ -357,16 +316,21 @@ impl Scanner {
     }
 
     /// Goes on through a frame that is to be given out whole.
-    fn whole(&mut self, input: &mut &[u8], block: usize, most: usize) -> Result<Step, DecodeError> {
-        let missing = (block + BLOCK_HEADER).saturating_sub(self.held.len());
-        make_room(&mut self.held, missing).map_err(|needed| self.fault(Fault::NoMemory { needed }))?;
-        if !self.hold(input, block + BLOCK_HEADER) {
+    fn whole(
+        &mut self,
+        input: &mut &[u8],
+        block: usize,
+        most: usize,
+    ) -> Result<Step<Scanned<Frame>>, DecodeError> {
+        let missing = (block + BLOCK_HEADER).saturating_sub(self.feed.held.len());
+        make_room(&mut self.feed.held, missing).map_err(|needed| self.fault(Fault::NoMemory { needed }))?;
+        if !self.feed.hold(input, block + BLOCK_HEADER) {
             return Ok(Step::Starved);
         }
-        let header = *self.held[block..].first_chunk().expect("it is held");
+        let header = *self.feed.held[block..].first_chunk().expect("it is held");
         let found = BlockHeader::parse(header, &self.header);
         let header = found
-            .map_err(|expected| self.fault_at(self.offset + block as u64, Fault::Header { expected }))?;
+            .map_err(|expected| self.fault_at(self.feed.offset + block as u64, Fault::Header { expected }))?;
         let next = block + BLOCK_HEADER + header.len;
         let most = most + header.most;
         let limit = self.header.contents.unwrap_or(self.decoding.max_whole.min(MAX_WHOLE) as u64) as usize;
@@ -388,16 +352,15 @@ impl Scanner {
         data: &mut Vec<u8>,
         len: usize,
         most: usize,
-    ) -> Result<Step, DecodeError> {
-        if !self.hold(input, len) {
+    ) -> Result<Step<Scanned<Frame>>, DecodeError> {
+        if !self.feed.hold(input, len) {
             return Ok(Step::Starved);
         }
-        data.clear();
-        let bytes = mem::replace(&mut self.held, mem::take(data));
+        let bytes = self.feed.take_held(data);
         let most = self.header.contents.map_or(most, |len| len as usize);
         let Scanner { number, start, .. } = *self;
         let frame = Frame { number, start, at: start, bytes, from: 0, most, piece: None };
-        self.offset += len as u64;
+        self.feed.offset += len as u64;
         self.state = State::Between;
         Ok(Step::Found(Scanned::Whole(frame)))
     }
@@ -415,27 +378,24 @@ impl Scanner {
         let dictionary = self.decoding.dictionary.as_ref();
         self.stream.get_or_insert_with(|| Stream::new(dictionary)).reset();
         self.came = 0;
-        let (_, len) = FrameHeader::parse(&self.held).ok().flatten().expect("it was parsed before");
-        // What lies behind the header comes again; it is all of this frame.
-        if self.held.len() > len {
-            self.again = (mem::take(&mut self.held), len);
-            self.held.extend_from_slice(&self.again.0[..len]);
-        }
+        let (_, len) = FrameHeader::parse(&self.feed.held).ok().flatten().expect("it was parsed before");
+        // What lies behind the header comes again.
+        self.feed.replay(len);
         self.decode_part(0, Next::Block);
         Ok(())
     }
 
     /// Begins the next block of a frame that is streamed.
-    fn block(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
-        if !self.hold(input, BLOCK_HEADER) {
+    fn block(&mut self, input: &mut &[u8]) -> Result<Step<Scanned<Frame>>, DecodeError> {
+        if !self.feed.hold(input, BLOCK_HEADER) {
             return Ok(Step::Starved);
         }
-        let header = *self.held.first_chunk().expect("it is held");
+        let header = *self.feed.held.first_chunk().expect("it is held");
         let found = BlockHeader::parse(header, &self.header);
         let header = found.map_err(|expected| self.fault(Fault::Header { expected }))?;
         // A block is decoded when all of it is there, so that the same comes out before a fault however it arrives.
-        let is_at_hand = self.held.len() == BLOCK_HEADER && input.len() >= header.len;
-        if !is_at_hand && !self.hold(input, BLOCK_HEADER + header.len) {
+        let is_at_hand = self.feed.held.len() == BLOCK_HEADER && input.len() >= header.len;
+        if !is_at_hand && !self.feed.hold(input, BLOCK_HEADER + header.len) {
             return Ok(Step::Starved);
         }
         let left = if is_at_hand { header.len } else { 0 };
@@ -449,8 +409,8 @@ impl Scanner {
     }
 
     /// Verifies the checksum of a frame that is streamed.
-    fn checksum(&mut self, input: &mut &[u8]) -> Result<Step, DecodeError> {
-        if !self.hold(input, CHECKSUM) {
+    fn checksum(&mut self, input: &mut &[u8]) -> Result<Step<Scanned<Frame>>, DecodeError> {
+        if !self.feed.hold(input, CHECKSUM) {
             return Ok(Step::Starved);
         }
         self.decode_part(0, Next::Nothing);
@@ -459,7 +419,7 @@ impl Scanner {
 
     /// What is held, and so many bytes after it, is to be decoded.
     fn decode_part(&mut self, left: usize, next: Next) {
-        self.part = self.offset;
+        self.part = self.feed.offset;
         self.state = State::Part { fed: 0, left, next };
     }
 
@@ -471,30 +431,30 @@ impl Scanner {
         mut fed: usize,
         mut left: usize,
         next: Next,
-    ) -> Result<Step, DecodeError> {
-        if self.chunk.len() < CHUNK {
-            self.chunk.resize(CHUNK, 0);
+    ) -> Result<Step<Scanned<Frame>>, DecodeError> {
+        if self.feed.chunk.len() < CHUNK {
+            self.feed.chunk.resize(CHUNK, 0);
         }
         let stream = self.stream.as_mut().expect("it was made where the frame began");
         loop {
-            let is_held = fed < self.held.len();
+            let is_held = fed < self.feed.held.len();
             let part = match (stream.has_more, is_held) {
                 // First what had no room before: with a fault it would be lost.
                 (true, _) => &[],
-                (false, true) => &self.held[fed..],
+                (false, true) => &self.feed.held[fed..],
                 (false, false) => &input[..left.min(input.len())],
             };
             if part.is_empty() && !stream.has_more {
                 break;
             }
-            let before = self.filled;
-            let taken = match stream.step(part, &mut self.chunk, &mut self.filled) {
+            let before = self.feed.filled;
+            let taken = match stream.step(part, &mut self.feed.chunk, &mut self.feed.filled) {
                 Ok(taken) => {
-                    self.came += (self.filled - before) as u64;
+                    self.came += (self.feed.filled - before) as u64;
                     taken
                 }
                 Err(failure) => {
-                    let checksum = self.held.first_chunk().map_or(0, |&bytes| u32::from_le_bytes(bytes));
+                    let checksum = self.feed.held.first_chunk().map_or(0, |&bytes| u32::from_le_bytes(bytes));
                     return Err(self.fault_at(self.part, failure.fault(checksum, self.header.window)));
                 }
             };
@@ -503,11 +463,11 @@ impl Scanner {
             } else {
                 *input = &input[taken..];
                 left -= taken;
-                self.offset += taken as u64;
+                self.feed.offset += taken as u64;
             }
-            if self.filled == self.chunk.len() {
+            if self.feed.filled == self.feed.chunk.len() {
                 self.state = State::Part { fed, left, next };
-                return Ok(Step::Found(self.give_out(data)));
+                return Ok(self.found(data));
             }
         }
         if left > 0 {
@@ -515,7 +475,7 @@ impl Scanner {
             return Ok(Step::Starved);
         }
         let has_ended = stream.has_ended;
-        self.release();
+        self.feed.release();
         self.state = match next {
             Next::Block => State::Block,
             Next::Checksum => State::Checksum,
@@ -526,7 +486,7 @@ impl Scanner {
             Next::Nothing if has_ended => {
                 self.state = State::Between;
                 // Before anything of the next frame is.
-                return Ok(if self.filled > 0 { Step::Found(self.give_out(data)) } else { Step::On });
+                return Ok(if self.feed.filled > 0 { self.found(data) } else { Step::On });
             }
             Next::Nothing => {
                 return Err(self.fault_at(self.part, Fault::Data { detail: "the frame has no end" }));
@@ -535,30 +495,14 @@ impl Scanner {
         Ok(Step::On)
     }
 
-    fn give_out(&mut self, data: &mut Vec<u8>) -> Scanned<Frame> {
-        self.chunk.truncate(mem::take(&mut self.filled));
-        mem::swap(data, &mut self.chunk);
-        Scanned::Data
-    }
-
-    /// Takes from the input until `wanted` bytes are held; true if they are.
-    fn hold(&mut self, input: &mut &[u8], wanted: usize) -> bool {
-        let missing = wanted.saturating_sub(self.held.len()).min(input.len());
-        let (taken, rest) = input.split_at(missing);
-        self.held.extend_from_slice(taken);
-        *input = rest;
-        self.held.len() >= wanted
-    }
-
-    /// What is held is done with.
-    fn release(&mut self) {
-        self.offset += self.held.len() as u64;
-        self.held.clear();
+    fn found(&mut self, data: &mut Vec<u8>) -> Step<Scanned<Frame>> {
+        self.feed.give_out(data);
+        Step::Found(Scanned::Data)
     }
 
     /// A fault of this frame, at the place that the scanner has come to.
     fn fault(&self, fault: Fault) -> DecodeError {
-        self.fault_at(self.offset, fault)
+        self.fault_at(self.feed.offset, fault)
     }
 
     fn fault_at(&self, offset: u64, fault: Fault) -> DecodeError {
@@ -571,72 +515,71 @@ fn may_begin_a_frame(start: &[u8]) -> bool {
     MAGIC.starts_with(start) || is_skippable(start)
 }
 
-impl Scanner {
-    /// As [`Scan::next`](crate::parts::Scan::next).
-    pub(super) fn find(
-        &mut self,
-        input: &mut &[u8],
-        data: &mut Vec<u8>,
-    ) -> Result<Option<Scanned<Frame>>, DecodeError> {
-        if let Some(error) = self.failed.take() {
-            return Err(error);
-        }
-        loop {
-            let step = match mem::take(&mut self.again) {
-                (bytes, at) if at < bytes.len() => {
-                    let mut rest = &bytes[at..];
-                    let step = self.step(&mut rest, data);
-                    let at = bytes.len() - rest.len();
-                    self.again = (bytes, at);
-                    match step {
-                        Ok(Step::Starved) => Ok(Step::On),
-                        step => step,
-                    }
-                }
-                _ => self.step(input, data),
-            };
-            match step {
-                Ok(Step::Found(found)) => return Ok(Some(found)),
-                Ok(Step::On) => {}
-                Ok(Step::Starved) if self.filled > 0 => return Ok(Some(self.give_out(data))),
-                Ok(Step::Starved) => return Ok(None),
-                Err(error) => {
-                    self.state = State::Ended;
-                    if self.filled == 0 {
-                        return Err(error);
-                    }
-                    // What was decoded before is right, as far as anybody can know.
-                    self.failed = Some(error);
-                    return Ok(Some(self.give_out(data)));
-                }
+impl States for Scanner {
+    type Found = Scanned<Frame>;
+    type Error = DecodeError;
+
+    const IS_EAGER: bool = true;
+
+    fn feed(&mut self) -> &mut Feed<DecodeError> {
+        &mut self.feed
+    }
+
+    fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step<Scanned<Frame>>, DecodeError> {
+        match self.state {
+            State::Between => self.between(input),
+            State::Skippable => self.skippable(input),
+            State::Skip { left } => self.skip(input, left),
+            State::Header => self.header(input),
+            State::First { at } => self.first(input, at),
+            State::Mark => self.mark(input),
+            State::Piece(piece) => self.piece(input, data, piece),
+            State::Last(end) => self.last(input, end),
+            State::Whole { block, most } => self.whole(input, block, most),
+            State::End { len, most } => self.end(input, data, len, most),
+            State::Block => self.block(input),
+            State::Part { fed, left, next } => self.part(input, data, fed, left, next),
+            State::Checksum => self.checksum(input),
+            State::Ended => {
+                *input = &[];
+                Ok(Step::Starved)
             }
         }
     }
 
-    /// Of what was read before its end, nothing is left to give out.
-    pub(super) fn conclude(&mut self) -> Result<Option<Scanned<Frame>>, DecodeError> {
-        if let Some(error) = self.failed.take() {
-            return Err(error);
-        }
+    fn end(&mut self) {
+        self.state = State::Ended;
+    }
+
+    fn give_rest(&mut self, data: &mut Vec<u8>) -> Option<Scanned<Frame>> {
+        (self.feed.filled > 0).then(|| {
+            self.feed.give_out(data);
+            Scanned::Data
+        })
+    }
+
+    fn cut(&mut self) -> Option<DecodeError> {
         let inside = match mem::replace(&mut self.state, State::Ended) {
-            State::Ended => return Ok(None),
-            State::Between if self.held.is_empty() && self.has_begun => return Ok(None),
-            State::Between if !may_begin_a_frame(&self.held) => {
-                return Err(self.fault(Fault::Magic { found: self.held.clone() }));
+            State::Ended => return None,
+            State::Between if self.feed.held.is_empty() && self.has_begun => return None,
+            State::Between if !may_begin_a_frame(&self.feed.held) => {
+                return Some(self.fault(Fault::Magic { found: self.feed.held.clone() }));
             }
             State::Between | State::Header => Part::Header,
-            State::Last(_) if self.held.len() >= MARK_LEN + LAST_BLOCK.len() => Part::Checksum,
+            State::Last(_) if self.feed.held.len() >= MARK_LEN + LAST_BLOCK.len() => Part::Checksum,
             State::Skippable | State::Skip { .. } => Part::Skippable,
-            State::End { len, .. } if self.header.checksum && self.held.len() + CHECKSUM >= len => {
+            State::End { len, .. } if self.header.checksum && self.feed.held.len() + CHECKSUM >= len => {
                 Part::Checksum
             }
             State::Checksum => Part::Checksum,
             State::First { .. } | State::Mark | State::Piece(_) | State::Last(_) => Part::Blocks,
             State::Whole { .. } | State::End { .. } | State::Block | State::Part { .. } => Part::Blocks,
         };
-        Err(self.fault_at(self.offset + self.held.len() as u64, Fault::Truncated { inside }))
+        Some(self.fault_at(self.feed.offset + self.feed.held.len() as u64, Fault::Truncated { inside }))
     }
+}
 
+impl Scanner {
     /// How the frames are to be decoded.
     pub(super) fn decoding(&self) -> &Decoding {
         &self.decoding

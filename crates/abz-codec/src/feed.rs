@@ -1,0 +1,182 @@
+//! What the scanners of all formats do alike: they take the bytes of a file as they come, hold some until there are enough, go
+//! back to some of them, and give out what they have decoded, also before they fail.
+//!
+//! A scanner has a [`Feed`], and is a series of [`States`]; [`next`] and [`finish`] go through them.
+
+use std::mem;
+
+/// Bytes on their way into a scanner, and data on its way out.
+#[derive(Debug)]
+pub(crate) struct Feed<E> {
+    /// The offset in the file of the first byte that is not done with.
+    pub(crate) offset: u64,
+    /// Bytes from `offset` on that wait for those behind them.
+    pub(crate) held: Vec<u8>,
+    /// Bytes, from the given place on, that come again before any other input.
+    again: (Vec<u8>, usize),
+    /// Decoded data that was not yet given out, and how much there is of it.
+    pub(crate) chunk: Vec<u8>,
+    pub(crate) filled: usize,
+    /// Comes when that was given out.
+    failed: Option<E>,
+}
+
+/// What a step of a scanner came to.
+pub(crate) enum Step<F> {
+    Found(F),
+    /// On with the next step.
+    On,
+    /// All of the input was taken, and more is needed.
+    Starved,
+}
+
+/// The states of a scanner, and what it does in each.
+pub(crate) trait States {
+    /// What it finds.
+    type Found;
+    type Error;
+
+    /// Data is given out when there is no more input. Otherwise it waits until the chunk is full.
+    const IS_EAGER: bool = false;
+
+    fn feed(&mut self) -> &mut Feed<Self::Error>;
+
+    /// Takes a step through `input`. `data` is an allocation to use again.
+    fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step<Self::Found>, Self::Error>;
+
+    /// From here on nothing is found.
+    fn end(&mut self);
+
+    /// Gives out the chunk, in `data`, if there is anything in it that is right as far as anybody knows.
+    fn give_rest(&mut self, data: &mut Vec<u8>) -> Option<Self::Found>;
+
+    /// The file ends here, and nothing more was found: takes what is held for something else, if that is possible.
+    fn reconsider(&mut self, _data: &mut Vec<u8>) -> Result<Step<Self::Found>, Self::Error> {
+        Ok(Step::Starved)
+    }
+
+    /// What is wrong if the file ends here.
+    fn cut(&mut self) -> Option<Self::Error>;
+}
+
+/// Goes on through `input`, and then through nothing: as [`Scan::next`](crate::parts::Scan::next).
+pub(crate) fn next<S: States>(
+    scanner: &mut S,
+    input: &mut &[u8],
+    data: &mut Vec<u8>,
+) -> Result<Option<S::Found>, S::Error> {
+    if let Some(error) = scanner.feed().failed.take() {
+        return Err(error);
+    }
+    loop {
+        let step = match scanner.feed().is_replaying() {
+            true => step_again(scanner, data),
+            false => scanner.step(input, data),
+        };
+        match step {
+            Ok(Step::Found(found)) => return Ok(Some(found)),
+            Ok(Step::On) => {}
+            Ok(Step::Starved) if S::IS_EAGER => return Ok(scanner.give_rest(data)),
+            Ok(Step::Starved) => return Ok(None),
+            Err(error) => {
+                scanner.end();
+                // What was decoded before comes first.
+                let Some(rest) = scanner.give_rest(data) else { return Err(error) };
+                scanner.feed().failed = Some(error);
+                return Ok(Some(rest));
+            }
+        }
+    }
+}
+
+/// One step through what comes again.
+fn step_again<S: States>(scanner: &mut S, data: &mut Vec<u8>) -> Result<Step<S::Found>, S::Error> {
+    let (again, from) = mem::take(&mut scanner.feed().again);
+    let mut rest = &again[from..];
+    let step = scanner.step(&mut rest, data);
+    let from = again.len() - rest.len();
+    let feed = scanner.feed();
+    match feed.is_replaying() {
+        // The step went back to what it held, which lies before the rest.
+        true => feed.again.0.extend_from_slice(&again[from..]),
+        false => feed.again = (again, from),
+    }
+    match step {
+        Ok(Step::Starved) => Ok(Step::On),
+        step => step,
+    }
+}
+
+/// The file ends here: as [`Scan::finish`](crate::parts::Scan::finish).
+pub(crate) fn finish<S: States>(scanner: &mut S, data: &mut Vec<u8>) -> Result<Option<S::Found>, S::Error> {
+    loop {
+        if let Some(found) = next(scanner, &mut &[][..], data)? {
+            return Ok(Some(found));
+        }
+        match scanner.reconsider(data) {
+            Ok(Step::Found(found)) => return Ok(Some(found)),
+            Ok(Step::On) => {}
+            Ok(Step::Starved) => break,
+            Err(error) => {
+                scanner.end();
+                return Err(error);
+            }
+        }
+    }
+    if let Some(rest) = scanner.give_rest(data) {
+        return Ok(Some(rest));
+    }
+    match scanner.cut() {
+        None => Ok(None),
+        Some(error) => {
+            scanner.end();
+            Err(error)
+        }
+    }
+}
+
+impl<E> Feed<E> {
+    /// Of a file that goes on at the byte `offset`.
+    pub(crate) fn at(offset: u64) -> Self {
+        Feed { offset, held: Vec::new(), again: (Vec::new(), 0), chunk: Vec::new(), filled: 0, failed: None }
+    }
+
+    /// Takes from the input until `wanted` bytes are held; true if they are.
+    pub(crate) fn hold(&mut self, input: &mut &[u8], wanted: usize) -> bool {
+        let missing = wanted.saturating_sub(self.held.len()).min(input.len());
+        let (taken, rest) = input.split_at(missing);
+        self.held.extend_from_slice(taken);
+        *input = rest;
+        self.held.len() >= wanted
+    }
+
+    /// What is held is done with.
+    pub(crate) fn release(&mut self) {
+        self.offset += self.held.len() as u64;
+        self.held.clear();
+    }
+
+    /// Takes what is held into the allocation that was in `data`. It is not done with.
+    pub(crate) fn take_held(&mut self, data: &mut Vec<u8>) -> Vec<u8> {
+        data.clear();
+        mem::replace(&mut self.held, mem::take(data))
+    }
+
+    /// Lets what is held from `from` on come again. What is before that stays held.
+    pub(crate) fn replay(&mut self, from: usize) {
+        let again = mem::take(&mut self.held);
+        self.held.extend_from_slice(&again[..from]);
+        self.again = (again, from);
+    }
+
+    /// True if there are bytes that come again.
+    pub(crate) fn is_replaying(&self) -> bool {
+        self.again.1 < self.again.0.len()
+    }
+
+    /// Puts the chunk into `data`.
+    pub(crate) fn give_out(&mut self, data: &mut Vec<u8>) {
+        self.chunk.truncate(mem::take(&mut self.filled));
+        mem::swap(data, &mut self.chunk);
+    }
+}
