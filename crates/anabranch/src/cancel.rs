@@ -196,12 +196,11 @@ impl CancelToken {
         shared.asked = shared.asked.max(asked);
         shared.is_paused = false;
         let runs = shared.runs.clone();
-        for run in &runs {
-            run.set_paused(false);
-        }
         drop(shared);
         for run in runs {
+            // First the order: a paused source that went on before it would give more items.
             apply(asked, &run);
+            run.set_paused(false);
         }
     }
 

@@ -15,6 +15,7 @@ use anabranch_record::{EventCount, Word};
 use super::behind::Behind;
 use super::blocks::is_in_blocks;
 use super::counter::Counter;
+use super::direct::Pass;
 use super::end::LineEnd;
 use super::failure::ErrorSlot;
 use super::fork::{BranchStep, Inlet, Step};
@@ -48,6 +49,8 @@ pub(crate) struct Assembly<'run> {
     places: Vec<Place<'run>>,
     /// Whether items are inside from the start, in a feedback.
     pub(super) begins_inside: bool,
+    /// Whether the line is direct: see [`direct`](super::direct).
+    is_direct: bool,
     /// The source of the inline executor.
     pub(super) drive: Option<Box<dyn Drive + 'run>>,
 }
@@ -98,8 +101,21 @@ impl<'run> Assembly<'run> {
         let is_inline = plan.settings.executor == Executor::Inline;
         let places = Vec::with_capacity(if is_inline { 0 } else { plan.nodes.len() });
         let (domains, branches, steps) = (Vec::new(), Vec::new(), Vec::new());
-        let mut assembly =
-            Self { run, plan, domains, branches, steps, own, places, begins_inside: false, drive: None };
+        let has_branches = plan.nodes.iter().any(|node| node.branch > 0);
+        let is_counted = run.measures().is_some() || run.spans().are_on();
+        let is_direct = is_inline && plan.domains.len() == 1 && !has_branches && !is_counted;
+        let mut assembly = Self {
+            run,
+            plan,
+            domains,
+            branches,
+            steps,
+            own,
+            places,
+            begins_inside: false,
+            is_direct,
+            drive: None,
+        };
         assembly.domains =
             (0..assembly.plan.domains.len()).map(|number| assembly.open(number, most)).collect();
         let branches = assembly.plan.nodes.iter().map(|node| node.branch).max().unwrap_or(0);
@@ -137,6 +153,11 @@ impl<'run> Assembly<'run> {
     /// next.
     pub(super) fn is_inline(&self) -> bool {
         self.plan.settings.executor == Executor::Inline
+    }
+
+    /// Whether the inline executor takes each item from the source to the sink by calls that count nothing.
+    pub(crate) fn is_direct(&self) -> bool {
+        self.is_direct
     }
 
     fn domain_of(&self, id: usize) -> usize {
@@ -396,6 +417,7 @@ impl<'run> Assembly<'run> {
         let Taker { id, end } = taker;
         match end {
             End::Read(read) => read.read(self, lane),
+            End::Pass(_) => unreachable!("a direct line has no lanes"),
             End::Push(unit) => {
                 let (input, word) = match lane {
                     Lane::Committed(lane) => (Input::Ordered(lane.reader()), None),
@@ -466,6 +488,8 @@ pub(crate) struct Taker<'run, S: Send> {
 pub(crate) enum End<'run, S: Send> {
     /// Cell by cell, in order. The plan says whether they come by a call or through a lane.
     Push(Box<dyn Push<S> + 'run>),
+    /// Value by value, in a direct line.
+    Pass(Box<dyn Pass<S> + 'run>),
     /// From a lane that the node reads itself.
     Read(Box<dyn Read<S> + 'run>),
 }
@@ -475,6 +499,19 @@ impl<'run, S: Send + 'run> Taker<'run, S> {
     /// threads read what lies beside it.
     pub(crate) fn push(id: usize, push: impl Push<S> + 'run) -> Self {
         Self { id, end: End::Push(Box::new(Padded::new(push))) }
+    }
+
+    /// A taker in a direct line.
+    pub(super) fn pass(id: usize, pass: impl Pass<S> + 'run) -> Self {
+        Self { id, end: End::Pass(Box::new(pass)) }
+    }
+
+    /// The part of a direct line that the taker is, if it is one.
+    pub(super) fn into_pass(self) -> Option<Box<dyn Pass<S> + 'run>> {
+        match self.end {
+            End::Pass(pass) => Some(pass),
+            End::Push(_) | End::Read(_) => None,
+        }
     }
 
     pub(crate) fn read(id: usize, read: impl Read<S> + 'run) -> Self {

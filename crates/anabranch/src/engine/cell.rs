@@ -100,7 +100,7 @@ where
 /// Notes why a stage stops the stream, and returns the kind of stop to put. For the stages behind a stage
 /// that has had enough, the stream ends as if the source were exhausted.
 #[cold]
-fn note<E>(spot: &Spot<E>, index: u64, halt: Halt<E>) -> Stop {
+pub(super) fn note<E>(spot: &Spot<E>, index: u64, halt: Halt<E>) -> Stop {
     match halt {
         Halt::Break => {
             spot.halt(index, Cause::Break);
@@ -158,7 +158,7 @@ where
 /// Calls a serial stage's `finish` at the end of the stream. `slot` has the items that the stage gave at this
 /// index before.
 #[cold]
-fn finish<S, T, E, Op>(
+pub(super) fn finish<S, T, E, Op>(
     spot: &Spot<E>,
     index: u64,
     slot: Option<S::Slot<Op::Out>>,

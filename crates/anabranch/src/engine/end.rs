@@ -8,6 +8,7 @@ use anabranch_record::sync::{Arc, Ordering};
 
 use super::failure::Cause;
 use super::measures::Mark;
+use super::push::Demand;
 use super::room::RoomNotice;
 use super::run::Run;
 use super::site::Site;
@@ -23,6 +24,8 @@ pub(super) struct LineEnd<'run> {
     reporter: Option<Reporter<'run>>,
     run: Arc<Run>,
     has_stopped: bool,
+    /// How many items of a direct line have passed. Its indices are given back to nobody.
+    passed: u64,
 }
 
 impl<'run> LineEnd<'run> {
@@ -33,7 +36,7 @@ impl<'run> LineEnd<'run> {
         reporter: Option<Reporter<'run>>,
         run: &Arc<Run>,
     ) -> Self {
-        Self { exit, notice, mark, reporter, run: Arc::clone(run), has_stopped: false }
+        Self { exit, notice, mark, reporter, run: Arc::clone(run), has_stopped: false, passed: 0 }
     }
 
     /// The sink is done with the item of this turn: gives its index back.
@@ -50,18 +53,29 @@ impl<'run> LineEnd<'run> {
         self.mark.has_left(index);
     }
 
+    /// The sink of a direct line is done with the item of an index.
+    #[inline]
+    pub(super) fn pass_direct(&mut self, index: u64) -> Demand {
+        self.passed = index + 1;
+        if self.reporter.is_some() {
+            return self.report(index + 1);
+        }
+        Demand::More
+    }
+
     #[cold]
-    fn report(&mut self, items: u64) {
+    fn report(&mut self, items: u64) -> Demand {
         if let Some(reporter) = &mut self.reporter {
             reporter.passed(items, false);
         }
+        Demand::More
     }
 
-    /// The stream has stopped at this turn: ends the run. `is_item` says whether the cell that stopped it
+    /// The stream has stopped at this index: ends the run. `is_item` says whether the cell that stopped it
     /// counts as an item.
     #[cold]
-    pub(super) fn stop(&mut self, turn: &Turn, is_item: bool, site: &Site) {
-        let items = turn.index() + u64::from(is_item);
+    pub(super) fn stop(&mut self, index: u64, is_item: bool, site: &Site) {
+        let items = index + u64::from(is_item);
         let run = &*self.run;
         self.has_stopped = true;
         run.delivered.store(items, Ordering::Relaxed);
@@ -69,7 +83,7 @@ impl<'run> LineEnd<'run> {
         if let Some(reporter) = &mut self.reporter
             && let Err(payload) = catch_unwind(AssertUnwindSafe(|| reporter.passed(items, true)))
         {
-            site.halt(turn.index(), Cause::Panic(payload));
+            site.halt(index, Cause::Panic(payload));
         }
         run.finish();
     }
@@ -79,7 +93,7 @@ impl<'run> LineEnd<'run> {
 impl Drop for LineEnd<'_> {
     fn drop(&mut self) {
         if !self.has_stopped {
-            self.run.delivered.store(self.exit.next(), Ordering::Relaxed);
+            self.run.delivered.store(self.exit.next().max(self.passed), Ordering::Relaxed);
         }
     }
 }

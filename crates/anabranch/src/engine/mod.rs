@@ -15,6 +15,7 @@ mod blocks;
 mod cell;
 mod clock;
 mod counter;
+mod direct;
 mod end;
 mod execute;
 mod failure;
@@ -48,6 +49,7 @@ mod worker;
 
 pub(crate) use assembly::{Assembly, Blocks, Taker, Upstream, own_events};
 pub(crate) use clock::Moment;
+pub(crate) use direct::DirectSink;
 pub(crate) use execute::{Means, execute};
 pub use failure::ErrorSlot;
 pub(crate) use failure::{Cause, Position};

@@ -10,6 +10,7 @@ use super::assembly::{Assembly, Read, Taker, Upstream};
 use super::behind::Behind;
 use super::cell::{items_in, through_unit};
 use super::counter::Counter;
+use super::direct::{DirectUnit, Onward, Step, pass_of};
 use super::failure::ErrorSlot;
 use super::hop::HopNode;
 use super::input::{Input, Lane};
@@ -66,17 +67,32 @@ where
         self.connect_in::<false>(assembly, taker);
     }
 
+    /// Adds the unit and everything before it to a direct line, in front of `next`.
+    pub(crate) fn connect_direct<'run>(self, assembly: &mut Assembly<'run>, next: impl Step<U::Out> + 'run)
+    where
+        Self: 'run,
+    {
+        let Self { upstream, unit, errors, ids, .. } = self;
+        let spot = assembly.spot(ids.start, &errors);
+        let unit = DirectUnit { spot, unit, local: None, next };
+        upstream.connect(assembly, Taker::pass(ids.start, unit));
+    }
+
     /// Like [`connect`](Self::connect). In a box, `taker` may be the next unit.
     fn connect_in<'run, const BOX: bool>(self, assembly: &mut Assembly<'run>, taker: Taker<'run, Given<U>>)
     where
         Self: 'run,
     {
-        let Self { upstream, unit, errors, ids, shard, .. } = self;
+        let Self { upstream, unit, errors, ids, from, shard } = self;
         let taker = match U::bypass(taker) {
             Ok(taker) => return upstream.connect(assembly, taker),
             Err(taker) => taker,
         };
         let id = ids.start;
+        if assembly.is_direct() {
+            let tail = Self { upstream, unit, errors, ids, from, shard };
+            return tail.connect_direct(assembly, Onward::<U::To, U::Out>(pass_of(taker)));
+        }
         if assembly.is_inline() {
             let whole = assembly.unit_of(id);
             let spot = assembly.spot(whole.start, &errors);

@@ -25,6 +25,15 @@ pub(crate) enum Outcome {
     Panic(Box<dyn Any + Send>),
 }
 
+/// The source must not be asked again.
+const STOPPING: usize = 1;
+/// The source must not be asked until somebody says otherwise.
+const PAUSED: usize = 2;
+/// The source is to end the stream without being asked again.
+const DRAINING: usize = 4;
+/// The run is over, so every thread leaves it.
+const DONE: usize = 8;
+
 /// The state that all threads of one run share.
 #[derive(Debug)]
 pub(crate) struct Run {
@@ -34,14 +43,9 @@ pub(crate) struct Run {
     dedicated: Vec<Arc<EventCount>>,
     /// How many workers walk the line, including the caller. The size of a claim depends on it.
     pub(crate) workers: AtomicUsize,
-    /// Whether the source must not be asked again.
-    stopping: AtomicBool,
-    /// Whether the source must not be asked until somebody says otherwise.
-    paused: AtomicBool,
-    /// Whether the source is to end the stream without being asked again.
-    draining: AtomicBool,
-    /// Whether the run is over. Every thread then leaves it.
-    done: AtomicBool,
+    /// The orders of the run, as bits: see [`STOPPING`] and those below it. They are one word, so a loop over items reads
+    /// them at once.
+    orders: AtomicUsize,
     /// How many workers there should be. 0 means that nobody has set a number.
     pub(crate) target: AtomicUsize,
     /// Whether a helper has left for another run.
@@ -94,10 +98,7 @@ impl Run {
             event: feed.as_ref().map_or_else(Arc::default, |feed| Arc::clone(feed.event())),
             dedicated,
             workers: AtomicUsize::new(workers),
-            stopping: AtomicBool::new(false),
-            paused: AtomicBool::new(false),
-            draining: AtomicBool::new(false),
-            done: AtomicBool::new(false),
+            orders: AtomicUsize::new(0),
             target: AtomicUsize::new(0),
             was_left: AtomicBool::new(false),
             has_broken: AtomicBool::new(false),
@@ -136,32 +137,40 @@ impl Run {
     /// Whether the source must not be asked again, because of a failure, a break or a token.
     #[inline]
     pub(crate) fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::Relaxed)
+        self.orders.load(Ordering::Relaxed) & STOPPING != 0
+    }
+
+    /// Whether anything was ordered. If so, the methods below tell what.
+    #[inline]
+    pub(crate) fn has_orders(&self) -> bool {
+        self.orders.load(Ordering::Relaxed) != 0
     }
 
     /// Whether the source may be asked now.
     #[inline]
     pub(crate) fn may_pull(&self) -> bool {
-        !self.is_stopping() && !self.is_paused()
+        self.orders.load(Ordering::Relaxed) & (STOPPING | PAUSED) == 0
     }
 
     /// Whether the source must wait until somebody says otherwise.
     #[inline]
     pub(crate) fn is_paused(&self) -> bool {
-        self.paused.load(Ordering::Relaxed)
+        self.orders.load(Ordering::Relaxed) & PAUSED != 0
     }
 
     /// Lets the source wait, or go on.
     pub(crate) fn set_paused(&self, paused: bool) {
-        self.paused.store(paused, Ordering::Release);
-        if !paused {
+        if paused {
+            self.orders.fetch_or(PAUSED, Ordering::Release);
+        } else {
+            self.orders.fetch_and(!PAUSED, Ordering::Release);
             self.wake_all();
         }
     }
 
     /// Makes sure that the source is not asked again.
     pub(crate) fn stop_pulling(&self) {
-        self.stopping.store(true, Ordering::Release);
+        self.orders.fetch_or(STOPPING, Ordering::Release);
     }
 
     /// Ends the stream after the items that the source has given or has accepted from outside. They are
@@ -178,15 +187,14 @@ impl Run {
 
     /// Ends the stream after the items that the source has given. They are finished.
     pub(crate) fn end_source(&self) {
-        self.draining.store(true, Ordering::Release);
-        self.stop_pulling();
+        self.orders.fetch_or(DRAINING | STOPPING, Ordering::Release);
         self.wake_all();
     }
 
     /// Whether the source is to end the stream.
     #[inline]
     pub(crate) fn is_draining(&self) -> bool {
-        self.draining.load(Ordering::Relaxed)
+        self.orders.load(Ordering::Relaxed) & DRAINING != 0
     }
 
     /// Sets how many workers there should be.
@@ -198,20 +206,19 @@ impl Run {
     /// Whether the run is over, so that every thread leaves it.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
-        self.done.load(Ordering::Acquire)
+        self.orders.load(Ordering::Acquire) & DONE != 0
     }
 
     /// Like [`is_done`](Self::is_done), but a relaxed load. It is for loops that end early when the run is
     /// over, and read nothing that another thread wrote before.
     #[inline]
     pub(crate) fn is_ending(&self) -> bool {
-        self.done.load(Ordering::Relaxed)
+        self.orders.load(Ordering::Relaxed) & DONE != 0
     }
 
     /// Ends the run. Every thread leaves the next time it looks.
     pub(crate) fn finish(&self) {
-        self.stop_pulling();
-        self.done.store(true, Ordering::Release);
+        self.orders.fetch_or(STOPPING | DONE, Ordering::Release);
         #[cfg(not(mutant = "no_wake_when_done"))]
         self.wake_all();
     }
@@ -239,7 +246,12 @@ impl Run {
     /// stream.
     #[inline]
     pub(crate) fn is_item<S>(&self, cell: &Cell<S>) -> bool {
-        matches!(cell, Cell::Stop(Some(_), _)) && self.has_broken.load(Ordering::Relaxed)
+        matches!(cell, Cell::Stop(Some(_), _)) && self.has_broken()
+    }
+
+    /// Whether a stage or the sink has stopped the stream because it needs no more items.
+    pub(crate) fn has_broken(&self) -> bool {
+        self.has_broken.load(Ordering::Relaxed)
     }
 
     /// Drops the leftovers of a run that is over: items behind its end, states and closures. If a drop

@@ -77,7 +77,7 @@ where
         drop(entered);
         counter.add(began, Tally { cells: 1, items, given: 0 });
         if matches!(done, Cell::Stop(..)) {
-            end.stop(turn, is_item, spot);
+            end.stop(turn.index(), is_item, spot);
             return Demand::Nothing;
         }
         end.pass(turn);

@@ -10,11 +10,13 @@ use super::assembly::{Assembly, Blocks, Taker, Upstream};
 use super::blocks::{Length, is_in_blocks};
 use super::clock::{Mean, Moment};
 use super::counter::Counter;
+use super::direct::{DirectSource, pass_of};
 use super::failure::{Cause, ErrorSlot, Position};
 use super::gate::Gate;
 use super::line::{Drive, Poked, SerialNode};
 use super::measures::{Stride, Tally};
 use super::push::{Demand, Out};
+use super::run::Run;
 use super::scales::{Scales, Weigher};
 use super::site::Spot;
 use crate::pull::{Pull, Pulled, SourceEnd};
@@ -59,8 +61,13 @@ impl<P: Pull> Upstream<P::Item> for SourceUpstream<'_, P> {
         } else {
             weigher
         };
-        let out = assembly.after_serial(id, taker);
         let spot = assembly.spot(id, &errors);
+        if assembly.is_direct() {
+            let source = DirectSource { spot, pull, next: pass_of(taker), length };
+            assembly.drive = Some(Box::new(source));
+            return;
+        }
+        let out = assembly.after_serial(id, taker);
         let indices = assembly.indices_of(id);
         if assembly.is_inline() {
             let counter = assembly.counter(id);
@@ -341,6 +348,18 @@ impl<P: Pull> SerialNode for SourceNode<'_, P> {
     }
 }
 
+/// Waits until a paused run goes on or stops.
+pub(super) fn wait_while_paused(run: &Run) {
+    while run.is_paused() && !run.is_stopping() {
+        let key = run.event.prepare();
+        if run.is_paused() && !run.is_stopping() {
+            run.event.wait(key);
+        } else {
+            run.event.leave();
+        }
+    }
+}
+
 /// The source in the inline executor.
 struct InlineSource<'run, P: Pull> {
     spot: Spot<P::Error>,
@@ -372,14 +391,7 @@ impl<P: Pull> InlineSource<'_, P> {
         let run = &*spot.run;
         let mut stride = Stride::new();
         loop {
-            while run.is_paused() && !run.is_stopping() {
-                let key = run.event.prepare();
-                if run.is_paused() && !run.is_stopping() {
-                    run.event.wait(key);
-                } else {
-                    run.event.leave();
-                }
-            }
+            wait_while_paused(run);
             if run.is_done() {
                 // A token has cancelled the run. Items that stages have kept are dropped with the stages.
                 return indices.next();

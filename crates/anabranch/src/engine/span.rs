@@ -33,6 +33,11 @@ mod with {
             Self { run: Some(run), units }
         }
 
+        /// Whether a subscriber listens.
+        pub(crate) fn are_on(&self) -> bool {
+            self.run.is_some()
+        }
+
         /// Enters the span of the run on the calling thread, until the guard is dropped.
         pub(crate) fn enter_run(&self) -> Option<Entered<'_>> {
             self.run.as_ref().map(Span::enter)
@@ -60,6 +65,10 @@ mod without {
     impl Spans {
         pub(crate) fn of(_: &Plan) -> Self {
             Self
+        }
+
+        pub(crate) fn are_on(&self) -> bool {
+            false
         }
 
         pub(crate) fn enter_run(&self) -> Entered {

@@ -7,6 +7,7 @@ use anabranch_record::lane::{Cell, Turn};
 use super::assembly::{Assembly, Taker, Upstream};
 use super::cell::{items_in, through_serial};
 use super::counter::Counter;
+use super::direct::{DirectStage, Onward, pass_of};
 use super::input::Input;
 use super::measures::Tally;
 use super::parallel::Tail;
@@ -39,6 +40,10 @@ where
         Self: 'run,
     {
         let Self { tail, op, id } = *self;
+        if assembly.is_direct() {
+            let (spot, next) = (assembly.spot(id, &tail.errors), Onward(pass_of(taker)));
+            return tail.connect_direct(assembly, DirectStage::<U::To, U::Out, E, Op> { spot, op, next });
+        }
         let out = assembly.after_serial(id, taker);
         let spot = assembly.spot(id, &tail.errors);
         let counter = assembly.counter(id);

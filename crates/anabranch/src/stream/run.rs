@@ -11,7 +11,9 @@ use anabranch_record::sync::{Arc, Ordering};
 use super::Stream;
 use super::draft::Draft;
 use crate::cancel::{CancelToken, Stopped};
-use crate::engine::{self, Assembly, ErrorSlot, Line, Means, Measures, Outcome, Run, SinkCall, own_events};
+use crate::engine::{
+    self, Assembly, DirectSink, ErrorSlot, Line, Means, Measures, Outcome, Run, SinkCall, own_events,
+};
 use crate::mode::Mode;
 use crate::progress::Reporter;
 use crate::report::Report;
@@ -58,6 +60,10 @@ where
         let mut code = Some((tail, op));
         let mut connect = for_one_run(|assembly, reporter| {
             let (tail, op) = code.take().expect("a stream is connected once");
+            if assembly.is_direct() {
+                let sink = DirectSink::new(assembly, op, errors, reporter);
+                return tail.connect_direct(assembly, sink);
+            }
             let taker = SinkCall::<U::To, U::Out, E, Op>::taker(assembly, op, errors, reporter);
             tail.connect(assembly, taker);
         });

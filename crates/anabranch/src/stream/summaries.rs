@@ -335,17 +335,17 @@ where
         mut f: impl FnMut(A, U::Out) -> A + Send,
     ) -> M::Output<A> {
         // Each item takes the value out and puts it back, because `f` takes it by value. After a panic of `f`
-        // there is no value. The padding keeps it away from the captures of the stages, which may be next to
-        // it on the caller's stack.
-        let mut held = Padded::new(Some(init));
-        let cell = &mut *held;
+        // there is no value.
+        let mut last = None;
+        let mut held = Folded { value: Some(init), last: &mut last };
         let ended = self.run_into(Node::sink(name), move |item| {
-            if let Some(value) = cell.take() {
-                *cell = Some(f(value, item));
+            let held = &mut held;
+            if let Some(value) = held.value.take() {
+                held.value = Some(f(value, item));
             }
             ControlFlow::Continue(())
         });
-        let value = held.into_inner().expect("a fold that did not panic has its value");
+        let value = last.expect("a fold that did not panic has its value");
         M::output(ended.result.map(|()| value), ended.report)
     }
 
@@ -398,5 +398,18 @@ where
             if place.is_some() { ControlFlow::Break(Halt::Break) } else { ControlFlow::Continue(()) }
         });
         M::output(ended.result.map(|()| found.into_inner()), ended.report)
+    }
+}
+
+/// The value of a fold, in the sink's own memory. So the compiler can keep it in a register through a block of items.
+struct Folded<'l, A> {
+    value: Option<A>,
+    /// The place for the value when the run is over.
+    last: &'l mut Option<A>,
+}
+
+impl<A> Drop for Folded<'_, A> {
+    fn drop(&mut self) {
+        *self.last = self.value.take();
     }
 }
