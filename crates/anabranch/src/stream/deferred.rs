@@ -29,7 +29,8 @@ where
     ///
     /// An item may need items that are at most `reach` before or behind it. If these need later items in turn, and so on, all
     /// of them must be at most `reach` behind the first. Up to `reach` items are kept until all that they wait for has come;
-    /// they do not count in the stream's [`window`](Self::window).
+    /// they do not count in the stream's [`window`](Self::window). The items in the stage and the results behind it have a
+    /// window each, beside that of the items before it.
     ///
     /// # Errors
     /// The stream fails with [`Unmet`] at the first item that never gets what it needs: because items wait for each other

@@ -110,17 +110,18 @@ pub enum Serial {
 }
 
 impl Serial {
-    /// Whether the items behind it have a window of their own.
-    pub fn opens_window(self) -> bool {
-        matches!(
-            self,
+    /// How many windows of their own the items in it and behind it have.
+    pub fn windows_opened(self) -> usize {
+        match self {
             Serial::SortedWithin(_)
-                | Serial::Chained
-                | Serial::ChunkBy
-                | Serial::Windows(_)
-                | Serial::WindowsByKey(_)
-                | Serial::Needing
-        )
+            | Serial::Chained
+            | Serial::ChunkBy
+            | Serial::Windows(_)
+            | Serial::WindowsByKey(_) => 1,
+            // One for the items that are issued, and one for the results in order.
+            Serial::Needing => 2,
+            _ => 0,
+        }
     }
 
     /// How many items it may hold back, for each that it gives.
@@ -235,7 +236,8 @@ impl Case {
     /// for each index of the window.
     pub fn bound(&self) -> usize {
         let product: usize = self.segments.iter().map(|segment| segment.serial.holds()).product();
-        let windows = 1 + self.segments.iter().filter(|segment| segment.serial.opens_window()).count();
+        let opened: usize = self.segments.iter().map(|segment| segment.serial.windows_opened()).sum();
+        let windows = 1 + opened;
         // What leaves one window for the next may be in neither, one at a time.
         let between = windows - 1;
         let held = if product == 1 { 0 } else { 2 * product * self.segments.len() };
@@ -344,7 +346,7 @@ impl Case {
         let mut is_flat = self.in_blocks;
         for segment in &mut self.segments {
             is_flat |= segment.chain.is_flat();
-            if is_flat && segment.serial.opens_window() {
+            if is_flat && segment.serial.windows_opened() > 0 {
                 segment.serial = Serial::Each;
             }
         }
