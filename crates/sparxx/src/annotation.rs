@@ -98,6 +98,15 @@ pub fn annotations(text: &str, tokens: &[Token], said: &mut Vec<Diagnostic>) -> 
             parser.refuse("this annotation does not end", "close it with `]]`");
             return found;
         }
+        let is_inner = |at: usize| {
+            opens(attributes, at) && attributes.get(at + 2).is_some_and(|token| is_spar(text, token))
+        };
+        if let Some(inner) = (0..attributes.len()).find(|&at| is_inner(at)) {
+            parser.all = attributes[inner].span.start..attributes[inner + 2].span.end;
+            parser.refuse("an annotation is inside another", "put each annotation in front of a statement");
+            at = end + 2;
+            continue;
+        }
         let span = tokens[at].span.start..tokens[end + 1].span.end;
         parser.all = span.clone();
         if tokens[at].in_directive {

@@ -176,6 +176,11 @@ fn place(
     places: &mut Places,
     said: &mut Vec<Diagnostic>,
 ) {
+    // In a file that is not parsed correctly, a stage may seem to use a variable of this name that is not visible at the
+    // first stage. If it really does, the compiler reports it.
+    if variable.users().is_empty() {
+        return;
+    }
     let staged = region.staged();
     let round = names.loop_around(staged.start, &region.body).unwrap_or(&region.body);
     let origin = match variable.declared {

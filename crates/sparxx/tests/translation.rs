@@ -154,7 +154,9 @@ fn mutated_files_neither_panic_nor_hang_nor_hide_an_annotation() {
             }
         }
         let started = Instant::now();
-        assert!(is_no_silent_miss(&code), "an annotation is neither translated nor told of:\n{code}");
+        let done = std::panic::catch_unwind(|| is_no_silent_miss(&code));
+        let is_told = done.unwrap_or_else(|_| panic!("the translator panics:\n{code}"));
+        assert!(is_told, "an annotation is neither translated nor told of:\n{code}");
         assert!(started.elapsed() < Duration::from_secs(20), "it takes too long:\n{code}");
     }
     println!("{cases} mutated files in {} s", began.elapsed().as_secs());
