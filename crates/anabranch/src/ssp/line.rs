@@ -44,8 +44,7 @@ pub(super) struct Terms {
 
 impl<P: Send + 'static> Line<P, P, Identity<Numbered<P>, Batched>> {
     /// Creates a line without stages, for stages with these wishes.
-    #[doc(hidden)]
-    pub fn open(wishes: &[Wish]) -> Self {
+    pub(super) fn open(wishes: &[Wish]) -> Self {
         let replicas = || wishes.iter().filter(|wish| wish.order == Order::Parallel).map(|wish| wish.workers);
         let most = replicas().max().unwrap_or(1);
         // There are more threads than processors only if a stage asks for them. Stages that compute would not

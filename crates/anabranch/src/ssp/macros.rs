@@ -21,30 +21,24 @@
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __ssp_pipeline {
-    ($($stage:expr),+ $(,)?) => {
-        $crate::__ssp_line!(bind [] $($stage),+)
-    };
+    ($($stage:expr),+ $(,)?) => {{
+        let listed = $crate::ssp::listed::open();
+        $crate::__ssp_listed!(listed $($stage),+)
+    }};
 }
 
-/// Binds the stages to variables, since the first one must know what the last one needs, and then joins them
-/// one by one.
+/// Lists the stages one by one. Each is evaluated in a statement of its own, so what is temporary in it is
+/// dropped before the next.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __ssp_line {
-    (bind [$($bound:ident)*] $stage:expr $(, $rest:expr)*) => {{
-        let stage = $crate::ssp::stage($stage);
-        $crate::__ssp_line!(bind [$($bound)* stage] $($rest),*)
-    }};
-    (bind [$($bound:ident)+]) => {{
-        let line = $crate::ssp::Line::open(&[$($bound.wish()),+]);
-        $crate::__ssp_line!(join line, $($bound)+)
-    }};
-    (join $line:expr, $last:ident) => {
-        $last.close($line)
+macro_rules! __ssp_listed {
+    ($listed:ident $last:expr) => {
+        $crate::ssp::listed::end(($listed,), $last)
     };
-    (join $line:expr, $stage:ident $($rest:ident)+) => {
-        $crate::__ssp_line!(join $stage.join($line), $($rest)+)
-    };
+    ($listed:ident $stage:expr, $($rest:expr),+) => {{
+        let listed = $crate::ssp::listed::then($listed, $stage);
+        $crate::__ssp_listed!(listed $($rest),+)
+    }};
 }
 
 /// A stage with replicas that run at the same time: `parallel!(stage, replicas)`. It may be any stage,

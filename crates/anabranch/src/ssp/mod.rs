@@ -61,15 +61,16 @@
 //! errors.
 
 mod line;
+#[doc(hidden)]
+pub mod listed;
 mod macros;
 pub mod migration;
 mod pipeline;
 mod replicas;
 mod stages;
 
-pub use line::Line;
 pub use pipeline::{ItemPostError, Pipeline};
-pub use stages::{Parallel, Sequential, Stage, Wish, stage};
+pub use stages::{Parallel, Sequential};
 
 #[doc(inline)]
 pub use crate::{

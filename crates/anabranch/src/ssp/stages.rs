@@ -10,55 +10,33 @@ use super::replicas::{Replicas, Seat};
 use super::{In, InOut};
 use crate::unit::Apply;
 
-/// The replicas of a stage, from [`parallel!`](super::parallel).
+/// A stage that is not in a pipeline yet: [`Parallel`] or [`Sequential`].
+///
+/// Both are one type, so that the functions of [`line`](super::line) can name the type `S` of the stage's code.
+/// This lets the compiler mark the stage that takes another type of item, and not the whole `pipeline!`.
 #[derive(Debug)]
-pub struct Parallel<S> {
+pub struct Stage<S, K> {
+    /// One for each replica.
     replicas: Vec<S>,
+    kind: K,
 }
+
+/// A stage with replicas, from [`parallel!`](super::parallel).
+pub type Parallel<S> = Stage<S, AtOnce>;
 
 /// A stage without replicas, from [`sequential!`](super::sequential),
 /// [`sequential_ordered!`](super::sequential_ordered) and the two macros that collect.
+pub type Sequential<S> = Stage<S, InTurn>;
+
+/// The replicas of a stage process items at the same time.
 #[derive(Debug)]
-pub struct Sequential<S> {
-    stage: S,
+pub struct AtOnce;
+
+/// A stage processes one item at a time.
+#[derive(Debug)]
+pub struct InTurn {
     is_ordered: bool,
     only_collects: bool,
-}
-
-/// The expressions that may be stages of a [`pipeline!`](super::pipeline).
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a stage of a `pipeline!`",
-    label = "expected a stage",
-    note = "a stage is `parallel!(f, replicas)`, `sequential!(f)` or `sequential_ordered!(f)`; the last may be `collect!()` or \
-            `collect_ordered!()`"
-)]
-pub trait Stage {
-    /// The stage itself. If a type is not a stage, the compiler reports just that.
-    type Itself;
-    fn itself(self) -> Self::Itself;
-}
-
-impl<S> Stage for Parallel<S> {
-    type Itself = Self;
-
-    fn itself(self) -> Self {
-        self
-    }
-}
-
-impl<S> Stage for Sequential<S> {
-    type Itself = Self;
-
-    fn itself(self) -> Self {
-        self
-    }
-}
-
-/// Checks at compile time that `stage` is a stage.
-#[doc(hidden)]
-pub fn stage<S: Stage>(stage: S) -> S::Itself {
-    stage.itself()
 }
 
 /// What a stage needs of the whole pipeline.
@@ -81,6 +59,40 @@ pub(super) enum Order {
     Posts,
 }
 
+/// How a stage processes its items.
+#[doc(hidden)]
+pub trait Kind: Sized {
+    #[doc(hidden)]
+    fn wish<S>(stage: &Stage<S, Self>) -> Wish;
+
+    #[doc(hidden)]
+    fn join<P, T, U, V, S>(
+        stage: Stage<S, Self>,
+        line: Line<P, T, U>,
+    ) -> Line<P, V, impl Apply<Infallible, Out = Numbered<V>> + Send + 'static>
+    where
+        P: Send + 'static,
+        T: Send + 'static,
+        V: Send + 'static,
+        U: Apply<Infallible, Out = Numbered<T>> + Send + 'static,
+        S: InOut<T, V> + Send + 'static;
+
+    #[doc(hidden)]
+    fn close<P, T, U, R, S>(stage: Stage<S, Self>, line: Line<P, T, U>) -> Pipeline<P, R>
+    where
+        P: Send + 'static,
+        T: Send + 'static,
+        R: Send + 'static,
+        U: Apply<Infallible, Out = Numbered<T>> + Send + 'static,
+        S: In<T, R> + Send + 'static;
+}
+
+impl<S, K: Kind> Stage<S, K> {
+    pub(super) fn wish(&self) -> Wish {
+        K::wish(self)
+    }
+}
+
 impl<S> Parallel<S> {
     /// Creates the replicas, with one call of `make` for each.
     ///
@@ -91,18 +103,17 @@ impl<S> Parallel<S> {
     pub fn new(replicas: i32, make: impl FnMut() -> S) -> Self {
         let count = usize::try_from(replicas).unwrap_or(0);
         assert!(count > 0, "parallel!(stage, {replicas}): a stage needs at least 1 replica");
-        Self { replicas: std::iter::repeat_with(make).take(count).collect() }
+        Self { replicas: std::iter::repeat_with(make).take(count).collect(), kind: AtOnce }
+    }
+}
+
+impl Kind for AtOnce {
+    fn wish<S>(stage: &Parallel<S>) -> Wish {
+        Wish { workers: stage.replicas.len(), order: Order::Parallel }
     }
 
-    #[doc(hidden)]
-    pub fn wish(&self) -> Wish {
-        Wish { workers: self.replicas.len(), order: Order::Parallel }
-    }
-
-    /// Adds the stage to a line.
-    #[doc(hidden)]
-    pub fn join<P, T, U, V>(
-        self,
+    fn join<P, T, U, V, S>(
+        stage: Parallel<S>,
         line: Line<P, T, U>,
     ) -> Line<P, V, impl Apply<Infallible, Out = Numbered<V>> + Send + 'static>
     where
@@ -112,8 +123,8 @@ impl<S> Parallel<S> {
         U: Apply<Infallible, Out = Numbered<T>> + Send + 'static,
         S: InOut<T, V> + Send + 'static,
     {
-        let count = self.replicas.len();
-        let replicas = Arc::new(Replicas::new(self.replicas, line.terms.workers));
+        let count = stage.replicas.len();
+        let replicas = Arc::new(Replicas::new(stage.replicas, line.terms.workers));
         let call = |seat: &mut Seat<S>, (number, item): Numbered<T>| {
             Some((number, seat.with(|stage| stage.process(item))?))
         };
@@ -123,9 +134,7 @@ impl<S> Parallel<S> {
         Line { sender, stream, terms, item: PhantomData }
     }
 
-    /// Ends a line with the stage and starts the pipeline.
-    #[doc(hidden)]
-    pub fn close<P, T, U, R>(self, line: Line<P, T, U>) -> Pipeline<P, R>
+    fn close<P, T, U, R, S>(stage: Parallel<S>, line: Line<P, T, U>) -> Pipeline<P, R>
     where
         P: Send + 'static,
         T: Send + 'static,
@@ -133,8 +142,8 @@ impl<S> Parallel<S> {
         U: Apply<Infallible, Out = Numbered<T>> + Send + 'static,
         S: In<T, R> + Send + 'static,
     {
-        let count = self.replicas.len();
-        let replicas = Arc::new(Replicas::new(self.replicas, line.terms.workers));
+        let count = stage.replicas.len();
+        let replicas = Arc::new(Replicas::new(stage.replicas, line.terms.workers));
         let call = |seat: &mut Seat<S>, (number, item)| seat.with(|stage| stage.process(item, number));
         let Line { sender, stream, terms, .. } = line.passed();
         let stream = stream.map_with(move || replicas.seat(), call).name("parallel");
@@ -146,26 +155,29 @@ impl<S> Parallel<S> {
 
 impl<S> Sequential<S> {
     #[doc(hidden)]
-    pub fn new(stage: S, is_ordered: bool) -> Self {
-        Self { stage, is_ordered, only_collects: false }
+    pub fn new(code: S, is_ordered: bool) -> Self {
+        Self { replicas: vec![code], kind: InTurn { is_ordered, only_collects: false } }
     }
 
     /// Creates a stage that hands its items on and never waits.
     #[doc(hidden)]
-    pub fn collecting(stage: S, is_ordered: bool) -> Self {
-        Self { stage, is_ordered, only_collects: true }
+    pub fn collecting(code: S, is_ordered: bool) -> Self {
+        Self { replicas: vec![code], kind: InTurn { is_ordered, only_collects: true } }
     }
 
-    #[doc(hidden)]
-    pub fn wish(&self) -> Wish {
-        let order = if self.is_ordered { Order::Posts } else { Order::Any };
-        Wish { workers: usize::from(!self.only_collects), order }
+    fn code(mut self) -> S {
+        self.replicas.pop().expect("a stage without replicas has one code")
+    }
+}
+
+impl Kind for InTurn {
+    fn wish<S>(stage: &Sequential<S>) -> Wish {
+        let order = if stage.kind.is_ordered { Order::Posts } else { Order::Any };
+        Wish { workers: usize::from(!stage.kind.only_collects), order }
     }
 
-    /// Adds the stage to a line.
-    #[doc(hidden)]
-    pub fn join<P, T, U, V>(
-        self,
+    fn join<P, T, U, V, S>(
+        stage: Sequential<S>,
         line: Line<P, T, U>,
     ) -> Line<P, V, impl Apply<Infallible, Out = Numbered<V>> + Send + 'static>
     where
@@ -175,15 +187,13 @@ impl<S> Sequential<S> {
         U: Apply<Infallible, Out = Numbered<T>> + Send + 'static,
         S: InOut<T, V> + Send + 'static,
     {
-        let Self { mut stage, .. } = self;
-        let call = move |(number, item): Numbered<T>| Some((number, stage.process(item)?));
+        let mut code = stage.code();
+        let call = move |(number, item): Numbered<T>| Some((number, code.process(item)?));
         let Line { sender, stream, terms, .. } = line.passed();
         Line { sender, stream: stream.serial_filter_map(call).name("sequential"), terms, item: PhantomData }
     }
 
-    /// Ends a line with the stage and starts the pipeline.
-    #[doc(hidden)]
-    pub fn close<P, T, U, R>(self, line: Line<P, T, U>) -> Pipeline<P, R>
+    fn close<P, T, U, R, S>(stage: Sequential<S>, line: Line<P, T, U>) -> Pipeline<P, R>
     where
         P: Send + 'static,
         T: Send + 'static,
@@ -191,12 +201,12 @@ impl<S> Sequential<S> {
         U: Apply<Infallible, Out = Numbered<T>> + Send + 'static,
         S: In<T, R> + Send + 'static,
     {
-        let Self { mut stage, .. } = self;
+        let mut code = stage.code();
         let Line { sender, stream, .. } = line.passed();
         let plan = stream.plan();
         Pipeline::start(sender, plan, move || {
             let mut collected = Vec::new();
-            stream.for_each(|(number, item)| collected.push(stage.process(item, number)));
+            stream.for_each(|(number, item)| collected.push(code.process(item, number)));
             collected
         })
     }
