@@ -153,11 +153,15 @@ fn mutated_files_neither_panic_nor_hang_nor_hide_an_annotation() {
                 code.pop();
             }
         }
-        let started = Instant::now();
-        let done = std::panic::catch_unwind(|| is_no_silent_miss(&code));
-        let is_told = done.unwrap_or_else(|_| panic!("the translator panics:\n{code}"));
-        assert!(is_told, "an annotation is neither translated nor told of:\n{code}");
-        assert!(started.elapsed() < Duration::from_secs(20), "it takes too long:\n{code}");
+        // A machine may stop for a while. A file that takes too long does so again.
+        let takes_long = (0..3).all(|_| {
+            let started = Instant::now();
+            let done = std::panic::catch_unwind(|| is_no_silent_miss(&code));
+            let is_told = done.unwrap_or_else(|_| panic!("the translator panics:\n{code}"));
+            assert!(is_told, "an annotation is neither translated nor told of:\n{code}");
+            started.elapsed() > Duration::from_secs(20)
+        });
+        assert!(!takes_long, "it takes too long:\n{code}");
     }
     println!("{cases} mutated files in {} s", began.elapsed().as_secs());
 }
