@@ -40,27 +40,39 @@ where
     U: Send,
 {
     match cell {
-        Cell::Value(slot) => {
-            let mut gather = B::gather::<U>(A::count::<T>(&slot));
-            match each::<A, B, T, U, E>(spot, index, slot, &mut gather, &mut call) {
-                ControlFlow::Continue(()) => match B::slot(gather) {
-                    Some(slot) => Cell::Value(slot),
-                    None => Cell::Empty,
-                },
-                ControlFlow::Break(stop) => Cell::Stop(B::slot(gather), stop),
-            }
-        }
+        Cell::Value(slot) => value::<A, B, T, U, E>(spot, index, slot, &mut call),
         Cell::Empty => Cell::Empty,
         Cell::Stop(None, stop) => Cell::Stop(None, stop),
-        Cell::Stop(Some(slot), stop) => {
-            let mut gather = B::gather::<U>(A::count::<T>(&slot));
-            let stop = match each::<A, B, T, U, E>(spot, index, slot, &mut gather, &mut call) {
-                ControlFlow::Continue(()) => stop,
-                // The loop would have met this failure before the one that made the stop.
-                ControlFlow::Break(earlier) => earlier,
-            };
-            Cell::Stop(B::slot(gather), stop)
-        }
+        Cell::Stop(Some(slot), stop) => match value::<A, B, T, U, E>(spot, index, slot, &mut call) {
+            Cell::Value(slot) => Cell::Stop(Some(slot), stop),
+            Cell::Empty => Cell::Stop(None, stop),
+            // The loop would have met this failure before the one that made the stop.
+            earlier => earlier,
+        },
+    }
+}
+
+/// Calls `call` with each item of a slot, and returns the cell of the results.
+#[inline]
+fn value<A, B, T, U, E>(
+    spot: &Spot<E>,
+    index: u64,
+    slot: A::Slot<T>,
+    call: &mut impl FnMut(T, &mut B::Gather<U>) -> Flow<E>,
+) -> Cell<B::Slot<U>>
+where
+    A: Shape,
+    B: Shape,
+    T: Send,
+    U: Send,
+{
+    let mut gather = B::gather::<U>(A::count::<T>(&slot));
+    match each::<A, B, T, U, E>(spot, index, slot, &mut gather, call) {
+        ControlFlow::Continue(()) => match B::slot(gather) {
+            Some(slot) => Cell::Value(slot),
+            None => Cell::Empty,
+        },
+        ControlFlow::Break(stop) => Cell::Stop(B::slot(gather), stop),
     }
 }
 

@@ -16,6 +16,7 @@ use super::assembly::{Assembly, Taker};
 use super::blocks::Length;
 use super::cell::{finish, note};
 use super::clock::Moment;
+use super::code::made;
 use super::end::LineEnd;
 use super::failure::{Cause, ErrorSlot};
 use super::line::Drive;
@@ -67,18 +68,18 @@ pub(super) struct DirectUnit<U: Unit, E, N> {
 }
 
 impl<U: Apply<E>, E, N: Step<U::Out>> DirectUnit<U, E, N> {
-    /// Takes the first items.
+    /// Takes the first items, or the last.
     #[cold]
     #[inline(never)]
-    fn pass_first(&mut self, index: u64, slot: Taken<U>) -> Demand {
-        self.take(index, slot, None)
+    fn take_rarely(&mut self, index: u64, slot: Taken<U>, stop: Option<Stop>) -> Demand {
+        self.take(index, slot, stop)
     }
 
     /// Takes the items of one index through the unit. With a `stop` the stream stops behind them.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn take(&mut self, index: u64, slot: Taken<U>, stop: Option<Stop>) -> Demand {
         let Self { spot, unit, local, next } = self;
-        let local = local.get_or_insert_with(|| unit.local());
+        let local = made(local, &mut || unit.local());
         let mut kept = next.begin(U::From::count::<U::In>(&slot));
         let take_all = || {
             U::From::each::<U::In, Stop>(slot, |item| {
@@ -119,7 +120,7 @@ impl<U: Apply<E>, E, N: Step<U::Out>> Pass<Taken<U>> for DirectUnit<U, E, N> {
     fn pass(&mut self, index: u64, slot: Taken<U>) -> Demand {
         // A function of its own, because a call in this one would cost each item some saved registers.
         if self.local.is_none() {
-            return self.pass_first(index, slot);
+            return self.take_rarely(index, slot, None);
         }
         self.take(index, slot, None)
     }
@@ -127,7 +128,7 @@ impl<U: Apply<E>, E, N: Step<U::Out>> Pass<Taken<U>> for DirectUnit<U, E, N> {
     fn pass_cell(&mut self, index: u64, cell: Cell<Taken<U>>) -> Demand {
         let stop = match cell {
             Cell::Value(slot) => return self.pass(index, slot),
-            Cell::Stop(Some(slot), stop) => return self.take(index, slot, Some(stop)),
+            Cell::Stop(Some(slot), stop) => return self.take_rarely(index, slot, Some(stop)),
             Cell::Empty => None,
             Cell::Stop(None, stop) => Some(stop),
         };

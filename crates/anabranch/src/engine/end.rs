@@ -40,7 +40,7 @@ impl<'run> LineEnd<'run> {
     }
 
     /// The sink is done with the item of this turn: gives its index back.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn pass(&mut self, turn: &mut Turn) {
         let index = turn.index();
         if self.reporter.is_some() {

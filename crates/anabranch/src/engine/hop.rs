@@ -4,15 +4,12 @@
 use anabranch_record::lane::{Cell, Hop, Stop};
 use anabranch_record::sync::{AtomicUsize, Ordering, fence, spin_hint};
 
-use super::cell::{items_in, through_unit};
 use super::clock::{Mean, Moment};
+use super::code::{Hand, Placed};
 use super::failure::{Cause, caught, caught_drop};
 use super::line::{Poked, Station};
 use super::measures::Tally;
 use super::run::Run;
-use super::site::Spot;
-use crate::shape::Shape;
-use crate::unit::{Apply, Given, Taken, Unit};
 
 /// A claim has at least as many items as this many nanoseconds are enough for, at the mean cost of an item.
 /// This minimum is at most [`CLAIM_LEAST_ITEMS`].
@@ -181,20 +178,19 @@ fn wait_hungrily(ready: &dyn Fn() -> u64, enough: u64) -> u64 {
 }
 
 /// The node of a parallel unit whose items any worker may claim.
-pub(super) struct HopNode<U: Unit, E> {
-    spot: Spot<E>,
-    hop: Hop<Taken<U>, Given<U>>,
-    unit: U,
+pub(super) struct HopNode<'run, A: Send, B: Send> {
+    placed: Placed<'run, A, B>,
+    hop: Hop<A, B>,
     claims: Claims,
 }
 
-impl<U: Unit, E> HopNode<U, E> {
-    pub(super) fn new(spot: Spot<E>, hop: Hop<Taken<U>, Given<U>>, unit: U, claims: Claims) -> Self {
-        Self { spot, hop, unit, claims }
+impl<'run, A: Send, B: Send> HopNode<'run, A, B> {
+    pub(super) fn new(placed: Placed<'run, A, B>, hop: Hop<A, B>, claims: Claims) -> Self {
+        Self { placed, hop, claims }
     }
 }
 
-impl<U: Apply<E>, E: Send> Parallel for HopNode<U, E> {
+impl<A: Send, B: Send> Parallel for HopNode<'_, A, B> {
     fn is_ready(&self) -> bool {
         self.hop.ready() > 0 && self.claims.is_free()
     }
@@ -204,78 +200,63 @@ impl<U: Apply<E>, E: Send> Parallel for HopNode<U, E> {
     }
 
     fn carrier(&self) -> Box<dyn Carrier + '_> {
-        Box::new(HopCarrier { node: self, local: None, mean: Mean::default() })
+        Box::new(HopCarrier { node: self, hand: self.placed.code.hand(), mean: Mean::default() })
     }
 }
 
-struct HopCarrier<'n, U: Unit, E> {
-    node: &'n HopNode<U, E>,
-    local: Option<U::Local>,
+struct HopCarrier<'n, A: Send, B: Send> {
+    node: &'n HopNode<'n, A, B>,
+    hand: Box<dyn Hand<A, B> + 'n>,
     mean: Mean,
 }
 
-impl<U: Apply<E>, E: Send> HopCarrier<'_, U, E> {
+impl<A: Send, B: Send> HopCarrier<'_, A, B> {
     /// Claims up to `size` items and carries them across. Returns whether it claimed any.
     fn claim(&mut self, size: u64) -> bool {
-        let Self { node, local, mean } = self;
-        let spot = &node.spot;
+        let Self { node, hand, mean } = self;
+        let site = &node.placed.site;
         let Some(mut claim) = node.hop.claim(size) else { return false };
         if cfg!(not(mutant = "no_notice_after_claim")) && node.hop.ready() > 0 {
-            spot.run.event.notify();
+            site.run.event.notify();
         }
         let items = claim.remaining();
-        let (domain, run) = (node.hop.domain(), &*spot.run);
-        let began = spot.clock();
-        let _entered = spot.enter();
+        let began = site.clock();
+        let _entered = site.enter();
         let mut tally = Tally::default();
-        let carried = caught(&mut || {
-            let local = local.get_or_insert_with(|| node.unit.local());
-            while claim.remaining() > 0
-                && !run.is_ending()
-                && claim.index() <= domain.stop() - u64::from(cfg!(mutant = "drop_at_the_stop"))
-            {
-                let Some(cell) = claim.take() else { break };
-                tally.items += items_in::<U::From, U::In>(&cell);
-                let cell = through_unit(spot, claim.index(), cell, &node.unit, local);
-                tally.given += items_in::<U::To, U::Out>(&cell);
-                claim.put(cell);
-            }
-        });
+        let carried = caught(&mut || hand.carry(&mut claim, node.hop.domain(), &mut tally));
         if let Some(began) = began {
             let nanos = began.elapsed();
             mean.update(nanos, items - claim.remaining());
             tally.cells = items - claim.remaining();
-            if <U::From as Shape>::BATCHED {
-                spot.run.costs.note(spot.id, nanos, tally.items);
+            if node.placed.traits.takes_batches {
+                site.run.costs.note(site.id, nanos, tally.items);
             }
-            spot.measure(tally, began, nanos);
+            site.measure(tally, began, nanos);
         }
         if let Err(payload) = carried {
-            // The panic may have left the worker's state half-changed, so it is dropped. If an item at a
-            // lower index still needs a state, it gets a new one (rule 13).
-            let broken = local.take();
-            spot.halt(claim.index(), Cause::Panic(payload));
+            site.halt(claim.index(), Cause::Panic(payload));
             // The panic may have come from the factory of the state, before the item was taken.
             let item = claim.take();
             #[cfg(not(mutant = "no_stop_after_panic"))]
             claim.put(Cell::Stop(None, Stop::Fail));
             // If these drops panic too, the panic that was noted first counts.
-            let _ = caught_drop((broken, item));
+            hand.forget();
+            let _ = caught_drop(item);
         }
         if claim.remaining() > 0 {
             let index = claim.index();
             if let Err(payload) = caught_drop(claim) {
-                spot.halt(index, Cause::Panic(payload));
+                site.halt(index, Cause::Panic(payload));
             }
         }
         true
     }
 }
 
-impl<U: Apply<E>, E: Send> Carrier for HopCarrier<'_, U, E> {
+impl<A: Send, B: Send> Carrier for HopCarrier<'_, A, B> {
     fn carry(&mut self, before: &Station<'_>, window: u64, elsewhere: &dyn Fn() -> bool) -> bool {
-        let HopNode { hop, claims, spot, .. } = self.node;
+        let HopNode { hop, claims, placed } = self.node;
         let feeding = Feeding { before, window, elsewhere };
-        claims.carry(&spot.run, self.mean, &|| hop.ready(), feeding, |size| self.claim(size))
+        claims.carry(&placed.site.run, self.mean, &|| hop.ready(), feeding, |size| self.claim(size))
     }
 }

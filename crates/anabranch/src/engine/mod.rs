@@ -14,6 +14,7 @@ mod behind;
 mod blocks;
 mod cell;
 mod clock;
+mod code;
 mod counter;
 mod direct;
 mod end;

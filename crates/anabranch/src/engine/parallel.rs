@@ -1,14 +1,14 @@
 //! Parallel units: parallel stages that are composed in one type, and how a unit becomes part of a line.
 
 use std::ops::Range;
+use std::sync::Mutex;
 
-use anabranch_record::ThreadBound;
 use anabranch_record::lane::{Cell, Outlet, Turn};
 use anabranch_record::sync::Arc;
 
 use super::assembly::{Assembly, Read, Taker, Upstream};
 use super::behind::Behind;
-use super::cell::{items_in, through_unit};
+use super::code::{Code, Placed, UnitCode};
 use super::counter::Counter;
 use super::direct::{DirectUnit, Onward, Step, pass_of};
 use super::failure::ErrorSlot;
@@ -20,7 +20,6 @@ use super::push::{Demand, Out, Push};
 use super::quantum::{Quantum, Served};
 use super::run::Run;
 use super::shards::{ShardOf, ShardedNode};
-use super::site::Spot;
 use crate::shape::Shape;
 use crate::unit::{Apply, Given, Identity, Taken, Unit};
 
@@ -78,85 +77,97 @@ where
         upstream.connect(assembly, Taker::pass(ids.start, unit));
     }
 
-    /// Like [`connect`](Self::connect). In a box, `taker` may be the next unit.
+    /// Like [`connect`](Self::connect). In a box, `taker` may be the next unit, or the line may be direct.
     fn connect_in<'run, const BOX: bool>(self, assembly: &mut Assembly<'run>, taker: Taker<'run, Given<U>>)
     where
         Self: 'run,
     {
-        let Self { upstream, unit, errors, ids, from, shard } = self;
         let taker = match U::bypass(taker) {
-            Ok(taker) => return upstream.connect(assembly, taker),
+            Ok(taker) => return self.upstream.connect(assembly, taker),
             Err(taker) => taker,
         };
-        let id = ids.start;
-        if assembly.is_direct() {
-            let tail = Self { upstream, unit, errors, ids, from, shard };
-            return tail.connect_direct(assembly, Onward::<U::To, U::Out>(pass_of(taker)));
+        // `BOX` comes first: where it is false, the rest is not compiled.
+        if BOX && assembly.is_direct() {
+            return self.connect_direct(assembly, Onward::<U::To, U::Out>(pass_of(taker)));
         }
-        if assembly.is_inline() {
-            let whole = assembly.unit_of(id);
-            let spot = assembly.spot(whole.start, &errors);
-            let counter = assembly.counter(whole.start);
-            let (is_first, is_last) = (ids.start == whole.start, ids.end == whole.end);
-            let out = assembly.after_unit_inline(ids.end - 1, taker);
-            let call = UnitCall { spot, counter, unit, local: None, out, is_first, is_last };
-            upstream.connect(assembly, Taker::push(id, call));
-        } else {
-            let reading = UnitRead::<_, _, BOX> { unit, errors, ids, shard, taker };
-            upstream.connect(assembly, Taker::read(id, reading));
-        }
+        self.connect_cells::<BOX>(assembly, taker);
     }
-}
 
-/// A parallel unit that reads a lane. Workers claim ranges of the lane. `BOX` tells whether the unit is in a
-/// box, so that another unit may follow.
-struct UnitRead<'run, U: Unit, E, const BOX: bool> {
-    unit: U,
-    errors: Arc<ErrorSlot<E>>,
-    ids: Range<usize>,
-    shard: Option<ShardOf<Taken<U>>>,
-    taker: Taker<'run, Given<U>>,
-}
-
-impl<U, E, const BOX: bool> Read<Taken<U>> for UnitRead<'_, U, E, BOX>
-where
-    U: Apply<E> + Send,
-    E: Send,
-{
-    fn read<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, lane: Lane<Taken<U>>)
+    /// Adds the unit and everything before it to a line that is not direct, in front of `taker`.
+    fn connect_cells<'run, const BOX: bool>(self, assembly: &mut Assembly<'run>, taker: Taker<'run, Given<U>>)
     where
         Self: 'run,
     {
-        let Self { unit, errors, ids, shard, taker } = *self;
+        let Self { upstream, unit, errors, ids, shard, .. } = self;
+        let spot = assembly.spot(assembly.first_of_unit(ids.start), &errors);
+        let code = Box::new(UnitCode::<U, E, BOX> { spot, unit, local: Mutex::new(None) });
+        connect(assembly, upstream, code, ids, shard, taker);
+    }
+}
+
+/// Adds a unit and everything before it to the line, in front of `taker`.
+fn connect<'run, A, B>(
+    assembly: &mut Assembly<'run>,
+    upstream: Box<dyn Upstream<A> + 'run>,
+    code: Box<dyn Code<A, B> + 'run>,
+    ids: Range<usize>,
+    shard: Option<ShardOf<A>>,
+    taker: Taker<'run, B>,
+) where
+    A: Send + 'run,
+    B: Send + 'run,
+{
+    let (id, whole) = (ids.start, assembly.unit_of(ids.start));
+    let placed = Placed { traits: code.traits(), code, site: assembly.site(whole.start) };
+    if !assembly.is_inline() {
+        return upstream.connect(assembly, Taker::read(id, UnitRead { placed, ids, shard, taker }));
+    }
+    let counter = assembly.counter(whole.start);
+    let (is_first, is_last) = (ids.start == whole.start, ids.end == whole.end);
+    let out = assembly.after_unit_inline(ids.end - 1, taker);
+    upstream.connect(assembly, Taker::push(id, UnitCall { placed, counter, out, is_first, is_last }));
+}
+
+/// A parallel unit that reads a lane. Workers claim ranges of the lane.
+struct UnitRead<'run, A: Send, B: Send> {
+    placed: Placed<'run, A, B>,
+    ids: Range<usize>,
+    shard: Option<ShardOf<A>>,
+    taker: Taker<'run, B>,
+}
+
+impl<A: Send, B: Send> Read<A> for UnitRead<'_, A, B> {
+    fn read<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, lane: Lane<A>)
+    where
+        Self: 'run,
+    {
+        let Self { placed, ids, shard, taker } = *self;
         let Lane::Committed(lane) = lane else {
             unreachable!("the node before a parallel unit is serial, because parallel stages are composed")
         };
-        let spot = assembly.spot(ids.start, &errors);
-        // `BOX` is tested by itself: where it is false, the rest is not compiled.
-        if BOX && taker.is_unit() {
+        if placed.traits.is_boxed && taker.is_unit() {
             debug_assert!(shard.is_none(), "a unit with shards is not boxed");
             let claims = assembly.claims(assembly.unit_of(ids.start));
             let (dealer, outlet) = lane.dealer();
             let Ok(rest) = taker.behind(assembly, outlet) else { unreachable!("it is a unit") };
-            return assembly.parallel(ids.start, joint::first(spot, unit, dealer, claims, rest));
+            return assembly.parallel(ids.start, joint::first(placed, dealer, claims, rest));
         }
-        let (hop, lane) = if spot.gives_arrivals {
+        let (hop, lane) = if placed.site.gives_arrivals {
             let (hop, lane) = lane.unordered_hop();
             (hop, Lane::Arrived(lane))
         } else {
             let (hop, lane) = lane.hop();
             (hop, Lane::Stamped(lane))
         };
-        let node = &assembly.plan.nodes[ids.start];
-        // The condition is the constant alone. If the constant is false, the node of shards is not compiled.
-        if U::IS_DEALT {
-            let shard_of =
-                shard.expect("a stage that deals items to shards has a function that chooses the shard");
-            let shards = node.replicas.unwrap_or(1);
-            assembly.parallel(ids.start, ShardedNode::new(spot, hop, unit, shard_of, shards));
-        } else {
-            let claims = assembly.claims(ids.clone());
-            assembly.parallel(ids.start, HopNode::new(spot, hop, unit, claims));
+        match shard {
+            Some(shard_of) => {
+                let shards = assembly.plan.nodes[ids.start].replicas.unwrap_or(1);
+                assembly.parallel(ids.start, ShardedNode::new(placed, hop, shard_of, shards));
+            }
+            None => {
+                let claims = assembly.claims(ids.clone());
+                assembly.parallel(ids.start, HopNode::new(placed, hop, claims));
+            }
         }
         assembly.after_parallel(ids.start, taker, lane);
     }
@@ -169,12 +180,12 @@ where
         self: Box<Self>,
         assembly: &mut Assembly<'run>,
         outlet: Outlet,
-    ) -> Box<dyn Behind<Taken<U>> + 'run>
+    ) -> Box<dyn Behind<A> + 'run>
     where
         Self: 'run,
     {
-        let Self { unit, errors, ids, taker, .. } = *self;
-        joint::behind(assembly, unit, &errors, ids.start, taker, outlet)
+        let Self { placed, taker, .. } = *self;
+        joint::behind(assembly, placed, taker, outlet)
     }
 }
 
@@ -193,38 +204,32 @@ where
 }
 
 /// A parallel unit in the inline executor.
-struct UnitCall<'run, U: Unit, E> {
-    spot: Spot<E>,
+struct UnitCall<'run, A: Send, B: Send> {
+    placed: Placed<'run, A, B>,
     counter: Counter,
-    unit: U,
-    local: Option<ThreadBound<U::Local>>,
-    out: Out<'run, Given<U>>,
+    out: Out<'run, B>,
     /// It is the first, or the last, of what the plan composes to one unit.
     is_first: bool,
     is_last: bool,
 }
 
-impl<U, E> Push<Taken<U>> for UnitCall<'_, U, E>
-where
-    U: Apply<E> + Send,
-    E: Send,
-{
-    fn push(&mut self, turn: &mut Turn, cell: Cell<Taken<U>>) -> Demand {
-        let Self { spot, counter, unit, local, out, is_first, is_last } = self;
+impl<A: Send, B: Send> Push<A> for UnitCall<'_, A, B> {
+    fn push(&mut self, turn: &mut Turn, cell: Cell<A>) -> Demand {
+        let Self { placed, counter, out, is_first, is_last } = self;
+        let Placed { code, traits, site } = placed;
         let began = counter.begin();
-        let items = if counter.is_on() && *is_first { items_in::<U::From, U::In>(&cell) } else { 0 };
-        let entered = counter.enter(&spot.site);
-        let local = local.get_or_insert_with(|| ThreadBound::new(unit.local())).get_mut();
-        let cell = through_unit(spot, turn.index(), cell, unit, local);
+        let items = if counter.is_on() && *is_first { (traits.taken)(&cell) } else { 0 };
+        let entered = counter.enter(site);
+        let cell = code.cell(turn.index(), cell);
         drop(entered);
         if counter.is_on() {
-            let given = if *is_last { items_in::<U::To, U::Out>(&cell) } else { 0 };
+            let given = if *is_last { (traits.given)(&cell) } else { 0 };
             counter.add(began, Tally { cells: u64::from(*is_first), items, given });
         }
         out.push(turn, cell)
     }
 
-    fn serve(&mut self, _: &mut Input<Taken<U>>, _: &mut Quantum, _: &Run) -> Served {
+    fn serve(&mut self, _: &mut Input<A>, _: &mut Quantum, _: &Run) -> Served {
         unreachable!("the inline executor has no servings")
     }
 

@@ -85,7 +85,7 @@ pub(crate) enum Out<'run, S: Send> {
 impl<S: Send> Out<'_, S> {
     /// Passes a cell to the next node, and wakes a thread that waits for it.
     // Without `always`, the compiler makes two calls of what should be one dynamic call.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn push(&mut self, turn: &mut Turn, cell: Cell<S>) -> Demand {
         match self {
             Out::Call(push) => push.push(turn, cell),
@@ -113,7 +113,7 @@ impl<S: Send> Out<'_, S> {
 }
 
 /// Stores a cell in a lane, and wakes a thread that waits for it.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn put_and_notify<S: Send>(
     writer: &mut Writer<S>,
     event: &EventCount,
@@ -126,7 +126,7 @@ fn put_and_notify<S: Send>(
 }
 
 /// Stores a cell in a lane.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn put<S: Send>(writer: &mut Writer<S>, turn: &mut Turn, cell: Cell<S>) -> Demand {
     let stops = matches!(cell, Cell::Stop(..));
     writer.put(turn, cell);

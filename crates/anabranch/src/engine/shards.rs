@@ -7,14 +7,12 @@ use anabranch_record::Baton;
 use anabranch_record::lane::{Cell, Hop, PutPermit, Stop};
 use anabranch_record::sync::{AtomicUsize, Mutex, Ordering, lock};
 
-use super::cell::{items_in, through_unit};
 use super::clock::Moment;
-use super::failure::{Cause, caught, caught_drop};
+use super::code::{Hand, Placed};
+use super::failure::{Cause, caught};
 use super::hop::{Carrier, Parallel};
 use super::line::Station;
 use super::measures::Tally;
-use super::site::Spot;
-use crate::unit::{Apply, Given, Taken, Unit};
 
 /// The largest number of cells that are dealt or served at once.
 const SERVING_ITEMS: usize = if cfg!(shuttle) { 2 } else { 64 };
@@ -63,25 +61,23 @@ impl<S> Shard<S> {
 /// takes items from the lane, in order, and puts each into the queue of its shard. With the item goes the
 /// [`PutPermit`] by which its result is put into the lane behind. All queues together hold at most as many
 /// items as the window has indices.
-pub(super) struct ShardedNode<U: Unit, E> {
-    spot: Spot<E>,
-    hop: Hop<Taken<U>, Given<U>>,
-    unit: U,
-    shard_of: ShardOf<Taken<U>>,
+pub(super) struct ShardedNode<'run, A: Send, B: Send> {
+    placed: Placed<'run, A, B>,
+    hop: Hop<A, B>,
+    shard_of: ShardOf<A>,
     dealer: Baton<()>,
-    shards: Box<[Shard<Taken<U>>]>,
+    shards: Box<[Shard<A>]>,
 }
 
-impl<U: Unit, E> ShardedNode<U, E> {
+impl<'run, A: Send, B: Send> ShardedNode<'run, A, B> {
     pub(super) fn new(
-        spot: Spot<E>,
-        hop: Hop<Taken<U>, Given<U>>,
-        unit: U,
-        shard_of: ShardOf<Taken<U>>,
+        placed: Placed<'run, A, B>,
+        hop: Hop<A, B>,
+        shard_of: ShardOf<A>,
         shards: usize,
     ) -> Self {
         let shards = std::iter::repeat_with(Shard::new).take(shards).collect();
-        Self { spot, hop, unit, shard_of, dealer: Baton::new(()), shards }
+        Self { placed, hop, shard_of, dealer: Baton::new(()), shards }
     }
 
     fn has_work(&self) -> bool {
@@ -114,71 +110,64 @@ impl<U: Unit, E> ShardedNode<U, E> {
     }
 
     /// Runs the items of one shard for a quantum, if no other worker does. Returns whether it ran any.
-    fn serve(&self, shard: &Shard<Taken<U>>, local: &mut Option<U::Local>) -> bool
-    where
-        U: Apply<E>,
-    {
+    fn serve(&self, shard: &Shard<A>, hand: &mut dyn Hand<A, B>) -> bool {
         let Some(held) = shard.baton.poke() else { return false };
-        let began = self.spot.clock().unwrap_or_else(Moment::now);
+        let site = &self.placed.site;
+        let began = site.clock().unwrap_or_else(Moment::now);
         let mut tally = Tally::default();
-        let _entered = self.spot.enter();
+        let _entered = site.enter();
         let mut served = 0;
         // If another shard has items too, another worker can take it meanwhile (rule 9).
         if self.has_work() {
-            self.spot.run.event.notify();
+            site.run.event.notify();
         }
         while served < SERVING_ITEMS
-            && !self.spot.run.is_ending()
+            && !site.run.is_ending()
             && let Some((permit, cell)) = shard.pop()
         {
             served += 1;
-            self.apply(permit, cell, local, &mut tally);
+            self.apply(permit, cell, hand, &mut tally);
             if began.elapsed() >= SERVING_NS {
                 break;
             }
         }
         held.let_go();
         if shard.is_ready() {
-            self.spot.run.event.notify();
+            site.run.event.notify();
         }
         tally.cells = served as u64;
-        self.spot.measure(tally, began, began.elapsed());
+        site.measure(tally, began, began.elapsed());
         served > 0
     }
 
     /// Takes one cell through the unit and puts the result.
-    fn apply(&self, permit: PutPermit, cell: Cell<Taken<U>>, local: &mut Option<U::Local>, tally: &mut Tally)
-    where
-        U: Apply<E>,
-    {
+    fn apply(&self, permit: PutPermit, cell: Cell<A>, hand: &mut dyn Hand<A, B>, tally: &mut Tally) {
         let index = permit.index();
         let is_late = index > self.hop.domain().stop();
         let (mut cell, mut result) = (Some(cell), None);
         let applied = caught(&mut || {
             let cell = cell.take().filter(|_| !is_late);
             let Some(cell) = cell else { return };
-            let local = local.get_or_insert_with(|| self.unit.local());
-            tally.items += items_in::<U::From, U::In>(&cell);
-            result = Some(through_unit(&self.spot, index, cell, &self.unit, local));
+            tally.items += (self.placed.traits.taken)(&cell);
+            result = Some(hand.cell(index, cell));
         });
         match (applied, result) {
             (Ok(()), Some(cell)) => {
-                tally.given += items_in::<U::To, U::Out>(&cell);
+                tally.given += (self.placed.traits.given)(&cell);
                 self.hop.put(permit, cell);
             }
             // The stream has stopped before this index, so no node takes the result.
             (Ok(()), None) => {}
             (Err(payload), _) => {
-                self.spot.halt(index, Cause::Panic(payload));
+                self.placed.site.halt(index, Cause::Panic(payload));
                 self.hop.put(permit, Cell::Stop(None, Stop::Fail));
-                // If this drop panics too, the panic that was noted first counts.
-                let _ = caught_drop(local.take());
+                hand.forget();
             }
         }
     }
 }
 
-impl<U: Apply<E>, E: Send> Parallel for ShardedNode<U, E> {
+impl<A: Send, B: Send> Parallel for ShardedNode<'_, A, B> {
     fn is_ready(&self) -> bool {
         self.has_work()
     }
@@ -188,24 +177,24 @@ impl<U: Apply<E>, E: Send> Parallel for ShardedNode<U, E> {
     }
 
     fn carrier(&self) -> Box<dyn Carrier + '_> {
-        Box::new(ShardedCarrier { node: self, local: None, next: 0 })
+        Box::new(ShardedCarrier { node: self, hand: self.placed.code.hand(), next: 0 })
     }
 }
 
-struct ShardedCarrier<'n, U: Unit, E> {
-    node: &'n ShardedNode<U, E>,
-    local: Option<U::Local>,
+struct ShardedCarrier<'n, A: Send, B: Send> {
+    node: &'n ShardedNode<'n, A, B>,
+    hand: Box<dyn Hand<A, B> + 'n>,
     /// The shard at which the worker looks first. A worker stays with a shard while that has items.
     next: usize,
 }
 
-impl<U: Apply<E>, E: Send> Carrier for ShardedCarrier<'_, U, E> {
+impl<A: Send, B: Send> Carrier for ShardedCarrier<'_, A, B> {
     fn carry(&mut self, _: &Station<'_>, _: u64, _: &dyn Fn() -> bool) -> bool {
-        let Self { node, local, next } = self;
+        let Self { node, hand, next } = self;
         let dealt = node.may_deal() && node.deal();
         for step in 0..node.shards.len() {
             let at = (*next + step) % node.shards.len();
-            if node.shards[at].is_ready() && node.serve(&node.shards[at], local) {
+            if node.shards[at].is_ready() && node.serve(&node.shards[at], &mut **hand) {
                 *next = at;
                 return true;
             }
@@ -214,7 +203,7 @@ impl<U: Apply<E>, E: Send> Carrier for ShardedCarrier<'_, U, E> {
         // shard. But a worker that found the dealer's baton held has left new items in the lane to this
         // worker.
         if node.may_deal() {
-            node.spot.run.event.notify();
+            node.placed.site.run.event.notify();
         }
         dealt
     }

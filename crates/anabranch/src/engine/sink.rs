@@ -61,7 +61,7 @@ where
     Op: Serial<T, E, Out = Infallible>,
 {
     // Inlined in the loop of `serve`: a call for each cell would pass the cell through memory.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn push(&mut self, turn: &mut Turn, cell: Cell<S::Slot<T>>) -> Demand {
         let Self { spot, counter, op, end, .. } = self;
         let began = counter.begin();

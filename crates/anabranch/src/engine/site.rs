@@ -41,6 +41,12 @@ impl Site {
         !self.is_dedicated && self.run.is_alone()
     }
 
+    /// Whether `index` is behind the index at which the stream has stopped, or the run is over.
+    #[inline]
+    pub(crate) fn is_late(&self, index: u64) -> bool {
+        self.run.is_ending() || index > self.domain.stop()
+    }
+
     /// Reads the clock for a claim or a serving, if it is needed. A worker that is alone needs no time
     /// limits, and in a run of a few microseconds the clock would take most of the time.
     #[inline]

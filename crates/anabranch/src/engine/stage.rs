@@ -69,7 +69,7 @@ where
     Op: Serial<T, E>,
 {
     // Inlined in the loop of `serve`: a call for each cell would pass the cell through memory.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn push(&mut self, turn: &mut Turn, cell: Cell<S::Slot<T>>) -> Demand {
         let Self { spot, counter, op, out, .. } = self;
         let began = counter.begin();

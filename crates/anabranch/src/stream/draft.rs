@@ -68,6 +68,13 @@ impl Outline {
         self.plan.nodes.last_mut().expect("a stream has a source")
     }
 
+    /// Adds a parallel stage. Returns the nodes of its unit from `from` on.
+    pub(super) fn extend(&mut self, node: Node, item: ItemType, from: usize) -> Range<usize> {
+        self.add(node, item);
+        let open = self.open_unit();
+        open.start.max(from)..open.end
+    }
+
     /// The nodes of the parallel unit to which stages can still be added. Empty if the last stage is serial.
     pub(super) fn open_unit(&self) -> Range<usize> {
         let nodes = &self.plan.nodes;

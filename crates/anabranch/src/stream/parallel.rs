@@ -24,19 +24,14 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     }
 
     /// Like [`compose`](Self::compose), but keeps the mode.
-    pub(super) fn extend<V>(mut self, node: Node, wrap: impl FnOnce(U) -> V) -> Stream<'env, V, M>
+    pub(super) fn extend<V>(self, node: Node, wrap: impl FnOnce(U) -> V) -> Stream<'env, V, M>
     where
         V: Unit<In = U::In, From = U::From>,
     {
-        self.draft.outline.add(node, ItemType::of::<U::Out>());
-        let Tail { upstream, unit, errors, from, shard, .. } = self.tail;
-        let (unit, open) = (wrap(unit), self.draft.outline.open_unit());
-        let ids = open.start.max(from)..open.end;
-        Stream {
-            tail: Tail { upstream, unit, errors, ids, from, shard },
-            draft: self.draft,
-            mode: PhantomData,
-        }
+        let Self { tail: Tail { upstream, unit, errors, from, shard, .. }, mut draft, .. } = self;
+        let ids = draft.outline.extend(node, ItemType::of::<U::Out>(), from);
+        let unit = wrap(unit);
+        Stream { tail: Tail { upstream, unit, errors, ids, from, shard }, draft, mode: PhantomData }
     }
 
     /// Turns each item into another. `f` runs for several items at once.

@@ -1,0 +1,227 @@
+//! The code of a parallel unit, known only by the types of the cells that the unit takes and gives.
+//!
+//! How a unit becomes part of a line, and how workers claim its cells, depends on these two types alone. So that part is
+//! compiled once for all units with the same types, and not for each closure of the program. Only the loops
+//! over the cells are compiled for each unit. A worker enters them by one dynamic call for a whole claim.
+
+use std::sync::{Mutex, PoisonError};
+use std::vec::Drain;
+
+use anabranch_record::ThreadBound;
+use anabranch_record::lane::{Cell, Claim, Deal, Domain, PutPermit};
+
+use super::cell::{items_in, through_unit};
+use super::failure::caught_drop;
+use super::joint::RestCarrier;
+use super::measures::Tally;
+use super::site::{Site, Spot};
+use crate::shape::Shape;
+use crate::unit::{Apply, Given, Taken, Unit};
+
+/// A parallel unit that takes cells of `A` and gives cells of `B`.
+pub(super) trait Code<A: Send, B: Send>: Send + Sync {
+    fn traits(&self) -> Traits<A, B>;
+
+    /// Takes one cell through the unit, where no other worker does.
+    fn cell(&mut self, index: u64, cell: Cell<A>) -> Cell<B>;
+
+    /// Creates a worker's side of the unit.
+    fn hand(&self) -> Box<dyn Hand<A, B> + '_>;
+}
+
+/// What can be said of a unit.
+pub(super) struct Traits<A: Send, B: Send> {
+    /// Counts the items of a cell before the unit.
+    pub(super) taken: fn(&Cell<A>) -> u64,
+    /// Counts the items of a cell behind the unit.
+    pub(super) given: fn(&Cell<B>) -> u64,
+    /// Whether the unit takes several items at an index.
+    pub(super) takes_batches: bool,
+    /// Whether the unit is in a box, so that another unit of the same unit of the plan may follow.
+    pub(super) is_boxed: bool,
+}
+
+/// A parallel unit and its place in the run.
+pub(super) struct Placed<'run, A: Send, B: Send> {
+    pub(super) code: Box<dyn Code<A, B> + 'run>,
+    pub(super) traits: Traits<A, B>,
+    pub(super) site: Site,
+}
+
+/// A unit with all of its types. `BOX` is [`Traits::is_boxed`].
+pub(super) struct UnitCode<U: Unit, E, const BOX: bool> {
+    pub(super) spot: Spot<E>,
+    pub(super) unit: U,
+    /// The state for [`Code::cell`]. The lock is never taken: it only tells the compiler that workers may share the
+    /// rest.
+    pub(super) local: Mutex<Option<ThreadBound<U::Local>>>,
+}
+
+impl<U, E, const BOX: bool> Code<Taken<U>, Given<U>> for UnitCode<U, E, BOX>
+where
+    U: Apply<E> + Send,
+    E: Send,
+{
+    fn traits(&self) -> Traits<Taken<U>, Given<U>> {
+        let takes_batches = <U::From as Shape>::BATCHED;
+        let (taken, given) = (items_in::<U::From, U::In>, items_in::<U::To, U::Out>);
+        Traits { taken, given, takes_batches, is_boxed: BOX }
+    }
+
+    fn cell(&mut self, index: u64, cell: Cell<Taken<U>>) -> Cell<Given<U>> {
+        let Self { spot, unit, local } = self;
+        let local = local.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let local = made(local, &mut || ThreadBound::new(unit.local())).get_mut();
+        through_unit(spot, index, cell, unit, local)
+    }
+
+    fn hand(&self) -> Box<dyn Hand<Taken<U>, Given<U>> + '_> {
+        Box::new(UnitHand { code: self, local: None })
+    }
+}
+
+/// One worker's side of a unit, with its state. A panic of user code unwinds out of each function that takes cells.
+pub(super) trait Hand<A: Send, B: Send> {
+    /// Takes one cell through the unit. Only for items that were dealt to shards.
+    fn cell(&mut self, index: u64, cell: Cell<A>) -> Cell<B>;
+
+    /// Carries a claim across the unit, until the stream stops or nothing remains.
+    fn carry(&mut self, claim: &mut Claim<'_, A, B>, domain: &Domain, tally: &mut Tally);
+
+    /// Carries a claim through the unit and on to the next one, after every `pass_on` results.
+    fn carry_on(
+        &mut self,
+        deal: &mut Deal<'_, A>,
+        here: &mut Here,
+        rest: &mut RestCarrier<'_, B>,
+        pass_on: u64,
+    );
+
+    /// Takes the results of another unit until none is left, and drops those behind the index at which the stream
+    /// has stopped.
+    fn take_over(
+        &mut self,
+        cells: &mut Drain<'_, (PutPermit, Cell<A>)>,
+        here: &mut Here,
+        rest: &mut RestCarrier<'_, B>,
+    );
+
+    /// Drops the state, which a panic may have left half-changed. A lower index gets a new one (rule 13). If the drop
+    /// panics too, that panic is lost.
+    fn forget(&mut self);
+}
+
+/// Which cell a worker processes, and what it has counted.
+#[derive(Debug, Default)]
+pub(super) struct Here {
+    /// The index of the cell.
+    pub(super) index: u64,
+    /// The permit for the result of the cell.
+    pub(super) permit: Option<PutPermit>,
+    /// How many items the unit took.
+    pub(super) items: u64,
+    /// How many items the last unit gave.
+    pub(super) given: u64,
+}
+
+/// The state of a unit, which `make` makes when the first cell comes. The function is compiled for each type of state.
+#[inline]
+pub(super) fn made<'l, L>(local: &'l mut Option<L>, make: &mut dyn FnMut() -> L) -> &'l mut L {
+    local.get_or_insert_with(make)
+}
+
+struct UnitHand<'n, U: Unit, E, const BOX: bool> {
+    code: &'n UnitCode<U, E, BOX>,
+    local: Option<U::Local>,
+}
+
+impl<'n, U: Apply<E>, E, const BOX: bool> UnitHand<'n, U, E, BOX> {
+    #[inline]
+    fn open(&mut self) -> (&'n Spot<E>, &'n U, &mut U::Local) {
+        let UnitCode { spot, unit, .. } = self.code;
+        (spot, unit, made(&mut self.local, &mut || unit.local()))
+    }
+}
+
+impl<U, E, const BOX: bool> Hand<Taken<U>, Given<U>> for UnitHand<'_, U, E, BOX>
+where
+    U: Apply<E> + Send,
+    E: Send,
+{
+    fn cell(&mut self, index: u64, cell: Cell<Taken<U>>) -> Cell<Given<U>> {
+        // The condition is the constant alone. Where it is false, the rest is not compiled.
+        if U::IS_DEALT {
+            let (spot, unit, local) = self.open();
+            through_unit(spot, index, cell, unit, local)
+        } else {
+            unreachable!("the items were not dealt to shards")
+        }
+    }
+
+    fn carry(&mut self, claim: &mut Claim<'_, Taken<U>, Given<U>>, domain: &Domain, tally: &mut Tally) {
+        let (spot, unit, local) = self.open();
+        let run = &*spot.run;
+        while claim.remaining() > 0
+            && !run.is_ending()
+            && claim.index() <= domain.stop() - u64::from(cfg!(mutant = "drop_at_the_stop"))
+        {
+            let Some(cell) = claim.take() else { break };
+            tally.items += items_in::<U::From, U::In>(&cell);
+            let cell = through_unit(spot, claim.index(), cell, unit, local);
+            tally.given += items_in::<U::To, U::Out>(&cell);
+            claim.put(cell);
+        }
+    }
+
+    fn carry_on(
+        &mut self,
+        deal: &mut Deal<'_, Taken<U>>,
+        here: &mut Here,
+        rest: &mut RestCarrier<'_, Given<U>>,
+        pass_on: u64,
+    ) {
+        if BOX {
+            let (spot, unit, local) = self.open();
+            while deal.remaining() > 0 && !spot.is_late(deal.index()) {
+                here.index = deal.index();
+                let Some((permit, cell)) = deal.take() else { break };
+                here.permit = Some(permit);
+                here.items += items_in::<U::From, U::In>(&cell);
+                let cell = through_unit(spot, here.index, cell, unit, local);
+                if let Some(permit) = here.permit.take() {
+                    here.given += rest.put(permit, cell, 0);
+                }
+                if deal.index().is_multiple_of(pass_on) {
+                    here.given += rest.pass_on();
+                }
+            }
+        } else {
+            unreachable!("a unit behind this one is in the same type");
+        }
+    }
+
+    fn take_over(
+        &mut self,
+        cells: &mut Drain<'_, (PutPermit, Cell<Taken<U>>)>,
+        here: &mut Here,
+        rest: &mut RestCarrier<'_, Given<U>>,
+    ) {
+        for (permit, cell) in cells {
+            here.index = permit.index();
+            if self.code.spot.is_late(here.index) {
+                continue;
+            }
+            here.permit = Some(permit);
+            let (spot, unit, local) = self.open();
+            let cell = through_unit(spot, here.index, cell, unit, local);
+            let items = items_in::<U::To, U::Out>(&cell);
+            if let Some(permit) = here.permit.take() {
+                here.given += rest.put(permit, cell, items);
+            }
+        }
+    }
+
+    fn forget(&mut self) {
+        let _ = caught_drop(self.local.take());
+    }
+}
