@@ -12,6 +12,7 @@ macro_rules! chapters {
 
 chapters! {
     your_loop "src/your-loop.md"
+    programs "src/programs.md"
     parts "src/parts.md"
     leaving "src/leaving.md"
     state "src/state.md"

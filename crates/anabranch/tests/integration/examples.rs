@@ -4,14 +4,22 @@
 
 #[path = "../../examples/bzip2.rs"]
 mod bzip2;
+#[path = "../../examples/daemon.rs"]
+mod daemon;
+#[path = "../../examples/echo.rs"]
+mod echo;
 #[path = "../../examples/frames.rs"]
 mod frames;
 #[path = "../../examples/images.rs"]
 mod images;
+#[path = "../../examples/links.rs"]
+mod links;
 #[path = "../../examples/log.rs"]
 mod log;
 #[path = "../../examples/matrix.rs"]
 mod matrix;
+#[path = "../../examples/payments.rs"]
+mod payments;
 #[path = "../../examples/primes.rs"]
 mod primes;
 #[path = "../../examples/requests.rs"]
@@ -24,8 +32,12 @@ mod service;
 mod ssp_images;
 #[path = "../../examples/stripes.rs"]
 mod stripes;
+#[path = "../../examples/thumbnails.rs"]
+mod thumbnails;
 #[path = "../../examples/traffic.rs"]
 mod traffic;
+#[path = "../../examples/uploads.rs"]
+mod uploads;
 #[path = "../../examples/words.rs"]
 mod words;
 
@@ -290,4 +302,93 @@ fn windows_over_a_log() {
     assert_eq!(traffic::slowest(traffic::sample(count)), slowest.collect::<Vec<_>>());
     let visits = traffic::visits(traffic::sample(count));
     assert!(visits.len() > 500 && visits.iter().map(|visit| visit.1).sum::<usize>() <= count as usize);
+}
+
+#[test]
+fn thumbnails_of_the_pictures_that_can_be_read() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("thumbnails");
+    thumbnails::fill(&folder, 7).unwrap();
+    let paths = thumbnails::pictures(&folder).unwrap();
+    assert_eq!(paths.len(), 8);
+    let (made, failed) = thumbnails::thumbnails(paths).unwrap();
+    let names: Vec<_> = made.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
+    assert_eq!(names, [1, 2, 3, 4, 5, 6, 7].map(|n| format!("{n:03}.thumb.ppm")));
+    let small = ::image::open(&made[6]).unwrap().into_rgb8();
+    assert_eq!(small.dimensions(), (32, 15));
+    let [(broken, _)] = &failed[..] else { panic!("{failed:?}") };
+    assert!(broken.ends_with("broken.ppm"));
+    // Thumbnails are no pictures of the folder.
+    assert_eq!(thumbnails::pictures(&folder).unwrap().len(), 8);
+}
+
+#[test]
+fn lines_of_a_socket_until_it_is_stopped() {
+    let lines: Vec<String> = (0..200).map(|n| format!("line {n}")).collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let (answers, answered) = echo::conversation(&lines).unwrap();
+    assert!(
+        answers.iter().eq(lines
+            .iter()
+            .map(|line| line.chars().rev().collect::<String>())
+            .collect::<Vec<_>>()
+            .iter())
+    );
+    assert_eq!(answered, 200);
+}
+
+#[test]
+fn a_daemon_does_its_jobs_and_obeys() {
+    let mut out = Vec::new();
+    let stopped =
+        daemon::run("ab c\npause\nstate\nd\nresume\n\ne3\nstop\nnever\n".as_bytes(), &mut out).unwrap();
+    assert_eq!((stopped.delivered, stopped.dropped), (3, 0));
+    let out = String::from_utf8(out).unwrap();
+    let results: Vec<&str> = out.lines().filter(|line| line.ends_with("letters")).collect();
+    assert_eq!(results, ["ab c: 3 letters", "d: 1 letters", "e3: 1 letters"]);
+    // While it is paused it refuses what it has no room for, and goes on reading commands.
+    let jobs = "pause\n".to_owned() + &"job\n".repeat(1_000);
+    let mut out = Vec::new();
+    let stopped = daemon::run(jobs.as_bytes(), &mut out).unwrap();
+    let refused = String::from_utf8(out).unwrap().lines().filter(|line| line.contains("refused")).count();
+    assert_eq!(stopped.delivered as usize + refused, 1_000);
+    assert!(refused > 900 && stopped.dropped == 0);
+    // Input that is no text ends it with an error, after the jobs before.
+    let mut out = Vec::new();
+    assert!(daemon::run(&b"ab\n\xff\n"[..], &mut out).is_err());
+    assert_eq!(out, b"ab: 2 letters\n");
+}
+
+#[test]
+fn pages_by_their_distance() {
+    let distances = links::distances(&links::sample(100), "/1");
+    assert_eq!(distances.len(), 201);
+    for n in 1..=201u32 {
+        assert_eq!(distances[&format!("/{n}")], n.ilog2(), "page {n}");
+    }
+    assert_eq!(
+        links::distances(&links::sample(3), "/9").into_iter().collect::<Vec<_>>(),
+        [("/9".to_owned(), 0)]
+    );
+}
+
+#[test]
+fn records_to_servers_that_are_busy_now_and_then() {
+    let servers = [std::sync::Arc::<uploads::Server>::default(), Default::default()];
+    assert_eq!(uploads::send(0..150, &servers).unwrap(), 150);
+    assert_eq!(servers.iter().map(|server| server.records()).sum::<u64>(), 150);
+}
+
+#[test]
+fn payments_by_two_ways_with_a_journal() {
+    let mut journal = Vec::new();
+    let booked = payments::book("ann,bob,250\nbob,cid\nbob,cid,99\nann,cid,x\n", &mut journal);
+    let results: Vec<&str> = booked.iter().map(|(result, _)| result.as_str()).collect();
+    let expected = [
+        "250 to bob, 250 so far",
+        "refused: bob,cid: expected FROM,TO,CENTS",
+        "99 to cid, 349 so far",
+        "refused: ann,cid,x: the amount is no number",
+    ];
+    assert_eq!(results, expected);
+    assert_eq!(journal.len(), 4);
 }
