@@ -4,14 +4,18 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anabranch_applications::contract::answer;
 use anabranch_applications::{APPLICATIONS, Scale, serve};
 use clap::{Args, Parser, Subcommand};
 
-use crate::choice::{Choice, RIVALS};
+use crate::choice::Choice;
 use crate::compare::compare;
+use crate::contract::subjects;
+use crate::programs::Checkouts;
 use crate::results::Results;
 use crate::session::Session;
-use crate::variants::{OWN, programs};
+use crate::systems::{ALL, Home, Side, home, side};
+use crate::variants::programs;
 
 /// Measures applications with Anabranch and with other libraries.
 #[derive(Debug, Parser)]
@@ -37,11 +41,14 @@ enum Command {
     /// Run one variant for each line of the standard input
     #[command(hide = true)]
     Serve { arguments: Vec<String> },
+    /// Make one experiment of the contract with one system
+    #[command(hide = true)]
+    Contract { arguments: Vec<String> },
 }
 
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// The applications, or APPLICATION/WORKLOAD; all by default
+    /// The applications, or APPLICATION/WORKLOAD, or `contract`; all by default
     #[arg(long, value_delimiter = ',')]
     pub apps: Vec<String>,
     /// The variants; all by default
@@ -62,12 +69,30 @@ pub struct RunArguments {
     /// The folder of results.json and report.html; `suite` in the folder of builds by default
     #[arg(long)]
     pub out: Option<PathBuf>,
+    /// A checkout of github.com/GMAP/rust-ssp
+    #[arg(long, value_name = "DIR")]
+    pub rust_ssp: Option<PathBuf>,
+    /// A checkout of github.com/fastflow/fastflow
+    #[arg(long, value_name = "DIR")]
+    pub fastflow: Option<PathBuf>,
+    /// A checkout of github.com/taskflow/taskflow
+    #[arg(long, value_name = "DIR")]
+    pub taskflow: Option<PathBuf>,
     /// Measure again what the folder has already
     #[arg(long)]
     pub fresh: bool,
 }
 
 impl RunArguments {
+    /// The libraries that are in no registry.
+    pub fn checkouts(&self) -> Checkouts {
+        Checkouts {
+            rust_ssp: self.rust_ssp.clone(),
+            fastflow: self.fastflow.clone(),
+            taskflow: self.taskflow.clone(),
+        }
+    }
+
     /// How large the data are.
     pub fn scale(&self) -> Scale {
         match (self.tiny, self.quick) {
@@ -90,6 +115,7 @@ impl Arguments {
                 return Ok(if is_slower { ExitCode::FAILURE } else { ExitCode::SUCCESS });
             }
             Command::Serve { arguments } => serve(&programs(), version, &arguments)?,
+            Command::Contract { arguments } => answer(&subjects(), &arguments)?,
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -97,8 +123,7 @@ impl Arguments {
 
 /// The version of a variant of this program.
 fn version(program: &anabranch_applications::Program) -> String {
-    let is_own = OWN.contains(&program.variant);
-    if is_own { env!("CARGO_PKG_VERSION").into() } else { "std".into() }
+    if side(program.variant) == Side::Anabranch { env!("CARGO_PKG_VERSION").into() } else { "std".into() }
 }
 
 fn list() {
@@ -106,6 +131,15 @@ fn list() {
         println!("{}: {}", about.name, about.what);
         println!("    an item is {}; workloads: {}", about.item, about.workloads.join(", "));
     }
-    println!("\nvariants: sequential, {}", OWN.join(", "));
-    println!("rivals, which are built when they are measured: {}", RIVALS.join(", "));
+    println!("contract: nine experiments with every system");
+    println!("\nvariants, those of rivals and of C++ are built when they are measured:");
+    for system in ALL {
+        let needs = match (home(system.name), system.name) {
+            (Home::Original, _) => " (needs --rust-ssp)",
+            (_, "fastflow" | "fastflow-spinning") => " (needs --fastflow)",
+            (_, "taskflow") => " (needs --taskflow)",
+            _ => "",
+        };
+        println!("    {:18}{}{needs}", system.name, system.what);
+    }
 }

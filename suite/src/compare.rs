@@ -3,8 +3,8 @@
 use anabranch_measure::statistics::Summary;
 use anabranch_measure::target::TIE;
 
-use crate::choice::SEQUENTIAL;
 use crate::results::{Group, Results};
+use crate::systems::SEQUENTIAL;
 
 /// Compares the speed of each variant, as a multiple of that of the sequential program in the same rounds. So a
 /// machine that is slower in all makes no difference. Returns the table, and whether a variant is slower in `b`.

@@ -8,10 +8,12 @@ use anabranch_measure::rounds::{Budget, Contender, Unmeasured, measure_watched};
 use anabranch_measure::statistics::Summary;
 use anabranch_measure::work::Digest;
 
-use crate::choice::{Case, SEQUENTIAL};
+use crate::choice::Case;
 use crate::code::Code;
-use crate::process::{Process, Programs};
+use crate::process::Process;
+use crate::programs::Programs;
 use crate::results::{Cell, Group};
+use crate::systems::SEQUENTIAL;
 
 /// A variant that takes part.
 struct Player {
@@ -96,15 +98,13 @@ impl Player {
         let kept = &answers[answers.len() - rounds..];
         let median = |of: fn(&Answer) -> f64| Summary::of(kept.iter().map(of)).median;
         let told = |number: f64| Some(number).filter(|number| number.is_finite());
-        let code = Code::of(case.about.name, self.variant);
         Cell {
             variant: self.variant.into(),
             seconds: kept.iter().map(|answer| answer.seconds).collect(),
             first: median(|answer| answer.first),
             processor: told(median(|answer| answer.processor)),
             memory: kept.last().and_then(|answer| told(answer.memory)),
-            lines: code.lines,
-            tokens: code.tokens,
+            code: Code::of(case.about.name, self.variant),
         }
     }
 }

@@ -9,13 +9,17 @@ mod choice;
 mod code;
 mod command;
 mod compare;
+mod contract;
 mod group;
+mod original;
 mod process;
+mod programs;
 mod progress;
 mod report;
 mod results;
 mod session;
 mod standing;
+mod systems;
 mod variants;
 
 use std::process::ExitCode;

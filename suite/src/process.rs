@@ -1,83 +1,15 @@
 //! Processes that run variants.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use anabranch_applications::{Answer, Scale};
-
-use crate::choice::{Case, RIVALS};
+use anabranch_applications::Answer;
 
 /// A run that takes longer than this has failed.
 const PATIENCE: Duration = Duration::from_secs(120);
-
-/// The programs that have the variants.
-#[derive(Debug)]
-pub struct Programs {
-    own: PathBuf,
-    /// If the rivals could not be built, the reason.
-    rivals: Result<PathBuf, String>,
-}
-
-/// The folder of builds in which this program lies.
-pub fn builds() -> PathBuf {
-    let program = std::env::current_exe().unwrap_or_default();
-    program.ancestors().nth(2).map_or_else(|| "target".into(), Path::to_owned)
-}
-
-impl Programs {
-    /// Builds the rivals if one of them is wanted.
-    ///
-    /// # Errors
-    /// If the system does not tell where this program is.
-    pub fn ready(variants: &[&str]) -> Result<Self, String> {
-        let own = std::env::current_exe()
-            .map_err(|error| format!("the system does not tell where this program is: {error}"))?;
-        let wanted = variants.iter().any(|name| RIVALS.contains(name));
-        Ok(Self { own, rivals: if wanted { build_rivals() } else { Err("not asked for".into()) } })
-    }
-
-    /// Starts a process for a variant, and waits until its data are there.
-    ///
-    /// # Errors
-    /// Why it cannot run.
-    pub fn start(&self, case: Case, scale: Scale, variant: &str) -> Result<Process, String> {
-        let mut command = if RIVALS.contains(&variant) {
-            Command::new(self.rivals.as_ref().map_err(Clone::clone)?)
-        } else {
-            let mut command = Command::new(&self.own);
-            command.arg("serve");
-            command
-        };
-        let workers = case.workers.to_string();
-        command.args([case.about.name, case.workload, scale.name(), variant, &workers]);
-        Process::start(command)
-    }
-}
-
-/// Builds `rivals/`, which is a workspace of its own.
-fn build_rivals() -> Result<PathBuf, String> {
-    let folder = builds().join("suite-rivals");
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("rivals/Cargo.toml");
-    eprintln!("building the rivals in {}", folder.display());
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut build = Command::new(cargo);
-    build.args(["build", "--release", "--quiet", "--locked", "--manifest-path"]).arg(&manifest);
-    build.arg("--target-dir").arg(&folder);
-    let said = build.output().map_err(|error| format!("cargo did not start: {error}"))?;
-    if said.status.success() {
-        return Ok(folder.join("release/anabranch-suite-rivals"));
-    }
-    let words = String::from_utf8_lossy(&said.stderr);
-    let reason = words.lines().find(|line| line.starts_with("error")).unwrap_or("no reason given");
-    Err(format!(
-        "not built ({reason}); `cargo build --release --manifest-path {}` shows all",
-        manifest.display()
-    ))
-}
 
 /// A process with one variant.
 #[derive(Debug)]
@@ -90,7 +22,11 @@ pub struct Process {
 }
 
 impl Process {
-    fn start(mut command: Command) -> Result<Self, String> {
+    /// Starts a program that answers as `anabranch_applications::serve` does.
+    ///
+    /// # Errors
+    /// Why it cannot run.
+    pub fn start(mut command: Command) -> Result<Self, String> {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

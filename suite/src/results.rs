@@ -6,6 +6,9 @@ use anabranch_measure::machine::Machine;
 use anabranch_measure::statistics::Summary;
 use serde::{Deserialize, Serialize};
 
+use crate::code::Code;
+use crate::contract::Row;
+
 /// A run of the suite.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Results {
@@ -16,7 +19,13 @@ pub struct Results {
     pub time: u64,
     /// The arguments of the last command.
     pub command: String,
+    /// The experiments of the contract, a row for each system.
+    #[serde(default)]
+    pub contract: Vec<Row>,
     pub groups: Vec<Group>,
+    /// The variants that could not be built, and why.
+    #[serde(default)]
+    pub absent: Vec<(String, String)>,
 }
 
 /// A case: a workload of an application, with a number of workers.
@@ -46,9 +55,8 @@ pub struct Cell {
     pub processor: Option<f64>,
     /// The peak of the memory without the data, in bytes, if the system tells.
     pub memory: Option<f64>,
-    /// How many lines and tokens of code the variant has.
-    pub lines: usize,
-    pub tokens: usize,
+    /// How much code the variant has.
+    pub code: Code,
 }
 
 impl Cell {

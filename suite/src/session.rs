@@ -7,11 +7,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anabranch_applications::Scale;
 use anabranch_measure::machine::Machine;
 
-use crate::choice::{Case, Choice, SEQUENTIAL};
+use crate::choice::{Case, Choice};
 use crate::command::RunArguments;
-use crate::process::{Programs, builds};
+use crate::contract::{examined, shown};
+use crate::programs::{Checkouts, Programs, builds};
 use crate::progress::Progress;
 use crate::results::{Group, Results};
+use crate::systems::SEQUENTIAL;
 use crate::{group, report};
 
 /// Cells with fewer rounds are marked in the report.
@@ -26,6 +28,7 @@ pub struct Session<'a> {
     /// For all cases that are not measured yet.
     time: Duration,
     folder: PathBuf,
+    checkouts: Checkouts,
     results: Results,
 }
 
@@ -44,7 +47,15 @@ impl<'a> Session<'a> {
         let scale = arguments.scale();
         let command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
         let machine = Machine::of_this_run(&["anabranch"]);
-        let new = Results { machine, scale: scale.name().into(), time: 0, command, groups: Vec::new() };
+        let new = Results {
+            machine,
+            scale: scale.name().into(),
+            time: 0,
+            command,
+            contract: Vec::new(),
+            groups: Vec::new(),
+            absent: Vec::new(),
+        };
         let path = folder.join("results.json");
         let results = if path.exists() && !arguments.fresh {
             let old = Results::read(&path).map_err(|problem| format!("{problem}; --fresh replaces it"))?;
@@ -59,7 +70,7 @@ impl<'a> Session<'a> {
                     new.scale
                 ));
             }
-            Results { groups: old.groups, ..new }
+            Results { groups: old.groups, contract: old.contract, ..new }
         } else {
             new
         };
@@ -67,7 +78,8 @@ impl<'a> Session<'a> {
         let time = Duration::try_from_secs_f64(minutes * 60.0)
             .map_err(|_| format!("--minutes {minutes} is not a time"))?;
         let rounds = scale.choose(2, LEAST_ROUNDS, 21);
-        Ok(Self { choice, scale, rounds, time, folder, results })
+        let checkouts = arguments.checkouts();
+        Ok(Self { choice, scale, rounds, time, folder, checkouts, results })
     }
 
     /// Measures what is not measured yet.
@@ -75,23 +87,29 @@ impl<'a> Session<'a> {
     /// # Errors
     /// If a case cannot be measured, or a file cannot be written.
     pub fn run(mut self) -> Result<(), String> {
-        let missing: Vec<Case> = self.choice.cases.iter().copied().filter(|case| !self.has(case)).collect();
+        let asked = [&[SEQUENTIAL], &self.choice.variants[..]].concat();
+        let programs = Programs::ready(&asked, &self.checkouts)?;
+        self.results.absent = programs.absent();
+        for (variant, why) in &self.results.absent {
+            eprintln!("{variant} is absent: {why}");
+        }
+        self.examine(&programs)?;
+        let missing: Vec<Case> =
+            self.choice.cases.iter().copied().filter(|&case| !self.has(case, &programs)).collect();
         let already = self.choice.cases.len() - missing.len();
         if already > 0 {
             eprintln!("{already} cases are measured already; --fresh measures them again");
         }
-        let programs = if missing.is_empty() { None } else { Some(Programs::ready(&self.choice.variants)?) };
         let progress = Progress::new(self.time);
         for (at, &case) in missing.iter().enumerate() {
-            let Some(programs) = &programs else { break };
             let Case { about, workload, workers } = case;
             let name =
                 format!("[{} of {}] {} {workload}, {workers} workers", at + 1, missing.len(), about.name);
             progress.case(&name);
             let time = self.time / missing.len() as u32;
             let watch = |variant: &str, round| progress.variant(&name, variant, round);
-            let variants = &self.choice.variants;
-            let group = group::measure(programs, case, variants, self.scale, (self.rounds, time), watch)?;
+            let variants = self.there(case, &programs);
+            let group = group::measure(&programs, case, &variants, self.scale, (self.rounds, time), watch)?;
             self.add(group);
             self.write()?;
         }
@@ -113,12 +131,39 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Whether a case was measured with all variants.
-    fn has(&self, case: &Case) -> bool {
+    /// Makes the experiments of the contract with the systems that are there and have not been examined yet.
+    fn examine(&mut self, programs: &Programs) -> Result<(), String> {
+        if !self.choice.contract {
+            return Ok(());
+        }
+        for variant in [&[SEQUENTIAL], &self.choice.variants[..]].concat() {
+            if !programs.has(variant) || self.results.contract.iter().any(|row| row.system == variant) {
+                continue;
+            }
+            eprintln!("the contract: {variant}");
+            let command = programs.command(variant)?;
+            let program = command.get_program();
+            self.results.contract.push(examined(variant, || std::process::Command::new(program)));
+            self.write()?;
+        }
+        print!("{}", shown(&self.results.contract));
+        Ok(())
+    }
+
+    /// The variants of a case that are there.
+    fn there(&self, case: Case, programs: &Programs) -> Vec<&'static str> {
+        self.choice.variants_of(case).into_iter().filter(|variant| programs.has(variant)).collect()
+    }
+
+    /// Whether a case was measured with all variants that are there.
+    fn has(&self, case: Case, programs: &Programs) -> bool {
         let is_it = |group: &&Group| group.is(case.about.name, case.workload, case.workers);
         self.results.groups.iter().find(is_it).is_some_and(|group| {
-            let has = |variant: &str| group.cells.iter().any(|cell| cell.variant == variant);
-            self.choice.variants.iter().chain([&SEQUENTIAL]).all(|variant| has(variant))
+            let has = |variant: &str| {
+                group.cells.iter().any(|cell| cell.variant == variant)
+                    || group.without.iter().any(|(without, _)| without == variant)
+            };
+            self.there(case, programs).iter().chain([&SEQUENTIAL]).all(|variant| has(variant))
         })
     }
 

@@ -3,9 +3,8 @@
 use anabranch_measure::statistics::Summary;
 use anabranch_measure::target::{TIE, Target, Verdict};
 
-use crate::choice::{RIVALS, SEQUENTIAL};
 use crate::results::{Cell, Group};
-use crate::variants::OWN;
+use crate::systems::{Side, side};
 
 /// How a case ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +45,7 @@ pub struct Standing<'a> {
 impl<'a> Standing<'a> {
     /// `None` if one of the two is not there.
     pub fn of(group: &'a Group) -> Option<Self> {
-        let (own, rival) = (best(group, &OWN)?, best(group, &RIVALS)?);
+        let (own, rival) = (best(group, Side::Anabranch)?, best(group, Side::Rival)?);
         let times = own.against(rival);
         Some(Self { own, rival, times, end: End::of(times) })
     }
@@ -54,12 +53,12 @@ impl<'a> Standing<'a> {
 
 /// The cell that others are shown against: the best rival, or the sequential program if there is no rival.
 pub fn reference(group: &Group) -> Option<&Cell> {
-    best(group, &RIVALS).or_else(|| best(group, &[SEQUENTIAL]))
+    best(group, Side::Rival).or_else(|| best(group, Side::Plain))
 }
 
-/// The cell with the shortest median time, among these variants.
-fn best<'a>(group: &'a Group, variants: &[&str]) -> Option<&'a Cell> {
-    let among = group.cells.iter().filter(|cell| variants.contains(&cell.variant.as_str()));
+/// The cell with the shortest median time, among the variants of a side.
+fn best(group: &Group, of: Side) -> Option<&Cell> {
+    let among = group.cells.iter().filter(|cell| side(&cell.variant) == of);
     let median = |cell: &Cell| Summary::of(cell.seconds.iter().copied()).median;
     among.min_by(|a, b| median(a).total_cmp(&median(b)))
 }

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bzip2;
+pub mod contract;
 pub mod dedup;
 pub mod farm;
 pub mod fastq;

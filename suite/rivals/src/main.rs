@@ -3,24 +3,47 @@
 #![forbid(unsafe_code)]
 
 mod applications;
+mod contract;
 mod ordered;
 
 use std::env::args;
 use std::process::ExitCode;
 
+use anabranch_applications::contract::{Subject, answer};
 use anabranch_applications::{Program, serve};
-use ordered::{Crossbeam, Orx, Pariter, Rayon, Threads, Tokio};
+use ordered::{Crossbeam, Ordered, Orx, ParStream, Pariter, Pipeliner, Rayon, Threads, Tokio};
+
+/// The programs and the subjects of the libraries.
+#[derive(Default)]
+struct All {
+    programs: Vec<Program>,
+    subjects: Vec<Subject>,
+}
+
+impl All {
+    fn with<O: Ordered>(mut self) -> Self {
+        applications::add::<O>(&mut self.programs);
+        self.subjects.push(contract::subject::<O>());
+        self
+    }
+}
 
 fn main() -> ExitCode {
-    let mut programs = Vec::new();
-    applications::add::<Rayon>(&mut programs);
-    applications::add::<Orx>(&mut programs);
-    applications::add::<Pariter>(&mut programs);
-    applications::add::<Crossbeam>(&mut programs);
-    applications::add::<Threads>(&mut programs);
-    applications::add::<Tokio>(&mut programs);
+    let all = All::default()
+        .with::<Rayon>()
+        .with::<Orx>()
+        .with::<Pariter>()
+        .with::<ParStream>()
+        .with::<Pipeliner>()
+        .with::<Crossbeam>()
+        .with::<Threads>()
+        .with::<Tokio>();
     let arguments: Vec<String> = args().skip(1).collect();
-    match serve(&programs, version, &arguments) {
+    let answered = match arguments.split_first() {
+        Some((first, rest)) if first == "contract" => answer(&all.subjects, rest),
+        _ => serve(&all.programs, version, &arguments),
+    };
+    match answered {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("anabranch-suite-rivals: {error}");

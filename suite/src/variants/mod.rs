@@ -14,9 +14,6 @@ mod similarity;
 
 use anabranch_applications::{Kind, Program, sequential};
 
-/// The names of Anabranch's variants.
-pub const OWN: [&str; 3] = ["builder", "annotations", "ssp"];
-
 /// The sequential programs, and Anabranch's variants.
 pub fn programs() -> Vec<Program> {
     let mut programs = sequential();

@@ -1,5 +1,7 @@
 //! The suite from outside: its own variants on tiny data.
 
+mod contract;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

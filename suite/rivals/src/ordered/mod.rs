@@ -2,7 +2,9 @@
 
 mod crossbeam;
 mod orx;
+mod par_stream;
 mod pariter;
+mod pipeliner;
 mod rayon;
 mod threads;
 mod tokio;
@@ -11,7 +13,9 @@ use anabranch_applications::Kind;
 
 pub use crossbeam::Crossbeam;
 pub use orx::Orx;
+pub use par_stream::ParStream;
 pub use pariter::Pariter;
+pub use pipeliner::Pipeliner;
 pub use rayon::Rayon;
 pub use threads::Threads;
 pub use tokio::Tokio;
@@ -29,4 +33,14 @@ pub trait Ordered: 'static {
         workers: usize,
         map: impl Fn(T) -> U + Send + Sync + Copy + 'static,
     ) -> impl Iterator<Item = U> + Send + 'static;
+
+    /// The results of a map that can fail, for a loop that ends at the first error. A library that collects gives the
+    /// error before the first result.
+    fn try_map<T: Send + Sync + 'static, U: Send + 'static, E: Send + 'static>(
+        source: impl Iterator<Item = T> + Send + 'static,
+        workers: usize,
+        map: impl Fn(T) -> Result<U, E> + Send + Sync + Copy + 'static,
+    ) -> Result<impl Iterator<Item = Result<U, E>> + Send + 'static, E> {
+        Ok(Self::map(source, workers, map))
+    }
 }

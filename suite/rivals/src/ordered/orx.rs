@@ -1,7 +1,7 @@
 //! orx-parallel: takes any iterator, and gives the results in order when all are there.
 
 use anabranch_applications::Kind;
-use orx_parallel::{IterIntoParIter, Par};
+use orx_parallel::{IterIntoParIter, Par, ParResult};
 
 use super::Ordered;
 
@@ -19,5 +19,15 @@ impl Ordered for Orx {
     ) -> impl Iterator<Item = U> + Send + 'static {
         let results: Vec<U> = source.iter_into_par().num_threads(workers).map(map).collect();
         results.into_iter()
+    }
+
+    fn try_map<T: Send + Sync + 'static, U: Send + 'static, E: Send + 'static>(
+        source: impl Iterator<Item = T> + Send + 'static,
+        workers: usize,
+        map: impl Fn(T) -> Result<U, E> + Send + Sync + Copy + 'static,
+    ) -> Result<impl Iterator<Item = Result<U, E>> + Send + 'static, E> {
+        let results: Result<Vec<U>, E> =
+            source.iter_into_par().num_threads(workers).map(map).into_fallible().collect();
+        Ok(results?.into_iter().map(Ok))
     }
 }

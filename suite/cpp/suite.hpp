@@ -1,0 +1,41 @@
+// What every program in C++ shares. A program has a class `System` whose function
+//
+//     template <class Next, class Map, class Sink> static void run(Next next, unsigned workers, Map map, Sink sink)
+//
+// calls `map` in parallel with what `next` gives until it gives nothing, and `sink` with the results in order.
+#pragma once
+
+#include "applications.hpp"
+#include "contract.hpp"
+
+// Answers for one application.
+#define SERVE(application)                                                                                                   \
+    if (name == #application) {                                                                                              \
+        static const application::Input input(argv[2], argv[3]);                                                             \
+        answer(input.amount(), [&](Output &output) {                                                                         \
+            auto sink = [&output](const auto &result) { application::write(output, result); };                               \
+            System::run(application::source(input), workers, application::stage(input), sink);                              \
+        });                                                                                                                  \
+        return 0;                                                                                                            \
+    }
+
+// The arguments are those of `serve` in ../applications/src/serve.rs, or `contract SYSTEM EXPERIMENT`, or `version`.
+template <class System>
+int suite(const std::string &version, int argc, char **argv) {
+    const std::string name = argc > 1 ? argv[1] : "";
+    if (name == "version") {
+        std::printf("%s\n", version.c_str());
+        return 0;
+    }
+    if (name == "contract" && argc == 4) return contract::examine<System>(argv[3]);
+    if (argc == 6) {
+        const unsigned workers = static_cast<unsigned>(std::stoul(argv[5]));
+        SERVE(micro)
+        SERVE(matmul)
+        SERVE(farm)
+    }
+    std::fprintf(stderr, "usage: %s APPLICATION WORKLOAD SCALE VARIANT WORKERS\n", argv[0]);
+    return 1;
+}
+
+#undef SERVE

@@ -1,0 +1,49 @@
+//! The variants `ssp` of the suite, with the original Rust-SSP. The suite writes this program: each module is the file of the
+//! same name in `src/variants` or `src/contract`, with the original library in place of `anabranch::ssp`.
+
+mod bzip2;
+mod contract;
+mod dedup;
+mod farm;
+mod fastq;
+mod gzip;
+mod images;
+mod log;
+mod lzip;
+mod matmul;
+mod micro;
+mod similarity;
+
+use std::process::ExitCode;
+
+use anabranch_applications::contract::{Subject, answer};
+use anabranch_applications::{Kind, Program, serve};
+
+fn main() -> ExitCode {
+    const NAME: &str = "rust-ssp";
+    let programs = [
+        Program::new(NAME, Kind::Streams, micro::run),
+        Program::new(NAME, Kind::Streams, images::run),
+        Program::new(NAME, Kind::Streams, bzip2::run),
+        Program::new(NAME, Kind::Streams, dedup::run),
+        Program::new(NAME, Kind::Streams, log::run),
+        Program::new(NAME, Kind::Streams, fastq::run),
+        Program::new(NAME, Kind::Streams, gzip::run),
+        Program::new(NAME, Kind::Streams, lzip::run),
+        Program::new(NAME, Kind::Streams, similarity::run),
+        Program::new(NAME, Kind::Streams, matmul::run),
+        Program::new(NAME, Kind::Streams, farm::run),
+    ];
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let answered = match arguments.split_first() {
+        Some((first, rest)) if first == "contract" => answer(&[Subject::of::<contract::Ssp>()], rest),
+        _ => serve(&programs, |_| "0.1.0".into(), &arguments),
+    };
+    match answered {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("rust-ssp: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
