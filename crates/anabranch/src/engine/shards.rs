@@ -70,6 +70,8 @@ pub(super) struct ShardedNode<U: Unit, E> {
     shard_of: ShardOf<Taken<U>>,
     dealer: Baton<()>,
     shards: Box<[Shard<Taken<U>>]>,
+    /// How many carriers were made.
+    carriers: AtomicUsize,
 }
 
 impl<U: Unit, E> ShardedNode<U, E> {
@@ -81,7 +83,7 @@ impl<U: Unit, E> ShardedNode<U, E> {
         shards: usize,
     ) -> Self {
         let shards = std::iter::repeat_with(Shard::new).take(shards).collect();
-        Self { spot, hop, unit, shard_of, dealer: Baton::new(()), shards }
+        Self { spot, hop, unit, shard_of, dealer: Baton::new(()), shards, carriers: AtomicUsize::new(0) }
     }
 
     fn has_work(&self) -> bool {
@@ -188,25 +190,33 @@ impl<U: Apply<E>, E: Send> Parallel for ShardedNode<U, E> {
     }
 
     fn carrier(&self) -> Box<dyn Carrier + '_> {
-        Box::new(ShardedCarrier { node: self, local: None, next: 0 })
+        let number = self.carriers.fetch_add(1, Ordering::Relaxed);
+        Box::new(ShardedCarrier { node: self, local: None, first: first(number, self.shards.len()) })
     }
 }
 
 struct ShardedCarrier<'n, U: Unit, E> {
     node: &'n ShardedNode<U, E>,
     local: Option<U::Local>,
-    /// The shard at which the worker looks first. A worker stays with a shard while that has items.
-    next: usize,
+    /// The shard at which the worker looks first. Each worker begins elsewhere, and so a worker mostly serves the same shards,
+    /// whose states are in the cache of its core.
+    first: usize,
+}
+
+/// The shard at which worker `number` looks first: the second one begins half way round, the third and the fourth one at the
+/// quarters, and so on.
+fn first(number: usize, shards: usize) -> usize {
+    let mirrored = (number as u32).reverse_bits();
+    ((u64::from(mirrored) * shards as u64) >> 32) as usize
 }
 
 impl<U: Apply<E>, E: Send> Carrier for ShardedCarrier<'_, U, E> {
     fn carry(&mut self, _: &Station<'_>, _: u64, _: &dyn Fn() -> bool) -> bool {
-        let Self { node, local, next } = self;
+        let Self { node, local, first } = self;
         let dealt = node.may_deal() && node.deal();
         for step in 0..node.shards.len() {
-            let at = (*next + step) % node.shards.len();
+            let at = (*first + step) % node.shards.len();
             if node.shards[at].is_ready() && node.serve(&node.shards[at], local) {
-                *next = at;
                 return true;
             }
         }
