@@ -72,6 +72,8 @@ mod passes;
 #[cfg(not(shuttle))]
 mod report;
 #[cfg(not(shuttle))]
+mod select;
+#[cfg(not(shuttle))]
 mod shutdown;
 #[cfg(not(shuttle))]
 mod soak;
