@@ -352,7 +352,7 @@ impl<P: Pull> SerialNode for SourceNode<'_, P> {
 pub(super) fn wait_while_paused(run: &Run) {
     while run.is_paused() && !run.is_stopping() {
         let key = run.event.prepare();
-        if run.is_paused() && !run.is_stopping() {
+        if run.is_paused() && !run.is_stopping() || cfg!(mutant = "no_look_before_a_pause") {
             run.event.wait(key);
         } else {
             run.event.leave();
