@@ -439,7 +439,7 @@ impl<T: Send> SerialNode for SourceNode<'_, T> {
 pub(super) fn wait_while_paused(run: &Run) {
     while run.is_paused() && !run.is_stopping() {
         let key = run.event.prepare();
-        if run.is_paused() && !run.is_stopping() {
+        if run.is_paused() && !run.is_stopping() || cfg!(mutant = "no_look_before_a_pause") {
             run.event.wait(key);
         } else {
             run.event.leave();

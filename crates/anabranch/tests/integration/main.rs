@@ -11,6 +11,8 @@ mod shuttle_failures;
 #[cfg(shuttle)]
 mod shuttle_networks;
 #[cfg(shuttle)]
+mod shuttle_pauses;
+#[cfg(shuttle)]
 mod shuttle_pools;
 #[cfg(shuttle)]
 mod shuttle_rendezvous;
