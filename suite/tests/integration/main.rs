@@ -1,5 +1,6 @@
 //! The suite from outside: its own variants on tiny data.
 
+mod browser;
 mod contract;
 
 use std::collections::BTreeSet;
@@ -45,7 +46,8 @@ fn every_application_gives_the_same_with_every_variant_of_anabranch() {
         assert_eq!(variants, ["sequential", "builder", "annotations", "ssp"]);
     }
     let page = std::fs::read_to_string(folder.join("report.html")).unwrap();
-    assert_eq!(page.matches("<caption>").count(), groups.len());
+    // A table for each case, and the one of all cases.
+    assert_eq!(page.matches("<caption>").count(), groups.len() + 1);
     assert!(!page.contains("http"), "the page loads nothing");
 }
 
