@@ -154,7 +154,7 @@ fn heat_map(page: &mut String, results: &Results) {
         |name: &str| results.groups.iter().any(|group| group.cells.iter().any(|cell| cell.variant == name));
     let names: Vec<&str> = ALL.iter().map(|system| system.name).filter(|name| is_there(name)).collect();
     *page += "<h2>All cases at one look</h2>\n<p>The speed of each variant as a share of the fastest one in the case, in \
-        percent. The darker a cell, the faster.</p>\n<div class=\"wide\" tabindex=\"0\"><table class=\"heat\">\n\
+        percent. The stronger the colour of a cell, the faster.</p>\n<div class=\"wide\" tabindex=\"0\"><table class=\"heat\">\n\
         <caption>Percent of the fastest</caption>\n<thead><tr><th scope=\"col\">case</th>";
     for name in &names {
         let _ = write!(page, "<th scope=\"col\"><span>{}</span></th>", escaped(name));
