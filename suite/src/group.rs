@@ -1,7 +1,7 @@
 //! Measures one case.
 
 use std::cell::RefCell;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anabranch_applications::{Answer, Scale};
 use anabranch_measure::rounds::{Budget, Contender, Unmeasured, measure_watched};
@@ -36,6 +36,7 @@ pub fn measure(
 ) -> Result<Group, String> {
     let of_sequential =
         |error| format!("{} {}, the sequential program: {error}", case.about.name, case.workload);
+    let began = Instant::now();
     let mut reference = programs.start(case, scale, SEQUENTIAL).map_err(of_sequential)?;
     let expected = reference.run().map_err(of_sequential)?.hash;
     let amount = reference.amount;
@@ -53,6 +54,8 @@ pub fn measure(
             Err(why) => without.push((variant.to_owned(), why)),
         }
     }
+    // The round that warms up takes about as long as the checks did. One round is measured however short the time is.
+    let time = time.max(3 * began.elapsed());
     let budget = Budget { wanted: rounds, least: 1, time };
     let contenders = players.iter().map(|player| player.contender(expected)).collect();
     let rounds = measure_watched(budget, None, contenders, watch).map_err(|why| match why {
