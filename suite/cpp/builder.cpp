@@ -13,6 +13,15 @@ struct System {
             std::move(items).map(map).for_each(sink);
         }
     }
+
+    // The thread that waits for items sends them, so that no worker waits.
+    template <class Next, class Map, class Sink>
+    static void live(Next next, unsigned workers, Map map, Sink &sink) {
+        using T = typename decltype(next())::value_type;
+        auto running = anabranch::sent<T>().workers(workers).map(map).start([&sink](auto result) { sink(result); });
+        while (auto item = next()) running.send(*item);
+        running.finish();
+    }
 };
 
 int main(int argc, char **argv) { return suite<System>(anabranch_version(), argc, argv); }

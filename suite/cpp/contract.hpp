@@ -6,7 +6,7 @@
 #include <optional>
 #include <thread>
 
-#include "serve.hpp"
+#include "applications.hpp"
 
 namespace contract {
 
@@ -176,6 +176,73 @@ int examine(const std::string &experiment) {
     }
     std::fprintf(stderr, "there is no experiment %s\n", experiment.c_str());
     return 1;
+}
+
+// Items that are due at these times.
+struct Arrivals {
+    static constexpr bool waits = true;
+    const std::vector<std::chrono::duration<double>> *due;
+    std::chrono::steady_clock::time_point begin;
+    std::uint64_t next = 0;
+    std::optional<std::uint64_t> operator()() {
+        if (next == due->size()) return std::nullopt;
+        std::this_thread::sleep_until(begin + std::chrono::duration_cast<std::chrono::steady_clock::duration>((*due)[next]));
+        return next++;
+    }
+};
+
+// The latency of each item at 80 % load, as in ../applications/src/contract/latency.rs.
+template <class System>
+int latency(unsigned workers, double seconds) {
+    using clock = std::chrono::steady_clock;
+    constexpr double SERVICE = 1e-3;
+    auto work = [](std::uint64_t steps) {
+        volatile std::uint64_t begin = 1;
+        std::uint64_t state = begin;
+        for (; steps > 0; steps--) {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+        }
+        begin = state;
+    };
+    std::uint64_t steps = 1;
+    for (int attempt = 0; attempt < 10; attempt++) {
+        auto begin = clock::now();
+        work(200'000);
+        std::chrono::duration<double> took = clock::now() - begin;
+        steps = std::max(steps, static_cast<std::uint64_t>(200'000 * SERVICE / took.count()));
+    }
+    const double gap = SERVICE / workers / 0.8;
+    Random random(31);
+    std::vector<std::chrono::duration<double>> due;
+    double at = 0.01;
+    for (auto left = static_cast<std::size_t>(seconds / gap); left > 0; left--) {
+        at -= gap * std::log((static_cast<double>(random.below(1 << 20)) + 0.5) / (1 << 20));
+        due.emplace_back(at);
+    }
+    std::vector<double> took;
+    auto begin = clock::now();
+    auto stage = [work, steps](std::uint64_t item) {
+        work(steps);
+        return item;
+    };
+    auto sink = [&](std::uint64_t item) {
+        took.push_back(std::chrono::duration<double>(clock::now() - begin - due[item]).count());
+    };
+    if constexpr (requires { System::live(Arrivals{&due, begin}, workers, stage, sink); }) {
+        System::live(Arrivals{&due, begin}, workers, stage, sink);
+    } else {
+        System::run(Arrivals{&due, begin}, workers, stage, sink);
+    }
+    if (took.size() != due.size()) return 1;
+    std::sort(took.begin(), took.end());
+    auto quantile = [&](double share) {
+        auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(took.size())));
+        return took[std::max<std::size_t>(rank, 1) - 1];
+    };
+    std::printf("%.9f %.9f %.9f\n", quantile(0.5), quantile(0.95), quantile(0.99));
+    return 0;
 }
 
 } // namespace contract

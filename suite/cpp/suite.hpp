@@ -2,7 +2,8 @@
 //
 //     template <class Next, class Map, class Sink> static void run(Next next, unsigned workers, Map map, Sink sink)
 //
-// calls `map` in parallel with what `next` gives until it gives nothing, and `sink` with the results in order.
+// calls `map` in parallel with what `next` gives until it gives nothing, and `sink` with the results in order. It may have
+// `live`, with the same arguments, for a source that waits most of the time.
 #pragma once
 
 #include "applications.hpp"
@@ -28,6 +29,9 @@ int suite(const std::string &version, int argc, char **argv) {
         return 0;
     }
     if (name == "contract" && argc == 4) return contract::examine<System>(argv[3]);
+    if (name == "contract" && argc == 6 && std::string(argv[3]) == "latency") {
+        return contract::latency<System>(static_cast<unsigned>(std::stoul(argv[4])), std::stod(argv[5]));
+    }
     if (argc == 6) {
         const unsigned workers = static_cast<unsigned>(std::stoul(argv[5]));
         SERVE(micro)

@@ -1,18 +1,23 @@
 //! The variants `ssp` of the suite, with the original Rust-SSP. The suite writes this program: each module is the file of the
 //! same name in `src/variants` or `src/contract`, with the original library in place of `anabranch::ssp`.
 
+mod bunzip2;
 mod bzip2;
 mod contract;
 mod dedup;
 mod farm;
 mod fastq;
+mod files;
 mod gzip;
 mod images;
+mod lanes;
 mod log;
+mod lunzip;
 mod lzip;
 mod matmul;
 mod micro;
 mod similarity;
+mod words;
 
 use std::process::ExitCode;
 
@@ -33,6 +38,11 @@ fn main() -> ExitCode {
         Program::new(NAME, Kind::Streams, similarity::run),
         Program::new(NAME, Kind::Streams, matmul::run),
         Program::new(NAME, Kind::Streams, farm::run),
+        Program::new(NAME, Kind::Streams, bunzip2::run),
+        Program::new(NAME, Kind::Streams, lunzip::run),
+        Program::new(NAME, Kind::Streams, files::run),
+        Program::new(NAME, Kind::Streams, words::run),
+        Program::new(NAME, Kind::Streams, lanes::run),
     ];
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let answered = match arguments.split_first() {

@@ -10,6 +10,9 @@ use crate::systems::{ALL, SEQUENTIAL, measures};
 /// The word that stands for the experiments of the contract among the applications.
 pub const CONTRACT: &str = "contract";
 
+/// The word that stands for the measurement of latency among the applications.
+pub const LATENCY: &str = "latency";
+
 /// A workload of an application, with a number of workers.
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
@@ -26,6 +29,8 @@ pub struct Choice {
     pub variants: Vec<&'static str>,
     /// Whether the experiments of the contract are made.
     pub contract: bool,
+    /// The numbers of workers with which the latency is measured.
+    pub latency: Vec<usize>,
 }
 
 impl Choice {
@@ -53,19 +58,21 @@ impl Choice {
         let is = |name: &String, (about, workload): &(About, &str)| {
             *name == about.name || *name == format!("{}/{workload}", about.name)
         };
-        let known = |name: &&String| *name == CONTRACT || workloads.iter().any(|one| is(name, one));
+        let known = |name: &&String| {
+            *name == CONTRACT || *name == LATENCY || workloads.iter().any(|one| is(name, one))
+        };
         if let Some(name) = arguments.apps.iter().find(|name| !known(name)) {
             return Err(format!("there is no application {name}: `suite list` shows all applications"));
         }
-        let contract = match &arguments.apps[..] {
-            // The experiments take as long on the smallest data.
-            [] => !arguments.tiny,
-            some => some.iter().any(|name| name == CONTRACT),
-        };
+        // Both take as long on the smallest data, so they are left out there.
+        let all = arguments.apps.is_empty() && !arguments.tiny;
+        let chosen = |word: &str| all || arguments.apps.iter().any(|name| name == word);
+        let contract = chosen(CONTRACT);
+        let latency = if chosen(LATENCY) { workers.clone() } else { Vec::new() };
         workloads.retain(|one| arguments.apps.is_empty() || arguments.apps.iter().any(|name| is(name, one)));
         let with =
             |workers| workloads.iter().map(move |&(about, workload)| Case { about, workload, workers });
-        Ok(Self { cases: workers.into_iter().flat_map(with).collect(), variants, contract })
+        Ok(Self { cases: workers.into_iter().flat_map(with).collect(), variants, contract, latency })
     }
 
     /// The variants that have a case's application.

@@ -48,7 +48,7 @@ enum Command {
 
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// The applications, or APPLICATION/WORKLOAD, or `contract`; all by default
+    /// The applications, or APPLICATION/WORKLOAD, or `contract`, or `latency`; all by default
     #[arg(long, value_delimiter = ',')]
     pub apps: Vec<String>,
     /// The variants; all by default
@@ -132,6 +132,7 @@ fn list() {
         println!("    an item is {}; workloads: {}", about.item, about.workloads.join(", "));
     }
     println!("contract: nine experiments with every system");
+    println!("latency: how long items take at 80 % load, with every system");
     println!("\nvariants, those of rivals and of C++ are built when they are measured:");
     for system in ALL {
         let needs = match (home(system.name), system.name) {

@@ -2,6 +2,7 @@
 //!
 //! Each case is a table, and the bars are in its cells, so a screen reader reads the numbers in order.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use anabranch_applications::APPLICATIONS;
@@ -9,15 +10,15 @@ use anabranch_applications::contract::Experiment;
 use anabranch_measure::statistics::Summary;
 use anabranch_measure::target::Unit;
 
-use crate::contract::Row;
+use crate::contract::{Latency, Row};
 use crate::results::{Cell, Group, Results};
 use crate::session::LEAST_ROUNDS;
 use crate::standing::{End, Standing, reference};
-use crate::systems::{SEQUENTIAL, Side, side};
+use crate::systems::{ALL, Home, SEQUENTIAL, Side, home, side};
 
 /// What the suite does not have yet.
-const ABSENT: &str = "the eye detector and lane detection; files on disk; real data; latency of each item; energy; the \
-    heat maps, allocation policies and accelerator mode of the FastFlow papers";
+const ABSENT: &str = "the eye detector; real data; energy; scaling curves with the predictor's beside them; pages of service times; the \
+    FastFlow papers' queue latencies, windows and bursts, allocation policies and accelerator mode";
 
 const STYLE: &str = include_str!("report.css");
 
@@ -31,6 +32,8 @@ pub fn page(results: &Results) -> String {
     );
     first_screen(&mut page, results);
     contract(&mut page, &results.contract);
+    latencies(&mut page, &results.latency);
+    heat_map(&mut page, results);
     page += "<h2>Each application</h2>\n\
         <p>A bar shows how many times as fast a variant is as the best rival, in the same rounds. The numbers in \
         brackets are the 95 % interval. Lines are those that are added to the sequential program.</p>\n";
@@ -69,24 +72,29 @@ fn first_screen(page: &mut String, results: &Results) {
     }
     *page += "<div class=\"wide\" tabindex=\"0\"><table>\n<caption>The best variant of Anabranch against the best rival</caption>\n\
         <thead><tr><th scope=\"col\">case</th><th scope=\"col\">Anabranch</th><th scope=\"col\">rival</th>\
-        <th scope=\"col\">times as fast</th><th scope=\"col\">result</th></tr></thead>\n<tbody>\n";
+        <th scope=\"col\">times as fast</th><th scope=\"col\">result</th>\
+        <th scope=\"col\">of those that stream</th><th scope=\"col\">times as fast</th><th scope=\"col\">result</th>\
+        </tr></thead>\n<tbody>\n";
     for (group, Standing { own, rival, times, end }) in &standings {
-        let (class, word) = match end {
-            End::Win => ("win", "win"),
-            End::Loss => ("loss", "loss"),
-            End::Tie => ("", "tie"),
-            End::Ahead => ("", "open: ahead"),
-            End::Behind => ("", "open: behind"),
-        };
+        let (class, word) = ended(*end);
         let _ = writeln!(
             page,
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td class=\"{class}\">{word}{}</td></tr>",
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td class=\"{class}\">{word}{}</td>",
             escaped(&group.name()),
             escaped(&own.variant),
             escaped(&rival.variant),
             interval(*times),
             few(own),
         );
+        match Standing::of_streams(group) {
+            Some(Standing { rival, times, end, .. }) => {
+                let (class, word) = ended(end);
+                let (rival, times) = (escaped(&rival.variant), interval(times));
+                let _ =
+                    writeln!(page, "<td>{rival}</td><td>{times}</td><td class=\"{class}\">{word}</td></tr>");
+            }
+            None => *page += "<td>none</td><td></td><td></td></tr>\n",
+        }
     }
     *page += "</tbody>\n</table></div>\n";
 }
@@ -126,6 +134,92 @@ fn contract(page: &mut String, rows: &[Row]) {
     *page += "</dl>\n</details>\n";
 }
 
+/// The class and the word for an end.
+fn ended(end: End) -> (&'static str, &'static str) {
+    match end {
+        End::Win => ("win", "win"),
+        End::Loss => ("loss", "loss"),
+        End::Tie => ("", "tie"),
+        End::Ahead => ("", "open: ahead"),
+        End::Behind => ("", "open: behind"),
+    }
+}
+
+/// All cases and variants at one look: the share of the best variant's speed.
+fn heat_map(page: &mut String, results: &Results) {
+    if results.groups.is_empty() {
+        return;
+    }
+    let is_there =
+        |name: &str| results.groups.iter().any(|group| group.cells.iter().any(|cell| cell.variant == name));
+    let names: Vec<&str> = ALL.iter().map(|system| system.name).filter(|name| is_there(name)).collect();
+    *page += "<h2>All cases at one look</h2>\n<p>The speed of each variant as a share of the fastest one in the case, in \
+        percent. The stronger the colour of a cell, the faster.</p>\n<div class=\"wide\" tabindex=\"0\"><table class=\"heat\">\n\
+        <caption>Percent of the fastest</caption>\n<thead><tr><th scope=\"col\">case</th>";
+    for name in &names {
+        let _ = write!(page, "<th scope=\"col\"><span>{}</span></th>", escaped(name));
+    }
+    *page += "</tr></thead>\n<tbody>\n";
+    for group in &results.groups {
+        let median = |cell: &Cell| Summary::of(cell.seconds.iter().copied()).median;
+        let least = group.cells.iter().map(median).fold(f64::INFINITY, f64::min);
+        let _ = write!(page, "<tr><th scope=\"row\">{}</th>", escaped(&group.name()));
+        for name in &names {
+            match group.cells.iter().find(|cell| cell.variant == *name) {
+                Some(cell) => {
+                    let share = 100.0 * least / median(cell);
+                    let _ = write!(page, "<td style=\"--share:{share:.0}%\">{share:.0}</td>");
+                }
+                None => *page += "<td class=\"none\"><abbr title=\"not measured\">-</abbr></td>",
+            }
+        }
+        *page += "</tr>\n";
+    }
+    *page += "</tbody>\n</table></div>\n";
+}
+
+/// The latency of each system, the lowest 95 % quantile first.
+fn latencies(page: &mut String, all: &[Latency]) {
+    let workers: BTreeSet<usize> = all.iter().map(|latency| latency.workers).collect();
+    if !workers.is_empty() {
+        *page += "<h2>Latency at 80 % load</h2>\n<p>Items of 1 ms arrive at random, by a schedule that does not wait for the \
+            system, and take 80 % of what the workers can do. The latency of an item is the time from when it is due until \
+            its result comes out in order. The numbers are medians of the rounds. A system that collects all results has the \
+            length of the run.</p>\n";
+    }
+    for workers in workers {
+        let mut some: Vec<&Latency> = all.iter().filter(|latency| latency.workers == workers).collect();
+        some.sort_by(|a, b| a.middle().total_cmp(&b.middle()));
+        let median = |quantiles: &[f64]| Summary::of(quantiles.iter().copied()).median;
+        let most = some.iter().map(|latency| median(&latency.p99)).fold(1e-9, f64::max);
+        let _ = write!(
+            page,
+            "<div class=\"wide\" tabindex=\"0\"><table>\n<caption>Latency, {workers} workers</caption>\n<thead><tr>\
+             <th scope=\"col\">system</th><th scope=\"col\">half of the items</th><th scope=\"col\">95 %</th>\
+             <th scope=\"col\">99 %</th><th scope=\"col\">rounds</th></tr></thead>\n<tbody>\n"
+        );
+        for latency in some {
+            let class = if side(&latency.system) == Side::Anabranch { "own" } else { "other" };
+            let (p50, p99) = (median(&latency.p50), median(&latency.p99));
+            // Latencies differ by orders of magnitude, so the bars are logarithmic: from 1 ms on.
+            let share = |seconds: f64| {
+                (1.0 + (seconds / 1e-3).max(1.0).log10()) / (1.0 + (most / 1e-3).max(1.0).log10())
+            };
+            let _ = writeln!(
+                page,
+                "<tr class=\"{class}\"><th scope=\"row\">{}</th><td>{}</td><td>{}{}</td><td>{}</td><td>{}</td></tr>",
+                escaped(&latency.system),
+                milliseconds(p50),
+                milliseconds(latency.middle()),
+                bar(share(latency.middle()), Some((share(p50), share(p99)))),
+                milliseconds(p99),
+                latency.p95.len(),
+            );
+        }
+        *page += "</tbody>\n</table></div>\n";
+    }
+}
+
 fn sentences(standings: &[(&Group, Standing)]) -> [String; 3] {
     if standings.is_empty() {
         return [
@@ -144,7 +238,14 @@ fn sentences(standings: &[(&Group, Standing)]) -> [String; 3] {
         let (times, rival) = (standing.times.median, &standing.rival.variant);
         format!("{} ({times:.2} times as fast as {rival})", group.name())
     };
-    let list = |some: &[&(&Group, Standing)]| some.iter().map(|it| one(it)).collect::<Vec<_>>().join("; ");
+    // The largest differences; the table has all.
+    let list = |some: &[&(&Group, Standing)]| {
+        const FEW: usize = 3;
+        let mut some = some.to_vec();
+        some.sort_by(|a, b| a.1.times.median.total_cmp(&b.1.times.median));
+        let first = some.iter().take(FEW).map(|it| one(it)).collect::<Vec<_>>().join("; ");
+        if some.len() > FEW { format!("{first}; and {} more cases", some.len() - FEW) } else { first }
+    };
     [
         format!(
             "Of {} {cases}, the best variant of Anabranch wins {} against the best rival, ties {} and loses {}; in \
@@ -181,7 +282,11 @@ fn case(page: &mut String, group: &Group) {
     cells.sort_by(|a, b| b.1.median.total_cmp(&a.1.median));
     let most = cells.iter().map(|(_, times)| times.high).fold(1.0, f64::max);
     let memory = cells.iter().filter_map(|(cell, _)| cell.memory).fold(1.0, f64::max);
-    let sequential = group.cells.iter().find(|cell| cell.variant == SEQUENTIAL);
+    // The programs in C++ are compared with the loop in C++.
+    let plain = |cell: &Cell| {
+        let name = if home(&cell.variant) == Home::Cpp { "cpp-sequential" } else { SEQUENTIAL };
+        group.cells.iter().find(|cell| cell.variant == name).map(|plain| plain.code)
+    };
     let _ = write!(
         page,
         "<div class=\"wide\" tabindex=\"0\"><table>\n<caption>{}: {} {} a run</caption>\n<thead><tr><th scope=\"col\">variant</th>\
@@ -196,12 +301,13 @@ fn case(page: &mut String, group: &Group) {
     );
     for (cell, times) in cells {
         let seconds = Summary::of(cell.seconds.iter().copied()).median;
-        let added = sequential.map_or(0, |plain| cell.code.lines as i64 - plain.code.lines as i64);
-        let tokens = sequential.map_or(0, |plain| cell.code.tokens as i64 - plain.code.tokens as i64);
+        let plain = plain(cell);
+        let added = plain.map_or(0, |plain| cell.code.lines as i64 - plain.lines as i64);
+        let tokens = plain.map_or(0, |plain| cell.code.tokens as i64 - plain.tokens as i64);
         let _ = writeln!(
             page,
             "<tr class=\"{}\"><th scope=\"row\">{}{}</th><td>{}{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>\
-             <td>{added:+} <small>({tokens:+} tokens)</small></td></tr>",
+             <td>{added:+} <small>({tokens:+} tokens; complexity {}, effort {})</small></td></tr>",
             if side(&cell.variant) == Side::Anabranch { "own" } else { "other" },
             escaped(&cell.variant),
             few(cell),
@@ -213,6 +319,8 @@ fn case(page: &mut String, group: &Group) {
             cell.memory.map_or("?".into(), |bytes| {
                 Unit::Mebibytes.show(bytes / f64::from(1 << 20)) + &bar(bytes / memory, None)
             }),
+            percent_of(cell.code.complexity as f64, plain.map(|plain| plain.complexity as f64)),
+            percent_of(cell.code.effort, plain.map(|plain| plain.effort)),
         );
     }
     *page += "</tbody>\n</table></div>\n";
@@ -264,6 +372,11 @@ fn few(cell: &Cell) -> &'static str {
 
 fn interval(Summary { median, low, high }: Summary) -> String {
     format!("{median:.2} <small>[{low:.2}, {high:.2}]</small>")
+}
+
+/// How many percent more a number is than another.
+fn percent_of(number: f64, of: Option<f64>) -> String {
+    of.filter(|&of| of > 0.0).map_or("?".into(), |of| format!("{:+.0} %", 100.0 * (number / of - 1.0)))
 }
 
 fn milliseconds(seconds: f64) -> String {

@@ -7,7 +7,7 @@ use anabranch_measure::statistics::Summary;
 use serde::{Deserialize, Serialize};
 
 use crate::code::Code;
-use crate::contract::Row;
+use crate::contract::{Latency, Row};
 
 /// A run of the suite.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -22,6 +22,9 @@ pub struct Results {
     /// The experiments of the contract, a row for each system.
     #[serde(default)]
     pub contract: Vec<Row>,
+    /// The latency of each system at 80 % load.
+    #[serde(default)]
+    pub latency: Vec<Latency>,
     pub groups: Vec<Group>,
     /// The variants that could not be built, and why.
     #[serde(default)]

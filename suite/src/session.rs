@@ -9,7 +9,7 @@ use anabranch_measure::machine::Machine;
 
 use crate::choice::{Case, Choice};
 use crate::command::RunArguments;
-use crate::contract::{examined, shown};
+use crate::contract::{Latency, examined, shown};
 use crate::programs::{Checkouts, Programs, builds};
 use crate::progress::Progress;
 use crate::results::{Group, Results};
@@ -53,6 +53,7 @@ impl<'a> Session<'a> {
             time: 0,
             command,
             contract: Vec::new(),
+            latency: Vec::new(),
             groups: Vec::new(),
             absent: Vec::new(),
         };
@@ -70,7 +71,7 @@ impl<'a> Session<'a> {
                     new.scale
                 ));
             }
-            Results { groups: old.groups, contract: old.contract, ..new }
+            Results { groups: old.groups, contract: old.contract, latency: old.latency, ..new }
         } else {
             new
         };
@@ -94,6 +95,7 @@ impl<'a> Session<'a> {
             eprintln!("{variant} is absent: {why}");
         }
         self.examine(&programs)?;
+        self.measure_latency(&programs)?;
         let missing: Vec<Case> =
             self.choice.cases.iter().copied().filter(|&case| !self.has(case, &programs)).collect();
         let already = self.choice.cases.len() - missing.len();
@@ -147,6 +149,31 @@ impl<'a> Session<'a> {
             self.write()?;
         }
         print!("{}", shown(&self.results.contract));
+        Ok(())
+    }
+
+    /// Measures the latency of the systems that are there, in rounds of all systems.
+    fn measure_latency(&mut self, programs: &Programs) -> Result<(), String> {
+        let (rounds, seconds) = self.scale.choose((1, 0.2), (1, 0.5), (5, 1.0));
+        for &workers in &self.choice.latency {
+            let is_new = |variant: &&'static str| {
+                let mut measured = self.results.latency.iter();
+                programs.has(variant)
+                    && !measured.any(|latency| latency.system == **variant && latency.workers == workers)
+            };
+            let systems: Vec<&'static str> = self.choice.variants.iter().copied().filter(is_new).collect();
+            let mut all: Vec<Latency> = systems.iter().map(|system| Latency::new(system, workers)).collect();
+            for round in 0..rounds {
+                eprintln!("latency with {workers} workers, round {} of {rounds}", round + 1);
+                for (system, latency) in systems.iter().zip(&mut all) {
+                    if !latency.measure(programs.command(system)?, seconds) {
+                        eprintln!("{system} gave no latency");
+                    }
+                }
+            }
+            self.results.latency.extend(all.into_iter().filter(|latency| !latency.p95.is_empty()));
+            self.write()?;
+        }
         Ok(())
     }
 

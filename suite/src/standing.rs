@@ -4,7 +4,7 @@ use anabranch_measure::statistics::Summary;
 use anabranch_measure::target::{TIE, Target, Verdict};
 
 use crate::results::{Cell, Group};
-use crate::systems::{Side, side};
+use crate::systems::{Side, side, streams};
 
 /// How a case ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,22 +43,33 @@ pub struct Standing<'a> {
 }
 
 impl<'a> Standing<'a> {
-    /// `None` if one of the two is not there.
+    /// Against the best of all rivals. `None` if one of the two is not there.
     pub fn of(group: &'a Group) -> Option<Self> {
-        let (own, rival) = (best(group, Side::Anabranch)?, best(group, Side::Rival)?);
+        Self::against(group, |_| true)
+    }
+
+    /// Against the best of the rivals that give results as they come.
+    pub fn of_streams(group: &'a Group) -> Option<Self> {
+        Self::against(group, streams)
+    }
+
+    fn against(group: &'a Group, is_meant: fn(&str) -> bool) -> Option<Self> {
+        let own = best(group, |variant| side(variant) == Side::Anabranch)?;
+        let rival = best(group, |variant| side(variant) == Side::Rival && is_meant(variant))?;
         let times = own.against(rival);
         Some(Self { own, rival, times, end: End::of(times) })
     }
 }
 
-/// The cell that others are shown against: the best rival, or the sequential program if there is no rival.
+/// The cell that others are shown against: the best rival, or the quickest plain loop if there is no rival.
 pub fn reference(group: &Group) -> Option<&Cell> {
-    best(group, Side::Rival).or_else(|| best(group, Side::Plain))
+    best(group, |variant| side(variant) == Side::Rival)
+        .or_else(|| best(group, |variant| side(variant) == Side::Plain))
 }
 
-/// The cell with the shortest median time, among the variants of a side.
-fn best(group: &Group, of: Side) -> Option<&Cell> {
-    let among = group.cells.iter().filter(|cell| side(&cell.variant) == of);
+/// The cell with the shortest median time, among the variants that are meant.
+fn best(group: &Group, is_meant: impl Fn(&str) -> bool) -> Option<&Cell> {
+    let among = group.cells.iter().filter(|cell| is_meant(&cell.variant));
     let median = |cell: &Cell| Summary::of(cell.seconds.iter().copied()).median;
     among.min_by(|a, b| median(a).total_cmp(&median(b)))
 }

@@ -91,6 +91,14 @@ pub fn side(variant: &str) -> Side {
     of(variant).map_or(Side::Plain, |system| system.side)
 }
 
+/// The rivals that give no result before all are there.
+const COLLECTS: [&str; 2] = ["rayon", "orx"];
+
+/// Whether a variant gives results as they come, in bounded memory as far as its library bounds it.
+pub fn streams(variant: &str) -> bool {
+    !COLLECTS.contains(&variant)
+}
+
 /// Whether a variant has an application.
 pub fn measures(variant: &str, application: &str) -> bool {
     home(variant) != Home::Cpp || IN_CPP.contains(&application)

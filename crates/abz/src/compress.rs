@@ -28,8 +28,8 @@ pub struct Compression {
     /// Cut blocks where their contents say so, and not after equal sizes: a change then changes the output around it, and
     /// no more ([`Blocks::by_content`]). bzip2 cannot do it.
     pub rsyncable: bool,
-    /// What files of gzip are made of, or of zlib and zip, which have the same data. For bioinformatics it is BGZF: members of at most 64 KiB, which tell no name and no
-    /// time.
+    /// What files of gzip are made of. For bioinformatics it is BGZF: members of at most 64 KiB, which tell no name and no
+    /// time. [`Written::ZLIB`] and [`Written::ZIP`] have the layouts of their names.
     pub layout: Layout,
     /// What lzip and xz have beside their levels.
     pub lzma: Lzma,

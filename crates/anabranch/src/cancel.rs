@@ -1,10 +1,10 @@
 //! Stopping a run from outside.
 
 use std::fmt;
-use std::sync::{Arc as StdArc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc as StdArc, PoisonError};
 use std::time::Duration;
 
-use anabranch_record::sync::Arc;
+use anabranch_record::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use crate::engine::Run;
 
@@ -112,7 +112,7 @@ impl CancelToken {
         Self::default()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Shared> {
+    fn lock(&self) -> MutexGuard<'_, Shared> {
         self.shared.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -114,7 +114,7 @@ pub(crate) struct Blocks {
 }
 
 /// The number of items in a block, if the window has room for several such blocks for each worker.
-const BLOCK_ITEMS: usize = 1_024;
+const BLOCK_ITEMS: usize = 4_096;
 /// How many blocks there are for each worker, if the window has as many items.
 const BLOCKS_A_WORKER: usize = 2;
 
@@ -127,10 +127,13 @@ const WINDOW_ITEMS_A_WORKER: usize = 16;
 
 /// How many times larger the first two limits are if the items travel in blocks.
 const BLOCKS_TIMES: usize = 4;
+/// How many times larger they are besides if stages gather items in blocks and divide these, as windows by key do: a block is
+/// handed over in parts, and each part must be worth it.
+const PARTS_TIMES: usize = 4;
 
 /// The default window, in items, for items of at most `size` bytes.
-fn default_window(workers: usize, size: usize, in_blocks: bool) -> usize {
-    let times = if in_blocks { BLOCKS_TIMES } else { 1 };
+fn default_window(workers: usize, size: usize, in_blocks: bool, divided: bool) -> usize {
+    let times = if in_blocks { BLOCKS_TIMES } else { 1 } * if divided { PARTS_TIMES } else { 1 };
     (times * WINDOW_ITEMS).min(times * WINDOW_BYTES / size.max(1)).max(WINDOW_ITEMS_A_WORKER * workers)
 }
 
@@ -154,7 +157,12 @@ impl Unset {
             && !attached.is_counted();
         plan.nodes[0].in_blocks = in_blocks;
         if self.window {
-            plan.settings.window = default_window(plan.settings.workers, plan.largest_item(), in_blocks);
+            plan.settings.window = default_window(
+                plan.settings.workers,
+                plan.largest_item(),
+                in_blocks,
+                !self.blocks.is_empty(),
+            );
         }
         plan.set_window(plan.settings.window);
         if let Some(window) = self.window_behind {

@@ -7,14 +7,18 @@
 //! The data are generated and small, so that a run needs no network and no files.
 #![forbid(unsafe_code)]
 
+pub mod bunzip2;
 pub mod bzip2;
 pub mod contract;
 pub mod dedup;
 pub mod farm;
 pub mod fastq;
+pub mod files;
 pub mod gzip;
 pub mod images;
+pub mod lanes;
 pub mod log;
+pub mod lunzip;
 pub mod lzip;
 pub mod matmul;
 pub mod micro;
@@ -24,6 +28,7 @@ mod random;
 mod serve;
 pub mod similarity;
 mod used;
+pub mod words;
 mod workload;
 
 pub use output::Output;

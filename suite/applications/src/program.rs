@@ -1,7 +1,8 @@
 //! A variant of an application, as something that can be run.
 
 use crate::{
-    Output, Scale, Workload, bzip2, dedup, farm, fastq, gzip, images, log, lzip, matmul, micro, similarity,
+    Output, Scale, Workload, bunzip2, bzip2, dedup, farm, fastq, files, gzip, images, lanes, log, lunzip,
+    lzip, matmul, micro, similarity, words,
 };
 
 /// How a variant treats the order and the memory.
@@ -83,5 +84,10 @@ pub fn sequential() -> Vec<Program> {
         of(similarity::sequential),
         of(matmul::sequential),
         of(farm::sequential),
+        of(bunzip2::sequential),
+        of(lunzip::sequential),
+        of(files::sequential),
+        of(words::sequential),
+        of(lanes::sequential),
     ]
 }

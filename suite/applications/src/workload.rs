@@ -1,6 +1,9 @@
 //! What applications have in common.
 
-use crate::{bzip2, dedup, farm, fastq, gzip, images, log, lzip, matmul, micro, similarity};
+use crate::{
+    bunzip2, bzip2, dedup, farm, fastq, files, gzip, images, lanes, log, lunzip, lzip, matmul, micro,
+    similarity, words,
+};
 
 /// How large the data are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,15 +69,20 @@ pub struct About {
 }
 
 /// All applications.
-pub const APPLICATIONS: [About; 11] = [
+pub const APPLICATIONS: [About; 16] = [
     micro::Input::ABOUT,
     images::Input::ABOUT,
     bzip2::Input::ABOUT,
+    bunzip2::Input::ABOUT,
+    files::Input::ABOUT,
     dedup::Input::ABOUT,
     log::Input::ABOUT,
     fastq::Input::ABOUT,
     gzip::Input::ABOUT,
     lzip::Input::ABOUT,
+    lunzip::Input::ABOUT,
+    words::Input::ABOUT,
+    lanes::Input::ABOUT,
     similarity::Input::ABOUT,
     matmul::Input::ABOUT,
     farm::Input::ABOUT,

@@ -2,11 +2,13 @@
 
 mod annotations;
 mod builder;
+mod latency;
 mod ssp;
 mod table;
 
 use anabranch_applications::contract::{Loop, Subject};
 
+pub use latency::Latency;
 #[cfg(test)]
 pub use table::Shown;
 pub use table::{Row, examined, shown};

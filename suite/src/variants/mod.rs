@@ -1,16 +1,21 @@
 //! Anabranch's variants of each application, one file each. They are run in processes of their own.
 
+mod bunzip2;
 mod bzip2;
 mod dedup;
 mod farm;
 mod fastq;
+mod files;
 mod gzip;
 mod images;
+mod lanes;
 mod log;
+mod lunzip;
 mod lzip;
 mod matmul;
 mod micro;
 mod similarity;
+mod words;
 
 use anabranch_applications::{Kind, Program, sequential};
 
@@ -50,5 +55,20 @@ pub fn programs() -> Vec<Program> {
     programs.push(Program::new("builder", Kind::Streams, farm::builder::run));
     programs.push(Program::new("annotations", Kind::Streams, farm::annotations::run));
     programs.push(Program::new("ssp", Kind::Streams, farm::ssp::run));
+    programs.push(Program::new("builder", Kind::Streams, bunzip2::builder::run));
+    programs.push(Program::new("annotations", Kind::Streams, bunzip2::annotations::run));
+    programs.push(Program::new("ssp", Kind::Streams, bunzip2::ssp::run));
+    programs.push(Program::new("builder", Kind::Streams, lunzip::builder::run));
+    programs.push(Program::new("annotations", Kind::Streams, lunzip::annotations::run));
+    programs.push(Program::new("ssp", Kind::Streams, lunzip::ssp::run));
+    programs.push(Program::new("builder", Kind::Streams, files::builder::run));
+    programs.push(Program::new("annotations", Kind::Streams, files::annotations::run));
+    programs.push(Program::new("ssp", Kind::Streams, files::ssp::run));
+    programs.push(Program::new("builder", Kind::Streams, words::builder::run));
+    programs.push(Program::new("annotations", Kind::Streams, words::annotations::run));
+    programs.push(Program::new("ssp", Kind::Streams, words::ssp::run));
+    programs.push(Program::new("builder", Kind::Streams, lanes::builder::run));
+    programs.push(Program::new("annotations", Kind::Streams, lanes::annotations::run));
+    programs.push(Program::new("ssp", Kind::Streams, lanes::ssp::run));
     programs
 }

@@ -34,6 +34,7 @@ impl Damage for DecodeError {
 
     fn remedy(&self) -> Remedy {
         match &self.fault {
+            Fault::TrailingGarbage => Remedy::Ignore,
             Fault::Unsupported { .. } | Fault::MoreFiles => Remedy::AnotherProgram,
             Fault::Truncated => Remedy::Rest,
             _ => Remedy::AnotherCopy,
@@ -93,6 +94,9 @@ pub enum Fault {
         /// That of what came out.
         found: u32,
     },
+    /// Other bytes follow the end of the compressed data.
+    #[error("expected the end of the file, found other bytes")]
+    TrailingGarbage,
     /// There is another file in the archive.
     #[error("expected one file in the archive, found another behind it; unzip takes all of them")]
     MoreFiles,

@@ -262,7 +262,7 @@ impl Decoder {
 impl Serial for Decoder {
     const NAME: &'static str = "zip";
     const SUFFIX: &'static str = ".zip";
-    const SUFFIXES: &'static [(&'static str, &'static str)] = &[];
+    const SUFFIXES: &'static [(&'static str, &'static str)] = &[(".zip", "")];
 
     type Error = DecodeError;
 

@@ -25,7 +25,8 @@ pub fn is_zlib(start: &[u8]) -> bool {
     matches!(start, [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..])
 }
 
-/// Decodes a stream that is pushed to it, piece by piece, from its start. What follows its end is ignored.
+/// Decodes a stream that is pushed to it, piece by piece, from its start. Bytes behind its end are
+/// [`Fault::TrailingGarbage`], which comes after all contents were given out.
 pub struct Decoder {
     state: State,
     held: Held,
@@ -39,6 +40,8 @@ enum State {
     Header,
     Deflated,
     Trailer,
+    /// Behind the stream.
+    Behind,
     Ended,
 }
 
@@ -104,9 +107,12 @@ impl Decoder {
                     let offset = self.held.offset_of(0);
                     return Err(DecodeError { offset, fault: Fault::Adler { expected, found } });
                 }
-                self.state = State::Ended;
+                self.held.bytes.clear();
+                self.state = State::Behind;
                 Ok(true)
             }
+            State::Behind if input.is_empty() => Ok(false),
+            State::Behind => Err(DecodeError { offset: self.held.offset, fault: Fault::TrailingGarbage }),
             State::Ended => {
                 *input = &[];
                 Ok(false)
@@ -150,7 +156,7 @@ impl Serial for Decoder {
 
     fn finish(&mut self, data: &mut Vec<u8>) -> Result<bool, DecodeError> {
         let has_data = self.next(&mut &[][..], data)?;
-        if !has_data && self.state != State::Ended {
+        if !has_data && !matches!(self.state, State::Behind | State::Ended) {
             return Err(DecodeError { offset: self.held.offset, fault: Fault::Truncated });
         }
         Ok(has_data)

@@ -8,7 +8,7 @@ use flate2::{Compression, GzBuilder, write::GzEncoder};
 use crate::support::*;
 
 /// What comes out of a file in pieces of these sizes, each with a guess, and its first error; and how many guesses were taken.
-fn decode_guessing(file: &[u8], mut len: impl FnMut() -> usize) -> (Vec<u8>, Option<DecodeError>, usize) {
+pub fn decode_guessing(file: &[u8], mut len: impl FnMut() -> usize) -> (Vec<u8>, Option<DecodeError>, usize) {
     let (mut scanner, mut verifier, mut guesser) = (Scanner::new(), Verifier::new(), Guesser::new());
     let (mut out, mut data, mut place, mut taken) = (Vec::new(), Vec::new(), 0, 0);
     let mut decode = || {
@@ -44,7 +44,7 @@ fn decode_guessing(file: &[u8], mut len: impl FnMut() -> usize) -> (Vec<u8>, Opt
     (out, error, taken)
 }
 
-fn gzip(data: &[u8], level: u32, flush_every: usize) -> Vec<u8> {
+pub fn gzip(data: &[u8], level: u32, flush_every: usize) -> Vec<u8> {
     let mut encoder: GzEncoder<Vec<u8>> = GzBuilder::new().write(Vec::new(), Compression::new(level));
     for piece in data.chunks(flush_every) {
         encoder.write_all(piece).unwrap();
@@ -54,7 +54,7 @@ fn gzip(data: &[u8], level: u32, flush_every: usize) -> Vec<u8> {
 }
 
 /// Contents with parts that deflate handles in all its ways.
-fn mixed(len: usize) -> Vec<u8> {
+pub fn mixed(len: usize) -> Vec<u8> {
     let mut noise = Noise(5);
     let mut data = Vec::new();
     while data.len() < len {

@@ -73,7 +73,8 @@ fn decode(stream: &[u8], mut input_len: impl FnMut() -> usize, mut room: impl Fn
     }
 }
 
-fn check(stream: &[u8], seed: u64) {
+/// Ours does what theirs does, with pieces of all sizes.
+pub fn check(stream: &[u8], seed: u64) {
     let theirs = oracle(stream);
     let mut noise = Noise(seed);
     for (most_input, most_room) in [(1 << 20, 1 << 22), (40, 700), (1, 1000), (1000, 3), (1, 1)] {

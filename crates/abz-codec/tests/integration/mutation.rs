@@ -1,7 +1,9 @@
-//! Fuzzing by mutation, with nothing but cargo. It runs for a second, or for as long as one asks:
+//! Fuzzing by mutation, with nothing but cargo. Each test is a target, which runs for a moment, or for as long as one asks. The
+//! word behind `mutation` chooses one of them: `gzip`, `deflate`, `guesses`, `pack`, `zip` or `zlib`.
 //!
 //! ```text
 //! ABZ_FUZZ_SECONDS=600 cargo test --release -p abz-codec --test integration mutation
+//! ABZ_FUZZ_SECONDS=600 cargo test --release -p abz-codec --test integration mutation::guesses
 //! ```
 //!
 //! Right files of several kinds are changed in random places (bits, bytes, numbers at their limits, cuts, pieces
@@ -13,8 +15,11 @@ use std::io::{Cursor, Read};
 use std::time::{Duration, Instant};
 
 use crate::support::*;
+use crate::{guess, inflate, legacy};
 use abz_codec::access;
 use abz_codec::gzip::{DecodeError, Fault, Header, Index, find_parts};
+use abz_codec::legacy::{pack, zip, zlib};
+use abz_codec::parts::Serial;
 
 fn number(variable: &str) -> Option<u64> {
     let value = std::env::var(variable).ok()?;
@@ -150,14 +155,127 @@ fn check_parts(file: &[u8], out: &[u8], seed: u64) {
     }
 }
 
-#[test]
-fn changed_files_give_an_error_or_what_another_decoder_gives() {
-    let time = Duration::from_secs(number("ABZ_FUZZ_SECONDS").unwrap_or(1));
-    let mut seed = number("ABZ_FUZZ_SEED").unwrap_or(0);
-    let (corpus, start, first) = (corpus(), Instant::now(), seed);
-    while start.elapsed() < time {
-        check(&mutate(&mut Noise(seed), &corpus), seed);
+/// Changes files of `corpus` and has them checked, each with its seed, for the time that is asked for, or a moment.
+fn fuzz(corpus: &[Vec<u8>], check: impl Fn(&[u8], u64)) {
+    let time = number("ABZ_FUZZ_SECONDS").map_or(Duration::from_millis(500), Duration::from_secs);
+    let first = number("ABZ_FUZZ_SEED").unwrap_or(0);
+    let (start, mut seed) = (Instant::now(), first);
+    while seed == first || start.elapsed() < time {
+        check(&mutate(&mut Noise(seed), corpus), seed);
         seed += 1;
     }
     println!("{} files changed and decoded", seed - first);
+}
+
+#[test]
+fn gzip_files_give_an_error_or_what_another_decoder_gives() {
+    fuzz(&corpus(), check);
+}
+
+#[test]
+fn deflate_streams_give_an_error_or_the_bytes_where_zlib_does() {
+    let mut corpus: Vec<_> = (0..20).map(|seed| deflate::stream(&mut Noise(seed), 32 << 10)).collect();
+    for level in [0, 1, 6, 9] {
+        corpus.push(guess::gzip(&prose(3000), level, 1000).split_off(10));
+        corpus.push(
+            guess::gzip(&[&vec![0; 20_000][..], &Noise(4).bytes(200)].concat(), level, 90).split_off(10),
+        );
+    }
+    fuzz(&corpus, inflate::check);
+}
+
+/// Damage and cuts are told as by a decoder without guesses, and what is right comes out.
+#[test]
+fn guesses_give_what_comes_out_without_them() {
+    let all = guess::mixed(900_000);
+    let mut corpus: Vec<_> = [1, 6, 9].map(|level| guess::gzip(&all, level, 300_000)).into();
+    corpus.push(guess::gzip(&prose(600_000), 6, usize::MAX));
+    corpus.push(guess::gzip(&Noise(8).bytes(150_000), 0, 40_000).repeat(2));
+    fuzz(&corpus, |file, seed| {
+        let mut noise = Noise(seed);
+        let most = [40_000, 100_000, 1 << 20][noise.below(3)];
+        let (right, expected) = decode(file);
+        let (out, error, _) = guess::decode_guessing(file, || most / 2 + noise.below(most / 2));
+        let text = |error: &Option<DecodeError>| error.as_ref().map(ToString::to_string);
+        assert_eq!(text(&error), text(&expected), "seed {seed}");
+        assert!(out == right || error.is_some() && (out.starts_with(&right) || right.starts_with(&out)));
+    });
+}
+
+/// What a file gives does not depend on how it arrives. Gives it.
+fn check_serial<S>(file: &[u8], seed: u64) -> (Vec<u8>, Option<abz_codec::legacy::DecodeError>)
+where
+    S: Serial<Error = abz_codec::legacy::DecodeError> + Default,
+{
+    let most = 1 + Noise(seed).below(300);
+    let (whole, pieces) = (legacy::decode::<S>(file, usize::MAX), legacy::decode::<S>(file, most));
+    // How much comes out before a fault depends on the pieces.
+    assert!(pieces.0.starts_with(&whole.0) || whole.0.starts_with(&pieces.0), "seed {seed}");
+    assert_eq!(whole.1, pieces.1, "seed {seed}");
+    assert!(whole.1.is_some() || whole.0 == pieces.0, "seed {seed}");
+    whole
+}
+
+#[test]
+fn pack_files_are_decoded_or_refused_however_they_arrive() {
+    let noise = Noise(2).bytes(700);
+    fuzz(&[&prose(2000)[..], b"aab", &noise].map(legacy::packed), |file, seed| {
+        check_serial::<pack::Decoder>(file, seed);
+    });
+}
+
+/// Of what a file says the checksum of its contents is right.
+#[test]
+fn zip_files_are_decoded_or_refused_however_they_arrive() {
+    let all = [prose(2000), Noise(2).bytes(700), vec![0; 40_000], Vec::new()];
+    let mut corpus = Vec::new();
+    for data in &all {
+        for (is_stored, descriptor) in
+            [(false, None), (true, None), (false, Some(true)), (false, Some(false))]
+        {
+            corpus.push(legacy::zipped(data, is_stored, descriptor));
+        }
+    }
+    fuzz(&corpus, |file, seed| {
+        let (out, error) = check_serial::<zip::Decoder>(file, seed);
+        // Another CRC-32 has to stand in the file for other contents.
+        let sum = crc32_of(&out).to_le_bytes();
+        assert!(error.is_some() || file.windows(4).any(|bytes| bytes == sum), "seed {seed}");
+    });
+}
+
+fn crc32_of(data: &[u8]) -> u32 {
+    let mut sum = flate2::Crc::new();
+    sum.update(data);
+    sum.sum()
+}
+
+#[test]
+fn zlib_streams_give_an_error_or_what_another_decoder_gives() {
+    let mut corpus = Vec::new();
+    for data in [prose(2000), Noise(2).bytes(700), vec![0; 40_000], Vec::new()] {
+        for level in [0, 1, 6, 9] {
+            let mut file = guess::gzip(&data, level, 500).split_off(10);
+            file.truncate(file.len() - 8);
+            let mut stream = b"\x78\x9c".to_vec();
+            stream.extend(file);
+            stream.extend(libdeflater::adler32(&data).to_be_bytes());
+            corpus.push(stream);
+        }
+    }
+    fuzz(&corpus, |file, seed| {
+        let (out, error) = check_serial::<zlib::Decoder>(file, seed);
+        let mut theirs = Vec::new();
+        let verdict = flate2::read::ZlibDecoder::new(file).read_to_end(&mut theirs);
+        match error.map(|error| error.fault) {
+            None | Some(abz_codec::legacy::Fault::TrailingGarbage) => {
+                assert!(verdict.is_ok() && out == theirs, "seed {seed}: {verdict:?}");
+            }
+            // How much comes out before depends on the decoder.
+            Some(fault) => {
+                let is_same = out.starts_with(&theirs) || theirs.starts_with(&out);
+                assert!(verdict.is_err() && is_same, "seed {seed}: {fault}");
+            }
+        }
+    });
 }

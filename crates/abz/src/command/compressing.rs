@@ -2,7 +2,7 @@
 
 use std::io::Seek;
 
-use abz::{Compression, Conduct, Decompression, Written};
+use abz::{Compression, Conduct, Decompression};
 
 use super::conversion::{Conversion, Done, Setting};
 use super::crew::Crew;
@@ -68,8 +68,11 @@ impl Conversion for Compress {
 
     fn remark(&self, input: &Input) -> Option<Problem> {
         let severity = self.outputs.manners.severities.time?;
-        let is_lost = self.compression.format == Written::GZIP && self.stores_names;
-        let message = "the time cannot be stored: gzip has those from 1970 to 2106";
+        let is_lost = self.compression.format.tells_origin() && self.stores_names;
+        let message = format_args!(
+            "the time cannot be stored: {} has those from 1970 to 2106",
+            self.compression.format
+        );
         (is_lost && !input.has_a_time_to_store()).then(|| Problem::new(severity, input, message))
     }
 }

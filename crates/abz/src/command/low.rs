@@ -6,7 +6,6 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use abz::gzip::MAX_BLOCK;
 use abz::zstd::{self, Dictionary};
 use abz::{Compression, Decompression, Setting, Span, Speculation, Written, lzip};
 
@@ -351,8 +350,8 @@ impl Low {
             Some(_) if !format.has(Setting::BlockSize) => {
                 Err(format!("--block-size is not for {format}, which has levels for that, -1 to -9"))
             }
-            Some(size) if format == Written::GZIP && size > MAX_BLOCK => {
-                Err("the blocks of gzip have 4M at most".to_owned())
+            Some(size) if format.largest_block().is_some_and(|most| size > most) => {
+                Err(format!("the blocks of {format} have 4M at most"))
             }
             _ => Ok(()),
         }

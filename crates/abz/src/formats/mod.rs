@@ -9,6 +9,7 @@ mod gzip;
 mod lzip;
 pub(crate) mod reads;
 mod serial;
+mod wrapped;
 mod writes;
 mod xz;
 mod zstd;
@@ -18,7 +19,7 @@ use std::io::{self, Read, Seek};
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use abz_codec::legacy::{lzh, pack, zip, zlib};
+use abz_codec::legacy::{lzh, pack};
 use abz_codec::lzw;
 use abz_codec::xz::LZMA_HEADER_LEN;
 
@@ -38,12 +39,13 @@ static READ: [&dyn Reads; 10] = [
     &Serial::<lzw::Decoder>::NEW,
     &Serial::<pack::Decoder>::NEW,
     &Serial::<lzh::Decoder>::NEW,
-    &Serial::<zip::Decoder>::NEW,
-    &Serial::<zlib::Decoder>::NEW,
+    &wrapped::ZIP,
+    &wrapped::ZLIB,
 ];
 
 /// Those of them that are written.
-static WRITTEN: [&dyn Writes; 5] = [&gzip::Gzip, &bzip2::Bzip2, &lzip::Lzip, &xz::Xz, &zstd::Zstd];
+static WRITTEN: [&dyn Writes; 7] =
+    [&gzip::Gzip, &bzip2::Bzip2, &lzip::Lzip, &xz::Xz, &zstd::Zstd, &wrapped::ZLIB, &wrapped::ZIP];
 
 /// A format of compressed files.
 #[derive(Clone, Copy)]
@@ -66,11 +68,10 @@ impl Format {
     pub const PACK: Format = Format(&Serial::<pack::Decoder>::NEW);
     /// What `compress -H` of SCO Unix writes.
     pub const LZH: Format = Format(&Serial::<lzh::Decoder>::NEW);
-    /// An archive of `zip` with one file. [`gzip::Layout`](abz_codec::gzip::Layout) writes it.
-    pub const ZIP: Format = Format(&Serial::<zip::Decoder>::NEW);
-    /// A stream of zlib ([RFC 1950](https://www.rfc-editor.org/rfc/rfc1950)). [`gzip::Layout`](abz_codec::gzip::Layout)
-    /// writes it.
-    pub const ZLIB: Format = Format(&Serial::<zlib::Decoder>::NEW);
+    /// An archive of `zip` with one file.
+    pub const ZIP: Format = Format(&wrapped::ZIP);
+    /// A stream of zlib ([RFC 1950](https://www.rfc-editor.org/rfc/rfc1950)).
+    pub const ZLIB: Format = Format(&wrapped::ZLIB);
 
     /// How many bytes at the start of a file tell its format.
     pub const MAGIC_LEN: usize = LZMA_HEADER_LEN;
@@ -106,6 +107,9 @@ impl Format {
     pub fn of_archive(name: &Path) -> Option<Written> {
         let name = name.file_name()?.to_str()?.to_ascii_lowercase();
         let ends = |written: &&dyn Writes| {
+            if !written.holds_archives() {
+                return false;
+            }
             let mut short = written.suffixes().iter().filter(|(_, stem)| !stem.is_empty());
             name.ends_with(written.suffix()) || short.any(|(suffix, _)| name.ends_with(suffix))
         };
@@ -167,6 +171,10 @@ impl Written {
     pub const XZ: Written = Written(&xz::Xz);
     /// Zstandard, in one frame of independent pieces.
     pub const ZSTD: Written = Written(&zstd::Zstd);
+    /// A stream of zlib.
+    pub const ZLIB: Written = Written(&wrapped::ZLIB);
+    /// An archive of zip with one file.
+    pub const ZIP: Written = Written(&wrapped::ZIP);
 
     /// All formats that are written.
     pub fn all() -> impl Iterator<Item = Written> + Clone {
@@ -201,6 +209,21 @@ impl Written {
     /// The level that is used if nobody says another.
     pub fn default_level(self) -> u32 {
         self.0.default_level()
+    }
+
+    /// The most bytes that a block may have, if there is a limit.
+    pub fn largest_block(self) -> Option<usize> {
+        self.0.largest_block()
+    }
+
+    /// True if its files tell [`Compression::origin`].
+    pub fn tells_origin(self) -> bool {
+        self.0.tells_origin()
+    }
+
+    /// False if its compressed data is that of another format, so that it is as large and as quick.
+    pub fn has_data_of_its_own(self) -> bool {
+        self.0.has_data_of_its_own()
     }
 
     /// True if it has this setting; a [`Compression`] for any other format ignores it.

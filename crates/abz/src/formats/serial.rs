@@ -1,4 +1,4 @@
-//! Formats whose files are one stream, which one thread decodes: those of `compress`, `pack`, `compress -H`, `zip` and zlib.
+//! Formats whose files are one stream, which one thread decodes: those of `compress`, `pack` and `compress -H`; those of zip and zlib are read so too.
 
 use std::io::{self, Read};
 use std::marker::PhantomData;

@@ -26,6 +26,11 @@ pub(crate) trait Writes: Reads {
     /// The size of a block in bytes, the most that it can be.
     fn block_len(&self, how: &Compression) -> usize;
 
+    /// The most bytes that a block may have, if there is a limit.
+    fn largest_block(&self) -> Option<usize> {
+        None
+    }
+
     /// The size of the dictionary in bytes, if a smaller one can be taken.
     fn dictionary(&self, _how: &Compression) -> Option<u32> {
         None
@@ -42,6 +47,21 @@ pub(crate) trait Writes: Reads {
     /// True if workers can read their blocks where they are.
     fn blocks_are_read_at(&self) -> bool {
         false
+    }
+
+    /// True if files tell [`Compression::origin`].
+    fn tells_origin(&self) -> bool {
+        false
+    }
+
+    /// True if an archive of tar is written in this format where its name ends with the format's suffix.
+    fn holds_archives(&self) -> bool {
+        true
+    }
+
+    /// False if its compressed data is that of another format, so that it is as large and as quick.
+    fn has_data_of_its_own(&self) -> bool {
+        true
     }
 
     /// Makes a file. Parts are written only of a format that [is](Self::is_written_at) written so.

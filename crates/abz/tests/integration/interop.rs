@@ -34,7 +34,7 @@ const WRITERS: [(&str, &[&str]); 12] = [
 ];
 
 fn inputs() -> Vec<Vec<u8>> {
-    vec![vec![], vec![b'x'], prose(70_001), noise(300_000, 3), [prose(600_000), noise(600_000, 4)].concat()]
+    vec![vec![], vec![b'x'], prose(70_001), noise(300_000, 3), [prose(300_000), noise(200_000, 4)].concat()]
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! Older formats that gzip reads, with the real binary: those of `pack`, `compress -H` and of `zip` with one file.
+//! Formats beside the five that abz has for itself, with the real binary: those of `pack`, `compress -H`, zip with one file and zlib.
 
-use crate::support::{Folder, prose, through};
+use crate::support::{Folder, fed, have, program, prose, through};
 
 /// "aab", packed.
 const PACKED: &[u8] = b"\x1f\x1e\0\0\0\x03\x02\x01\0ab\xc4";
@@ -70,4 +70,48 @@ fn an_archive_of_zip_with_one_file_is_read_and_one_with_more_is_refused() {
     if let Some(file) = through("pigz", &["-cK"], &prose(3_000_000)) {
         assert!(folder.abz_fed(&["-d"], &file).exits(0).says("").stdout() == prose(3_000_000));
     }
+}
+
+#[test]
+fn zlib_and_zip_are_written_and_read_as_other_formats() {
+    let folder = Folder::new();
+    let data = prose(700_000);
+    folder.write("x.tar", &data);
+    for (format, suffix) in [("zlib", ".zz"), ("zip", ".zip")] {
+        let name = format!("x.tar{suffix}");
+        let mut made = Vec::new();
+        for processes in ["-p1", "-p3"] {
+            folder.abz(&["-kf", "-F", format, "-b128K", processes, "x.tar"]).exits(0).says("");
+            made.push(folder.read(&name));
+            assert!(folder.abz(&["-dc", processes, &name]).exits(0).says("").stdout() == data);
+        }
+        assert!(made[0] == made[1], "{format}");
+        folder.abz(&["-dt", &name]).exits(0).says("");
+        folder.abz(&["-df", &name]).exits(0).says("");
+        assert!(folder.read("x.tar") == data);
+        assert_eq!(folder.names(), ["x.tar"], "{format}");
+        if let Some(read) = through("pigz", &["-dc"], &made[0]) {
+            assert!(read == data, "{format}");
+        }
+        folder.abz(&["-F", format, "-b5M", "x.tar"]).exits(1);
+        folder.abz(&["-F", format, "--bgzf", "x.tar"]).exits(1);
+        let empty = folder.abz_fed(&["-F", format], b"").exits(0).stdout();
+        assert_eq!(folder.abz_fed(&["-d"], &empty).exits(0).says("").stdout(), b"");
+    }
+    folder.abz(&["-k", "-F", "zip", "x.tar"]).exits(0);
+    if have("unzip") {
+        let mut unzip = program("unzip");
+        unzip.args(["-Z1", "x.tar.zip"]).current_dir(folder.path(""));
+        assert_eq!(fed(unzip, b"").stdout, b"x.tar\n");
+    }
+}
+
+#[test]
+fn bytes_behind_a_stream_of_zlib_are_told() {
+    let folder = Folder::new();
+    let stream = folder.abz_fed(&["-F", "zlib"], b"contents").exits(0).stdout();
+    folder.write("x.zz", &[&stream[..], &stream].concat());
+    let ran = folder.abz(&["-d", "x.zz"]).exits(2);
+    assert!(ran.stderr().contains("at byte 21: expected the end of the file"), "{}", ran.stderr());
+    assert_eq!(folder.read("x"), b"contents");
 }

@@ -71,23 +71,27 @@ fn maker(suffix: &str) -> &'static str {
     }
 }
 
+/// Files that the maker of a suffix makes of prose, of noise and of a word.
+fn made(suffix: &str) -> [Vec<u8>; 3] {
+    [prose(20_000), noise(5_000, 1), b"other".to_vec()]
+        .map(|data| run(maker(suffix), &Folder::new(), &["-c"], &data, &[]).stdout)
+}
+
 /// A folder with a file of each kind that a tool meets; `suffix` is the tool's.
-fn furnished(suffix: &str) -> Folder {
+fn furnished(suffix: &str, [whole, cut, other]: &[Vec<u8>; 3]) -> Folder {
     let folder = Folder::new();
     folder.write("x", &prose(30_000));
     folder.write("y", b"");
-    let file = |data: &[u8]| run(maker(suffix), &folder, &["-c"], data, &[]).stdout;
-    let (whole, cut, other) = (file(&prose(20_000)), file(&noise(5_000, 1)), file(b"other"));
-    folder.write(&format!("c{suffix}"), &whole);
-    folder.write("unknown", &whole);
-    folder.write(&format!("taken{suffix}"), &other);
+    folder.write(&format!("c{suffix}"), whole);
+    folder.write("unknown", whole);
+    folder.write(&format!("taken{suffix}"), other);
     folder.write("taken", b"taken");
     folder.write(&format!("cut{suffix}"), &cut[..cut.len() - 30]);
     let mut damaged = cut.clone();
     damaged[cut.len() / 2] ^= 0x55;
     folder.write(&format!("damaged{suffix}"), &damaged);
     folder.write(&format!("garbage{suffix}"), &[&whole[..], b"garbage"].concat());
-    folder.write(&format!("twice{suffix}"), &[&whole[..], &other].concat());
+    folder.write(&format!("twice{suffix}"), &[&whole[..], other].concat());
     folder.write(&format!("wrong{suffix}"), b"this was never compressed");
     folder.write(&format!("none{suffix}"), b"");
     fs::create_dir(folder.path("folder")).unwrap();
@@ -109,7 +113,7 @@ fn compare_with(tool: &str, suffix: &str, variables: &[(&str, &str)], lines: &[&
     }
     let links = Links::new();
     let file = run(maker(suffix), &Folder::new(), &["-c"], &prose(1_000), &[]).stdout;
-    let mut differences = Vec::new();
+    let (mut differences, made) = (Vec::new(), made(suffix));
     for line in lines {
         let words = line.replace('#', suffix);
         let words: Vec<&str> = words.split_whitespace().collect();
@@ -118,7 +122,7 @@ fn compare_with(tool: &str, suffix: &str, variables: &[(&str, &str)], lines: &[&
         } else {
             b"input"
         };
-        let (theirs, ours) = (furnished(suffix), furnished(suffix));
+        let (theirs, ours) = (furnished(suffix, &made), furnished(suffix, &made));
         let expected = run(tool, &theirs, &words, input, variables);
         let found = run(links.path(tool.trim_end_matches(".lzip")), &ours, &words, input, variables);
         let mut differ = |what: &str, ours: &dyn Debug, theirs: &dyn Debug| {

@@ -11,15 +11,16 @@ use signal_hook::consts::SIGBUS;
 use signal_hook::iterator::Signals;
 
 const BLOCK: usize = 64 << 10;
-const INPUT_WAYS: [&str; 4] = ["auto", "stream", "pread", "mmap"];
-const OUTPUT_WAYS: [&str; 4] = ["auto", "stream", "pwrite", "mmap"];
+const INPUT_WAYS: [&str; 3] = ["stream", "pread", "mmap"];
+const OUTPUT_WAYS: [&str; 3] = ["stream", "pwrite", "mmap"];
 
 /// Says to a process of [`lose_memory`] which file to take, and its status if it was told of the loss.
 const LOSES: &str = "ABZ_TEST_LOSES_MEMORY";
 const TOLD: i32 = 7;
 
-/// Calls `f` with the options for each way of reading with each way of writing.
+/// Calls `f` with the options for each way of reading with each way of writing; what is chosen otherwise is one of these.
 fn each_way(f: impl Fn(&[&str])) {
+    f(&["-p3"]);
     for input in INPUT_WAYS {
         for output in OUTPUT_WAYS {
             f(&["-p3", "--input-io", input, "--output-io", output]);
@@ -29,7 +30,8 @@ fn each_way(f: impl Fn(&[&str])) {
 
 #[test]
 fn every_way_compresses_to_the_same_bytes() {
-    for len in [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK, 40 * BLOCK + 7] {
+    let many = 12 * BLOCK + 7;
+    for len in [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK, many] {
         let folder = Folder::new();
         folder.write("x", &prose(len));
         for format in [
@@ -39,6 +41,10 @@ fn every_way_compresses_to_the_same_bytes() {
             &["--bgzf"],
             &["--rsyncable"],
         ] {
+            // Blocks that end at the borders of others are those of gzip.
+            if !matches!(len, 0 | 1) && len != many && format != ["-b64K"] {
+                continue;
+            }
             let expected = folder.abz(&[&["-p1", "-c"], format, &["x"]].concat()).exits(0).stdout();
             each_way(|ways| {
                 folder.abz(&[ways, format, &["-kf", "-o", "out", "x"]].concat()).exits(0).says("");
@@ -53,7 +59,7 @@ fn every_way_compresses_to_the_same_bytes() {
 fn every_way_decompresses_to_the_same_bytes_also_into_a_file_with_holes() {
     let zeros = vec![0; 5 * BLOCK + 100];
     for data in
-        [prose(40 * BLOCK + 7), prose(BLOCK), [prose(9_000), zeros.clone(), prose(70_000), zeros].concat()]
+        [prose(12 * BLOCK + 7), prose(BLOCK), [prose(9_000), zeros.clone(), prose(70_000), zeros].concat()]
     {
         let folder = Folder::new();
         folder.write("x", &data);

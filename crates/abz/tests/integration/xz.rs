@@ -22,7 +22,7 @@ const WRITERS: [(&str, &[&str]); 8] = [
 ];
 
 fn inputs() -> Vec<Vec<u8>> {
-    vec![vec![], vec![b'x'], vec![0; 3_000_000], [prose(700_000), noise(300_000, 4)].concat()]
+    vec![vec![], vec![b'x'], vec![0; 1_000_000], [prose(350_000), noise(150_000, 4)].concat()]
 }
 
 #[test]

@@ -164,6 +164,7 @@ impl Run {
             self.orders.fetch_or(PAUSED, Ordering::Release);
         } else {
             self.orders.fetch_and(!PAUSED, Ordering::Release);
+            #[cfg(not(mutant = "no_wake_at_resume"))]
             self.wake_all();
         }
     }

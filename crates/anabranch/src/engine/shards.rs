@@ -67,6 +67,8 @@ pub(super) struct ShardedNode<'run, A: Send, B: Send> {
     shard_of: ShardOf<A>,
     dealer: Baton<()>,
     shards: Box<[Shard<A>]>,
+    /// How many carriers were made.
+    carriers: AtomicUsize,
 }
 
 impl<'run, A: Send, B: Send> ShardedNode<'run, A, B> {
@@ -77,7 +79,7 @@ impl<'run, A: Send, B: Send> ShardedNode<'run, A, B> {
         shards: usize,
     ) -> Self {
         let shards = std::iter::repeat_with(Shard::new).take(shards).collect();
-        Self { placed, hop, shard_of, dealer: Baton::new(()), shards }
+        Self { placed, hop, shard_of, dealer: Baton::new(()), shards, carriers: AtomicUsize::new(0) }
     }
 
     fn has_work(&self) -> bool {
@@ -177,25 +179,34 @@ impl<A: Send, B: Send> Parallel for ShardedNode<'_, A, B> {
     }
 
     fn carrier(&self) -> Box<dyn Carrier + '_> {
-        Box::new(ShardedCarrier { node: self, hand: self.placed.code.hand(), next: 0 })
+        let number = self.carriers.fetch_add(1, Ordering::Relaxed);
+        let first = first(number, self.shards.len());
+        Box::new(ShardedCarrier { node: self, hand: self.placed.code.hand(), first })
     }
 }
 
 struct ShardedCarrier<'n, A: Send, B: Send> {
     node: &'n ShardedNode<'n, A, B>,
     hand: Box<dyn Hand<A, B> + 'n>,
-    /// The shard at which the worker looks first. A worker stays with a shard while that has items.
-    next: usize,
+    /// The shard at which the worker looks first. Each worker begins elsewhere, and so a worker mostly serves the same shards,
+    /// whose states are in the cache of its core.
+    first: usize,
+}
+
+/// The shard at which worker `number` looks first: the second one begins half way round, the third and the fourth one at the
+/// quarters, and so on.
+fn first(number: usize, shards: usize) -> usize {
+    let mirrored = (number as u32).reverse_bits();
+    ((u64::from(mirrored) * shards as u64) >> 32) as usize
 }
 
 impl<A: Send, B: Send> Carrier for ShardedCarrier<'_, A, B> {
     fn carry(&mut self, _: &Station<'_>, _: u64, _: &dyn Fn() -> bool) -> bool {
-        let Self { node, hand, next } = self;
+        let Self { node, hand, first } = self;
         let dealt = node.may_deal() && node.deal();
         for step in 0..node.shards.len() {
-            let at = (*next + step) % node.shards.len();
+            let at = (*first + step) % node.shards.len();
             if node.shards[at].is_ready() && node.serve(&node.shards[at], &mut **hand) {
-                *next = at;
                 return true;
             }
         }

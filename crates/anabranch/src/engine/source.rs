@@ -1,7 +1,5 @@
 //! The source of a line. It pulls items into its domain while the window has room (rule 3).
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use anabranch_record::Baton;
 use anabranch_record::lane::{Cell, Domain, Indices, Stop};
 use anabranch_record::sync::{Arc, AtomicU64, Ordering, fence};
@@ -11,14 +9,14 @@ use super::blocks::{Length, is_in_blocks};
 use super::clock::{Mean, Moment};
 use super::counter::Counter;
 use super::direct::{DirectSource, pass_of};
-use super::failure::{Cause, ErrorSlot, Position};
+use super::failure::{Cause, ErrorSlot, Position, caught};
 use super::gate::Gate;
 use super::line::{Drive, Poked, SerialNode};
-use super::measures::{Stride, Tally};
+use super::measures::{Mark, Stride, Tally};
 use super::push::{Demand, Out};
 use super::run::Run;
 use super::scales::{Scales, Weigher};
-use super::site::Spot;
+use super::site::{Site, Spot};
 use crate::pull::{Pull, Pulled, SourceEnd};
 
 /// One pull takes as many items as this many nanoseconds are enough for, at the mean cost of `next`. It takes
@@ -55,48 +53,58 @@ impl<P: Pull> Upstream<P::Item> for SourceUpstream<'_, P> {
         Self: 'run,
     {
         let Self { pull, errors, id, weigher } = *self;
-        let length = Length::new(&assembly.plan);
-        let weigher: Option<Weigher<'run, P::Item>> = if P::IN_BLOCKS && is_in_blocks(&assembly.plan) {
-            Some(counted::<P>(assembly.plan.domains[0].window))
-        } else {
-            weigher
-        };
         let spot = assembly.spot(id, &errors);
         if assembly.is_direct() {
+            let length = Length::new(&assembly.plan);
             let source = DirectSource { spot, pull, next: pass_of(taker), length };
             assembly.drive = Some(Box::new(source));
             return;
         }
-        let out = assembly.after_serial(id, taker);
-        let indices = assembly.indices_of(id);
-        if assembly.is_inline() {
-            let counter = assembly.counter(id);
-            let begins_inside = assembly.begins_inside;
-            let source = InlineSource { spot, counter, pull, indices, out, length, begins_inside };
-            assembly.drive = Some(Box::new(source));
-            return;
-        }
-        let gate = assembly.gate_of(id);
-        let goes_on = spot.run.feed.is_some() && !spot.run.has_dedicated();
-        let scales = weigher.map(Scales::new);
-        let state = State { pull, indices, out, scales, mean: Mean::default(), length };
-        let node = SourceNode {
-            domain: Arc::clone(state.indices.domain()),
-            baton: Baton::with_word(assembly.word_of(id), state),
-            spot,
-            gate,
-            mean: AtomicU64::new(0),
-            goes_on,
-        };
-        assembly.source(id, node);
+        connect(assembly, id, Box::new(Spring { spot, pull }), weigher, taker);
     }
 }
 
+/// Adds a source to a line that is not direct, in front of `taker`.
+fn connect<'run, T: Send + 'run>(
+    assembly: &mut Assembly<'run>,
+    id: usize,
+    well: Box<dyn Well<T> + 'run>,
+    weigher: Option<Weigher<'run, T>>,
+    taker: Taker<'run, T>,
+) {
+    let (site, length, items_in) = (assembly.site(id), Length::new(&assembly.plan), well.items_in());
+    let weigher = match items_in {
+        Some(items_in) if is_in_blocks(&assembly.plan) => {
+            Some(counted(items_in, assembly.plan.domains[0].window))
+        }
+        _ => weigher,
+    };
+    let out = assembly.after_serial(id, taker);
+    let indices = assembly.indices_of(id);
+    if assembly.is_inline() {
+        let counter = assembly.counter(id);
+        let begins_inside = assembly.begins_inside;
+        let source = InlineSource { site, counter, well, items_in, indices, out, length, begins_inside };
+        assembly.drive = Some(Box::new(source));
+        return;
+    }
+    let gate = assembly.gate_of(id);
+    let goes_on = site.run.feed.is_some() && !site.run.has_dedicated();
+    let scales = weigher.map(Scales::new);
+    let state = State { well, flow: Channel { indices, out, scales, length }, mean: Mean::default() };
+    let node = SourceNode {
+        valve: Valve { domain: Arc::clone(state.flow.indices.domain()), site, gate, goes_on },
+        baton: Baton::with_word(assembly.word_of(id), state),
+        mean: AtomicU64::new(0),
+    };
+    assembly.source(id, node);
+}
+
 /// Weighs a block by its number of items, so that at most `window` items are in flight.
-fn counted<'run, P: Pull + 'run>(window: usize) -> Weigher<'run, P::Item> {
+fn counted<'run, T: 'run>(items_in: fn(&T) -> u64, window: usize) -> Weigher<'run, T> {
     let limit = window as u64;
     // The source waits until there is room for a block of a good length.
-    Weigher { limit, resume: (limit - limit / 4).max(1), weigh: Box::new(P::items_in) }
+    Weigher { limit, resume: (limit - limit / 4).max(1), weigh: Box::new(items_in) }
 }
 
 /// A source that is asked for many items at a time.
@@ -122,45 +130,166 @@ impl<P: Pull> Blocks<P::Item> for Filling<P> {
     }
 }
 
-struct State<'run, P: Pull> {
+/// The code of a source, known only by the type of its items. So the nodes of sources are compiled once for each type of
+/// item, and only the loop over the items of a pull for each source.
+trait Well<T: Send>: Send {
+    /// Counts the items of the stream in an item of the source, if the source gives blocks.
+    fn items_in(&self) -> Option<fn(&T) -> u64>;
+
+    /// Returns the next item. If it has failed, notes the error at `index`.
+    fn next(&mut self, index: u64) -> Pulled<T, ()>;
+
+    /// Sets how many items of the stream the next block has at most.
+    fn limit(&mut self, items: u64);
+
+    /// Puts items into the channel, up to `most` of the stream while there is room. Counts them in `items`.
+    fn draw(
+        &mut self,
+        valve: &Valve,
+        flow: &mut Channel<'_, T>,
+        mark: &mut Mark,
+        most: u64,
+        items: &mut u64,
+    ) -> End;
+}
+
+/// A source with its types.
+struct Spring<P: Pull> {
+    spot: Spot<P::Error>,
     pull: P,
-    indices: Indices,
-    out: Out<'run, P::Item>,
-    scales: Option<Scales<'run, P::Item>>,
+}
+
+impl<P: Pull> Well<P::Item> for Spring<P> {
+    fn items_in(&self) -> Option<fn(&P::Item) -> u64> {
+        P::IN_BLOCKS.then_some(P::items_in)
+    }
+
+    fn next(&mut self, index: u64) -> Pulled<P::Item, ()> {
+        match self.pull.pull() {
+            Pulled::Item(item) => Pulled::Item(item),
+            Pulled::End => Pulled::End,
+            Pulled::Fail(error) => {
+                self.spot.fail(index, error);
+                Pulled::Fail(())
+            }
+        }
+    }
+
+    fn limit(&mut self, items: u64) {
+        self.pull.limit(items);
+    }
+
+    fn draw(
+        &mut self,
+        valve: &Valve,
+        flow: &mut Channel<'_, P::Item>,
+        mark: &mut Mark,
+        most: u64,
+        items: &mut u64,
+    ) -> End {
+        while *items < most && flow.indices.room() > 0 {
+            if cfg!(not(mutant = "pull_past_a_failure")) && !valve.site.run.may_pull() {
+                break;
+            }
+            if P::IN_BLOCKS {
+                self.pull.limit(flow.block(&valve.site.run, self.pull.upper()));
+            }
+            let item = match self.pull.pull() {
+                Pulled::Item(item) => item,
+                Pulled::End => return End::Stopped(Stop::End),
+                Pulled::Fail(error) => {
+                    self.spot.fail(flow.indices.next(), error);
+                    return End::Stopped(Stop::Fail);
+                }
+            };
+            *items += P::items_in(&item);
+            if !flow.put(valve, mark, item) {
+                return End::Closed;
+            }
+            if !valve.is_light(flow) || valve.site.is_alone() || !valve.is_fed() {
+                break;
+            }
+        }
+        End::Open
+    }
+}
+
+struct State<'run, T: Send> {
+    well: Box<dyn Well<T> + 'run>,
+    flow: Channel<'run, T>,
     /// The mean cost of an item of the stream.
     mean: Mean,
+}
+
+/// Where the items of a source go.
+struct Channel<'run, T: Send> {
+    indices: Indices,
+    out: Out<'run, T>,
+    scales: Option<Scales<'run, T>>,
     length: Length,
 }
 
+impl<T: Send> Channel<'_, T> {
+    /// The length of the next block.
+    fn block(&mut self, run: &Run, upper: Option<usize>) -> u64 {
+        let workers = run.workers.load(Ordering::Relaxed);
+        let length = self.length.next(&run.costs, upper, workers);
+        let left = self.scales.as_ref().map_or(u64::MAX, Scales::left);
+        length.min(left).max(1)
+    }
+
+    /// Puts an item. Returns whether the next one may come.
+    #[inline]
+    fn put(&mut self, valve: &Valve, mark: &mut Mark, item: T) -> bool {
+        if let Some(scales) = &mut self.scales {
+            scales.put(self.indices.next(), &item);
+        }
+        mark.enters(self.indices.next());
+        let turn = self.indices.open();
+        // A worker that goes on with the item wakes another one itself, if it leaves work behind.
+        let demand = if cfg!(mutant = "no_notice_of_an_item") || valve.goes_on {
+            self.out.push_quietly(turn, Cell::Value(item))
+        } else {
+            self.out.push(turn, Cell::Value(item))
+        };
+        demand == Demand::More
+    }
+}
+
 /// The source as a node of a line.
-struct SourceNode<'run, P: Pull> {
-    spot: Spot<P::Error>,
-    baton: Baton<State<'run, P>>,
-    domain: Arc<Domain>,
-    gate: Option<Arc<Gate>>,
+struct SourceNode<'run, T: Send> {
+    baton: Baton<State<'run, T>>,
+    valve: Valve,
     /// The bits of the mean cost of `next`, as the last pull left it. Other threads read it.
     mean: AtomicU64,
+}
+
+/// What says whether a source may be asked.
+struct Valve {
+    site: Site,
+    domain: Arc<Domain>,
+    gate: Option<Arc<Gate>>,
     /// Whether the source never blocks and its worker goes on with the items that it has pulled. It then
     /// wakes nobody for each item.
     goes_on: bool,
 }
 
 /// How a pull ended.
-enum End<E> {
+enum End {
     /// The source may have more items.
     Open,
     /// A stage that is fused to the source has stopped the stream.
     Closed,
     /// The source is exhausted or has failed.
-    Stopped(Option<E>),
+    Stopped(Stop),
 }
 
-impl<'run, P: Pull> SourceNode<'run, P> {
+impl Valve {
     /// Whether the weight of the items in flight allows another one. Tells the gate how many indices must be
     /// given back first.
     #[inline]
-    fn is_light(&self, state: &mut State<'run, P>) -> bool {
-        let Some(scales) = &mut state.scales else { return true };
+    fn is_light<T: Send>(&self, flow: &mut Channel<'_, T>) -> bool {
+        let Some(scales) = &mut flow.scales else { return true };
         let released = self.domain.released();
         let indices = scales.gate(released);
         if let Some(gate) = &self.gate {
@@ -174,108 +303,67 @@ impl<'run, P: Pull> SourceNode<'run, P> {
     fn is_fed(&self) -> bool {
         self.gate.as_ref().is_none_or(|gate| gate.is_fed())
     }
+}
 
+impl<T: Send> SourceNode<'_, T> {
     /// Pulls for one quantum. Returns whether the stream has stopped here, and sets `worked` if anything was
     /// done.
-    fn pull(&self, state: &mut State<'run, P>, worked: &mut bool) -> bool {
-        if state.indices.fresh_room() == 0 || !self.is_light(state) {
+    fn pull(&self, state: &mut State<'_, T>, worked: &mut bool) -> bool {
+        let Self { valve, .. } = self;
+        let Valve { site, .. } = valve;
+        let State { well, flow, mean } = state;
+        if flow.indices.fresh_room() == 0 || !valve.is_light(flow) {
             return false;
         }
-        if !self.spot.run.may_pull() {
-            return self.stops(state, worked);
+        if !site.run.may_pull() {
+            return self.stops(flow, worked);
         }
-        if !self.is_fed() {
+        if !valve.is_fed() {
             return false;
         }
-        let mean = &state.mean;
         let most =
-            if mean.is_known() && !self.spot.is_alone() { mean.items_in(PULL_NS).min(PULL_ITEMS) } else { 1 };
-        let _entered = self.spot.enter();
-        let first = state.indices.next();
-        let began = self.spot.clock();
-        let mut mark = self.spot.mark(first);
+            if mean.is_known() && !site.is_alone() { mean.items_in(PULL_NS).min(PULL_ITEMS) } else { 1 };
+        let _entered = site.enter();
+        let first = flow.indices.next();
+        let began = site.clock();
+        let mut mark = site.mark(first);
         // How many items of the stream were pulled.
         let mut items = 0;
-        let pulled = catch_unwind(AssertUnwindSafe(|| {
-            while items < most && state.indices.room() > 0 {
-                if cfg!(not(mutant = "pull_past_a_failure")) && !self.spot.run.may_pull() {
-                    break;
-                }
-                if P::IN_BLOCKS {
-                    self.limit(state);
-                }
-                let item = match state.pull.pull() {
-                    Pulled::Item(item) => item,
-                    Pulled::End => return End::Stopped(None),
-                    Pulled::Fail(error) => return End::Stopped(Some(error)),
-                };
-                if let Some(scales) = &mut state.scales {
-                    scales.put(state.indices.next(), &item);
-                }
-                mark.enters(state.indices.next());
-                items += P::items_in(&item);
-                let turn = state.indices.open();
-                // A worker that goes on with the item wakes another one itself, if it leaves work behind.
-                let demand = if cfg!(mutant = "no_notice_of_an_item") || self.goes_on {
-                    state.out.push_quietly(turn, Cell::Value(item))
-                } else {
-                    state.out.push(turn, Cell::Value(item))
-                };
-                if demand == Demand::Nothing {
-                    return End::Closed;
-                }
-                if !self.is_light(state) || self.spot.is_alone() || !self.is_fed() {
-                    break;
-                }
-            }
-            End::Open
-        }));
-        let cells = state.indices.next() - first;
-        *worked |= cells > 0 || !matches!(pulled, Ok(End::Open));
+        let mut end = End::Open;
+        let pulled = caught(&mut || end = well.draw(valve, flow, &mut mark, most, &mut items));
+        let cells = flow.indices.next() - first;
+        *worked |= cells > 0 || pulled.is_err() || !matches!(end, End::Open);
         if let Some(began) = began {
             let nanos = began.elapsed();
-            state.mean.update(nanos, items);
-            let given = state.out.given().unwrap_or(items);
-            self.spot.measure(Tally { cells, items, given }, began, nanos);
-            self.spot.run.costs.note(self.spot.id, nanos, items);
-            self.mean.store(state.mean.bits(), Ordering::Relaxed);
+            mean.update(nanos, items);
+            let given = flow.out.given().unwrap_or(items);
+            site.measure(Tally { cells, items, given }, began, nanos);
+            site.run.costs.note(site.id, nanos, items);
+            self.mean.store(mean.bits(), Ordering::Relaxed);
         }
-        let closed = match pulled {
-            Ok(End::Open) => false,
-            Ok(End::Closed) => true,
-            Ok(End::Stopped(None)) => self.put_stop(state, Stop::End),
-            Ok(End::Stopped(Some(error))) => {
-                self.spot.fail(state.indices.next(), error);
-                self.put_stop(state, Stop::Fail)
-            }
-            Err(payload) => {
-                let turn = state.indices.turn();
-                let index = if turn.is_open() { turn.index() } else { state.indices.next() };
-                self.spot.halt(index, Cause::Panic(payload));
-                self.put_stop(state, Stop::Fail)
+        let closed = match (pulled, end) {
+            (Ok(()), End::Open) => false,
+            (Ok(()), End::Closed) => true,
+            (Ok(()), End::Stopped(stop)) => self.put_stop(flow, stop),
+            (Err(payload), _) => {
+                let turn = flow.indices.turn();
+                let index = if turn.is_open() { turn.index() } else { flow.indices.next() };
+                site.halt(index, Cause::Panic(payload));
+                self.put_stop(flow, Stop::Fail)
             }
         };
-        state.indices.show();
+        flow.indices.show();
         closed
-    }
-
-    /// Sets the length of the next block.
-    fn limit(&self, state: &mut State<'run, P>) {
-        let run = &self.spot.run;
-        let workers = run.workers.load(Ordering::Relaxed);
-        let length = state.length.next(&run.costs, state.pull.upper(), workers);
-        let left = state.scales.as_ref().map_or(u64::MAX, Scales::left);
-        state.pull.limit(length.min(left).max(1));
     }
 
     /// Ends the stream at the next index if the run drains. Otherwise the source is just not asked again.
     /// Returns whether the stream has ended.
     #[cold]
-    fn stops(&self, state: &mut State<'run, P>, worked: &mut bool) -> bool {
-        let drains = self.spot.run.is_draining();
+    fn stops(&self, flow: &mut Channel<'_, T>, worked: &mut bool) -> bool {
+        let drains = self.valve.site.run.is_draining();
         if drains {
-            self.put_stop(state, Stop::End);
-            state.indices.show();
+            self.put_stop(flow, Stop::End);
+            flow.indices.show();
             *worked = true;
         }
         drains
@@ -284,20 +372,19 @@ impl<'run, P: Pull> SourceNode<'run, P> {
     /// Puts a stop at the index of the open turn, or at the next index if no turn is open. Returns `true`:
     /// the stream has stopped here.
     #[cold]
-    fn put_stop(&self, state: &mut State<'run, P>, stop: Stop) -> bool {
-        let turn = if state.indices.turn().is_open() { state.indices.turn() } else { state.indices.open() };
-        let out = &mut state.out;
-        let put = catch_unwind(AssertUnwindSafe(|| out.push(turn, Cell::Stop(None, stop))));
-        if let Err(payload) = put {
+    fn put_stop(&self, flow: &mut Channel<'_, T>, stop: Stop) -> bool {
+        let Channel { indices, out, .. } = flow;
+        let turn = if indices.turn().is_open() { indices.turn() } else { indices.open() };
+        if let Err(payload) = caught(&mut || _ = out.push(turn, Cell::Stop(None, stop))) {
             // A serial stage of this unit panicked at the end of the stream.
-            self.spot.halt(turn.index(), Cause::Panic(payload));
-            let _ = catch_unwind(AssertUnwindSafe(|| out.push(turn, Cell::Stop(None, Stop::Fail))));
+            self.valve.site.halt(turn.index(), Cause::Panic(payload));
+            let _ = caught(&mut || _ = out.push(turn, Cell::Stop(None, Stop::Fail)));
         }
         true
     }
 }
 
-impl<P: Pull> SerialNode for SourceNode<'_, P> {
+impl<T: Send> SerialNode for SourceNode<'_, T> {
     fn poke(&self, elsewhere: &dyn Fn() -> bool) -> Poked {
         let Some(mut held) = self.baton.poke() else { return Poked::Elsewhere };
         // A worker that leaves the run takes itself out of the count of workers, and then looks whether a
@@ -305,7 +392,7 @@ impl<P: Pull> SerialNode for SourceNode<'_, P> {
         // on both sides make sure that at least one of them sees the other, so work that is left in the line
         // is not forgotten (rule 16).
         fence(Ordering::SeqCst);
-        let has_other_work = self.spot.is_alone() && elsewhere();
+        let has_other_work = self.valve.site.is_alone() && elsewhere();
         let mut worked = false;
         if !has_other_work && self.pull(held.state(), &mut worked) {
             held.close();
@@ -315,18 +402,18 @@ impl<P: Pull> SerialNode for SourceNode<'_, P> {
         // A thread that made room while this thread held the baton has woken nobody, so this thread looks
         // again (rule 7).
         #[cfg(not(mutant = "no_look_after_pull"))]
-        if self.is_ready() && self.gate.as_ref().is_none_or(|gate| gate.is_wide_open()) {
-            self.spot.run.event.notify();
+        if self.is_ready() && self.valve.gate.as_ref().is_none_or(|gate| gate.is_wide_open()) {
+            self.valve.site.run.event.notify();
         }
         if worked { Poked::Worked } else { Poked::Idle }
     }
 
     fn is_ready(&self) -> bool {
-        let run = &self.spot.run;
+        let run = &self.valve.site.run;
         self.baton.word().is_free()
-            && self.domain.has_room()
-            && self.gate.as_ref().is_none_or(|gate| gate.is_light())
-            && (run.is_draining() || run.may_pull() && self.is_fed())
+            && self.valve.domain.has_room()
+            && self.valve.gate.as_ref().is_none_or(|gate| gate.is_light())
+            && (run.is_draining() || run.may_pull() && self.valve.is_fed())
     }
 
     fn is_held(&self) -> bool {
@@ -336,7 +423,7 @@ impl<P: Pull> SerialNode for SourceNode<'_, P> {
 
     fn taken(&self) -> u64 {
         // The cell that closed the node is not an item.
-        self.domain.made().saturating_sub(u64::from(self.baton.word().is_closed()))
+        self.valve.domain.made().saturating_sub(u64::from(self.baton.word().is_closed()))
     }
 
     fn given(&self) -> u64 {
@@ -352,7 +439,7 @@ impl<P: Pull> SerialNode for SourceNode<'_, P> {
 pub(super) fn wait_while_paused(run: &Run) {
     while run.is_paused() && !run.is_stopping() {
         let key = run.event.prepare();
-        if run.is_paused() && !run.is_stopping() {
+        if run.is_paused() && !run.is_stopping() || cfg!(mutant = "no_look_before_a_pause") {
             run.event.wait(key);
         } else {
             run.event.leave();
@@ -361,18 +448,20 @@ pub(super) fn wait_while_paused(run: &Run) {
 }
 
 /// The source in the inline executor.
-struct InlineSource<'run, P: Pull> {
-    spot: Spot<P::Error>,
+struct InlineSource<'run, T: Send> {
+    site: Site,
     counter: Counter,
-    pull: P,
+    well: Box<dyn Well<T> + 'run>,
+    /// As [`Well::items_in`].
+    items_in: Option<fn(&T) -> u64>,
     indices: Indices,
-    out: Out<'run, P::Item>,
+    out: Out<'run, T>,
     length: Length,
     /// Whether items are inside from the start. They go to the sink before the source is asked.
     begins_inside: bool,
 }
 
-impl<P: Pull> Drive for InlineSource<'_, P> {
+impl<T: Send> Drive for InlineSource<'_, T> {
     fn drive(&mut self) -> u64 {
         if !self.begins_inside {
             return self.give();
@@ -385,10 +474,10 @@ impl<P: Pull> Drive for InlineSource<'_, P> {
     }
 }
 
-impl<P: Pull> InlineSource<'_, P> {
+impl<T: Send> InlineSource<'_, T> {
     fn give(&mut self) -> u64 {
-        let Self { spot, counter, pull, indices, out, length, .. } = self;
-        let run = &*spot.run;
+        let Self { site, counter, well, items_in, indices, out, length, .. } = self;
+        let run = &*site.run;
         let mut stride = Stride::new();
         loop {
             wait_while_paused(run);
@@ -401,34 +490,32 @@ impl<P: Pull> InlineSource<'_, P> {
                 return indices.next() - 1;
             }
             let weight = run.measures().map_or(0, |measures| measures.take_up(1, &mut stride));
-            let block_began = if P::IN_BLOCKS {
-                pull.limit(length.next_inline());
-                Some(Moment::now())
-            } else {
-                None
-            };
+            let block_began = items_in.map(|_| {
+                well.limit(length.next_inline());
+                Moment::now()
+            });
             let began = counter.begin();
             let pulled = {
-                let _entered = counter.enter(&spot.site);
-                pull.pull()
+                let _entered = counter.enter(site);
+                well.next(indices.next())
             };
-            let items = if let Pulled::Item(item) = &pulled { P::items_in(item) } else { 0 };
+            let items = match &pulled {
+                Pulled::Item(item) => items_in.map_or(1, |items_in| items_in(item)),
+                _ => 0,
+            };
             let cells = u64::from(matches!(pulled, Pulled::Item(_)));
             counter.add(began, Tally { cells, items, given: items });
             let cell = match pulled {
                 Pulled::Item(item) => Cell::Value(item),
                 Pulled::End => Cell::Stop(None, Stop::End),
-                Pulled::Fail(error) => {
-                    spot.fail(indices.next(), error);
-                    Cell::Stop(None, Stop::Fail)
-                }
+                Pulled::Fail(()) => Cell::Stop(None, Stop::Fail),
             };
             let began = (weight > 0).then(Moment::now);
             if out.push(indices.open(), cell) == Demand::Nothing {
                 return indices.next() - 1;
             }
             if let (Some(began), Some(measures)) = (began, run.measures()) {
-                measures.put_down(spot.id, weight, began, &mut stride);
+                measures.put_down(site.id, weight, began, &mut stride);
             }
             if let Some(began) = block_began {
                 length.took(began.elapsed());

@@ -73,6 +73,7 @@ impl Grip {
         if let Some(closing) = self.info.closing() {
             if let Some((process, hub)) = &current {
                 if closing == Closing::Forgotten {
+                    self.info.set_owner(Some(process.index));
                     hub.is_deadlock_after_all();
                 }
                 process.notice_own(closing);
@@ -169,7 +170,8 @@ impl Drop for Grip {
     fn drop(&mut self) {
         if self.info.closing() == Some(Closing::Forgotten) {
             // The process has held the view all the time, so the view was not forgotten.
-            if matches!(process::closing_by(&self.hub), Closing::Process(_)) {
+            if let Closing::Process(process) = process::closing_by(&self.hub) {
+                self.info.set_owner(Some(process));
                 self.hub.is_deadlock_after_all();
             }
         } else {

@@ -14,7 +14,11 @@ use anabranch_record::sync::{
 
 use crate::engine::{Moment, processors};
 
-use super::{deadlock::Deadlock, process::Process, records::RecordInfo};
+use super::{
+    deadlock::Deadlock,
+    process::Process,
+    records::{RecordInfo, Side},
+};
 
 /// The longest time that a worker spins before it waits, in nanoseconds.
 const SPIN_NS: u64 = 20_000;
@@ -69,10 +73,17 @@ pub(super) struct Wrong {
     /// The first message that says that the network was built or used wrongly.
     pub(super) misuse: Option<String>,
     /// A deadlock that is certain.
-    pub(super) deadlock: Option<Deadlock>,
+    pub(super) deadlock: Option<Found>,
     /// A deadlock that ended when views that no process had used were closed as forgotten. It becomes certain
     /// if one of these views was not forgotten.
-    pub(super) suspect: Option<Deadlock>,
+    pub(super) suspect: Option<Found>,
+}
+
+/// A deadlock, and for each of its waits the record and the side on which the process waits.
+#[derive(Clone)]
+pub(super) struct Found {
+    pub(super) deadlock: Deadlock,
+    pub(super) sides: Vec<(Arc<RecordInfo>, Side)>,
 }
 
 /// The state by which idle workers are called.

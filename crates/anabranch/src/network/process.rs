@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 use anabranch_record::Sleep;
-use anabranch_record::sync::{Arc, AtomicUsize, Mutex, Ordering, fence, lock};
+use anabranch_record::sync::{Arc, AtomicUsize, Mutex, Ordering, lock};
 
 use super::{
     hub::Hub,
@@ -227,13 +227,6 @@ impl Sleep for Sleeper {
 
     fn sleep(&self) -> bool {
         let actor = &*self.process.actor;
-        // `Hub::end` stores that the network ends, and then wakes every process. Because of the fence, either
-        // it wakes this thread, or this thread sees here that the network ends.
-        fence(Ordering::SeqCst);
-        if self.hub.is_ending() && cfg!(not(mutant = "sleeps_at_the_end")) {
-            self.cancel();
-            return false;
-        }
         *lock(&actor.wait) = Some(self.wait.clone());
         let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
         if actor.word.compare_exchange(ARMED, ASLEEP, success, failure).is_ok() {

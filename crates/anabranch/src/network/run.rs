@@ -204,7 +204,7 @@ fn judge<E: Send>(board: &Board<'_, E>) -> Result<(), Error<E>> {
     if let Some(message) = wrong.misuse {
         return Err(Error::misused(message));
     }
-    wrong.deadlock.map_or(Ok(()), |deadlock| Err(Error::deadlocked(deadlock)))
+    wrong.deadlock.map_or(Ok(()), |found| Err(Error::deadlocked(board.completed(found))))
 }
 
 /// The failure that counts. Of the failures that do not follow from the end of another process, it is the one

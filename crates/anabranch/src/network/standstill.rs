@@ -9,6 +9,7 @@ use anabranch_record::sync::{Arc, lock};
 use super::{
     board::Board,
     deadlock::{Deadlock, WaitOn},
+    hub::Found,
     process::{Process, Wait},
     records::{Closing, RecordInfo, Side},
     worker,
@@ -23,8 +24,12 @@ impl<E: Send> Board<'_, E> {
         }
         // Views that no process has used are considered forgotten. If a waiting process uses or drops such a
         // view later, it was not forgotten. Then this was a deadlock, and the run returns it.
-        let deadlock =
-            Deadlock { waits: waits.iter().map(|(process, wait)| self.tell(process, wait)).collect() };
+        let deadlock = Found {
+            deadlock: Deadlock {
+                waits: waits.iter().map(|(process, wait)| self.tell(process, wait)).collect(),
+            },
+            sides: waits.iter().map(|(_, wait)| (Arc::clone(&wait.record), wait.side)).collect(),
+        };
         lock(&self.hub.wrong).suspect.get_or_insert_with(|| deadlock.clone());
         let before = self.hub.rousings();
         self.close_forgotten();
@@ -104,6 +109,25 @@ impl<E: Send> Board<'_, E> {
                 face.close();
             }
         }
+    }
+
+    /// The deadlock with the processes that hold the views which no process had used when it was found. When every process has
+    /// ended, it is known who held them.
+    pub(super) fn completed(&self, found: Found) -> Deadlock {
+        let Found { mut deadlock, sides } = found;
+        let processes = lock(&self.hub.processes);
+        for (wait, (record, side)) in deadlock.waits.iter_mut().zip(sides) {
+            for view in lock(record.views(side.other())).iter() {
+                if view.closing() == Some(Closing::Forgotten)
+                    && let Some(holder) = view.owner().and_then(|owner| processes.get(owner))
+                    && wait.others.iter().all(|(_, index)| *index != holder.index)
+                {
+                    wait.others.push((holder.name.clone(), holder.index));
+                    wait.unused = wait.unused.saturating_sub(1);
+                }
+            }
+        }
+        deadlock
     }
 
     /// Describes a wait.

@@ -17,10 +17,17 @@ impl Report {
     /// If the costs of the stages explain the time, the sentences are those of the
     /// [prediction](Self::prediction). Otherwise they name the [busiest](Self::bottleneck) node, and say how
     /// much of the time the costs explain.
+    ///
+    /// If the items are too small to share, the sentences say so, how long the plain loop would take, and what handing over
+    /// several items at once would give. What handing over costs on this machine is measured when this is asked first, in
+    /// some milliseconds.
     pub fn explanation(&self) -> String {
         let Some(measured) = self.per_item() else {
             return "No item came, so nothing is known.".to_owned();
         };
+        if let Some(advice) = self.too_small() {
+            return advice;
+        }
         match &self.prediction {
             Some(prediction) if prediction.per_item >= EXPLAINS * measured => {
                 let mut text = format!("Bottleneck: {}", uncapitalized(&prediction.advice));

@@ -8,6 +8,7 @@ mod json;
 mod latency;
 #[cfg(any(feature = "json", feature = "html"))]
 mod over_time;
+mod small;
 mod table;
 #[cfg(feature = "json")]
 mod trace;

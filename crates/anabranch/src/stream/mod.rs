@@ -23,6 +23,7 @@ mod iter;
 mod parallel;
 mod pipeline;
 mod run;
+mod select;
 mod serial;
 mod settings;
 mod sharded;
@@ -81,6 +82,7 @@ use draft::Draft;
 /// | put items together | [`batch`](Self::batch), [`chunks`](Self::chunks), [`chunk_by`](Self::chunk_by), [`ready_chunks`](Self::ready_chunks) |
 /// | look at windows by count, time and gap | [`windows`](Self::windows), [`windows_by_key`](Self::windows_by_key), [`aggregate_windows`](Self::aggregate_windows), [`aggregate_windows_by_key`](Self::aggregate_windows_by_key) |
 /// | add other items | [`enumerate`](Self::enumerate), [`zip`](Self::zip), [`chain`](Self::chain), [`interleave`](Self::interleave) |
+/// | put several streams into one as their items come | [`select_all`](Self::select_all) |
 /// | run branches beside each other | [`broadcast`](Self::broadcast), [`split`](Self::split), [`split_if`](Self::split_if), [`split_by_key`](Self::split_by_key), [`split_in_turn`](Self::split_in_turn); then `branch`, and [`zip`](Branches::zip), [`merge`](Branches::merge) or [`join`](Branches::join) |
 /// | let items go round again | [`feedback`](Self::feedback), [`feedback_from`](Self::feedback_from) |
 /// | have workers that differ | [`farm`](Self::farm), [`try_farm`](Self::try_farm) |

@@ -59,7 +59,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// Sets how many items may be between the source and the end at a time. The bound holds however uneven
     /// the work is, and however slow the end is. The default depends on the size of the items: 4,096 items,
     /// or as many as fit into 64 KiB, but at least 16 for each worker. The first two numbers are four times as large if
-    /// the source [never waits](Self::never_waits). The size does not include memory that
+    /// the source [never waits](Self::never_waits), and again four times as large if there are windows by key. The size does not include memory that
     /// an item owns, so set a window for items that own much memory.
     ///
     /// # Panics

@@ -10,7 +10,7 @@ use super::Stream;
 use super::draft::Draft;
 use crate::bell::Bell;
 use crate::channel::{Post, Posted, channel};
-use crate::engine::{Blocks, ErrorSlot, Feed, SourceUpstream, Tail, Weigher};
+use crate::engine::{Blocks, ErrorSlot, Feed, SourceUpstream, Tail, Upstream, Weigher};
 use crate::mode::{May, Mode};
 use crate::pull::{FromIter, InBlocks, Pull, Pulled, SourceEnd, TryFromIter};
 use crate::shape::{Batched, Shape, Single};
@@ -348,10 +348,20 @@ impl<'env, T: Send + 'env, S: Shape, M: Mode> Stream<'env, Identity<T, S>, M> {
     where
         P: Pull<Item = S::Slot<T>, Error = M::Error> + 'env,
     {
+        let (most, errors) = (pull.upper(), Arc::default());
+        let upstream = SourceUpstream { pull, errors: Arc::clone(&errors), id: 0, weigher };
+        Self::begun(Box::new(upstream), errors, node, most)
+    }
+
+    /// A stream that has only the source `upstream`, which gives at most `most` items.
+    fn begun(
+        upstream: Box<dyn Upstream<S::Slot<T>> + 'env>,
+        errors: Arc<ErrorSlot<M::Error>>,
+        node: Node,
+        most: Option<usize>,
+    ) -> Self {
         let mut draft = Box::new(Draft::new(node));
-        draft.attached.most = pull.upper();
-        let errors: Arc<ErrorSlot<M::Error>> = Arc::default();
-        let upstream = Box::new(SourceUpstream { pull, errors: Arc::clone(&errors), id: 0, weigher });
+        draft.attached.most = most;
         Self { tail: Tail::open(upstream, errors), draft, mode: PhantomData }
     }
 }

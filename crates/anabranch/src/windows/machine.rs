@@ -167,6 +167,13 @@ impl<K: Eq + Clone, T, A: Aggregate<T>> Machine<K, T, A> {
         }
     }
 
+    /// Brings what adding items with keys of these hashes will read into the cache, as far as that pays.
+    pub(crate) fn warm(&self, hashes: impl Iterator<Item = u64>) {
+        if let Machine::Time(times) = self {
+            std::hint::black_box(times.warm(hashes));
+        }
+    }
+
     /// Closes the windows whose end the watermark has reached. `closing` is set to the end of the window that is being
     /// closed.
     pub(crate) fn advance(

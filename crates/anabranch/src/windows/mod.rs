@@ -3,6 +3,7 @@
 mod aggregate;
 mod blocks;
 mod count;
+mod groups;
 mod keys;
 mod late;
 mod machine;

@@ -101,6 +101,7 @@ impl<K: Eq + Hash + Clone, T, A: Aggregate<T>> Shard<K, T, A> {
             let layout = self.layout;
             let adding = Cell::new(None);
             let mut closing = i64::MIN;
+            self.machine.warm(entries.iter().map(|entry| entry.key.hash));
             let adds = AssertUnwindSafe(|| {
                 for Entry { number, time, high: before, key, item } in entries {
                     let watermark = layout.watermark(high.max(before));

@@ -1,13 +1,12 @@
 //! Windows by time.
 
-use std::collections::hash_map::Entry;
-
 use super::aggregate::{Aggregate, Stretch};
+use super::groups::{Group, Groups};
 use super::keys::{Hashed, Keys};
 use super::machine::{Closed, Late, Place, Results, common_divisor};
 
 /// The items of one stretch: for each key the number of its first item, and the value of all.
-type OfStretch<K, V> = Keys<K, (u64, Option<V>)>;
+type OfStretch<K, V> = Groups<K, Option<V>>;
 
 /// The windows by time of several keys.
 ///
@@ -84,12 +83,18 @@ impl<K: Eq + Clone, T, A: Aggregate<T>> Times<K, T, A> {
             results.late.push(Late { order: place.order, rank, item });
             return;
         }
-        match self.of_stretch(at.start).entry(key) {
-            Entry::Occupied(mut entry) => aggregate.add(&mut entry.get_mut().1, item),
-            Entry::Vacant(entry) => {
-                entry.insert((place.order, Some(aggregate.lift(item))));
-            }
+        let mut item = Some(item);
+        let of_stretch = self.of_stretch(at.start);
+        let found =
+            of_stretch.get_or_insert(key, || (place.order, item.take().map(|item| aggregate.lift(item))));
+        if let (Some(group), Some(item)) = (found, item) {
+            aggregate.add(&mut group.value, item);
         }
+    }
+
+    /// Reads what adding items with keys of these hashes will read, if they belong to the newest stretch.
+    pub(super) fn warm(&self, hashes: impl Iterator<Item = u64>) -> u64 {
+        self.open.last().map_or(0, |(_, of_stretch)| of_stretch.warm(hashes))
     }
 
     /// The items of the open stretch that begins at `start`.
@@ -135,11 +140,11 @@ impl<K: Eq + Clone, T, A: Aggregate<T>> Times<K, T, A> {
             if self.stretch == self.length {
                 // A window of one stretch needs no queue.
                 results.closed.reserve(of_stretch.len());
-                results.closed.extend(of_stretch.drain().filter_map(|(key, (first, value))| {
+                results.closed.extend(of_stretch.drain().filter_map(|Group { key, first, value }| {
                     Some(Closed { rank: (end, first), start, end, key: key.key, value: value? })
                 }));
             } else {
-                for (key, (first, value)) in of_stretch.drain() {
+                for Group { key, first, value } in of_stretch.drain() {
                     if let Some(value) = value {
                         let queue = self.whole.entry(key).or_default();
                         aggregate.push(queue, Stretch { start: at, first, value });

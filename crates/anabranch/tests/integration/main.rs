@@ -11,6 +11,8 @@ mod shuttle_failures;
 #[cfg(shuttle)]
 mod shuttle_networks;
 #[cfg(shuttle)]
+mod shuttle_pauses;
+#[cfg(shuttle)]
 mod shuttle_pools;
 #[cfg(shuttle)]
 mod shuttle_rendezvous;
@@ -71,6 +73,8 @@ mod operators;
 mod passes;
 #[cfg(not(shuttle))]
 mod report;
+#[cfg(not(shuttle))]
+mod select;
 #[cfg(not(shuttle))]
 mod shutdown;
 #[cfg(not(shuttle))]

@@ -241,6 +241,31 @@ fn a_failure_ends_those_who_are_about_to_sleep() {
     });
 }
 
+/// A process ends the network by a record with a horizon of 0, while another one creates a record and waits in it for itself. Only
+/// the end of the network can wake it, and the record may be created before or after all views were closed.
+#[test]
+fn the_end_of_a_network_wakes_those_who_wait_for_themselves() {
+    check(500, || {
+        let mut net = Network::<String>::new().workers(1);
+        let ended = Arc::new(Mutex::new(false));
+        let told = Arc::clone(&ended);
+        net.process("waits", move |here| {
+            let (mut give, mut take) = here.record::<u64>(1);
+            let _ = give.push(1);
+            while take.next().is_some() {}
+            *lock(&told) = true;
+            Ok(())
+        });
+        net.process("errs", |here| {
+            drop(here.record::<u64>(0));
+            Ok(())
+        });
+        let error = net.run().unwrap_err();
+        assert!(error.failure().is_none() && !error.is_deadlock(), "{error}");
+        assert!(*lock(&ended));
+    });
+}
+
 #[test]
 fn a_stage_in_a_cycle_is_quiet_only_while_it_has_no_work() {
     check(500, || {

@@ -375,3 +375,26 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn passes_decide_by_what_firings_and_turns_cost_on_the_machine() {
+    use anabranch_plan::Overhead;
+    use anabranch_plan::network::{Pass, Passes};
+
+    let chosen = |overhead: Overhead| {
+        let mut plan = Plan::network(2);
+        let source = plan.rule(Node::rule("source").cost(100));
+        let work = plan.rule(Node::rule("work").state(State::None).cost(4_000));
+        let sink = plan.rule(Node::rule("sink").cost(100));
+        plan.record(source, work, ItemType::of::<f32>(), Flow::of(1, 1));
+        plan.record(work, sink, ItemType::of::<f32>(), Flow::of(1, 1));
+        let passes = Passes::none().with(Pass::Fission).with(Pass::Burst);
+        passes.apply(&mut plan, &Machine::new(2).overhead(overhead));
+        (plan.nodes[1].replicas, plan.nodes[0].firings)
+    };
+    // With the usual overhead, `work` is worth a copy, and 10 µs of `source` are a turn.
+    assert_eq!(chosen(Overhead::MEASURED), (Some(2), Some(81)));
+    // Where a firing costs ten times as much, a copy saves nothing. Where a turn costs half, turns may be shorter.
+    assert_eq!(chosen(Overhead { firing: 220.0, ..Overhead::MEASURED }).0, None);
+    assert_eq!(chosen(Overhead { turn: 15.0, ..Overhead::MEASURED }).1, Some(40));
+}

@@ -51,7 +51,12 @@ impl Workload for Input {
 impl Input {
     /// The source: the blocks.
     pub fn blocks(&self) -> impl Iterator<Item = &[u8]> + Send {
-        self.bytes.chunks(self.level as usize * 100_000)
+        self.bytes.chunks(self.block_bytes())
+    }
+
+    /// How long a block is, in bytes. The last one is shorter.
+    pub(crate) fn block_bytes(&self) -> usize {
+        self.level as usize * 100_000
     }
 }
 

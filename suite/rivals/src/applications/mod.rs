@@ -1,17 +1,22 @@
 //! The applications on any ordered map, one file each. Parallel stages that follow one another are one call of
 //! the map, which is the fastest way to run them with these libraries.
 
+mod bunzip2;
 mod bzip2;
 mod dedup;
 mod farm;
 mod fastq;
+mod files;
 mod gzip;
 mod images;
+mod lanes;
 mod log;
+mod lunzip;
 mod lzip;
 mod matmul;
 mod micro;
 mod similarity;
+mod words;
 
 use anabranch_applications::Program;
 
@@ -32,5 +37,10 @@ pub fn add<O: Ordered>(programs: &mut Vec<Program>) {
         Program::new(name, kind, similarity::run::<O>),
         Program::new(name, kind, matmul::run::<O>),
         Program::new(name, kind, farm::run::<O>),
+        Program::new(name, kind, bunzip2::run::<O>),
+        Program::new(name, kind, lunzip::run::<O>),
+        Program::new(name, kind, files::run::<O>),
+        Program::new(name, kind, words::run::<O>),
+        Program::new(name, kind, lanes::run::<O>),
     ]);
 }

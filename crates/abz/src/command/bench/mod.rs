@@ -87,10 +87,11 @@ fn measure(input: &Input, request: &request::Bench) -> Result<Bench, Problem> {
 /// The levels that are measured of every format. That of bzip2 says little but how large its blocks are.
 const USUAL: [u32; 8] = [0, 1, 3, 6, 9, 12, 15, 19];
 
-/// All formats at the usual levels, or all levels of one that was named.
+/// All formats with data of their own at the usual levels, or all levels of one that was named.
 fn levels(request: &request::Bench) -> impl Iterator<Item = (Written, u32)> {
     let named = request.format;
-    let formats = Written::all().filter(move |format| named.is_none_or(|named| named == *format));
+    let formats = Written::all()
+        .filter(move |format| named.map_or(format.has_data_of_its_own(), |named| named == *format));
     formats.flat_map(move |format| {
         let all = format.levels();
         all.filter(move |level| named.is_some() || USUAL.contains(level)).map(move |level| (format, level))

@@ -148,8 +148,10 @@ svg { flex: 1 1 440px; max-width: 100%; font: 12px system-ui, sans-serif; fill: 
 .x { text-anchor: middle } .y { text-anchor: end }
 polyline { fill: none; stroke-width: 2 }
 .f0 { fill: #0072b2 } .f1 { fill: #d55e00 } .f2 { fill: #009e73 } .f3 { fill: #cc79a7 } .f4 { fill: #b8860b }
+.f5 { fill: #56b4e9 } .f6 { fill: #555555 }
 .f0 polyline { stroke: #0072b2 } .f1 polyline { stroke: #d55e00 } .f2 polyline { stroke: #009e73 }
 .f3 polyline { stroke: #cc79a7 } .f4 polyline { stroke: #b8860b }
+.f5 polyline { stroke: #56b4e9 } .f6 polyline { stroke: #555555 }
 table { border-collapse: collapse; margin: 1em 0 2em } th { text-align: right; font-weight: 600 }
 td { text-align: right; font-variant-numeric: tabular-nums } th, td { padding: .15em .9em; border-bottom: 1px solid var(--grid) }
 </style>

@@ -1,6 +1,6 @@
 //! gzip 1.12, and pigz 2.6, which takes gzip's options and more.
 
-use abz::gzip::{DecodeError, Fault, Layout};
+use abz::gzip::{DecodeError, Fault};
 use abz::{Format, Written};
 
 use super::super::manners::{Lists, Manners, OWN, Severities};
@@ -142,8 +142,8 @@ const PIGZ_FLAGS: &[Flag] = &[
     Flag::new("O", "oneblock", Means::Nothing),
     Flag::new("R", "rsyncable", Means::Rsyncable).help("cut where the contents say so, for rsync"),
     Flag::new("0", "", Means::Refused("abz has no level 0")),
-    Flag::new("K", "zip", Means::Wrapped(Layout::Zip)).help("write archives of zip, with one file each"),
-    Flag::new("z", "zlib", Means::Wrapped(Layout::Zlib)).help("write streams of zlib"),
+    Flag::new("K", "zip", Means::Writes(Written::ZIP)).help("write archives of zip, with one file each"),
+    Flag::new("z", "zlib", Means::Writes(Written::ZLIB)).help("write streams of zlib"),
     Flag::new("A", "alias", Means::Refused("--alias: abz stores the name of the file")).takes(Takes::Value),
     Flag::new("C", "comment", Means::Refused("--comment: abz stores no comments")).takes(Takes::Value),
     Flag::new("H", "huffman", Means::Refused("--huffman: abz has levels only")),

@@ -18,9 +18,9 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use abz::gzip::{Layout, MAX_BLOCK};
+use abz::Compression;
+use abz::gzip::MAX_BLOCK;
 use abz::xz::Check;
-use abz::{Compression, Format};
 
 use self::tool::{Flag, Means, Mode, Takes, Tool};
 use self::words::Word;
@@ -277,9 +277,9 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
             Ok(length @ 5..=273) => low.compression.lzma.match_length = Some(length),
             _ => return Err(format!("invalid match length '{text}': expected 5 to 273")),
         },
-        Means::Wrapped(layout) => {
-            low.compression.layout = layout;
-            low.suffix = if layout == Layout::Zip { Format::ZIP } else { Format::ZLIB }.suffix().into();
+        Means::Writes(format) => {
+            low.compression.format = format;
+            low.suffix = format.suffix().into();
         }
         Means::NoSparse => low.sparse = false,
         Means::FormatIs => {

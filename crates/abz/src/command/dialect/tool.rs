@@ -1,7 +1,6 @@
 //! What is told of a tool, and what its options mean.
 
 use abz::Written;
-use abz::gzip::Layout;
 
 use super::super::manners::Manners;
 
@@ -90,8 +89,8 @@ pub(super) enum Means {
     NoWarn,
     MemberSize,
     VolumeSize,
-    /// Not in gzip.
-    Wrapped(Layout),
+    /// Writes another format than the tool's.
+    Writes(Written),
     DictionarySize,
     MatchLength,
     Recompress,

@@ -181,6 +181,14 @@ impl Writes for Gzip {
         }
     }
 
+    fn largest_block(&self) -> Option<usize> {
+        Some(MAX_BLOCK)
+    }
+
+    fn tells_origin(&self) -> bool {
+        true
+    }
+
     fn memory(&self, how: &Compression) -> u64 {
         (10 << 20) + self.block_len(how) as u64
     }

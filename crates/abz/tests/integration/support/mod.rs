@@ -92,7 +92,7 @@ pub fn prose(len: usize) -> Vec<u8> {
     let mut text = Vec::with_capacity(len + 8);
     while text.len() < len {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        text.extend(words[(state >> 33) as usize % words.len()].bytes());
+        text.extend_from_slice(words[(state >> 33) as usize % words.len()].as_bytes());
     }
     text.truncate(len);
     text

@@ -254,3 +254,35 @@ fn rules_that_stand_still_are_named_too() {
 fn deadlock_text(net: Network<'_, String>) -> String {
     deadlock(net.run()).to_string()
 }
+
+/// Nobody has written anything, so no writer has been used when the network stands still.
+#[test]
+fn a_ring_that_never_began_is_shown_as_a_cycle() {
+    let mut net = Network::<String>::new();
+    let (first, mut take) = net.record::<u32>(2);
+    let mut first = Some(first);
+    for n in 0..5 {
+        let (give, next) = net.record::<u32>(2);
+        let mut give = if n == 4 { first.take().unwrap() } else { give };
+        let mut from = std::mem::replace(&mut take, next);
+        net.process(&format!("stage {n}"), move |_| {
+            for item in from.by_ref() {
+                if give.push(item).is_err() {
+                    break;
+                }
+            }
+            Ok(())
+        });
+    }
+    drop(take);
+    let deadlock = deadlock(net.run());
+    assert!(!deadlock.is_artificial());
+    assert_eq!(deadlock.cycle().len(), 5, "{deadlock}");
+    let text = deadlock.to_string();
+    assert!(
+        text.contains("\"stage 1\" waits for an item of record 1 of u32, which is written by \"stage 0\""),
+        "{text}"
+    );
+    assert!(!text.contains("nobody"), "{text}");
+    assert!(!deadlock.dot().contains("nobody") && !deadlock.svg().contains("nobody"));
+}

@@ -1,22 +1,21 @@
 //! The pass that chooses how many times in a row a rule fires.
 
 use super::{Note, Pass, name};
-use crate::network::FIRING_NS;
 use crate::quantity::{count, span};
-use crate::{NodeId, Plan};
+use crate::{Machine, NodeId, Plan};
 
-/// How long a turn should take, in nanoseconds: much longer than handing the rule on, and short enough for
-/// others to get their turns.
-const TURN: f64 = 10_000.0;
+/// Handing a rule on should cost this share of a turn: so little that it does not count, and still others get their turns soon.
+const SHARE: f64 = 0.003;
 const MOST_FIRINGS: f64 = 256.0;
 
-pub(super) fn apply(plan: &mut Plan) -> Vec<Note> {
+pub(super) fn apply(plan: &mut Plan, machine: &Machine) -> Vec<Note> {
+    let turn = machine.overhead.turn / SHARE;
     let mut notes = Vec::new();
     for at in 0..plan.nodes.len() {
         let node = &mut plan.nodes[at];
         let Some(cost) = node.cost.filter(|_| node.firings.is_none()) else { continue };
-        let each = cost as f64 + FIRING_NS;
-        let firings = (TURN / each).clamp(1.0, MOST_FIRINGS) as usize;
+        let each = cost as f64 + machine.overhead.firing;
+        let firings = (turn / each.max(1.0)).clamp(1.0, MOST_FIRINGS) as usize;
         node.firings = Some(firings);
         let text = format!(
             "{} fires up to {} in a row: that is {} of work",

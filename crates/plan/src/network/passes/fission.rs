@@ -5,20 +5,21 @@ use crate::network::MOST_REPLICAS;
 use crate::quantity::span;
 use crate::{Machine, NodeId, Plan, State};
 
-/// A rule of which a firing takes less than this is not copied, in nanoseconds: handing its items over would
-/// cost as much as the copies save.
-const LEAST_NS: u64 = 1_000;
+/// A rule of which a firing takes less than this many times the overhead of a firing is not copied: copies run on
+/// other threads, and handing their items over would cost as much as they save. With the measured
+/// overhead this is about 1 µs.
+const LEAST_FIRINGS: f64 = 45.0;
 /// A rule is copied if it takes this many times its share.
 const ROOM: f64 = 1.05;
 
 pub(super) fn apply(plan: &mut Plan, machine: &Machine) -> Vec<Note> {
-    let Some(loads) = loads(plan) else { return Vec::new() };
+    let Some(loads) = loads(plan, machine) else { return Vec::new() };
     let workers = workers(plan, machine);
     if workers == 1 {
         return Vec::new();
     }
     let may_be_copied: Vec<bool> =
-        (0..plan.nodes.len()).map(|node| may_be_copied(plan, NodeId(node))).collect();
+        (0..plan.nodes.len()).map(|node| may_be_copied(plan, machine, NodeId(node))).collect();
     // No copies make an iteration shorter than this.
     let serial = loads.iter().zip(&may_be_copied).filter(|(_, may)| !**may).map(|(load, _)| *load);
     let least = serial.fold(loads.iter().sum::<f64>() / workers as f64, f64::max);
@@ -43,10 +44,10 @@ pub(super) fn apply(plan: &mut Plan, machine: &Machine) -> Vec<Note> {
 
 /// Whether copies of the rule give what the rule gives: it has no state, sees only what it consumes, and no item
 /// is in its records from the start.
-fn may_be_copied(plan: &Plan, id: NodeId) -> bool {
+fn may_be_copied(plan: &Plan, machine: &Machine, id: NodeId) -> bool {
     let node = &plan.nodes[id.0];
     let is_free = node.state == State::None && node.replicas.is_none() && !is_joined(plan, node);
-    let is_worth_it = node.cost.is_some_and(|cost| cost >= LEAST_NS);
+    let is_worth_it = node.cost.is_some_and(|cost| cost as f64 >= LEAST_FIRINGS * machine.overhead.firing);
     let mut has_input = false;
     let ports_allow = plan.edges.iter().zip(plan.flows()).all(|(edge, flow)| {
         let (reads, writes) = (edge.to == id, edge.from == id);

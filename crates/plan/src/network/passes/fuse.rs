@@ -1,18 +1,17 @@
 //! The pass that joins rules into units.
 
 use super::{Note, Pass, copies, loads, name, workers};
-use crate::network::{FIRING_NS, TURN_NS};
 use crate::quantity::span;
 use crate::{Machine, NodeId, Plan};
 
-/// Of two rules that are joined, a firing of one takes less than this, in nanoseconds. Above it, handing a rule
-/// from queue to queue costs nothing in comparison.
-const MOST_NS: f64 = 2_000.0;
+/// Of two rules that are joined, a firing of one takes less than this many times what handing a rule from queue to queue costs.
+/// Above it, handing over costs nothing in comparison. With the measured overhead this is 2 µs.
+const MOST_TURNS: f64 = 67.0;
 /// A unit has at most this many rules, since its worker looks at all of them.
 const MOST_RULES: usize = 16;
 
 pub(super) fn apply(plan: &mut Plan, machine: &Machine) -> Vec<Note> {
-    let Some(loads) = loads(plan) else { return Vec::new() };
+    let Some(loads) = loads(plan, machine) else { return Vec::new() };
     let workers = workers(plan, machine);
     let unit_load = |plan: &Plan, unit: usize| -> f64 {
         plan.nodes.iter().zip(&loads).filter(|(node, _)| node.unit == unit).map(|(_, load)| *load).sum()
@@ -36,10 +35,10 @@ pub(super) fn apply(plan: &mut Plan, machine: &Machine) -> Vec<Note> {
         if a.unit == b.unit || set[from] || set[to] || copies(a) > 1 || copies(b) > 1 {
             continue;
         }
-        let cheap = a.cost.unwrap_or(0).min(b.cost.unwrap_or(0)) as f64 + FIRING_NS;
+        let cheap = a.cost.unwrap_or(0).min(b.cost.unwrap_or(0)) as f64 + machine.overhead.firing;
         let both = unit_load(plan, a.unit) + unit_load(plan, b.unit);
         let rules = plan.nodes.iter().filter(|node| [a.unit, b.unit].contains(&node.unit)).count();
-        if cheap >= MOST_NS || both > least * (1.0 + 1e-9) || rules > MOST_RULES {
+        if cheap >= MOST_TURNS * machine.overhead.turn || both > least * (1.0 + 1e-9) || rules > MOST_RULES {
             continue;
         }
         let why = if workers == 1 {
@@ -49,7 +48,7 @@ pub(super) fn apply(plan: &mut Plan, machine: &Machine) -> Vec<Note> {
                 "together they take {} of an iteration of {}, and a turn costs {}",
                 span(both),
                 span(least),
-                span(TURN_NS)
+                span(machine.overhead.turn)
             )
         };
         let text = format!("{} and {} are fired by turns: {why}", name(a), name(b));

@@ -3,7 +3,8 @@
 //!
 //! A pass changes only units, replicas, turns and horizons. So the items that pass through each record stay
 //! the same. A pass decides by the costs of the rules, and respects what is set: replicas, turns, horizons
-//! and units of several rules do not change. Without costs, and for a plan that is not valid, it does nothing.
+//! and units of several rules do not change. Without costs, and for a plan that is not valid, it does nothing. What firings
+//! and turns cost is that of the [`Machine`]; on the machine of a program, `anabranch::network::measured_overhead` measures it.
 
 mod burst;
 mod fission;
@@ -27,7 +28,8 @@ pub enum Pass {
     /// Joins neighbouring rules into a unit that one worker fires by turns, so that they need not be handed
     /// from queue to queue.
     Fuse,
-    /// Chooses how many times in a row a rule fires: 10 µs of work, but at most 256 times.
+    /// Chooses how many times in a row a rule fires: so often that handing the rule on costs 0.3 % of that, but at most 256
+    /// times. With the [measured](crate::Overhead::MEASURED) overhead this is 10 µs of work.
     Burst,
     /// Strip-mines the units of several rules: shortens their turns until the records between them fit into
     /// the cache of a core.
@@ -144,7 +146,7 @@ impl Passes {
             let new = match pass {
                 Pass::Fission => fission::apply(plan, machine),
                 Pass::Fuse => fuse::apply(plan, machine),
-                Pass::Burst => burst::apply(plan),
+                Pass::Burst => burst::apply(plan, machine),
                 Pass::Strip => strip::apply(plan),
                 Pass::Horizon => horizon::apply(plan, machine),
             };
@@ -209,9 +211,10 @@ fn workers(plan: &Plan, machine: &Machine) -> usize {
 }
 
 /// The time of each rule in an iteration, in nanoseconds. `None` if a cost is not known.
-fn loads(plan: &Plan) -> Option<Vec<f64>> {
+fn loads(plan: &Plan, machine: &Machine) -> Option<Vec<f64>> {
     let firings = plan.repetitions().ok()?;
-    let load = |(node, firings): (&Node, u64)| Some((node.cost? as f64 + super::FIRING_NS) * firings as f64);
+    let load =
+        |(node, firings): (&Node, u64)| Some((node.cost? as f64 + machine.overhead.firing) * firings as f64);
     plan.nodes.iter().zip(firings).map(load).collect()
 }
 

@@ -1,0 +1,143 @@
+//! Files of zlib and zip: deflate data, written as that of gzip with other bytes around it, and read as one stream.
+
+use std::io::{Read, Write};
+use std::ops::RangeInclusive;
+
+use abz_codec::gzip::Layout;
+use abz_codec::legacy::{zip, zlib};
+use abz_codec::parts;
+use anabranch::Plan;
+
+use super::gzip::Gzip;
+use super::reads::{Reads, Run, RunAlone};
+use super::serial::Serial;
+use super::writes::{Setting, Writes};
+use crate::compress::{Compressed, Compression};
+use crate::conduct::Conduct;
+use crate::decompress::Decompression;
+use crate::error::Error;
+use crate::places::{Reading, Writing};
+use crate::tools::Tools;
+
+/// A format that `S` decodes, and whose files have `layout`.
+pub(super) struct Wrapped<S> {
+    layout: Layout,
+    read: Serial<S>,
+    /// Ends of names that say that an archive of tar is in such a file.
+    holds_archives: bool,
+}
+
+/// zlib (RFC 1950).
+pub(super) const ZLIB: Wrapped<zlib::Decoder> =
+    Wrapped { layout: Layout::Zlib, read: Serial::NEW, holds_archives: true };
+
+/// zip, with one file. A name that ends with `.zip` does not say that tar's format is in it.
+pub(super) const ZIP: Wrapped<zip::Decoder> =
+    Wrapped { layout: Layout::Zip, read: Serial::NEW, holds_archives: false };
+
+impl<S> Wrapped<S> {
+    /// The same compression, to files of gzip with this layout.
+    fn as_gzip(&self, how: &Compression) -> Compression {
+        Compression { layout: self.layout, ..how.clone() }
+    }
+}
+
+impl<S: parts::Serial + Default + Send> Reads for Wrapped<S> {
+    fn name(&self) -> &'static str {
+        self.read.name()
+    }
+
+    fn suffix(&self) -> &'static str {
+        self.read.suffix()
+    }
+
+    fn suffixes(&self) -> &'static [(&'static str, &'static str)] {
+        self.read.suffixes()
+    }
+
+    fn begins(&self, start: &[u8]) -> bool {
+        self.read.begins(start)
+    }
+
+    fn decompress(&self, run: Run<'_>) -> Result<(), Error> {
+        self.read.decompress(run)
+    }
+
+    fn decompress_alone(&self, run: RunAlone<'_>) -> Result<(), Error> {
+        self.read.decompress_alone(run)
+    }
+
+    fn plan_to_read(&self, how: &Decompression) -> Plan {
+        self.read.plan_to_read(how)
+    }
+}
+
+impl<S: parts::Serial + Default + Send> Writes for Wrapped<S> {
+    fn levels(&self) -> RangeInclusive<u32> {
+        Gzip.levels()
+    }
+
+    fn default_level(&self) -> u32 {
+        Gzip.default_level()
+    }
+
+    fn has(&self, setting: Setting) -> bool {
+        setting != Setting::Layout && Gzip.has(setting)
+    }
+
+    fn block_len(&self, how: &Compression) -> usize {
+        Gzip.block_len(&self.as_gzip(how))
+    }
+
+    fn largest_block(&self) -> Option<usize> {
+        Gzip.largest_block()
+    }
+
+    fn memory(&self, how: &Compression) -> u64 {
+        Gzip.memory(&self.as_gzip(how))
+    }
+
+    fn is_written_at(&self) -> bool {
+        Gzip.is_written_at()
+    }
+
+    fn blocks_are_read_at(&self) -> bool {
+        Gzip.blocks_are_read_at()
+    }
+
+    fn tells_origin(&self) -> bool {
+        self.layout == Layout::Zip
+    }
+
+    fn holds_archives(&self) -> bool {
+        self.holds_archives
+    }
+
+    fn has_data_of_its_own(&self) -> bool {
+        false
+    }
+
+    fn compress(
+        &self,
+        how: &Compression,
+        conduct: Conduct<'_>,
+        input: Reading<'_>,
+        output: Writing<'_>,
+    ) -> Result<Compressed, Error> {
+        Gzip.compress(&self.as_gzip(how), conduct, input, output)
+    }
+
+    fn compress_alone(
+        &self,
+        how: &Compression,
+        tools: &mut Tools,
+        input: &mut dyn Read,
+        output: &mut dyn Write,
+    ) -> Result<(), Error> {
+        Gzip.compress_alone(&self.as_gzip(how), tools, input, output)
+    }
+
+    fn plan_to_write(&self, how: &Compression) -> Plan {
+        Gzip.plan_to_write(&self.as_gzip(how))
+    }
+}

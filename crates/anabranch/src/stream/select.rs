@@ -1,0 +1,131 @@
+//! Several streams as one, whose items come when they are ready.
+
+use std::any::Any;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::thread::JoinHandle;
+
+use anabranch_plan::Node;
+
+use super::Stream;
+use crate::cancel::CancelToken;
+use crate::channel::{Post, Posted, channel};
+use crate::flow::Halt;
+use crate::mode::Mode;
+use crate::pull::{Pull, Pulled};
+use crate::shape::Single;
+use crate::unit::Identity;
+
+/// How many items of one stream may wait before the source.
+const WAITING_ITEMS: usize = 16;
+
+/// What one of the streams sends.
+enum Sent<T, E> {
+    Item(T),
+    Fail(E),
+    Panic(Box<dyn Any + Send>),
+}
+
+/// A source made of streams that run on threads of their own.
+struct Selected<T, E> {
+    posted: Posted<Sent<T, E>>,
+    // Dropped after `posted`, so that no thread waits for room any more.
+    _running: Running,
+}
+
+/// Ends the streams when it is dropped, and waits for their threads.
+struct Running {
+    token: CancelToken,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.token.cancel();
+        for thread in self.threads.drain(..) {
+            // The thread has caught the panics of its stream.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl<T: Send, E: Send> Pull for Selected<T, E> {
+    type Item = T;
+    type Error = E;
+
+    fn pull(&mut self) -> Pulled<T, E> {
+        match self.posted.pull() {
+            Pulled::Item(Sent::Item(item)) => Pulled::Item(item),
+            Pulled::Item(Sent::Fail(error)) => Pulled::Fail(error),
+            Pulled::Item(Sent::Panic(payload)) => resume_unwind(payload),
+            Pulled::End => Pulled::End,
+        }
+    }
+
+    fn upper(&self) -> Option<usize> {
+        None
+    }
+}
+
+impl<T, M> Stream<'static, Identity<T, Single>, M>
+where
+    T: Send + 'static,
+    M: Mode + 'static,
+    M::Error: Send + 'static,
+{
+    /// Creates a stream of the items of several streams, as they come. The items of one stream keep their order. Which of
+    /// two streams is first depends on the moment, so the order of the items is outside of the promise that a stream gives
+    /// [the same output](crate::contract) each time. [`interleave`](Stream::interleave) and
+    /// [`Branches::merge`](crate::Branches::merge) have a defined order.
+    ///
+    /// The streams begin to run at once, each on threads of its own or of its [`pool`](Stream::pool), with its own settings.
+    /// At most 16 results of each wait before the source. The first failure in time ends the stream and the
+    /// others, and so does a panic. When the stream has ended or was dropped, all threads are gone.
+    ///
+    /// The name is that of the crate `futures`.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let (post, requests) = Stream::channel(4);
+    /// let timer = Stream::from_iter(1..=3u32);
+    /// let events = Stream::select_all([requests.boxed(), timer.map(|n| n * 100).boxed()]);
+    /// post.post(7).unwrap();
+    /// drop(post);
+    /// let mut events: Vec<u32> = events.map(|event| event + 1).collect();
+    /// events.sort();
+    /// assert_eq!(events, [8, 101, 201, 301]);
+    /// ```
+    pub fn select_all(streams: impl IntoIterator<Item = Self>) -> Self {
+        let streams: Vec<Self> = streams.into_iter().collect();
+        let (post, posted) = channel(WAITING_ITEMS * streams.len().max(1));
+        let bell = posted.bell().clone();
+        let mut running = Running { token: CancelToken::new(), threads: Vec::new() };
+        for stream in streams {
+            let stream = stream.cancel(&running.token);
+            let name = stream.draft.outline.plan.name.clone().unwrap_or_else(|| "anabranch".to_owned());
+            let post = post.clone();
+            let thread =
+                std::thread::Builder::new().name(format!("{name}-select")).spawn(move || stream.send(&post));
+            running.threads.push(thread.expect("a thread for one of several streams"));
+        }
+        Self::pulled(Selected { posted, _running: running }, Node::source("select_all")).rung_by(&bell)
+    }
+
+    /// Runs the stream, and posts its results and its failure until nobody takes them.
+    fn send(self, post: &Post<Sent<T, M::Error>>) {
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            self.run_into(Node::sink("select"), |item| match post.post(Sent::Item(item)) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(Halt::Break),
+            })
+        }));
+        let failure = match ended.map(|ended| ended.result) {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => Sent::Fail(error),
+            Err(payload) => Sent::Panic(payload),
+        };
+        // It is dropped if the stream of all has ended before.
+        let _ = post.post(failure);
+    }
+}

@@ -1,0 +1,92 @@
+//! Several streams as one: everything comes, in the order of each stream, and nobody waits for another one.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+
+use anabranch::{BoxStream, CancelToken, Pool, Stream, TryBoxStream};
+
+#[test]
+fn everything_comes_and_each_stream_keeps_its_order() {
+    let pool = Arc::new(Pool::new(2));
+    for workers in 1..=3 {
+        let streams = (0..4u64).map(|stream| {
+            let items = Stream::from_iter(0..500 * stream).workers(workers).pool(&pool);
+            items.map(move |n| (stream, n)).boxed()
+        });
+        let all: Vec<(u64, u64)> = Stream::select_all(streams).workers(workers).map(|item| item).collect();
+        assert_eq!(all.len(), 3_000);
+        for stream in 0..4 {
+            let own = all.iter().filter(|item| item.0 == stream).map(|item| item.1);
+            assert!(own.eq(0..500 * stream), "stream {stream} with {workers} workers");
+        }
+    }
+    assert_eq!(Stream::select_all(Vec::<BoxStream<u8>>::new()).count(), 0);
+}
+
+#[test]
+fn a_stream_that_waits_holds_up_no_other() {
+    let (go_on, waits) = channel();
+    let slow: BoxStream<u32> = Stream::from_iter(waits).boxed();
+    let fast = Stream::from_iter(0..1_000u32).boxed();
+    let mut seen = 0;
+    let mut go_on = Some(go_on);
+    Stream::select_all([slow, fast]).workers(2).for_each(|item| {
+        seen += 1;
+        if seen == 1_000 {
+            // Only now the slow stream gets its item.
+            go_on.take().unwrap().send(77).unwrap();
+        }
+        assert_eq!(item == 77 && seen > 100, seen == 1_001);
+    });
+    assert_eq!(seen, 1_001);
+}
+
+#[test]
+fn the_first_failure_in_time_ends_all() {
+    let (_keep, waits) = Stream::<'static, _>::channel(1);
+    let waiting: TryBoxStream<u32, String> = waits.boxed().into();
+    let failing = Stream::from_iter(["1", "x", "3"])
+        .try_map(|text: &str| text.parse::<u32>().map_err(|e| e.to_string()));
+    let mut seen = Vec::new();
+    let result = Stream::select_all([waiting, failing.boxed()]).for_each(|n| seen.push(n));
+    assert_eq!(result.unwrap_err(), "invalid digit found in string");
+    assert_eq!(seen, [1]);
+}
+
+#[test]
+fn a_panic_comes_through_whole() {
+    let endless = Stream::from_iter(0u64..).boxed();
+    let panics = Stream::from_iter([1, 2]).map(|n| if n == 2 { std::panic::panic_any(n) } else { n }).boxed();
+    let result = catch_unwind(AssertUnwindSafe(|| Stream::select_all([endless, panics]).for_each(drop)));
+    assert_eq!(*result.unwrap_err().downcast::<u64>().unwrap(), 2);
+}
+
+#[test]
+fn no_thread_outlives_the_stream_however_it_ends() {
+    let shared = Arc::new(());
+    let streams = || {
+        [1u64, 2]
+            .map(|factor| {
+                let held = Arc::clone(&shared);
+                Stream::from_iter(0u64..).map(move |n| {
+                    let _ = &held;
+                    n * factor
+                })
+            })
+            .map(Stream::boxed)
+    };
+    assert_eq!(Stream::select_all(streams()).take(100).count(), 100);
+    assert_eq!(Arc::strong_count(&shared), 1, "after a stream that had enough");
+    drop(Stream::select_all(streams()));
+    assert_eq!(Arc::strong_count(&shared), 1, "after a stream that was not run");
+    let token = CancelToken::new();
+    let mut seen = 0;
+    Stream::select_all(streams()).cancel(&token).for_each(|_| {
+        seen += 1;
+        if seen == 50 {
+            token.cancel();
+        }
+    });
+    assert_eq!(Arc::strong_count(&shared), 1, "after a stream that was cancelled");
+}

@@ -1,0 +1,22 @@
+//! The loop in the language of Rust-SSP.
+
+use std::sync::{Arc, Mutex};
+
+use anabranch::ssp::*;
+use anabranch_applications::Output;
+use anabranch_applications::files::{Input, compress};
+
+/// Runs with this many replicas of the parallel stage.
+pub fn run(input: &'static Input, workers: usize, output: Output) -> Output {
+    let sink = Arc::new(Mutex::new(input.sink(output)));
+    let writer = sink.clone();
+    let pipeline = pipeline![
+        parallel!(|block: Vec<u8>| Some(compress(input, &block)), workers as i32),
+        sequential_ordered!(move |stream: Vec<u8>| writer.lock().expect("no stage panicked").write(&stream))
+    ];
+    for block in input.blocks() {
+        pipeline.post(block).expect("the pipeline runs");
+    }
+    pipeline.collect();
+    Arc::into_inner(sink).expect("the stages are gone").into_inner().expect("no stage panicked").end()
+}

@@ -1,0 +1,5 @@
+//! Anabranch's variants of `lanes`.
+
+pub mod annotations;
+pub mod builder;
+pub mod ssp;

@@ -1,0 +1,28 @@
+//! The loop in the language of Rust-SSP.
+
+use std::sync::{Arc, Mutex};
+
+use anabranch::ssp::*;
+use anabranch_applications::Output;
+use anabranch_applications::lanes::{Edges, Frame, Input, Lane, Lines, edges, lines, smooth};
+
+/// Runs with this many replicas of each parallel stage.
+pub fn run(input: &'static Input, workers: usize, output: Output) -> Output {
+    let replicas = workers as i32;
+    let end = Arc::new(Mutex::new((Lane::default(), output)));
+    let follower = end.clone();
+    let pipeline = pipeline![
+        parallel!(|frame: Frame| Some(smooth(frame)), replicas),
+        parallel!(|frame: Frame| Some(edges(frame)), replicas),
+        parallel!(|found: Edges| Some(lines(found)), replicas),
+        sequential_ordered!(move |found: Lines| {
+            let (lane, output) = &mut *follower.lock().expect("no stage panicked");
+            output.write(&lane.follow(found));
+        })
+    ];
+    for frame in input.frames() {
+        pipeline.post(frame).expect("the pipeline runs");
+    }
+    pipeline.collect();
+    Arc::into_inner(end).expect("the stages are gone").into_inner().expect("no stage panicked").1
+}

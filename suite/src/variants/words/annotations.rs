@@ -1,0 +1,18 @@
+//! The loop with annotations.
+
+use anabranch_applications::Output;
+use anabranch_applications::words::{Input, Total, count};
+
+/// Runs with this many workers.
+#[anabranch::stream]
+pub fn run(input: &'static Input, workers: usize, mut output: Output) -> Output {
+    let mut total = Total::default();
+    #[to_stream(workers = workers)]
+    for piece in input.pieces() {
+        #[stage(replicate)]
+        let counts = count(piece);
+        total.add(counts);
+    }
+    total.write(&mut output);
+    output
+}

@@ -1,0 +1,5 @@
+//! Anabranch's variants of `words`.
+
+pub mod annotations;
+pub mod builder;
+pub mod ssp;
