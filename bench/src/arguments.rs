@@ -7,7 +7,7 @@ use crate::suites::{SUITES, Suite};
 /// The usage text.
 pub fn usage() -> String {
     let mut text = String::from(
-        "Usage: anabranch-bench SUITE [--quick] [--only NAME] [--markdown] [--json FILE] [--update-readme]\n\n",
+        "Usage: anabranch-bench SUITE [--quick] [--only NAME] [--processes N] [--markdown] [--json FILE] [--update-readme]\n\n",
     );
     for suite in &SUITES {
         text += &format!("  {:16} {}\n", suite.name, suite.about);
@@ -17,6 +17,7 @@ pub fn usage() -> String {
 
   --quick          fewer and shorter rounds, for a first look
   --only NAME      measure one group of rows (an unknown name lists the groups)
+  --processes N    measure in N processes, one after another, and print the least, the middle and the largest median
   --markdown       print the table as README.md has it
   --json FILE      write the table with all numbers to FILE as JSON
   --update-readme  replace the table in README.md, and write its numbers to *.json
@@ -35,6 +36,8 @@ pub struct Arguments {
     pub suites: Vec<&'static Suite>,
     pub quick: bool,
     pub only: Option<String>,
+    /// In how many processes to measure, if not in this one.
+    pub processes: Option<usize>,
     pub form: Form,
     pub json: Option<PathBuf>,
     pub update_readme: bool,
@@ -56,13 +59,26 @@ impl Arguments {
             },
             None => return Err("name the suite to measure".into()),
         };
-        let mut arguments =
-            Self { suites, quick: false, only: None, form: Form::Text, json: None, update_readme: false };
+        let mut arguments = Self {
+            suites,
+            quick: false,
+            only: None,
+            processes: None,
+            form: Form::Text,
+            json: None,
+            update_readme: false,
+        };
         while let Some(word) = words.next() {
             let mut value = |of: &str| words.next().ok_or(format!("{of} needs a value"));
             match word.as_str() {
                 "--quick" => arguments.quick = true,
                 "--only" => arguments.only = Some(value("--only")?),
+                "--processes" => {
+                    let number = value("--processes")?;
+                    let wrong = || format!("--processes needs a whole number of at least 1, not {number}");
+                    let number = number.parse().ok().filter(|&number| number > 0).ok_or_else(wrong)?;
+                    arguments.processes = Some(number);
+                }
                 "--markdown" => arguments.form = Form::Markdown,
                 "--json" => arguments.json = Some(value("--json")?.into()),
                 "--update-readme" => arguments.update_readme = true,
@@ -78,6 +94,9 @@ impl Arguments {
         let several = self.suites.len() > 1;
         if several && (self.only.is_some() || self.json.is_some()) {
             return Err("--only and --json are for one suite".into());
+        }
+        if self.processes.is_some() && (several || self.json.is_some() || self.update_readme) {
+            return Err("--processes is for one suite, and does not go with --json or --update-readme".into());
         }
         if let Some(name) = &self.only {
             let known = (self.suites[0].groups)();
@@ -108,6 +127,12 @@ mod tests {
     }
 
     #[test]
+    fn processes_go_with_one_group() {
+        let arguments = parse("core --only record --processes 10").unwrap().unwrap();
+        assert_eq!(arguments.processes, Some(10));
+    }
+
+    #[test]
     fn all_is_every_suite() {
         let arguments = parse("all --quick --update-readme").unwrap().unwrap();
         assert_eq!(arguments.suites.len(), SUITES.len());
@@ -120,6 +145,10 @@ mod tests {
             assert!(parse(line).is_err(), "{line}");
         }
         assert!(parse("core --only record --update-readme").is_err());
+        for line in ["core --processes", "core --processes 0", "core --processes many", "all --processes 2"] {
+            assert!(parse(line).is_err(), "{line}");
+        }
+        assert!(parse("core --processes 2 --json out.json").is_err());
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod lines;
 mod look;
 mod planted;
 mod prediction;
+mod processes;
 mod readme;
 mod rivals;
 mod suites;
@@ -58,6 +59,9 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     if cfg!(debug_assertions) {
         eprintln!("This is a debug build, and its numbers mean nothing. Run it with --release.");
+    }
+    if let Some(number) = arguments.processes {
+        return processes::measure(arguments, number);
     }
     let mut right = true;
     for suite in &arguments.suites {

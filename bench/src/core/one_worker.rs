@@ -19,7 +19,7 @@ fn bare(setup: &Setup) -> Row {
     let one = Contender::timed("1 worker", expected, || run(work, items, 1));
     let rounds = measure(setup.budget, Some(setup.probe()), vec![plain, one]);
     let what = "one worker against the plain loop, grain 0: extra time an item";
-    Row::new(GROUP, what, (Target::AtMost(10.0), Unit::Nanoseconds), &rounds, |rounds| {
+    Row::new(GROUP, what, (Target::AtMost(3.0), Unit::Nanoseconds), &rounds, |rounds| {
         let plain = nanos(rounds.median(|round| round.samples[0]), items);
         (
             rounds.summary(|round| nanos(round.samples[1] - round.samples[0], items)),

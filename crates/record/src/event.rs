@@ -27,6 +27,7 @@
 
 use std::{fmt, time::Duration};
 
+use crate::everybody;
 use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering, Padded, fence, lock};
 
 /// An event count. Threads wait on it until *something has changed*, and then find out themselves what.
@@ -36,12 +37,13 @@ use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering, 
 /// - A thread misses nothing if it looks after [`prepare`](Self::prepare) and after every return of
 ///   [`wait`](Self::wait) and [`leave`](Self::leave).
 /// - `wait` may return without a notification.
-/// - While no thread waits, a notification costs one fence and one load.
+/// - While no thread waits, a notification costs one fence and one load; one load if the event count is
+///   [light](Self::make_light).
 #[derive(Debug)]
 pub struct EventCount {
     /// Rises by 1 with every notification that was delivered.
     epoch: Padded<AtomicU64>,
-    /// How many threads have called `prepare` and have not left yet.
+    /// How many threads have called `prepare` and have not left yet, and [`LIGHT`] or not.
     sleepers: Padded<AtomicUsize>,
     /// A wake-up is under way, and it covers further notifications.
     ///
@@ -55,6 +57,13 @@ pub struct EventCount {
     /// Called instead of waking a thread, if the user of the event count arranges the waiting.
     hook: Option<Hook>,
 }
+
+/// The bit of `sleepers` that says that the event count is light: while no thread waits, a notification passes no fence.
+///
+/// A thread that prepares to wait finds the bit, and makes every thread pass a fence before its last look. Then it
+/// clears the bit. Another thread that prepares at the same time finds the bit too, or finds it cleared after that
+/// fence. The bit is only set while no thread is between `prepare` and `leave`.
+const LIGHT: usize = 1 << (usize::BITS - 1);
 
 /// The function that a notification calls if the waiting is arranged elsewhere.
 struct Hook(Box<dyn Fn() + Send + Sync>);
@@ -118,14 +127,53 @@ impl EventCount {
         // change.
         #[cfg(not(mutant = "epoch_after_clear"))]
         let epoch = self.epoch.load(Ordering::Acquire);
-        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        let before = self.sleepers.fetch_add(1, Ordering::SeqCst);
         #[cfg(not(mutant = "clear_on_leaving_only"))]
         self.waking.swap(false, Ordering::AcqRel);
         #[cfg(mutant = "epoch_after_clear")]
         let epoch = self.epoch.load(Ordering::Acquire);
+        if before & LIGHT != 0 {
+            // From here on no notification is light, because this thread is counted.
+            everybody::fence();
+            self.sleepers.fetch_and(!LIGHT, Ordering::SeqCst);
+        }
         #[cfg(not(mutant = "no_fence_in_prepare"))]
         fence(Ordering::SeqCst);
         WaitKey { epoch }
+    }
+
+    /// Makes notifications cheap from now on while no thread waits, if the system supports it and no thread waits now.
+    ///
+    /// The next thread that prepares to wait pays for it, and they are dear again: it takes some 10 us more. So this is
+    /// for threads that have found work for a while.
+    pub fn make_light(&self) {
+        if everybody::can_be_fenced() {
+            let _ = self.sleepers.compare_exchange(0, LIGHT, Ordering::AcqRel, Ordering::Relaxed);
+        }
+    }
+
+    /// Makes the next look of the calling thread see everything of which a light notification told nobody. A thread
+    /// that does not wait, because it leaves, calls this before its last look; [`prepare`](Self::prepare) does the same.
+    pub fn settle(&self) {
+        if self.sleepers.load(Ordering::SeqCst) & LIGHT != 0 {
+            // While this thread counts as one that waits, no notification is light.
+            let _ = self.prepare();
+            self.leave();
+        }
+    }
+
+    /// Whether a notification would find nobody to wake. `false` also if it would have to pass a fence to know.
+    ///
+    /// If the answer is yes, the caller need not notify: each thread that may have to be woken looks again before it
+    /// sleeps, and then sees what the caller has published.
+    #[inline]
+    pub fn is_light(&self) -> bool {
+        if cfg!(loom) {
+            return false;
+        }
+        everybody::light();
+        let state = self.sleepers.load(Ordering::Relaxed);
+        if cfg!(mutant = "light_whoever_sleeps") { state & LIGHT != 0 } else { state == LIGHT }
     }
 
     /// Waits until a notification was given since `key` was made. It may return earlier, without a reason.
@@ -175,9 +223,12 @@ impl EventCount {
     /// before what the woken thread is to find.
     #[inline]
     pub fn notify(&self) {
+        if self.is_light() {
+            return;
+        }
         #[cfg(not(mutant = "no_fence_in_notify"))]
         fence(Ordering::SeqCst);
-        if self.sleepers.load(Ordering::Relaxed) > 0 {
+        if self.sleepers() > 0 {
             self.wake_one();
         }
     }
@@ -217,6 +268,6 @@ impl EventCount {
     /// How many threads have announced that they wait. The number is for reports and must not decide anything
     /// that needs to be exact.
     pub fn sleepers(&self) -> usize {
-        self.sleepers.load(Ordering::Relaxed)
+        self.sleepers.load(Ordering::Relaxed) & !LIGHT
     }
 }

@@ -55,6 +55,7 @@
 pub mod baton;
 pub mod crew;
 mod event;
+mod everybody;
 pub mod inbox;
 pub mod lane;
 mod leftovers;

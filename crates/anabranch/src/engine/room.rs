@@ -24,6 +24,10 @@ impl RoomNotice {
         if cfg!(mutant = "no_room_notice") {
             return;
         }
+        // A thread that may have to be woken is awake then, and looks again before it sleeps.
+        if self.event.is_light() {
+            return;
+        }
         // The holder of the source sets the gate before it releases the baton. Because of the fence, either
         // this thread sees the free baton and that gate, or the holder sees the index that was given back.
         if self.word.is_free_after_fence() && self.gate.as_ref().is_none_or(|gate| gate.is_wide_open()) {

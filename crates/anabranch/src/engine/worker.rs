@@ -21,6 +21,10 @@ const SPIN_IN_VAIN_NS: u64 = 2_000;
 /// The number of spins that found nothing after which a worker spins for [`SPIN_IN_VAIN_NS`] only.
 const SPINS_IN_VAIN: u32 = 3;
 
+/// A worker that has taken this many steps since it was last idle makes the run's notifications cheap. The next
+/// worker that parks pays some 10 us for it, so this is more than the cost of as many fences.
+const CALM_STEPS: u32 = if cfg!(shuttle) { 2 } else { 256 };
+
 /// The caller of a run on a pool calls helpers once it has worked this many nanoseconds without a pause.
 const CALL_HELPERS_NS: u64 = 5_000;
 
@@ -89,6 +93,8 @@ pub(super) struct Worker<'l, 'env> {
     pace: u32,
     /// How many steps the worker has taken since the last note.
     unnoted: u32,
+    /// How many steps the worker has taken since it was last idle, up to [`CALM_STEPS`].
+    calm: u32,
 }
 
 /// The time between two notes of how many items wait, in nanoseconds. A worker whose steps take longer notes
@@ -122,6 +128,7 @@ impl<'l, 'env> Worker<'l, 'env> {
             noted: 0,
             pace: 1,
             unnoted: 0,
+            calm: 0,
         }
     }
 
@@ -140,6 +147,7 @@ impl<'l, 'env> Worker<'l, 'env> {
             }
             if self.step() {
                 self.call_helpers();
+                self.calm_down();
                 if let Some(measures) = self.run.measures() {
                     self.note_waiting(measures);
                 }
@@ -164,6 +172,18 @@ impl<'l, 'env> Worker<'l, 'env> {
         }
         self.drop_carriers();
         left
+    }
+
+    /// Makes the notifications of the run cheap once the worker has found work for a while (rule 10). The posts of a
+    /// feed are not covered by what makes them cheap.
+    #[inline]
+    fn calm_down(&mut self) {
+        if self.calm < CALM_STEPS {
+            self.calm += 1;
+            if self.calm == CALM_STEPS && self.run.feed.is_none() {
+                self.run.event.make_light();
+            }
+        }
     }
 
     /// Calls the helpers of a crew once the run has lasted long enough to be worth it, and again after the
@@ -219,6 +239,8 @@ impl<'l, 'env> Worker<'l, 'env> {
         if self.run.workers.fetch_update(Ordering::SeqCst, Ordering::Relaxed, fewer).is_err() {
             return false;
         }
+        // What was published without a fence is visible from here on (rule 10).
+        self.run.event.settle();
         // Pairs with the fence in the poke of a source: either this worker sees that the source is held, or
         // the holder of the source sees that it is alone (rule 16).
         #[cfg(not(mutant = "no_fence_on_leaving"))]
@@ -335,6 +357,7 @@ impl<'l, 'env> Worker<'l, 'env> {
 
     /// Waits until there may be something to do.
     fn idle(&mut self) {
+        self.calm = 0;
         let began = Moment::now();
         // An idle worker does not look at the lanes. So it notes how many items wait when it becomes idle,
         // and again when it stops being idle.

@@ -24,6 +24,8 @@ mod model;
 mod ports;
 
 #[cfg(not(any(loom, shuttle)))]
+mod event_light;
+#[cfg(not(any(loom, shuttle)))]
 mod inbox;
 #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle))))]
 mod record_assembly;

@@ -17,11 +17,10 @@
 //! own.
 
 use crate::{
-    EventCount,
+    EventCount, everybody,
     record::{sleep::Sleep, wait::Patience},
     sync::{AtomicBool, Ordering, Padded, fence},
 };
-use std::sync::atomic::compiler_fence;
 
 /// A bell with one listener: the other side rings, and the listener wakes up.
 ///
@@ -94,7 +93,7 @@ impl Bell {
     #[inline]
     pub(super) fn ring(&self) {
         if self.0.light.load(Ordering::Relaxed) {
-            compiler_fence(std::sync::atomic::Ordering::SeqCst);
+            everybody::light();
         } else {
             #[cfg(not(mutant = "no_fence_in_ring"))]
             fence(Ordering::SeqCst);
@@ -241,64 +240,5 @@ impl Listener {
                 return Some(found);
             }
         }
-    }
-}
-
-/// A fence that every running thread of the process passes: Linux's `membarrier`.
-#[cfg(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(any(loom, shuttle, miri))
-))]
-mod everybody {
-    use std::{ffi::c_long, sync::OnceLock};
-
-    const MEMBARRIER: c_long = if cfg!(target_arch = "x86_64") { 324 } else { 283 };
-    const PRIVATE_EXPEDITED: c_long = 1 << 3;
-    const REGISTER_PRIVATE_EXPEDITED: c_long = 1 << 4;
-
-    // SAFETY: this is the C library's `syscall`, which `std` links on Linux. Its C declaration is `long
-    // syscall(long number, ...)` in glibc and in musl, and the types here are the same.
-    unsafe extern "C" {
-        fn syscall(number: c_long, ...) -> c_long;
-    }
-
-    fn membarrier(command: c_long) -> c_long {
-        // SAFETY: `membarrier(command, flags, cpu)` takes three integers, and neither reads nor writes memory
-        // of the caller. An unknown command makes it return an error.
-        unsafe { syscall(MEMBARRIER, command, 0 as c_long, 0 as c_long) }
-    }
-
-    /// Whether [`fence`] may be called. It asks the system once: old kernels and some sandboxes refuse.
-    pub(super) fn can_be_fenced() -> bool {
-        static REGISTERED: OnceLock<bool> = OnceLock::new();
-        *REGISTERED.get_or_init(|| membarrier(REGISTER_PRIVATE_EXPEDITED) == 0)
-    }
-
-    /// Returns once every thread of the process has passed a full fence since the call.
-    #[cold]
-    pub(super) fn fence() {
-        crate::sync::fence(crate::sync::Ordering::SeqCst);
-        // A process that was forked after the registration is registered too. Only a sandbox that was entered
-        // since then can make the call fail.
-        assert!(
-            membarrier(PRIVATE_EXPEDITED) == 0,
-            "the system refuses `membarrier`, which it allowed before: allow this system call in the sandbox"
-        );
-    }
-}
-
-#[cfg(not(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(any(loom, shuttle, miri))
-)))]
-mod everybody {
-    pub(super) fn can_be_fenced() -> bool {
-        false
-    }
-
-    pub(super) fn fence() {
-        unreachable!("a bell is never light without `membarrier`")
     }
 }
