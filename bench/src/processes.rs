@@ -162,7 +162,7 @@ mod tests {
                 &rows(what, &format!(r#"{{"Measured": {{"summary": {{"median": {median}}}}}}}"#)),
             );
         }
-        assert_eq!(medians[0].cells(3), ["item", "at most 8.0 ns", "7.0 ns", "9.0 ns", "15.0 ns", "3 of 3"]);
+        assert_eq!(medians[0].cells(3), ["item", "at most 8 ns", "7.0 ns", "9.0 ns", "15.0 ns", "3 of 3"]);
         assert_eq!(medians.len(), 1);
     }
 

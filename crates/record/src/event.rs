@@ -135,6 +135,7 @@ impl EventCount {
         if before & LIGHT != 0 {
             // From here on no notification is light, because this thread is counted.
             everybody::fence();
+            #[cfg(not(mutant = "light_whoever_sleeps"))]
             self.sleepers.fetch_and(!LIGHT, Ordering::SeqCst);
         }
         #[cfg(not(mutant = "no_fence_in_prepare"))]
