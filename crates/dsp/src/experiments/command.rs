@@ -9,14 +9,17 @@ use clap::Args;
 use crate::command::Shared;
 use crate::{Error, Output, Result};
 
-use super::{Effort, run as measure};
+use super::{Effort, Rivals, run as measure};
 
 /// Measures all programs, and writes tables and pictures
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Measure less: a minute or two in place of ten
+    /// Measure less: a few minutes in place of some twenty
     #[arg(long)]
     quick: bool,
+    /// Do not build and measure the task systems and channels that the synthetic benchmark is compared with
+    #[arg(long)]
+    no_rivals: bool,
     /// The folder for README.md and the pictures
     #[arg(default_value = "crates/dsp/experiments")]
     folder: PathBuf,
@@ -35,7 +38,8 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> Result<()> {
     fs::create_dir_all(folder).map_err(|error| Error::io(&name, "cannot create the folder", error))?;
     let effort = if arguments.quick { Effort::QUICK } else { Effort::FULL };
     let is_shown = io::stderr().is_terminal();
-    let report = measure(effort, |part| {
+    let rivals = if arguments.no_rivals { Rivals::absent("--no-rivals was given") } else { Rivals::build() };
+    let report = measure(effort, &rivals, |part| {
         if is_shown {
             eprint!("\r\x1b[K{part}");
         }

@@ -8,11 +8,13 @@ mod bursts;
 pub mod command;
 mod plot;
 mod programs;
+mod rivals;
 mod rounds;
 
 use crate::Result;
 
 pub use plot::{Line, Plot};
+pub use rivals::Rivals;
 
 /// How much is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +30,7 @@ pub struct Effort {
 impl Effort {
     /// Takes a minute or two.
     pub const QUICK: Self = Self { rounds: 3, microseconds: 20_000, is_quick: true };
-    /// Takes some ten minutes.
+    /// Takes some twenty minutes.
     pub const FULL: Self = Self { rounds: 7, microseconds: 100_000, is_quick: false };
 }
 
@@ -48,11 +50,11 @@ impl Report {
     }
 }
 
-/// Runs all experiments. `told` is called with the name of each part before it is measured.
+/// Runs all experiments, with these rivals of the synthetic benchmark. `told` is called with the name of each part before it is measured.
 ///
 /// # Errors
 /// If a network gives another result than its sequential form, or cannot run.
-pub fn run(effort: Effort, mut told: impl FnMut(&str)) -> Result<Report> {
+pub fn run(effort: Effort, rivals: &Rivals, mut told: impl FnMut(&str)) -> Result<Report> {
     let mut report = Report::default();
     let processors = anabranch::default_workers();
     report.text.push_str(&format!(
@@ -62,6 +64,7 @@ pub fn run(effort: Effort, mut told: impl FnMut(&str)) -> Result<Report> {
         effort.rounds,
     ));
     bursts::run(effort, &mut report, &mut told)?;
+    rivals::run(effort, rivals, &mut report, &mut told)?;
     programs::run(effort, &mut report, &mut told)?;
     Ok(report)
 }

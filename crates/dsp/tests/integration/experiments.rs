@@ -1,12 +1,12 @@
 //! The experiments: their tables are complete, and their pictures are there.
 
-use dsp::experiments::{Effort, Line, Plot, run};
+use dsp::experiments::{Effort, Line, Plot, Rivals, run};
 
 #[test]
 fn every_experiment_has_a_table_and_its_picture() {
     let effort = Effort { rounds: 1, microseconds: 20, is_quick: true };
     let mut parts = 0;
-    let report = run(effort, |_| parts += 1).unwrap();
+    let report = run(effort, &Rivals::absent("a test builds none"), |_| parts += 1).unwrap();
     assert!(parts > 20);
     for name in
         ["beamformer", "bitonic", "des", "filterbank", "vocoder", "fmradio", "fft, 4,096 samples", "4 to 1"]
@@ -14,8 +14,20 @@ fn every_experiment_has_a_table_and_its_picture() {
         assert!(report.text.contains(&format!("| {name} |")), "{name}: {}", report.text);
     }
     assert!(!report.text.contains("NaN") && !report.text.contains("inf"), "{}", report.text);
+    assert!(report.text.contains("| oneTBB `task_group` | absent: a test builds none |"), "{}", report.text);
     let names: Vec<&str> = report.pictures.iter().map(|(name, _)| &**name).collect();
-    assert_eq!(names, ["bursts-0.svg", "bursts-8.svg", "bursts-64.svg", "fft.svg", "fmradio.svg"]);
+    assert_eq!(
+        names,
+        [
+            "bursts-0.svg",
+            "bursts-8.svg",
+            "bursts-64.svg",
+            "rivals-8.svg",
+            "rivals-64.svg",
+            "fft.svg",
+            "fmradio.svg"
+        ]
+    );
     for (name, svg) in &report.pictures {
         assert!(report.text.contains(&format!("({name})")));
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n") && !svg.contains("NaN"), "{svg}");
