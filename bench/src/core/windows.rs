@@ -53,7 +53,7 @@ const EVENTS_A_UNIT: u64 = 10;
 const LENGTH: i64 = 100_000;
 
 /// Another number for each number (the finaliser of SplitMix64).
-fn scrambled(n: u64) -> u64 {
+pub(super) fn scrambled(n: u64) -> u64 {
     let n = (n ^ (n >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let n = (n ^ (n >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     n ^ (n >> 31)
@@ -72,7 +72,7 @@ fn sums(items: u64) -> Digest {
 }
 
 /// The rivals.
-const RIVALS: [&str; 1] = ["timely"];
+const RIVALS: [&str; 2] = ["timely", "renoir"];
 
 fn by_key(setup: &Setup) -> Vec<Row> {
     let items = if setup.quick { 2_000_000 } else { 10_000_000 };
