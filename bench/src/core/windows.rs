@@ -6,7 +6,7 @@ use anabranch::{CountWindows, Stream, TimeWindows};
 
 use super::{Setup, nanos};
 use crate::rivals::{Peer, Run};
-use anabranch_measure::rounds::{Contender, Unmeasured, measure};
+use anabranch_measure::rounds::{Budget, Contender, Unmeasured, measure};
 use anabranch_measure::table::Row;
 use anabranch_measure::target::{Target, Unit};
 use anabranch_measure::work::{Digest, Work};
@@ -87,7 +87,9 @@ fn by_key(setup: &Setup) -> Vec<Row> {
             })
         }));
     }
-    let rounds = measure(setup.budget, Some(setup.probe()), contenders);
+    // A round takes longer than those of other groups.
+    let budget = Budget { time: 4 * setup.budget.time, ..setup.budget };
+    let rounds = measure(budget, Some(setup.probe()), contenders);
     let missing = peer.as_ref().err().map(|why| Err(Unmeasured::NotInstalled(why.clone())));
     let millions = items / 1_000_000;
     RIVALS
