@@ -219,11 +219,13 @@ impl Passes {
         text += "\nChoices\n";
         let alike = match cores.range() {
             None => "(nothing to be changed; what the cores take to hand items over is not known)".to_owned(),
-            Some((least, most)) => format!(
-                "(nothing to be changed; the cores are alike: between any two, a cache line takes {} to {})",
-                span(least),
-                span(most)
-            ),
+            Some((least, most)) => {
+                let (least, most) = (span(least), span(most));
+                let range = if least == most { least } else { format!("{least} to {most}") };
+                format!(
+                    "(nothing to be changed; the cores are alike: between any two, a cache line takes {range})"
+                )
+            }
         };
         for pass in Pass::ALL {
             let said: Vec<&str> =
