@@ -29,6 +29,31 @@ macro_rules! by_pointer {
 }
 pub(super) use by_pointer;
 
+/// What a node does with an item: it adds its results to the gather. It is not `FnMut` itself, because the compiler makes
+/// two more functions for each trait object of that.
+pub(super) trait OfItem<T, G, E> {
+    fn call(&mut self, item: T, gather: &mut G) -> Flow<E>;
+}
+
+impl<T, G, E, F: FnMut(T, &mut G) -> Flow<E>> OfItem<T, G, E> for F {
+    #[inline]
+    fn call(&mut self, item: T, gather: &mut G) -> Flow<E> {
+        self(item, gather)
+    }
+}
+
+/// What a node does with the cell of an index: it returns the cell of the results.
+pub(super) trait OfCell<A: Send, B: Send> {
+    fn call(&mut self, index: u64, cell: Cell<A>) -> Cell<B>;
+}
+
+impl<A: Send, B: Send, F: FnMut(u64, Cell<A>) -> Cell<B>> OfCell<A, B> for F {
+    #[inline]
+    fn call(&mut self, index: u64, cell: Cell<A>) -> Cell<B> {
+        self(index, cell)
+    }
+}
+
 /// How many items a cell holds.
 #[inline]
 pub(crate) fn items_in<S: Shape, T: Send>(cell: &Cell<S::Slot<T>>) -> u64 {
@@ -48,7 +73,7 @@ pub(crate) fn through<A, B, T, U, E>(
     spot: &Spot<E>,
     index: u64,
     cell: Cell<A::Slot<T>>,
-    call: &mut (impl FnMut(T, &mut B::Gather<U>) -> Flow<E> + ?Sized),
+    call: &mut (impl OfItem<T, B::Gather<U>, E> + ?Sized),
 ) -> Cell<B::Slot<U>>
 where
     A: Shape,
@@ -75,7 +100,7 @@ fn value<A, B, T, U, E>(
     spot: &Spot<E>,
     index: u64,
     slot: A::Slot<T>,
-    call: &mut (impl FnMut(T, &mut B::Gather<U>) -> Flow<E> + ?Sized),
+    call: &mut (impl OfItem<T, B::Gather<U>, E> + ?Sized),
 ) -> Cell<B::Slot<U>>
 where
     A: Shape,
@@ -101,7 +126,7 @@ fn each<A, B, T, U, E>(
     index: u64,
     slot: A::Slot<T>,
     gather: &mut B::Gather<U>,
-    call: &mut (impl FnMut(T, &mut B::Gather<U>) -> Flow<E> + ?Sized),
+    call: &mut (impl OfItem<T, B::Gather<U>, E> + ?Sized),
 ) -> ControlFlow<Stop>
 where
     A: Shape,
@@ -110,7 +135,7 @@ where
     U: Send,
 {
     let result = if B::BATCHED {
-        match catch_unwind(AssertUnwindSafe(|| A::each(slot, |item| call(item, gather)))) {
+        match catch_unwind(AssertUnwindSafe(|| A::each(slot, |item| call.call(item, gather)))) {
             Ok(result) => result,
             Err(payload) => {
                 spot.halt(index, Cause::Panic(payload));
@@ -118,7 +143,7 @@ where
             }
         }
     } else {
-        A::each(slot, |item| call(item, gather))
+        A::each(slot, |item| call.call(item, gather))
     };
     match result {
         ControlFlow::Continue(()) => ControlFlow::Continue(()),
@@ -157,7 +182,7 @@ pub(crate) fn through_unit<U: Apply<E>, E>(
             ControlFlow::Continue(())
         })
     };
-    let call = by_pointer!(call, FnMut(U::In, &mut <U::To as Shape>::Gather<U::Out>) -> Flow<E>);
+    let call = by_pointer!(call, OfItem<U::In, <U::To as Shape>::Gather<U::Out>, E>);
     through::<U::From, U::To, U::In, U::Out, E>(spot, index, cell, call)
 }
 
@@ -180,7 +205,7 @@ where
             ControlFlow::Continue(())
         })
     };
-    let call = by_pointer!(call, FnMut(T, &mut S::Gather<Op::Out>) -> Flow<E>);
+    let call = by_pointer!(call, OfItem<T, S::Gather<Op::Out>, E>);
     let cell = through::<S, S, T, Op::Out, E>(spot, index, cell, call);
     match cell {
         Cell::Stop(slot, Stop::End) => finish::<S, T, E, Op>(spot, index, slot, op),

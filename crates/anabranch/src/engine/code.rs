@@ -10,7 +10,7 @@ use std::vec::Drain;
 use anabranch_record::ThreadBound;
 use anabranch_record::lane::{Cell, Claim, Deal, Domain, PutPermit};
 
-use super::cell::{by_pointer, items_in, through_unit};
+use super::cell::{OfCell, by_pointer, items_in, through_unit};
 use super::failure::caught_drop;
 use super::joint::RestCarrier;
 use super::measures::Tally;
@@ -71,7 +71,7 @@ where
     fn cell(&mut self, index: u64, cell: Cell<Taken<U>>) -> Cell<Given<U>> {
         let Self { spot, unit, local } = self;
         let local = local.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let local = made(local, &mut || ThreadBound::new(unit.local())).get_mut();
+        let local = local.get_or_insert_with(|| ThreadBound::new(unit.local())).get_mut();
         through_unit(spot, index, cell, unit, local)
     }
 
@@ -124,10 +124,13 @@ pub(super) struct Here {
     pub(super) given: u64,
 }
 
-/// The state of a unit, which `make` makes when the first cell comes. The function is compiled for each type of state.
+/// The worker's state of `unit`, which is created when the first cell comes.
 #[inline]
-pub(super) fn made<'l, L>(local: &'l mut Option<L>, make: &mut dyn FnMut() -> L) -> &'l mut L {
-    local.get_or_insert_with(make)
+pub(super) fn local_of<'l, U: Unit>(unit: &U, local: &'l mut Option<U::Local>) -> &'l mut U::Local {
+    if local.is_none() {
+        *local = Some(unit.local());
+    }
+    local.as_mut().expect("a state that was created")
 }
 
 struct UnitHand<'n, U: Unit, E, const BOX: bool> {
@@ -139,7 +142,7 @@ impl<'n, U: Apply<E>, E, const BOX: bool> UnitHand<'n, U, E, BOX> {
     #[inline]
     fn open(&mut self) -> (&'n Spot<E>, &'n U, &mut U::Local) {
         let UnitCode { spot, unit, .. } = self.code;
-        (spot, unit, made(&mut self.local, &mut || unit.local()))
+        (spot, unit, local_of(unit, &mut self.local))
     }
 }
 
@@ -161,7 +164,7 @@ where
     fn carry(&mut self, claim: &mut Claim<'_, Taken<U>, Given<U>>, domain: &Domain, tally: &mut Tally) {
         let (spot, unit, local) = self.open();
         let mut call = |index, cell| through_unit(spot, index, cell, unit, local);
-        let call = by_pointer!(call, FnMut(u64, Cell<Taken<U>>) -> Cell<Given<U>>);
+        let call = by_pointer!(call, OfCell<Taken<U>, Given<U>>);
         carry::<U::From, U::In, U::To, U::Out, E>(spot, claim, domain, tally, call);
     }
 
@@ -175,7 +178,7 @@ where
         if BOX {
             let (spot, unit, local) = self.open();
             let mut call = |index, cell| through_unit(spot, index, cell, unit, local);
-            let call = by_pointer!(call, FnMut(u64, Cell<Taken<U>>) -> Cell<Given<U>>);
+            let call = by_pointer!(call, OfCell<Taken<U>, Given<U>>);
             carry_on::<U::From, U::In, _, E>(spot, deal, (here, rest, pass_on), call);
         } else {
             unreachable!("a unit behind this one is in the same type");
@@ -194,7 +197,7 @@ where
             let (spot, unit, local) = self.open();
             through_unit(spot, index, cell, unit, local)
         };
-        let call = by_pointer!(call, FnMut(u64, Cell<Taken<U>>) -> Cell<Given<U>>);
+        let call = by_pointer!(call, OfCell<Taken<U>, Given<U>>);
         take_over::<_, U::To, U::Out, E>(&code.spot, cells, (here, rest), call);
     }
 
@@ -210,7 +213,7 @@ fn carry<S: Shape, T: Send, V: Shape, W: Send, E>(
     claim: &mut Claim<'_, S::Slot<T>, V::Slot<W>>,
     domain: &Domain,
     tally: &mut Tally,
-    call: &mut (impl FnMut(u64, Cell<S::Slot<T>>) -> Cell<V::Slot<W>> + ?Sized),
+    call: &mut (impl OfCell<S::Slot<T>, V::Slot<W>> + ?Sized),
 ) {
     let run = &*spot.run;
     while claim.remaining() > 0
@@ -219,7 +222,7 @@ fn carry<S: Shape, T: Send, V: Shape, W: Send, E>(
     {
         let Some(cell) = claim.take() else { break };
         tally.items += items_in::<S, T>(&cell);
-        let cell = call(claim.index(), cell);
+        let cell = call.call(claim.index(), cell);
         tally.given += items_in::<V, W>(&cell);
         claim.put(cell);
     }
@@ -231,14 +234,14 @@ fn carry_on<S: Shape, T: Send, B: Send, E>(
     spot: &Spot<E>,
     deal: &mut Deal<'_, S::Slot<T>>,
     (here, rest, pass_on): (&mut Here, &mut RestCarrier<'_, B>, u64),
-    call: &mut (impl FnMut(u64, Cell<S::Slot<T>>) -> Cell<B> + ?Sized),
+    call: &mut (impl OfCell<S::Slot<T>, B> + ?Sized),
 ) {
     while deal.remaining() > 0 && !spot.is_late(deal.index()) {
         here.index = deal.index();
         let Some((permit, cell)) = deal.take() else { break };
         here.permit = Some(permit);
         here.items += items_in::<S, T>(&cell);
-        let cell = call(here.index, cell);
+        let cell = call.call(here.index, cell);
         if let Some(permit) = here.permit.take() {
             here.given += rest.put(permit, cell, 0);
         }
@@ -254,7 +257,7 @@ fn take_over<A: Send, V: Shape, W: Send, E>(
     spot: &Spot<E>,
     cells: &mut Drain<'_, (PutPermit, Cell<A>)>,
     (here, rest): (&mut Here, &mut RestCarrier<'_, V::Slot<W>>),
-    call: &mut (impl FnMut(u64, Cell<A>) -> Cell<V::Slot<W>> + ?Sized),
+    call: &mut (impl OfCell<A, V::Slot<W>> + ?Sized),
 ) {
     for (permit, cell) in cells {
         here.index = permit.index();
@@ -262,7 +265,7 @@ fn take_over<A: Send, V: Shape, W: Send, E>(
             continue;
         }
         here.permit = Some(permit);
-        let cell = call(here.index, cell);
+        let cell = call.call(here.index, cell);
         let items = items_in::<V, W>(&cell);
         if let Some(permit) = here.permit.take() {
             here.given += rest.put(permit, cell, items);

@@ -16,7 +16,7 @@ use super::assembly::{Assembly, Taker};
 use super::blocks::Length;
 use super::cell::{finish, note};
 use super::clock::Moment;
-use super::code::made;
+use super::code::local_of;
 use super::end::LineEnd;
 use super::failure::{Cause, ErrorSlot};
 use super::line::Drive;
@@ -79,7 +79,7 @@ impl<U: Apply<E>, E, N: Step<U::Out>> DirectUnit<U, E, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn take(&mut self, index: u64, slot: Taken<U>, stop: Option<Stop>) -> Demand {
         let Self { spot, unit, local, next } = self;
-        let local = made(local, &mut || unit.local());
+        let local = local_of(unit, local);
         let mut kept = next.begin(U::From::count::<U::In>(&slot));
         let take_all = || {
             U::From::each::<U::In, Stop>(slot, |item| {

@@ -52,6 +52,15 @@ impl<'env, A: Send, E> Base<'env, A, E> {
         assembly.spot(id, &self.errors)
     }
 
+    /// The same with another slot for errors, which `admit` returns for the one that there was.
+    pub(crate) fn with_errors<X>(
+        self: Box<Self>,
+        admit: fn(Arc<ErrorSlot<E>>) -> Arc<ErrorSlot<X>>,
+    ) -> Box<Base<'env, A, X>> {
+        let Self { upstream, errors, ids, from, shard } = *self;
+        Box::new(Base { upstream, errors: admit(errors), ids, from, shard })
+    }
+
     /// The first of the nodes that the plan composes with the unit.
     fn spot_of_whole(&self, assembly: &Assembly<'_>) -> Spot<E> {
         self.spot(assembly, assembly.first_of_unit(self.ids.start))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anabranch_plan::{ItemType, Node};
 
 use super::Stream;
-use crate::engine::{Base, SpreadUpstream, StageUpstream, Tail};
+use crate::engine::{SpreadUpstream, StageUpstream, Tail};
 use crate::mode::{Admit, ErrorAfter, Mode};
 use crate::serial::{
     Batch, Each, EachOption, EachWhile, Serial, Spread, SpreadEach, SpreadOnly, SpreadWith, Take, TryEach,
@@ -334,9 +334,7 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
         M: Admit<E>,
     {
         let Tail { unit, base } = self.tail;
-        let Base { upstream, errors, ids, from, shard } = *base;
-        let base = Box::new(Base { upstream, errors: M::admit(errors), ids, from, shard });
-        let tail = Tail { unit, base };
+        let tail = Tail { unit, base: base.with_errors(M::admit) };
         Stream { tail, draft: self.draft, mode: PhantomData }
     }
 }
