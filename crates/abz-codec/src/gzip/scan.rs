@@ -217,6 +217,16 @@ impl Scanner {
         Scanner { number: members, feed: Feed::at(offset), expects_more: true, marked, ..Scanner::new() }
     }
 
+    /// A scanner behind so many members, of a file that may end at the byte `offset`.
+    pub(super) fn behind(members: u64, offset: u64) -> Self {
+        Scanner { number: members, feed: Feed::at(offset), ..Scanner::new() }
+    }
+
+    /// True if this is at the end of a member, and nothing is held of what may follow.
+    pub(super) fn is_between(&self) -> bool {
+        self.state == State::Between && self.feed.held.is_empty() && !self.feed.is_replaying()
+    }
+
     /// Goes on through `input`, the next bytes of the file, from whose front it takes what it has done with. `None`:
     /// it has taken all, and needs more to go on.
     ///
@@ -768,7 +778,10 @@ impl States for Scanner {
             State::Between if self.feed.held.is_empty() && self.expects_more => {
                 return Some(self.fault(Fault::MissingMember));
             }
-            State::Between if self.feed.held.is_empty() && self.number > 0 => return None,
+            State::Between if self.feed.held.is_empty() && self.number > 0 => {
+                self.state = State::Between;
+                return None;
+            }
             // A part of a file need not have more than it was asked for.
             State::Mark if self.feed.held.is_empty() && self.marked.is_part => {
                 return Some(self.fault(Fault::MissingMember));

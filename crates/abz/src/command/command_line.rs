@@ -73,7 +73,7 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
             .collect(),
     };
     let is_about_one = what.recover.is_some()
-        || access.index
+        || access.index && !what.decompress
         || access.range.is_some()
         || access.line_range.is_some()
         || files.checksum.is_some()
@@ -119,8 +119,14 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
     if files.checksum.is_some() && what.list {
         return Err(mistake("--checksum needs the data, and --list does not decode it: use -t"));
     }
-    if access.index_file.is_some() && access.range.is_none() && access.line_range.is_none() {
-        return Err(mistake("--index-file is for --range and --line-range; --index makes one"));
+    let decodes = access.range.is_some() || access.line_range.is_some() || what.decompress || what.test;
+    if access.index_file.is_some() && (!decodes || access.index) {
+        let message = "--index-file names an index for --range, --line-range, -d and -t; --index makes one";
+        return Err(mistake(message));
+    }
+    if access.index && (files.stdout || files.checksum.is_some()) && !what.decompress {
+        let message = "--index without -d makes the index only: say -d for the data or its checksum";
+        return Err(mistake(message));
     }
     if access.index_file.is_some() && sources.len() > 1 {
         return Err(mistake("--index-file is of one file: it needs one input"));
@@ -133,8 +139,8 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         (true, ..) => Action::Bench,
         (_, true, ..) => Action::List,
         (_, _, true, _) => Action::Test,
-        _ if access.index => Action::Index,
         (_, _, _, true) => Action::Decompress,
+        _ if access.index => Action::Index,
         _ if archive.extract || what.recover.is_some() || span.is_some() => Action::Decompress,
         _ => Action::Compress,
     };
@@ -223,7 +229,8 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         span,
         index_file: access.index_file,
         index_every: access.index_every.unwrap_or(DEFAULT_INDEX_EVERY),
-        keep: files.keep || what.recover.is_some() || files.output_dir_flat.is_some(),
+        indexes: access.index,
+        keep: files.keep || access.index || what.recover.is_some() || files.output_dir_flat.is_some(),
         folder: files.output_dir_flat,
         force: files.force,
         recursive: files.recursive,

@@ -14,8 +14,8 @@ use super::manners::{Manners, OWN};
 use super::problem::{Problem, Severity};
 use super::request::{
     Access, Archive, Archiving, Asked, Bench, Compress, Decoding, Decompress, Destination, Explain,
-    Explainable, Extract, Inputs, List, ListForm, Made, MakeIndex, Outputs, Recover, Reporting, Request,
-    Source, Talk, Test, Ways,
+    Explainable, Extract, Indexing, Inputs, List, ListForm, Made, MakeIndex, Outputs, Recover, Reporting,
+    Request, Source, Talk, Test, Ways,
 };
 use super::status::Loudness;
 use super::suffix::Names;
@@ -54,6 +54,8 @@ pub(super) struct Low {
     pub(super) span: Option<Span>,
     pub(super) index_file: Option<PathBuf>,
     pub(super) index_every: u64,
+    /// Make indices of what is decoded.
+    pub(super) indexes: bool,
     pub(super) keep: bool,
     pub(super) force: bool,
     pub(super) recursive: bool,
@@ -119,6 +121,7 @@ impl Low {
             span: None,
             index_file: None,
             index_every: DEFAULT_INDEX_EVERY,
+            indexes: false,
             keep: false,
             force: false,
             recursive: false,
@@ -224,11 +227,16 @@ impl Low {
             });
         }
         let to_stdout = destination == Destination::Stdout;
+        let beside =
+            || Outputs { destination: Destination::Beside, restores_names: false, ..outputs(Made::Index) };
+        let indexing =
+            Indexing { made: self.indexes.then(|| (self.index_every, beside())), file: self.index_file };
         let decoding = |decompression| Decoding {
             decompression,
             checksum,
             copies: self.force && to_stdout,
             gives_what_it_can: self.manners.gives_what_it_can && to_stdout,
+            indexing,
             ways: self.ways,
         };
         match action {

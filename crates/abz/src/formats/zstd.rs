@@ -83,10 +83,11 @@ impl Reads for Zstd {
         conduct: Conduct<'_>,
         input: &dyn ReadAt,
         _spacing: u64,
+        output: &mut (dyn Write + Send),
     ) -> Result<Indexed, Error> {
         match zstd::parts(&mut Along::new(input)).map_err(Error::Read)? {
-            Some(parts) => crate::index::of_parts(parts, how, conduct, input),
-            None => index_of_frames(how, conduct, input),
+            Some(parts) => crate::index::of_parts(parts, how, conduct, input, output),
+            None => index_of_frames(how, conduct, input, output),
         }
     }
 }
@@ -176,15 +177,20 @@ fn scanner(how: &Decompression, from: Behind) -> Scanner {
 }
 
 /// The frames of a file that do not say how large their contents are, as its parts. One alone is no part.
-fn index_of_frames(how: &Decompression, conduct: Conduct<'_>, input: &dyn ReadAt) -> Result<Indexed, Error> {
-    let mut tally = Tally::default();
+fn index_of_frames(
+    how: &Decompression,
+    conduct: Conduct<'_>,
+    input: &dyn ReadAt,
+    output: &mut (dyn Write + Send),
+) -> Result<Indexed, Error> {
+    let mut tally = Tally::new(Vec::new(), output);
     let frames = frames(&mut Along::new(input)).map_err(Error::Read)?.filter(|frames| frames.len() > 1);
     let Some((frames, (workers, window))) = frames.and_then(|frames| {
         let crew = how.crew_for(&frames)?;
         Some((frames, crew))
     }) else {
-        how.carry(conduct, &mut Along::new(input), &mut tally)?;
-        return Ok(tally.finish());
+        let done = how.carry(conduct, &mut Along::new(input), &mut tally)?;
+        return Ok(Indexed { garbage_at: done.garbage_at, ..tally.finish() });
     };
     let stream = access::decode(workers, window, &how.zstd, input, (&frames, false), conduct.pool);
     let mut ahead = frames.iter();

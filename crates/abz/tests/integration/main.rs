@@ -9,6 +9,7 @@ mod corrupted;
 mod descriptors;
 mod faults;
 mod index;
+mod indexed;
 mod interop;
 mod interruptions;
 mod legacy;
