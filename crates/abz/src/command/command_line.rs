@@ -11,7 +11,7 @@ use clap::{CommandFactory, Parser};
 
 use super::arguments::{Arguments, LICENSE, Zstd, with_long_levels};
 use super::dialect;
-use super::low::{Action, DEFAULT_INDEX_EVERY, Low, dictionary};
+use super::low::{Action, DEFAULT_INDEX_EVERY, Low, dictionary, reference};
 use super::manners::OWN;
 use super::pages;
 use super::request::{Archiving, Asked, Reporting, Source, Ways};
@@ -164,7 +164,9 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
     }
     let (zstd, decoding) = of_zstd(how.zstd)?;
     if action == Action::Compress && !format.has(Setting::Zstd) && zstd != Encoding::default() {
-        return Err(mistake("--long, --dictionary, --frames and --no-check are for zstd: say -F zstd"));
+        return Err(mistake(
+            "--long, --dictionary, --patch-from, --frames and --no-check are for zstd: say -F zstd",
+        ));
     }
     let lzma = Lzma {
         dictionary_size: how.dictionary_size,
@@ -277,11 +279,23 @@ fn of_zstd(how: Zstd) -> Result<(Encoding, Decoding), clap::Error> {
         })?),
         None => None,
     };
+    let patch_from = match how.patch_from {
+        Some(path) => Some(reference(&path).map_err(|error| {
+            mistake(format!("the file {} cannot be used for a patch: {error}", path.display()))
+        })?),
+        None => None,
+    };
     let layout = if how.frames { zstd::Layout::Frames } else { zstd::Layout::OneFrame };
     let max_window = DEFAULT_WINDOW_LIMIT.max(how.long.map_or(0, |log| 1 << log));
     Ok((
-        Encoding { layout, long: how.long, checksum: !how.no_check, dictionary: dictionary.clone() },
-        Decoding { max_window, dictionary, ..Decoding::default() },
+        Encoding {
+            layout,
+            long: how.long,
+            checksum: !how.no_check,
+            dictionary: dictionary.clone(),
+            patch_from: patch_from.clone(),
+        },
+        Decoding { max_window, dictionary, patch_from, ..Decoding::default() },
     ))
 }
 

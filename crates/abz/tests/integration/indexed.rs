@@ -82,7 +82,9 @@ fn an_index_made_on_the_way_is_that_made_alone_and_the_data_is_all_of_it() {
             assert!(&folder.abz(&[&how[..], &["-dc", "f.gz"]].concat()).exits(0).says("").stdout() == data);
             let told = folder.abz(&[&["-v"], &how[1..], &["-dcf", "f.gz"]].concat()).exits(0).stderr();
             assert!(told.contains("-- created f.gz.abzi"), "{what}: {told}");
-            ["alone", "f", "f.gz.abzi"].map(|name| fs::remove_file(folder.path(name)).unwrap());
+            for name in ["alone", "f", "f.gz.abzi"] {
+                fs::remove_file(folder.path(name)).unwrap();
+            }
         }
     }
 }
@@ -247,7 +249,9 @@ fn what_is_behind_the_last_member_and_a_changed_file_are_told_of_as_ever() {
         assert!(ran.stderr().contains("was changed since"), "{}", ran.stderr());
         folder.abz(&["-d", "--index", "-f", "f.gz"]).exits(0).says("");
         assert_eq!(folder.names(), ["f", "f.gz", "f.gz.abzi"]);
-        ["f", "f.gz.abzi"].map(|name| fs::remove_file(folder.path(name)).unwrap());
+        for name in ["f", "f.gz.abzi"] {
+            fs::remove_file(folder.path(name)).unwrap();
+        }
     }
     // Where the index does not look at the byte that is damaged.
     let mut file = member(&data);

@@ -17,6 +17,7 @@ mod lzip;
 mod memory;
 mod names;
 mod outputs;
+mod patches;
 mod progress;
 mod range;
 mod readers;

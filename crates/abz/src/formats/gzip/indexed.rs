@@ -59,7 +59,7 @@ pub(super) fn decompress(
         return Ok(ByIndex::Unused);
     };
     let (mut chain, mut file, mut output) = (Chain::new(), Along::new(input), Counted::new(output));
-    let done = carry_out(claims(crew, input, parts, conduct.pool), conduct, |(decoded, data)| {
+    let done = carry_out(claims(crew, input, parts, conduct.pool), conduct, |Claim { decoded, data }| {
         let is_right = match decoded {
             Some(decoded) => chain.take(&decoded, &data, &mut file).map_err(Error::Read)?,
             None => false,
@@ -85,14 +85,19 @@ pub(super) fn decompress(
     })
 }
 
-/// The parts, each decoded as if what was said of it was right; `None` if it cannot be.
+/// A part that was decoded as if what was said of it was right; `None` if it cannot be.
+struct Claim {
+    decoded: Option<DecodedPart>,
+    data: Recycled<Vec<u8>>,
+}
+
+/// The parts, each decoded by itself.
 fn claims<'a>(
     (workers, window): (usize, usize),
     input: &'a dyn ReadAt,
     parts: &'a [Part],
     pool: Option<&'a Pool>,
-) -> Stream<'a, impl Apply<Error, Out = (Option<DecodedPart>, Recycled<Vec<u8>>)> + Send + use<'a>, May<Error>>
-{
+) -> Stream<'a, impl Apply<Error, Out = Claim> + Send + use<'a>, May<Error>> {
     let buffers = Recycler::new(window, Vec::new);
     begin(parts.iter().map(Ok), "abz decompress", workers, window, pool)
         .name("parts")
@@ -101,7 +106,7 @@ fn claims<'a>(
             move |(decoder, bytes), part: &Part| {
                 read_part(input, part, bytes)?;
                 let mut data = buffers.take();
-                Ok((decoder.decode_into(part, bytes, &mut data), data))
+                Ok(Claim { decoded: decoder.decode_into(part, bytes, &mut data), data })
             },
         )
         .name("read and decode")
