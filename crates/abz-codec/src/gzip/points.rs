@@ -264,6 +264,9 @@ impl<R: Read> Finder<R> {
                     let next = self.begin(bit, window);
                     self.end_blocks(mem::replace(&mut inside.piece, next), bit);
                 }
+                Pause::Starved if self.is_over && self.inflate.is_hopeless() => {
+                    return Err(self.fault(Fault::Deflate));
+                }
                 Pause::Starved if self.is_over => return Err(self.cut_short(Place::Data)),
                 Pause::Full => break false,
                 Pause::Starved | Pause::Block => {}

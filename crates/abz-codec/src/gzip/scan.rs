@@ -793,6 +793,9 @@ impl States for Scanner {
             }
             State::Header => (end, Part::Header),
             State::Member { .. } | State::Mark | State::Block { .. } => (end, Part::Data),
+            State::Data if self.inflater.as_ref().is_some_and(Inflater::is_hopeless) => {
+                return Some(self.fault(Fault::Deflate));
+            }
             State::Data => (self.feed.offset, Part::Data),
             State::Trailer | State::MarkedTrailer => (end, Part::Trailer),
         };
