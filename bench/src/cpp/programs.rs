@@ -122,7 +122,7 @@ impl Program {
                 Err(_) => (f64::NAN, Digest::of_number(1)),
             })
         });
-        let (wanted, seconds) = if look.quick { (3, 60) } else { (7, 150) };
+        let (wanted, seconds) = if look.quick { (3, 200) } else { (7, 400) };
         let budget = Budget { wanted, least: 3, time: Duration::from_secs(seconds) };
         let rounds = play(budget, None, contenders.collect());
         for (at, (name, _)) in commands.iter().enumerate() {

@@ -34,12 +34,15 @@ pub trait Unit: Sync {
     /// Creates the state of a worker, on that worker's thread.
     fn local(&self) -> Self::Local;
 
-    /// If the unit does nothing, returns `Ok` with `taker`, which then takes the items that come to the unit.
-    /// Otherwise returns `Err` with `taker`.
+    /// Whether the unit passes its items on unchanged.
+    #[doc(hidden)]
+    const DOES_NOTHING: bool = false;
+
+    /// The taker of the items that come to the unit, if the unit [does nothing](Self::DOES_NOTHING).
     #[doc(hidden)]
     #[allow(private_interfaces)]
-    fn bypass<'run>(taker: TakerOf<'run, Self::To, Self::Out>) -> Bypassed<'run, Self> {
-        Err(taker)
+    fn bypass<'run>(_: TakerOf<'run, Self::To, Self::Out>) -> TakerOf<'run, Self::From, Self::In> {
+        unreachable!("only a unit that does nothing is left out")
     }
 
     /// What comes before the unit, if the unit does nothing; else gives the code back.
@@ -56,10 +59,6 @@ pub trait Unit: Sync {
 }
 
 type TakerOf<'run, S, T> = Taker<'run, <S as Shape>::Slot<T>>;
-type Bypassed<'run, U> = Result<
-    TakerOf<'run, <U as Unit>::From, <U as Unit>::In>,
-    TakerOf<'run, <U as Unit>::To, <U as Unit>::Out>,
->;
 
 /// The types of the slots that a unit takes from and gives to.
 pub(crate) type Taken<U> = <<U as Unit>::From as Shape>::Slot<<U as Unit>::In>;
@@ -92,19 +91,20 @@ impl<T: Send, S: Shape> Unit for Identity<T, S> {
     type From = S;
     type To = S;
     type Local = ();
+    const DOES_NOTHING: bool = true;
 
     fn local(&self) {}
 
     #[allow(private_interfaces)]
-    fn bypass<'run>(taker: TakerOf<'run, S, T>) -> Bypassed<'run, Self> {
-        Ok(taker)
+    fn bypass<'run>(taker: TakerOf<'run, S, T>) -> TakerOf<'run, S, T> {
+        taker
     }
 
     #[allow(private_interfaces)]
     fn only_upstream<'env, E>(
         tail: Tail<'env, Self, E>,
     ) -> Result<Box<dyn Upstream<S::Slot<T>> + 'env>, Tail<'env, Self, E>> {
-        Ok(tail.upstream)
+        Ok(tail.base.upstream)
     }
 }
 

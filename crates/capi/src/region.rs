@@ -9,8 +9,8 @@ use crate::border::Owned;
 use crate::crew::Running;
 use crate::line::{Ended, Host, Line, Settings};
 
-/// If no window is set, this many items for each worker may wait between the loop and the stages, and as many may be in
-/// the stages.
+/// If no window is set, this many items for each worker may be in the stages. A quarter as many may wait between the loop
+/// and the stages.
 const ITEMS_A_WORKER: usize = 16;
 /// The same for items that are known to be quick, for all workers together.
 const MOST_ITEMS: usize = 2_048;

@@ -56,6 +56,9 @@ pub struct EventCount {
     condvar: Condvar,
     /// Called instead of waking a thread, if the user of the event count arranges the waiting.
     hook: Option<Hook>,
+    /// Whether somebody has made the event count light. If nobody has, its models need not branch on it.
+    #[cfg(loom)]
+    was_light: std::sync::atomic::AtomicBool,
 }
 
 /// The bit of `sleepers` that says that the event count is light: while no thread waits, a notification passes no fence.
@@ -97,6 +100,8 @@ impl EventCount {
             waiting: Mutex::new(0),
             condvar: Condvar::new(),
             hook: None,
+            #[cfg(loom)]
+            was_light: Default::default(),
         }
     }
 
@@ -148,6 +153,8 @@ impl EventCount {
     /// The next thread that prepares to wait pays for it, and they are dear again: it takes some 10 us more. So this is
     /// for threads that have found work for a while.
     pub fn make_light(&self) {
+        #[cfg(loom)]
+        self.was_light.store(true, Ordering::Relaxed);
         if everybody::can_be_fenced() {
             let _ = self.sleepers.compare_exchange(0, LIGHT, Ordering::AcqRel, Ordering::Relaxed);
         }
@@ -156,7 +163,7 @@ impl EventCount {
     /// Makes the next look of the calling thread see everything of which a light notification told nobody. A thread
     /// that does not wait, because it leaves, calls this before its last look; [`prepare`](Self::prepare) does the same.
     pub fn settle(&self) {
-        if self.sleepers.load(Ordering::SeqCst) & LIGHT != 0 {
+        if !cfg!(mutant = "settles_without_a_look") && self.sleepers.load(Ordering::SeqCst) & LIGHT != 0 {
             // While this thread counts as one that waits, no notification is light.
             let _ = self.prepare();
             self.leave();
@@ -169,7 +176,9 @@ impl EventCount {
     /// sleeps, and then sees what the caller has published.
     #[inline]
     pub fn is_light(&self) -> bool {
-        if cfg!(loom) {
+        // In a model `light` is a fence. An event that is not light must do without this one.
+        #[cfg(loom)]
+        if !self.was_light.load(Ordering::Relaxed) || self.sleepers.load(Ordering::Relaxed) & LIGHT == 0 {
             return false;
         }
         everybody::light();

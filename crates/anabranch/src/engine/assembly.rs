@@ -501,11 +501,6 @@ impl<'run, S: Send + 'run> Taker<'run, S> {
         Self { id, end: End::Push(Box::new(Padded::new(push))) }
     }
 
-    /// A taker in a direct line.
-    pub(super) fn pass(id: usize, pass: impl Pass<S> + 'run) -> Self {
-        Self { id, end: End::Pass(Box::new(pass)) }
-    }
-
     /// The part of a direct line that the taker is, if it is one.
     pub(super) fn into_pass(self) -> Option<Box<dyn Pass<S> + 'run>> {
         match self.end {

@@ -1,4 +1,8 @@
 //! Takes one cell through one node. Every executor uses this code.
+//!
+//! What a node does with an item is a closure. In a release build it is inlined in the loop over the cells. A debug build
+//! calls it through a pointer ([`by_pointer`]), so that the loop is compiled once for all closures of the same types: a
+//! program with many pipelines then has less than three quarters of the code to compile.
 
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,6 +15,19 @@ use crate::flow::{Flow, Halt};
 use crate::serial::Serial;
 use crate::shape::Shape;
 use crate::unit::Apply;
+
+/// A mutable reference to the closure `$call`: to a trait object of `$type` in a debug build, and to the closure itself in a
+/// release build.
+macro_rules! by_pointer {
+    ($call:ident, $($type:tt)+) => {{
+        #[cfg(debug_assertions)]
+        let call: &mut dyn $($type)+ = &mut $call;
+        #[cfg(not(debug_assertions))]
+        let call = &mut $call;
+        call
+    }};
+}
+pub(super) use by_pointer;
 
 /// How many items a cell holds.
 #[inline]
@@ -31,7 +48,7 @@ pub(crate) fn through<A, B, T, U, E>(
     spot: &Spot<E>,
     index: u64,
     cell: Cell<A::Slot<T>>,
-    mut call: impl FnMut(T, &mut B::Gather<U>) -> Flow<E>,
+    call: &mut (impl FnMut(T, &mut B::Gather<U>) -> Flow<E> + ?Sized),
 ) -> Cell<B::Slot<U>>
 where
     A: Shape,
@@ -40,10 +57,10 @@ where
     U: Send,
 {
     match cell {
-        Cell::Value(slot) => value::<A, B, T, U, E>(spot, index, slot, &mut call),
+        Cell::Value(slot) => value::<A, B, T, U, E>(spot, index, slot, call),
         Cell::Empty => Cell::Empty,
         Cell::Stop(None, stop) => Cell::Stop(None, stop),
-        Cell::Stop(Some(slot), stop) => match value::<A, B, T, U, E>(spot, index, slot, &mut call) {
+        Cell::Stop(Some(slot), stop) => match value::<A, B, T, U, E>(spot, index, slot, call) {
             Cell::Value(slot) => Cell::Stop(Some(slot), stop),
             Cell::Empty => Cell::Stop(None, stop),
             // The loop would have met this failure before the one that made the stop.
@@ -58,7 +75,7 @@ fn value<A, B, T, U, E>(
     spot: &Spot<E>,
     index: u64,
     slot: A::Slot<T>,
-    call: &mut impl FnMut(T, &mut B::Gather<U>) -> Flow<E>,
+    call: &mut (impl FnMut(T, &mut B::Gather<U>) -> Flow<E> + ?Sized),
 ) -> Cell<B::Slot<U>>
 where
     A: Shape,
@@ -84,7 +101,7 @@ fn each<A, B, T, U, E>(
     index: u64,
     slot: A::Slot<T>,
     gather: &mut B::Gather<U>,
-    call: &mut impl FnMut(T, &mut B::Gather<U>) -> Flow<E>,
+    call: &mut (impl FnMut(T, &mut B::Gather<U>) -> Flow<E> + ?Sized),
 ) -> ControlFlow<Stop>
 where
     A: Shape,
@@ -134,12 +151,14 @@ pub(crate) fn through_unit<U: Apply<E>, E>(
     unit: &U,
     local: &mut U::Local,
 ) -> Cell<<U::To as Shape>::Slot<U::Out>> {
-    through::<U::From, U::To, U::In, U::Out, E>(spot, index, cell, |item, gather| {
+    let mut call = |item, gather: &mut <U::To as Shape>::Gather<U::Out>| {
         unit.apply(local, item, &mut |item| {
             U::To::push(gather, item);
             ControlFlow::Continue(())
         })
-    })
+    };
+    let call = by_pointer!(call, FnMut(U::In, &mut <U::To as Shape>::Gather<U::Out>) -> Flow<E>);
+    through::<U::From, U::To, U::In, U::Out, E>(spot, index, cell, call)
 }
 
 /// Takes a cell through a serial stage. At the end of the stream, also calls the stage's `finish`.
@@ -155,12 +174,14 @@ where
     T: Send,
     Op: Serial<T, E>,
 {
-    let cell = through::<S, S, T, Op::Out, E>(spot, index, cell, |item, gather| {
+    let mut call = |item, gather: &mut S::Gather<Op::Out>| {
         op.call(item, &mut |item| {
             S::push(gather, item);
             ControlFlow::Continue(())
         })
-    });
+    };
+    let call = by_pointer!(call, FnMut(T, &mut S::Gather<Op::Out>) -> Flow<E>);
+    let cell = through::<S, S, T, Op::Out, E>(spot, index, cell, call);
     match cell {
         Cell::Stop(slot, Stop::End) => finish::<S, T, E, Op>(spot, index, slot, op),
         other => other,

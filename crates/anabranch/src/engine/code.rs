@@ -10,7 +10,7 @@ use std::vec::Drain;
 use anabranch_record::ThreadBound;
 use anabranch_record::lane::{Cell, Claim, Deal, Domain, PutPermit};
 
-use super::cell::{items_in, through_unit};
+use super::cell::{by_pointer, items_in, through_unit};
 use super::failure::caught_drop;
 use super::joint::RestCarrier;
 use super::measures::Tally;
@@ -160,17 +160,9 @@ where
 
     fn carry(&mut self, claim: &mut Claim<'_, Taken<U>, Given<U>>, domain: &Domain, tally: &mut Tally) {
         let (spot, unit, local) = self.open();
-        let run = &*spot.run;
-        while claim.remaining() > 0
-            && !run.is_ending()
-            && claim.index() <= domain.stop() - u64::from(cfg!(mutant = "drop_at_the_stop"))
-        {
-            let Some(cell) = claim.take() else { break };
-            tally.items += items_in::<U::From, U::In>(&cell);
-            let cell = through_unit(spot, claim.index(), cell, unit, local);
-            tally.given += items_in::<U::To, U::Out>(&cell);
-            claim.put(cell);
-        }
+        let mut call = |index, cell| through_unit(spot, index, cell, unit, local);
+        let call = by_pointer!(call, FnMut(u64, Cell<Taken<U>>) -> Cell<Given<U>>);
+        carry::<U::From, U::In, U::To, U::Out, E>(spot, claim, domain, tally, call);
     }
 
     fn carry_on(
@@ -182,19 +174,9 @@ where
     ) {
         if BOX {
             let (spot, unit, local) = self.open();
-            while deal.remaining() > 0 && !spot.is_late(deal.index()) {
-                here.index = deal.index();
-                let Some((permit, cell)) = deal.take() else { break };
-                here.permit = Some(permit);
-                here.items += items_in::<U::From, U::In>(&cell);
-                let cell = through_unit(spot, here.index, cell, unit, local);
-                if let Some(permit) = here.permit.take() {
-                    here.given += rest.put(permit, cell, 0);
-                }
-                if deal.index().is_multiple_of(pass_on) {
-                    here.given += rest.pass_on();
-                }
-            }
+            let mut call = |index, cell| through_unit(spot, index, cell, unit, local);
+            let call = by_pointer!(call, FnMut(u64, Cell<Taken<U>>) -> Cell<Given<U>>);
+            carry_on::<U::From, U::In, _, E>(spot, deal, (here, rest, pass_on), call);
         } else {
             unreachable!("a unit behind this one is in the same type");
         }
@@ -206,22 +188,84 @@ where
         here: &mut Here,
         rest: &mut RestCarrier<'_, Given<U>>,
     ) {
-        for (permit, cell) in cells {
-            here.index = permit.index();
-            if self.code.spot.is_late(here.index) {
-                continue;
-            }
-            here.permit = Some(permit);
+        let code = self.code;
+        // The state is made for the first cell that is not late, so a panic of its maker is one of that cell.
+        let mut call = |index, cell| {
             let (spot, unit, local) = self.open();
-            let cell = through_unit(spot, here.index, cell, unit, local);
-            let items = items_in::<U::To, U::Out>(&cell);
-            if let Some(permit) = here.permit.take() {
-                here.given += rest.put(permit, cell, items);
-            }
-        }
+            through_unit(spot, index, cell, unit, local)
+        };
+        let call = by_pointer!(call, FnMut(u64, Cell<Taken<U>>) -> Cell<Given<U>>);
+        take_over::<_, U::To, U::Out, E>(&code.spot, cells, (here, rest), call);
     }
 
     fn forget(&mut self) {
         let _ = caught_drop(self.local.take());
+    }
+}
+
+/// The loop of [`Hand::carry`]. `call` takes a cell with an index through the unit.
+#[inline]
+fn carry<S: Shape, T: Send, V: Shape, W: Send, E>(
+    spot: &Spot<E>,
+    claim: &mut Claim<'_, S::Slot<T>, V::Slot<W>>,
+    domain: &Domain,
+    tally: &mut Tally,
+    call: &mut (impl FnMut(u64, Cell<S::Slot<T>>) -> Cell<V::Slot<W>> + ?Sized),
+) {
+    let run = &*spot.run;
+    while claim.remaining() > 0
+        && !run.is_ending()
+        && claim.index() <= domain.stop() - u64::from(cfg!(mutant = "drop_at_the_stop"))
+    {
+        let Some(cell) = claim.take() else { break };
+        tally.items += items_in::<S, T>(&cell);
+        let cell = call(claim.index(), cell);
+        tally.given += items_in::<V, W>(&cell);
+        claim.put(cell);
+    }
+}
+
+/// The loop of [`Hand::carry_on`].
+#[inline]
+fn carry_on<S: Shape, T: Send, B: Send, E>(
+    spot: &Spot<E>,
+    deal: &mut Deal<'_, S::Slot<T>>,
+    (here, rest, pass_on): (&mut Here, &mut RestCarrier<'_, B>, u64),
+    call: &mut (impl FnMut(u64, Cell<S::Slot<T>>) -> Cell<B> + ?Sized),
+) {
+    while deal.remaining() > 0 && !spot.is_late(deal.index()) {
+        here.index = deal.index();
+        let Some((permit, cell)) = deal.take() else { break };
+        here.permit = Some(permit);
+        here.items += items_in::<S, T>(&cell);
+        let cell = call(here.index, cell);
+        if let Some(permit) = here.permit.take() {
+            here.given += rest.put(permit, cell, 0);
+        }
+        if deal.index().is_multiple_of(pass_on) {
+            here.given += rest.pass_on();
+        }
+    }
+}
+
+/// The loop of [`Hand::take_over`].
+#[inline]
+fn take_over<A: Send, V: Shape, W: Send, E>(
+    spot: &Spot<E>,
+    cells: &mut Drain<'_, (PutPermit, Cell<A>)>,
+    (here, rest): (&mut Here, &mut RestCarrier<'_, V::Slot<W>>),
+    call: &mut (impl FnMut(u64, Cell<A>) -> Cell<V::Slot<W>> + ?Sized),
+) {
+    for (permit, cell) in cells {
+        here.index = permit.index();
+        if spot.is_late(here.index) {
+            continue;
+        }
+        here.permit = Some(permit);
+        let cell = call(here.index, cell);
+        let items = items_in::<V, W>(&cell);
+        if let Some(permit) = here.permit.take() {
+            here.given += rest.put(permit, cell, items);
+        }
     }
 }

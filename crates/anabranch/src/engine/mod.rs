@@ -63,7 +63,7 @@ pub(crate) use line::Line;
 #[cfg(feature = "json")]
 pub(crate) use measures::{Event, What};
 pub(crate) use measures::{Latencies, Measures, Series, Track};
-pub(crate) use parallel::Tail;
+pub(crate) use parallel::{Base, Tail};
 pub(crate) use run::{Outcome, Run, processors};
 pub(crate) use scales::Weigher;
 pub(crate) use sink::SinkCall;

@@ -6,11 +6,11 @@ use std::sync::Mutex;
 use anabranch_record::lane::{Cell, Outlet, Turn};
 use anabranch_record::sync::Arc;
 
-use super::assembly::{Assembly, Read, Taker, Upstream};
+use super::assembly::{Assembly, End, Read, Taker, Upstream};
 use super::behind::Behind;
 use super::code::{Code, Placed, UnitCode};
 use super::counter::Counter;
-use super::direct::{DirectUnit, Onward, Step, pass_of};
+use super::direct::{DirectUnit, Onward, Pass, Step, pass_of};
 use super::failure::ErrorSlot;
 use super::hop::HopNode;
 use super::input::{Input, Lane};
@@ -20,21 +20,82 @@ use super::push::{Demand, Out, Push};
 use super::quantum::{Quantum, Served};
 use super::run::Run;
 use super::shards::{ShardOf, ShardedNode};
+use super::site::Spot;
 use crate::shape::Shape;
 use crate::unit::{Apply, Given, Identity, Taken, Unit};
 
 /// The code of a stream to which stages can still be added: everything up to the last serial node, and the
 /// parallel unit behind it.
 pub(crate) struct Tail<'env, U: Unit, E> {
-    pub(crate) upstream: Box<dyn Upstream<Taken<U>> + 'env>,
     pub(crate) unit: U,
+    /// The rest is boxed, because every call of the builder moves the tail.
+    pub(crate) base: Box<Base<'env, Taken<U>, E>>,
+}
+
+/// What belongs to an open unit, without the type of the unit. The unit takes cells of `A`.
+pub(crate) struct Base<'env, A: Send, E> {
+    pub(crate) upstream: Box<dyn Upstream<A> + 'env>,
     pub(crate) errors: Arc<ErrorSlot<E>>,
     /// The nodes of the unit in the plan. Empty if the unit does nothing.
     pub(crate) ids: Range<usize>,
     /// Nodes with smaller ids belong to `upstream`, also those that the plan composes with the unit.
     pub(crate) from: usize,
     /// The function that chooses the shard of an item, if items are dealt to replicas.
-    pub(crate) shard: Option<ShardOf<Taken<U>>>,
+    pub(crate) shard: Option<ShardOf<A>>,
+}
+
+// What needs no type of the unit is done here, so that it is compiled once for all units of the same types.
+#[expect(clippy::boxed_local, reason = "to move out of the box would be code of each caller")]
+impl<'env, A: Send, E> Base<'env, A, E> {
+    /// The place of the node `id`, whose errors go where those of the unit go.
+    pub(super) fn spot(&self, assembly: &Assembly<'_>, id: usize) -> Spot<E> {
+        assembly.spot(id, &self.errors)
+    }
+
+    /// The first of the nodes that the plan composes with the unit.
+    fn spot_of_whole(&self, assembly: &Assembly<'_>) -> Spot<E> {
+        self.spot(assembly, assembly.first_of_unit(self.ids.start))
+    }
+
+    /// Adds everything before the unit to the line, in front of `taker`.
+    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, A>)
+    where
+        Self: 'run,
+    {
+        self.upstream.connect(assembly, taker);
+    }
+
+    /// Adds everything before the unit to a direct line. `pass` is the unit and everything behind it.
+    fn connect_direct<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, pass: Box<dyn Pass<A> + 'run>)
+    where
+        Self: 'run,
+    {
+        let taker = Taker { id: self.ids.start, end: End::Pass(pass) };
+        self.connect(assembly, taker);
+    }
+
+    /// Adds the unit and everything before it to a line that is not direct, in front of `taker`.
+    fn connect_unit<'run, B>(
+        self: Box<Self>,
+        assembly: &mut Assembly<'run>,
+        code: Box<dyn Code<A, B> + 'run>,
+        taker: Taker<'run, B>,
+    ) where
+        Self: 'run,
+        A: 'run,
+        B: Send + 'run,
+    {
+        let Self { upstream, ids, shard, .. } = *self;
+        let (id, whole) = (ids.start, assembly.unit_of(ids.start));
+        let placed = Placed { traits: code.traits(), code, site: assembly.site(whole.start) };
+        if !assembly.is_inline() {
+            return upstream.connect(assembly, Taker::read(id, UnitRead { placed, ids, shard, taker }));
+        }
+        let counter = assembly.counter(whole.start);
+        let (is_first, is_last) = (ids.start == whole.start, ids.end == whole.end);
+        let out = assembly.after_unit_inline(ids.end - 1, taker);
+        upstream.connect(assembly, Taker::push(id, UnitCall { placed, counter, out, is_first, is_last }));
+    }
 }
 
 impl<'env, T: Send, S: Shape, E> Tail<'env, Identity<T, S>, E> {
@@ -49,7 +110,10 @@ impl<'env, T: Send, S: Shape, E> Tail<'env, Identity<T, S>, E> {
         errors: Arc<ErrorSlot<E>>,
         from: usize,
     ) -> Self {
-        Self { upstream, unit: Identity::new(), errors, ids: 0..0, from, shard: None }
+        Self {
+            unit: Identity::new(),
+            base: Box::new(Base { upstream, errors, ids: 0..0, from, shard: None }),
+        }
     }
 }
 
@@ -71,10 +135,9 @@ where
     where
         Self: 'run,
     {
-        let Self { upstream, unit, errors, ids, .. } = self;
-        let spot = assembly.spot(ids.start, &errors);
-        let unit = DirectUnit { spot, unit, local: None, next };
-        upstream.connect(assembly, Taker::pass(ids.start, unit));
+        let Self { unit, base } = self;
+        let spot = base.spot(assembly, base.ids.start);
+        base.connect_direct(assembly, Box::new(DirectUnit { spot, unit, local: None, next }));
     }
 
     /// Like [`connect`](Self::connect). In a box, `taker` may be the next unit, or the line may be direct.
@@ -82,50 +145,18 @@ where
     where
         Self: 'run,
     {
-        let taker = match U::bypass(taker) {
-            Ok(taker) => return self.upstream.connect(assembly, taker),
-            Err(taker) => taker,
-        };
-        // `BOX` comes first: where it is false, the rest is not compiled.
+        // The constants come first: what they exclude is not compiled.
+        if U::DOES_NOTHING {
+            return self.base.connect(assembly, U::bypass(taker));
+        }
         if BOX && assembly.is_direct() {
             return self.connect_direct(assembly, Onward::<U::To, U::Out>(pass_of(taker)));
         }
-        self.connect_cells::<BOX>(assembly, taker);
+        let Self { unit, base } = self;
+        let spot = base.spot_of_whole(assembly);
+        let code = UnitCode::<U, E, BOX> { spot, unit, local: Mutex::new(None) };
+        base.connect_unit(assembly, Box::new(code), taker);
     }
-
-    /// Adds the unit and everything before it to a line that is not direct, in front of `taker`.
-    fn connect_cells<'run, const BOX: bool>(self, assembly: &mut Assembly<'run>, taker: Taker<'run, Given<U>>)
-    where
-        Self: 'run,
-    {
-        let Self { upstream, unit, errors, ids, shard, .. } = self;
-        let spot = assembly.spot(assembly.first_of_unit(ids.start), &errors);
-        let code = Box::new(UnitCode::<U, E, BOX> { spot, unit, local: Mutex::new(None) });
-        connect(assembly, upstream, code, ids, shard, taker);
-    }
-}
-
-/// Adds a unit and everything before it to the line, in front of `taker`.
-fn connect<'run, A, B>(
-    assembly: &mut Assembly<'run>,
-    upstream: Box<dyn Upstream<A> + 'run>,
-    code: Box<dyn Code<A, B> + 'run>,
-    ids: Range<usize>,
-    shard: Option<ShardOf<A>>,
-    taker: Taker<'run, B>,
-) where
-    A: Send + 'run,
-    B: Send + 'run,
-{
-    let (id, whole) = (ids.start, assembly.unit_of(ids.start));
-    let placed = Placed { traits: code.traits(), code, site: assembly.site(whole.start) };
-    if !assembly.is_inline() {
-        return upstream.connect(assembly, Taker::read(id, UnitRead { placed, ids, shard, taker }));
-    }
-    let counter = assembly.counter(whole.start);
-    let (is_first, is_last) = (ids.start == whole.start, ids.end == whole.end);
-    let out = assembly.after_unit_inline(ids.end - 1, taker);
-    upstream.connect(assembly, Taker::push(id, UnitCall { placed, counter, out, is_first, is_last }));
 }
 
 /// A parallel unit that reads a lane. Workers claim ranges of the lane.

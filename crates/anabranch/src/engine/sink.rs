@@ -8,7 +8,7 @@ use anabranch_record::lane::{Cell, Turn};
 use anabranch_record::sync::Arc;
 
 use super::assembly::{Assembly, Taker};
-use super::cell::{items_in, through};
+use super::cell::{by_pointer, items_in, through};
 use super::counter::Counter;
 use super::end::LineEnd;
 use super::failure::ErrorSlot;
@@ -18,6 +18,7 @@ use super::push::{self, Demand, Push};
 use super::quantum::{Quantum, Served};
 use super::run::Run;
 use super::site::Spot;
+use crate::flow::Flow;
 use crate::progress::Reporter;
 use crate::serial::Serial;
 use crate::shape::{Shape, Single};
@@ -68,12 +69,14 @@ where
         let items = if counter.is_on() { items_in::<S, T>(&cell) } else { 0 };
         let is_item = spot.run.is_item(&cell);
         let entered = counter.enter(&spot.site);
-        let done = through::<S, Single, T, Infallible, E>(spot, turn.index(), cell, |item, gather| {
+        let mut call = |item, gather: &mut Option<Infallible>| {
             op.call(item, &mut |never| {
                 *gather = Some(never);
                 ControlFlow::Continue(())
             })
-        });
+        };
+        let call = by_pointer!(call, FnMut(T, &mut Option<Infallible>) -> Flow<E>);
+        let done = through::<S, Single, T, Infallible, E>(spot, turn.index(), cell, call);
         drop(entered);
         counter.add(began, Tally { cells: 1, items, given: 0 });
         if matches!(done, Cell::Stop(..)) {

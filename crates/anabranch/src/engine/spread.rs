@@ -46,7 +46,7 @@ where
     {
         let Self { tail, mut op, id } = *self;
         op.limit(assembly.items_in_blocks(id));
-        let errors = Arc::clone(&tail.errors);
+        let errors = Arc::clone(&tail.base.errors);
         let out = assembly.after_serial(id, taker);
         if assembly.is_inline() {
             let call = SpreadCall::<U::To, U::Out, E, Op> {

@@ -40,13 +40,12 @@ where
         Self: 'run,
     {
         let Self { tail, op, id } = *self;
+        let spot = tail.base.spot(assembly, id);
         if assembly.is_direct() {
-            let (spot, next) = (assembly.spot(id, &tail.errors), Onward(pass_of(taker)));
+            let next = Onward(pass_of(taker));
             return tail.connect_direct(assembly, DirectStage::<U::To, U::Out, E, Op> { spot, op, next });
         }
-        let out = assembly.after_serial(id, taker);
-        let spot = assembly.spot(id, &tail.errors);
-        let counter = assembly.counter(id);
+        let (out, counter) = (assembly.after_serial(id, taker), assembly.counter(id));
         let call = StageCall::<U::To, U::Out, E, Op> { spot, counter, op, out, takes: PhantomData };
         tail.connect(assembly, Taker::push(id, call));
     }

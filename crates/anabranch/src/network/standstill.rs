@@ -104,10 +104,11 @@ impl<E: Send> Board<'_, E> {
             }
             !is_forgotten
         });
-        for (info, face) in forgotten {
-            if info.close(Closing::Forgotten) {
-                face.close();
-            }
+        // Closing a record wakes processes, which may drop other forgotten views at once. So each is noted as forgotten
+        // first.
+        forgotten.retain(|(info, _)| info.close(Closing::Forgotten));
+        for (_, face) in forgotten {
+            face.close();
         }
     }
 

@@ -203,7 +203,7 @@ pub(super) fn queue<T, F, E>(
     number: F,
 ) -> (Sender<T>, Receiver<T, F, E>) {
     let (inbox, taker) = inbox(room.most_items());
-    inbox.narrow(room.items());
+    inbox.narrow(room.waiting());
     let shared = StdArc::new(Shared {
         inbox,
         wants_notice: AtomicBool::new(false),
@@ -317,8 +317,8 @@ impl<T: Send, F, E> Receiver<T, F, E> {
     fn measure(&mut self, waiting: u64) {
         self.pace.took(self.next, self.ran_dry);
         self.round = self.next + waiting;
-        if let Some(items) = self.room.adapt(self.pace.known_cost()) {
-            self.shared.inbox.set_limit(items);
+        if self.room.adapt(self.pace.known_cost()).is_some() {
+            self.shared.inbox.set_limit(self.room.waiting());
         }
         let Watch { few, enough, .. } = &*self.shared.watch;
         let worth = self.pace.enough();

@@ -12,6 +12,10 @@ const MOST_BYTES: usize = 64 << 10;
 /// There is room for at least this many items for each worker.
 const ITEMS_A_WORKER: usize = 16;
 
+/// How many items may wait for each worker while they are not known to be quick. A worker takes one at a time then, so
+/// more would only cost memory.
+const WAITING_A_WORKER: usize = 4;
+
 /// The most items in a batch. There is room for 16 batches for each worker.
 const LONGEST_BATCH_ITEMS: usize = 64;
 
@@ -54,7 +58,7 @@ impl Room {
 
     /// Creates the room for `least` items, or for up to `most` of items that are known to be quick. An item that is
     /// processed quickly can hardly own much memory, since it takes time to fill and to read. So there is room for as
-    /// many items as take a worker [`ROOM_NS`] together.
+    /// many items as take a worker [`ROOM_NS`] together. Of other items, at most 4 a worker wait before the first stage.
     ///
     /// # Panics
     /// If a number is 0, or `least` is above `most`.
@@ -101,6 +105,16 @@ impl Room {
         self.items.load(Ordering::Relaxed)
     }
 
+    /// How many items may wait before the first stage.
+    pub(super) fn waiting(&self) -> usize {
+        match self.by_pace {
+            Some(ByPace { workers, least, most }) if least < most && self.items() == least => {
+                least.min(WAITING_A_WORKER * workers)
+            }
+            _ => self.items(),
+        }
+    }
+
     /// The largest number of items that there will be room for.
     pub(super) fn most_items(&self) -> usize {
         self.by_pace.as_ref().map_or_else(|| self.items(), |by_pace| by_pace.most)
@@ -130,12 +144,19 @@ mod tests {
     #[test]
     fn there_is_room_for_as_many_items_as_take_four_milliseconds() {
         let room = Room::between(2, 32, 2_048);
-        assert_eq!((room.items(), room.longest()), (32, 1));
+        assert_eq!((room.items(), room.longest(), room.waiting()), (32, 1, 8));
         assert_eq!((room.adapt(Some(100)), room.longest()), (Some(2_048), 64));
+        assert_eq!(room.waiting(), 2_048);
         assert_eq!((room.adapt(Some(40_000)), room.longest()), (Some(100), 3));
         assert_eq!((room.adapt(Some(40_000)), room.longest()), (None, 3));
-        assert_eq!((room.adapt(Some(u64::MAX)), room.longest()), (Some(32), 1));
+        assert_eq!((room.adapt(Some(u64::MAX)), room.longest(), room.waiting()), (Some(32), 1, 8));
         assert_eq!(room.most_items(), 2_048);
+    }
+
+    #[test]
+    fn of_a_fixed_number_all_may_wait() {
+        assert_eq!(Room::between(2, 32, 32).waiting(), 32);
+        assert_eq!(Room::between(8, 3, 300).waiting(), 3);
     }
 
     #[test]

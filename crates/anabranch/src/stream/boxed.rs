@@ -7,7 +7,7 @@ use anabranch_plan::Node;
 use anabranch_record::sync::Arc;
 
 use super::Stream;
-use crate::engine::{ErrorSlot, Tail};
+use crate::engine::{Base, ErrorSlot, Tail};
 use crate::mode::{Fallible, May, Mode, Sure};
 use crate::serial::Each;
 use crate::shape::{Shape, Single};
@@ -75,7 +75,7 @@ where
             return self.spread();
         }
         let Stream { tail, draft, .. } = self.erased();
-        let Tail { upstream, errors, from, .. } = tail;
+        let Base { upstream, errors, from, .. } = *tail.base;
         let upstream = <U::To as Shape>::single(upstream).expect("an index has one item");
         Stream { tail: Tail::behind(upstream, errors, from), draft, mode: PhantomData }
     }
@@ -114,22 +114,22 @@ where
     {
         let Stream { tail, mut draft, .. } = self.erased();
         let errors = Arc::<ErrorSlot<E>>::default();
-        let (before, behind) = (Arc::clone(&tail.errors), Arc::clone(&errors));
+        let (before, behind) = (Arc::clone(&tail.base.errors), Arc::clone(&errors));
         draft.attached.handovers.push(Box::new(move || before.hand_over(&behind, f)));
-        let tail = Tail::behind(tail.upstream, errors, tail.from);
+        let tail = Tail::behind(tail.base.upstream, errors, tail.base.from);
         Stream { tail, draft, mode: PhantomData }
     }
 
     /// The same stream with the code of its open unit behind a trait object. Stages that are added continue
     /// the unit.
     pub(super) fn erased(self) -> Stream<'env, Identity<U::Out, U::To>, M> {
-        if self.tail.shard.is_some() {
+        if self.tail.base.shard.is_some() {
             // Its items go on by themselves, and not in claims.
             return self.stage(Node::serial("boxed"), Each(|item| item));
         }
         let Stream { tail, draft, .. } = self;
-        let errors = Arc::clone(&tail.errors);
-        let (before, behind) = (tail.from, draft.outline.plan.nodes.len());
+        let errors = Arc::clone(&tail.base.errors);
+        let (before, behind) = (tail.base.from, draft.outline.plan.nodes.len());
         let tail = match U::only_upstream(tail) {
             Ok(upstream) => Tail::behind(upstream, errors, before),
             Err(tail) => Tail::behind(Box::new(tail), errors, behind),

@@ -200,7 +200,7 @@ where
     fn fork<K>(self, node: Node, deal: Box<dyn Deal<U::Out> + 'env>) -> Forked<'env, K, U, M> {
         let Stream { tail, mut draft, .. } = self.boxed();
         let id = draft.outline.add(node, ItemType::of::<U::Out>());
-        let errors = Arc::clone(&tail.errors);
+        let errors = Arc::clone(&tail.base.errors);
         let upstream: Box<dyn Upstream<U::Out> + 'env> = Box::new(tail);
         Branches {
             fork: Fork { upstream, deal, mouths: Vec::new(), id },
@@ -259,9 +259,10 @@ where
         let Stream { tail, mut draft, .. } = stream;
         draft.outline.branch = outer;
         lasts.push((draft.outline.plan.nodes.len() - 1, ItemType::of::<U::Out>()));
-        let (errors, handover) = M::blend(errors, tail.errors);
+        let base = *tail.base;
+        let (errors, handover) = M::blend(errors, base.errors);
         draft.attached.handovers.extend(handover);
-        let end = BranchEnd { upstream: tail.upstream, branch };
+        let end = BranchEnd { upstream: base.upstream, branch };
         let ends = Branch { before: ends, end };
         Branches { fork, before, errors, ends, lasts, draft, deals: PhantomData }
     }

@@ -27,7 +27,7 @@ where
     where
         F: FnMut(U::Out) -> Flow<M::Error> + Send,
     {
-        let errors = Arc::clone(&self.tail.errors);
+        let errors = Arc::clone(&self.tail.base.errors);
         self.run(sink, Last(f, PhantomData), &errors)
     }
 

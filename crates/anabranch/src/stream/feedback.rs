@@ -135,7 +135,7 @@ where
         let entry = self.draft.outline.add_domain(Node::serial("feedback"), item.clone());
         let domain = self.draft.outline.last().domain;
         let laps = Loop::new(places, first.into_iter());
-        let errors = Arc::clone(&self.tail.errors);
+        let errors = Arc::clone(&self.tail.base.errors);
         let upstream = Box::new(EntryUpstream { tail: self.tail, laps: Arc::clone(&laps), id: entry });
         self.draft.outline.is_in_loop = true;
         let stream =
@@ -148,7 +148,7 @@ where
         let id = draft.outline.add(Node::serial("leave"), ItemType::of::<Lap<U::Out, V>>());
         draft.outline.go_round(entry, item, places);
         draft.outline.is_in_loop = false;
-        let errors = Arc::clone(&tail.errors);
+        let errors = Arc::clone(&tail.base.errors);
         let upstream = Box::new(LeaveUpstream { tail, laps, id, gives: PhantomData::<fn() -> V> });
         Stream { tail: Tail::open(upstream, errors), draft, mode: PhantomData }
     }

@@ -6,12 +6,24 @@ use std::sync::Arc;
 use anabranch_plan::{ItemType, Node, State};
 
 use super::Stream;
-use crate::engine::Tail;
+use super::draft::Draft;
+use crate::engine::{Base, Tail};
 use crate::mode::{Admit, Mode};
 use crate::unit::{
     CountBytes, Filter, FilterMap, FilterMapWith, FlatMap, Inspect, Map, MapWith, TryFilterMap, TryFlatMap,
     TryMap, TryMapWith, Unit,
 };
+
+/// Adds `node` to the open unit of a stream. The function is compiled once for all units of the same types.
+fn extended<'env, A: Send, E>(
+    mut base: Box<Base<'env, A, E>>,
+    mut draft: Box<Draft<'env>>,
+    node: Node,
+    item: fn() -> ItemType,
+) -> (Box<Base<'env, A, E>>, Box<Draft<'env>>) {
+    base.ids = draft.outline.extend(node, item(), base.from);
+    (base, draft)
+}
 
 impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// Adds `node` to the open unit. `wrap` turns the code of the unit into the code with the new stage.
@@ -28,10 +40,9 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     where
         V: Unit<In = U::In, From = U::From>,
     {
-        let Self { tail: Tail { upstream, unit, errors, from, shard, .. }, mut draft, .. } = self;
-        let ids = draft.outline.extend(node, ItemType::of::<U::Out>(), from);
-        let unit = wrap(unit);
-        Stream { tail: Tail { upstream, unit, errors, ids, from, shard }, draft, mode: PhantomData }
+        let Self { tail: Tail { unit, base }, draft, .. } = self;
+        let (base, draft) = extended(base, draft, node, ItemType::of::<U::Out>);
+        Stream { tail: Tail { unit: wrap(unit), base }, draft, mode: PhantomData }
     }
 
     /// Turns each item into another. `f` runs for several items at once.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anabranch_plan::{ItemType, Node};
 
 use super::Stream;
-use crate::engine::{SpreadUpstream, StageUpstream, Tail};
+use crate::engine::{Base, SpreadUpstream, StageUpstream, Tail};
 use crate::mode::{Admit, ErrorAfter, Mode};
 use crate::serial::{
     Batch, Each, EachOption, EachWhile, Serial, Spread, SpreadEach, SpreadOnly, SpreadWith, Take, TryEach,
@@ -31,7 +31,7 @@ where
         Op::Out: 'env,
     {
         let id = self.draft.outline.add(node, ItemType::of::<U::Out>());
-        let errors = Arc::clone(&self.tail.errors);
+        let errors = Arc::clone(&self.tail.base.errors);
         let upstream = Box::new(StageUpstream { tail: self.tail, op, id });
         Stream { tail: Tail::open(upstream, errors), draft: self.draft, mode: PhantomData }
     }
@@ -43,7 +43,7 @@ where
         Op::Out: 'env,
     {
         let id = self.draft.outline.add_domain(node, ItemType::of::<U::Out>());
-        let errors = Arc::clone(&self.tail.errors);
+        let errors = Arc::clone(&self.tail.base.errors);
         let upstream = Box::new(SpreadUpstream { tail: self.tail, op, id });
         Stream { tail: Tail::open(upstream, errors), draft: self.draft, mode: PhantomData }
     }
@@ -333,8 +333,10 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     where
         M: Admit<E>,
     {
-        let Tail { upstream, unit, errors, ids, from, shard } = self.tail;
-        let tail = Tail { upstream, unit, errors: M::admit(errors), ids, from, shard };
+        let Tail { unit, base } = self.tail;
+        let Base { upstream, errors, ids, from, shard } = *base;
+        let base = Box::new(Base { upstream, errors: M::admit(errors), ids, from, shard });
+        let tail = Tail { unit, base };
         Stream { tail, draft: self.draft, mode: PhantomData }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use anabranch_plan::{Node, State};
 
 use super::Stream;
-use crate::engine::Tail;
+use crate::engine::{Base, Tail};
 use crate::mode::{Admit, Mode};
 use crate::serial::Each;
 use crate::shape::Single;
@@ -117,8 +117,8 @@ impl<'env, T: Send, M: Mode> Stream<'env, Identity<Sharded<T>, Single>, M> {
     /// Makes the unit behind the stream run by the shards that the items name.
     pub(super) fn dealt(self) -> Stream<'env, Dealt<T>, M> {
         let Stream { tail, draft, mode } = self;
-        let Tail { upstream, errors, ids, from, .. } = tail;
-        let tail = Tail { upstream, unit: Dealt::new(), errors, ids, from, shard: Some(|&(shard, _)| shard) };
+        let base = Box::new(Base { shard: Some(|&(shard, _)| shard), ..*tail.base });
+        let tail = Tail { unit: Dealt::new(), base };
         Stream { tail, draft, mode }
     }
 }

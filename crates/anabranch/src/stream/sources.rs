@@ -10,7 +10,7 @@ use super::Stream;
 use super::draft::Draft;
 use crate::bell::Bell;
 use crate::channel::{Post, Posted, channel};
-use crate::engine::{Blocks, ErrorSlot, Feed, SourceUpstream, Tail, Upstream, Weigher};
+use crate::engine::{Base, Blocks, ErrorSlot, Feed, SourceUpstream, Tail, Upstream, Weigher};
 use crate::mode::{May, Mode};
 use crate::pull::{FromIter, InBlocks, Pull, Pulled, SourceEnd, TryFromIter};
 use crate::shape::{Batched, Shape, Single};
@@ -218,7 +218,8 @@ where
         plan.nodes[0].in_blocks = true;
         // From now on only the source uses the old slot.
         let errors: Arc<ErrorSlot<M::Error>> = Arc::default();
-        let pull = InBlocks::new(Filled { blocks: tail.upstream.in_blocks(), errors: tail.errors });
+        let base = *tail.base;
+        let pull = InBlocks::new(Filled { blocks: base.upstream.in_blocks(), errors: base.errors });
         let upstream = Box::new(SourceUpstream { pull, errors: Arc::clone(&errors), id: 0, weigher: None });
         Stream { tail: Tail::open(upstream, errors), draft, mode }
     }
@@ -299,7 +300,8 @@ impl<'env, T: Send + 'env, S: Shape, M: Mode> Stream<'env, Identity<T, S>, M> {
         let limit = bytes.min(1 << 63);
         let weigh = Box::new(move |slot: &S::Slot<T>| S::sum(slot, &weigh));
         let weigher = Weigher { limit, resume: limit, weigh };
-        self.tail.upstream = self.tail.upstream.weighed(weigher);
+        let base = self.tail.base;
+        self.tail.base = Box::new(Base { upstream: base.upstream.weighed(weigher), ..*base });
         self
     }
 }

@@ -105,6 +105,55 @@ fn two_items_wake_two_consumers_that_stay_with_their_first() {
 }
 
 #[test]
+fn a_light_notification_against_park() {
+    check(4, || {
+        let (mut source, lane) = Lane::open(1);
+        lane.event.make_light();
+        let other = Arc::clone(&lane);
+        let consumer = thread::spawn(move || assert_eq!(other.claim_one(), 0));
+        lane.put_and_notify(&mut source, 1);
+        consumer.join().unwrap();
+    });
+}
+
+#[test]
+fn one_consumer_makes_the_event_light_while_another_parks() {
+    check(2, || {
+        let (mut source, lane) = Lane::open(2);
+        let consumers = [(); 2].map(|()| {
+            let lane = Arc::clone(&lane);
+            thread::spawn(move || {
+                let item = lane.claim_one();
+                lane.event.make_light();
+                item
+            })
+        });
+        lane.put_and_notify(&mut source, 2);
+        let sum: u64 = consumers.map(|consumer| consumer.join().unwrap()).iter().sum();
+        assert_eq!(sum, 1, "each has had an item of its own");
+    });
+}
+
+#[test]
+fn a_light_notification_against_one_that_settles() {
+    // The thread that settles leaves for good. So either it sees the item, or the notifier learns that it has to wake
+    // somebody else.
+    check(4, || {
+        let shared = Arc::new((EventCount::new(), AtomicU64::new(0)));
+        shared.0.make_light();
+        let leaves = Arc::clone(&shared);
+        let leaver = thread::spawn(move || {
+            leaves.0.settle();
+            leaves.1.load(Ordering::Acquire) == 1
+        });
+        shared.1.store(1, Ordering::Release);
+        let spared = shared.0.is_light();
+        let seen = leaver.join().unwrap();
+        assert!(seen || !spared, "the item was told nobody, and was not seen");
+    });
+}
+
+#[test]
 fn two_consumers_share_two_items_and_the_end() {
     // One of them may get both items while the other goes to sleep and wakes. The end wakes it (rule 10).
     check(2, || {
