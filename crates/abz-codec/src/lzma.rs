@@ -17,7 +17,7 @@ pub(crate) fn encoder_memory(dictionary: u32) -> u64 {
 }
 
 /// How much an encoder is given at once, in bytes, so that one sees how far it is. What comes out does not depend on it.
-const PORTION: usize = 256 << 10;
+pub(crate) const PORTION: usize = 256 << 10;
 
 /// Appends the stream that stands for `data` to `out`, and tells `watch` how many more bytes are encoded.
 pub(crate) fn encode(filters: &Filters, data: &[u8], out: &mut Vec<u8>, watch: &mut dyn FnMut(usize)) {

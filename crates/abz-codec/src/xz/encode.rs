@@ -9,7 +9,7 @@ use liblzma::stream::{Filters, LzmaOptions, PRESET_EXTREME};
 
 use super::check::{Check, Sum};
 use super::header::BlockHeader;
-use crate::lzma::{self, Encoding};
+use crate::lzma::{self, Encoding, PORTION};
 
 /// How hard to look for what repeats, and what to say of the contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,9 +83,6 @@ pub struct Encoder {
     settings: Settings,
 }
 
-/// How much is read at once, in bytes, where a block is encoded as it comes.
-const CHUNK: usize = 1 << 20;
-
 impl Encoder {
     /// An encoder.
     ///
@@ -133,8 +130,8 @@ impl Encoder {
         let mut input = input.take(most as u64);
         let mut next = |mut chunk: Vec<u8>| {
             chunk.clear();
-            chunk.reserve_exact(CHUNK);
-            input.by_ref().take(CHUNK as u64).read_to_end(&mut chunk)?;
+            chunk.reserve_exact(PORTION);
+            input.by_ref().take(PORTION as u64).read_to_end(&mut chunk)?;
             io::Result::Ok(Some(chunk).filter(|chunk| !chunk.is_empty()))
         };
         // A block with fewer contents has a smaller dictionary.

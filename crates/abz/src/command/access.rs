@@ -4,7 +4,6 @@ use abz::{Conduct, Reading, Span};
 
 use super::conversion::Setting;
 use super::crew::Crew;
-use super::decompressing::of_input;
 use super::indices::find_index;
 use super::input::Input;
 use super::output::{Attributes, Output};
@@ -45,7 +44,8 @@ pub(super) fn take_span(
         },
         None => None,
     };
-    let done = of_input(&request.decompression, input)
+    let done = input
+        .decompression(&request.decompression)
         .span(conduct, span, reading, index.as_ref(), &mut output)
         .map_err(|error| setting.failed(&error, (&input_name, &output_name), Some(outputs), told))?;
     if let Some(there) = done.end

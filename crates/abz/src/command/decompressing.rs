@@ -19,9 +19,6 @@ use super::told::Told;
 use super::verify::Failure;
 use super::ways;
 
-/// A compressed file of fewer bytes is not worth a second thread.
-const SMALL: u64 = 64 << 10;
-
 impl Conversion for Decompress {
     fn inputs(&self) -> &Inputs {
         &self.inputs
@@ -90,7 +87,7 @@ impl Decoding {
         setting: Setting<'_>,
         told: &mut Told,
     ) -> Result<Option<Done>, Failure> {
-        let decompression = of_input(&self.decompression, input);
+        let decompression = input.decompression(&self.decompression);
         let (progress, manners) = (setting.progress, &setting.talk.manners);
         let tell = |bytes| progress.advance(bytes);
         let (crew, hidden) = (crew.telling(&tell), Progress::hidden());
@@ -165,7 +162,7 @@ impl Decoding {
         mut plain: Summed<&mut Output>,
         setting: Setting<'_>,
     ) -> Result<Done, Failure> {
-        let (decompression, manners) = (of_input(&self.decompression, input), &setting.talk.manners);
+        let (decompression, manners) = (input.decompression(&self.decompression), &setting.talk.manners);
         let (mut written, mut garbage_at) = (done.written, done.garbage_at);
         // Of a pipe the rest has been read already.
         if let (true, Some(start), Some(garbage)) = (self.copies, start, garbage_at) {
@@ -231,13 +228,4 @@ fn give_what_is_left(
         passed += len;
     }
     Ok(())
-}
-
-/// How to decompress `input`: with one worker, if it is small.
-pub(super) fn of_input(decompression: &Decompression, input: &Input) -> Decompression {
-    let mut decompression = decompression.clone();
-    if input.len().is_some_and(|len| len < SMALL) {
-        decompression.workers = 1;
-    }
-    decompression
 }

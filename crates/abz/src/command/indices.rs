@@ -9,7 +9,6 @@ use abz::{Conduct, Decompressed, Decompression, Error, Format, Index};
 
 use super::conversion::Setting;
 use super::crew::Crew;
-use super::decompressing::of_input;
 use super::input::Input;
 use super::output::{Attributes, Output};
 use super::problem::{Problem, Severity};
@@ -46,7 +45,7 @@ pub(super) fn make_index(
     let Some(places) = ways::source(input, request.way, setting.progress) else {
         return Err(Problem::error(input, NOT_IN_PARTS));
     };
-    let mut decompression = of_input(&request.decompression, input);
+    let mut decompression = input.decompression(&request.decompression);
     let conduct = match crew {
         Crew::Together(conduct) => conduct,
         Crew::Alone(_) => {
