@@ -162,6 +162,10 @@ fn an_index_that_lies_changes_nothing() {
         let (done, out) = by_index(&file, &index_of(&file, parts));
         assert!(done == Ok(Some(false)) && out == contents, "{what}: {done:?}");
     }
+    // One that says that a part is large takes no memory for that: it is of no use.
+    let mut large = right.clone();
+    large.last_mut().unwrap().contents.end += 17 << 20;
+    assert_eq!(by_index(&file, &index_of(&file, large)), (Ok(None), Vec::new()));
     // Nor where anything is changed, and the checksum of the index is right again.
     let index = index_of(&file, right).to_bytes();
     let mut random = Random(21);

@@ -17,6 +17,9 @@ use crate::pipes::access::read_part;
 use crate::pipes::{begin, carry_out, window};
 use crate::places::{Along, ReadAt};
 
+/// The most contents of a part, in bytes, so that an index that lies does not take memory.
+const LARGEST: u64 = 16 << 20;
+
 /// Decodes a file, and finds its parts: one worker inflates, while another one writes.
 pub(super) fn find(
     how: &Decompression,
@@ -54,7 +57,9 @@ pub(super) fn decompress(
     parts: &[Part],
     output: &mut (dyn Write + Send),
 ) -> Result<ByIndex, Error> {
-    let is_of_use = how.workers > 1 && parts.iter().any(|part| part.kind == Kind::DeflateBlocks);
+    let is_of_use = how.workers > 1
+        && parts.iter().any(|part| part.kind == Kind::DeflateBlocks)
+        && parts.iter().all(|part| part.len() <= LARGEST);
     let Some(crew) = how.crew_for(parts).filter(|(workers, _)| is_of_use && *workers > 1) else {
         return Ok(ByIndex::Unused);
     };
