@@ -14,6 +14,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
 use std::time::Instant;
 
+use renoir::operator::StreamElement;
+use renoir::operator::window::{WindowAccumulator, WindowDescription, WindowManager, WindowResult};
+use renoir::{RuntimeConfig, StreamContext};
+
 const KEYS: u64 = 100_000;
 const EVENTS_A_UNIT: u64 = 10;
 const LENGTH: u64 = 100_000;
@@ -109,10 +113,89 @@ fn timely(events: u64, threads: usize) -> u64 {
     digest.load(Ordering::Relaxed)
 }
 
+/// Windows that begin at the multiples of their length. Those of Renoir begin with the first event of a key, so an event of
+/// another thread that is a little older would be in none.
+#[derive(Clone)]
+struct Aligned;
+
+impl WindowDescription<u64> for Aligned {
+    type Manager<A: WindowAccumulator<In = u64>> = Open<A>;
+
+    fn build<A: WindowAccumulator<In = u64>>(&self, init: A) -> Open<A> {
+        Open { init, windows: Vec::new() }
+    }
+}
+
+/// The windows of a key that are open, each with its beginning.
+#[derive(Clone)]
+struct Open<A> {
+    init: A,
+    windows: Vec<(i64, A)>,
+}
+
+impl<A: WindowAccumulator<In = u64>> Open<A> {
+    fn close(&mut self, is_over: impl Fn(i64) -> bool) -> Vec<WindowResult<A::Out>> {
+        let closed = self.windows.extract_if(.., |(start, _)| is_over(*start));
+        closed.map(|(start, window)| WindowResult::Timestamped(window.output(), start)).collect()
+    }
+}
+
+impl<A: WindowAccumulator<In = u64>> WindowManager for Open<A> {
+    type In = u64;
+    type Out = A::Out;
+    type Output = Vec<WindowResult<A::Out>>;
+
+    fn process(&mut self, element: StreamElement<u64>) -> Self::Output {
+        match element {
+            StreamElement::Timestamped(event, start) => {
+                let at = self.windows.iter().position(|window| window.0 == start).unwrap_or_else(|| {
+                    self.windows.push((start, self.init.clone()));
+                    self.windows.len() - 1
+                });
+                self.windows[at].1.process(&event);
+                Vec::new()
+            }
+            StreamElement::Watermark(time) => self.close(|start| start < time),
+            StreamElement::FlushAndRestart | StreamElement::Terminate => self.close(|_| true),
+            _ => Vec::new(),
+        }
+    }
+
+    fn recycle(&self) -> bool {
+        self.windows.is_empty()
+    }
+}
+
+fn renoir(events: u64, threads: usize) -> u64 {
+    let digest = Arc::new(AtomicU64::new(0));
+    let total = Arc::clone(&digest);
+    let context = StreamContext::new(RuntimeConfig::local(threads as u64).expect("one thread or more"));
+    let start = |event: u64| event / EVENTS_A_UNIT / LENGTH * LENGTH;
+    let mut last = 0;
+    context
+        .stream_par_iter(move |first, peers| (first..events).step_by(peers as usize))
+        // The time of an event is the beginning of its window. A new time is the watermark too.
+        .add_timestamps(
+            move |&event| start(event) as i64,
+            move |_, &time| (std::mem::replace(&mut last, time) != time).then_some(time),
+        )
+        .group_by(|&event| key(event))
+        .window(Aligned)
+        .fold((0, 0), move |window: &mut (u64, u64), event| {
+            window.0 = start(*event);
+            window.1 += event;
+        })
+        .for_each(move |(key, (start, sum))| {
+            total.fetch_add(result(key, start, sum), Ordering::Relaxed);
+        });
+    context.execute_blocking();
+    digest.load(Ordering::Relaxed)
+}
+
 /// Name, package, and the run.
 type Run = fn(u64, usize) -> u64;
 
-const RIVALS: [(&str, Run); 1] = [("timely", timely)];
+const RIVALS: [(&str, Run); 2] = [("timely", timely), ("renoir", renoir)];
 
 fn main() -> io::Result<()> {
     for (name, _) in RIVALS {

@@ -130,6 +130,42 @@ static std::uint64_t taskflow_chunks(const Job &job) {
     executor().run(taskflow).wait();
     return digest.value;
 }
+
+// Every second item needs the results of both neighbours. A token that defers goes through the first pipe behind the tokens
+// that it names, and through the third one too: then they have left the second pipe, and their results are there.
+static std::uint64_t taskflow_deferred(const Job &job) {
+    std::vector<std::uint64_t> results(job.items);
+    std::vector<std::size_t> lines(job.setting);
+    tf::Pipeline pipeline(job.setting,
+        tf::Pipe{tf::PipeType::SERIAL, [&](tf::Pipeflow &flow) {
+            auto token = flow.token();
+            if (token == job.items) {
+                flow.stop();
+            } else if (token % 2 == 1 && flow.num_deferrals() == 0) {
+                flow.defer(token - 1);
+                flow.defer(token + 1);
+            } else {
+                lines[flow.line()] = token;
+            }
+        }},
+        tf::Pipe{tf::PipeType::PARALLEL, [&, work = job.work](tf::Pipeflow &flow) {
+            auto item = lines[flow.line()];
+            if (item % 2 == 0) results[item] = work.run(item);
+        }},
+        tf::Pipe{tf::PipeType::SERIAL, [](tf::Pipeflow &) {}},
+        tf::Pipe{tf::PipeType::PARALLEL, [&, work = job.work](tf::Pipeflow &flow) {
+            auto item = lines[flow.line()];
+            if (item % 2 == 0) return;
+            auto behind = results[item + 1];
+            results[item] = work.run(item ^ results[item - 1] ^ (behind << 1 | behind >> 63));
+        }});
+    tf::Taskflow taskflow;
+    taskflow.composed_of(pipeline);
+    executor().run(taskflow).wait();
+    Digest digest;
+    for (auto result : results) digest.add(result);
+    return digest.value;
+}
 #endif
 
 int main() {
@@ -143,6 +179,7 @@ int main() {
 #ifdef HAS_TASKFLOW
     contenders.push_back({"taskflow", tf::version(), taskflow_each});
     contenders.push_back({"taskflow-chunks", tf::version(), taskflow_chunks});
+    contenders.push_back({"taskflow-deferred", tf::version(), taskflow_deferred});
 #endif
     return answer(contenders);
 }

@@ -154,19 +154,19 @@ impl Looks {
 
 /// Wall time and processor time at one moment.
 #[derive(Debug, Clone, Copy)]
-struct Clock {
+pub(super) struct Clock {
     wall: Instant,
     processor: Option<Duration>,
 }
 
 impl Clock {
-    fn now() -> Self {
+    pub(super) fn now() -> Self {
         Self { wall: Instant::now(), processor: processor_time() }
     }
 
     /// The percentage of a core that this process has used since then. `None` if the system does not count
     /// it.
-    fn share(&self) -> Option<f64> {
+    pub(super) fn share(&self) -> Option<f64> {
         let used = processor_time()?.saturating_sub(self.processor?).as_secs_f64();
         Some(100.0 * used / self.wall.elapsed().as_secs_f64())
     }
@@ -184,6 +184,6 @@ fn processor_time() -> Option<Duration> {
     None
 }
 
-fn no_clock() -> Unmeasured {
+pub(super) fn no_clock() -> Unmeasured {
     Unmeasured::Impossible("there is no clock for this process's processor time here".into())
 }

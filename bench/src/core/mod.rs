@@ -3,7 +3,9 @@
 mod blocks;
 mod boxed;
 mod branches;
+mod deferred;
 mod idle;
+mod idle_streams;
 mod middle;
 mod network_plans;
 mod networks;
@@ -11,6 +13,7 @@ mod one_worker;
 mod pipeline;
 mod record;
 mod report;
+mod service;
 mod several;
 mod sleepers;
 mod small_runs;
@@ -26,19 +29,22 @@ use anabranch_measure::work::Work;
 /// Measures one group and returns its rows.
 type Group = fn(&Setup) -> Vec<Row>;
 
-const GROUPS: [(&str, Group); 15] = [
+const GROUPS: [(&str, Group); 18] = [
     ("record", record::rows),
     ("pipeline", pipeline::rows),
     ("blocks", blocks::rows),
     ("boxed", boxed::rows),
     ("branches", branches::rows),
     ("windows", windows::rows),
+    ("deferred", deferred::rows),
+    ("service", service::rows),
     ("middle", middle::rows),
     ("several", several::rows),
     ("sleepers", sleepers::rows),
     ("one-worker", one_worker::rows),
     ("small-runs", small_runs::rows),
     ("idle", idle::rows),
+    ("idle-streams", idle_streams::rows),
     ("report", report::rows),
     ("networks", networks::rows),
     ("network-plans", network_plans::rows),

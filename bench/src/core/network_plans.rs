@@ -25,6 +25,16 @@ pub fn rows(setup: &Setup) -> Vec<Row> {
         let what = format!("line of 5 rules of 2 and 4 us, {workers} workers");
         rows.push(predicted(setup, &what, &plan, work, 10_000 * scale));
     }
+    for workers in [1, 2] {
+        let mut pair = line(&[]);
+        pair.settings.workers = workers;
+        let what = format!("one producer and one consumer as rules, {workers} workers");
+        rows.push(predicted(setup, &what, &pair, work, 2_000_000 * scale));
+        let mut forked = fork(&[4_000, 4_000]);
+        forked.settings.workers = workers;
+        let what = format!("fork and join around 2 rules of 4 us, {workers} workers");
+        rows.push(predicted(setup, &what, &forked, work, 10_000 * scale));
+    }
     rows.push(fused(setup, 400_000 * scale));
     rows
 }
@@ -41,6 +51,24 @@ fn line(costs: &[u64]) -> Plan {
     }
     let sink = plan.rule(Node::rule("sink").cost(2));
     plan.record(last, sink, ItemType::of::<u64>(), Flow::of(1, 1));
+    plan
+}
+
+/// A source whose items go to rules that work for these times in nanoseconds, and a sink behind all of them.
+fn fork(costs: &[u64]) -> Plan {
+    let mut plan = Plan::network(1);
+    let [source, split] = ["source", "split"].map(|kernel| plan.rule(Node::rule(kernel).cost(2)));
+    plan.record(source, split, ItemType::of::<u64>(), Flow::of(1, 1));
+    let works: Vec<NodeId> = costs
+        .iter()
+        .map(|cost| plan.rule(Node::rule("work").with("times", cost / 2_000).cost(*cost)))
+        .collect();
+    let [join, sink] = ["join", "sink"].map(|kernel| plan.rule(Node::rule(kernel).cost(2)));
+    for work in works {
+        plan.record(split, work, ItemType::of::<u64>(), Flow::of(1, 1));
+        plan.record(work, join, ItemType::of::<u64>(), Flow::of(1, 1));
+    }
+    plan.record(join, sink, ItemType::of::<u64>(), Flow::of(1, 1));
     plan
 }
 
@@ -95,6 +123,18 @@ fn run(plan: &Plan, work: Work, firings: u64) -> Digest {
             }
             out.push(n[0] + 1);
             Ok(Continue(()))
+        }))
+    });
+    kernels.rule::<Input<u64>, Vec<Output<u64>>>("split", |arguments| {
+        Ok(arguments.fires(|n, outs| {
+            outs.iter_mut().for_each(|out| out.push(n[0]));
+            Ok(())
+        }))
+    });
+    kernels.rule::<Vec<Input<u64>>, Output<u64>>("join", |arguments| {
+        Ok(arguments.fires(|ins, out| {
+            out.push(ins[0][0]);
+            Ok(())
         }))
     });
     kernels.rule::<Input<u64>, ()>("sink", |arguments| {

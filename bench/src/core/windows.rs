@@ -6,7 +6,7 @@ use anabranch::{CountWindows, Stream, TimeWindows};
 
 use super::{Setup, nanos};
 use crate::rivals::{Peer, Run};
-use anabranch_measure::rounds::{Contender, Unmeasured, measure};
+use anabranch_measure::rounds::{Budget, Contender, Unmeasured, measure};
 use anabranch_measure::table::Row;
 use anabranch_measure::target::{Target, Unit};
 use anabranch_measure::work::{Digest, Work};
@@ -53,7 +53,7 @@ const EVENTS_A_UNIT: u64 = 10;
 const LENGTH: i64 = 100_000;
 
 /// Another number for each number (the finaliser of SplitMix64).
-fn scrambled(n: u64) -> u64 {
+pub(super) fn scrambled(n: u64) -> u64 {
     let n = (n ^ (n >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let n = (n ^ (n >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     n ^ (n >> 31)
@@ -72,7 +72,7 @@ fn sums(items: u64) -> Digest {
 }
 
 /// The rivals.
-const RIVALS: [&str; 1] = ["timely"];
+const RIVALS: [&str; 2] = ["timely", "renoir"];
 
 fn by_key(setup: &Setup) -> Vec<Row> {
     let items = if setup.quick { 2_000_000 } else { 10_000_000 };
@@ -87,7 +87,9 @@ fn by_key(setup: &Setup) -> Vec<Row> {
             })
         }));
     }
-    let rounds = measure(setup.budget, Some(setup.probe()), contenders);
+    // A round takes longer than those of other groups.
+    let budget = Budget { time: 4 * setup.budget.time, ..setup.budget };
+    let rounds = measure(budget, Some(setup.probe()), contenders);
     let missing = peer.as_ref().err().map(|why| Err(Unmeasured::NotInstalled(why.clone())));
     let millions = items / 1_000_000;
     RIVALS

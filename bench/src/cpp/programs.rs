@@ -54,7 +54,8 @@ pub const PROGRAMS: [Program; 4] = [
     Program {
         name: "lzip",
         libraries: &["-llz"],
-        text: 64 * MIB,
+        // 8 blocks, and 2 for a first look.
+        text: 128 * MIB,
         prepare: &[],
         tool: &["plzip", "-n2", "-c"],
         package: "plzip",

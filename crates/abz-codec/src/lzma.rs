@@ -17,29 +17,57 @@ pub(crate) fn encoder_memory(dictionary: u32) -> u64 {
 }
 
 /// How much an encoder is given at once, in bytes, so that one sees how far it is. What comes out does not depend on it.
-const PORTION: usize = 256 << 10;
+pub(crate) const PORTION: usize = 256 << 10;
 
 /// Appends the stream that stands for `data` to `out`, and tells `watch` how many more bytes are encoded.
 pub(crate) fn encode(filters: &Filters, data: &[u8], out: &mut Vec<u8>, watch: &mut dyn FnMut(usize)) {
-    let mut stream = Stream::new_raw_encoder(filters).unwrap_or_else(|error| match error {
-        Error::Mem => panic!("no memory for the encoder: a smaller dictionary takes less"),
-        error => panic!("the settings were checked: {error}"),
-    });
-    loop {
+    let mut encoding = Encoding::new(filters);
+    for portion in data.chunks(PORTION) {
+        encoding.push(portion, out);
+        watch(portion.len());
+    }
+    encoding.finish(out);
+}
+
+/// Encodes one stream.
+pub(crate) struct Encoding {
+    stream: Stream,
+}
+
+impl Encoding {
+    /// Begins with a stream.
+    ///
+    /// # Panics
+    ///
+    /// If there is no memory, or no such filter.
+    pub(crate) fn new(filters: &Filters) -> Self {
+        let stream = Stream::new_raw_encoder(filters).unwrap_or_else(|error| match error {
+            Error::Mem => panic!("no memory for the encoder: a smaller dictionary takes less"),
+            error => panic!("the settings were checked: {error}"),
+        });
+        Encoding { stream }
+    }
+
+    /// Takes more contents, and appends what comes of them to `out`.
+    pub(crate) fn push(&mut self, mut data: &[u8], out: &mut Vec<u8>) {
+        while !data.is_empty() {
+            data = &data[self.step(data, out, Action::Run).0..];
+        }
+    }
+
+    /// Appends the rest to `out`.
+    pub(crate) fn finish(mut self, out: &mut Vec<u8>) {
+        while self.step(&[], out, Action::Finish).1 != Status::StreamEnd {}
+    }
+
+    /// How many bytes of `data` were taken, and what became of that.
+    fn step(&mut self, data: &[u8], out: &mut Vec<u8>, action: Action) -> (usize, Status) {
         if out.capacity() == out.len() {
             out.reserve(out.len() / 4 + 4096);
         }
-        let begin = stream.total_in() as usize;
-        let rest = &data[begin..];
-        let (portion, action) = match rest.split_at_checked(PORTION) {
-            Some((portion, behind)) if !behind.is_empty() => (portion, Action::Run),
-            _ => (rest, Action::Finish),
-        };
-        let status = stream.process_vec(portion, out, action);
-        watch(stream.total_in() as usize - begin);
-        match status {
-            Ok(Status::StreamEnd) => return,
-            Ok(_) => {}
+        let before = self.stream.total_in();
+        match self.stream.process_vec(data, out, action) {
+            Ok(status) => ((self.stream.total_in() - before) as usize, status),
             Err(error) => panic!("any data can be encoded: {error}"),
         }
     }

@@ -242,9 +242,9 @@ impl Compression {
     }
 
     /// The most blocks that are in memory at once: two for each worker, one in its hands and one that waits to be
-    /// taken, or to be written. Of lzip and xz, whose blocks are large, one waits for all workers.
+    /// taken, or to be written. Of lzip and xz, whose blocks are large, one waits for all workers; one worker alone has one of xz.
     pub fn window(&self) -> usize {
-        self.format.writes().window(self.workers)
+        self.format.writes().most_blocks(self)
     }
 
     /// The plan that [`run`](Compression::run) would run.

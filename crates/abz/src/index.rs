@@ -10,10 +10,10 @@ use crc32fast::Hasher;
 use memchr::memchr_iter;
 
 use crate::conduct::Conduct;
-use crate::decompress::Decompression;
+use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::formats::Format;
-use crate::formats::reads::Indexed;
+use crate::formats::reads::{ByIndex, Indexed};
 use crate::places::Along;
 use crate::places::ReadAt;
 
@@ -61,9 +61,103 @@ impl Decompression {
     ///
     /// If there are no workers.
     pub fn index(&self, conduct: Conduct<'_>, input: &dyn ReadAt, spacing: u64) -> Result<Index, Error> {
+        self.conduct_indexing(conduct, input, spacing, &mut io::sink()).map(|(_, index)| index)
+    }
+
+    /// Writes the contents of a compressed file to `output`, as [`conduct`](Decompression::conduct) does, and makes an
+    /// [`Index`] of it on the way, as [`index`](Decompression::index) does.
+    ///
+    /// ```
+    /// use abz::{Conduct, Decompression};
+    ///
+    /// # let mut file = Vec::new();
+    /// # abz::Compression::default().run(&b"a branch of a river"[..], &mut file)?;
+    /// let (mut contents, mut again) = (Vec::new(), Vec::new());
+    /// let decompression = Decompression::default();
+    /// let (done, index) = decompression.conduct_indexing(Conduct::default(), &file, 1 << 20, &mut contents)?;
+    /// assert_eq!(done.written, index.contents());
+    ///
+    /// // A file of one large member is now decoded by all workers.
+    /// if decompression.conduct_indexed(Conduct::default(), &file, &index, &mut again)?.is_none() {
+    ///     decompression.run(&file[..], &mut again)?;
+    /// }
+    /// assert_eq!(again, contents);
+    /// # Ok::<(), abz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Decompression::run).
+    ///
+    /// # Panics
+    ///
+    /// If there are no workers.
+    pub fn conduct_indexing(
+        &self,
+        conduct: Conduct<'_>,
+        input: &dyn ReadAt,
+        spacing: u64,
+        output: &mut (dyn Write + Send),
+    ) -> Result<(Decompressed, Index), Error> {
         let format = Format::at(input).map_err(Error::Read)?.unwrap_or_default();
-        let (parts, contents, lines) = format.reads().index(self, conduct, input, spacing)?;
-        Index::new(&mut Along::new(input), parts, contents, lines).map_err(Error::Read)
+        let found = format.reads().index(self, conduct, input, spacing, &mut *output)?;
+        output.flush().map_err(Error::Write)?;
+        let Indexed { parts, contents, lines, garbage_at } = found;
+        let index = Index::new(&mut Along::new(input), parts, contents, lines).map_err(Error::Read)?;
+        let done = Decompressed { read: input.size(), written: contents, garbage_at, mistaken: None };
+        Ok((done, index))
+    }
+
+    /// Writes the contents of a compressed file to `output`, as [`conduct`](Decompression::conduct) does, with the help of its
+    /// index: the parts of a member of gzip that does not say where its blocks are, are decoded by all workers. The result has
+    /// true if what the index said of them is so. `None` if the index is of no use for that: then nothing was done.
+    ///
+    /// Nothing that an index says is believed, right or wrong: each part has to begin at the bit at which the one before it ended,
+    /// and behind the same contents. Where that is not so, the file is decoded from its start, without the index.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Decompression::run).
+    ///
+    /// # Panics
+    ///
+    /// If there are no workers.
+    pub fn conduct_indexed(
+        &self,
+        conduct: Conduct<'_>,
+        input: &dyn ReadAt,
+        index: &Index,
+        output: &mut (dyn Write + Send),
+    ) -> Result<Option<(Decompressed, bool)>, Error> {
+        let format = Format::at(input).map_err(Error::Read)?.unwrap_or_default();
+        let parts = index.parts();
+        let written = match format.reads().decompress_indexed(self, &conduct, input, parts, &mut *output)? {
+            ByIndex::Unused => return Ok(None),
+            ByIndex::Done(done) => return Ok(Some((done, true))),
+            ByIndex::Refuted { written } => written,
+        };
+        let mut rest = Behind { left: written, output };
+        let done = self.carry(conduct, &mut Along::new(input), &mut rest)?;
+        Ok(Some((done, false)))
+    }
+}
+
+/// Writes what comes behind so many bytes.
+struct Behind<W> {
+    left: u64,
+    output: W,
+}
+
+impl<W: Write> Write for Behind<W> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let skipped = self.left.min(data.len() as u64);
+        self.output.write_all(&data[skipped as usize..])?;
+        self.left -= skipped;
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
     }
 }
 
@@ -73,15 +167,16 @@ pub(crate) fn of_parts(
     how: &Decompression,
     conduct: Conduct<'_>,
     input: &dyn ReadAt,
+    output: &mut (dyn Write + Send),
 ) -> Result<Indexed, Error> {
-    let mut tally = Tally::new(parts);
-    how.carry(conduct, &mut Along::new(input), &mut tally)?;
-    Ok(tally.finish())
+    let mut tally = Tally::new(parts, output);
+    let done = how.carry(conduct, &mut Along::new(input), &mut tally)?;
+    Ok(Indexed { garbage_at: done.garbage_at, ..tally.finish() })
 }
 
-/// Looks at contents that are written to it, part by part.
-#[derive(Default)]
-pub(crate) struct Tally {
+/// Looks at contents that are written to it, part by part, and passes them on.
+pub(crate) struct Tally<W> {
+    output: W,
     /// The parts that are to come, the last one first.
     ahead: Vec<Part>,
     done: Vec<Part>,
@@ -92,10 +187,11 @@ pub(crate) struct Tally {
     hasher: Hasher,
 }
 
-impl Tally {
-    fn new(mut parts: Vec<Part>) -> Self {
+impl<W: Write> Tally<W> {
+    /// Of contents that are made of these parts, or of none that are known beforehand.
+    pub(crate) fn new(mut parts: Vec<Part>, output: W) -> Self {
         parts.reverse();
-        Tally { ahead: parts, ..Tally::default() }
+        Tally { output, ahead: parts, done: Vec::new(), at: 0, lines: 0, before: 0, hasher: Hasher::new() }
     }
 
     /// How many bytes came.
@@ -113,19 +209,21 @@ impl Tally {
         self.before = self.lines;
     }
 
-    /// The parts, if it was they that came; the size of all contents, and the line feeds in them.
+    /// What is known now; the parts, if it was they that came.
     pub(crate) fn finish(self) -> Indexed {
         let is_right =
             self.done.last().map_or(0, |last| last.contents.end) == self.at && self.ahead.is_empty();
-        (if is_right { self.done } else { Vec::new() }, self.at, self.lines)
+        let parts = if is_right { self.done } else { Vec::new() };
+        Indexed { parts, contents: self.at, lines: self.lines, garbage_at: None }
     }
 }
 
-impl Write for Tally {
+impl<W: Write> Write for Tally<W> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         let left = self.ahead.last().map_or(u64::MAX, |part| part.contents.end - self.at);
         let len = data.len().min(usize::try_from(left).unwrap_or(usize::MAX));
         let data = &data[..len];
+        self.output.write_all(data)?;
         self.hasher.update(data);
         self.at += len as u64;
         self.lines += memchr_iter(b'\n', data).count() as u64;
@@ -138,6 +236,6 @@ impl Write for Tally {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        self.output.flush()
     }
 }

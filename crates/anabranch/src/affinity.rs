@@ -4,6 +4,13 @@
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Processors(#[cfg_attr(not(target_os = "linux"), allow(dead_code))] Vec<usize>);
 
+impl Processors {
+    /// How many there are. 0 if the system does not tell.
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+}
+
 #[cfg(target_os = "linux")]
 impl Processors {
     /// The processors that the calling thread may use.
@@ -17,15 +24,23 @@ impl Processors {
     /// Pins the calling thread to processor number `number`, modulo their count. If the system refuses, the
     /// thread stays unpinned: affinity only affects speed.
     pub(crate) fn pin(&self, number: usize) {
+        let Self(cpus) = self;
+        if !cpus.is_empty() {
+            Self::allow(&cpus[number % cpus.len()..][..1]);
+        }
+    }
+
+    /// Lets the calling thread run on all of these processors.
+    pub(crate) fn unpin(&self) {
+        Self::allow(&self.0);
+    }
+
+    fn allow(cpus: &[usize]) {
         use rustix::thread::{CpuSet, sched_setaffinity};
 
-        let Self(cpus) = self;
-        if cpus.is_empty() {
-            return;
-        }
-        let mut one = CpuSet::new();
-        one.set(cpus[number % cpus.len()]);
-        let _ = sched_setaffinity(None, &one);
+        let mut set = CpuSet::new();
+        cpus.iter().for_each(|&cpu| set.set(cpu));
+        let _ = sched_setaffinity(None, &set);
     }
 }
 
@@ -38,4 +53,7 @@ impl Processors {
 
     /// Does nothing.
     pub(crate) fn pin(&self, _: usize) {}
+
+    /// Does nothing.
+    pub(crate) fn unpin(&self) {}
 }

@@ -25,6 +25,8 @@ pub enum Unit {
     Kilobytes,
     /// Lines of a program.
     Lines,
+    /// Threads of a process.
+    Threads,
     /// A ratio.
     Times,
 }
@@ -56,6 +58,7 @@ impl Unit {
             Self::Mebibytes => "MiB",
             Self::Kilobytes => "kB",
             Self::Lines => "lines",
+            Self::Threads => "threads",
             Self::Times => "times",
         }
     }

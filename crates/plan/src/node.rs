@@ -323,6 +323,9 @@ pub enum Placement {
     Workers,
     /// A thread of its own, for a node that blocks (a socket, a device).
     Dedicated,
+    /// For a firing rule: rather the worker on this core than another one. The number is that of the core in the
+    /// [`Cores`](crate::network::Cores) for which it was placed, and so in the list of the processors that the program may use.
+    Core(usize),
 }
 
 /// Which worker gets which item.

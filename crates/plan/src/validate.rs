@@ -224,6 +224,12 @@ pub enum PlanError {
     /// Firing rules run on workers.
     #[error("the rule {node} has a thread of its own, but firing rules run on the workers")]
     DedicatedRule { node: NodeName },
+    /// Only the workers of a network look at the placement of what they run.
+    #[error("{node} is placed on core {core}, but only firing rules are placed")]
+    PlacedStage { node: NodeName, core: usize },
+    /// Each core that has rules needs a worker.
+    #[error("the rules are placed on {cores} cores, but the network has {workers} workers")]
+    TooManyCores { cores: usize, workers: usize },
     /// The rule would never fire.
     #[error("the rule {node} may fire 0 times in a row; at least 1 is needed")]
     NoFirings { node: NodeName },
@@ -382,6 +388,9 @@ impl Plan {
                     return Err(PlanError::DedicatedParallel { node: name() });
                 }
                 _ => {}
+            }
+            if let Placement::Core(core) = node.placement {
+                return Err(PlanError::PlacedStage { node: name(), core });
             }
             match node.replicas {
                 Some(0) => return Err(PlanError::NoReplicas { node: name() }),

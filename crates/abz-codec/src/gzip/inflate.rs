@@ -59,6 +59,11 @@ impl Inflater {
         self.inflate = inflate;
     }
 
+    /// As [`Inflate::is_hopeless`].
+    pub(crate) fn is_hopeless(&self) -> bool {
+        self.inflate.is_hopeless()
+    }
+
     /// How many bytes of this stream have been used.
     pub(crate) fn consumed(&self) -> u64 {
         self.inflate.consumed()

@@ -1,5 +1,6 @@
 //! Places in the middle of a gzip file where decoding can begin.
 
+use std::fmt;
 use std::io::{self, Read};
 use std::mem;
 
@@ -8,6 +9,8 @@ use memchr::memchr_iter;
 
 use super::error::{DecodeError, Fault, Part as Place};
 use super::header::MAGIC;
+use super::scan::Scanner;
+use super::split::Splitter;
 use super::sums::Sums;
 use super::{HEADER_LIMIT, Header, TRAILER_LEN};
 use crate::access::{Kind, Known, Part};
@@ -21,21 +24,24 @@ const OUTPUT: usize = 256 << 10;
 
 /// Finds the parts of a gzip file by decoding it: pieces of members, which begin where a block does, and groups of whole
 /// members. A part has `spacing` bytes of contents, and some more, up to the end of a block or a member; a group has so
-/// many bytes of either kind. All checksums are verified. It ends where no member follows.
+/// many bytes of either kind. All checksums are verified. It ends where no member follows. A [`Finder`] gives the contents too.
 ///
 /// # Errors
 ///
 /// As a [`Reader`](super::Reader), but that nothing is wrong with garbage behind the last member.
 pub fn find_parts(reader: impl Read, spacing: u64) -> Result<Found, DecodeError> {
-    let mut surveyor = Surveyor::new(reader, spacing.max(1));
-    while surveyor.member()? {}
-    if let Some(crc) = surveyor.group.as_ref().map(|group| group.crc.sum()) {
-        surveyor.end_group(surveyor.start, surveyor.contents, crc);
+    let (mut finder, mut data) = (Finder::new(reader, spacing), Vec::new());
+    loop {
+        match finder.next_into(&mut data) {
+            Ok(true) => {}
+            Ok(false) => return Ok(finder.found()),
+            Err(error) if matches!(error.fault, Fault::TrailingGarbage) => return Ok(finder.found()),
+            Err(error) => return Err(error),
+        }
     }
-    Ok(Found { parts: surveyor.parts, contents: surveyor.contents, lines: surveyor.lines })
 }
 
-/// What is in a file, from [`find_parts`].
+/// What is in a file, from [`find_parts`] or a [`Finder`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// Its parts, in order, with all that is known of them.
@@ -57,16 +63,30 @@ struct Begun {
     window: Vec<u8>,
 }
 
-struct Surveyor<R> {
+/// Decodes a gzip file from start to end, and notes its parts on the way.
+///
+/// ```
+/// use abz_codec::gzip::Finder;
+///
+/// let hello = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xcb\x48\xcd\xc9\xc9\x07\0\x86\xa6\x10\x36\x05\0\0\0";
+/// let (mut finder, mut data, mut text) = (Finder::new(&hello[..], 1 << 20), Vec::new(), Vec::new());
+/// while finder.next_into(&mut data)? {
+///     text.extend_from_slice(&data);
+/// }
+/// assert_eq!(text, b"hello");
+/// assert_eq!(finder.found().parts.len(), 1);
+/// # Ok::<(), abz_codec::gzip::DecodeError>(())
+/// ```
+pub struct Finder<R> {
     reader: R,
     spacing: u64,
+    state: State,
     /// What was read and not yet used lies in `input` at `begin..end`, and at `offset` in the file.
     input: Vec<u8>,
     begin: usize,
     end: usize,
     offset: u64,
     is_over: bool,
-    output: Vec<u8>,
     inflate: Inflate<u8>,
     compressor: Compressor,
     /// The member, counted from 1, and its first byte.
@@ -82,17 +102,38 @@ struct Surveyor<R> {
     parts: Vec<Part>,
 }
 
-impl<R: Read> Surveyor<R> {
-    fn new(reader: R, spacing: u64) -> Self {
-        Surveyor {
+enum State {
+    /// At the start of the file or the end of a member.
+    Between,
+    /// In deflate data.
+    Data(Box<Inside>),
+    Ended,
+}
+
+/// What is known of a member in whose deflate data this is.
+struct Inside {
+    header: Header,
+    sums: Sums,
+    /// Where the data begins, in bytes.
+    begin: u64,
+    /// The piece of it that is being decoded.
+    piece: Begun,
+    /// The CRC-32 of the members before it in its group.
+    before: u32,
+}
+
+impl<R: Read> Finder<R> {
+    /// Decodes what `reader` gives; parts have at least `spacing` bytes of contents, as [`find_parts`] says.
+    pub fn new(reader: R, spacing: u64) -> Self {
+        Finder {
             reader,
-            spacing,
+            spacing: spacing.max(1),
+            state: State::Between,
             input: vec![0; INPUT],
             begin: 0,
             end: 0,
             offset: 0,
             is_over: false,
-            output: vec![0; OUTPUT],
             inflate: Inflate::new(),
             compressor: Compressor::new(CompressionLvl::default()),
             number: 0,
@@ -105,12 +146,62 @@ impl<R: Read> Surveyor<R> {
         }
     }
 
-    /// Goes through the next member; false if there is none.
-    fn member(&mut self) -> Result<bool, DecodeError> {
+    /// Decodes the next contents, up to 256 KiB, into the allocation of `data`, whose own are dropped. False if there are no more.
+    /// Contents are given out before the checksum of their member was verified.
+    ///
+    /// # Errors
+    ///
+    /// As a [`Reader`](super::Reader). [`Fault::TrailingGarbage`] comes when all contents were given out. Behind an error
+    /// there is nothing more.
+    pub fn next_into(&mut self, data: &mut Vec<u8>) -> Result<bool, DecodeError> {
+        data.clear();
+        let found = self.find_into(data);
+        if !matches!(found, Ok(true)) {
+            self.state = State::Ended;
+        }
+        found
+    }
+
+    /// The parts that were found, and the sizes of their contents. All of them are known when there are no more contents.
+    pub fn found(self) -> Found {
+        Found { parts: self.parts, contents: self.contents, lines: self.lines }
+    }
+
+    fn find_into(&mut self, data: &mut Vec<u8>) -> Result<bool, DecodeError> {
+        loop {
+            match mem::replace(&mut self.state, State::Ended) {
+                State::Between => match self.member()? {
+                    Some(inside) => self.state = State::Data(Box::new(inside)),
+                    None => {
+                        if let Some(group) = &self.group {
+                            let crc = group.crc.sum();
+                            self.end_group(self.start, self.contents, crc);
+                        }
+                        return self.rest();
+                    }
+                },
+                State::Data(mut inside) => {
+                    if self.data(&mut inside, data)? {
+                        self.trailer(*inside)?;
+                        self.state = State::Between;
+                    } else {
+                        self.state = State::Data(inside);
+                    }
+                    if !data.is_empty() {
+                        return Ok(true);
+                    }
+                }
+                State::Ended => return Ok(false),
+            }
+        }
+    }
+
+    /// Begins with the next member; `None` if there is none.
+    fn member(&mut self) -> Result<Option<Inside>, DecodeError> {
         self.start = self.offset;
         let begins = self.hold(MAGIC.len())? == MAGIC;
         if self.number > 0 && !begins {
-            return if self.expects_more { Err(self.fault(Fault::MissingMember)) } else { Ok(false) };
+            return if self.expects_more { Err(self.fault(Fault::MissingMember)) } else { Ok(None) };
         }
         self.number += 1;
         let header = match Header::parse(self.hold(HEADER_LIMIT)?) {
@@ -124,7 +215,73 @@ impl<R: Read> Surveyor<R> {
         if self.group.is_none() {
             self.group = Some(self.begin(8 * self.start, Vec::new()));
         }
-        let sums = self.data()?;
+        let before = self.group.as_ref().map_or(0, |group| group.crc.sum());
+        self.inflate.reset();
+        self.inflate.stop_at(1);
+        let piece = self.begin(8 * self.offset, Vec::new());
+        Ok(Some(Inside { header, sums: Sums::new(), begin: self.offset, piece, before }))
+    }
+
+    /// Nothing more than padding lies behind the last member: false.
+    fn rest(&mut self) -> Result<bool, DecodeError> {
+        let held = &self.input[self.begin..self.end];
+        let scanner = Scanner::behind(self.number, self.offset);
+        match Splitter::with(scanner, held.chain(&mut self.reader)).next() {
+            Some(Err(error)) => Err(error),
+            _ => Ok(false),
+        }
+    }
+
+    /// Decodes some of the data of a member. True if that has ended. If a piece of it became a part, there is no group.
+    fn data(&mut self, inside: &mut Inside, data: &mut Vec<u8>) -> Result<bool, DecodeError> {
+        let mut filled = 0;
+        data.resize(OUTPUT, 0);
+        let has_ended = loop {
+            if self.begin == self.end && !self.is_over {
+                self.read()?;
+            }
+            let step = self.inflate.step(&self.input[self.begin..self.end], &mut data[filled..]);
+            let Ok(step) = step else {
+                self.offset = inside.begin + self.inflate.consumed();
+                return Err(self.fault(Fault::Deflate));
+            };
+            self.take(step.consumed);
+            let new = &data[filled..filled + step.produced];
+            filled += step.produced;
+            inside.sums.add(new);
+            inside.piece.crc.update(new);
+            if let Some(group) = &mut self.group {
+                group.crc.update(new);
+            }
+            self.contents += step.produced as u64;
+            self.lines += memchr_iter(b'\n', new).count() as u64;
+            match step.pause {
+                Pause::Ended => break true,
+                Pause::Block if self.contents - inside.piece.contents >= self.spacing => {
+                    self.end_group(self.start, inside.piece.contents, inside.before);
+                    let bit = 8 * inside.begin + self.inflate.bit();
+                    let window = self.window();
+                    let next = self.begin(bit, window);
+                    self.end_blocks(mem::replace(&mut inside.piece, next), bit);
+                }
+                Pause::Starved if self.is_over && self.inflate.is_hopeless() => {
+                    return Err(self.fault(Fault::Deflate));
+                }
+                Pause::Starved if self.is_over => return Err(self.cut_short(Place::Data)),
+                Pause::Full => break false,
+                Pause::Starved | Pause::Block => {}
+            }
+        };
+        data.truncate(filled);
+        Ok(has_ended)
+    }
+
+    /// Ends a member whose data has ended.
+    fn trailer(&mut self, inside: Inside) -> Result<(), DecodeError> {
+        let Inside { header, sums, piece, .. } = inside;
+        if self.group.is_none() {
+            self.end_blocks(piece, 8 * self.offset);
+        }
         let Some(&trailer) = self.hold(TRAILER_LEN)?.first_chunk() else {
             return Err(self.cut_short(Place::Trailer));
         };
@@ -143,63 +300,18 @@ impl<R: Read> Surveyor<R> {
             let crc = group.crc.sum();
             self.end_group(self.offset, self.contents, crc);
         }
-        Ok(true)
+        Ok(())
     }
 
-    /// Decodes the deflate data of a member, and gives the sums of its contents. If a piece of it became a part, there is
-    /// no group.
-    fn data(&mut self) -> Result<Sums, DecodeError> {
-        let mut sums = Sums::new();
-        let mut piece = self.begin(8 * self.offset, Vec::new());
-        // Of the members before it.
-        let before = self.group.as_ref().map_or(0, |group| group.crc.sum());
-        self.inflate.reset();
-        self.inflate.stop_at(1);
-        let begin = self.offset;
-        loop {
-            if self.begin == self.end && !self.is_over {
-                self.read()?;
-            }
-            let step = self.inflate.step(&self.input[self.begin..self.end], &mut self.output);
-            let Ok(step) = step else {
-                self.offset = begin + self.inflate.consumed();
-                return Err(self.fault(Fault::Deflate));
-            };
-            self.take(step.consumed);
-            let data = &self.output[..step.produced];
-            sums.add(data);
-            piece.crc.update(data);
-            if let Some(group) = &mut self.group {
-                group.crc.update(data);
-            }
-            self.contents += step.produced as u64;
-            self.lines += memchr_iter(b'\n', data).count() as u64;
-            match step.pause {
-                Pause::Ended => {
-                    if self.group.is_none() {
-                        let crc = piece.crc.sum();
-                        self.end(Kind::DeflateBlocks, piece, 8 * self.offset, self.contents, crc);
-                    }
-                    return Ok(sums);
-                }
-                Pause::Block if self.contents - piece.contents >= self.spacing => {
-                    self.end_group(self.start, piece.contents, before);
-                    let bit = 8 * begin + self.inflate.bit();
-                    let window = self.window();
-                    let next = self.begin(bit, window);
-                    let piece = mem::replace(&mut piece, next);
-                    let crc = piece.crc.sum();
-                    self.end(Kind::DeflateBlocks, piece, bit, self.contents, crc);
-                }
-                Pause::Starved if self.is_over => return Err(self.cut_short(Place::Data)),
-                Pause::Starved | Pause::Block | Pause::Full => {}
-            }
-        }
+    /// Ends a piece of a member before a bit of the file.
+    fn end_blocks(&mut self, piece: Begun, bit: u64) {
+        let crc = piece.crc.sum();
+        self.end(Kind::DeflateBlocks, piece, bit, self.contents, crc);
     }
 
     /// A part that begins at a bit of the file, and with the next contents.
     fn begin(&self, bit: u64, window: Vec<u8>) -> Begun {
-        let Surveyor { number, contents, lines, .. } = *self;
+        let Finder { number, contents, lines, .. } = *self;
         Begun { number, bit, contents, lines, crc: Crc::new(), window }
     }
 
@@ -272,5 +384,14 @@ impl<R: Read> Surveyor<R> {
 
     fn fault(&self, fault: Fault) -> DecodeError {
         DecodeError { member: self.number, start: self.start, offset: self.offset, fault }
+    }
+}
+
+impl<R> fmt::Debug for Finder<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Finder")
+            .field("member", &self.number)
+            .field("offset", &self.offset)
+            .finish_non_exhaustive()
     }
 }

@@ -69,6 +69,11 @@ impl<R: Read> Splitter<R> {
         self.scanner.mistaken()
     }
 
+    /// As [`Scanner::is_between`].
+    pub(super) fn is_between(&self) -> bool {
+        self.scanner.is_between()
+    }
+
     /// The next piece; `None` at the end of the file.
     fn next_piece(&mut self) -> Result<Option<Piece>, DecodeError> {
         loop {

@@ -22,6 +22,8 @@ pub(super) struct Lengths {
     codes: usize,
     /// How many lengths are known, in this stage.
     known: usize,
+    /// No length has a code.
+    has_no_codes: bool,
     /// Of the codes of lengths: the symbol in the upper bits, the length of its code in the lowest four.
     table: [u16; 1 << BITS],
     lens: [u8; MOST_LITLENS + MOST_DISTANCES],
@@ -42,6 +44,7 @@ impl Lengths {
             distances: 0,
             codes: 0,
             known: 0,
+            has_no_codes: false,
             table: [0; 1 << BITS],
             lens: [0; MOST_LITLENS + MOST_DISTANCES],
         }
@@ -49,7 +52,12 @@ impl Lengths {
 
     /// A block begins.
     pub(super) fn begin(&mut self) {
-        self.stage = Stage::Numbers;
+        (self.stage, self.has_no_codes) = (Stage::Numbers, false);
+    }
+
+    /// True if what was read can be no block, whatever follows.
+    pub(super) fn are_hopeless(&self) -> bool {
+        self.has_no_codes
     }
 
     /// Reads on; true if all is read.
@@ -135,6 +143,7 @@ impl Lengths {
         if counts[1..].iter().all(|&count| count == 0) {
             // As zlib has it: each bit says that there is no code. In the end that of the block's end is missing.
             self.table.fill(1);
+            self.has_no_codes = true;
             return Ok(());
         }
         if counts[1] == 1 && counts[2..].iter().all(|&count| count == 0) {

@@ -155,6 +155,12 @@ impl<T: Slot> Inflate<T> {
         self.held.1.into()
     }
 
+    /// True if what was used so far cannot be the start of a stream, whatever follows. zlib finds that out some bits later, and so
+    /// does a step; this is for those who have no more bits.
+    pub(crate) fn is_hopeless(&self) -> bool {
+        self.state == State::Lengths && self.lengths.are_hopeless()
+    }
+
     /// Goes on behind other contents than these, of another kind.
     fn with_history<U: Slot>(self, contents: &[U]) -> Inflate<U> {
         let mut history = History::new();

@@ -1,12 +1,15 @@
 //! Data into blocks.
 
+use std::collections::VecDeque;
 use std::fmt;
+use std::io::{self, Read};
+use std::mem;
 
 use liblzma::stream::{Filters, LzmaOptions, PRESET_EXTREME};
 
-use super::check::Check;
+use super::check::{Check, Sum};
 use super::header::BlockHeader;
-use crate::lzma;
+use crate::lzma::{self, Encoding, PORTION};
 
 /// How hard to look for what repeats, and what to say of the contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,6 +53,8 @@ impl Settings {
 /// A block as it stands in a stream. [`StreamWriter::write`](super::StreamWriter::write) puts it there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EncodedBlock {
+    pub(super) header: Vec<u8>,
+    /// All that is behind the header.
     pub(super) bytes: Vec<u8>,
     /// Without the padding.
     pub(super) unpadded: u64,
@@ -57,16 +62,25 @@ pub struct EncodedBlock {
 }
 
 impl EncodedBlock {
-    /// Its bytes, to use their allocation again.
+    /// How many bytes it has.
+    pub fn len(&self) -> usize {
+        self.header.len() + self.bytes.len()
+    }
+
+    /// True of what was not encoded: a block has bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes behind its header, to use their allocation again.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 }
 
-/// Encodes blocks. It keeps nothing from one to the next but an allocation.
+/// Encodes blocks. It keeps nothing from one to the next.
 pub struct Encoder {
     settings: Settings,
-    data: Vec<u8>,
 }
 
 impl Encoder {
@@ -77,7 +91,7 @@ impl Encoder {
     /// If a setting is out of its range.
     pub fn new(settings: Settings) -> Self {
         assert!((4 << 10..=3 << 29).contains(&settings.dictionary()), "a dictionary has 4 KiB to 1.5 GiB");
-        Encoder { settings, data: Vec::new() }
+        Encoder { settings }
     }
 
     /// Encodes a block whose contents are `data`, into the allocation of `bytes`, whose contents are dropped.
@@ -93,25 +107,88 @@ impl Encoder {
         mut bytes: Vec<u8>,
         watch: &mut dyn FnMut(usize),
     ) -> EncodedBlock {
-        let Settings { level, extreme, check, .. } = self.settings;
-        let dictionary = (self.settings.dictionary() as usize).min(data.len().max(4 << 10)) as u32;
+        let dictionary = self.dictionary(data.len());
+        bytes.clear();
+        lzma::encode(&self.filters(dictionary), data, &mut bytes, watch);
+        self.block(dictionary, bytes, data.len() as u64, &self.settings.check.of(data))
+    }
+
+    /// Encodes a block of what `input` gives, as it comes, but of at most `most` bytes: what
+    /// [`encode_watched`](Self::encode_watched) makes of these. Of the contents no more are in memory beside the encoder than fit
+    /// into its dictionary, and those only until it has taken them. `None` if `input` gives nothing more.
+    ///
+    /// # Errors
+    ///
+    /// If `input` cannot be read.
+    pub fn encode_from(
+        &mut self,
+        input: &mut dyn Read,
+        most: usize,
+        mut bytes: Vec<u8>,
+        watch: &mut dyn FnMut(usize),
+    ) -> io::Result<Option<EncodedBlock>> {
+        let mut input = input.take(most as u64);
+        let mut next = |mut chunk: Vec<u8>| {
+            chunk.clear();
+            chunk.reserve_exact(PORTION);
+            input.by_ref().take(PORTION as u64).read_to_end(&mut chunk)?;
+            io::Result::Ok(Some(chunk).filter(|chunk| !chunk.is_empty()))
+        };
+        // A block with fewer contents has a smaller dictionary.
+        let (mut held, mut len) = (VecDeque::new(), 0);
+        while len < self.settings.dictionary() as usize
+            && let Some(chunk) = next(Vec::new())?
+        {
+            len += chunk.len();
+            held.push_back(chunk);
+        }
+        if held.is_empty() {
+            return Ok(None);
+        }
+        let dictionary = self.dictionary(len);
+        let (mut encoding, mut sum) =
+            (Encoding::new(&self.filters(dictionary)), Sum::new(self.settings.check));
+        bytes.clear();
+        let (mut contents, mut spare) = (0, Vec::new());
+        while let Some(chunk) =
+            held.pop_front().map_or_else(|| next(mem::take(&mut spare)), |held| Ok(Some(held)))?
+        {
+            sum.add(&chunk);
+            encoding.push(&chunk, &mut bytes);
+            watch(chunk.len());
+            contents += chunk.len() as u64;
+            if held.is_empty() {
+                spare = chunk;
+            }
+        }
+        encoding.finish(&mut bytes);
+        Ok(Some(self.block(dictionary, bytes, contents, &sum.finish())))
+    }
+
+    /// The dictionary for so many bytes of contents.
+    fn dictionary(&self, len: usize) -> u32 {
+        (self.settings.dictionary() as usize).min(len.max(4 << 10)) as u32
+    }
+
+    fn filters(&self, dictionary: u32) -> Filters {
+        let Settings { level, extreme, .. } = self.settings;
         let preset = level | if extreme { PRESET_EXTREME } else { 0 };
         let mut options = LzmaOptions::new_preset(preset).expect("the level was checked");
         options.dict_size(dictionary);
         let mut filters = Filters::new();
         filters.lzma2(&options);
-        self.data.clear();
-        lzma::encode(&filters, data, &mut self.data, watch);
+        filters
+    }
 
-        let (compressed, uncompressed) = (self.data.len() as u64, data.len() as u64);
-        bytes.clear();
-        bytes.extend_from_slice(&BlockHeader::lzma2(dictionary, compressed, uncompressed));
-        let unpadded = (bytes.len() + check.len()) as u64 + compressed;
-        bytes.reserve(self.data.len() + 4 + check.len());
-        bytes.extend_from_slice(&self.data);
+    /// A block of these bytes of LZMA2, for contents of which these are the size and the check.
+    fn block(&self, dictionary: u32, mut bytes: Vec<u8>, uncompressed: u64, check: &[u8]) -> EncodedBlock {
+        let compressed = bytes.len() as u64;
+        let header = BlockHeader::lzma2(dictionary, compressed, uncompressed);
+        let unpadded = (header.len() + check.len()) as u64 + compressed;
+        // The header is a multiple of four.
         bytes.resize(bytes.len().next_multiple_of(4), 0);
-        bytes.extend_from_slice(&check.of(data));
-        EncodedBlock { bytes, unpadded, uncompressed }
+        bytes.extend_from_slice(check);
+        EncodedBlock { header, bytes, unpadded, uncompressed }
     }
 }
 

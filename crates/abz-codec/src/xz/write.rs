@@ -50,6 +50,7 @@ impl<W: Write> StreamWriter<W> {
             return Ok(());
         }
         self.records.push((block.unpadded, block.uncompressed));
+        self.writer.write_all(&block.header)?;
         self.writer.write_all(&block.bytes)
     }
 

@@ -54,6 +54,7 @@ impl Decoder {
     fn look_closely(&self, frame: &Frame, data: &mut Vec<u8>) -> DecodeError {
         let decoding = Decoding {
             dictionary: self.dictionary.clone(),
+            patch_from: None,
             max_window: 1 << MAX_WINDOW_LOG,
             memory_limit: None,
             max_whole: 0,

@@ -5,7 +5,7 @@ use std::fmt;
 use crc32fast::hash as crc32;
 use zstd_safe::{CCtx, CParameter};
 
-use super::{Dictionary, FrameHeader, LEVELS, MAX_BLOCK, MAX_WINDOW_LOG, frame_size, joint};
+use super::{Dictionary, FrameHeader, LEVELS, MAX_BLOCK, MAX_WINDOW_LOG, Reference, frame_size, joint};
 use crate::Block;
 
 /// The frames of a file.
@@ -30,12 +30,14 @@ pub struct Encoding {
     pub long: Option<u32>,
     /// What the frames may refer to. Whoever decodes them needs it too. In a frame of several pieces the first one refers to it.
     pub dictionary: Option<Dictionary>,
+    /// Instead of blocks, a [patch](super::PatchWriter) is made against this file.
+    pub patch_from: Option<Reference>,
 }
 
 impl Default for Encoding {
     /// One frame with a checksum, and nothing else.
     fn default() -> Self {
-        Encoding { layout: Layout::default(), checksum: true, long: None, dictionary: None }
+        Encoding { layout: Layout::default(), checksum: true, long: None, dictionary: None, patch_from: None }
     }
 }
 

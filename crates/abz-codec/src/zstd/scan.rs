@@ -9,9 +9,7 @@ use super::frame::{Frame, Pieces, as_frame, most_compressed};
 use super::header::{BlockHeader, FrameHeader};
 use super::mark::{self, MARK_LEN, Mark};
 use super::stream::Stream;
-use super::{
-    BLOCK_HEADER, CHECKSUM, LAST_BLOCK, MAGIC, MAX_WHOLE, SKIPPABLE, SKIPPABLE_HEADER, is_skippable, u32_at,
-};
+use super::{BLOCK_HEADER, CHECKSUM, LAST_BLOCK, MAGIC, SKIPPABLE, SKIPPABLE_HEADER, is_skippable, u32_at};
 use crate::feed::{Feed, States, Step};
 use crate::parts::{CHUNK, Scanned, make_room};
 
@@ -225,7 +223,7 @@ impl Scanner {
             }
         }
         let is_hinted = mem::take(&mut self.is_hinted);
-        let limit = self.decoding.max_whole.min(MAX_WHOLE);
+        let limit = self.decoding.most_whole();
         if let Some(Mark::Piece(piece)) = Mark::parse(&self.feed.held[at..])
             && piece.most as usize <= limit
         {
@@ -333,7 +331,7 @@ impl Scanner {
             .map_err(|expected| self.fault_at(self.feed.offset + block as u64, Fault::Header { expected }))?;
         let next = block + BLOCK_HEADER + header.len;
         let most = most + header.most;
-        let limit = self.header.contents.unwrap_or(self.decoding.max_whole.min(MAX_WHOLE) as u64) as usize;
+        let limit = self.header.contents.unwrap_or(self.decoding.most_whole() as u64) as usize;
         let is_too_much = self.header.contents.is_none() && most > limit;
         if is_too_much || next as u64 > most_compressed(limit as u64) {
             self.stream()?;
@@ -367,16 +365,20 @@ impl Scanner {
 
     /// Begins to decode the frame of which some is held.
     fn stream(&mut self) -> Result<(), DecodeError> {
-        let (needed, limit) = (self.header.window, self.decoding.max_window);
+        let (window, limit) = (self.header.window, self.decoding.window_limit());
+        let needed = self.decoding.needed(window);
         match self.decoding.memory_limit {
             Some(limit) if needed > limit => {
                 return Err(self.fault(Fault::MemoryLimit { needed, limit }));
             }
-            None if needed > limit => return Err(self.fault(Fault::Window { needed, limit })),
+            None if window > limit => return Err(self.fault(Fault::Window { needed: window, limit })),
             _ => {}
         }
-        let dictionary = self.decoding.dictionary.as_ref();
-        self.stream.get_or_insert_with(|| Stream::new(dictionary)).reset();
+        if self.stream.is_none() {
+            let stream = Stream::new(&self.decoding);
+            self.stream = Some(stream.map_err(|failure| self.fault(failure.fault(0, needed)))?);
+        }
+        self.stream.as_mut().expect("it was just made").reset();
         self.came = 0;
         let (_, len) = FrameHeader::parse(&self.feed.held).ok().flatten().expect("it was parsed before");
         // What lies behind the header comes again.

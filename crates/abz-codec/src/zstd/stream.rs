@@ -3,7 +3,7 @@
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 
 use super::error::Fault;
-use super::{Dictionary, MAX_WINDOW_LOG};
+use super::{Decoding, Dictionary, MAX_WINDOW_LOG};
 
 /// The numbers of the faults of libzstd (`zstd_errors.h`) that have a name here.
 const CHECKSUM_WRONG: usize = 22;
@@ -19,11 +19,19 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    pub(super) fn new(dictionary: Option<&Dictionary>) -> Self {
-        let mut context = decoder(dictionary);
+    /// A decoder that has the dictionary or the reference of `decoding`.
+    ///
+    /// # Errors
+    ///
+    /// If there is no memory for a reference.
+    pub(super) fn new(decoding: &Decoding) -> Result<Self, Failure> {
+        let mut context = decoder(decoding.dictionary.as_ref());
+        if let Some(reference) = &decoding.patch_from {
+            reference.load(&mut context).map_err(Failure::of)?;
+        }
         // Windows are held against their limit before this is used.
         context.set_parameter(DParameter::WindowLogMax(MAX_WINDOW_LOG)).expect("it is in its range");
-        Stream { context, has_more: false, has_ended: false }
+        Ok(Stream { context, has_more: false, has_ended: false })
     }
 
     /// Makes it ready for the next frame.

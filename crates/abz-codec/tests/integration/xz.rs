@@ -279,8 +279,7 @@ fn an_index_must_be_right() {
         stream.finish().unwrap()
     };
     let (right, other) = (file([0, 1]), file([1, 0]));
-    let blocks_len =
-        12 + blocks.each_ref().map(|block| block.clone().into_bytes().len()).iter().sum::<usize>();
+    let blocks_len = 12 + blocks.each_ref().map(|block| block.len()).iter().sum::<usize>();
     let mixed = [&right[..blocks_len], &other[blocks_len..]].concat();
     assert_eq!(decode(&right), (data.clone(), None));
     let (out, error) = decode(&mixed);

@@ -11,7 +11,7 @@ use clap::{CommandFactory, Parser};
 
 use super::arguments::{Arguments, LICENSE, Zstd, with_long_levels};
 use super::dialect;
-use super::low::{Action, DEFAULT_INDEX_EVERY, Low, dictionary};
+use super::low::{Action, DEFAULT_INDEX_EVERY, Low, dictionary, reference};
 use super::manners::OWN;
 use super::pages;
 use super::request::{Archiving, Asked, Reporting, Source, Ways};
@@ -73,7 +73,7 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
             .collect(),
     };
     let is_about_one = what.recover.is_some()
-        || access.index
+        || access.index && !what.decompress
         || access.range.is_some()
         || access.line_range.is_some()
         || files.checksum.is_some()
@@ -119,8 +119,14 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
     if files.checksum.is_some() && what.list {
         return Err(mistake("--checksum needs the data, and --list does not decode it: use -t"));
     }
-    if access.index_file.is_some() && access.range.is_none() && access.line_range.is_none() {
-        return Err(mistake("--index-file is for --range and --line-range; --index makes one"));
+    let decodes = access.range.is_some() || access.line_range.is_some() || what.decompress || what.test;
+    if access.index_file.is_some() && (!decodes || access.index) {
+        let message = "--index-file names an index for --range, --line-range, -d and -t; --index makes one";
+        return Err(mistake(message));
+    }
+    if access.index && (files.stdout || files.checksum.is_some()) && !what.decompress {
+        let message = "--index without -d makes the index only: say -d for the data or its checksum";
+        return Err(mistake(message));
     }
     if access.index_file.is_some() && sources.len() > 1 {
         return Err(mistake("--index-file is of one file: it needs one input"));
@@ -133,8 +139,8 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         (true, ..) => Action::Bench,
         (_, true, ..) => Action::List,
         (_, _, true, _) => Action::Test,
-        _ if access.index => Action::Index,
         (_, _, _, true) => Action::Decompress,
+        _ if access.index => Action::Index,
         _ if archive.extract || what.recover.is_some() || span.is_some() => Action::Decompress,
         _ => Action::Compress,
     };
@@ -158,7 +164,9 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
     }
     let (zstd, decoding) = of_zstd(how.zstd)?;
     if action == Action::Compress && !format.has(Setting::Zstd) && zstd != Encoding::default() {
-        return Err(mistake("--long, --dictionary, --frames and --no-check are for zstd: say -F zstd"));
+        return Err(mistake(
+            "--long, --dictionary, --patch-from, --frames and --no-check are for zstd: say -F zstd",
+        ));
     }
     let lzma = Lzma {
         dictionary_size: how.dictionary_size,
@@ -223,7 +231,8 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         span,
         index_file: access.index_file,
         index_every: access.index_every.unwrap_or(DEFAULT_INDEX_EVERY),
-        keep: files.keep || what.recover.is_some() || files.output_dir_flat.is_some(),
+        indexes: access.index,
+        keep: files.keep || access.index || what.recover.is_some() || files.output_dir_flat.is_some(),
         folder: files.output_dir_flat,
         force: files.force,
         recursive: files.recursive,
@@ -270,11 +279,23 @@ fn of_zstd(how: Zstd) -> Result<(Encoding, Decoding), clap::Error> {
         })?),
         None => None,
     };
+    let patch_from = match how.patch_from {
+        Some(path) => Some(reference(&path).map_err(|error| {
+            mistake(format!("the file {} cannot be used for a patch: {error}", path.display()))
+        })?),
+        None => None,
+    };
     let layout = if how.frames { zstd::Layout::Frames } else { zstd::Layout::OneFrame };
     let max_window = DEFAULT_WINDOW_LIMIT.max(how.long.map_or(0, |log| 1 << log));
     Ok((
-        Encoding { layout, long: how.long, checksum: !how.no_check, dictionary: dictionary.clone() },
-        Decoding { max_window, dictionary, ..Decoding::default() },
+        Encoding {
+            layout,
+            long: how.long,
+            checksum: !how.no_check,
+            dictionary: dictionary.clone(),
+            patch_from: patch_from.clone(),
+        },
+        Decoding { max_window, dictionary, patch_from, ..Decoding::default() },
     ))
 }
 

@@ -12,6 +12,7 @@ use super::problem::Problem;
 use super::progress::Progress;
 use super::request::{Compress, Inputs, Outputs};
 use super::sums::Summed;
+use super::told::Told;
 use super::verify::{self, Failure};
 use super::ways;
 
@@ -34,6 +35,7 @@ impl Conversion for Compress {
         output: &mut Output,
         crew: Crew<'_>,
         setting: Setting<'_>,
+        _told: &mut Told,
     ) -> Result<Option<Done>, Failure> {
         let compression = self.compression_of(input);
         let progress = setting.progress;

@@ -36,13 +36,15 @@ pub(super) trait Conversion: Sync {
     /// True if the SHA-256 of the plain data is told.
     fn tells_checksum(&self) -> bool;
 
-    /// Runs the pipeline from an open input to an open output. `None`: the input is of no format that is read.
+    /// Runs the pipeline from an open input to an open output, and notes in `told` what is to be told beside that. `None`: the input
+    /// is of no format that is read.
     fn convert(
         &self,
         input: &Input,
         output: &mut Output,
         crew: Crew<'_>,
         setting: Setting<'_>,
+        told: &mut Told,
     ) -> Result<Option<Done>, Failure>;
 
     /// What is to be told when the output is there.
@@ -115,7 +117,7 @@ impl Setting<'_> {
         };
         let (input_name, output_name) = (input.to_string(), output.to_string());
 
-        let done = conversion.convert(&input, &mut output, crew, *self);
+        let done = conversion.convert(&input, &mut output, crew, *self, told);
         if let Output::Memory(bytes) = output {
             told.output = bytes;
             output = Output::Nowhere;
@@ -162,7 +164,7 @@ impl Setting<'_> {
         told: &mut Told,
     ) -> Result<Option<Problem>, Problem> {
         let outputs = conversion.outputs();
-        let done = conversion.convert(input, output, Crew::Together(conduct), *self);
+        let done = conversion.convert(input, output, Crew::Together(conduct), *self, told);
         let input_name = input.to_string();
         let (done, garbage) = self.judge(done, (&input_name, name), outputs, told)?;
         if self.talk.is_verbose() {
@@ -179,12 +181,10 @@ impl Setting<'_> {
         outputs: Option<&Outputs>,
         told: &mut Told,
     ) -> Result<(Done, Option<Problem>), Problem> {
-        let done = done.map_err(|failure| {
-            let error = match &failure {
-                Failure::Run(error) => error,
-                Failure::Check(found) => return Problem::of_verification(output, found),
-            };
-            self.failed(error, (input, output), outputs, told)
+        let done = done.map_err(|failure| match failure {
+            Failure::Run(error) => self.failed(&error, (input, output), outputs, told),
+            Failure::Check(found) => Problem::of_verification(output, &found),
+            Failure::Told(problem) => problem,
         })?;
         let manners = &self.talk.manners;
         let Some(done) = done else {

@@ -2,10 +2,11 @@
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-use abz::{Decompression, Error, Format, Tools, lzip};
+use abz::{Conduct, Decompressed, Decompression, Error, Format, Tools, lzip};
 
 use super::conversion::{Conversion, Done, Setting};
 use super::crew::Crew;
+use super::indices::Indexed;
 use super::input::Input;
 use super::list::{self, lzip_contents};
 use super::manners::{Lists, Manners};
@@ -14,11 +15,9 @@ use super::problem::Problem;
 use super::progress::Progress;
 use super::request::{Decoding, Decompress, Inputs, Outputs, Test};
 use super::sums::Summed;
+use super::told::Told;
 use super::verify::Failure;
 use super::ways;
-
-/// A compressed file of fewer bytes is not worth a second thread.
-const SMALL: u64 = 64 << 10;
 
 impl Conversion for Decompress {
     fn inputs(&self) -> &Inputs {
@@ -39,8 +38,9 @@ impl Conversion for Decompress {
         output: &mut Output,
         crew: Crew<'_>,
         setting: Setting<'_>,
+        told: &mut Told,
     ) -> Result<Option<Done>, Failure> {
-        self.decoding.convert(input, output, crew, setting)
+        self.decoding.convert(input, output, crew, setting, told)
     }
 }
 
@@ -63,8 +63,9 @@ impl Conversion for Test {
         output: &mut Output,
         crew: Crew<'_>,
         setting: Setting<'_>,
+        told: &mut Told,
     ) -> Result<Option<Done>, Failure> {
-        self.decoding.convert(input, output, crew, setting)
+        self.decoding.convert(input, output, crew, setting, told)
     }
 
     /// What is told of the members of a file that was tested, under the name of lzip.
@@ -84,24 +85,31 @@ impl Decoding {
         output: &mut Output,
         crew: Crew<'_>,
         setting: Setting<'_>,
+        told: &mut Told,
     ) -> Result<Option<Done>, Failure> {
-        let decompression = of_input(&self.decompression, input);
+        let decompression = input.decompression(&self.decompression);
         let (progress, manners) = (setting.progress, &setting.talk.manners);
         let tell = |bytes| progress.advance(bytes);
         let (crew, hidden) = (crew.telling(&tell), Progress::hidden());
         if let Crew::Together(conduct) = crew
             && !self.checksum
+            && self.indexing.made.is_none()
             && let Some(done) =
                 ways::decompress(&decompression, conduct, (input, &mut *output), self.ways, progress)?
         {
             return Ok(Some(Done::new(done.written, done.read)));
         }
+        let mut plain = Summed::new(output).with_sha256(self.checksum);
+        let start = (&input.file).stream_position().ok();
+        if input.format().is_some_and(|format| manners.read(format))
+            && let Some(done) = self.by_index((&decompression, input), &crew, &mut plain, setting, told)?
+        {
+            return self.finish(done, start, input, plain, setting).map(Some);
+        }
         let reader = match crew {
             Crew::Alone(_) => progress.of(&input.file),
             Crew::Together(_) => hidden.of(&input.file),
         };
-        let mut plain = Summed::new(output).with_sha256(self.checksum);
-        let start = (&input.file).stream_position().ok();
         let (format, reader) = Format::sniff(reader).map_err(Error::Read)?;
         let format = format.filter(|format| manners.read(*format));
         // Like `cat` for what is not compressed, as `zcat -f` has always been.
@@ -123,7 +131,38 @@ impl Decoding {
         {
             give_what_is_left(input, start, &mut plain, decompression.lzip)?;
         }
-        let done = done?;
+        self.finish(done?, start, input, plain, setting).map(Some)
+    }
+
+    /// Decodes with an index, or makes one, if one of them is to be.
+    fn by_index(
+        &self,
+        (decompression, input): (&Decompression, &Input),
+        crew: &Crew<'_>,
+        plain: &mut Summed<&mut Output>,
+        setting: Setting<'_>,
+        told: &mut Told,
+    ) -> Result<Option<Decompressed>, Failure> {
+        let (conduct, workers) = match crew {
+            Crew::Together(conduct) => (Conduct { progress: None, ..*conduct }, decompression.workers),
+            Crew::Alone(_) => (Conduct::default(), 1),
+        };
+        let decompression = &Decompression { workers, ..decompression.clone() };
+        let places = ways::source(input, self.ways.input, setting.progress);
+        let indexed = Indexed { decompression, indexing: &self.indexing, conduct, places, setting };
+        indexed.decode(input, plain, told)
+    }
+
+    /// Goes on behind what was decoded, where that is asked for, and says what was done.
+    fn finish(
+        &self,
+        done: Decompressed,
+        start: Option<u64>,
+        input: &Input,
+        mut plain: Summed<&mut Output>,
+        setting: Setting<'_>,
+    ) -> Result<Done, Failure> {
+        let (decompression, manners) = (input.decompression(&self.decompression), &setting.talk.manners);
         let (mut written, mut garbage_at) = (done.written, done.garbage_at);
         // Of a pipe the rest has been read already.
         if let (true, Some(start), Some(garbage)) = (self.copies, start, garbage_at) {
@@ -139,13 +178,13 @@ impl Decoding {
             garbage_at = None;
         }
         let is_lone_byte = garbage_at.zip(input.len()).is_some_and(|(at, len)| at + 1 == len);
-        Ok(Some(Done {
+        Ok(Done {
             garbage_at,
             is_lone_byte,
             mistaken: done.mistaken,
             sha256: plain.sha256(),
             ..Done::new(written, done.read)
-        }))
+        })
     }
 }
 
@@ -189,13 +228,4 @@ fn give_what_is_left(
         passed += len;
     }
     Ok(())
-}
-
-/// How to decompress `input`: with one worker, if it is small.
-pub(super) fn of_input(decompression: &Decompression, input: &Input) -> Decompression {
-    let mut decompression = decompression.clone();
-    if input.len().is_some_and(|len| len < SMALL) {
-        decompression.workers = 1;
-    }
-    decompression
 }

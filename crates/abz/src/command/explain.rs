@@ -3,11 +3,11 @@
 use abz::{Decompression, Expected, Format, Speculation};
 
 use super::arguments::Explained;
+use super::compressing;
 use super::input::Input;
 use super::problem::Problem;
 use super::request::{Explain, Explainable};
 use super::stdout::print;
-use super::{compressing, decompressing};
 
 /// Prints the plan for `input`.
 pub(super) fn print_plan(request: &Explain, input: &Input) -> Result<(), Problem> {
@@ -16,7 +16,7 @@ pub(super) fn print_plan(request: &Explain, input: &Input) -> Result<(), Problem
             (compressing::of_input(compression, input).plan(), String::new())
         }
         Explainable::Decompression(decompression) => {
-            let decompression = decompressing::of_input(decompression, input);
+            let decompression = input.decompression(decompression);
             let format = input.format().unwrap_or_default();
             (decompression.plan(format), choice(format, &decompression))
         }

@@ -10,13 +10,16 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use abz::Format;
 use abz::descriptors::{StandardStream, was_closed};
 use abz::gzip::{HEADER_LIMIT, Header, Origin};
+use abz::{Decompression, Format};
 use rustix::fs::OFlags;
 
 use super::problem::{CLOSED, Problem, STANDARD_INPUT};
 use super::request::{Inputs, Source};
+
+/// A compressed file of fewer bytes is not worth a second thread.
+const SMALL: u64 = 64 << 10;
 
 /// An input, open.
 #[derive(Debug)]
@@ -56,6 +59,12 @@ impl Input {
     /// True of a regular file with a name.
     pub(super) fn is_file(&self) -> bool {
         matches!(self.source, Source::File(_)) && self.metadata.is_file()
+    }
+
+    /// How to decompress it: with one worker, if it is small.
+    pub(super) fn decompression(&self, how: &Decompression) -> Decompression {
+        let workers = if self.len().is_some_and(|len| len < SMALL) { 1 } else { how.workers };
+        Decompression { workers, ..how.clone() }
     }
 
     /// The header at its start, if it is a compressed file. Its position stays.

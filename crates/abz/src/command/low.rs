@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use abz::zstd::{self, Dictionary};
+use abz::zstd::{self, Dictionary, Reference};
 use abz::{Compression, Decompression, Setting, Span, Speculation, Written, lzip};
 
 use super::arguments::{Explained, Gaps, InputWay, OutputWay};
@@ -14,8 +14,8 @@ use super::manners::{Manners, OWN};
 use super::problem::{Problem, Severity};
 use super::request::{
     Access, Archive, Archiving, Asked, Bench, Compress, Decoding, Decompress, Destination, Explain,
-    Explainable, Extract, Inputs, List, ListForm, Made, MakeIndex, Outputs, Recover, Reporting, Request,
-    Source, Talk, Test, Ways,
+    Explainable, Extract, Indexing, Inputs, List, ListForm, Made, MakeIndex, Outputs, Recover, Reporting,
+    Request, Source, Talk, Test, Ways,
 };
 use super::status::Loudness;
 use super::suffix::Names;
@@ -54,6 +54,8 @@ pub(super) struct Low {
     pub(super) span: Option<Span>,
     pub(super) index_file: Option<PathBuf>,
     pub(super) index_every: u64,
+    /// Make indices of what is decoded.
+    pub(super) indexes: bool,
     pub(super) keep: bool,
     pub(super) force: bool,
     pub(super) recursive: bool,
@@ -119,6 +121,7 @@ impl Low {
             span: None,
             index_file: None,
             index_every: DEFAULT_INDEX_EVERY,
+            indexes: false,
             keep: false,
             force: false,
             recursive: false,
@@ -154,6 +157,7 @@ impl Low {
     ///
     /// If it makes no sense: why.
     pub(super) fn request(mut self) -> Result<Asked, String> {
+        self.check_patch()?;
         self.check_block_size()?;
         let note = self.limit_compression()?;
         let talk = Talk { loudness: self.loudness, manners: self.manners, asks: !self.force };
@@ -224,11 +228,16 @@ impl Low {
             });
         }
         let to_stdout = destination == Destination::Stdout;
+        let beside =
+            || Outputs { destination: Destination::Beside, restores_names: false, ..outputs(Made::Index) };
+        let indexing =
+            Indexing { made: self.indexes.then(|| (self.index_every, beside())), file: self.index_file };
         let decoding = |decompression| Decoding {
             decompression,
             checksum,
             copies: self.force && to_stdout,
             gives_what_it_can: self.manners.gives_what_it_can && to_stdout,
+            indexing,
             ways: self.ways,
         };
         match action {
@@ -344,6 +353,28 @@ impl Low {
         })
     }
 
+    /// A patch is of one file.
+    fn check_patch(&self) -> Result<(), String> {
+        let Compression { rsyncable, block_size, ref zstd, .. } = self.compression;
+        let message = match &self.zstd.patch_from {
+            None => return Ok(()),
+            Some(_) if zstd.dictionary.is_some() => {
+                "--patch-from and -D: a patch refers to one file, and to no dictionary"
+            }
+            Some(_) if self.sources.len() > 1 || self.recursive || self.archiving.is_some() => {
+                "--patch-from: a patch is of one file: it needs one input"
+            }
+            Some(_) if self.action == Action::Compress && self.sources == [Source::Stdin] => {
+                "--patch-from: a patch is made of a file, whose size is known: name it"
+            }
+            Some(_) if rsyncable || block_size.is_some() || zstd.layout == zstd::Layout::Frames => {
+                "--patch-from: a patch is one frame: it has no blocks that --block-size, --rsyncable or --frames could be of"
+            }
+            Some(_) => return Ok(()),
+        };
+        Err(message.to_owned())
+    }
+
     fn check_block_size(&self) -> Result<(), String> {
         let Compression { format, block_size, .. } = self.compression;
         match block_size {
@@ -404,4 +435,14 @@ pub(super) fn dictionary(path: &Path) -> Result<Dictionary, Box<dyn Error>> {
         return Err("expected at most 32 MiB, found more".into());
     }
     Ok(Dictionary::new(&bytes)?)
+}
+
+/// The file that a patch refers to.
+pub(super) fn reference(path: &Path) -> Result<Reference, Box<dyn Error>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(Reference::MAX_LEN + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > Reference::MAX_LEN {
+        return Err("expected at most 2 GiB, found more".into());
+    }
+    Ok(Reference::new(&bytes))
 }

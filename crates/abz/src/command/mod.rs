@@ -61,6 +61,7 @@ mod decompressing;
 mod dialect;
 mod explain;
 mod holes;
+mod indices;
 mod input;
 pub mod interrupt;
 pub mod jobs;

@@ -86,7 +86,17 @@ pub(super) struct Decoding {
     pub(super) copies: bool,
     /// What can be decoded of a damaged member of lzip is written, before the damage is told.
     pub(super) gives_what_it_can: bool,
+    pub(super) indexing: Indexing,
     pub(super) ways: Ways,
+}
+
+/// What is done with indices where files are decoded.
+#[derive(Debug)]
+pub(super) struct Indexing {
+    /// The index, instead of that beside the file.
+    pub(super) file: Option<PathBuf>,
+    /// Make one of each file that has none that fits: how far apart the places are, in bytes of contents, and where it goes.
+    pub(super) made: Option<(u64, Outputs)>,
 }
 
 /// Tell what is in compressed files.

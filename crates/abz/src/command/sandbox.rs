@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::access::index_of;
+use super::indices::index_of;
 use super::output::folder_of;
-use super::request::{Asked, Destination, Reporting, Request, Source};
+use super::request::{Asked, Decompress, Destination, Reporting, Request, Source, Test};
 
 /// What is allowed; all else is not.
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ impl Sandbox {
                 }
             }
             sandbox.readable.extend(inputs.names.candidates(path));
-            if let Request::Access(_) = request {
+            if matches!(request, Request::Access(_) | Request::Decompress(_) | Request::Test(_)) {
                 sandbox.readable.extend(inputs.names.candidates(path).map(|path| index_of(&path)));
             }
         }
@@ -56,13 +56,19 @@ impl Sandbox {
                 sandbox.writable.insert(folder.clone());
                 // Inputs are removed from where they lie.
                 if outputs.is_some_and(|outputs| !outputs.keep) {
-                    paths.for_each(|path| sandbox.write_beside(path));
+                    paths.clone().for_each(|path| sandbox.write_beside(path));
                 }
             }
             _ => {}
         }
         match request {
             Request::Access(request) => sandbox.readable.extend(request.index_file.clone()),
+            Request::Decompress(Decompress { decoding, .. }) | Request::Test(Test { decoding, .. }) => {
+                sandbox.readable.extend(decoding.indexing.file.clone());
+                if decoding.indexing.made.is_some() {
+                    paths.for_each(|path| sandbox.write_beside(path));
+                }
+            }
             Request::Extract(request) => {
                 sandbox.writable.insert(request.folder.clone());
                 sandbox.builds = true;

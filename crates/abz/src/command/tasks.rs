@@ -4,6 +4,7 @@ use super::access;
 use super::conversion::{Conversion, Setting};
 use super::crew::Crew;
 use super::explain;
+use super::indices;
 use super::input::Input;
 use super::problem::Problem;
 use super::request::{
@@ -202,7 +203,7 @@ impl Task for MakeIndex {
         setting: Setting<'_>,
         told: &mut Told,
     ) -> Result<(), Problem> {
-        access::make_index(self, setting, &input, crew, told)
+        indices::make_index(self, setting, &input, crew, told)
     }
 }
 

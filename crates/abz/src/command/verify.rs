@@ -6,6 +6,7 @@ use std::thread;
 use abz::{Compressed, Compression, Conduct, Decompressed, Decompression, Error, Tools};
 
 use super::crew::Crew;
+use super::problem::Problem;
 use super::sums::{Fingerprint, Summed};
 
 /// Why there is no output.
@@ -14,6 +15,8 @@ pub(super) enum Failure {
     Run(Error),
     /// What was written does not give back what was read: what was found out about it.
     Check(String),
+    /// This is to be told.
+    Told(Problem),
 }
 
 impl From<Error> for Failure {

@@ -72,8 +72,9 @@ impl Reads for Bzip2 {
         conduct: Conduct<'_>,
         input: &dyn ReadAt,
         _spacing: u64,
+        output: &mut (dyn Write + Send),
     ) -> Result<Indexed, Error> {
-        let mut tally = Tally::default();
+        let mut tally = Tally::new(Vec::new(), output);
         let done = assemble(how, &conduct, Along::new(input), |assembler, contents| {
             let start = tally.position();
             contents.write_to(&mut tally).map_err(Error::Write)?;
@@ -82,10 +83,11 @@ impl Reads for Bzip2 {
             tally.end_part(Part { kind: Kind::Bzip2Block { stream }, number, bits, contents, known: None });
             Ok(())
         });
-        match done {
-            Err(error) if error.is_garbage_at().is_none() => Err(error),
-            _ => Ok(tally.finish()),
-        }
+        let garbage_at = match done {
+            Ok(()) => None,
+            Err(error) => Some(error.is_garbage_at().ok_or(error)?),
+        };
+        Ok(Indexed { garbage_at, ..tally.finish() })
     }
 
     fn recover(&self) -> Option<Recover> {

@@ -39,8 +39,30 @@ pub(crate) struct RunAlone<'a> {
     pub(crate) mistaken: &'a AtomicU64,
 }
 
-/// What the parts of a file are, the size of its contents in bytes, and the line feeds in them.
-pub(crate) type Indexed = (Vec<Part>, u64, u64);
+/// What is known of a file when all of it was decoded.
+#[derive(Debug, Default)]
+pub(crate) struct Indexed {
+    /// Its parts, with what is known of them.
+    pub(crate) parts: Vec<Part>,
+    /// The size of its contents in bytes, and the line feeds in them.
+    pub(crate) contents: u64,
+    pub(crate) lines: u64,
+    /// As in [`Decompressed`].
+    pub(crate) garbage_at: Option<u64>,
+}
+
+/// What came of it to decode a file by its index.
+#[derive(Debug)]
+pub(crate) enum ByIndex {
+    /// Nothing was done: the index is of no use for that.
+    Unused,
+    Done(Decompressed),
+    /// The index is wrong, or the file is damaged. So many bytes of contents were written before that was found out, and they
+    /// are right.
+    Refuted {
+        written: u64,
+    },
+}
 
 /// A format that is read.
 pub(crate) trait Reads: Sync {
@@ -117,7 +139,7 @@ pub(crate) trait Reads: Sync {
         Ok(false)
     }
 
-    /// The parts of a file, with what is known of them when it was decoded. Where it does not say where they are, those that are
+    /// Decodes a file, and gives its parts, with what is known of them then. Where it does not say where they are, those that are
     /// found are at least `spacing` bytes of contents apart.
     fn index(
         &self,
@@ -125,9 +147,23 @@ pub(crate) trait Reads: Sync {
         conduct: Conduct<'_>,
         input: &dyn ReadAt,
         _spacing: u64,
+        output: &mut (dyn Write + Send),
     ) -> Result<Indexed, Error> {
         let parts = self.parts(&mut Along::new(input)).map_err(Error::Read)?;
-        crate::index::of_parts(parts.unwrap_or_default(), how, conduct, input)
+        crate::index::of_parts(parts.unwrap_or_default(), how, conduct, input, output)
+    }
+
+    /// Decodes a file with the help of what an index says of its parts, if that is quicker. Nothing is believed: only what one
+    /// comes to who decodes the file from its start is written.
+    fn decompress_indexed(
+        &self,
+        _how: &Decompression,
+        _conduct: &Conduct<'_>,
+        _input: &dyn ReadAt,
+        _parts: &[Part],
+        _output: &mut (dyn Write + Send),
+    ) -> Result<ByIndex, Error> {
+        Ok(ByIndex::Unused)
     }
 
     /// What finds all that is whole in a damaged file, if one can go on behind damage.

@@ -39,6 +39,11 @@ pub(crate) trait Writes: Reads {
     /// The memory of an encoder in bytes, about.
     fn memory(&self, how: &Compression) -> u64;
 
+    /// The most blocks that are in memory at once, each as it came or as it goes.
+    fn most_blocks(&self, how: &Compression) -> usize {
+        self.window(how.workers)
+    }
+
     /// True if workers can write their blocks where they belong.
     fn is_written_at(&self) -> bool {
         false

@@ -1,6 +1,7 @@
 //! xz: blocks in and one stream out, and back.
 
 use std::io::{self, Read, Write};
+use std::iter;
 use std::ops::RangeInclusive;
 
 use abz_codec::access::{Kind, Part};
@@ -96,7 +97,14 @@ impl Writes for Xz {
     }
 
     fn memory(&self, how: &Compression) -> u64 {
-        settings(how).memory()
+        // Cut by its contents, a block is there before it is encoded, also with one worker.
+        let block = if how.rsyncable && how.workers == 1 { self.block_len(how) as u64 } else { 0 };
+        settings(how).memory() + block
+    }
+
+    /// One worker has what comes of a block, and no more.
+    fn most_blocks(&self, how: &Compression) -> usize {
+        if how.workers == 1 { 1 } else { self.window(how.workers) }
     }
 
     fn compress(
@@ -110,7 +118,10 @@ impl Writes for Xz {
         let mut input = Counted::new(&mut *input);
         let mut file = StreamWriter::new(Counted::new(output), how.lzma.check);
         let write = |block: EncodedBlock| file.write(&block).map_err(Error::Write);
-        carry_out(compress(how, &mut input, conduct), &conduct, write)?;
+        match is_encoded_as_it_comes(how) {
+            true => carry_out(compress_as_it_comes(how, &mut input, conduct), &conduct, write)?,
+            false => carry_out(compress(how, &mut input, conduct), &conduct, write)?,
+        }
         let mut output = file.finish().map_err(Error::Write)?;
         output.flush().map_err(Error::Write)?;
         Ok(Compressed { read: input.bytes, written: output.bytes })
@@ -125,6 +136,16 @@ impl Writes for Xz {
     ) -> Result<(), Error> {
         let mut encoder = Encoder::new(settings(how));
         let mut file = StreamWriter::new(output, how.lzma.check);
+        if is_encoded_as_it_comes(how) {
+            let most = self.block_len(how);
+            while let Some(encoded) =
+                encoder.encode_from(input, most, tools.data(), &mut |_| {}).map_err(Error::Read)?
+            {
+                file.write(&encoded).map_err(Error::Write)?;
+                tools.keep_data(encoded.into_bytes());
+            }
+            return file.finish().map_err(Error::Write).map(drop);
+        }
         let mut blocks = how.blocks(input);
         while let Some(block) = blocks.read_into(tools.block()).map_err(Error::Read)? {
             let encoded = encoder.encode_into(&block.data, tools.data());
@@ -135,7 +156,10 @@ impl Writes for Xz {
     }
 
     fn plan_to_write(&self, how: &Compression) -> Plan {
-        compress(how, io::empty(), Conduct::default()).plan()
+        match is_encoded_as_it_comes(how) {
+            true => compress_as_it_comes(how, io::empty(), Conduct::default()).plan(),
+            false => compress(how, io::empty(), Conduct::default()).plan(),
+        }
     }
 }
 
@@ -170,4 +194,23 @@ fn compress<'a, R: Read + Send + 'a>(
             move |encoder, block| encoder.encode_watched(&block.data, Vec::new(), &mut |len| advance.by(len)),
         )
         .name("encode")
+}
+
+/// True where a worker that is alone reads a block while it encodes it: that takes less memory, and the same comes out.
+fn is_encoded_as_it_comes(how: &Compression) -> bool {
+    how.workers == 1 && !how.rsyncable
+}
+
+/// As [`compress`], for one worker.
+fn compress_as_it_comes<'a, R: Read + Send + 'a>(
+    how: &'a Compression,
+    mut input: R,
+    conduct: Conduct<'a>,
+) -> Stream<'a, impl Apply<Error, Out = EncodedBlock> + Send + use<'a, R>, May<Error>> {
+    let (mut encoder, advance, most) = (Encoder::new(settings(how)), conduct.advance(), Xz.block_len(how));
+    let blocks = iter::from_fn(move || {
+        let block = encoder.encode_from(&mut input, most, Vec::new(), &mut |len| advance.by(len));
+        block.map_err(Error::Read).transpose()
+    });
+    begin(blocks, "abz compress", 1, 1, conduct.pool).name("read and encode")
 }

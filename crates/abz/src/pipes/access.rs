@@ -26,13 +26,7 @@ pub(crate) fn decode<'a>(
         .try_map_with(
             || (Decoder::new(decoding), Vec::new()),
             move |(decoder, bytes), part: &Part| {
-                let place = part.bytes();
-                let len = (place.end - place.start) as usize;
-                bytes.clear();
-                let made = bytes.try_reserve_exact(len);
-                made.map_err(|_| Error::Read(io::ErrorKind::OutOfMemory.into()))?;
-                bytes.resize(len, 0);
-                input.read_at(bytes, place.start).map_err(Error::Read)?;
+                read_part(input, part, bytes)?;
                 let mut data = buffers.take();
                 match exact {
                     true => decoder.decode_into(part, bytes, &mut data)?,
@@ -42,4 +36,15 @@ pub(crate) fn decode<'a>(
             },
         )
         .name("read and decode")
+}
+
+/// Reads the bytes of a part into `bytes`.
+pub(crate) fn read_part(input: &dyn ReadAt, part: &Part, bytes: &mut Vec<u8>) -> Result<(), Error> {
+    let place = part.bytes();
+    let len = (place.end - place.start) as usize;
+    bytes.clear();
+    let made = bytes.try_reserve_exact(len);
+    made.map_err(|_| Error::Read(io::ErrorKind::OutOfMemory.into()))?;
+    bytes.resize(len, 0);
+    input.read_at(bytes, place.start).map_err(Error::Read)
 }

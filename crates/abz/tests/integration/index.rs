@@ -207,7 +207,10 @@ fn mistakes_with_indices_are_told_with_advice() {
     for (arguments, advice) in [
         (&["--index"][..], "needs the names of compressed files"),
         (&["--index", "-"], "needs the names of compressed files"),
-        (&["--index", "-d", "f"], "cannot be used with"),
+        (&["--index", "-t", "f"], "cannot be used with"),
+        (&["--index", "-c", "f"], "say -d for the data"),
+        (&["--index", "-d", "-"], "needs the names of compressed files"),
+        (&["--index", "-d", "--index-file", "x", "f"], "--index makes one"),
         (&["--index", "--range", "1..2", "f"], "cannot be used with"),
         (&["--index-file", "x", "f"], "--index makes one"),
         (&["--index-file", "x", "--range", "1..2", "f", "g"], "it needs one input"),

@@ -171,7 +171,8 @@ fn options_of_another_format_are_mistakes() {
 fn a_limit_of_memory_takes_fewer_threads_and_then_nothing() {
     let folder = Folder::new();
     let data = [prose(2_000_000), noise(1_000_000, 9)].concat();
-    for format in ["lzip", "xz"] {
+    // One worker has a member of lzip twice, as it came and as it goes; one of xz encodes a block as it comes.
+    for (format, least) in [("lzip", 46), ("xz", 43)] {
         let compress = |more: &[&str]| {
             let arguments = [&["-F", format, "-0", "-s", "3M", "-b", "3M", "-p4"], more].concat();
             folder.abz_fed(&arguments, &data)
@@ -182,7 +183,7 @@ fn a_limit_of_memory_takes_fewer_threads_and_then_nothing() {
             String::from_utf8(compress(&["--memlimit", "70M", "--explain"]).exits(0).stdout()).unwrap();
         assert!(plan.contains("the caller's alone"), "{plan}");
         let said = compress(&["--memlimit", "40M"]).exits(1).stderr();
-        assert!(said.contains("needs 46 MiB of memory with one thread"), "{said}");
+        assert!(said.contains(&format!("needs {least} MiB of memory with one thread")), "{said}");
         // Too small for the block as a whole, and then for its dictionary.
         for limit in ["8M", "100M"] {
             for processes in ["-p1", "-p4"] {

@@ -7,6 +7,7 @@
 //! clock. `PROTOCOL.md`, beside this file, has the rules.
 
 use std::collections::VecDeque;
+use std::sync::OnceLock;
 
 use anabranch_record::sync::{
     Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, Padded, fence, lock, spin_hint,
@@ -16,6 +17,7 @@ use crate::engine::{Moment, processors};
 
 use super::{
     deadlock::Deadlock,
+    homes::Homes,
     process::Process,
     records::{RecordInfo, Side},
 };
@@ -61,6 +63,8 @@ pub(super) struct Hub {
     spinning: Padded<AtomicBool>,
     /// Whether a process has created rules, for which there may be too few helpers.
     new_rules: AtomicBool,
+    /// The workers of rules that were placed on cores. Set before the run.
+    homes: OnceLock<Homes>,
     pub(super) records: Mutex<Vec<Arc<RecordInfo>>>,
     pub(super) processes: Mutex<Vec<Arc<Process>>>,
     /// The reasons other than failures of processes that end the network.
@@ -138,6 +142,7 @@ impl Hub {
             waiting_rules: AtomicUsize::new(0),
             spinning: Padded::new(AtomicBool::new(false)),
             new_rules: AtomicBool::new(false),
+            homes: OnceLock::new(),
             records: Mutex::new(Vec::new()),
             processes: Mutex::new(Vec::new()),
             wrong: Mutex::default(),
@@ -293,6 +298,22 @@ impl Hub {
         self.idle.load(Ordering::Relaxed) > 0
     }
 
+    /// Says that rules are placed on cores. To be called before the run, once.
+    pub(super) fn set_homes(&self, homes: Homes) {
+        let _ = self.homes.set(homes);
+    }
+
+    /// The workers of rules that were placed on cores, if any were.
+    pub(super) fn homes(&self) -> Option<&Homes> {
+        self.homes.get()
+    }
+
+    /// Whether the rule was placed on the core of another worker than the calling one.
+    #[inline]
+    pub(super) fn is_elsewhere(&self, rule: usize) -> bool {
+        self.homes.get().is_some_and(|homes| homes.is_elsewhere(rule))
+    }
+
     /// Puts rules into the queue for all workers, and calls a waiting worker for each of them.
     pub(super) fn offer(&self, rules: impl IntoIterator<Item = usize>) {
         let mut desk = self.desk();
@@ -317,7 +338,9 @@ impl Hub {
     }
 
     fn take_from(&self, desk: &mut Desk) -> Option<usize> {
-        let rule = desk.ready.pop_front();
+        // A rule of another core is better than none: it may be long until that core's worker has time.
+        let at = desk.ready.iter().position(|rule| !self.is_elsewhere(*rule)).unwrap_or(0);
+        let rule = desk.ready.remove(at);
         self.waiting_rules.store(desk.ready.len(), Ordering::Relaxed);
         rule
     }

@@ -71,12 +71,14 @@
 mod adding;
 mod board;
 mod calibrate;
+mod cores;
 mod deadlock;
 mod error;
 mod graph;
 mod grip;
 mod guarded;
 mod here;
+mod homes;
 mod horizon;
 mod hub;
 mod inlet;
@@ -98,6 +100,7 @@ mod writer;
 
 pub use anabranch_record::{All, Closed, Dealt, Observer, RegisterError};
 pub use calibrate::measured_overhead;
+pub use cores::measured_cores;
 pub use deadlock::{Deadlock, WaitOn};
 pub use error::Error;
 pub use graph::{Graph, Port, ProcessNode, RecordEdge};

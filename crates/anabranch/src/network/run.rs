@@ -8,12 +8,14 @@ use anabranch_record::crew::Stay;
 use anabranch_record::sync::{Arc, Mutex, lock, thread};
 
 use crate::Pool;
+use crate::affinity::Processors;
 
 use super::{
     Error,
     board::{Board, Failure, Outcome},
     graph::Graph,
     here::{Code, Handles, Here},
+    homes::Pinned,
     net::Parts,
     process::{Process, Role},
     worker,
@@ -65,7 +67,7 @@ pub(super) fn run<'env, E: Send + 'env>(
             let board_of_helpers = &board;
             let job = move |_: &anabranch_record::crew::Guest<'_>| {
                 board_of_helpers.hub.rouse();
-                worker::help(board_of_helpers);
+                worker::help(board_of_helpers, None);
                 Stay::Done
             };
             // Processes may create more rules.
@@ -88,6 +90,9 @@ fn live<'env, E: Send + 'env>(
     helpers: usize,
     call: Option<&dyn Fn()>,
 ) {
+    // Threads of a pool are not pinned, because other runs share them.
+    let homes = board.hub.homes().filter(|_| call.is_none());
+    let processors = homes.map(|_| Processors::of_this_thread()).unwrap_or_default();
     thread::scope(|scope| {
         let threads: Handles<'_> = Arc::new(Mutex::new(Vec::new()));
         let started = Cell::new(0);
@@ -103,7 +108,13 @@ fn live<'env, E: Send + 'env>(
                 }
                 let board_of_helper = Arc::clone(board);
                 board.hub.rouse();
-                let helper = move || worker::help(&board_of_helper);
+                let (number, processors) = (started.get(), processors.clone());
+                let helper = move || {
+                    if let Some(homes) = board_of_helper.hub.homes() {
+                        homes.pin(&processors, number);
+                    }
+                    worker::help(&board_of_helper, Some(number));
+                };
                 match start(scope, "anabranch-worker", helper) {
                     Some(handle) => lock(&threads).push(handle),
                     // The network also runs with fewer workers.
@@ -115,7 +126,13 @@ fn live<'env, E: Send + 'env>(
         for (process, code) in processes {
             spawn(scope, board, &threads, process, code);
         }
-        worker::lead(board, call_helpers);
+        {
+            let _pinned = homes.map(|homes| {
+                homes.pin(&processors, 0);
+                Pinned(&processors)
+            });
+            worker::lead(board, call_helpers);
+        }
         // No process creates another one any more. The joins make sure that all threads have ended.
         loop {
             let handles = std::mem::take(&mut *lock(&threads));

@@ -31,6 +31,8 @@ const NONE: usize = usize::MAX;
 std::thread_local! {
     /// The address of the hub whose worker this thread is. 0 if it is no worker.
     static WORKS_FOR: Cell<usize> = const { Cell::new(0) };
+    /// The number of this worker. `NONE` if it is one of a pool, or no worker.
+    static NUMBER: Cell<usize> = const { Cell::new(NONE) };
     /// The rule to fire next.
     static NEXT: Cell<usize> = const { Cell::new(NONE) };
     static KEPT_RULES: RefCell<VecDeque<usize>> = const { RefCell::new(VecDeque::new()) };
@@ -39,8 +41,15 @@ std::thread_local! {
 #[cfg(shuttle)]
 anabranch_record::sync::thread_local! {
     static WORKS_FOR: Cell<usize> = Cell::new(0);
+    static NUMBER: Cell<usize> = Cell::new(NONE);
     static NEXT: Cell<usize> = Cell::new(NONE);
     static KEPT_RULES: RefCell<VecDeque<usize>> = RefCell::new(VecDeque::new());
+}
+
+/// The number of the calling worker: 0 for the thread that called `run`. `None` for a thread of a pool, and for one that is no
+/// worker.
+pub(super) fn number() -> Option<usize> {
+    Some(NUMBER.try_with(Cell::get).unwrap_or(NONE)).filter(|number| *number != NONE)
 }
 
 /// Puts a rule into a queue, to be fired soon.
@@ -48,6 +57,9 @@ anabranch_record::sync::thread_local! {
 pub(super) fn enqueue(hub: &Hub, rule: usize) {
     // A view may be dropped when the thread-local variables of the thread are gone already.
     if WORKS_FOR.try_with(Cell::get).unwrap_or(0) != std::ptr::from_ref(hub).addr() {
+        return hub.offer([rule]);
+    }
+    if hub.is_elsewhere(rule) {
         return hub.offer([rule]);
     }
     let other = NEXT.with(|next| next.replace(rule));
@@ -59,8 +71,8 @@ pub(super) fn enqueue(hub: &Hub, rule: usize) {
 /// Puts a rule at the end of a queue.
 #[inline]
 pub(super) fn enqueue_last(hub: &Hub, rule: usize) {
-    if WORKS_FOR.try_with(Cell::get).unwrap_or(0) != std::ptr::from_ref(hub).addr() || hub.has_idle_workers()
-    {
+    let works_here = WORKS_FOR.try_with(Cell::get).unwrap_or(0) == std::ptr::from_ref(hub).addr();
+    if !works_here || hub.has_idle_workers() || hub.is_elsewhere(rule) {
         return hub.offer([rule]);
     }
     let surplus = KEPT_RULES.with(|kept| {
@@ -76,15 +88,17 @@ pub(super) fn enqueue_last(hub: &Hub, rule: usize) {
 /// A guard: the thread is a worker until it is dropped.
 struct Badge {
     before: usize,
+    number: usize,
     next: usize,
     kept: VecDeque<usize>,
     role: Role,
 }
 
 impl Badge {
-    fn new(hub: &Hub) -> Self {
+    fn new(hub: &Hub, number: Option<usize>) -> Self {
         Self {
             before: WORKS_FOR.with(|hub_of| hub_of.replace(std::ptr::from_ref(hub).addr())),
+            number: NUMBER.with(|own| own.replace(number.unwrap_or(NONE))),
             next: NEXT.with(|next| next.replace(NONE)),
             kept: KEPT_RULES.with(|kept| std::mem::take(&mut *kept.borrow_mut())),
             // The code of a rule must not wait in a view. So the thread is no process's thread while it fires
@@ -98,6 +112,7 @@ impl Drop for Badge {
     fn drop(&mut self) {
         let _ = &self.role;
         WORKS_FOR.with(|hub| hub.set(self.before));
+        NUMBER.with(|number| number.set(self.number));
         NEXT.with(|next| next.set(self.next));
         KEPT_RULES.with(|kept| *kept.borrow_mut() = std::mem::take(&mut self.kept));
     }
@@ -132,7 +147,7 @@ fn share(hub: &Hub) {
 /// more rules than before.
 pub(super) fn lead<E: Send>(board: &Board<'_, E>, call_helpers: impl Fn()) {
     let hub = &*board.hub;
-    let _badge = Badge::new(hub);
+    let _badge = Badge::new(hub, Some(0));
     if hub.is_alone() {
         return lead_alone(board);
     }
@@ -213,10 +228,10 @@ fn lead_alone<'env, E: Send>(board: &Board<'env, E>) {
     }
 }
 
-/// Works on another thread, until the network has ended.
-pub(super) fn help<E: Send>(board: &Board<'_, E>) {
+/// Works on another thread, until the network has ended. A thread of a pool has no number.
+pub(super) fn help<E: Send>(board: &Board<'_, E>, number: Option<usize>) {
     let hub = &*board.hub;
-    let _badge = Badge::new(hub);
+    let _badge = Badge::new(hub, number);
     let (mut turn, mut vain) = (0u32, 0);
     loop {
         while let Some(rule) = take(hub, turn) {

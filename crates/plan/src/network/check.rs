@@ -1,7 +1,9 @@
 //! Checks whether a network makes sense.
 
+use std::collections::BTreeSet;
+
 use crate::validate::named;
-use crate::{Edge, EdgeKind, Flow, Placement, Plan, PlanError, Role, State};
+use crate::{Edge, EdgeKind, Flow, Node, Placement, Plan, PlanError, Role, State};
 
 /// The most items that a firing may ask for, and that a record may hold.
 pub const MOST_ITEMS: usize = 1 << 32;
@@ -41,8 +43,21 @@ impl Plan {
                 _ => {}
             }
         }
+        let (cores, workers) = (self.cores_of_rules().len(), self.settings.workers);
+        if cores > workers {
+            return Err(PlanError::TooManyCores { cores, workers });
+        }
         let firings = self.repetitions()?;
         self.check_liveness(&firings)
+    }
+
+    /// The cores on which rules are placed, from the lowest to the highest number.
+    pub fn cores_of_rules(&self) -> BTreeSet<usize> {
+        let core = |node: &Node| match node.placement {
+            Placement::Core(core) => Some(core),
+            Placement::Workers | Placement::Dedicated => None,
+        };
+        self.nodes.iter().filter_map(core).collect()
     }
 
     /// Checks each edge by itself.

@@ -29,6 +29,7 @@
 //! ```
 
 mod check;
+mod cores;
 mod passes;
 mod predict;
 mod rates;
@@ -39,6 +40,7 @@ mod tasks;
 mod text;
 
 pub use check::{MOST_ITEMS, MOST_REPLICAS};
+pub use cores::Cores;
 pub use passes::{Note, Pass, Passes};
 pub use predict::{Bottleneck, EdgeLoad, NetworkPrediction, NodeLoad};
 pub use simulate::{FIRING_NS, FIRINGS, TURN_NS};

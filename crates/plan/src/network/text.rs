@@ -3,7 +3,7 @@
 use super::FIRINGS;
 use crate::display::plain;
 use crate::quantity::{bytes, count, time};
-use crate::{EdgeKind, Flow, Node, Plan, Settings, Sketch, State};
+use crate::{EdgeKind, Flow, Node, Placement, Plan, Settings, Sketch, State};
 use std::fmt::Write;
 
 /// `3 → 2, sees 4, delay 1, horizon 8`.
@@ -96,6 +96,9 @@ fn about(plan: &Plan, node: &Node, firings: Option<u64>) -> String {
     }
     if let Some(turn) = node.firings.filter(|turn| *turn != FIRINGS) {
         parts.push(format!("up to {turn} in a row"));
+    }
+    if let Placement::Core(core) = node.placement {
+        parts.push(format!("on core {core}"));
     }
     let others: Vec<String> = plan
         .nodes

@@ -1,6 +1,6 @@
 //! Pictures of boxes and arrows: graphs that are not a line.
 
-use super::canvas::{Anchor, Canvas, LINE, Letters, Paint, width, wrapped};
+use super::canvas::{Anchor, Canvas, GROUND, LINE, Letters, Paint, width, wrapped};
 
 const BOX: Paint = Paint::new("#fdf3dc", "#8a6414");
 const ROUND: Paint = Paint::new("#e3effa", "#1f5c94");
@@ -20,7 +20,7 @@ const TITLE: f64 = 620.0;
 /// A picture of boxes and arrows, in SVG 1.1.
 ///
 /// The boxes stand below each other in the order in which they were added. An arrow to the next box is drawn
-/// between the two, and any other arrow beside the boxes.
+/// between the two, and any other arrow beside the boxes: the shorter ones nearer to them.
 ///
 /// ```
 /// use anabranch_plan::Sketch;
@@ -107,7 +107,7 @@ impl Sketch {
         let labels = between.iter().flatten().map(|arrow| 2.0 * texts(&arrow.label, Letters::FAINT) + 60.0);
         let inside = self.tiles.iter().map(|tile| texts(&tile.lines, Letters::BOLD)).chain(labels);
         let wide = inside.fold(120.0, f64::max) + 2.0 * PAD;
-        let mut middles = Vec::new();
+        let mut sides = Vec::new();
         for (tile, arrow) in self.tiles.iter().zip(&between) {
             let height = tile.lines.len() as f64 * LINE + 2.0 * PAD;
             let (paint, round) = if tile.is_round { (ROUND, 12.0) } else { (BOX, 0.0) };
@@ -117,7 +117,7 @@ impl Sketch {
                 let place = (MARGIN + PAD, y + PAD + (at as f64 + 0.75) * LINE);
                 canvas.text(place, Anchor::Start, letters, line);
             }
-            middles.push(y + height / 2.0);
+            sides.push((y, height));
             y += height;
             let mut gap = GAP;
             if let Some(arrow) = arrow {
@@ -128,23 +128,76 @@ impl Sketch {
             }
             y += gap;
         }
-        let mut x = MARGIN + wide;
-        for (at, arrow) in beside.into_iter().enumerate() {
+        beside.sort_by_key(|arrow| arrow.from.abs_diff(arrow.to));
+        let ends = Ends::of(&beside, &sides);
+        let (mut x, mut labels) = (MARGIN + wide, Vec::new());
+        for (lane, arrow) in beside.into_iter().enumerate() {
             x += BESIDE;
-            // The ends of the arrows at one box lie apart.
-            let apart = (at % 5) as f64 * 3.0 - 6.0;
-            let (from, to) = (middles[arrow.from] + apart - 2.0, middles[arrow.to] + apart + 5.0);
+            let [from, to] = ends.heights[lane];
             let paint = paint_of(arrow);
             canvas.line(&[(MARGIN + wide, from), (x, from), (x, to), (MARGIN + wide + 8.0, to)], paint);
             let head = Paint { fill: paint.line, width: 1.0, ..paint };
             let tip = MARGIN + wide;
             canvas.polygon(&[(tip + 9.0, to - 5.0), (tip + 9.0, to + 5.0), (tip, to)], head);
-            let middle = (from + to) / 2.0 - arrow.label.len() as f64 * LINE / 2.0;
-            write(&mut canvas, (x + 6.0, middle), arrow);
+            labels.push((x + 6.0, ends.label(lane, arrow.label.len() as f64 * LINE), arrow));
             x += texts(&arrow.label, Letters::FAINT) + 6.0;
+        }
+        // The labels come last, and on their own ground, because a line may have to pass below one of them.
+        for (x, y, arrow) in labels {
+            let (wide, high) = (texts(&arrow.label, Letters::FAINT), arrow.label.len() as f64 * LINE);
+            canvas.rect([x - 2.0, y, wide + 4.0, high], 0.0, Paint::new(GROUND, "none"));
+            write(&mut canvas, (x, y), arrow);
         }
         let title = texts(&wrapped(&self.title, Letters::BOLD, TITLE), Letters::BOLD);
         canvas.document(&self.title, (x + MARGIN).max(title + 2.0 * MARGIN), y + MARGIN)
+    }
+}
+
+/// Where the arrows beside the boxes begin and end.
+struct Ends {
+    /// For each arrow, the heights of its beginning and of its end.
+    heights: Vec<[f64; 2]>,
+}
+
+impl Ends {
+    /// The arrows are given from the nearest to the furthest one, and the boxes by their tops and heights. The ends at one box lie
+    /// apart, and in an order in which arrows of one box do not cross: those that lead up come first, the nearest above the
+    /// others, and then those that lead down, the nearest below the others.
+    fn of(arrows: &[&Arrow], boxes: &[(f64, f64)]) -> Self {
+        let mut at: Vec<Vec<(bool, isize, usize, usize)>> = vec![Vec::new(); boxes.len()];
+        for (lane, arrow) in arrows.iter().enumerate() {
+            for (end, (here, there)) in
+                [(arrow.from, arrow.to), (arrow.to, arrow.from)].into_iter().enumerate()
+            {
+                // An arrow from a box to itself comes back below where it leaves.
+                let leads_down = there > here || (there == here && end == 1);
+                let order = if leads_down { -(lane as isize) } else { lane as isize };
+                at[here].push((leads_down, order, lane, end));
+            }
+        }
+        let mut heights = vec![[0.0; 2]; arrows.len()];
+        for (mut ends, &(top, height)) in at.into_iter().zip(boxes) {
+            ends.sort_unstable();
+            let step = height / (ends.len() + 1) as f64;
+            for (place, (_, _, lane, end)) in ends.into_iter().enumerate() {
+                heights[lane][end] = top + (place + 1) as f64 * step;
+            }
+        }
+        Ends { heights }
+    }
+
+    /// Where the label of an arrow begins, which is this high: near the middle of the arrow, where no line of an arrow further away
+    /// passes, if there is such a place.
+    fn label(&self, lane: usize, height: f64) -> f64 {
+        let [from, to] = self.heights[lane];
+        let middle = (from + to - height) / 2.0;
+        let (least, most) = (from.min(to), from.max(to) - height);
+        let is_free = |y: f64| {
+            let lines = self.heights[lane + 1..].iter().flatten();
+            lines.into_iter().all(|line| !(y - 3.0..y + height + 3.0).contains(line))
+        };
+        let places = (0..200).map(|n| middle + f64::from(n / 2) * if n % 2 == 0 { 4.0 } else { -4.0 });
+        places.filter(|y| (least..=most).contains(y)).find(|y| is_free(*y)).unwrap_or(middle)
     }
 }
 

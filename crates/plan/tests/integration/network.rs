@@ -1,7 +1,9 @@
 //! Networks of firing rules as plans: rates, bounds, errors that name nodes, predictions and passes.
 
-use anabranch_plan::network::{Bottleneck, Pass, Passes};
-use anabranch_plan::{Flow, ItemType, Machine, Node, NodeId, Plan, PlanError, State};
+use std::collections::BTreeMap;
+
+use anabranch_plan::network::{Bottleneck, Cores, Pass, Passes};
+use anabranch_plan::{Flow, ItemType, Machine, Node, NodeId, Placement, Plan, PlanError, State};
 use proptest::prelude::*;
 
 /// A network of rules without names of their own, with edges between them.
@@ -372,8 +374,117 @@ proptest! {
             let mut changed = plan.clone();
             Passes::all().apply(&mut changed, &Machine::new(3));
             prop_assert_eq!(changed.validate(), Ok(()));
+            // Neither is any machine.
+            let mut placed = plan.clone();
+            let notes = Passes::none().with(Pass::Place).apply_on(&mut placed, &Machine::new(3), &pairs(5));
+            prop_assert_eq!(placed.validate(), Ok(()));
+            prop_assert_eq!(notes.len(), placed.cores_of_rules().len());
+            prop_assert_eq!(&Plan::from_json(&placed.to_json()).unwrap(), &placed);
         }
     }
+}
+
+/// Cores of which every two share a cache: cores 0 and 1, 2 and 3, and so on.
+fn pairs(count: usize) -> Cores {
+    Cores::new(count, |a, b| if a / 2 == b / 2 { 40.0 } else { 250.0 })
+}
+
+fn core(plan: &Plan, rule: usize) -> usize {
+    match plan.nodes[rule].placement {
+        Placement::Core(core) => core,
+        other => panic!("rule {rule} is placed {other:?}"),
+    }
+}
+
+#[test]
+fn rules_that_exchange_items_are_placed_on_cores_that_are_near_each_other() {
+    // Lines of two rules. The rules of a line are not neighbours in the plan.
+    for lines in 2..=4 {
+        let mut plan = Plan::network(2 * lines);
+        for at in 0..2 * lines {
+            plan.rule(Node::rule("k").named(format!("rule {at}")).cost(5_000));
+        }
+        for line in 0..lines {
+            plan.record(
+                NodeId(line),
+                NodeId(2 * lines - 1 - line),
+                ItemType::of::<[u8; 640]>(),
+                Flow::of(1, 1),
+            );
+        }
+        let passes = Passes::none().with(Pass::Place);
+        let notes = passes.apply_on(&mut plan, &Machine::new(8), &pairs(8));
+        assert_eq!(plan.validate(), Ok(()));
+        assert_eq!(notes.len(), 2 * lines, "each rule has a core: {notes:?}");
+        for line in 0..lines {
+            let [from, to] = [line, 2 * lines - 1 - line].map(|rule| core(&plan, rule));
+            assert!(from != to && from / 2 == to / 2, "{plan}");
+        }
+        // 10 cache lines of 40 ns for each line, and 250 ns if the cores take the rules in turn.
+        let said = format!("takes {} ns of an iteration", 400 * lines);
+        assert!(notes[0].text.contains(&said) || lines > 2, "{}", notes[0]);
+        assert!(plan.explain().contains("on core 0"));
+        // What is placed stays.
+        assert!(passes.apply_on(&mut plan, &Machine::new(8), &pairs(8)).is_empty());
+    }
+}
+
+#[test]
+fn placed_rules_keep_the_work_of_the_cores_even() {
+    // All rules exchange items with the first. With one core for all of them there would be no hand-over.
+    let mut plan = Plan::network(4);
+    let hub = plan.rule(Node::rule("k").cost(10_000));
+    for _ in 0..12 {
+        let rule = plan.rule(Node::rule("k").cost(10_000));
+        plan.record(hub, rule, ItemType::of::<u64>(), Flow::of(1, 1));
+    }
+    Passes::none().with(Pass::Place).apply_on(&mut plan, &Machine::new(4), &pairs(6));
+    let mut rules = BTreeMap::new();
+    for rule in 0..plan.nodes.len() {
+        *rules.entry(core(&plan, rule)).or_insert(0) += 1;
+    }
+    assert_eq!(rules.len(), 4, "as many cores as workers: {rules:?}");
+    assert!(rules.values().all(|count| (3..=4).contains(count)), "{rules:?}");
+    // Both cores of two pairs, and not three pairs.
+    assert!(rules.keys().all(|core| rules.contains_key(&(core ^ 1))), "{rules:?}");
+}
+
+#[test]
+fn on_cores_that_are_alike_nothing_is_placed_and_the_text_says_so() {
+    let before = line(&[5_000, 5_000], false);
+    for cores in
+        [Cores::new(2, |_, _| 50.0), Cores::new(4, |a, _| 50.0 + a as f64), Cores::new(1, |_, _| 0.0)]
+    {
+        let mut plan = before.clone();
+        assert!(cores.are_alike());
+        assert!(Passes::none().with(Pass::Place).apply_on(&mut plan, &Machine::new(2), &cores).is_empty());
+        assert_eq!(plan, before);
+    }
+    let text = Passes::all().explain_on(&before, &Machine::new(2), &Cores::new(2, |_, _| 50.0));
+    assert!(text.contains("the cores are alike: between any two, a cache line takes 50 ns)"), "{text}");
+    let text = Passes::all().explain(&before, &Machine::new(2));
+    assert!(text.contains("place     (nothing to be changed; what the cores take"), "{text}");
+    let text = Passes::all().without(Pass::Place).explain_on(&before, &Machine::new(2), &pairs(4));
+    assert!(text.contains("place     (switched off)"), "{text}");
+}
+
+#[test]
+fn copies_and_rules_that_are_placed_already_are_left_alone() {
+    let mut copied = line(&[5_000; 3], true);
+    copied.nodes[1].replicas = Some(2);
+    Passes::none().with(Pass::Place).apply_on(&mut copied, &Machine::new(4), &pairs(4));
+    assert_eq!(copied.nodes[1].placement, Placement::Workers);
+    assert_ne!(copied.nodes[0].placement, Placement::Workers);
+    let mut placed = line(&[5_000; 3], true);
+    placed.nodes[2].placement = Placement::Core(3);
+    let before = placed.clone();
+    assert!(Passes::none().with(Pass::Place).apply_on(&mut placed, &Machine::new(4), &pairs(4)).is_empty());
+    assert_eq!(placed, before);
+    // Two workers are on two cores at most.
+    for (rule, core) in [(0, 0), (1, 7)] {
+        placed.nodes[rule].placement = Placement::Core(core);
+    }
+    assert_eq!(message(&placed), "the rules are placed on 3 cores, but the network has 2 workers");
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //! reviewed.
 
 use anabranch_plan::{
-    Burst, Domain, EdgeKind, ItemType, Machine, Measured, Node, NodeId, Overlay, Plan, Settings, State,
+    Burst, Domain, EdgeKind, ItemType, Machine, Measured, Node, NodeId, Overlay, Plan, Settings, Sketch,
+    State,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -278,6 +279,29 @@ proptest! {
             check_bounds(&elements);
             prop_assert!(texts.len() > plan.nodes.len());
         }
+    }
+
+    #[test]
+    fn arrows_beside_boxes_have_ends_of_their_own(
+        boxes in 1..7usize,
+        arrows in vec((0..7usize, 0..7usize, text()), 0..10),
+    ) {
+        let mut sketch = Sketch::new("arrows");
+        (0..boxes).for_each(|n| _ = sketch.tile([format!("box {n}")]));
+        for (from, to, label) in &arrows {
+            sketch.arrow(from % boxes, to % boxes, label, false);
+        }
+        let (elements, _) = parse(&sketch.to_svg()).map_err(TestCaseError::fail)?;
+        check_bounds(&elements);
+        let lines = elements.iter().filter(|element| element.0 == "polyline");
+        let points = |line| -> Vec<f64> {
+            get(line, "points").unwrap().split([' ', ',']).map(|n| n.parse().unwrap()).collect()
+        };
+        // An arrow beside the boxes has four points: out, down or up, and back.
+        let beside: Vec<Vec<f64>> = lines.map(points).filter(|points| points.len() == 8).collect();
+        let mut heights: Vec<f64> = beside.iter().flat_map(|points| [points[1], points[7]]).collect();
+        heights.sort_by(f64::total_cmp);
+        prop_assert!(heights.windows(2).all(|pair| pair[1] - pair[0] > 0.5), "{:?}", heights);
     }
 
     #[test]

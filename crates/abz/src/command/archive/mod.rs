@@ -8,6 +8,8 @@
 mod entries;
 mod extended;
 mod header;
+#[cfg(test)]
+mod mutations;
 mod names;
 mod pack;
 mod unpack;

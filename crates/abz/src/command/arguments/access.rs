@@ -29,21 +29,23 @@ pub struct Access {
     #[arg(conflicts_with_all = ["test", "list", "bench", "explain", "archive", "extract", "recover", "verify", "checksum"])]
     pub line_range: Option<RangeInclusive<u64>>,
 
-    /// Make an index of each compressed FILE, FILE.abzi, with which --range and --line-range begin in the middle
+    /// Make an index of each compressed FILE, FILE.abzi, with which --range and --line-range begin in the middle; with -d on the way
     ///
     /// It is used where it lies beside FILE and fits it; if FILE was changed, that is told, and the data is decoded from its
-    /// start. FILE stays as it is, and any tool may have made it. An index has the places where decoding can begin: the blocks
+    /// start. With an index all threads decode one large member of gzip with -d and -t, which then say nothing of an index that
+    /// does not fit. FILE stays as it is, with -d too, and any tool may have made it. With -d an index that is there and fits is
+    /// used instead, unless -f is given. An index has the places where decoding can begin: the blocks
     /// of bzip2, members of lzip, blocks of xz, frames of zstd, and of gzip one for each 1M of data, with 32K before it,
     /// compressed. A file that has only one such place, as most of zstd, cannot be entered elsewhere.
     #[arg(long, hide_short_help = true)]
-    #[arg(conflicts_with_all = ["range", "line_range", "decompress", "test", "list", "bench", "explain", "archive", "extract", "recover", "verify", "checksum", "stdout"])]
+    #[arg(conflicts_with_all = ["range", "line_range", "test", "list", "bench", "explain", "archive", "extract", "recover", "verify"])]
     pub index: bool,
 
     /// With --index: let the places in a foreign file of gzip be SIZE bytes of data apart [default: 1M]
     #[arg(long, value_name = "SIZE", value_parser = parse_every, requires = "index", hide_short_help = true)]
     pub index_every: Option<u64>,
 
-    /// With --range and --line-range: use the index PATH
+    /// With --range, --line-range, -d and -t: use the index PATH
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, hide_short_help = true)]
     pub index_file: Option<PathBuf>,
 }

@@ -24,6 +24,15 @@ pub struct Zstd {
     #[arg(short = 'D', long, value_name = "FILE", value_hint = ValueHint::FilePath, hide_short_help = true)]
     pub dictionary: Option<PathBuf>,
 
+    /// With zstd, make FILE a patch: what it differs in from OLD; with -d, make FILE of OLD and the patch
+    ///
+    /// As `zstd --patch-from`, which reads and makes the same. What FILE has in common with OLD, wherever it is, takes next to no
+    /// room. Whoever decompresses needs OLD too, as it was, and memory for both files; where FILE is more than twice as large as
+    /// OLD, and larger than 128 MiB, allow that with --long. One thread makes a patch, while another one reads.
+    #[arg(long, value_name = "OLD", value_hint = ValueHint::FilePath, hide_short_help = true)]
+    #[arg(conflicts_with = "dictionary")]
+    pub patch_from: Option<PathBuf>,
+
     /// Allow the levels 20 to 22 of zstd, which need a lot of memory
     #[arg(long, hide_short_help = true)]
     pub ultra: bool,

@@ -25,7 +25,7 @@ use abz::xz::Check;
 use self::tool::{Flag, Means, Mode, Takes, Tool};
 use self::words::Word;
 use super::arguments::{LICENSE, parse_block_size, parse_dictionary_size};
-use super::low::{Action, Low, dictionary};
+use super::low::{Action, Low, dictionary, reference};
 use super::manners::Manners;
 use super::problem::Severity;
 use super::request::{Asked, Source};
@@ -217,6 +217,13 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
                 dictionary.map_err(|error| format!("the dictionary {text} cannot be used: {error}"))?;
             low.compression.zstd.dictionary = Some(dictionary.clone());
             low.zstd.dictionary = Some(dictionary);
+        }
+        Means::PatchFrom => {
+            let reference = reference(Path::new(&value));
+            let reference =
+                reference.map_err(|error| format!("the file {text} cannot be used for a patch: {error}"))?;
+            low.compression.zstd.patch_from = Some(reference.clone());
+            low.zstd.patch_from = Some(reference);
         }
         Means::Checksum => low.compression.zstd.checksum = true,
         Means::NoChecksum => low.compression.zstd.checksum = false,

@@ -74,6 +74,7 @@ pub(super) enum Means {
     Remove,
     Long,
     Dictionary,
+    PatchFrom,
     Checksum,
     NoChecksum,
     // What only lzip, xz or zstd has.

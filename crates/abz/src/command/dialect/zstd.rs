@@ -76,6 +76,9 @@ const FLAGS: &[Flag] = &[
     Flag::new("", "ultra", Means::Nothing).help("allow the levels 20 to 22"),
     Flag::new("", "long", Means::Long).takes(Takes::Attached).help("look back up to 2^X bytes"),
     Flag::new("D", "", Means::Dictionary).takes(Takes::Value).help("use dictionary X"),
+    Flag::new("", "patch-from", Means::PatchFrom)
+        .takes(Takes::Value)
+        .help("make a patch against X, or with -d use X and the patch"),
     Flag::new("T", "threads", Means::Threads).takes(Takes::Value).help("use X threads"),
     Flag::new("B", "block-size", Means::MemberSize).takes(Takes::Value).help("compress blocks of X bytes"),
     Flag::new("M", "memory", LIMIT).takes(Takes::Value).help("take no more than X bytes to decompress"),
@@ -108,7 +111,6 @@ const FLAGS: &[Flag] = &[
     Flag::new("", "output-dir-flat", Means::OutputFolder).takes(Takes::Value).help("write to the folder X"),
     Flag::new("", "output-dir-mirror", NO_MIRROR).takes(Takes::Value),
     Flag::new("", "filelist", Means::Refused("--filelist: use xargs")).takes(Takes::Value),
-    Flag::new("", "patch-from", Means::Refused("--patch-from: abz makes no patches")).takes(Takes::Value),
     Flag::new("", "zstd", Means::Refused("--zstd: abz has levels and --long only")).takes(Takes::Value),
     Flag::new("", "train", Means::Refused("--train: abz makes no dictionaries, and takes those of zstd")),
     Flag::new("b", "", Means::Refused("-b: use abz --bench")).takes(Takes::Attached),

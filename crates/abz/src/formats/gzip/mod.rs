@@ -1,5 +1,6 @@
 //! gzip: blocks in and members out, and back.
 
+mod indexed;
 mod streams;
 
 use std::io::{self, Read, Write};
@@ -9,12 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use abz_codec::access::Part;
 use abz_codec::gzip::{
     self, BGZF_BLOCK, Decoder, Encoder, Entry, Index, Layout, MAX_BLOCK, Piece, Salvager, Splitter, Survey,
-    find_parts,
 };
 use abz_codec::{DEFAULT_BLOCK_SIZE, gzip::MAGIC};
 use anabranch::{Plan, Recycled};
 
-use super::reads::{Indexed, ReadSeek, Reads, Run, RunAlone};
+use super::reads::{ByIndex, Indexed, ReadSeek, Reads, Run, RunAlone};
 use super::writes::{Setting, Writes};
 use crate::compress::{Compressed, Compression};
 use crate::conduct::Conduct;
@@ -146,14 +146,23 @@ impl Reads for Gzip {
         conduct: Conduct<'_>,
         input: &dyn ReadAt,
         spacing: u64,
+        output: &mut (dyn Write + Send),
     ) -> Result<Indexed, Error> {
         match gzip::parts(&mut Along::new(input)).map_err(Error::Read)? {
-            Some(parts) => crate::index::of_parts(parts, how, conduct, input),
-            None => {
-                let found = find_parts(Along::new(input), spacing)?;
-                Ok((found.parts, found.contents, found.lines))
-            }
+            Some(parts) => crate::index::of_parts(parts, how, conduct, input, output),
+            None => indexed::find(how, conduct, input, spacing, output),
         }
+    }
+
+    fn decompress_indexed(
+        &self,
+        how: &Decompression,
+        conduct: &Conduct<'_>,
+        input: &dyn ReadAt,
+        parts: &[Part],
+        output: &mut (dyn Write + Send),
+    ) -> Result<ByIndex, Error> {
+        indexed::decompress(how, conduct, input, parts, output)
     }
 
     fn recover(&self) -> Option<Recover> {

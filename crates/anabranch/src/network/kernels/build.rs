@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use anabranch_plan::{Edge, EdgeKind, Flow, Node, NodeId, Plan};
+use anabranch_plan::{Edge, EdgeKind, Flow, Node, NodeId, Placement, Plan};
 use anabranch_record::sync::Arc;
 
 use super::super::{
     Horizon, Network,
     board::{Board, Member},
+    homes::Homes,
     process::Process,
     records::Side,
     worker::FIRINGS,
@@ -27,7 +28,9 @@ impl<'env, E: Send + 'env> Kernels<'env, E> {
     /// Makes a network of a plan. It runs on as many workers as the plan's settings say.
     ///
     /// A rule with replicas becomes several rules, which take turns with ranges of its items. Rules of one unit
-    /// are fired by turns. Records without a horizon get [those of the plan](Plan::horizons).
+    /// are fired by turns. Records without a horizon get [those of the plan](Plan::horizons). If rules are
+    /// [placed](Placement::Core) on cores, the first workers are pinned to these while the network runs, and prefer the rules that are
+    /// placed there.
     ///
     /// # Errors
     /// The plan is not a [valid](Plan::validate) network; it names a kernel or a type of items that is not
@@ -69,12 +72,25 @@ impl<'env, E: Send + 'env> Kernels<'env, E> {
         let unit = |node: NodeId| plan.nodes[node.0].unit;
         let inside = plan.edges.iter().enumerate().filter(|(_, edge)| unit(edge.from) == unit(edge.to));
         let inside: BTreeSet<usize> = inside.map(|(at, _)| at).collect();
+        // The core of each rule, or of all rules of a unit: that of the first which was placed.
+        let mut on = Vec::new();
         for (unit, drafts) in units {
+            let core =
+                plan.nodes.iter().filter(|node| node.unit == unit).find_map(|node| match node.placement {
+                    Placement::Core(core) => Some(core),
+                    Placement::Workers | Placement::Dedicated => None,
+                });
             if copied.contains(&unit) {
+                on.resize(on.len() + drafts.len(), core);
                 drafts.into_iter().for_each(|draft| add(board, vec![draft], &inside));
             } else {
+                on.push(core);
                 add(board, drafts, &inside);
             }
+        }
+        let cores = plan.cores_of_rules();
+        if !cores.is_empty() {
+            board.hub.set_homes(Homes::new(&on, cores.into_iter().collect()));
         }
         Ok(())
     }

@@ -17,11 +17,20 @@ pub enum Op {
     FlatMap,
     TryFilterMap,
     TryFlatMap,
+    FilterMapWith,
+    Farm,
+    TryFarm,
 }
 
 impl Op {
     pub fn is_fallible(self) -> bool {
-        matches!(self, Op::TryMap | Op::TryMapWith | Op::TryFilterMap | Op::TryFlatMap)
+        matches!(self, Op::TryMap | Op::TryMapWith | Op::TryFilterMap | Op::TryFlatMap | Op::TryFarm)
+    }
+
+    /// Whether it may make nothing of an item.
+    fn drops(self) -> bool {
+        use Op::*;
+        matches!(self, Filter | FilterMap | FilterMapWith | TryFilterMap | FlatMap | TryFlatMap)
     }
 }
 
@@ -43,6 +52,9 @@ pub enum Chain {
     FlatFlat,
     TryFilterMap,
     TryFlatMap,
+    FilterMapWith,
+    /// Workers that differ, around a stage that counts bytes.
+    Farms,
     /// A box between two stages.
     Boxed,
     /// A box after each of three stages.
@@ -71,6 +83,8 @@ impl Chain {
             Chain::FlatFlat => &[Op::FlatMap, Op::FlatMap],
             Chain::TryFilterMap => &[Op::TryFilterMap],
             Chain::TryFlatMap => &[Op::TryFlatMap],
+            Chain::FilterMapWith => &[Op::FilterMapWith],
+            Chain::Farms => &[Op::Farm, Op::TryFarm],
             Chain::Boxed => &[Op::Map, Op::TryMap],
             Chain::BoxedThrice => &[Op::FilterMap, Op::TryMapWith, Op::MapWith],
             Chain::NewError => &[Op::TryMap, Op::TryMapWith],
@@ -103,36 +117,156 @@ pub enum Serial {
     Dedup,
     ChunkBy,
     SortedWithin(usize),
-    Chained,
+    /// So many items behind those of the stream.
+    Chained(usize),
+    /// So many items between those of the stream.
+    Interleaved(usize),
     Windows(usize),
     WindowsByKey(usize),
+    /// Windows of a size, so many items apart.
+    Sliding(usize, usize),
+    /// The same by `aggregate_windows`.
+    Aggregated(usize, usize),
+    /// Windows of a length of time by `aggregate_windows_by_key`. The time of an item is its index in the source.
+    Times(u64),
+    /// Sessions with a gap.
+    Sessions(u64),
     Needing,
+    TryOption,
+    Throttled,
+    FlatEach,
+    TryFlatEach,
+    FlatSpread,
+    TryFlatSpread,
+    Spread,
+    /// A stage of the pipeline that is a value.
+    Through,
+    /// A state for each group of items, in so many shards.
+    Sharded(usize),
+    TrySharded(usize),
+    ByKey,
+    ReadyChunks(usize),
+    /// Two branches, of which one keeps the order and the other one may fail.
+    Zipped,
+    /// Two branches that give a child each.
+    Merged,
+    Split(Way),
+    /// Items that go round until the loop lets them out.
+    Feedback,
+}
+
+/// How items are dealt to branches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    If,
+    InTurn,
+    ByKey,
+    Chosen,
 }
 
 impl Serial {
+    /// Whether it keeps the items of a batch together. Before any other stage, batches become single items.
+    pub fn keeps_batches(self) -> bool {
+        use Serial::*;
+        matches!(
+            self,
+            Each | Option
+                | Try
+                | Take(_)
+                | TakeWhile(_)
+                | Scan(_)
+                | Enumerate
+                | Zip(_)
+                | Batch(_)
+                | Skip(_)
+                | SkipWhile(_)
+                | StepBy(_)
+                | MapWhile(_)
+                | Dedup
+                | TryOption
+                | Throttled
+        )
+    }
+
     /// How many windows of their own the items in it and behind it have.
     pub fn windows_opened(self) -> usize {
         match self {
             Serial::SortedWithin(_)
-            | Serial::Chained
+            | Serial::Chained(_)
+            | Serial::Interleaved(_)
             | Serial::ChunkBy
             | Serial::Windows(_)
-            | Serial::WindowsByKey(_) => 1,
-            // One for the items that are issued, and one for the results in order.
-            Serial::Needing => 2,
+            | Serial::WindowsByKey(_)
+            | Serial::Sliding(..)
+            | Serial::Aggregated(..)
+            | Serial::Times(_)
+            | Serial::Sessions(_)
+            | Serial::FlatEach
+            | Serial::TryFlatEach
+            | Serial::FlatSpread
+            | Serial::TryFlatSpread
+            | Serial::Spread
+            | Serial::Merged
+            | Serial::Feedback => 1,
+            // One for the items that are issued, and one for the results in order; one for the chunks, and one for their
+            // items.
+            Serial::Needing | Serial::ReadyChunks(_) => 2,
             _ => 0,
+        }
+    }
+
+    /// Whether its code runs for several items at once.
+    pub fn is_parallel(self) -> bool {
+        use Serial::*;
+        matches!(
+            self,
+            Needing | Through | Sharded(_) | TrySharded(_) | ByKey | Merged | Split(_) | Feedback | Spread
+        )
+    }
+
+    /// Whether one item may become several.
+    pub fn is_flat(self) -> bool {
+        use Serial::*;
+        matches!(self, FlatEach | TryFlatEach | FlatSpread | TryFlatSpread | Merged)
+    }
+
+    /// Whether it may make nothing of an item.
+    fn drops(self) -> bool {
+        use Serial::*;
+        match self {
+            Option | TryOption | Skip(_) | SkipWhile(_) | StepBy(_) | Dedup => true,
+            FlatEach | TryFlatEach | FlatSpread | TryFlatSpread => true,
+            Sliding(size, step) | Aggregated(size, step) => step > size,
+            _ => false,
+        }
+    }
+
+    /// Whether items are in several windows, or in several branches. Only then may they be cloned.
+    pub fn clones(self) -> bool {
+        matches!(self, Serial::Sliding(..) | Serial::Aggregated(..) | Serial::Zipped | Serial::Merged)
+    }
+
+    /// How many items one item may stand for behind it.
+    fn width(self) -> usize {
+        match self {
+            Serial::Windows(size)
+            | Serial::Sliding(size, _)
+            | Serial::Aggregated(size, _)
+            | Serial::ReadyChunks(size) => size,
+            _ => 1,
         }
     }
 
     /// How many items it may hold back, for each that it gives.
     pub fn holds(self) -> usize {
         match self {
-            Serial::Batch(size) | Serial::Windows(size) => size,
+            Serial::Batch(size) | Serial::Windows(size) | Serial::ReadyChunks(size) => size,
+            Serial::Sliding(size, _) | Serial::Aggregated(size, _) => size,
             // Items go through it in blocks, and each block is divided.
-            Serial::WindowsByKey(_) => 1_000,
+            Serial::WindowsByKey(_) | Serial::Times(_) => 1_000,
             Serial::Needing => 2,
-            // There is no limit: all may have one key.
-            Serial::ChunkBy => 1_000,
+            // There is no limit: all may have one key, and be in one session.
+            Serial::ChunkBy | Serial::Sessions(_) => 1_000,
             Serial::SortedWithin(window) => 1 + window,
             _ => 1,
         }
@@ -151,8 +285,19 @@ pub enum End {
     TryForEach,
     ForEach,
     Find(u64),
+    FindMap(u64),
+    Any(u64),
     Fold,
+    TryFold,
     Collect,
+    /// An iterator, which is taken to its end.
+    Iter,
+}
+
+impl End {
+    pub fn is_fallible(self) -> bool {
+        matches!(self, End::TryForEach | End::TryFold)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -218,6 +363,25 @@ impl Case {
         nodes
     }
 
+    /// Whether items may be dropped before a stage that opens a window. Then that window holds only those that are left, and
+    /// the source may have given any number of others.
+    pub fn drops_before_a_window(&self) -> bool {
+        let (mut is_batched, mut drops) = (self.in_blocks, false);
+        self.segments.iter().any(|Segment { chain, serial }| {
+            is_batched |= chain.is_flat();
+            drops |= chain.ops().iter().any(|op| op.drops());
+            let opens = serial.windows_opened() > 0 || (is_batched && !serial.keeps_batches());
+            let drops_before = drops;
+            drops |= serial.drops();
+            drops_before && opens
+        })
+    }
+
+    /// Whether a stage may clone items.
+    pub fn clones(&self) -> bool {
+        self.segments.iter().any(|segment| segment.serial.clones())
+    }
+
     /// The fault that was planted for an item at a node. `child` says that the item is being made of another
     /// one.
     pub fn fault(&self, node: usize, origin: u64, path: u64, child: bool) -> Option<&Fault> {
@@ -236,15 +400,21 @@ impl Case {
     /// for each index of the window.
     pub fn bound(&self) -> usize {
         let product: usize = self.segments.iter().map(|segment| segment.serial.holds()).product();
-        let opened: usize = self.segments.iter().map(|segment| segment.serial.windows_opened()).sum();
-        let windows = 1 + opened;
+        let mut is_batched = self.in_blocks;
+        let mut windows = 1;
+        for Segment { chain, serial } in &self.segments {
+            is_batched |= chain.is_flat();
+            // Before such a stage, batches become single items in a window of their own.
+            windows += serial.windows_opened() + usize::from(is_batched && !serial.keeps_batches());
+        }
         // What leaves one window for the next may be in neither, one at a time.
         let between = windows - 1;
         let held = if product == 1 { 0 } else { 2 * product * self.segments.len() };
         // The items behind windows are as many together.
-        let width = |serial| if let Serial::Windows(size) = serial { size } else { 1 };
-        let widths: usize = self.segments.iter().map(|segment| width(segment.serial)).product();
-        windows * self.window * widths + between + held
+        let widths: usize = self.segments.iter().map(|segment| segment.serial.width()).product();
+        // Up to half a window of results waits for the reader of an iterator, which has one more. Each may be a batch.
+        let read = if self.end == End::Iter { (1 + self.window / 2) * product } else { 0 };
+        windows * self.window * widths + between + held + read
     }
 }
 
@@ -264,6 +434,8 @@ fn chain() -> impl Strategy<Value = Chain> {
         1 => Just(Chain::FlatFlat),
         1 => Just(Chain::TryFilterMap),
         1 => Just(Chain::TryFlatMap),
+        1 => Just(Chain::FilterMapWith),
+        1 => Just(Chain::Farms),
         2 => Just(Chain::Boxed),
         1 => Just(Chain::BoxedThrice),
         1 => Just(Chain::NewError),
@@ -272,6 +444,11 @@ fn chain() -> impl Strategy<Value = Chain> {
 }
 
 fn serial() -> impl Strategy<Value = Serial> {
+    // The stages that keep the batches of flat stretches, and all others.
+    prop_oneof![3 => plain_serial(), 3 => gathering_serial(), 2 => dealing_serial()]
+}
+
+fn plain_serial() -> impl Strategy<Value = Serial> {
     prop_oneof![
         6 => Just(Serial::Each),
         2 => Just(Serial::Option),
@@ -287,12 +464,44 @@ fn serial() -> impl Strategy<Value = Serial> {
         1 => (1..5u64).prop_map(Serial::StepBy),
         1 => (0..120u64).prop_map(Serial::MapWhile),
         1 => Just(Serial::Dedup),
+        1 => Just(Serial::TryOption),
+        1 => Just(Serial::Throttled),
+    ]
+}
+
+fn gathering_serial() -> impl Strategy<Value = Serial> {
+    prop_oneof![
         1 => Just(Serial::ChunkBy),
         1 => (0..6usize).prop_map(Serial::SortedWithin),
-        1 => Just(Serial::Chained),
+        1 => (0..9usize).prop_map(Serial::Chained),
+        1 => (0..150usize).prop_map(Serial::Interleaved),
         1 => (1..6usize).prop_map(Serial::Windows),
         1 => (1..6usize).prop_map(Serial::WindowsByKey),
-        1 => Just(Serial::Needing),
+        1 => (1..6usize, 1..6usize).prop_map(|(size, step)| Serial::Sliding(size, step)),
+        1 => (1..6usize, 1..6usize).prop_map(|(size, step)| Serial::Aggregated(size, step)),
+        1 => (1..20u64).prop_map(Serial::Times),
+        1 => (1..6u64).prop_map(Serial::Sessions),
+        1 => (1..6usize).prop_map(Serial::ReadyChunks),
+        2 => Just(Serial::Needing),
+    ]
+}
+
+fn dealing_serial() -> impl Strategy<Value = Serial> {
+    let way = prop_oneof![Just(Way::If), Just(Way::InTurn), Just(Way::ByKey), Just(Way::Chosen)];
+    prop_oneof![
+        1 => Just(Serial::FlatEach),
+        1 => Just(Serial::TryFlatEach),
+        1 => Just(Serial::FlatSpread),
+        1 => Just(Serial::TryFlatSpread),
+        1 => Just(Serial::Spread),
+        1 => Just(Serial::Through),
+        1 => (1..5usize).prop_map(Serial::Sharded),
+        2 => (1..5usize).prop_map(Serial::TrySharded),
+        1 => Just(Serial::ByKey),
+        2 => Just(Serial::Zipped),
+        2 => Just(Serial::Merged),
+        3 => way.prop_map(Serial::Split),
+        2 => Just(Serial::Feedback),
     ]
 }
 
@@ -301,8 +510,12 @@ fn end() -> impl Strategy<Value = End> {
         3 => Just(End::TryForEach),
         1 => Just(End::ForEach),
         1 => (0..100u64).prop_map(End::Find),
+        1 => (0..100u64).prop_map(End::FindMap),
+        1 => (0..100u64).prop_map(End::Any),
         1 => Just(End::Fold),
+        1 => Just(End::TryFold),
         1 => Just(End::Collect),
+        1 => Just(End::Iter),
     ]
 }
 
@@ -334,21 +547,23 @@ fn faults() -> impl Strategy<Value = Vec<Fault>> {
 impl Case {
     /// The nearest case for which the tests have a pipeline.
     pub fn buildable(mut self) -> Self {
-        // At most two flat stretches: three children of three children are enough.
+        // At most two stages that make several items of one: three children of three children are enough.
         let mut flat = 0;
-        for chain in self.segments.iter_mut().map(|segment| &mut segment.chain).chain([&mut self.tail]) {
-            flat += chain.ops().iter().filter(|&&op| op == Op::FlatMap || op == Op::TryFlatMap).count();
-            if flat > 2 && chain.is_flat() {
-                *chain = Chain::Map;
-            }
-        }
-        // A block is as a batch that a flat stage has made.
-        let mut is_flat = self.in_blocks;
+        let mut flattens = |ops: &[Op], serial: Option<Serial>| {
+            flat += ops.iter().filter(|&&op| op == Op::FlatMap || op == Op::TryFlatMap).count();
+            flat += usize::from(serial.is_some_and(Serial::is_flat));
+            flat > 2
+        };
         for segment in &mut self.segments {
-            is_flat |= segment.chain.is_flat();
-            if is_flat && segment.serial.windows_opened() > 0 {
+            if flattens(segment.chain.ops(), None) && segment.chain.is_flat() {
+                segment.chain = Chain::Map;
+            }
+            if flattens(&[], Some(segment.serial)) && segment.serial.is_flat() {
                 segment.serial = Serial::Each;
             }
+        }
+        if flattens(self.tail.ops(), None) && self.tail.is_flat() {
+            self.tail = Chain::Map;
         }
         let tails = [Chain::Direct, Chain::Map, Chain::TryMap, Chain::TryMapWith, Chain::FlatMap];
         if !tails.contains(&self.tail) {

@@ -1,6 +1,6 @@
 //! The plain loop: the meaning of a case, written without the crate.
 
-use super::case::{Case, End, Fault, Kind, Op, Serial, node};
+use super::case::{Case, End, Fault, Kind, Op, Serial, Way, node};
 use super::world::{Planted, SINK, SOURCE, mix};
 
 /// How a run ended.
@@ -59,6 +59,8 @@ struct Loop<'c> {
     steps: Vec<PlainStage>,
     /// For each step, what it counts or sums up, and what it gathers.
     counts: Vec<u64>,
+    /// For each step, a state for each group of items.
+    states: Vec<[u64; 3]>,
     gathered: Vec<Vec<Plain>>,
     delivered: Vec<u64>,
     serial: Vec<Vec<u64>>,
@@ -73,6 +75,16 @@ pub fn keeps(key: u64, node: usize) -> bool {
 /// The group of an item with this key, for stages that compare neighbours.
 pub fn group(key: u64) -> u64 {
     key % 3
+}
+
+/// The number that a state makes of itself and an item.
+pub fn next_state(state: u64, key: u64) -> u64 {
+    mix(state, key)
+}
+
+/// Whether an item that has gone through a loop goes round again.
+pub fn goes_round(key: u64) -> bool {
+    key.is_multiple_of(3)
 }
 
 /// How many children an item has at `node`.
@@ -94,6 +106,7 @@ pub fn plain_loop(case: &Case) -> (Seen, bool) {
     let mut this = Loop {
         case,
         counts: vec![0; steps.len()],
+        states: vec![[0; 3]; steps.len()],
         gathered: vec![Vec::new(); steps.len()],
         steps,
         delivered: Vec::new(),
@@ -130,6 +143,13 @@ impl Loop<'_> {
     fn flush(&mut self, from: usize) -> Ended {
         for at in from..self.steps.len() {
             let PlainStage::Serial(serial, node, place) = self.steps[at] else { continue };
+            if let Serial::Sliding(size, step) | Serial::Aggregated(size, step) = serial {
+                // All gathered items have been in a window already, unless there is one behind the last window.
+                let last_end = (self.begin(at, size, step) + size as u64).saturating_sub(step as u64);
+                if self.counts[at] <= if self.counts[at] < size as u64 { 0 } else { last_end } {
+                    self.gathered[at].clear();
+                }
+            }
             while !self.gathered[at].is_empty() {
                 let given = match serial {
                     Serial::SortedWithin(_) => {
@@ -162,6 +182,22 @@ impl Loop<'_> {
         }
     }
 
+    /// The number of the item with which the next window of step `at` begins.
+    fn begin(&self, at: usize, size: usize, step: usize) -> u64 {
+        let (seen, size, step) = (self.counts[at], size as u64, step as u64);
+        seen.checked_sub(size).map_or(0, |behind| (behind / step + 1) * step)
+    }
+
+    /// The items of a parent, one after the other.
+    fn feed_children(&mut self, at: usize, node: usize, item: Plain, fallible: bool) -> Result<(), Halt> {
+        for number in 0..children(item.key, node) {
+            let child = Plain { key: mix(item.key, number), path: item.path << 2 | number, ..item };
+            self.visit(node, child, fallible, true)?;
+            self.feed(at + 1, child)?;
+        }
+        Ok(())
+    }
+
     /// The serial stage `node` gives an item that it has held back.
     fn give(&mut self, at: usize, node: usize, place: usize, item: Plain) -> Result<(), Halt> {
         self.serial[place].push(item.key);
@@ -172,6 +208,10 @@ impl Loop<'_> {
     fn give_batch(&mut self, at: usize) -> Result<(), Halt> {
         let PlainStage::Serial(_, node, place) = self.steps[at] else { unreachable!("batches are serial") };
         let batch = std::mem::take(&mut self.gathered[at]);
+        self.give_merged(at, node, place, &batch)
+    }
+
+    fn give_merged(&mut self, at: usize, node: usize, place: usize, batch: &[Plain]) -> Result<(), Halt> {
         let last = batch.last().expect("a batch is not empty");
         let key = batch.iter().fold(batch.len() as u64, |key, item| mix(key, item.key));
         let merged = Plain { key, ..*last };
@@ -187,7 +227,9 @@ impl Loop<'_> {
                 self.visit(node, item, op.is_fallible(), false)?;
                 let marked = Plain { key: mix(item.key, node as u64), ..item };
                 match op {
-                    Op::Map | Op::TryMap | Op::MapWith | Op::TryMapWith => self.feed(at + 1, marked),
+                    Op::Map | Op::TryMap | Op::MapWith | Op::TryMapWith | Op::Farm | Op::TryFarm => {
+                        self.feed(at + 1, marked)
+                    }
                     Op::Inspect => self.feed(at + 1, item),
                     Op::TryFilterMap if keeps(item.key, node) => self.feed(at + 1, marked),
                     Op::TryFilterMap => Ok(()),
@@ -211,17 +253,9 @@ impl Loop<'_> {
                         failure
                     }
                     Op::Filter if keeps(item.key, node) => self.feed(at + 1, item),
-                    Op::FilterMap if keeps(item.key, node) => self.feed(at + 1, marked),
-                    Op::Filter | Op::FilterMap => Ok(()),
-                    Op::FlatMap => {
-                        for number in 0..children(item.key, node) {
-                            let path = item.path << 2 | number;
-                            let child = Plain { key: mix(item.key, number), path, ..item };
-                            self.visit(node, child, false, true)?;
-                            self.feed(at + 1, child)?;
-                        }
-                        Ok(())
-                    }
+                    Op::FilterMap | Op::FilterMapWith if keeps(item.key, node) => self.feed(at + 1, marked),
+                    Op::Filter | Op::FilterMap | Op::FilterMapWith => Ok(()),
+                    Op::FlatMap => self.feed_children(at, node, item, false),
                 }
             }
             PlainStage::Serial(serial, node, place) => self.serial(at, serial, node, place, item),
@@ -245,6 +279,30 @@ impl Loop<'_> {
             Serial::Batch(size) | Serial::Windows(size) | Serial::WindowsByKey(size) => {
                 self.gathered[at].push(item);
                 return if self.gathered[at].len() == size { self.give_batch(at) } else { Ok(()) };
+            }
+            Serial::Sliding(size, step) | Serial::Aggregated(size, step) => {
+                let begin = self.begin(at, size, step);
+                self.counts[at] += 1;
+                if self.counts[at] > begin {
+                    self.gathered[at].push(item);
+                }
+                if self.counts[at] < begin + size as u64 {
+                    return Ok(());
+                }
+                let window = self.gathered[at].clone();
+                self.gathered[at].drain(..step.min(size));
+                return self.give_merged(at, node, place, &window);
+            }
+            Serial::Times(length) | Serial::Sessions(length) => {
+                let is_new = self.gathered[at].last().is_some_and(|last| match serial {
+                    Serial::Times(_) => last.origin / length != item.origin / length,
+                    _ => item.origin - last.origin >= length,
+                });
+                if is_new {
+                    self.give_batch(at)?;
+                }
+                self.gathered[at].push(item);
+                return Ok(());
             }
             Serial::Zip(most) if self.counts[at] == most => return Err(Halt::Break(at)),
             Serial::ChunkBy => {
@@ -288,15 +346,58 @@ impl Loop<'_> {
             }
             _ => {}
         }
-        self.serial[place].push(item.key);
-        self.visit(node, item, serial == Serial::Try, false)?;
+        // Stages that work on several items at once see them in no order.
+        if !serial.is_parallel() {
+            self.serial[place].push(item.key);
+        }
+        if serial != Serial::Spread {
+            self.visit(node, item, self.is_fallible(at, serial, node, item), false)?;
+        }
         let marked = Plain { key: mix(item.key, node as u64), ..item };
         match serial {
             Serial::Each | Serial::Try => self.feed(at + 1, marked),
             Serial::Skip(_) | Serial::SkipWhile(_) | Serial::StepBy(_) | Serial::Dedup => {
                 self.feed(at + 1, marked)
             }
-            Serial::Chained | Serial::Needing => self.feed(at + 1, marked),
+            Serial::Needing
+            | Serial::Through
+            | Serial::Throttled
+            | Serial::Spread
+            | Serial::ReadyChunks(_) => self.feed(at + 1, marked),
+            Serial::Chained(most) | Serial::Interleaved(most) => {
+                let others =
+                    if let Serial::Chained(_) = serial { 0 } else { self.counts[at].min(most as u64) };
+                self.counts[at] += 1;
+                self.feed(at + 1, Plain { key: mix(item.key, others), ..item })
+            }
+            Serial::FlatEach | Serial::FlatSpread => self.feed_children(at, node, item, false),
+            Serial::TryFlatEach | Serial::TryFlatSpread => self.feed_children(at, node, item, true),
+            Serial::Sharded(_) | Serial::TrySharded(_) | Serial::ByKey => {
+                let state = &mut self.states[at][group(item.key) as usize];
+                *state = next_state(*state, item.key);
+                let key = *state;
+                self.feed(at + 1, Plain { key, ..item })
+            }
+            Serial::Zipped => self.feed(at + 1, Plain { key: mix(marked.key, item.key), ..item }),
+            Serial::Merged => (0..2).try_for_each(|number| {
+                let path = marked.path << 2 | number;
+                self.feed(at + 1, Plain { key: mix(marked.key, number), path, ..marked })
+            }),
+            Serial::Split(way) => {
+                let branch = self.branch(at, way, node, item);
+                self.counts[at] += 1;
+                self.feed(at + 1, Plain { key: mix(marked.key, branch), ..item })
+            }
+            Serial::Feedback => {
+                let mut item = marked;
+                while goes_round(item.key) {
+                    self.visit(node, item, true, false)?;
+                    item.key = mix(item.key, node as u64);
+                }
+                self.feed(at + 1, item)
+            }
+            Serial::TryOption if keeps(item.key, node) => self.feed(at + 1, marked),
+            Serial::TryOption => Ok(()),
             Serial::MapWhile(limit) if item.origin < limit => self.feed(at + 1, item),
             Serial::Option if keeps(item.key, node) => self.feed(at + 1, marked),
             Serial::Option => Ok(()),
@@ -315,15 +416,48 @@ impl Loop<'_> {
             | Serial::ChunkBy
             | Serial::SortedWithin(_)
             | Serial::Windows(_)
-            | Serial::WindowsByKey(_) => unreachable!("done above"),
+            | Serial::WindowsByKey(_)
+            | Serial::Sliding(..)
+            | Serial::Aggregated(..)
+            | Serial::Times(_)
+            | Serial::Sessions(_) => unreachable!("done above"),
+        }
+    }
+
+    /// The branch that an item takes. Keys choose by their hashes, so those branches leave the same mark.
+    fn branch(&self, at: usize, way: Way, node: usize, item: Plain) -> u64 {
+        match way {
+            Way::If => u64::from(!keeps(item.key, node)),
+            Way::InTurn => self.counts[at] % 2,
+            Way::ByKey => 1,
+            Way::Chosen => group(item.key),
+        }
+    }
+
+    /// Whether the stage can return an error for the item.
+    fn is_fallible(&self, at: usize, serial: Serial, node: usize, item: Plain) -> bool {
+        match serial {
+            Serial::Try
+            | Serial::TryOption
+            | Serial::TryFlatEach
+            | Serial::TryFlatSpread
+            | Serial::TrySharded(_)
+            | Serial::Through
+            | Serial::Needing
+            | Serial::Merged
+            | Serial::Feedback => true,
+            Serial::Split(way) => self.branch(at, way, node, item) == 1,
+            _ => false,
         }
     }
 
     fn sink(&mut self, item: Plain) -> Result<(), Halt> {
         self.delivered.push(item.key);
-        self.visit(SINK, item, self.case.end == End::TryForEach, false)?;
+        self.visit(SINK, item, self.case.end.is_fallible(), false)?;
         match self.case.end {
-            End::Find(limit) if item.origin >= limit => Err(Halt::End(Ended::Found(item.key))),
+            End::Find(limit) | End::FindMap(limit) | End::Any(limit) if item.origin >= limit => {
+                Err(Halt::End(Ended::Found(item.key)))
+            }
             _ => Ok(()),
         }
     }

@@ -4,14 +4,16 @@
 //! stretch changes the type once, so there are two loops. The closures come from functions, so that all
 //! pipelines share their types.
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use anabranch::{CountWindows, Stream};
+use anabranch::{CountWindows, Lap, Pipeline, SessionWindows, Shards, Stream, TimeWindows, TryBoxStream};
 
-use super::case::{Case, Chain, End, Serial, node};
-use super::model::{Ended, Seen, children, group, keeps};
+use super::case::{Case, Chain, End, Serial, Way, node};
+use super::model::{Ended, Seen, children, goes_round, group, keeps, next_state};
 use super::world::{InOrder, Item, Local, Planted, Source, World};
 
 /// A planted error under another name.
@@ -226,6 +228,114 @@ fn merged<'w>(world: &'w World<'w>, place: usize) -> impl FnMut(Vec<Item<'w>>) -
     }
 }
 
+/// Counts the items of another source, which are `None`, and marks the others with their number so far.
+fn among_others<'w>(
+    world: &'w World<'w>,
+    place: usize,
+) -> impl FnMut(Option<Item<'w>>) -> Option<Item<'w>> + Send + 'w {
+    let (mut order, mut others) = (InOrder::default(), 0);
+    move |item| {
+        let Some(item) = item else {
+            others += 1;
+            return None;
+        };
+        meet_surely(world, place, &mut order, &item);
+        Some(item.marked(others))
+    }
+}
+
+/// The children of an item, of which each is created when it is asked for. The first of them is the item's own failure.
+fn try_each_child<'w>(
+    world: &'w World<'w>,
+    place: usize,
+) -> impl FnMut(Item<'w>) -> Box<dyn Iterator<Item = Tried<'w>> + Send + 'w> + Send + 'w {
+    let mut order = InOrder::default();
+    move |parent| {
+        if let Err(planted) = meet(world, place, &mut order, &parent) {
+            return Box::new(std::iter::once(Err(planted)));
+        }
+        let node = node(place, 3);
+        Box::new((0..children(parent.key, node)).map(move |number| {
+            let child = parent.child(number);
+            world.try_visit(node, child.origin, child.path, true).map(|()| child)
+        }))
+    }
+}
+
+fn each_child<'w>(world: &'w World<'w>, place: usize) -> impl FnMut(Item<'w>) -> Children<'w> + Send + 'w {
+    let mut order = InOrder::default();
+    move |parent| {
+        meet_surely(world, place, &mut order, &parent);
+        let node = node(place, 3);
+        Children { world, node, numbers: 0..children(parent.key, node), parent }
+    }
+}
+
+/// The same for stages that are called until they have nothing more. The state says how many children there were.
+fn try_next_child<'w>(
+    world: &'w World<'w>,
+    place: usize,
+) -> impl FnMut(&mut Option<u64>, &mut Item<'w>) -> Result<Option<Item<'w>>, Planted> + Send + 'w {
+    let mut order = InOrder::default();
+    let node = node(place, 3);
+    move |made, parent| {
+        if made.is_none() {
+            meet(world, place, &mut order, parent)?;
+        }
+        let number = made.unwrap_or(0);
+        if number == children(parent.key, node) {
+            *made = None;
+            return Ok(None);
+        }
+        *made = Some(number + 1);
+        let child = parent.child(number);
+        world.try_visit(node, child.origin, child.path, true).map(|()| Some(child))
+    }
+}
+
+/// The states of the groups of a shard.
+type Groups = HashMap<u64, u64>;
+
+fn try_keyed<'w>(
+    world: &'w World<'w>,
+    place: usize,
+) -> impl Fn(&mut u64, Item<'w>) -> Tried<'w> + Send + Sync + 'w {
+    move |state, mut item| {
+        world.try_visit(node(place, 3), item.origin, item.path, false)?;
+        *state = next_state(*state, item.key);
+        item.key = *state;
+        Ok(item)
+    }
+}
+
+fn keyed<'w>(
+    world: &'w World<'w>,
+    place: usize,
+) -> impl Fn(&mut u64, Item<'w>) -> Item<'w> + Send + Sync + 'w {
+    let tried = try_keyed(world, place);
+    move |state, item| tried(state, item).unwrap_or_else(|planted| panic_any(planted))
+}
+
+/// One of the branches of a split.
+fn branch<'w>(
+    world: &'w World<'w>,
+    place: usize,
+    number: u64,
+) -> impl Fn(Item<'w>) -> Item<'w> + Send + Sync + 'w {
+    let mapped = map(world, node(place, 3));
+    move |item| mapped(item).marked(number)
+}
+
+/// The one whose items may fail.
+fn try_branch<'w>(world: &'w World<'w>, place: usize) -> impl Fn(Item<'w>) -> Tried<'w> + Send + Sync + 'w {
+    let tried = try_map(world, node(place, 3));
+    move |item| tried(item).map(|item| item.marked(1))
+}
+
+fn joined<'w>(left: Vec<Item<'w>>, right: Vec<Item<'w>>) -> Vec<Item<'w>> {
+    left.into_iter().chain(right).collect()
+}
+
 /// A container that only records what it gets.
 struct Drain<'w>(&'w World<'w>, InOrder);
 
@@ -292,6 +402,20 @@ macro_rules! stretch {
                 };
                 step!($stream.try_filter_map(tried), $world, $at)
             }
+            Chain::FilterMapWith => {
+                let f = filter_map($world, node($at, 0));
+                let f = move |local: &mut Local<'w>, item| {
+                    local.check();
+                    f(item)
+                };
+                step!($stream.filter_map_with(local($world), f), $world, $at)
+            }
+            Chain::Farms => {
+                let workers = (0..3).map(move |_| map($world, node($at, 0)));
+                let stream = $stream.farm(workers).count_bytes(|item: &Item<'w>| item.key % 100);
+                let workers = (0..2).map(move |_| try_map($world, node($at, 1)));
+                step!(stream.try_farm(workers), $world, $at)
+            }
             Chain::Boxed => {
                 let stream = boxed!($stream.map(map($world, node($at, 0))));
                 step!(stream.try_map(try_map($world, node($at, 1))), $world, $at)
@@ -341,45 +465,192 @@ macro_rules! stretch {
     };
 }
 
+/// A stream whose indices have one item each.
+type Singles<'w> = TryBoxStream<'w, Item<'w>, Planted>;
+
+/// Appends the serial stage of segment `at`, which gives its items indices of their own or takes them one by one.
+fn gathering_or_dealing<'w>(stream: Singles<'w>, world: &'w World<'w>, at: usize) -> Singles<'w> {
+    match world.case.segments[at].serial {
+        // The items are in order: they come out as they came, but later.
+        Serial::SortedWithin(window) => {
+            let place = |item: &Item<'w>| (item.origin, item.path);
+            stream.sorted_within_by_key(window, place).serial(each(world, at))
+        }
+        Serial::ChunkBy => {
+            let mut merged = merged(world, at);
+            stream.chunk_by(|item| group(item.key)).serial(move |(_, items)| merged(items))
+        }
+        Serial::Chained(count) => {
+            let stream = stream.map(Some).chain((0..count).map(|_| None));
+            stream.serial_filter_map(among_others(world, at))
+        }
+        Serial::Interleaved(count) => {
+            let stream = stream.map(Some).interleave((0..count).map(|_| None));
+            stream.serial_filter_map(among_others(world, at))
+        }
+        Serial::Windows(size) => {
+            let mut merged = merged(world, at);
+            stream.windows(CountWindows::tumbling(size)).serial(move |window| merged(window.value))
+        }
+        Serial::Sliding(size, step) => {
+            let mut merged = merged(world, at);
+            stream.windows(CountWindows::sliding(size, step)).serial(move |window| merged(window.value))
+        }
+        Serial::Aggregated(size, step) => {
+            let mut merged = merged(world, at);
+            let windows = CountWindows::sliding(size, step);
+            let windows = stream.aggregate_windows(windows, |item| vec![item], joined);
+            windows.serial(move |window| merged(window.value))
+        }
+        Serial::Sessions(gap) => {
+            let mut merged = merged(world, at);
+            let sessions = SessionWindows::new(gap as i64, |item: &Item<'w>| item.origin as i64);
+            stream.windows(sessions).serial(move |window| merged(window.value))
+        }
+        Serial::WindowsByKey(size) => {
+            let mut merged = merged(world, at);
+            let windows = stream.windows_by_key(|_| (), CountWindows::tumbling(size));
+            windows.serial(move |window| merged(window.value))
+        }
+        Serial::Times(length) => {
+            let mut merged = merged(world, at);
+            let windows = TimeWindows::tumbling(length as i64, |item: &Item<'w>| item.origin as i64);
+            let windows = stream.aggregate_windows_by_key(|_| (), windows, |item| vec![item], joined);
+            windows.serial(move |window| merged(window.value))
+        }
+        // Each item waits for the one before it. Nobody takes anything from that.
+        Serial::Needing => {
+            let tried = try_map(world, node(at, 3));
+            let needs = |number: u64, _: &Item<'w>| number.checked_sub(1);
+            let keep = move |item, _: &[_]| tried(item).map(|item| Mutex::new(Some(item)));
+            let taken = stream.try_map_needing(1, needs, keep);
+            taken.serial(|kept| kept.lock().unwrap().take().expect("it is taken once"))
+        }
+        Serial::FlatEach => stream.serial_flat_map(each_child(world, at)),
+        Serial::TryFlatEach => stream.try_serial_flat_map(try_each_child(world, at)),
+        Serial::FlatSpread => {
+            let mut next = try_next_child(world, at);
+            let next = move |made: &mut _, parent: &mut _| {
+                next(made, parent).unwrap_or_else(|planted| panic_any(planted))
+            };
+            stream.serial_spread(None, next)
+        }
+        Serial::TryFlatSpread => stream.try_serial_spread(None, try_next_child(world, at)),
+        Serial::Spread => stream.spread().map(move |item| item.marked(node(at, 3) as u64)).boxed(),
+        Serial::Through => {
+            let stages =
+                Pipeline::new(move |stream: Singles<'w>| stream.try_map(try_map(world, node(at, 3))));
+            stream.through(&stages.named("through"))
+        }
+        Serial::Sharded(shards) => {
+            let keyed = keyed(world, at);
+            let call = move |groups: &mut Groups, item: Item<'w>| {
+                keyed(groups.entry(group(item.key)).or_default(), item)
+            };
+            let shards = Shards::by_key(shards, |item: &Item<'w>| group(item.key));
+            stream.map_sharded(shards, Groups::new, call).boxed()
+        }
+        Serial::TrySharded(shards) => {
+            let keyed = try_keyed(world, at);
+            let call = move |groups: &mut Groups, item: Item<'w>| {
+                keyed(groups.entry(group(item.key)).or_default(), item)
+            };
+            let shards = Shards::chosen(shards, |item: &Item<'w>| group(item.key) as usize);
+            stream.try_map_sharded(shards, Groups::new, call).boxed()
+        }
+        Serial::ByKey => stream.map_by_key(|item: &Item<'w>| group(item.key), || 0, keyed(world, at)).boxed(),
+        Serial::ReadyChunks(most) => stream.ready_chunks(most).flatten().spread().serial(each(world, at)),
+        Serial::Zipped => {
+            // Both branches may fail at one item. Then the failure of the first one counts.
+            let tried = try_map(world, node(at, 3));
+            let pairs = stream
+                .broadcast()
+                .branch(|items| items.serial(each(world, at)))
+                .branch(|items| {
+                    items.try_map(move |item: Item<'w>| {
+                        let key = item.key;
+                        tried(item).map(|_| key)
+                    })
+                })
+                .zip();
+            pairs.map(|(item, key)| item.marked(key)).boxed()
+        }
+        Serial::Merged => {
+            let child = |number| {
+                let tried = try_map(world, node(at, 3));
+                move |item| tried(item).map(|item| item.child(number))
+            };
+            let both = stream
+                .broadcast()
+                .branch(|items| items.try_map(child(0)))
+                .branch(|items| items.try_map(child(1)).flat_map(Some))
+                .merge();
+            both.boxed()
+        }
+        Serial::Split(way) => {
+            let is_kept = move |item: &Item<'w>| keeps(item.key, node(at, 3));
+            let none = branch(world, at, 0);
+            let one = try_branch(world, at);
+            match way {
+                Way::If => stream
+                    .split_if(is_kept)
+                    .branch(|items| items.map(none))
+                    .branch(|items| items.try_map(one))
+                    .join(),
+                Way::InTurn => stream
+                    .split_in_turn()
+                    .branch(|items| items.map(none))
+                    .branch(|items| items.try_serial(one))
+                    .join(),
+                Way::ByKey => stream
+                    .split_by_key(|item| group(item.key))
+                    .branch(|items| items.try_map(try_branch(world, at)))
+                    .branch(|items| items.try_map(one))
+                    .join(),
+                Way::Chosen => stream
+                    .split(|item| group(item.key) as usize)
+                    .branch(|items| items.serial(none))
+                    .branch(|items| items.try_map(one))
+                    .branch(|items| items.map(branch(world, at, 2)))
+                    .join(),
+            }
+        }
+        // With 1 place, an item leaves the loop before the next one enters it.
+        Serial::Feedback => {
+            let lap = |item: Item<'w>| if goes_round(item.key) { Lap::Again(item) } else { Lap::Done(item) };
+            stream.feedback(1, |items| items.try_map(try_map(world, node(at, 3))).map(lap))
+        }
+        serial => unreachable!("{serial:?} keeps batches"),
+    }
+}
+
 /// Appends the serial stage of segment `$at`, where no stretch so far is flat.
 macro_rules! serial {
     ($stream:expr, $world:expr, $at:expr) => {{
         let (stream, at) = ($stream, $at);
-        match $world.case.segments[at].serial {
-            // The items are in order: they come out as they came, but later.
-            Serial::SortedWithin(window) => {
-                let place = |item: &Item<'w>| (item.origin, item.path);
-                stream.sorted_within_by_key(window, place).serial(each($world, at))
-            }
-            Serial::ChunkBy => {
-                let mut merged = merged($world, at);
-                stream.chunk_by(|item| group(item.key)).serial(move |(_, items)| merged(items))
-            }
-            Serial::Chained => stream.chain(std::iter::empty()).serial(each($world, at)),
-            Serial::Windows(size) => {
-                let mut merged = merged($world, at);
-                stream.windows(CountWindows::tumbling(size)).serial(move |window| merged(window.value))
-            }
-            Serial::WindowsByKey(size) => {
-                let mut merged = merged($world, at);
-                let windows = stream.windows_by_key(|_| (), CountWindows::tumbling(size));
-                windows.serial(move |window| merged(window.value))
-            }
-            // Each item waits for the one before it. Nobody takes anything from that.
-            Serial::Needing => {
-                let mut each = each($world, at);
-                let needs = |number: u64, _: &Item<'w>| number.checked_sub(1);
-                let keep = |item, _: &[_]| Ok::<_, Planted>(Mutex::new(Some(item)));
-                let taken = stream.try_map_needing(1, needs, keep);
-                taken.serial(move |kept| each(kept.lock().unwrap().take().expect("it is taken once")))
-            }
-            _ => flat_serial!(stream, $world, at),
+        if $world.case.segments[at].serial.keeps_batches() {
+            batched_serial!(stream, $world, at)
+        } else {
+            gathering_or_dealing(stream, $world, at)
         }
     }};
 }
 
-/// Appends the serial stage of segment `$at`.
+/// Appends the serial stage of segment `$at`, where each index has a batch. What gives single items is followed by a stage
+/// that makes batches of one.
 macro_rules! flat_serial {
+    ($stream:expr, $world:expr, $at:expr) => {{
+        let (stream, at) = ($stream, $at);
+        if $world.case.segments[at].serial.keeps_batches() {
+            batched_serial!(stream, $world, at)
+        } else {
+            boxed!(gathering_or_dealing(stream.boxed(), $world, at).flat_map(Some))
+        }
+    }};
+}
+
+/// Appends a serial stage that keeps batches.
+macro_rules! batched_serial {
     ($stream:expr, $world:expr, $at:expr) => {{
         let (stream, at) = ($stream, $at);
         match $world.case.segments[at].serial {
@@ -402,12 +673,18 @@ macro_rules! flat_serial {
                 stream.map_while(move |item| until(&item).then_some(item))
             }
             Serial::Dedup => stream.dedup_by_key(|item| group(item.key)).serial(each($world, at)),
-            Serial::SortedWithin(_)
-            | Serial::Chained
-            | Serial::ChunkBy
-            | Serial::Windows(_)
-            | Serial::WindowsByKey(_)
-            | Serial::Needing => unreachable!("not behind flat stretches"),
+            Serial::TryOption => {
+                let mut tries = try_each($world, at);
+                let node = node(at, 3);
+                stream.try_serial_filter_map(move |item: Item<'w>| {
+                    let is_kept = keeps(item.key, node);
+                    tries(item).map(|item| is_kept.then_some(item))
+                })
+            }
+            Serial::Throttled => {
+                boxed!(stream.serial(each($world, at)).throttle(3, Duration::from_nanos(50)))
+            }
+            serial => unreachable!("{serial:?} gives single items"),
         }
     }};
 }
@@ -444,6 +721,34 @@ macro_rules! finish {
                     Ok(Some(item)) => Ended::Found(item.key),
                     Err(planted) => Ended::Error(planted),
                 }
+            }
+            (Chain::Direct, End::FindMap(limit)) => {
+                let found = stream.find_map(|item| {
+                    surely(&mut order, &item);
+                    (item.origin >= limit).then_some(item.key)
+                });
+                found.map_or_else(Ended::Error, |key| key.map_or(Ended::Complete, Ended::Found))
+            }
+            (Chain::Direct, End::Any(limit)) => {
+                let mut last = 0;
+                let found = stream.any(|item| {
+                    surely(&mut order, &item);
+                    last = item.key;
+                    item.origin >= limit
+                });
+                match found {
+                    Ok(true) => Ended::Found(last),
+                    Ok(false) => Ended::Complete,
+                    Err(planted) => Ended::Error(planted),
+                }
+            }
+            (Chain::Direct, End::TryFold) => over(
+                stream
+                    .try_fold(order, |mut order, item| sink($world, &mut order, &item).map(|()| order))
+                    .map(|_| ()),
+            ),
+            (Chain::Direct, End::Iter) => {
+                over(stream.with_iter(|items| items.for_each(|item| surely(&mut order, &item))))
             }
             (Chain::Direct, End::Fold) => over(
                 stream

@@ -45,6 +45,8 @@ pub struct Ledger {
     dropped_twice: AtomicUsize,
     /// How many items of the source have a part between source and sink.
     in_flight: AtomicUsize,
+    /// Whether a stage may clone items.
+    clones: bool,
 }
 
 impl Default for Ledger {
@@ -55,6 +57,7 @@ impl Default for Ledger {
             dropped: AtomicUsize::new(0),
             dropped_twice: AtomicUsize::new(0),
             in_flight: AtomicUsize::new(0),
+            clones: false,
         }
     }
 }
@@ -106,7 +109,8 @@ pub struct Item<'w> {
 /// Windows that do not overlap need items that could be cloned, and clone none.
 impl Clone for Item<'_> {
     fn clone(&self) -> Self {
-        unreachable!("an item is cloned")
+        assert!(self.ledger.clones, "an item is cloned");
+        Self::make(self.ledger, self.flights.clone(), self.key, self.origin, self.path)
     }
 }
 
@@ -186,7 +190,7 @@ impl<'c> World<'c> {
         Self {
             number: WORLDS.fetch_add(1, Ordering::Relaxed),
             case,
-            ledger: Ledger::default(),
+            ledger: Ledger { clones: case.clones(), ..Ledger::default() },
             delays: threads,
             bound: threads.then(|| case.bound()),
             asked: AtomicUsize::new(0),

@@ -4,9 +4,9 @@
 use std::ops::ControlFlow::{Break, Continue};
 use std::sync::Mutex;
 
-use anabranch::network::{Input, Kernels, Output};
-use anabranch::plan::network::{Pass, Passes, Tasks};
-use anabranch::plan::{EdgeKind, Flow, ItemType, Machine, Node, NodeId, Plan, State};
+use anabranch::network::{Input, Kernels, Output, measured_cores};
+use anabranch::plan::network::{Cores, Pass, Passes, Tasks};
+use anabranch::plan::{EdgeKind, Flow, ItemType, Machine, Node, NodeId, Placement, Plan, State};
 use proptest::prelude::*;
 
 /// The items that the sinks have seen, by the parameter `id` of their nodes.
@@ -351,6 +351,12 @@ proptest! {
             changed.settings.workers = workers;
             prop_assert_eq!(run(&changed), Ok(expected.clone()), "{} workers", workers);
         }
+        // Cores that the machine may not have count as others.
+        let mut placed = plan.clone();
+        placed.settings.workers = 3;
+        let cores = Cores::new(6, |a, b| if a / 2 == b / 2 { 40.0 } else { 250.0 });
+        Passes::all().apply_on(&mut placed, &Machine::new(4), &cores);
+        prop_assert_eq!(run(&placed), Ok(expected.clone()), "{}", placed);
         // Copies where they are possible, whatever they would gain.
         let mut copied = plan.clone();
         copied.settings.workers = 3;
@@ -394,6 +400,50 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_worker_is_pinned_to_the_core_of_its_rules_while_the_network_runs() {
+    let cores = measured_cores();
+    if cores.count() < 2 {
+        return; // one processor, or a system that pins no threads
+    }
+    let before = allowed();
+    let on = Mutex::new(Vec::new());
+    let mut kernels = Kernels::<String>::new();
+    kernels.rule::<(), Output<u64>>("source", |node| {
+        let mut left = 1_000u64;
+        let on = &on;
+        Ok(node.fires(move |(), out| {
+            on.lock().unwrap().push(allowed());
+            left -= 1;
+            out.push(left);
+            Ok(if left > 0 { Continue(()) } else { Break(()) })
+        }))
+    });
+    kernels.rule::<Input<u64>, ()>("sink", |node| Ok(node.fires(|_, ()| Ok(()))));
+    let mut plan = Plan::network(2);
+    let source = plan.rule(Node::rule("source"));
+    let sink = plan.rule(Node::rule("sink"));
+    plan.record(source, sink, ItemType::of::<u64>(), Flow::of(1, 1));
+    plan.nodes[source.0].placement = Placement::Core(1);
+    plan.nodes[sink.0].placement = Placement::Core(0);
+    kernels.build(&plan).unwrap().run().unwrap();
+    // Each firing was on one of the two, whichever had time, and nowhere else.
+    let on = on.lock().unwrap();
+    assert!(!on.is_empty() && on.iter().all(|allowed| allowed.len() == 1), "{on:?}");
+    assert_eq!(allowed(), before, "the thread that called may run where it could before");
+}
+
+/// The processors on which the calling thread may run.
+fn allowed() -> Vec<usize> {
+    let status = std::fs::read_to_string("/proc/thread-self/status").expect("Linux pins threads");
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("a list");
+    let range = |part: &str| -> Vec<usize> {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        (first.parse().unwrap()..=last.parse().unwrap()).collect()
+    };
+    list.trim().split(',').flat_map(range).collect()
 }
 
 /// A task of a loop: the values that it reads and writes, as numbers below 3.

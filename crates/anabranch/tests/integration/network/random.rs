@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use anabranch::network::{Fill, Here, Horizon, Network, Reader, Window, Writer};
+use anabranch::network::{All, Dealt, Fill, Here, Horizon, Network, Reader, Registry, Window, Writer};
 use proptest::prelude::*;
 
 /// The program of a process: a small machine that both the network and the interpreter run.
@@ -22,6 +22,13 @@ enum Kind {
     Parent,
     /// Three copies of a process share the items of the one input by ranges of `burst`.
     Copies { burst: usize },
+    /// Three readers see each item. One of them writes it to the output, and another one ends after `few` items.
+    Broadcast { few: usize },
+    /// Items pass through a record with which views register while the network runs. Its one id is handed on `hops` times, each time
+    /// after `items` items and with a wider view, while an observer looks on.
+    Registered { items: usize, hops: usize },
+    /// A stage of a stream with so many workers and such a window.
+    Stage { workers: usize, window: usize },
     /// A firing rule: consumes, peeks, produces; one input, one output. A process creates it while the network
     /// runs, if it is `late`.
     Rule { consumes: usize, peeks: usize, produces: usize, late: bool },
@@ -104,7 +111,7 @@ fn run_machine(kind: &Kind, io: &mut impl Streams, inputs: usize, outputs: usize
                 }
             }
         }
-        Kind::Copies { .. } => loop {
+        Kind::Copies { .. } | Kind::Broadcast { .. } | Kind::Registered { .. } | Kind::Stage { .. } => loop {
             let item = io.read(0)?;
             io.write(0, mix(item, 3)).then_some(())?;
         },
@@ -229,6 +236,30 @@ fn parent<'env>(
     }
 }
 
+/// Hands items on from a registered view, and the id of the view to other processes.
+fn relay<'env>(
+    here: &Here<'_, 'env, String>,
+    reads: Registry<u64, All>,
+    mut give: Writer<u64>,
+    items: usize,
+    hops: usize,
+) {
+    // A stream that has ended gives no views any more.
+    let Ok(mut take) = here.reader(&reads, 0, 9 - hops) else { return };
+    let most = if hops == 0 { usize::MAX } else { items };
+    for item in take.by_ref().take(most) {
+        let _ = give.push(mix(item, 3));
+    }
+    if hops > 0 {
+        take.leave();
+        let give = give.hand_over();
+        here.process("next", move |here| {
+            relay(here, reads, give, items, hops - 1);
+            Ok(())
+        });
+    }
+}
+
 /// The items that the readers of each node's inputs have seen, with `workers` workers.
 fn run(case: &Case, workers: usize) -> Result<Vec<Seen>, String> {
     let mut seen: Vec<Seen> = case.nodes.iter().map(|node| vec![Vec::new(); node.inputs.len()]).collect();
@@ -273,6 +304,77 @@ fn run(case: &Case, workers: usize) -> Result<Vec<Seen>, String> {
                         let _ = give.push(item);
                     }
                     Ok(())
+                });
+            }
+            Kind::Broadcast { few } => {
+                let (mut all, mut views) = net.broadcast::<u64>(2, 3);
+                let (mut take, mut give) = (takes.remove(0), gives.remove(0));
+                let seen = &mut seen[0];
+                net.process("broadcast", move |_| {
+                    for item in &mut take {
+                        seen.push(item);
+                        let _ = all.push(item);
+                    }
+                    Ok(())
+                });
+                let (mut first, mut second, mut third) = (views.remove(0), views.remove(0), views.remove(0));
+                net.process("first", move |_| {
+                    first.by_ref().take(few).for_each(drop);
+                    Ok(())
+                });
+                net.process("second", move |_| {
+                    for item in &mut second {
+                        let _ = give.push(mix(item, 3));
+                    }
+                    Ok(())
+                });
+                net.process("third", move |_| {
+                    third.by_ref().for_each(drop);
+                    Ok(())
+                });
+            }
+            Kind::Registered { items, hops } => {
+                let registry = net.registry::<u64, _>(2, Dealt::one(), All::of(1));
+                let (reads, looks) = (registry.clone(), registry.clone());
+                let (mut take, give) = (takes.remove(0), gives.remove(0));
+                let seen = &mut seen[0];
+                net.process("registers", move |here| {
+                    let mut all = here.writer(&registry, 0, 2).map_err(|error| error.to_string())?;
+                    for item in &mut take {
+                        seen.push(item);
+                        let _ = all.push(item);
+                    }
+                    Ok(())
+                });
+                net.process("observes", move |_| {
+                    let (mut observer, mut items, mut last) = (looks.observer(), Vec::new(), 0);
+                    for _ in 0..50 {
+                        let range = observer.observe(2, &mut items);
+                        assert!(range.start >= last && range.end - range.start == items.len() as u64);
+                        items.clear();
+                        last = range.end;
+                    }
+                    Ok(())
+                });
+                net.process("relay", move |here| {
+                    relay(here, reads, give, items, hops);
+                    Ok(())
+                });
+            }
+            Kind::Stage { workers, window } => {
+                let (mut take, give) = (takes.remove(0), gives.remove(0));
+                // In front of the stage, which may read ahead of what its reader takes.
+                let (mut pass, stage_take) = net.record::<u64>(2);
+                let seen = &mut seen[0];
+                net.process("pass", move |_| {
+                    for item in &mut take {
+                        seen.push(item);
+                        let _ = pass.push(item);
+                    }
+                    Ok(())
+                });
+                net.stage("stage", stage_take, give, move |items| {
+                    items.workers(workers).window(window).map(|item| mix(item, 3))
                 });
             }
             Kind::Rule { consumes, peeks, produces, late } => {
@@ -326,6 +428,9 @@ fn kinds() -> impl Strategy<Value = Kind> {
         2 => prop::collection::vec(1..4u64, 1..3).prop_map(|rates| Kind::Turns { rates }),
         1 => Just(Kind::Parent),
         1 => (1..4usize).prop_map(|burst| Kind::Copies { burst }),
+        1 => (0..20usize).prop_map(|few| Kind::Broadcast { few }),
+        1 => (0..20usize, 0..4usize).prop_map(|(items, hops)| Kind::Registered { items, hops }),
+        1 => (1..4usize, 1..5usize).prop_map(|(workers, window)| Kind::Stage { workers, window }),
         2 => (1..4usize, 0..4usize, 1..4usize, any::<bool>()).prop_map(|(consumes, more, produces, late)| {
             Kind::Rule { consumes, peeks: consumes + more, produces, late }
         }),

@@ -1,7 +1,7 @@
 //! Passes over networks: they rewrite a plan so that it runs faster or takes less memory, and say what they
 //! did and why.
 //!
-//! A pass changes only units, replicas, turns and horizons. So the items that pass through each record stay
+//! A pass changes only units, replicas, turns, horizons and the placement of rules. So the items that pass through each record stay
 //! the same. A pass decides by the costs of the rules, and respects what is set: replicas, turns, horizons
 //! and units of several rules do not change. Without costs, and for a plan that is not valid, it does nothing. What firings
 //! and turns cost is that of the [`Machine`]; on the machine of a program, `anabranch::network::measured_overhead` measures it.
@@ -10,11 +10,14 @@ mod burst;
 mod fission;
 mod fuse;
 mod horizon;
+mod place;
 mod strip;
 
 use std::fmt;
 
+use super::Cores;
 use crate::display::plain;
+use crate::quantity::span;
 use crate::{Machine, Node, NodeId, Plan, Role};
 
 /// One of the passes over networks.
@@ -38,13 +41,17 @@ pub enum Pass {
     /// ones (S. Stuijk and others, *Exploring Trade-Offs in Buffer Requirements and Throughput Constraints for
     /// Synchronous Dataflow Graphs*, 2006).
     Horizon,
+    /// Places rules that exchange many items on cores that hand them over quickly, with about the same work for each core. It
+    /// needs to know the [`Cores`], and does nothing if they are [alike](Cores::are_alike).
+    Place,
 }
 
 impl Pass {
     /// All passes, in the order in which [`Passes::apply`] runs them.
-    pub const ALL: [Pass; 5] = [Pass::Fission, Pass::Fuse, Pass::Burst, Pass::Strip, Pass::Horizon];
+    pub const ALL: [Pass; 6] =
+        [Pass::Fission, Pass::Fuse, Pass::Burst, Pass::Strip, Pass::Horizon, Pass::Place];
 
-    /// The name: `fission`, `fuse`, `burst`, `strip` or `horizon`.
+    /// The name: `fission`, `fuse`, `burst`, `strip`, `horizon` or `place`.
     pub fn name(self) -> &'static str {
         match self {
             Pass::Fission => "fission",
@@ -52,6 +59,7 @@ impl Pass {
             Pass::Burst => "burst",
             Pass::Strip => "strip",
             Pass::Horizon => "horizon",
+            Pass::Place => "place",
         }
     }
 }
@@ -135,8 +143,33 @@ impl Passes {
     }
 
     /// Runs the passes that are switched on, for the workers of the plan. Returns what they did, in the order
-    /// in which they did it.
+    /// in which they did it. The cores are taken to be alike.
     pub fn apply(&self, plan: &mut Plan, machine: &Machine) -> Vec<Note> {
+        self.apply_on(plan, machine, &Cores::new(0, |_, _| 0.0))
+    }
+
+    /// Like [`apply`](Self::apply), on these cores.
+    ///
+    /// ```
+    /// use anabranch_plan::network::{Cores, Pass, Passes};
+    /// use anabranch_plan::{Flow, ItemType, Machine, Node, Placement, Plan};
+    ///
+    /// // Two lines that exchange nothing, on two pairs of cores.
+    /// let mut plan = Plan::network(4);
+    /// let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| plan.rule(Node::rule(name).cost(5_000)));
+    /// plan.record(a, c, ItemType::of::<[u8; 4_096]>(), Flow::of(1, 1));
+    /// plan.record(b, d, ItemType::of::<[u8; 4_096]>(), Flow::of(1, 1));
+    /// let cores = Cores::new(4, |a, b| if a / 2 == b / 2 { 40.0 } else { 200.0 });
+    ///
+    /// let notes = Passes::none().with(Pass::Place).apply_on(&mut plan, &Machine::new(4), &cores);
+    /// assert!(notes[0].text.contains("takes 5.12 µs of an iteration, and would take 25.6 µs"), "{}", notes[0]);
+    /// let on = [a, b, c, d].map(|rule| match plan.nodes[rule.0].placement {
+    ///     Placement::Core(core) => core / 2,
+    ///     _ => unreachable!("it was placed"),
+    /// });
+    /// assert!(on[0] == on[2] && on[1] == on[3] && on[0] != on[1]);
+    /// ```
+    pub fn apply_on(&self, plan: &mut Plan, machine: &Machine, cores: &Cores) -> Vec<Note> {
         let mut notes = Vec::new();
         if !plan.is_network() || plan.validate().is_err() {
             return notes;
@@ -149,6 +182,7 @@ impl Passes {
                 Pass::Burst => burst::apply(plan, machine),
                 Pass::Strip => strip::apply(plan),
                 Pass::Horizon => horizon::apply(plan, machine),
+                Pass::Place => place::apply(plan, machine, cores),
             };
             // A pass that would break the plan has met a case that it does not know.
             if plan.validate().is_ok() { notes.extend(new) } else { *plan = before }
@@ -174,16 +208,32 @@ impl Passes {
     /// assert!(text.contains("burst     (switched off)"));
     /// ```
     pub fn explain(&self, plan: &Plan, machine: &Machine) -> String {
+        self.explain_on(plan, machine, &Cores::new(0, |_, _| 0.0))
+    }
+
+    /// Like [`explain`](Self::explain), on these cores.
+    pub fn explain_on(&self, plan: &Plan, machine: &Machine, cores: &Cores) -> String {
         let mut changed = plan.clone();
-        let notes = self.apply(&mut changed, machine);
+        let notes = self.apply_on(&mut changed, machine, cores);
         let mut text = changed.explain_on(machine);
         text += "\nChoices\n";
+        let alike = match cores.range() {
+            None => "(nothing to be changed; what the cores take to hand items over is not known)".to_owned(),
+            Some((least, most)) => {
+                let (least, most) = (span(least), span(most));
+                let range = if least == most { least } else { format!("{least} to {most}") };
+                format!(
+                    "(nothing to be changed; the cores are alike: between any two, a cache line takes {range})"
+                )
+            }
+        };
         for pass in Pass::ALL {
             let said: Vec<&str> =
                 notes.iter().filter(|note| note.pass == pass).map(|note| &*note.text).collect();
             let otherwise = match () {
                 () if !self.contains(pass) => "(switched off)",
                 () if plan.validate().is_err() => "(the plan is not valid)",
+                () if pass == Pass::Place && cores.are_alike() => &alike,
                 () if plan.nodes.iter().any(|node| node.cost.is_none()) => {
                     "(nothing changed; not all costs are known)"
                 }

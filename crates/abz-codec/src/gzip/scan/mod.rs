@@ -1,25 +1,25 @@
 //! The bytes of a file, as they come, into whole members where it says how long they are, into decoded data where it
 //! does not.
 
-use std::collections::VecDeque;
+mod marked;
+mod whole;
+
 use std::fmt;
 use std::io;
 use std::mem;
 
-use crc32fast::Hasher;
-use memchr::memmem;
+use marked::Marked;
+use whole::Look;
 
 use super::error::{DecodeError, Fault, Part};
 use super::extent::is_marked;
 use super::guess::{Guess, Guessed};
-use super::header::{DEFLATE, MAGIC, RESERVED};
+use super::header::{DEFLATE, MAGIC};
 use super::inflate::Inflater;
-use super::mark::{MARK_LEN, Mark};
-use super::member::{Member, TAIL};
-use super::sums::Sums;
-use super::{EMPTY_DEFLATE, Extent, Header, MAX_BLOCK, TRAILER_LEN, u32_at};
+use super::mark::Mark;
+use super::member::Member;
+use super::{EMPTY_DEFLATE, Extent, Header, TRAILER_LEN};
 use crate::feed::{self, Feed, States, Step};
-use crate::inflate::WINDOW;
 
 /// How much data of a streamed member is given out at once, in bytes: small enough to stay in a core's cache.
 pub(super) const CHUNK: usize = 256 * 1024;
@@ -116,60 +116,6 @@ enum Aim {
     Reached,
 }
 
-/// What a look at a member shows that may not be as large as its header says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Look {
-    /// It is right, and ends where the header says.
-    Right,
-    /// It is right, and ends before that.
-    Shorter,
-    /// It goes on.
-    Longer,
-    /// It is damaged.
-    Wrong,
-}
-
-/// What the marks of a member have said so far.
-#[derive(Clone, Debug, Default)]
-struct Marked {
-    /// Blocks that were found.
-    blocks: u64,
-    /// The CRC-32 of their contents, and their size in bytes.
-    sum: Hasher,
-    len: u64,
-    /// The number in all marks of the member.
-    number: u32,
-    /// The file is read from a mark on: what comes before it is not known.
-    is_part: bool,
-    /// The deflate data of the last blocks, each with the size of its contents, as far as others may refer to these.
-    recent: VecDeque<(Vec<u8>, usize)>,
-}
-
-impl Marked {
-    /// Another block was found, of this deflate data.
-    fn add(&mut self, mark: &Mark, deflated: &[u8]) {
-        self.blocks += 1;
-        self.len += u64::from(mark.len);
-        self.sum.combine(&Hasher::new_with_initial_len(mark.crc32, mark.len.into()));
-        if self.is_part {
-            return;
-        }
-        self.recent.push_back((Vec::new(), mark.len as usize));
-        let mut reach: usize = self.recent.iter().map(|(_, len)| len).sum();
-        while let Some((_, first)) = self.recent.front()
-            && reach - first >= WINDOW
-        {
-            reach -= first;
-            let (mut home, _) = self.recent.pop_front().expect("it was just looked at");
-            let last = self.recent.back_mut().expect("the last one reaches no less");
-            home.clear();
-            last.0 = home;
-        }
-        let (last, _) = self.recent.back_mut().expect("it was just put there");
-        last.extend_from_slice(deflated);
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// At the start of the file or the end of a member.
@@ -215,6 +161,16 @@ impl Scanner {
     pub fn at(members: u64, offset: u64) -> Self {
         let marked = Marked { is_part: true, ..Marked::default() };
         Scanner { number: members, feed: Feed::at(offset), expects_more: true, marked, ..Scanner::new() }
+    }
+
+    /// A scanner behind so many members, of a file that may end at the byte `offset`.
+    pub(super) fn behind(members: u64, offset: u64) -> Self {
+        Scanner { number: members, feed: Feed::at(offset), ..Scanner::new() }
+    }
+
+    /// True if this is at the end of a member, and nothing is held of what may follow.
+    pub(super) fn is_between(&self) -> bool {
+        self.state == State::Between && self.feed.held.is_empty() && !self.feed.is_replaying()
     }
 
     /// Goes on through `input`, the next bytes of the file, from whose front it takes what it has done with. `None`:
@@ -400,234 +356,6 @@ impl Scanner {
         self.state = State::Data;
     }
 
-    fn member(
-        &mut self,
-        input: &mut &[u8],
-        spare: &mut Vec<u8>,
-        len: usize,
-        header_len: usize,
-        uncompressed: Option<u32>,
-    ) -> Result<Step<Scanned>, DecodeError> {
-        self.feed.hold(input, len + START.len());
-        if self.feed.held.len() < len {
-            return Ok(Step::Starved);
-        }
-        let found = u32_at(&self.feed.held, len - 4);
-        let fits = match uncompressed {
-            Some(expected) => expected == found,
-            // With more it is BGZF in name only, and not to be held in memory decoded.
-            None => found <= MAX_BGZF,
-        };
-        let behind = &self.feed.held[len..];
-        if fits && START.starts_with(behind) && !self.has_others(len, header_len) {
-            // What follows tells whether it ends here.
-            let is_known = behind.len() == START.len();
-            return Ok(if is_known {
-                Step::Found(self.whole(len, header_len, spare))
-            } else {
-                Step::Starved
-            });
-        }
-        match (self.look(len, header_len), uncompressed) {
-            // Something else follows, zeros for example, which is no matter of this member.
-            (Look::Right, _) if fits => Ok(Step::Found(self.whole(len, header_len, spare))),
-            (Look::Wrong, Some(header)) if !fits => {
-                let fault = Fault::Disagreement { header, trailer: found };
-                Err(self.fault_at(self.feed.offset + len as u64 - 4, fault))
-            }
-            // The decoder says what it is.
-            (Look::Wrong, _) if fits => Ok(Step::Found(self.whole(len, header_len, spare))),
-            _ => {
-                self.stream_after_all(header_len);
-                Ok(Step::On)
-            }
-        }
-    }
-
-    /// True if it looks as if another member ended and one began within the size that a header says.
-    fn has_others(&self, len: usize, header_len: usize) -> bool {
-        let bytes = &self.feed.held[..len];
-        let starts = memmem::find_iter(&bytes[header_len..], &START).map(|at| header_len + at);
-        starts.filter(|&at| at >= header_len + EMPTY_DEFLATE.len() + TRAILER_LEN).any(|at| {
-            let may_begin = bytes.get(at + 3).is_some_and(|flags| flags & RESERVED == 0);
-            may_begin && u32_at(bytes, at - 4) as usize <= MAX_BLOCK
-        })
-    }
-
-    /// Gives out a member of so many bytes, which are held.
-    fn whole(&mut self, len: usize, header_len: usize, spare: &mut Vec<u8>) -> Scanned {
-        spare.clear();
-        spare.extend_from_slice(&self.feed.held[len..]);
-        mem::swap(spare, &mut self.feed.held);
-        let mut bytes = mem::take(spare);
-        bytes.truncate(len);
-        let member = Member { number: self.number, start: self.start, header_len, bytes, block: None };
-        self.feed.offset += len as u64;
-        self.state = State::Between;
-        Scanned::Member(member)
-    }
-
-    /// Looks at a member that is held, of so many bytes by its header, without keeping what comes out.
-    fn look(&mut self, len: usize, header_len: usize) -> Look {
-        let inflater = self.inflater.get_or_insert_with(Inflater::new);
-        inflater.reset();
-        self.feed.chunk.resize(CHUNK, 0);
-        let (mut input, mut sums) = (&self.feed.held[header_len.min(len)..len], Sums::new());
-        loop {
-            let Ok(step) = inflater.step(input, &mut self.feed.chunk) else { return Look::Wrong };
-            sums.add(&self.feed.chunk[..step.produced]);
-            input = &input[step.consumed..];
-            if step.ended {
-                break;
-            }
-            if input.is_empty() && step.produced < self.feed.chunk.len() {
-                return Look::Longer;
-            }
-        }
-        match input.first_chunk() {
-            None => Look::Longer,
-            Some(&trailer) if sums.check(trailer).is_ok() => match input.len() {
-                TRAILER_LEN => Look::Right,
-                _ => Look::Shorter,
-            },
-            Some(_) => Look::Wrong,
-        }
-    }
-
-    /// The header was wrong about the size of its member, so that is looked at again, as a stream.
-    fn stream_after_all(&mut self, header_len: usize) {
-        self.mistaken.get_or_insert(self.number);
-        self.expects_more = false;
-        self.feed.replay(header_len);
-        self.stream();
-    }
-
-    /// Finds what follows in a member with marks.
-    fn mark(&mut self, input: &mut &[u8]) -> Result<Step<Scanned>, DecodeError> {
-        if !self.feed.hold(input, EMPTY_DEFLATE.len()) {
-            return Ok(Step::Starved);
-        }
-        if self.feed.held.starts_with(&EMPTY_DEFLATE) && self.marked.blocks > 0 {
-            self.feed.release();
-            self.state = State::MarkedTrailer;
-            return Ok(Step::On);
-        }
-        if !self.feed.hold(input, MARK_LEN) && Mark::may_begin(&self.feed.held) {
-            return Ok(Step::Starved);
-        }
-        match Mark::parse(&self.feed.held) {
-            Some(mark) if self.admits(&mark) => {
-                self.state = State::Block { mark };
-                Ok(Step::On)
-            }
-            // The subfield of the header was not ours: it is a member like any other.
-            _ if self.marked.blocks == 0 && !self.marked.is_part => {
-                self.feed.replay(0);
-                self.stream();
-                Ok(Step::On)
-            }
-            None if !self.marked.is_part => self.stream_on().map(|()| Step::On),
-            // The block of another member.
-            _ => Err(self.fault(Fault::Mark)),
-        }
-    }
-
-    /// The held bytes are no mark. Another program has appended to the member, as zlib's `gzappend` does. From here on it is a
-    /// stream, whose data may refer to the contents of the last blocks.
-    fn stream_on(&mut self) -> Result<(), DecodeError> {
-        let marked = mem::take(&mut self.marked);
-        let inflater = self.inflater.get_or_insert_with(Inflater::new);
-        inflater.reset();
-        self.feed.chunk.resize(CHUNK, 0);
-        let mut is_right = true;
-        for (deflated, _) in &marked.recent {
-            let mut rest = &deflated[..];
-            loop {
-                match inflater.step(rest, &mut self.feed.chunk) {
-                    Ok(step) if !step.ended => {
-                        rest = &rest[step.consumed..];
-                        if rest.is_empty() && step.produced < CHUNK {
-                            break;
-                        }
-                    }
-                    // One of the blocks is damaged, and is told of by who decodes it.
-                    _ => {
-                        is_right = false;
-                        break;
-                    }
-                }
-            }
-        }
-        if !is_right {
-            return Err(self.fault(Fault::Mark));
-        }
-        self.before = Some((marked.sum.finalize(), marked.len));
-        self.feed.replay(0);
-        self.state = State::Data;
-        Ok(())
-    }
-
-    /// True if a mark is right about what came before it.
-    fn admits(&mut self, mark: &Mark) -> bool {
-        if self.marked.blocks == 0 {
-            self.marked.number = mark.member;
-            if self.marked.is_part {
-                self.marked.len = mark.start.unwrap_or(0);
-                return true;
-            }
-        }
-        mark.follows(self.marked.len, self.marked.number)
-    }
-
-    /// Holds a block until it is whole.
-    fn block(
-        &mut self,
-        input: &mut &[u8],
-        spare: &mut Vec<u8>,
-        mark: Mark,
-    ) -> Result<Step<Scanned>, DecodeError> {
-        let len = mark.size();
-        if self.feed.held.capacity() < len + TAIL.len() {
-            spare.clear();
-            spare.reserve(len + TAIL.len());
-            spare.append(&mut self.feed.held);
-            mem::swap(spare, &mut self.feed.held);
-        }
-        if !self.feed.hold(input, len) {
-            return Ok(Step::Starved);
-        }
-        self.marked.add(&mark, &self.feed.held[MARK_LEN..len]);
-        spare.clear();
-        let mut bytes = mem::replace(&mut self.feed.held, mem::take(spare));
-        bytes.extend_from_slice(&TAIL);
-        let block = Some((mark, self.feed.offset));
-        let member = Member { number: self.number, start: self.start, header_len: MARK_LEN, bytes, block };
-        self.feed.offset += len as u64;
-        self.state = State::Mark;
-        Ok(Step::Found(Scanned::Member(member)))
-    }
-
-    /// Holds what the marks said against the trailer.
-    fn marked_trailer(&mut self, input: &mut &[u8]) -> Result<Step<Scanned>, DecodeError> {
-        if !self.feed.hold(input, TRAILER_LEN) {
-            return Ok(Step::Starved);
-        }
-        let trailer_at = self.feed.offset;
-        if !self.marked.is_part {
-            let (expected, found) = (u32_at(&self.feed.held, 4), self.marked.len as u32);
-            if expected != found {
-                return Err(self.fault_at(trailer_at + 4, Fault::Length { expected, found }));
-            }
-            let (expected, found) = (u32_at(&self.feed.held, 0), self.marked.sum.clone().finalize());
-            if expected != found {
-                return Err(self.fault_at(trailer_at, Fault::Checksum { expected, found }));
-            }
-        }
-        self.feed.release();
-        self.state = State::Between;
-        Ok(Step::On)
-    }
-
     /// Decodes until the chunk is full or the deflate data ends.
     fn data(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<Step<Scanned>, DecodeError> {
         self.feed.chunk.resize(CHUNK, 0);
@@ -768,7 +496,10 @@ impl States for Scanner {
             State::Between if self.feed.held.is_empty() && self.expects_more => {
                 return Some(self.fault(Fault::MissingMember));
             }
-            State::Between if self.feed.held.is_empty() && self.number > 0 => return None,
+            State::Between if self.feed.held.is_empty() && self.number > 0 => {
+                self.state = State::Between;
+                return None;
+            }
             // A part of a file need not have more than it was asked for.
             State::Mark if self.feed.held.is_empty() && self.marked.is_part => {
                 return Some(self.fault(Fault::MissingMember));
@@ -780,6 +511,9 @@ impl States for Scanner {
             }
             State::Header => (end, Part::Header),
             State::Member { .. } | State::Mark | State::Block { .. } => (end, Part::Data),
+            State::Data if self.inflater.as_ref().is_some_and(Inflater::is_hopeless) => {
+                return Some(self.fault(Fault::Deflate));
+            }
             State::Data => (self.feed.offset, Part::Data),
             State::Trailer | State::MarkedTrailer => (end, Part::Trailer),
         };

@@ -1,5 +1,7 @@
 //! zstd: blocks in, and frames or pieces of one out, and back.
 
+mod patch;
+
 use std::io::{self, Read, Write};
 use std::iter;
 use std::mem;
@@ -9,7 +11,7 @@ use abz_codec::Block;
 use abz_codec::access::{Kind, Part};
 use abz_codec::zstd::{
     self, Checksum, DEFAULT_LEVEL, Decoding, Encoder, Encoding, FrameWriter, LEVELS, Layout, Scanner, Survey,
-    frames,
+    frames, patch_memory,
 };
 use anabranch::{Apply, May, Plan, Recycled, Recycler, Stream};
 
@@ -83,10 +85,11 @@ impl Reads for Zstd {
         conduct: Conduct<'_>,
         input: &dyn ReadAt,
         _spacing: u64,
+        output: &mut (dyn Write + Send),
     ) -> Result<Indexed, Error> {
         match zstd::parts(&mut Along::new(input)).map_err(Error::Read)? {
-            Some(parts) => crate::index::of_parts(parts, how, conduct, input),
-            None => index_of_frames(how, conduct, input),
+            Some(parts) => crate::index::of_parts(parts, how, conduct, input, output),
+            None => index_of_frames(how, conduct, input, output),
         }
     }
 }
@@ -105,11 +108,17 @@ impl Writes for Zstd {
     }
 
     fn block_len(&self, how: &Compression) -> usize {
-        how.block_size.unwrap_or_else(|| how.zstd.frame_size(level(how)))
+        match how.zstd.patch_from {
+            Some(_) => patch::BLOCK,
+            None => how.block_size.unwrap_or_else(|| how.zstd.frame_size(level(how))),
+        }
     }
 
-    /// Its tables grow with the frames, up to three times as large.
+    /// Its tables grow with the frames, up to three times as large. A patch is expected to be of a file as large as its reference.
     fn memory(&self, how: &Compression) -> u64 {
+        if let Some(reference) = &how.zstd.patch_from {
+            return patch_memory(reference, how.contents.unwrap_or(reference.len()));
+        }
         (4 << 20) + 4 * self.block_len(how) as u64
     }
 
@@ -121,6 +130,9 @@ impl Writes for Zstd {
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
         let (mut input, output) = (input.in_order(), output.in_order(self.name()));
+        if how.zstd.patch_from.is_some() {
+            return patch::compress(how, conduct, &mut *input, output);
+        }
         let mut input = Counted::new(&mut *input);
         let mut output = in_frames(how, &mut input, Counted::new(output), |portion, file| {
             carry_out(compress(how, portion, conduct), &conduct, |encoded| write(file, encoded))
@@ -136,6 +148,9 @@ impl Writes for Zstd {
         input: &mut dyn Read,
         output: &mut dyn Write,
     ) -> Result<(), Error> {
+        if how.zstd.patch_from.is_some() {
+            return patch::compress_alone(how, tools, input, output);
+        }
         let level = level(how);
         let kept = tools.take::<Kept>().filter(|kept| kept.level == level && kept.encoding == how.zstd);
         let mut kept = kept.unwrap_or_else(|| {
@@ -157,7 +172,10 @@ impl Writes for Zstd {
     }
 
     fn plan_to_write(&self, how: &Compression) -> Plan {
-        compress(how, io::empty(), Conduct::default()).plan()
+        match how.zstd.patch_from {
+            Some(_) => patch::blocks(how, io::empty(), Conduct::default()).plan(),
+            None => compress(how, io::empty(), Conduct::default()).plan(),
+        }
     }
 }
 
@@ -176,15 +194,20 @@ fn scanner(how: &Decompression, from: Behind) -> Scanner {
 }
 
 /// The frames of a file that do not say how large their contents are, as its parts. One alone is no part.
-fn index_of_frames(how: &Decompression, conduct: Conduct<'_>, input: &dyn ReadAt) -> Result<Indexed, Error> {
-    let mut tally = Tally::default();
+fn index_of_frames(
+    how: &Decompression,
+    conduct: Conduct<'_>,
+    input: &dyn ReadAt,
+    output: &mut (dyn Write + Send),
+) -> Result<Indexed, Error> {
+    let mut tally = Tally::new(Vec::new(), output);
     let frames = frames(&mut Along::new(input)).map_err(Error::Read)?.filter(|frames| frames.len() > 1);
     let Some((frames, (workers, window))) = frames.and_then(|frames| {
         let crew = how.crew_for(&frames)?;
         Some((frames, crew))
     }) else {
-        how.carry(conduct, &mut Along::new(input), &mut tally)?;
-        return Ok(tally.finish());
+        let done = how.carry(conduct, &mut Along::new(input), &mut tally)?;
+        return Ok(Indexed { garbage_at: done.garbage_at, ..tally.finish() });
     };
     let stream = access::decode(workers, window, &how.zstd, input, (&frames, false), conduct.pool);
     let mut ahead = frames.iter();

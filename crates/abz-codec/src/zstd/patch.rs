@@ -1,0 +1,167 @@
+//! A file as what it differs in from another one, as `zstd --patch-from` makes it.
+//!
+//! It is one frame that may refer to the whole other file, as if that came before it. So its window has to reach from its end
+//! to its start: where it does not, the other file is out of reach (RFC 8878 does not know of this; libzstd calls it a prefix).
+
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use zstd_safe::{CCtx, CParameter, DCtx, InBuffer, OutBuffer};
+
+use super::{DEFAULT_WINDOW_LIMIT, Encoding, MAX_WINDOW_LOG};
+
+/// The file that a patch refers to: any bytes. Clones share them.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Reference {
+    /// One byte more before them, so that they never look like a dictionary that was trained.
+    bytes: Arc<[u8]>,
+}
+
+impl Reference {
+    /// The most bytes that it can have: as many as the largest window.
+    pub const MAX_LEN: u64 = 1 << MAX_WINDOW_LOG;
+
+    /// That file has these bytes.
+    pub fn new(bytes: &[u8]) -> Self {
+        Reference { bytes: std::iter::once(&0).chain(bytes).copied().collect() }
+    }
+
+    /// Their number.
+    pub fn len(&self) -> u64 {
+        self.bytes.len() as u64 - 1
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The largest window that is taken unless a program allows more, in bytes: enough for a file of up to twice its size.
+    pub fn window_limit(&self) -> u64 {
+        DEFAULT_WINDOW_LIMIT.max(2 * self.len().next_power_of_two()).min(1 << MAX_WINDOW_LOG)
+    }
+
+    /// Has a decoder use it for the frames that follow. It copies the bytes.
+    pub(super) fn load(&self, context: &mut DCtx<'_>) -> Result<(), usize> {
+        context.load_dictionary(&self.bytes).map(drop)
+    }
+}
+
+impl fmt::Debug for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reference").field("len", &self.len()).finish()
+    }
+}
+
+/// Writes a patch: a frame of what is written to it. `zstd -d --patch-from` reads it, and a [`Scanner`](super::Scanner) that has
+/// the reference.
+///
+/// ```
+/// use abz_codec::zstd::{Decoding, Encoding, PatchWriter, Reader, Reference};
+///
+/// let before: Vec<u8> = (0..100_000_u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()).collect();
+/// let after = [&before[..200_000], b"a river", &before[200_000..]].concat();
+/// let reference = Reference::new(&before);
+/// let mut patch = PatchWriter::new(Vec::new(), 3, &Encoding::default(), &reference, after.len() as u64);
+/// patch.write_all(&after)?;
+/// let patch = patch.finish()?;
+/// assert!(patch.len() < 1000);
+///
+/// let decoding = Decoding { patch_from: Some(reference), ..Decoding::default() };
+/// let (mut reader, mut data, mut contents) = (Reader::new(&patch[..], &decoding), Vec::new(), Vec::new());
+/// while reader.read_into(&mut data)? {
+///     contents.extend_from_slice(&data);
+/// }
+/// assert!(contents == after);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct PatchWriter<'a, W> {
+    context: CCtx<'a>,
+    output: W,
+    buffer: Vec<u8>,
+}
+
+impl<'a, W: Write> PatchWriter<'a, W> {
+    /// A patch of a level, of which `contents` bytes will be written. Of `encoding` the checksum counts, and the window, where
+    /// that is larger than they are.
+    ///
+    /// # Panics
+    ///
+    /// If a setting is out of its range.
+    pub fn new(output: W, level: i32, encoding: &Encoding, reference: &'a Reference, contents: u64) -> Self {
+        let window = window_log(contents).max(encoding.long.unwrap_or(0));
+        let mut context = CCtx::create();
+        for parameter in [
+            CParameter::CompressionLevel(level),
+            CParameter::WindowLog(window),
+            // Repetitions are as far apart as the files are long.
+            CParameter::EnableLongDistanceMatching(true),
+            CParameter::ChecksumFlag(encoding.checksum),
+        ] {
+            context.set_parameter(parameter).expect("it is in its range");
+        }
+        context.set_pledged_src_size(Some(contents)).expect("no frame is begun");
+        context.ref_prefix(&reference.bytes[1..]).expect("no frame is begun");
+        PatchWriter { context, output, buffer: Vec::with_capacity(CCtx::out_size()) }
+    }
+
+    /// Writes some of the contents.
+    ///
+    /// # Errors
+    ///
+    /// If the output cannot be written, there is no memory, or these are more contents than there should be.
+    pub fn write_all(&mut self, data: &[u8]) -> io::Result<()> {
+        let mut input = InBuffer::around(data);
+        while input.pos() < data.len() {
+            self.buffer.clear();
+            let mut out = OutBuffer::around(&mut self.buffer);
+            self.context.compress_stream(&mut out, &mut input).map_err(failure)?;
+            self.output.write_all(&self.buffer)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the frame.
+    ///
+    /// # Errors
+    ///
+    /// If the output cannot be written, there is no memory, or there were fewer contents than there should be.
+    pub fn finish(mut self) -> io::Result<W> {
+        loop {
+            self.buffer.clear();
+            let mut out = OutBuffer::around(&mut self.buffer);
+            let left = self.context.end_stream(&mut out).map_err(failure)?;
+            self.output.write_all(&self.buffer)?;
+            if left == 0 {
+                return Ok(self.output);
+            }
+        }
+    }
+}
+
+impl<W> fmt::Debug for PatchWriter<'_, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PatchWriter").finish_non_exhaustive()
+    }
+}
+
+/// The window that reaches over so many bytes, as the logarithm to base 2.
+fn window_log(contents: u64) -> u32 {
+    contents.checked_ilog2().map_or(0, |log| log + 1).clamp(10, MAX_WINDOW_LOG)
+}
+
+/// Why libzstd made no frame.
+fn failure(code: usize) -> io::Error {
+    /// `ZSTD_error_memory_allocation` of `zstd_errors.h`.
+    const MEMORY: usize = 64;
+    let kind =
+        if code.wrapping_neg() == MEMORY { io::ErrorKind::OutOfMemory } else { io::ErrorKind::InvalidInput };
+    io::Error::new(kind, format!("libzstd made no patch: {}", zstd_safe::get_error_name(code)))
+}
+
+/// How much memory it takes to make a patch of so many bytes against a reference, in bytes and about: both of them, and tables that
+/// grow with the window.
+pub fn patch_memory(reference: &Reference, contents: u64) -> u64 {
+    (8 << 20) + 2 * reference.len() + (4 << window_log(contents))
+}

@@ -1,0 +1,204 @@
+//! Indices of compressed files: found, made, and made use of where a file is decoded.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use abz::{Conduct, Decompressed, Decompression, Error, Format, Index};
+
+use super::conversion::Setting;
+use super::crew::Crew;
+use super::input::Input;
+use super::output::{Attributes, Output};
+use super::problem::{Problem, Severity};
+use super::request::{Indexing, MakeIndex, Outputs, Source};
+use super::suffix::INDEX_SUFFIX;
+use super::target::Target;
+use super::told::Told;
+use super::verify::Failure;
+use super::ways;
+
+/// What to do about an index that is of no use.
+const GO_ON: &str = "it is not used: make it anew with --index -f";
+
+/// What is wrong with an input that cannot have an index.
+const NOT_IN_PARTS: &str =
+    "cannot be read in parts: an index is made of a regular file, and not with --input-io stream";
+
+/// Makes an index of `input`.
+pub(super) fn make_index(
+    request: &MakeIndex,
+    setting: Setting<'_>,
+    input: &Input,
+    crew: Crew<'_>,
+    told: &mut Told,
+) -> Result<(), Problem> {
+    let outputs = &request.outputs;
+    let is_index =
+        matches!(&input.source, Source::File(path) if path.to_string_lossy().ends_with(INDEX_SUFFIX));
+    if input.was_found && is_index {
+        return Ok(());
+    }
+    let mut output = Output::open(Target::of(input, outputs, told)?, outputs, input.metadata.is_file())?;
+    let (input_name, output_name) = (input.to_string(), output.to_string());
+    let Some(places) = ways::source(input, request.way, setting.progress) else {
+        return Err(Problem::error(input, NOT_IN_PARTS));
+    };
+    let mut decompression = input.decompression(&request.decompression);
+    let conduct = match crew {
+        Crew::Together(conduct) => conduct,
+        Crew::Alone(_) => {
+            decompression.workers = 1;
+            Conduct::default()
+        }
+    };
+    let index = decompression.index(conduct, &places, request.every).and_then(|index| {
+        output.write_all(&index.to_bytes()).map_err(Error::Write)?;
+        Ok(index)
+    });
+    let index =
+        index.map_err(|error| setting.failed(&error, (&input_name, &output_name), Some(outputs), told))?;
+    tell_of((&index, request.every), output, outputs, input, setting, told);
+    Ok(())
+}
+
+/// Puts an index in its place, and tells of it.
+fn tell_of(
+    (index, every): (&Index, u64),
+    output: Output,
+    outputs: &Outputs,
+    input: &Input,
+    setting: Setting<'_>,
+    told: &mut Told,
+) {
+    let (input_name, output_name) = (input.to_string(), output.to_string());
+    let parts = index.parts().len().max(1);
+    if parts == 1 && index.contents() > every {
+        let message = "has only one place where decoding can begin, its start: ranges are decoded from there";
+        told.add(Err(Problem::new(Severity::Note, &input_name, message).afterwards()));
+    }
+    told.add(output.commit(Attributes::Of(input), outputs));
+    if setting.talk.is_verbose() && !told.has_failed() {
+        let places = if parts == 1 { "place" } else { "places" };
+        told.say(format!("{input_name}: {parts} {places} -- created {output_name}"));
+    }
+}
+
+/// How a file is decoded that has an index, or gets one.
+pub(super) struct Indexed<'a> {
+    pub(super) decompression: &'a Decompression,
+    pub(super) indexing: &'a Indexing,
+    /// Nothing else is to be told of the progress than what is read of `places`.
+    pub(super) conduct: Conduct<'a>,
+    pub(super) places: Option<ways::Source<'a>>,
+    pub(super) setting: Setting<'a>,
+}
+
+impl Indexed<'_> {
+    /// Decodes `input` with its index, or makes one on the way, if that is asked for. `None` if neither is to be: then nothing was
+    /// done.
+    pub(super) fn decode(
+        &self,
+        input: &Input,
+        plain: &mut (dyn Write + Send),
+        told: &mut Told,
+    ) -> Result<Option<Decompressed>, Failure> {
+        let Indexing { file, made } = self.indexing;
+        let is_for_use = self.decompression.workers > 1 && input.format() == Some(Format::GZIP);
+        let Some(places) = &self.places else {
+            return match made {
+                Some(_) => Err(Failure::Told(Problem::error(input, NOT_IN_PARTS))),
+                None => Ok(None),
+            };
+        };
+        if !is_for_use && made.is_none() && file.is_none() {
+            return Ok(None);
+        }
+        let is_made_anew = made.as_ref().is_some_and(|(_, outputs)| outputs.force);
+        let index = match is_made_anew {
+            true => None,
+            false => self.find(input, told)?,
+        };
+        if let Some(index) = &index
+            && is_for_use
+            && let Some((done, is_right)) =
+                self.decompression.conduct_indexed(self.conduct, places, index, plain)?
+        {
+            if !is_right {
+                let message = format_args!("its index is wrong about where its parts are: {GO_ON}");
+                told.add(Err(Problem::new(Severity::Note, input, message).afterwards()));
+            }
+            return Ok(Some(done));
+        }
+        match made {
+            Some((every, outputs)) if index.is_none() => {
+                let output = Target::of(input, outputs, told)
+                    .and_then(|target| Output::open(target, outputs, input.metadata.is_file()));
+                let mut output = output.map_err(Failure::Told)?;
+                let (done, index) =
+                    self.decompression.conduct_indexing(self.conduct, places, *every, plain)?;
+                let written = output.write_all(&index.to_bytes());
+                written.map_err(|error| {
+                    Failure::Told(Problem::of_run(
+                        &input.to_string(),
+                        &output.to_string(),
+                        &Error::Write(error),
+                    ))
+                })?;
+                tell_of((&index, *every), output, outputs, input, self.setting, told);
+                Ok(Some(done))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The index of `input`, if there is one that fits. What is wrong with one that nobody named is of interest to few.
+    fn find(&self, input: &Input, told: &mut Told) -> Result<Option<Index>, Failure> {
+        let file = self.indexing.file.as_deref();
+        let found = find_index(input, file);
+        (&input.file).rewind().map_err(Error::Read)?;
+        match found {
+            Err(problem) if file.is_some() && problem.is_error() => Err(Failure::Told(problem)),
+            Err(problem) => {
+                if file.is_some() {
+                    told.add(Err(problem.afterwards()));
+                } else if self.setting.talk.is_verbose() {
+                    told.say(problem.to_string());
+                }
+                Ok(None)
+            }
+            Ok(index) => Ok(index),
+        }
+    }
+}
+
+/// The name of the index of a file.
+pub(super) fn index_of(path: &Path) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(INDEX_SUFFIX);
+    name.into()
+}
+
+/// The index of an input, if there is one: that which was named, or that beside it. It moves the input's position.
+pub(super) fn find_index(input: &Input, named: Option<&Path>) -> Result<Option<Index>, Problem> {
+    let Source::File(path) = &input.source else { return Ok(None) };
+    let path = named.map_or_else(|| index_of(path), Path::to_owned);
+    let bytes = match fs::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && named.is_none() => {
+            return Ok(None);
+        }
+        Err(error) => return Err(Problem::of_file(path.display(), "cannot be read", &error)),
+        Ok(bytes) => bytes,
+    };
+    let index = Index::parse(&bytes)
+        .map_err(|error| Problem::warning(path.display(), format_args!("{error}; {GO_ON}")))?;
+    match index.fits(&mut &input.file) {
+        Ok(true) => Ok(Some(index)),
+        Ok(false) => {
+            let message = format_args!("is of another file, or {input} was changed since; {GO_ON}");
+            Err(Problem::warning(path.display(), message))
+        }
+        Err(error) => Err(Problem::of_file(input, "cannot be read", &error)),
+    }
+}

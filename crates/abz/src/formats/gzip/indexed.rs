@@ -1,0 +1,130 @@
+//! Indices of files of gzip that do not say where their blocks are: made on the way, and made use of.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::iter;
+
+use abz_codec::access::{Kind, Part};
+use abz_codec::gzip::{Chain, DecodedPart, Finder, PartDecoder};
+use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
+
+use crate::conduct::Conduct;
+use crate::count::Counted;
+use crate::decompress::{Decompressed, Decompression};
+use crate::error::Error;
+use crate::formats::reads::{ByIndex, Indexed};
+use crate::pipes::access::read_part;
+use crate::pipes::{begin, carry_out, window};
+use crate::places::{Along, ReadAt};
+
+/// The most contents of a part, in bytes, so that an index that lies does not take memory.
+const LARGEST: u64 = 16 << 20;
+
+/// Decodes a file, and finds its parts: one worker inflates, while another one writes.
+pub(super) fn find(
+    how: &Decompression,
+    conduct: Conduct<'_>,
+    input: &dyn ReadAt,
+    spacing: u64,
+    output: &mut (dyn Write + Send),
+) -> Result<Indexed, Error> {
+    let mut finder = Finder::new(Along::new(input), spacing);
+    let workers = how.workers_within();
+    let buffers = Recycler::new(window(workers), Vec::new);
+    let contents = iter::from_fn(|| {
+        let mut data = buffers.take();
+        match finder.next_into(&mut data) {
+            Ok(true) => Some(Ok(data)),
+            Ok(false) => None,
+            Err(error) => Some(Err(error.into())),
+        }
+    });
+    let stream = begin(contents, "abz index", workers, window(workers), conduct.pool).name("inflate");
+    let write = |data: Recycled<Vec<u8>>| output.write_all(&data).map_err(Error::Write);
+    let garbage_at = match carry_out(stream, &conduct, write) {
+        Ok(()) => None,
+        Err(error) => Some(error.is_garbage_at().ok_or(error)?),
+    };
+    let found = finder.found();
+    Ok(Indexed { parts: found.parts, contents: found.contents, lines: found.lines, garbage_at })
+}
+
+/// Decodes a file by parts that an index tells of, if some of them are blocks inside of members.
+pub(super) fn decompress(
+    how: &Decompression,
+    conduct: &Conduct<'_>,
+    input: &dyn ReadAt,
+    parts: &[Part],
+    output: &mut (dyn Write + Send),
+) -> Result<ByIndex, Error> {
+    let is_of_use = how.workers > 1
+        && parts.iter().any(|part| part.kind == Kind::DeflateBlocks)
+        && parts.iter().all(|part| part.len() <= LARGEST);
+    let Some(crew) = how.crew_for(parts).filter(|(workers, _)| is_of_use && *workers > 1) else {
+        return Ok(ByIndex::Unused);
+    };
+    let (mut chain, mut file, mut output) = (Chain::new(), Along::new(input), Counted::new(output));
+    let done = carry_out(claims(crew, input, parts, conduct.pool), conduct, |Claim { decoded, data }| {
+        let is_right = match decoded {
+            Some(decoded) => chain.take(&decoded, &data, &mut file).map_err(Error::Read)?,
+            None => false,
+        };
+        match is_right {
+            true => output.write_all(&data).map_err(Error::Write),
+            false => Err(Error::Read(io::Error::other(Refuted))),
+        }
+    });
+    let written = output.bytes;
+    match done {
+        Err(Error::Read(error)) if error.get_ref().is_some_and(|inner| inner.is::<Refuted>()) => {
+            return Ok(ByIndex::Refuted { written });
+        }
+        done => done?,
+    }
+    output.flush().map_err(Error::Write)?;
+    Ok(match chain.finish(&mut file).map_err(Error::Read)? {
+        Some(garbage_at) => {
+            ByIndex::Done(Decompressed { read: input.size(), written, garbage_at, mistaken: None })
+        }
+        None => ByIndex::Refuted { written },
+    })
+}
+
+/// A part that was decoded as if what was said of it was right; `None` if it cannot be.
+struct Claim {
+    decoded: Option<DecodedPart>,
+    data: Recycled<Vec<u8>>,
+}
+
+/// The parts, each decoded by itself.
+fn claims<'a>(
+    (workers, window): (usize, usize),
+    input: &'a dyn ReadAt,
+    parts: &'a [Part],
+    pool: Option<&'a Pool>,
+) -> Stream<'a, impl Apply<Error, Out = Claim> + Send + use<'a>, May<Error>> {
+    let buffers = Recycler::new(window, Vec::new);
+    begin(parts.iter().map(Ok), "abz decompress", workers, window, pool)
+        .name("parts")
+        .try_map_with(
+            || (PartDecoder::new(), Vec::new()),
+            move |(decoder, bytes), part: &Part| {
+                read_part(input, part, bytes)?;
+                let mut data = buffers.take();
+                Ok(Claim { decoded: decoder.decode_into(part, bytes, &mut data), data })
+            },
+        )
+        .name("read and decode")
+}
+
+/// What an index says is not so.
+#[derive(Debug)]
+struct Refuted;
+
+impl fmt::Display for Refuted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("what the index says is not so")
+    }
+}
+
+impl std::error::Error for Refuted {}

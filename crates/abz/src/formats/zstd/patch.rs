@@ -1,0 +1,101 @@
+//! Patches: a file as what it differs in from another one. They are made by one worker, while another one reads.
+
+use std::io::{self, Read, Write};
+
+use abz_codec::Block;
+use abz_codec::zstd::{PatchWriter, Reference};
+use anabranch::{Apply, May, Stream};
+
+use super::level;
+use crate::compress::{Compressed, Compression};
+use crate::conduct::Conduct;
+use crate::count::Counted;
+use crate::error::Error;
+use crate::pipes::inputs::Telling;
+use crate::pipes::{begin, carry_out, window};
+use crate::tools::Tools;
+
+/// How much is compressed at once, in bytes.
+pub(super) const BLOCK: usize = 1 << 20;
+
+/// Makes a patch of what `input` gives.
+pub(super) fn compress(
+    how: &Compression,
+    conduct: Conduct<'_>,
+    input: impl Read + Send,
+    output: impl Write + Send,
+) -> Result<Compressed, Error> {
+    let mut patch = Patch::new(how, output)?;
+    carry_out(blocks(how, input, conduct), &conduct, |block: Block| patch.write(&block.data))?;
+    patch.finish()
+}
+
+/// The same on this thread.
+pub(super) fn compress_alone(
+    how: &Compression,
+    tools: &mut Tools,
+    input: impl Read,
+    output: impl Write,
+) -> Result<(), Error> {
+    let mut patch = Patch::new(how, output)?;
+    let mut blocks = how.blocks(input);
+    while let Some(block) = blocks.read_into(tools.block()).map_err(Error::Read)? {
+        patch.write(&block.data)?;
+        tools.keep_block(block.data);
+    }
+    patch.finish().map(drop)
+}
+
+/// What `input` gives, in blocks.
+pub(super) fn blocks<'a, R: Read + Send + 'a>(
+    how: &'a Compression,
+    input: R,
+    conduct: Conduct<'a>,
+) -> Stream<'a, impl Apply<Error, Out = Block> + Send + use<'a, R>, May<Error>> {
+    let blocks = how.blocks(Telling::new(input, conduct.advance())).map(|block| block.map_err(Error::Read));
+    begin(blocks, "abz patch", how.workers, window(how.workers), conduct.pool)
+}
+
+/// A patch that is being written.
+struct Patch<'a, W> {
+    writer: PatchWriter<'a, Counted<W>>,
+    /// How large its contents will be, in bytes, and how many were written.
+    contents: u64,
+    written: u64,
+}
+
+impl<'a, W: Write> Patch<'a, W> {
+    fn new(how: &'a Compression, output: W) -> Result<Self, Error> {
+        let reference: &Reference = how.zstd.patch_from.as_ref().expect("a patch has a reference");
+        let Some(contents) = how.contents else {
+            let message = "a patch is made of a file whose size is known beforehand, and this is none";
+            return Err(Error::Read(io::Error::new(io::ErrorKind::InvalidInput, message)));
+        };
+        let writer = PatchWriter::new(Counted::new(output), level(how), &how.zstd, reference, contents);
+        Ok(Patch { writer, contents, written: 0 })
+    }
+
+    fn write(&mut self, data: &[u8]) -> Result<(), Error> {
+        self.written += data.len() as u64;
+        if self.written > self.contents {
+            return Err(self.changed("more"));
+        }
+        self.writer.write_all(data).map_err(Error::Write)
+    }
+
+    fn finish(self) -> Result<Compressed, Error> {
+        if self.written < self.contents {
+            return Err(self.changed("fewer"));
+        }
+        let mut output = self.writer.finish().map_err(Error::Write)?;
+        output.flush().map_err(Error::Write)?;
+        Ok(Compressed { read: self.written, written: output.bytes })
+    }
+
+    /// The input is not any more what it was.
+    fn changed(&self, found: &str) -> Error {
+        let message =
+            format!("expected {} bytes, which it had when it was opened, found {found}", self.contents);
+        Error::Read(io::Error::new(io::ErrorKind::UnexpectedEof, message))
+    }
+}

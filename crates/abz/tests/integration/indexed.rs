@@ -1,0 +1,285 @@
+//! Files of one large member that are decoded by their index, and indices made while files are decoded. What comes out, and what
+//! is told, is as without.
+
+use std::fs;
+use std::io::Cursor;
+
+use abz::{Conduct, Decompression, Index};
+use abz_codec::access::Part;
+use abz_codec::gzip::{PartDecoder, find_parts};
+use flate2::Compression;
+use flate2::write::{DeflateEncoder, GzEncoder};
+
+use crate::support::{Folder, Random, damaged, files, noise, prose, rounds};
+
+const SPACING: u64 = 64 << 10;
+
+/// One member, as gzip makes it.
+fn member(data: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::new(6));
+    encoder.write_all(data).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Text, and what cannot be compressed, of 1,000,123 bytes.
+fn mixed() -> Vec<u8> {
+    [prose(400_000), noise(200_000, 7), prose(400_123)].concat()
+}
+
+/// Several large members, with small ones between them, and their contents.
+fn members() -> (Vec<u8>, Vec<u8>) {
+    let (mut file, mut contents) = (Vec::new(), Vec::new());
+    for data in [&mixed()[..], b"", b"a few bytes", &prose(300_000), &noise(100_000, 3), b"and more"] {
+        file.extend(member(data));
+        contents.extend_from_slice(data);
+    }
+    (file, contents)
+}
+
+/// The parts of a file, with what is known of them.
+fn parts_of(file: &[u8]) -> Vec<Part> {
+    find_parts(file, SPACING).unwrap().parts
+}
+
+/// An index of these parts that fits the file.
+fn index_of(file: &[u8], parts: Vec<Part>) -> Index {
+    let contents = parts.last().map_or(0, |last| last.contents.end);
+    Index::new(&mut Cursor::new(file), parts, contents, contents).unwrap()
+}
+
+/// What comes out of a file that is decoded by an index, and whether that was right.
+fn by_index(file: &Vec<u8>, index: &Index) -> (Result<Option<bool>, String>, Vec<u8>) {
+    let mut out = Vec::new();
+    let decompression = Decompression { workers: 3, ..Decompression::default() };
+    let done = decompression.conduct_indexed(Conduct::default(), file, index, &mut out);
+    let done = done.map(|done| {
+        done.map(|(done, is_right)| {
+            assert_eq!((done.read, done.written), (file.len() as u64, out.len() as u64));
+            is_right
+        })
+    });
+    (done.map_err(|error| error.to_string()), out)
+}
+
+#[test]
+fn an_index_made_on_the_way_is_that_made_alone_and_the_data_is_all_of_it() {
+    let data = mixed();
+    let (several, contents) = members();
+    let more = [("one member", member(&data), &data), ("several members", several, &contents)];
+    let files = files(&data).into_iter().map(|(what, file)| (what, file, &data));
+    for (what, file, data) in files.chain(more) {
+        let folder = Folder::new();
+        folder.write("f.gz", &file);
+        for processes in ["-p1", "-p3"] {
+            let how = ["-q", "--index", "--index-every", "64K", processes];
+            folder.abz(&[&how[..], &["-o", "alone", "f.gz"]].concat()).exits(0).says("");
+            let ran = folder.abz(&[&how[..], &["-d", "f.gz"]].concat()).exits(0).says("");
+            assert!(ran.stdout().is_empty() && &folder.read("f") == data, "{what}");
+            assert_eq!(folder.names(), ["alone", "f", "f.gz", "f.gz.abzi"]);
+            assert!(folder.read("alone") == folder.read("f.gz.abzi"), "{what}");
+            // A second time the index that is there is used, or made anew if that is asked for.
+            assert!(&folder.abz(&[&how[..], &["-dc", "f.gz"]].concat()).exits(0).says("").stdout() == data);
+            let told = folder.abz(&[&["-v"], &how[1..], &["-dcf", "f.gz"]].concat()).exits(0).stderr();
+            assert!(told.contains("-- created f.gz.abzi"), "{what}: {told}");
+            for name in ["alone", "f", "f.gz.abzi"] {
+                fs::remove_file(folder.path(name)).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_large_member_is_decoded_by_all_threads_once_it_has_an_index() {
+    let (file, contents) = members();
+    let folder = Folder::new();
+    folder.write("f.gz", &file);
+    folder.abz(&["-t", "--index-file", "none", "f.gz"]).exits(1);
+    folder.abz(&["--index", "--index-every", "64K", "f.gz"]).exits(0);
+    let is_used = |arguments: &[&str]| {
+        let ran = folder.abz(&[&["--report=json"], arguments].concat()).exits(0);
+        let (told, out) = (ran.stderr(), ran.stdout());
+        assert!(out.is_empty() || out == contents);
+        told.contains("read and decode")
+    };
+    assert!(is_used(&["-dc", "-p2", "f.gz"]) && is_used(&["-t", "-p3", "f.gz"]));
+    assert!(is_used(&["-dc", "-p3", "--checksum", "f.gz"]));
+    // One thread has no use for it, nor is a file that is not read in parts decoded so.
+    assert!(!is_used(&["-t", "-p1", "f.gz"]) && !is_used(&["-t", "-p2", "--input-io", "stream", "f.gz"]));
+    fs::rename(folder.path("f.gz.abzi"), folder.path("else")).unwrap();
+    assert!(!is_used(&["-t", "-p2", "f.gz"]) && is_used(&["-t", "-p2", "--index-file", "else", "f.gz"]));
+    // FILE goes where it always goes.
+    folder.abz(&["-d", "-p2", "--index-file", "else", "f.gz"]).exits(0).says("");
+    assert_eq!(folder.names(), ["else", "f"]);
+}
+
+#[test]
+fn an_index_that_lies_changes_nothing() {
+    let (file, contents) = members();
+    let right = parts_of(&file);
+    let (done, out) = by_index(&file, &index_of(&file, right.clone()));
+    assert!(done == Ok(Some(true)) && out == contents, "{done:?}");
+    let mut lies: Vec<(&str, Vec<Part>)> = Vec::new();
+    let mut lie = |what, change: &dyn Fn(&mut Vec<Part>)| {
+        let mut parts = right.clone();
+        change(&mut parts);
+        lies.push((what, parts));
+    };
+    // Behind other contents, with the checksum of what comes of that.
+    lie("another window", &|parts| {
+        let mut window = DeflateEncoder::new(Vec::new(), Compression::new(1));
+        std::io::Write::write_all(&mut window, &noise(32 << 10, 9)).unwrap();
+        let window = window.finish().unwrap();
+        let known = parts[2].known.as_mut().unwrap();
+        known.window = window;
+        let bytes = parts[2].bytes();
+        let mut data = Vec::new();
+        for crc32 in [0, 1] {
+            parts[2].known.as_mut().unwrap().crc32 = crc32;
+            let part = &file[bytes.start as usize..bytes.end as usize];
+            assert_eq!(PartDecoder::new().decode_into(&parts[2], part, &mut data), None);
+        }
+        let mut crc = flate2::Crc::new();
+        crc.update(&data);
+        parts[2].known.as_mut().unwrap().crc32 = crc.sum();
+        let part = &file[bytes.start as usize..bytes.end as usize];
+        assert!(PartDecoder::new().decode_into(&parts[2], part, &mut data).is_some(), "it is a good lie");
+    });
+    lie("a part is left out", &|parts| drop(parts.remove(2)));
+    lie("the first is left out", &|parts| drop(parts.remove(0)));
+    lie("the last is left out", &|parts| drop(parts.pop()));
+    lie("the last of a member is left out", &|parts| parts.truncate(3));
+    lie("one is there twice", &|parts| parts.insert(2, parts[2].clone()));
+    lie("two are in another order", &|parts| parts.swap(2, 3));
+    lie("a bit more", &|parts| parts[2].bits.end += 1);
+    lie("a bit later", &|parts| parts[2].bits.start += 1);
+    lie("fewer contents", &|parts| parts[2].contents.end -= 1);
+    lie("more contents", &|parts| parts[2].contents.end += 1);
+    lie("another checksum", &|parts| parts[2].known.as_mut().unwrap().crc32 ^= 1);
+    lie("a window that is none", &|parts| parts[2].known.as_mut().unwrap().window = vec![0xff; 50]);
+    lie("no window", &|parts| parts[2].known.as_mut().unwrap().window.clear());
+    for (what, parts) in lies {
+        let (done, out) = by_index(&file, &index_of(&file, parts));
+        assert!(done == Ok(Some(false)) && out == contents, "{what}: {done:?}");
+    }
+    // One that says that a part is large takes no memory for that: it is of no use.
+    let mut large = right.clone();
+    large.last_mut().unwrap().contents.end += 17 << 20;
+    assert_eq!(by_index(&file, &index_of(&file, large)), (Ok(None), Vec::new()));
+    // Nor where anything is changed, and the checksum of the index is right again.
+    let index = index_of(&file, right).to_bytes();
+    let mut random = Random(21);
+    for round in 0..rounds(60) {
+        let mut bytes = index[..index.len() - 4].to_vec();
+        let at = 48 + random.below(bytes.len() as u64 - 48) as usize;
+        bytes[at] = random.next() as u8;
+        let mut crc = flate2::Crc::new();
+        crc.update(&bytes);
+        bytes.extend(crc.sum().to_le_bytes());
+        let Ok(index) = Index::parse(&bytes) else { continue };
+        let (done, out) = by_index(&file, &index);
+        assert!(done.is_ok() && (done == Ok(None) || out == contents), "round {round}, byte {at}: {done:?}");
+    }
+}
+
+#[test]
+fn damage_is_told_as_without_an_index() {
+    let (file, _) = members();
+    let parts = parts_of(&file);
+    let mut random = Random(4);
+    let decompression = Decompression { workers: 3, ..Decompression::default() };
+    for round in 0..rounds(40) {
+        let (_, file, _) = damaged(&file, &mut random);
+        let size = 8 * file.len() as u64;
+        let parts: Vec<_> = parts.iter().filter(|part| part.bits.end <= size).cloned().collect();
+        if parts.is_empty() {
+            continue;
+        }
+        let (done, out) = by_index(&file, &index_of(&file, parts));
+        let mut right = Vec::new();
+        let expected = decompression.run(&file[..], &mut right);
+        match (done, expected) {
+            (Ok(_), Ok(_)) => assert!(out == right, "round {round}"),
+            (done, expected) => {
+                assert_eq!(done.err(), expected.err().map(|error| error.to_string()), "round {round}")
+            }
+        }
+        // How much of it depends on the parts.
+        assert!(out.starts_with(&right) || right.starts_with(&out), "round {round}");
+
+        // So it is where an index shall be made.
+        let mut out = Vec::new();
+        let done = decompression.conduct_indexing(Conduct::default(), &file, SPACING, &mut out);
+        let expected = decompression.run(&file[..], std::io::sink());
+        match (done, expected) {
+            (Ok((done, _)), Ok(expected)) => {
+                assert!((done.written, done.garbage_at) == (expected.written, expected.garbage_at));
+                assert!(out == right, "round {round}");
+            }
+            (done, expected) => {
+                let error = done.err().map(|error| error.to_string());
+                assert_eq!(error, expected.err().map(|error| error.to_string()), "round {round}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_behind_the_last_member_and_a_changed_file_are_told_of_as_ever() {
+    let data = mixed();
+    let folder = Folder::new();
+    for (what, behind) in [("nothing", &b""[..]), ("padding", &[0; 700]), ("garbage", b"\0\0and more")] {
+        let file = [&member(&data), behind].concat();
+        folder.write("f.gz", &file);
+        let [told, status] = match what {
+            "garbage" => ["expected the end of the file", "2"],
+            _ => ["", "0"],
+        };
+        let status = status.parse().unwrap();
+        for arguments in [&["-dc", "--index", "--index-every", "64K"][..], &["-dc"], &["-t"]] {
+            let ran = folder.abz(&[arguments, &["-p2", "f.gz"]].concat()).exits(status);
+            assert!(ran.stderr().contains(told), "{what}: {}", ran.stderr());
+            assert!(arguments == ["-t"] || ran.stdout() == data, "{what}");
+        }
+        // The index is of another file now: that is of no interest, and it is not overwritten.
+        folder.write("f.gz", &member(&data[..900_000]));
+        assert!(folder.abz(&["-dc", "-p2", "f.gz"]).exits(0).says("").stdout() == data[..900_000]);
+        let told = folder.abz(&["-dcv", "-p2", "f.gz"]).exits(0).stderr();
+        assert!(told.contains("f.gz was changed since"), "{told}");
+        let ran = folder.abz(&["-dc", "--index", "f.gz"]).exits(2);
+        assert!(ran.stderr().contains("f.gz.abzi: already exists -- not overwritten"), "{}", ran.stderr());
+        // Unless it was named.
+        let ran = folder.abz(&["-t", "--index-file", "f.gz.abzi", "f.gz"]).exits(2);
+        assert!(ran.stderr().contains("was changed since"), "{}", ran.stderr());
+        folder.abz(&["-d", "--index", "-f", "f.gz"]).exits(0).says("");
+        assert_eq!(folder.names(), ["f", "f.gz", "f.gz.abzi"]);
+        for name in ["f", "f.gz.abzi"] {
+            fs::remove_file(folder.path(name)).unwrap();
+        }
+    }
+    // Where the index does not look at the byte that is damaged.
+    let mut file = member(&data);
+    folder.write("f.gz", &file);
+    folder.abz(&["--index", "--index-every", "64K", "f.gz"]).exits(0);
+    let at = (file.len() - 4096) * 10 / 31 + 4096 + 1000;
+    file[at] ^= 0x10;
+    folder.write("f.gz", &file);
+    let with = folder.abz(&["-t", "-p2", "f.gz"]).exits(1).stderr();
+    fs::remove_file(folder.path("f.gz.abzi")).unwrap();
+    assert_eq!(folder.abz(&["-t", "-p2", "f.gz"]).exits(1).stderr(), with);
+}
+
+#[test]
+fn an_index_that_lies_is_told_of_and_the_data_is_right() {
+    let data = mixed();
+    let file = member(&data);
+    let folder = Folder::new();
+    folder.write("f.gz", &file);
+    let mut parts = parts_of(&file);
+    parts.remove(3);
+    folder.write("f.gz.abzi", &index_of(&file, parts).to_bytes());
+    let ran = folder.abz(&["-dc", "-p2", "f.gz"]).exits(0);
+    let told = "abz: f.gz: its index is wrong about where its parts are: it is not used: make it anew with --index -f";
+    assert_eq!(ran.stderr().trim_end(), told);
+    assert!(ran.stdout() == data);
+}
