@@ -189,7 +189,15 @@ fn finer(rows: &[Row], kind: Kind, name: &str, burst: impl Fn(&Table) -> Option<
         return "the network reaches it with no burst".into();
     };
     let best = rivals.iter().filter_map(|(label, table)| Some((burst(table)?, label))).min();
-    let times = |rival: usize| (rival as f64 / own as f64 * 100.0).round() / 100.0;
+    // 64 times finer, or 8 times coarser.
+    let times = |rival: usize| {
+        let (ratio, word) = if rival >= own {
+            (rival as f64 / own as f64, "finer")
+        } else {
+            (own as f64 / rival as f64, "coarser")
+        };
+        format!("{} times {word}", (ratio * 100.0).round() / 100.0)
+    };
     match best {
         Some((rival, label)) => {
             format!(
@@ -200,10 +208,7 @@ fn finer(rows: &[Row], kind: Kind, name: &str, burst: impl Fn(&Table) -> Option<
         None => {
             let last = rivals.iter().filter_map(|(_, table)| table.cells.last()).map(|cell| cell.burst).max();
             let last = last.unwrap_or(own);
-            format!(
-                "no {name} reaches it up to {last}, and the network has {own}, over {} times finer",
-                times(last)
-            )
+            format!("no {name} reaches it up to {last}, and the network has {own}, over {}", times(last))
         }
     }
 }
@@ -255,6 +260,18 @@ mod tests {
         ] {
             assert!(text.contains(&format!("{line}\n")), "{line}\n{text}");
         }
+    }
+
+    #[test]
+    fn a_network_that_is_coarser_is_said_to_be_so() {
+        let rows = [
+            row("network", None, [0.1, 0.2, 0.9, 1.0, 1.0]),
+            row("tasks", Some(Kind::Tasks), [0.1, 0.9, 0.9, 1.0, 1.0]),
+        ];
+        assert!(
+            text(&rows)
+                .contains("tasks is the best task system with 4, and the network has 16, 4 times coarser")
+        );
     }
 
     #[test]
