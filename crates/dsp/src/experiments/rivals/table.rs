@@ -200,10 +200,7 @@ fn finer(rows: &[Row], kind: Kind, name: &str, burst: impl Fn(&Table) -> Option<
     };
     match best {
         Some((rival, label)) => {
-            format!(
-                "{label} is the best {name} with {rival}, and the network has {own}, {} times finer",
-                times(rival)
-            )
+            format!("{label} is the best {name} with {rival}, and the network has {own}, {}", times(rival))
         }
         None => {
             let last = rivals.iter().filter_map(|(_, table)| table.cells.last()).map(|cell| cell.burst).max();
