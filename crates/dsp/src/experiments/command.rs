@@ -4,19 +4,25 @@ use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::command::Shared;
 use crate::{Error, Output, Result};
 
-use super::{Effort, run as measure};
+use super::{Effort, Part, Rivals, run as measure};
 
 /// Measures all programs, and writes tables and pictures
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Measure less: a minute or two in place of ten
+    /// Measure less: a few minutes in place of some twenty
     #[arg(long)]
     quick: bool,
+    /// Do not build and measure the task systems and channels that the synthetic benchmark is compared with
+    #[arg(long)]
+    no_rivals: bool,
+    /// Measure these parts only
+    #[arg(long, value_name = "PARTS", value_delimiter = ',')]
+    only: Vec<Part>,
     /// The folder for README.md and the pictures
     #[arg(default_value = "crates/dsp/experiments")]
     folder: PathBuf,
@@ -35,7 +41,16 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> Result<()> {
     fs::create_dir_all(folder).map_err(|error| Error::io(&name, "cannot create the folder", error))?;
     let effort = if arguments.quick { Effort::QUICK } else { Effort::FULL };
     let is_shown = io::stderr().is_terminal();
-    let report = measure(effort, |part| {
+    let all = Part::value_variants();
+    let parts = if arguments.only.is_empty() { all } else { &arguments.only };
+    let rivals = if arguments.no_rivals {
+        Rivals::absent("--no-rivals was given")
+    } else if parts.contains(&Part::Rivals) {
+        Rivals::build()
+    } else {
+        Rivals::absent("not asked for")
+    };
+    let report = measure(effort, parts, &rivals, |part| {
         if is_shown {
             eprint!("\r\x1b[K{part}");
         }

@@ -8,11 +8,13 @@ mod bursts;
 pub mod command;
 mod plot;
 mod programs;
+mod rivals;
 mod rounds;
 
 use crate::Result;
 
 pub use plot::{Line, Plot};
+pub use rivals::Rivals;
 
 /// How much is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,8 +30,19 @@ pub struct Effort {
 impl Effort {
     /// Takes a minute or two.
     pub const QUICK: Self = Self { rounds: 3, microseconds: 20_000, is_quick: true };
-    /// Takes some ten minutes.
+    /// Takes some twenty minutes.
     pub const FULL: Self = Self { rounds: 7, microseconds: 100_000, is_quick: false };
+}
+
+/// A part of the experiments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Part {
+    /// How fine a burst of the synthetic benchmark may be
+    Bursts,
+    /// The smallest burst next to task systems and channels
+    Rivals,
+    /// Block transforms, FM radio, and every program with each number of workers
+    Programs,
 }
 
 /// The tables as Markdown, and the pictures.
@@ -48,20 +61,28 @@ impl Report {
     }
 }
 
-/// Runs all experiments. `told` is called with the name of each part before it is measured.
+/// Runs these parts of the experiments, with these rivals of the synthetic benchmark. `told` is called with the name of each part before it is measured.
 ///
 /// # Errors
 /// If a network gives another result than its sequential form, or cannot run.
-pub fn run(effort: Effort, mut told: impl FnMut(&str)) -> Result<Report> {
+pub fn run(effort: Effort, parts: &[Part], rivals: &Rivals, mut told: impl FnMut(&str)) -> Result<Report> {
     let mut report = Report::default();
+    let named: Vec<String> = parts.iter().map(|part| format!("{part:?}").to_lowercase()).collect();
+    let is_all = parts == <Part as clap::ValueEnum>::value_variants();
+    let only = if is_all { String::new() } else { format!(" --only {}", named.join(",")) };
     let processors = anabranch::default_workers();
     report.text.push_str(&format!(
-        "# Experiments\n\nMade by `cargo run --release -p dsp -- experiments{}`, on {processors} processors, in {} rounds. \
+        "# Experiments\n\nMade by `cargo run --release -p dsp -- experiments{}{only}`, on {processors} processors, in {} rounds. \
          Times are medians, and ratios are taken within a round.\n",
         if effort.is_quick { " --quick" } else { "" },
         effort.rounds,
     ));
-    bursts::run(effort, &mut report, &mut told)?;
-    programs::run(effort, &mut report, &mut told)?;
+    for part in parts {
+        match part {
+            Part::Bursts => bursts::run(effort, &mut report, &mut told)?,
+            Part::Rivals => rivals::run(effort, rivals, &mut report, &mut told)?,
+            Part::Programs => programs::run(effort, &mut report, &mut told)?,
+        }
+    }
     Ok(report)
 }

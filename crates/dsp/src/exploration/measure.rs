@@ -1,5 +1,6 @@
 //! The measurements, and their table.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Instant;
 
@@ -56,10 +57,39 @@ impl Table {
         self.burst_behind_last(|cell| cell.of_ceiling < part)
     }
 
+    /// The smallest burst with which the network reaches this part of the ceiling, whatever larger ones do.
+    pub fn first_reaches(&self, part: f64) -> Option<usize> {
+        self.cells.iter().find(|cell| cell.of_ceiling >= part).map(|cell| cell.burst)
+    }
+
     fn burst_behind_last(&self, is_slower: impl Fn(&Cell) -> bool) -> Option<usize> {
         let slower = self.cells.iter().rposition(is_slower);
         self.cells.get(slower.map_or(0, |at| at + 1)).map(|cell| cell.burst)
     }
+}
+
+/// What one run of a contender gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    /// Nanoseconds for each index.
+    pub nanoseconds: f64,
+    /// How many indices there were. A slow contender may take fewer than it was asked for.
+    pub indices: u64,
+    /// The sum that each consumer found.
+    pub sums: Vec<u32>,
+}
+
+/// A form of the benchmark that is measured beside others. It runs the task once.
+pub type Contender<'a> = Box<dyn FnMut(&Task) -> Result<Sample> + 'a>;
+
+/// Runs the network once.
+///
+/// # Errors
+/// If the network cannot run.
+pub fn measured_network(task: &Task) -> Result<Sample> {
+    let begin = Instant::now();
+    let sums = network(task)?;
+    Ok(Sample { nanoseconds: per_index(begin, task.rounded()), indices: task.rounded(), sums })
 }
 
 /// Measures the network with each burst, in this number of rounds. Each round measures the loop, the ceiling
@@ -67,56 +97,86 @@ impl Table {
 ///
 /// # Errors
 /// If a network fails, or gives another result than the loop.
-pub fn measure(task: &Task, bursts: &[usize], rounds: usize, mut done: impl FnMut()) -> Result<Table> {
+pub fn measure(task: &Task, bursts: &[usize], rounds: usize, done: impl FnMut()) -> Result<Table> {
+    let mut contenders: [Contender<'_>; 1] = [Box::new(measured_network)];
+    compare(task, bursts, rounds, &mut contenders, done)?.remove(0)
+}
+
+/// Measures each contender with each burst, in this number of rounds. Each round measures the loop, the ceiling,
+/// and all contenders in turn for each burst, and the medians count. `done` is called after each measurement.
+/// `task.burst` is not used.
+///
+/// The result has the table of each contender, or why it has none: a contender that fails, or gives another
+/// result than the loop, is not run again.
+///
+/// # Errors
+/// If the two threads of the ceiling give another result than the loop.
+pub fn compare(
+    task: &Task,
+    bursts: &[usize],
+    rounds: usize,
+    contenders: &mut [Contender<'_>],
+    mut done: impl FnMut(),
+) -> Result<Vec<Result<Table>>> {
     let (shape, work) = (task.shape, task.work);
-    let mut times = vec![Vec::new(); bursts.len() + 2];
+    let (mut loops, mut ceilings) = (Vec::new(), Vec::new());
+    let mut times: Vec<Result<Vec<Vec<f64>>>> =
+        contenders.iter().map(|_| Ok(vec![Vec::new(); bursts.len()])).collect();
+    let mut expected = BTreeMap::new();
     for _ in 0..rounds.max(1) {
         let begin = Instant::now();
-        let expected = sequential(shape, work, task.indices);
-        times[0].push(per_index(begin, task.indices));
+        let sums = sequential(shape, work, task.indices);
+        loops.push(per_index(begin, task.indices));
         done();
         let begin = Instant::now();
         let found = ceiling(shape, work, task.indices);
-        times[1].push(per_index(begin, task.indices));
-        check(&expected, &found)?;
+        ceilings.push(per_index(begin, task.indices));
+        check(&sums, &found)?;
+        expected.insert(task.indices, sums);
         done();
-        for (&burst, times) in bursts.iter().zip(&mut times[2..]) {
-            let task = Task { burst, ..*task };
-            let begin = Instant::now();
-            let found = network(&task)?;
-            times.push(per_index(begin, task.rounded()));
-            if task.rounded() == task.indices {
-                check(&expected, &found)?;
-            } else {
-                check(&sequential(shape, work, task.rounded()), &found)?;
+        for (at, &burst) in bursts.iter().enumerate() {
+            for (contender, times) in contenders.iter_mut().zip(&mut times) {
+                let Ok(measured) = times else { continue };
+                let checked = contender(&Task { burst, ..*task }).and_then(|sample| {
+                    let of_loop = || sequential(shape, work, sample.indices);
+                    check(expected.entry(sample.indices).or_insert_with(of_loop), &sample.sums)?;
+                    Ok(sample.nanoseconds)
+                });
+                match checked {
+                    Ok(nanoseconds) => measured[at].push(nanoseconds),
+                    Err(error) => *times = Err(error),
+                }
+                done();
             }
-            done();
         }
     }
-    let cell = |(&burst, network): (&usize, &Vec<f64>)| Cell {
+    let baseline =
+        Baseline { sequential: median(loops.iter().copied()), ceiling: median(ceilings.iter().copied()) };
+    let cell = |(&burst, times): (&usize, &Vec<f64>)| Cell {
         burst,
-        nanoseconds: median(network.iter().copied()),
-        of_ceiling: median(times[1].iter().zip(network).map(|(ceiling, network)| ceiling / network)),
-        of_loop: median(times[0].iter().zip(network).map(|(of_loop, network)| of_loop / network)),
+        nanoseconds: median(times.iter().copied()),
+        of_ceiling: median(ceilings.iter().zip(times).map(|(ceiling, time)| ceiling / time)),
+        of_loop: median(loops.iter().zip(times).map(|(of_loop, time)| of_loop / time)),
     };
-    let cells = bursts.iter().zip(&times[2..]).map(cell).collect();
-    let time = |at: usize| median(times[at].iter().copied());
-    let baseline = Baseline { sequential: time(0), ceiling: time(1) };
-    Ok(Table { shape, work, horizon: task.horizon, baseline, cells })
+    let table = |times: Vec<Vec<f64>>| {
+        let cells = bursts.iter().zip(&times).map(cell).collect();
+        Table { shape, work, horizon: task.horizon, baseline, cells }
+    };
+    Ok(times.into_iter().map(|times| times.map(table)).collect())
 }
 
 fn check(expected: &[u32], found: &[u32]) -> Result<()> {
     if expected == found {
         return Ok(());
     }
-    Err(Error::new(format!("the network found {found:?} where the loop found {expected:?}")))
+    Err(Error::new(format!("the sums are {found:?} where the loop found {expected:?}")))
 }
 
 fn per_index(begin: Instant, indices: u64) -> f64 {
     1e9 * begin.elapsed().as_secs_f64() / indices.max(1) as f64
 }
 
-fn median(times: impl Iterator<Item = f64>) -> f64 {
+pub(crate) fn median(times: impl Iterator<Item = f64>) -> f64 {
     let mut times: Vec<f64> = times.collect();
     times.sort_by(f64::total_cmp);
     times.get(times.len() / 2).copied().unwrap_or(f64::NAN)

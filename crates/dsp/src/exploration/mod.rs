@@ -13,7 +13,8 @@ mod network;
 mod sequential;
 mod work;
 
-pub use measure::{Baseline, Cell, Table, measure};
+pub(crate) use measure::median;
+pub use measure::{Baseline, Cell, Contender, Sample, Table, compare, measure, measured_network};
 pub use network::{graph, network};
 pub use sequential::sequential;
 pub use work::Work;

@@ -47,6 +47,11 @@ impl Work {
         Self { rounds, nanoseconds }
     }
 
+    /// The number of rounds.
+    pub fn rounds(self) -> u32 {
+        self.rounds
+    }
+
     /// The time for which the rounds were chosen, in nanoseconds. 0 for a store or load.
     pub fn nanoseconds(self) -> u32 {
         self.nanoseconds

@@ -9,4 +9,5 @@ mod jpeg;
 mod kernels;
 mod mutated;
 mod random;
+mod rivals;
 mod wifi;
