@@ -103,14 +103,14 @@ impl Service {
         (self.stage(n), posted)
     }
 
-    /// Posts the requests, each at its moment or as soon as the one before it was accepted.
+    /// Posts the requests, each at its moment or as soon as the one before it was accepted. Their times count from their moments.
     fn post(&self, mut accept: impl FnMut(Request)) {
         let begin = Instant::now();
         let mut due = Duration::ZERO;
         for n in 0..self.requests {
             due += gap(n);
             thread::sleep(due.saturating_sub(begin.elapsed()));
-            accept((n, Instant::now()));
+            accept((n, begin + due));
         }
     }
 

@@ -21,26 +21,18 @@ impl Processors {
         Self((0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).collect())
     }
 
-    /// Pins the calling thread to processor number `number`, modulo their count. If the system refuses, the
-    /// thread stays unpinned: affinity only affects speed.
-    pub(crate) fn pin(&self, number: usize) {
-        let Self(cpus) = self;
-        if !cpus.is_empty() {
-            Self::allow(&cpus[number % cpus.len()..][..1]);
-        }
-    }
-
-    /// Lets the calling thread run on all of these processors.
-    pub(crate) fn unpin(&self) {
-        Self::allow(&self.0);
-    }
-
-    fn allow(cpus: &[usize]) {
+    /// Pins the calling thread to processor number `number`, modulo their count. If the system refuses, it returns `false`, and
+    /// the thread stays unpinned: affinity only affects speed.
+    pub(crate) fn pin(&self, number: usize) -> bool {
         use rustix::thread::{CpuSet, sched_setaffinity};
 
+        let Self(cpus) = self;
+        if cpus.is_empty() {
+            return false;
+        }
         let mut set = CpuSet::new();
-        cpus.iter().for_each(|&cpu| set.set(cpu));
-        let _ = sched_setaffinity(None, &set);
+        set.set(cpus[number % cpus.len()]);
+        sched_setaffinity(None, &set).is_ok()
     }
 }
 
@@ -52,8 +44,7 @@ impl Processors {
     }
 
     /// Does nothing.
-    pub(crate) fn pin(&self, _: usize) {}
-
-    /// Does nothing.
-    pub(crate) fn unpin(&self) {}
+    pub(crate) fn pin(&self, _: usize) -> bool {
+        false
+    }
 }

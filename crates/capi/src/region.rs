@@ -12,7 +12,7 @@ use crate::line::{Ended, Host, Line, Settings};
 /// If no window is set, this many items for each worker may be in the stages. A quarter as many may wait between the loop
 /// and the stages.
 const ITEMS_A_WORKER: usize = 16;
-/// The same for items that are known to be quick, for all workers together.
+/// Of items that are known to be quick, this many may be in the stages for all workers together, and as many may wait.
 const MOST_ITEMS: usize = 2_048;
 
 /// A stream that was started.

@@ -323,8 +323,8 @@ pub enum Placement {
     Workers,
     /// A thread of its own, for a node that blocks (a socket, a device).
     Dedicated,
-    /// For a firing rule: rather the worker on this core than another one. The number is that of the core in the
-    /// [`Cores`](crate::network::Cores) for which it was placed, and so in the list of the processors that the program may use.
+    /// For a firing rule: rather the worker on this core than another one. Cores are numbered from 0, in the order of the
+    /// processors that the program may use, as in [`Cores`](crate::network::Cores).
     Core(usize),
 }
 

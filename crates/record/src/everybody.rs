@@ -8,7 +8,7 @@
 //! The call takes about 0.4 us, and some 10 us while other threads of the process run.
 //!
 //! Loom has no such fence. Its models pass an ordinary fence on both sides: of two threads, one on each side, this promises
-//! the same. It promises more of two threads that both act often, so nothing may rely on the order of these.
+//! the same. Two threads that only call [`light`] are ordered in a model and not in reality, so rely on nothing there.
 
 #[cfg(all(
     target_os = "linux",

@@ -29,20 +29,11 @@ impl Homes {
         home.is_some_and(|home| worker::number().is_some_and(|own| own != home))
     }
 
-    /// Pins the calling thread, which is worker `number`, to the worker's core. A worker without a core may run on all.
+    /// Pins the calling thread, which is worker `number`, to the worker's core. A worker without a core, or with one that this
+    /// machine does not have, may run on all.
     pub(super) fn pin(&self, processors: &Processors, number: usize) {
-        match self.cores.get(number) {
-            Some(&core) => processors.pin(core),
-            None => processors.unpin(),
+        if let Some(&core) = self.cores.get(number).filter(|core| **core < processors.count()) {
+            processors.pin(core);
         }
-    }
-}
-
-/// Lets the calling thread run on all processors again when it is dropped.
-pub(super) struct Pinned<'p>(pub(super) &'p Processors);
-
-impl Drop for Pinned<'_> {
-    fn drop(&mut self) {
-        self.0.unpin();
     }
 }

@@ -15,7 +15,6 @@ use super::{
     board::{Board, Failure, Outcome},
     graph::Graph,
     here::{Code, Handles, Here},
-    homes::Pinned,
     net::Parts,
     process::{Process, Role},
     worker,
@@ -93,6 +92,8 @@ fn live<'env, E: Send + 'env>(
     // Threads of a pool are not pinned, because other runs share them.
     let homes = board.hub.homes().filter(|_| call.is_none());
     let processors = homes.map(|_| Processors::of_this_thread()).unwrap_or_default();
+    // Asked here, where the thread may run on all of them: the answer is kept for the whole process.
+    crate::engine::processors();
     thread::scope(|scope| {
         let threads: Handles<'_> = Arc::new(Mutex::new(Vec::new()));
         let started = Cell::new(0);
@@ -126,13 +127,8 @@ fn live<'env, E: Send + 'env>(
         for (process, code) in processes {
             spawn(scope, board, &threads, process, code);
         }
-        {
-            let _pinned = homes.map(|homes| {
-                homes.pin(&processors, 0);
-                Pinned(&processors)
-            });
-            worker::lead(board, call_helpers);
-        }
+        // The calling thread is not pinned: threads that a kernel starts on it would stay on one processor.
+        worker::lead(board, call.is_none().then_some(0), call_helpers);
         // No process creates another one any more. The joins make sure that all threads have ended.
         loop {
             let handles = std::mem::take(&mut *lock(&threads));

@@ -144,10 +144,10 @@ fn share(hub: &Hub) {
 }
 
 /// Works on the thread that called `run`, until every process has ended. Calls `call_helpers` when there are
-/// more rules than before.
-pub(super) fn lead<E: Send>(board: &Board<'_, E>, call_helpers: impl Fn()) {
+/// more rules than before. `number` is the number of the worker that this thread is, if workers have numbers.
+pub(super) fn lead<E: Send>(board: &Board<'_, E>, number: Option<usize>, call_helpers: impl Fn()) {
     let hub = &*board.hub;
-    let _badge = Badge::new(hub, Some(0));
+    let _badge = Badge::new(hub, number);
     if hub.is_alone() {
         return lead_alone(board);
     }

@@ -195,8 +195,7 @@ pub(super) struct Receiver<T, F, E> {
     error: PhantomData<fn() -> E>,
 }
 
-/// Creates a queue in which as many items may wait as `room` has room for at this time. `workers` take its
-/// batches.
+/// Creates a queue in which as many items may [wait](Room::waiting) as `room` says at each time. `workers` take its batches.
 pub(super) fn queue<T, F, E>(
     workers: usize,
     room: StdArc<Room>,

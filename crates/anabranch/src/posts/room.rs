@@ -12,8 +12,8 @@ const MOST_BYTES: usize = 64 << 10;
 /// There is room for at least this many items for each worker.
 const ITEMS_A_WORKER: usize = 16;
 
-/// How many items may wait for each worker while they are not known to be quick. A worker takes one at a time then, so
-/// more would only cost memory.
+/// How many items may wait for each worker while they are not known to be quick. A worker takes one at a time then, and
+/// each of them may own much memory.
 const WAITING_A_WORKER: usize = 4;
 
 /// The most items in a batch. There is room for 16 batches for each worker.

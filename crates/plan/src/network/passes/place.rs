@@ -28,6 +28,9 @@ pub(super) fn apply(plan: &mut Plan, machine: &Machine, cores: &Cores) -> Vec<No
     let in_turn: Vec<usize> = (0..units.loads.len()).map(|unit| unit % workers).collect();
     let placed = units.placed(cores, workers);
     let (before, after) = (units.cost(cores, &in_turn), units.cost(cores, &placed));
+    if after > before {
+        return Vec::new();
+    }
     let mut notes = Vec::new();
     for core in placed.iter().copied().collect::<BTreeSet<_>>() {
         let here: Vec<usize> = (0..plan.nodes.len())
@@ -41,7 +44,7 @@ pub(super) fn apply(plan: &mut Plan, machine: &Machine, cores: &Cores) -> Vec<No
             names.push(format!("{} others", here.len() - NAMED));
         }
         let mut text = format!("core {core} gets {}", names.join(", "));
-        if notes.is_empty() {
+        if notes.is_empty() && before > 0.0 {
             text += &format!(
                 ": handing items from core to core takes {} of an iteration, and would take {} if the cores took the rules \
                  in turn",
