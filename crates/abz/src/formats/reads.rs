@@ -62,6 +62,11 @@ pub(crate) enum ByIndex {
     Refuted {
         written: u64,
     },
+    /// The index may be right, but the file goes on in a way that is not decoded in parts. So many bytes were written before, and
+    /// they are right.
+    LeftOff {
+        written: u64,
+    },
 }
 
 /// A format that is read.
