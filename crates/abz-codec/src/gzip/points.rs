@@ -100,6 +100,8 @@ pub struct Finder<R> {
     /// The members that wait for more of them to be a part, with what came of this one.
     group: Option<Begun>,
     parts: Vec<Part>,
+    /// What is wrong behind the contents that were given out last.
+    error: Option<DecodeError>,
 }
 
 enum State {
@@ -143,6 +145,7 @@ impl<R: Read> Finder<R> {
             lines: 0,
             group: None,
             parts: Vec::new(),
+            error: None,
         }
     }
 
@@ -151,15 +154,23 @@ impl<R: Read> Finder<R> {
     ///
     /// # Errors
     ///
-    /// As a [`Reader`](super::Reader). [`Fault::TrailingGarbage`] comes when all contents were given out. Behind an error
-    /// there is nothing more.
+    /// As a [`Reader`](super::Reader). It comes when all contents before it were given out. Behind an error there is nothing more.
     pub fn next_into(&mut self, data: &mut Vec<u8>) -> Result<bool, DecodeError> {
         data.clear();
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
         let found = self.find_into(data);
         if !matches!(found, Ok(true)) {
             self.state = State::Ended;
         }
-        found
+        match found {
+            Err(error) if !data.is_empty() => {
+                self.error = Some(error);
+                Ok(true)
+            }
+            found => found,
+        }
     }
 
     /// The parts that were found, and the sizes of their contents. All of them are known when there are no more contents.
@@ -234,20 +245,33 @@ impl<R: Read> Finder<R> {
 
     /// Decodes some of the data of a member. True if that has ended. If a piece of it became a part, there is no group.
     fn data(&mut self, inside: &mut Inside, data: &mut Vec<u8>) -> Result<bool, DecodeError> {
-        let mut filled = 0;
         data.resize(OUTPUT, 0);
-        let has_ended = loop {
+        let mut filled = 0;
+        let has_ended = self.fill(inside, data, &mut filled);
+        data.truncate(filled);
+        has_ended
+    }
+
+    /// The same into a slice, of which so much is filled, also if there is an error.
+    fn fill(
+        &mut self,
+        inside: &mut Inside,
+        data: &mut [u8],
+        filled: &mut usize,
+    ) -> Result<bool, DecodeError> {
+        loop {
             if self.begin == self.end && !self.is_over {
                 self.read()?;
             }
-            let step = self.inflate.step(&self.input[self.begin..self.end], &mut data[filled..]);
+            let step = self.inflate.step(&self.input[self.begin..self.end], &mut data[*filled..]);
             let Ok(step) = step else {
+                *filled += self.inflate.produced();
                 self.offset = inside.begin + self.inflate.consumed();
                 return Err(self.fault(Fault::Deflate));
             };
             self.take(step.consumed);
-            let new = &data[filled..filled + step.produced];
-            filled += step.produced;
+            let new = &data[*filled..*filled + step.produced];
+            *filled += step.produced;
             inside.sums.add(new);
             inside.piece.crc.update(new);
             if let Some(group) = &mut self.group {
@@ -256,7 +280,7 @@ impl<R: Read> Finder<R> {
             self.contents += step.produced as u64;
             self.lines += memchr_iter(b'\n', new).count() as u64;
             match step.pause {
-                Pause::Ended => break true,
+                Pause::Ended => return Ok(true),
                 Pause::Block if self.contents - inside.piece.contents >= self.spacing => {
                     self.end_group(self.start, inside.piece.contents, inside.before);
                     let bit = 8 * inside.begin + self.inflate.bit();
@@ -268,12 +292,10 @@ impl<R: Read> Finder<R> {
                     return Err(self.fault(Fault::Deflate));
                 }
                 Pause::Starved if self.is_over => return Err(self.cut_short(Place::Data)),
-                Pause::Full => break false,
+                Pause::Full => return Ok(false),
                 Pause::Starved | Pause::Block => {}
             }
-        };
-        data.truncate(filled);
-        Ok(has_ended)
+        }
     }
 
     /// Ends a member whose data has ended.

@@ -211,6 +211,7 @@ fn damage_is_told_as_without_an_index() {
         let mut out = Vec::new();
         let done = decompression.conduct_indexing(Conduct::default(), &file, SPACING, &mut out);
         let expected = decompression.run(&file[..], std::io::sink());
+        assert!(out.starts_with(&right), "round {round}: {} of {} bytes", out.len(), right.len());
         match (done, expected) {
             (Ok((done, _)), Ok(expected)) => {
                 assert!((done.written, done.garbage_at) == (expected.written, expected.garbage_at));
@@ -221,6 +222,33 @@ fn damage_is_told_as_without_an_index() {
                 assert_eq!(error, expected.err().map(|error| error.to_string()), "round {round}");
             }
         }
+    }
+}
+
+#[test]
+fn what_was_decoded_before_damage_is_written_where_an_index_shall_be_made() {
+    let data = prose(700_000);
+    let right = member(&data);
+    // The trailer; the file ends; and a block that is none, at the end of what is whole.
+    let mut trailer = right.clone();
+    *trailer.last_mut().unwrap() ^= 1;
+    let cut = right[..right.len() - 9].to_vec();
+    let mut deflate = DeflateEncoder::new(right[..10].to_vec(), Compression::new(6));
+    std::io::Write::write_all(&mut deflate, &data).unwrap();
+    std::io::Write::flush(&mut deflate).unwrap();
+    let block = [deflate.get_ref(), &[7; 100][..]].concat();
+    for (what, file, len) in
+        [("trailer", trailer, data.len()), ("cut", cut, data.len() - 300), ("block", block, data.len())]
+    {
+        let folder = Folder::new();
+        folder.write("f.gz", &file);
+        let expected = folder.abz(&["-dc", "--speculate=always", "-p3", "f.gz"]).exits(1);
+        let ran = folder.abz(&["-dc", "--index", "-p3", "f.gz"]).exits(1);
+        assert_eq!(ran.stderr(), expected.stderr(), "{what}");
+        let (out, expected) = (ran.stdout(), expected.stdout());
+        assert!(out.len() >= len && data.starts_with(&out), "{what}: {} bytes", out.len());
+        assert!(out.starts_with(&expected), "{what}");
+        assert_eq!(folder.names(), ["f.gz"]);
     }
 }
 
