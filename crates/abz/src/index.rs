@@ -102,9 +102,9 @@ impl Decompression {
         let format = Format::at(input).map_err(Error::Read)?.unwrap_or_default();
         let found = format.reads().index(self, conduct, input, spacing, &mut *output)?;
         output.flush().map_err(Error::Write)?;
-        let Indexed { parts, contents, lines, garbage_at } = found;
+        let Indexed { parts, contents, lines, garbage_at, mistaken } = found;
         let index = Index::new(&mut Along::new(input), parts, contents, lines).map_err(Error::Read)?;
-        let done = Decompressed { read: input.size(), written: contents, garbage_at, mistaken: None };
+        let done = Decompressed { read: input.size(), written: contents, garbage_at, mistaken };
         Ok((done, index))
     }
 
@@ -174,7 +174,7 @@ pub(crate) fn of_parts(
 ) -> Result<Indexed, Error> {
     let mut tally = Tally::new(parts, output);
     let done = how.carry(conduct, &mut Along::new(input), &mut tally)?;
-    Ok(Indexed { garbage_at: done.garbage_at, ..tally.finish() })
+    Ok(Indexed { garbage_at: done.garbage_at, mistaken: done.mistaken, ..tally.finish() })
 }
 
 /// Looks at contents that are written to it, part by part, and passes them on.
@@ -217,7 +217,7 @@ impl<W: Write> Tally<W> {
         let is_right =
             self.done.last().map_or(0, |last| last.contents.end) == self.at && self.ahead.is_empty();
         let parts = if is_right { self.done } else { Vec::new() };
-        Indexed { parts, contents: self.at, lines: self.lines, garbage_at: None }
+        Indexed { parts, contents: self.at, lines: self.lines, garbage_at: None, mistaken: None }
     }
 }
 

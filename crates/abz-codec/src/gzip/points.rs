@@ -8,11 +8,12 @@ use libdeflater::{CompressionLvl, Compressor, Crc};
 use memchr::memchr_iter;
 
 use super::error::{DecodeError, Fault, Part as Place};
+use super::extent::is_marked;
 use super::header::MAGIC;
-use super::scan::Scanner;
+use super::scan::{MAX_BGZF, Scanner};
 use super::split::Splitter;
 use super::sums::Sums;
-use super::{HEADER_LIMIT, Header, TRAILER_LEN};
+use super::{Extent, HEADER_LIMIT, Header, TRAILER_LEN};
 use crate::access::{Kind, Known, Part};
 use crate::inflate::{Inflate, Pause};
 
@@ -50,6 +51,8 @@ pub struct Found {
     pub contents: u64,
     /// The line feeds in them.
     pub lines: u64,
+    /// As [`Scanner::mistaken`].
+    pub mistaken: Option<u64>,
 }
 
 /// A part that has begun.
@@ -94,6 +97,8 @@ pub struct Finder<R> {
     start: u64,
     /// It says that another one follows.
     expects_more: bool,
+    /// The first member that is not as large as its header says. From there on no header is asked for a size.
+    mistaken: Option<u64>,
     /// How many bytes of contents there were so far, and line feeds in them.
     contents: u64,
     lines: u64,
@@ -141,6 +146,7 @@ impl<R: Read> Finder<R> {
             number: 0,
             start: 0,
             expects_more: false,
+            mistaken: None,
             contents: 0,
             lines: 0,
             group: None,
@@ -175,7 +181,8 @@ impl<R: Read> Finder<R> {
 
     /// The parts that were found, and the sizes of their contents. All of them are known when there are no more contents.
     pub fn found(self) -> Found {
-        Found { parts: self.parts, contents: self.contents, lines: self.lines }
+        let Finder { parts, contents, lines, mistaken, .. } = self;
+        Found { parts, contents, lines, mistaken }
     }
 
     fn find_into(&mut self, data: &mut Vec<u8>) -> Result<bool, DecodeError> {
@@ -312,9 +319,19 @@ impl<R: Read> Finder<R> {
             return Err(self.fault(fault));
         }
         self.take(TRAILER_LEN);
+        let (compressed, contents) = (self.offset - self.start, sums.len());
         // A size that is not that of the member is none.
-        let extent =
-            header.extent().filter(|extent| u64::from(extent.compressed) == self.offset - self.start);
+        let is_right = |extent: &Extent| {
+            let fits = match extent.uncompressed {
+                Some(len) => u64::from(len) == contents,
+                None => contents <= MAX_BGZF.into(),
+            };
+            fits && extent.is_whole() && u64::from(extent.compressed) == compressed
+        };
+        let extent = header.extent().filter(|extent| self.mistaken.is_none() && is_right(extent));
+        if extent.is_none() && header.extent().is_some() && !is_marked(&header) {
+            self.mistaken.get_or_insert(self.number);
+        }
         self.expects_more = extent.is_some_and(|extent| extent.more);
         if let Some(group) = &self.group
             && (self.contents - group.contents).max(self.offset - group.bit / 8) >= self.spacing

@@ -49,6 +49,7 @@ pub(crate) struct Indexed {
     pub(crate) lines: u64,
     /// As in [`Decompressed`].
     pub(crate) garbage_at: Option<u64>,
+    pub(crate) mistaken: Option<u64>,
 }
 
 /// What came of it to decode a file by its index.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::iter;
 
 use abz_codec::access::{Kind, Part};
-use abz_codec::gzip::{Chain, DecodedPart, Finder, PartDecoder, Refusal};
+use abz_codec::gzip::{Chain, DecodedPart, Finder, Found, PartDecoder, Refusal};
 use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
 
 use crate::conduct::Conduct;
@@ -45,8 +45,8 @@ pub(super) fn find(
         Ok(()) => None,
         Err(error) => Some(error.is_garbage_at().ok_or(error)?),
     };
-    let found = finder.found();
-    Ok(Indexed { parts: found.parts, contents: found.contents, lines: found.lines, garbage_at })
+    let Found { parts, contents, lines, mistaken } = finder.found();
+    Ok(Indexed { parts, contents, lines, garbage_at, mistaken })
 }
 
 /// Decodes a file by parts that an index tells of, if some of them are blocks inside of members.
