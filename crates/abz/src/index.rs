@@ -102,18 +102,19 @@ impl Decompression {
         let format = Format::at(input).map_err(Error::Read)?.unwrap_or_default();
         let found = format.reads().index(self, conduct, input, spacing, &mut *output)?;
         output.flush().map_err(Error::Write)?;
-        let Indexed { parts, contents, lines, garbage_at } = found;
+        let Indexed { parts, contents, lines, garbage_at, mistaken } = found;
         let index = Index::new(&mut Along::new(input), parts, contents, lines).map_err(Error::Read)?;
-        let done = Decompressed { read: input.size(), written: contents, garbage_at, mistaken: None };
+        let done = Decompressed { read: input.size(), written: contents, garbage_at, mistaken };
         Ok((done, index))
     }
 
     /// Writes the contents of a compressed file to `output`, as [`conduct`](Decompression::conduct) does, with the help of its
     /// index: the parts of a member of gzip that does not say where its blocks are, are decoded by all workers. The result has
-    /// true if what the index said of them is so. `None` if the index is of no use for that: then nothing was done.
+    /// false if what the index said of them is not so. `None` if the index is of no use for that: then nothing was done.
     ///
     /// Nothing that an index says is believed, right or wrong: each part has to begin at the bit at which the one before it ended,
-    /// and behind the same contents. Where that is not so, the file is decoded from its start, without the index.
+    /// and behind the same contents. Where that is not so, the file is decoded from its start, without the index; also where it
+    /// goes on with a member that says how large it is, or where its blocks are.
     ///
     /// # Errors
     ///
@@ -131,14 +132,16 @@ impl Decompression {
     ) -> Result<Option<(Decompressed, bool)>, Error> {
         let format = Format::at(input).map_err(Error::Read)?.unwrap_or_default();
         let parts = index.parts();
-        let written = match format.reads().decompress_indexed(self, &conduct, input, parts, &mut *output)? {
-            ByIndex::Unused => return Ok(None),
-            ByIndex::Done(done) => return Ok(Some((done, true))),
-            ByIndex::Refuted { written } => written,
-        };
+        let (written, may_be_right) =
+            match format.reads().decompress_indexed(self, &conduct, input, parts, &mut *output)? {
+                ByIndex::Unused => return Ok(None),
+                ByIndex::Done(done) => return Ok(Some((done, true))),
+                ByIndex::Refuted { written } => (written, false),
+                ByIndex::LeftOff { written } => (written, true),
+            };
         let mut rest = Behind { left: written, output };
         let done = self.carry(conduct, &mut Along::new(input), &mut rest)?;
-        Ok(Some((done, false)))
+        Ok(Some((done, may_be_right)))
     }
 }
 
@@ -171,7 +174,7 @@ pub(crate) fn of_parts(
 ) -> Result<Indexed, Error> {
     let mut tally = Tally::new(parts, output);
     let done = how.carry(conduct, &mut Along::new(input), &mut tally)?;
-    Ok(Indexed { garbage_at: done.garbage_at, ..tally.finish() })
+    Ok(Indexed { garbage_at: done.garbage_at, mistaken: done.mistaken, ..tally.finish() })
 }
 
 /// Looks at contents that are written to it, part by part, and passes them on.
@@ -214,7 +217,7 @@ impl<W: Write> Tally<W> {
         let is_right =
             self.done.last().map_or(0, |last| last.contents.end) == self.at && self.ahead.is_empty();
         let parts = if is_right { self.done } else { Vec::new() };
-        Indexed { parts, contents: self.at, lines: self.lines, garbage_at: None }
+        Indexed { parts, contents: self.at, lines: self.lines, garbage_at: None, mistaken: None }
     }
 }
 

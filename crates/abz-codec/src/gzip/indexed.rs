@@ -30,6 +30,16 @@ const MOST_EMPTY: usize = 64;
 /// all others.
 const SLACK: usize = 1024;
 
+/// Why a part is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// What was said of it is wrong, or the file is damaged.
+    Wrong,
+    /// What was said of it may be right, but the file is not decoded in parts there: only from its start. A member that says how
+    /// large it is, or where its blocks are, is an example.
+    Unsupported,
+}
+
 /// Decodes parts of a file of gzip that an index tells of. It has what a worker uses again and again.
 pub struct PartDecoder {
     inflate: Inflate<u8>,
@@ -58,40 +68,57 @@ impl PartDecoder {
     }
 
     /// Decodes a part of which these are the bytes ([`Part::bytes`]) into the allocation of `data`, whose contents are dropped.
-    /// `None` if that is no such part, or what was said of it is wrong. It takes as much memory as the part says that it has
-    /// contents.
-    pub fn decode_into(&mut self, part: &Part, bytes: &[u8], data: &mut Vec<u8>) -> Option<DecodedPart> {
+    /// It takes as much memory as the part says that it has contents.
+    ///
+    /// # Errors
+    ///
+    /// If that is no such part, what was said of it is wrong, or it is not decoded in this way.
+    pub fn decode_into(
+        &mut self,
+        part: &Part,
+        bytes: &[u8],
+        data: &mut Vec<u8>,
+    ) -> Result<DecodedPart, Refusal> {
         data.clear();
         let mut decoded = match part.kind {
             Kind::GzipMembers => self.members(part, bytes, data)?,
-            Kind::DeflateBlocks => self.blocks(part, bytes, data)?,
-            _ => return None,
+            Kind::DeflateBlocks => self.blocks(part, bytes, data).ok_or(Refusal::Wrong)?,
+            _ => return Err(Refusal::Wrong),
         };
         decoded.crc32 = libdeflater::crc32(data);
         let is_known = part.known.as_ref().is_none_or(|known| known.crc32 == decoded.crc32);
-        (is_known && data.len() as u64 == part.len()).then_some(decoded)
+        if is_known && data.len() as u64 == part.len() { Ok(decoded) } else { Err(Refusal::Wrong) }
     }
 
-    fn members(&mut self, part: &Part, bytes: &[u8], data: &mut Vec<u8>) -> Option<DecodedPart> {
+    fn members(&mut self, part: &Part, bytes: &[u8], data: &mut Vec<u8>) -> Result<DecodedPart, Refusal> {
         let (mut member, limit) = (Vec::new(), part.len());
-        let scanner = Scanner::behind(part.number.checked_sub(1)?, part.bytes().start);
-        let mut pieces = Splitter::with(scanner, bytes);
-        while let Some(piece) = pieces.next().transpose().ok()? {
+        let before = part.number.checked_sub(1).ok_or(Refusal::Wrong)?;
+        let mut pieces = Splitter::with(Scanner::behind(before, part.bytes().start), bytes);
+        while let Some(piece) = pieces.next().transpose().map_err(|error| match error.fault {
+            // The last one says that another one follows, which is for those to see who come to it.
+            Fault::MissingMember => Refusal::Unsupported,
+            _ => Refusal::Wrong,
+        })? {
             match piece {
                 Piece::Member(whole) => {
-                    self.members.decode_into(&whole, &mut member).ok()?;
+                    self.members.decode_into(&whole, &mut member).map_err(|_| Refusal::Wrong)?;
                     data.extend_from_slice(&member);
                 }
                 Piece::Data(more) => data.extend(more),
             }
             if data.len() as u64 > limit {
-                return None;
+                return Err(Refusal::Wrong);
             }
         }
-        let is_whole = !bytes.is_empty() && pieces.is_between() && pieces.mistaken().is_none();
+        if pieces.mistaken().is_some() {
+            return Err(Refusal::Unsupported);
+        }
+        if bytes.is_empty() || !pieces.is_between() {
+            return Err(Refusal::Wrong);
+        }
         let (begin, end) = (part.bits.start, part.bits.end);
         let is_last = true;
-        is_whole.then_some(DecodedPart { kind: part.kind, begin, end, window: Vec::new(), is_last, crc32: 0 })
+        Ok(DecodedPart { kind: part.kind, begin, end, window: Vec::new(), is_last, crc32: 0 })
     }
 
     fn blocks(&mut self, part: &Part, bytes: &[u8], data: &mut Vec<u8>) -> Option<DecodedPart> {
@@ -152,8 +179,8 @@ impl Chain {
         Chain::default()
     }
 
-    /// Takes the next part and its contents. True if both are what one comes to who decodes `file` from its start. Headers and
-    /// trailers are read from there. After a false there is nothing to be taken.
+    /// Takes the next part and its contents, if both are what one comes to who decodes `file` from its start. Headers and
+    /// trailers are read from there. After a refusal there is nothing to be taken.
     ///
     /// # Errors
     ///
@@ -163,7 +190,7 @@ impl Chain {
         part: &DecodedPart,
         data: &[u8],
         file: &mut (impl Read + Seek),
-    ) -> io::Result<bool> {
+    ) -> io::Result<Result<(), Refusal>> {
         self.parts += 1;
         // A part has contents, and so there may be blocks and members between parts that have none.
         for _ in 0..MOST_EMPTY {
@@ -173,21 +200,24 @@ impl Chain {
                 }
                 None if part.kind == Kind::GzipMembers && part.begin == self.at => {
                     self.at = part.end;
-                    return Ok(true);
+                    return Ok(Ok(()));
                 }
                 Some(inside) => {
-                    if !self.close(inside, file)? {
-                        return Ok(false);
+                    if let Err(refusal) = self.close(inside, file)? {
+                        return Ok(Err(refusal));
                     }
                 }
                 None => {
-                    let Some(len) = header_len(file, self.at / 8)? else { return Ok(false) };
+                    let len = match header_len(file, self.at / 8)? {
+                        Ok(len) => len,
+                        Err(refusal) => return Ok(Err(refusal)),
+                    };
                     self.at += 8 * len as u64;
                     self.inside = Some(Inside { sum: Hasher::new(), window: Vec::new() });
                 }
             }
         }
-        Ok(false)
+        Ok(Err(Refusal::Unsupported))
     }
 
     /// Takes a piece of a member that begins where it should.
@@ -197,9 +227,9 @@ impl Chain {
         part: &DecodedPart,
         data: &[u8],
         file: &mut (impl Read + Seek),
-    ) -> io::Result<bool> {
+    ) -> io::Result<Result<(), Refusal>> {
         if part.window != inside.window {
-            return Ok(false);
+            return Ok(Err(Refusal::Wrong));
         }
         inside.sum.combine(&Hasher::new_with_initial_len(part.crc32, data.len() as u64));
         self.at = part.end;
@@ -208,11 +238,11 @@ impl Chain {
         }
         keep_last(&mut inside.window, data);
         self.inside = Some(inside);
-        Ok(true)
+        Ok(Ok(()))
     }
 
-    /// The blocks that are left of a member have no contents: true if that is so, and its trailer is right.
-    fn close(&mut self, inside: Inside, file: &mut (impl Read + Seek)) -> io::Result<bool> {
+    /// Ends a member whose blocks that are left have no contents, if that is so, and its trailer is right.
+    fn close(&mut self, inside: Inside, file: &mut (impl Read + Seek)) -> io::Result<Result<(), Refusal>> {
         let mut rest = Vec::new();
         file.seek(SeekFrom::Start(self.at / 8))?;
         file.take(GLANCE as u64).read_to_end(&mut rest)?;
@@ -223,47 +253,55 @@ impl Chain {
                 self.at = self.at / 8 * 8 + inflate.bit();
                 self.check(&inside, file)
             }
-            _ => Ok(false),
+            // More blocks without contents than are looked at.
+            Ok(step) if (step.pause, step.produced) == (Pause::Starved, 0) && rest.len() == GLANCE => {
+                Ok(Err(Refusal::Unsupported))
+            }
+            _ => Ok(Err(Refusal::Wrong)),
         }
     }
 
     /// Holds a member whose data has ended against its trailer.
-    fn check(&mut self, inside: &Inside, file: &mut (impl Read + Seek)) -> io::Result<bool> {
+    fn check(&mut self, inside: &Inside, file: &mut (impl Read + Seek)) -> io::Result<Result<(), Refusal>> {
         let mut trailer = Vec::new();
         file.seek(SeekFrom::Start(self.at / 8))?;
         file.take(TRAILER_LEN as u64).read_to_end(&mut trailer)?;
         self.at += 8 * TRAILER_LEN as u64;
         let sums = (inside.sum.clone().finalize(), inside.sum.total_len() as u32);
-        Ok(trailer.len() == TRAILER_LEN && (u32_at(&trailer, 0), u32_at(&trailer, 4)) == sums)
+        let is_right = trailer.len() == TRAILER_LEN && (u32_at(&trailer, 0), u32_at(&trailer, 4)) == sums;
+        Ok(if is_right { Ok(()) } else { Err(Refusal::Wrong) })
     }
 
     /// All parts were taken. The offset in `file` of what lies behind the last member, where that is no padding; `None` if
-    /// there is nothing but that. The outer `None` if the parts are not all of the file.
+    /// there is nothing but that. A refusal if the parts are not all of the file.
     ///
     /// # Errors
     ///
     /// If the file cannot be read.
-    pub fn finish(mut self, file: &mut (impl Read + Seek)) -> io::Result<Option<Option<u64>>> {
-        let is_whole = match self.inside.take() {
+    pub fn finish(mut self, file: &mut (impl Read + Seek)) -> io::Result<Result<Option<u64>, Refusal>> {
+        let ended = match self.inside.take() {
             Some(inside) => self.close(inside, file)?,
-            None => self.parts > 0,
+            None if self.parts > 0 => Ok(()),
+            None => Err(Refusal::Wrong),
         };
-        if !is_whole {
-            return Ok(None);
+        if let Err(refusal) = ended {
+            return Ok(Err(refusal));
         }
         file.seek(SeekFrom::Start(self.at / 8))?;
         let rest = Splitter::with(Scanner::behind(self.parts, self.at / 8), file).next();
         Ok(match rest {
-            None => Some(None),
-            Some(Err(error)) if matches!(error.fault, Fault::TrailingGarbage) => Some(Some(error.offset)),
+            None => Ok(None),
+            Some(Err(error)) if matches!(error.fault, Fault::TrailingGarbage) => Ok(Some(error.offset)),
+            // One that says how large it is, as the last one of BGZF, is no part if it is empty.
+            Some(Ok(Piece::Member(member))) if member.uncompressed_len() == 0 => Err(Refusal::Unsupported),
             // What is wrong there, or more members, are for another to tell.
-            Some(_) => None,
+            Some(_) => Err(Refusal::Wrong),
         })
     }
 }
 
-/// The size of the header at a byte of `file`; `None` if there is none, or its member is not one that is decoded as a stream.
-fn header_len(file: &mut (impl Read + Seek), offset: u64) -> io::Result<Option<usize>> {
+/// The size of the header at a byte of `file`, if there is one, and its member is decoded as a stream.
+fn header_len(file: &mut (impl Read + Seek), offset: u64) -> io::Result<Result<usize, Refusal>> {
     for limit in [GLANCE, HEADER_LIMIT] {
         let mut start = Vec::new();
         file.seek(SeekFrom::Start(offset))?;
@@ -271,13 +309,13 @@ fn header_len(file: &mut (impl Read + Seek), offset: u64) -> io::Result<Option<u
         match Header::parse(&start) {
             Ok(Some((header, len))) => {
                 let is_stream = header.extent().is_none() && !is_marked(&header);
-                return Ok(is_stream.then_some(len));
+                return Ok(if is_stream { Ok(len) } else { Err(Refusal::Unsupported) });
             }
             Ok(None) => {}
-            Err(_) => return Ok(None),
+            Err(_) => return Ok(Err(Refusal::Wrong)),
         }
     }
-    Ok(None)
+    Ok(Err(Refusal::Wrong))
 }
 
 /// Appends `data` to a window, and drops all but the last [`WINDOW`] bytes.

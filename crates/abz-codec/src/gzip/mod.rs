@@ -111,7 +111,7 @@ pub use extent::Extent;
 pub use guess::{Guess, Guessed, Guesser};
 pub use header::{HEADER_LIMIT, Header, MAGIC, Subfields};
 pub use index::{Entry, Index, PART_MEMBERS};
-pub use indexed::{Chain, DecodedPart, PartDecoder};
+pub use indexed::{Chain, DecodedPart, PartDecoder, Refusal};
 pub(crate) use inflate::Inflater;
 pub use member::Member;
 pub(crate) use piece::inflate_blocks;

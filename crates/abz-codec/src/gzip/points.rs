@@ -8,11 +8,12 @@ use libdeflater::{CompressionLvl, Compressor, Crc};
 use memchr::memchr_iter;
 
 use super::error::{DecodeError, Fault, Part as Place};
+use super::extent::is_marked;
 use super::header::MAGIC;
-use super::scan::Scanner;
+use super::scan::{MAX_BGZF, Scanner};
 use super::split::Splitter;
 use super::sums::Sums;
-use super::{HEADER_LIMIT, Header, TRAILER_LEN};
+use super::{Extent, HEADER_LIMIT, Header, TRAILER_LEN};
 use crate::access::{Kind, Known, Part};
 use crate::inflate::{Inflate, Pause};
 
@@ -50,6 +51,8 @@ pub struct Found {
     pub contents: u64,
     /// The line feeds in them.
     pub lines: u64,
+    /// As [`Scanner::mistaken`].
+    pub mistaken: Option<u64>,
 }
 
 /// A part that has begun.
@@ -94,12 +97,16 @@ pub struct Finder<R> {
     start: u64,
     /// It says that another one follows.
     expects_more: bool,
+    /// The first member that is not as large as its header says. From there on no header is asked for a size.
+    mistaken: Option<u64>,
     /// How many bytes of contents there were so far, and line feeds in them.
     contents: u64,
     lines: u64,
     /// The members that wait for more of them to be a part, with what came of this one.
     group: Option<Begun>,
     parts: Vec<Part>,
+    /// What is wrong behind the contents that were given out last.
+    error: Option<DecodeError>,
 }
 
 enum State {
@@ -139,10 +146,12 @@ impl<R: Read> Finder<R> {
             number: 0,
             start: 0,
             expects_more: false,
+            mistaken: None,
             contents: 0,
             lines: 0,
             group: None,
             parts: Vec::new(),
+            error: None,
         }
     }
 
@@ -151,20 +160,29 @@ impl<R: Read> Finder<R> {
     ///
     /// # Errors
     ///
-    /// As a [`Reader`](super::Reader). [`Fault::TrailingGarbage`] comes when all contents were given out. Behind an error
-    /// there is nothing more.
+    /// As a [`Reader`](super::Reader). It comes when all contents before it were given out. Behind an error there is nothing more.
     pub fn next_into(&mut self, data: &mut Vec<u8>) -> Result<bool, DecodeError> {
         data.clear();
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
         let found = self.find_into(data);
         if !matches!(found, Ok(true)) {
             self.state = State::Ended;
         }
-        found
+        match found {
+            Err(error) if !data.is_empty() => {
+                self.error = Some(error);
+                Ok(true)
+            }
+            found => found,
+        }
     }
 
     /// The parts that were found, and the sizes of their contents. All of them are known when there are no more contents.
     pub fn found(self) -> Found {
-        Found { parts: self.parts, contents: self.contents, lines: self.lines }
+        let Finder { parts, contents, lines, mistaken, .. } = self;
+        Found { parts, contents, lines, mistaken }
     }
 
     fn find_into(&mut self, data: &mut Vec<u8>) -> Result<bool, DecodeError> {
@@ -234,20 +252,33 @@ impl<R: Read> Finder<R> {
 
     /// Decodes some of the data of a member. True if that has ended. If a piece of it became a part, there is no group.
     fn data(&mut self, inside: &mut Inside, data: &mut Vec<u8>) -> Result<bool, DecodeError> {
-        let mut filled = 0;
         data.resize(OUTPUT, 0);
-        let has_ended = loop {
+        let mut filled = 0;
+        let has_ended = self.fill(inside, data, &mut filled);
+        data.truncate(filled);
+        has_ended
+    }
+
+    /// The same into a slice, of which so much is filled, also if there is an error.
+    fn fill(
+        &mut self,
+        inside: &mut Inside,
+        data: &mut [u8],
+        filled: &mut usize,
+    ) -> Result<bool, DecodeError> {
+        loop {
             if self.begin == self.end && !self.is_over {
                 self.read()?;
             }
-            let step = self.inflate.step(&self.input[self.begin..self.end], &mut data[filled..]);
+            let step = self.inflate.step(&self.input[self.begin..self.end], &mut data[*filled..]);
             let Ok(step) = step else {
+                *filled += self.inflate.produced();
                 self.offset = inside.begin + self.inflate.consumed();
                 return Err(self.fault(Fault::Deflate));
             };
             self.take(step.consumed);
-            let new = &data[filled..filled + step.produced];
-            filled += step.produced;
+            let new = &data[*filled..*filled + step.produced];
+            *filled += step.produced;
             inside.sums.add(new);
             inside.piece.crc.update(new);
             if let Some(group) = &mut self.group {
@@ -256,7 +287,7 @@ impl<R: Read> Finder<R> {
             self.contents += step.produced as u64;
             self.lines += memchr_iter(b'\n', new).count() as u64;
             match step.pause {
-                Pause::Ended => break true,
+                Pause::Ended => return Ok(true),
                 Pause::Block if self.contents - inside.piece.contents >= self.spacing => {
                     self.end_group(self.start, inside.piece.contents, inside.before);
                     let bit = 8 * inside.begin + self.inflate.bit();
@@ -268,12 +299,10 @@ impl<R: Read> Finder<R> {
                     return Err(self.fault(Fault::Deflate));
                 }
                 Pause::Starved if self.is_over => return Err(self.cut_short(Place::Data)),
-                Pause::Full => break false,
+                Pause::Full => return Ok(false),
                 Pause::Starved | Pause::Block => {}
             }
-        };
-        data.truncate(filled);
-        Ok(has_ended)
+        }
     }
 
     /// Ends a member whose data has ended.
@@ -290,9 +319,19 @@ impl<R: Read> Finder<R> {
             return Err(self.fault(fault));
         }
         self.take(TRAILER_LEN);
+        let (compressed, contents) = (self.offset - self.start, sums.len());
         // A size that is not that of the member is none.
-        let extent =
-            header.extent().filter(|extent| u64::from(extent.compressed) == self.offset - self.start);
+        let is_right = |extent: &Extent| {
+            let fits = match extent.uncompressed {
+                Some(len) => u64::from(len) == contents,
+                None => contents <= MAX_BGZF.into(),
+            };
+            fits && extent.is_whole() && u64::from(extent.compressed) == compressed
+        };
+        let extent = header.extent().filter(|extent| self.mistaken.is_none() && is_right(extent));
+        if extent.is_none() && header.extent().is_some() && !is_marked(&header) {
+            self.mistaken.get_or_insert(self.number);
+        }
         self.expects_more = extent.is_some_and(|extent| extent.more);
         if let Some(group) = &self.group
             && (self.contents - group.contents).max(self.offset - group.bit / 8) >= self.spacing

@@ -27,6 +27,11 @@ impl Sums {
         self.len += data.len() as u64;
     }
 
+    /// The size of all that was added, in bytes.
+    pub(super) fn len(&self) -> u64 {
+        self.before.total_len() + self.len
+    }
+
     /// Adds contents of which these are the CRC-32 and the size.
     fn add_summed(&mut self, crc32: u32, len: u64) {
         self.before = self.all();

@@ -54,6 +54,8 @@ pub struct Inflate<T> {
     held: (u64, u32),
     /// How many bytes were taken.
     taken: u64,
+    /// What the last step wrote.
+    produced: usize,
     /// It stops before blocks from this bit on.
     stop_at: u64,
     /// It has stopped there.
@@ -119,6 +121,7 @@ impl<T: Slot> Inflate<T> {
             history: History::new(),
             held: (0, 0),
             taken: 0,
+            produced: 0,
             stop_at: u64::MAX,
             stopped_at: u64::MAX,
         }
@@ -173,9 +176,15 @@ impl<T: Slot> Inflate<T> {
             history,
             held: self.held,
             taken: self.taken,
+            produced: self.produced,
             stop_at: u64::MAX,
             stopped_at: u64::MAX,
         }
+    }
+
+    /// How many bytes or symbols the last step wrote, also if it found damage behind them.
+    pub fn produced(&self) -> usize {
+        self.produced
     }
 
     /// How many bytes of the input have been used, at least in part, or are held until more come.
@@ -193,7 +202,7 @@ impl<T: Slot> Inflate<T> {
     /// # Errors
     ///
     /// If the bits are no deflate data. [`Inflate::consumed`] tells the end of what is wrong. What was written before it is
-    /// right, and nothing tells how much it is.
+    /// right, and [`Inflate::produced`] tells how much it is.
     pub fn step(&mut self, input: &[u8], output: &mut [T]) -> Result<Step, Damaged> {
         let mut bits = Bits::new(input, self.held);
         let mut at = 0;
@@ -204,6 +213,7 @@ impl<T: Slot> Inflate<T> {
         }
         self.held = bits.held();
         self.taken += bits.at as u64;
+        self.produced = at;
         Ok(Step { consumed: bits.at, produced: at, pause: pause? })
     }
 

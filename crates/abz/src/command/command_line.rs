@@ -11,6 +11,7 @@ use clap::{CommandFactory, Parser};
 
 use super::arguments::{Arguments, LICENSE, Zstd, with_long_levels};
 use super::dialect;
+use super::input::FileId;
 use super::low::{Action, DEFAULT_INDEX_EVERY, Low, dictionary, reference};
 use super::manners::OWN;
 use super::pages;
@@ -162,7 +163,7 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
             "the levels of zstd are 1 to 19; 20 to 22 need a lot of memory: allow it with --ultra",
         ));
     }
-    let (zstd, decoding) = of_zstd(how.zstd)?;
+    let (zstd, decoding, patch_file) = of_zstd(how.zstd)?;
     if action == Action::Compress && !format.has(Setting::Zstd) && zstd != Encoding::default() {
         return Err(mistake(
             "--long, --dictionary, --patch-from, --frames and --no-check are for zstd: say -F zstd",
@@ -259,6 +260,7 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         adjusts: !how.no_adjust && how.dictionary_size.is_none(),
         most_to_decompress: how.memlimit,
         zstd: decoding,
+        patch_from: patch_file,
         speculation: how.speculate.into(),
         ways: Ways { input: how.input_io, output: how.output_io },
         loudness: match (told.verbose, told.quiet) {
@@ -271,20 +273,21 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
     low.request().map_err(mistake)
 }
 
-/// How files of zstd are made and read.
-fn of_zstd(how: Zstd) -> Result<(Encoding, Decoding), clap::Error> {
+/// How files of zstd are made and read, and the file that patches refer to.
+fn of_zstd(how: Zstd) -> Result<(Encoding, Decoding, Option<FileId>), clap::Error> {
     let dictionary = match how.dictionary {
         Some(path) => Some(dictionary(&path).map_err(|error| {
             mistake(format!("the dictionary {} cannot be used: {error}", path.display()))
         })?),
         None => None,
     };
-    let patch_from = match how.patch_from {
+    let (patch_from, patch_file) = match how.patch_from {
         Some(path) => Some(reference(&path).map_err(|error| {
             mistake(format!("the file {} cannot be used for a patch: {error}", path.display()))
         })?),
         None => None,
-    };
+    }
+    .unzip();
     let layout = if how.frames { zstd::Layout::Frames } else { zstd::Layout::OneFrame };
     let max_window = DEFAULT_WINDOW_LIMIT.max(how.long.map_or(0, |log| 1 << log));
     Ok((
@@ -296,6 +299,7 @@ fn of_zstd(how: Zstd) -> Result<(Encoding, Decoding), clap::Error> {
             patch_from: patch_from.clone(),
         },
         Decoding { max_window, dictionary, patch_from, ..Decoding::default() },
+        patch_file,
     ))
 }
 

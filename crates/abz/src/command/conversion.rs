@@ -5,7 +5,7 @@ use abz::{Conduct, Error};
 use super::ask;
 use super::checksum::Checksum;
 use super::crew::Crew;
-use super::input::Input;
+use super::input::{FileId, Input};
 use super::interrupt;
 use super::list::saved;
 use super::output::{Attributes, Output};
@@ -100,6 +100,13 @@ impl Setting<'_> {
             }
             target => target?,
         };
+        if let Some(outputs) = outputs
+            && !outputs.keep
+            && outputs.needed == Some(FileId::of(&input.metadata))
+        {
+            let message = "is the file of --patch-from too, which is needed to read the patch, and it would be removed: keep it with -k, or write with -c or -o";
+            return Err(Problem::error(&input, message));
+        }
         let is_alone = matches!(crew, Crew::Alone(_));
         let names = &conversion.inputs().names;
         let checksum = match conversion.tells_checksum() {

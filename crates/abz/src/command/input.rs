@@ -21,6 +21,17 @@ use super::request::{Inputs, Source};
 /// A compressed file of fewer bytes is not worth a second thread.
 const SMALL: u64 = 64 << 10;
 
+/// A file, whatever its name is: its device, and its number there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FileId(u64, u64);
+
+impl FileId {
+    /// The file of which this is known.
+    pub(super) fn of(metadata: &Metadata) -> Self {
+        FileId(metadata.dev(), metadata.ino())
+    }
+}
+
 /// An input, open.
 #[derive(Debug)]
 pub(super) struct Input {
@@ -186,7 +197,7 @@ fn open_file(path: PathBuf, was_found: bool, inputs: &Inputs) -> Result<Input, P
     check_kind(&path, &metadata, inputs)?;
     let opened = File::open(&path).and_then(|file| Ok((file.metadata()?, file)));
     let (opened, file) = opened.map_err(cannot)?;
-    if (opened.dev(), opened.ino()) != (metadata.dev(), metadata.ino()) {
+    if FileId::of(&opened) != FileId::of(&metadata) {
         return Err(Problem::error(subject, "was replaced while it was opened: try again"));
     }
     Ok(Input { source: Source::File(path), file, metadata: opened, was_found })

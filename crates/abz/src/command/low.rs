@@ -10,6 +10,7 @@ use abz::zstd::{self, Dictionary, Reference};
 use abz::{Compression, Decompression, Setting, Span, Speculation, Written, lzip};
 
 use super::arguments::{Explained, Gaps, InputWay, OutputWay};
+use super::input::FileId;
 use super::manners::{Manners, OWN};
 use super::problem::{Problem, Severity};
 use super::request::{
@@ -81,6 +82,8 @@ pub(super) struct Low {
     pub(super) most_to_decompress: Option<u64>,
     pub(super) lzip: lzip::Strictness,
     pub(super) zstd: zstd::Decoding,
+    /// The file that a patch refers to.
+    pub(super) patch_from: Option<FileId>,
     pub(super) speculation: Speculation,
     pub(super) ways: Ways,
     pub(super) loudness: Loudness,
@@ -144,6 +147,7 @@ impl Low {
             most_to_decompress: None,
             lzip: lzip::Strictness::default(),
             zstd: zstd::Decoding::default(),
+            patch_from: None,
             speculation: Speculation::default(),
             ways: Ways { input: InputWay::default(), output: OutputWay::default() },
             loudness: Loudness::Normal,
@@ -177,6 +181,7 @@ impl Low {
             made,
             keep: self.keep || !matches!(destination, Destination::Beside | Destination::Folder(_)),
             destination: destination.clone(),
+            needed: self.patch_from,
             force: self.force,
             sync: self.sync,
             sparse: self.sparse,
@@ -437,12 +442,13 @@ pub(super) fn dictionary(path: &Path) -> Result<Dictionary, Box<dyn Error>> {
     Ok(Dictionary::new(&bytes)?)
 }
 
-/// The file that a patch refers to.
-pub(super) fn reference(path: &Path) -> Result<Reference, Box<dyn Error>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(Reference::MAX_LEN + 1).read_to_end(&mut bytes)?;
+/// The bytes of the file that a patch refers to, and which file that is.
+pub(super) fn reference(path: &Path) -> Result<(Reference, FileId), Box<dyn Error>> {
+    let (file, mut bytes) = (File::open(path)?, Vec::new());
+    let id = FileId::of(&file.metadata()?);
+    file.take(Reference::MAX_LEN + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > Reference::MAX_LEN {
         return Err("expected at most 2 GiB, found more".into());
     }
-    Ok(Reference::new(&bytes))
+    Ok((Reference::new(&bytes), id))
 }

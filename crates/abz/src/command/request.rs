@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use abz::{Compression, Decompression, Span, Written};
 
 use super::arguments::{Explained, Gaps, InputWay, OutputWay, Reported};
+use super::input::FileId;
 use super::manners::Manners;
 use super::problem::Problem;
 use super::status::Loudness;
@@ -262,6 +263,8 @@ pub(super) struct Outputs {
     pub(super) force: bool,
     /// Inputs stay when their output is complete.
     pub(super) keep: bool,
+    /// A file that is not removed: the one that a patch refers to.
+    pub(super) needed: Option<FileId>,
     /// Wait until outputs are on the disk.
     pub(super) sync: bool,
     /// Leave out zeros of plain files.

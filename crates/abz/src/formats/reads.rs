@@ -49,6 +49,7 @@ pub(crate) struct Indexed {
     pub(crate) lines: u64,
     /// As in [`Decompressed`].
     pub(crate) garbage_at: Option<u64>,
+    pub(crate) mistaken: Option<u64>,
 }
 
 /// What came of it to decode a file by its index.
@@ -60,6 +61,11 @@ pub(crate) enum ByIndex {
     /// The index is wrong, or the file is damaged. So many bytes of contents were written before that was found out, and they
     /// are right.
     Refuted {
+        written: u64,
+    },
+    /// The index may be right, but the file goes on in a way that is not decoded in parts. So many bytes were written before, and
+    /// they are right.
+    LeftOff {
         written: u64,
     },
 }

@@ -197,6 +197,12 @@ fn a_header_with_a_wrong_size_is_told_of_with_v_and_is_no_fault() {
         assert!(ran.stderr().contains(said), "{}", ran.stderr());
         assert!(folder.read("x") == data.repeat(3));
         assert!(folder.abz(&["-dkf", workers, "x.gz"]).exits(0).stderr().is_empty());
+        // Also where an index is made, and where that is used.
+        for how in [&["-f", "--index-every", "256K"][..], &[]] {
+            let ran = folder.abz(&[&["-dcv", "--index", workers, "x.gz"], how].concat()).exits(0);
+            assert!(ran.stderr().contains(said), "{}", ran.stderr());
+            assert!(ran.stdout() == data.repeat(3));
+        }
         assert!(folder.abz_fed(&["-dc", workers], &file).exits(0).stdout() == data.repeat(3));
     }
     folder.abz(&["-t", "x.gz"]).exits(0);

@@ -6,7 +6,7 @@ use std::io::Cursor;
 
 use abz::{Conduct, Decompression, Index};
 use abz_codec::access::Part;
-use abz_codec::gzip::{PartDecoder, find_parts};
+use abz_codec::gzip::{PartDecoder, Refusal, find_parts};
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder};
 
@@ -137,13 +137,13 @@ fn an_index_that_lies_changes_nothing() {
         for crc32 in [0, 1] {
             parts[2].known.as_mut().unwrap().crc32 = crc32;
             let part = &file[bytes.start as usize..bytes.end as usize];
-            assert_eq!(PartDecoder::new().decode_into(&parts[2], part, &mut data), None);
+            assert_eq!(PartDecoder::new().decode_into(&parts[2], part, &mut data), Err(Refusal::Wrong));
         }
         let mut crc = flate2::Crc::new();
         crc.update(&data);
         parts[2].known.as_mut().unwrap().crc32 = crc.sum();
         let part = &file[bytes.start as usize..bytes.end as usize];
-        assert!(PartDecoder::new().decode_into(&parts[2], part, &mut data).is_some(), "it is a good lie");
+        assert!(PartDecoder::new().decode_into(&parts[2], part, &mut data).is_ok(), "it is a good lie");
     });
     lie("a part is left out", &|parts| drop(parts.remove(2)));
     lie("the first is left out", &|parts| drop(parts.remove(0)));
@@ -211,6 +211,7 @@ fn damage_is_told_as_without_an_index() {
         let mut out = Vec::new();
         let done = decompression.conduct_indexing(Conduct::default(), &file, SPACING, &mut out);
         let expected = decompression.run(&file[..], std::io::sink());
+        assert!(out.starts_with(&right), "round {round}: {} of {} bytes", out.len(), right.len());
         match (done, expected) {
             (Ok((done, _)), Ok(expected)) => {
                 assert!((done.written, done.garbage_at) == (expected.written, expected.garbage_at));
@@ -221,6 +222,33 @@ fn damage_is_told_as_without_an_index() {
                 assert_eq!(error, expected.err().map(|error| error.to_string()), "round {round}");
             }
         }
+    }
+}
+
+#[test]
+fn what_was_decoded_before_damage_is_written_where_an_index_shall_be_made() {
+    let data = prose(700_000);
+    let right = member(&data);
+    // The trailer; the file ends; and a block that is none, at the end of what is whole.
+    let mut trailer = right.clone();
+    *trailer.last_mut().unwrap() ^= 1;
+    let cut = right[..right.len() - 9].to_vec();
+    let mut deflate = DeflateEncoder::new(right[..10].to_vec(), Compression::new(6));
+    std::io::Write::write_all(&mut deflate, &data).unwrap();
+    std::io::Write::flush(&mut deflate).unwrap();
+    let block = [deflate.get_ref(), &[7; 100][..]].concat();
+    for (what, file, len) in
+        [("trailer", trailer, data.len()), ("cut", cut, data.len() - 300), ("block", block, data.len())]
+    {
+        let folder = Folder::new();
+        folder.write("f.gz", &file);
+        let expected = folder.abz(&["-dc", "--speculate=always", "-p3", "f.gz"]).exits(1);
+        let ran = folder.abz(&["-dc", "--index", "-p3", "f.gz"]).exits(1);
+        assert_eq!(ran.stderr(), expected.stderr(), "{what}");
+        let (out, expected) = (ran.stdout(), expected.stdout());
+        assert!(out.len() >= len && data.starts_with(&out), "{what}: {} bytes", out.len());
+        assert!(out.starts_with(&expected), "{what}");
+        assert_eq!(folder.names(), ["f.gz"]);
     }
 }
 
@@ -282,4 +310,52 @@ fn an_index_that_lies_is_told_of_and_the_data_is_right() {
     let told = "abz: f.gz: its index is wrong about where its parts are: it is not used: make it anew with --index -f";
     assert_eq!(ran.stderr().trim_end(), told);
     assert!(ran.stdout() == data);
+}
+
+#[test]
+fn a_right_index_of_a_file_that_is_not_decoded_in_parts_is_not_called_wrong() {
+    let folder = Folder::new();
+    let data = mixed();
+    let (first, second) = data.split_at(data.len() / 2);
+    let ours = |how: &[&str], data: &[u8]| folder.abz_fed(&[&["-c"], how].concat(), data).exits(0).stdout();
+    // Headers that our encoder writes, in any order and with members of others between them.
+    let marked = [ours(&["-b64K"], first), ours(&["-b64K"], second)].concat();
+    let behind = [member(first), ours(&["-b64K"], second)].concat();
+    let before = [ours(&["-b64K"], first), member(second)].concat();
+    let several = [member(first), ours(&["--members", "-b64K"], second)].concat();
+    let bgzf = [member(first), ours(&["--bgzf"], second)].concat();
+    let empty = [member(first), member(b"").repeat(100), member(second)].concat();
+    // Blocks without contents, at the end of a member.
+    let mut flushed = member(b"")[..10].to_vec();
+    let mut deflate = DeflateEncoder::new(&mut flushed, Compression::new(6));
+    std::io::Write::write_all(&mut deflate, first).unwrap();
+    std::io::Write::flush(&mut deflate).unwrap();
+    deflate.finish().unwrap();
+    flushed.truncate(flushed.len() - 2);
+    flushed.extend([0, 0, 0, 0xff, 0xff].repeat(300));
+    flushed.extend([1, 0, 0, 0xff, 0xff]);
+    flushed.extend(&member(first)[member(first).len() - 8..]);
+    flushed.extend(member(second));
+    for (what, file) in [
+        ("two of gzip", marked),
+        ("one of ours behind another one", behind),
+        ("one of ours before another one", before),
+        ("our members", several),
+        ("BGZF", bgzf),
+        ("many empty members", empty),
+        ("many empty blocks", flushed),
+    ] {
+        folder.write("f.gz", &file);
+        folder.abz(&["--index", "-f", "--index-every", "64K", "f.gz"]).exits(0);
+        for processes in ["-p1", "-p3"] {
+            let ran = folder.abz(&["-dc", processes, "f.gz"]).exits(0);
+            assert_eq!(ran.stderr(), "", "{what}");
+            assert!(ran.stdout() == data, "{what}");
+            assert_eq!(folder.abz(&["-t", processes, "f.gz"]).exits(0).stderr(), "", "{what}");
+        }
+        let index = Index::parse(&folder.read("f.gz.abzi")).unwrap();
+        let (done, out) = by_index(&file, &index);
+        assert!(done != Ok(Some(false)) && done.is_ok(), "{what}: {done:?}");
+        assert!(out == data || done == Ok(None), "{what}");
+    }
 }

@@ -124,3 +124,36 @@ fn mistakes_with_patches_are_told_with_advice() {
         assert!(told.contains(advice), "{arguments:?}: {told}");
     }
 }
+
+#[test]
+fn the_file_that_a_patch_refers_to_is_not_removed() {
+    let folder = Folder::new();
+    let data = noise(50_000, 3);
+    folder.write("f", &data);
+    std::os::unix::fs::symlink("f", folder.path("link")).unwrap();
+    let refused = |arguments: &[&str]| {
+        let told = folder.abz(arguments).exits(1).stderr();
+        assert!(
+            told.contains("is the file of --patch-from too") && told.contains("keep it with -k"),
+            "{told}"
+        );
+        assert_eq!(folder.names(), ["f", "link"]);
+        assert!(folder.read("f") == data);
+    };
+    for old in ["f", "./f", "link"] {
+        refused(&["-F", "zstd", "--patch-from", old, "f"]);
+        refused(&["-f", "-F", "zstd", "--verify", "-p2", "--patch-from", old, "f"]);
+        // A file that is kept may be made a patch of itself.
+        let patch = folder.abz(&["-c", "-F", "zstd", "--patch-from", old, "f"]).exits(0).says("").stdout();
+        assert!(folder.abz_fed(&["-d", "--patch-from", old], &patch).exits(0).stdout() == data);
+    }
+    refused(&["-f", "-F", "zstd", "--patch-from", "f", "link"]);
+    // Also where it would be the patch.
+    let patch = folder.abz(&["-c", "-F", "zstd", "f"]).exits(0).stdout();
+    folder.write("g.zst", &patch);
+    let told = folder.abz(&["-d", "--patch-from", "g.zst", "g.zst"]).exits(1).stderr();
+    assert!(told.contains("is the file of --patch-from too"), "{told}");
+    assert!(folder.read("g.zst") == patch);
+    folder.abz(&["-k", "-F", "zstd", "--patch-from", "link", "f"]).exits(0).says("");
+    assert!(folder.read("f") == data && folder.read("f.zst").len() < 200);
+}

@@ -220,8 +220,9 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
         }
         Means::PatchFrom => {
             let reference = reference(Path::new(&value));
-            let reference =
+            let (reference, id) =
                 reference.map_err(|error| format!("the file {text} cannot be used for a patch: {error}"))?;
+            low.patch_from = Some(id);
             low.compression.zstd.patch_from = Some(reference.clone());
             low.zstd.patch_from = Some(reference);
         }

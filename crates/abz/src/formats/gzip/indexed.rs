@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::iter;
 
 use abz_codec::access::{Kind, Part};
-use abz_codec::gzip::{Chain, DecodedPart, Finder, PartDecoder};
+use abz_codec::gzip::{Chain, DecodedPart, Finder, Found, PartDecoder, Refusal};
 use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
 
 use crate::conduct::Conduct;
@@ -45,8 +45,8 @@ pub(super) fn find(
         Ok(()) => None,
         Err(error) => Some(error.is_garbage_at().ok_or(error)?),
     };
-    let found = finder.found();
-    Ok(Indexed { parts: found.parts, contents: found.contents, lines: found.lines, garbage_at })
+    let Found { parts, contents, lines, mistaken } = finder.found();
+    Ok(Indexed { parts, contents, lines, garbage_at, mistaken })
 }
 
 /// Decodes a file by parts that an index tells of, if some of them are blocks inside of members.
@@ -65,34 +65,45 @@ pub(super) fn decompress(
     };
     let (mut chain, mut file, mut output) = (Chain::new(), Along::new(input), Counted::new(output));
     let done = carry_out(claims(crew, input, parts, conduct.pool), conduct, |Claim { decoded, data }| {
-        let is_right = match decoded {
-            Some(decoded) => chain.take(&decoded, &data, &mut file).map_err(Error::Read)?,
-            None => false,
+        let taken = match decoded {
+            Ok(decoded) => chain.take(&decoded, &data, &mut file).map_err(Error::Read)?,
+            Err(refusal) => Err(refusal),
         };
-        match is_right {
-            true => output.write_all(&data).map_err(Error::Write),
-            false => Err(Error::Read(io::Error::other(Refuted))),
+        match taken {
+            Ok(()) => output.write_all(&data).map_err(Error::Write),
+            Err(refusal) => Err(Error::Read(io::Error::other(Refused(refusal)))),
         }
     });
     let written = output.bytes;
     match done {
-        Err(Error::Read(error)) if error.get_ref().is_some_and(|inner| inner.is::<Refuted>()) => {
-            return Ok(ByIndex::Refuted { written });
+        Err(Error::Read(error)) => {
+            return match error.get_ref().and_then(|inner| inner.downcast_ref()) {
+                Some(&Refused(refusal)) => Ok(given_up(refusal, written)),
+                None => Err(Error::Read(error)),
+            };
         }
         done => done?,
     }
     output.flush().map_err(Error::Write)?;
     Ok(match chain.finish(&mut file).map_err(Error::Read)? {
-        Some(garbage_at) => {
+        Ok(garbage_at) => {
             ByIndex::Done(Decompressed { read: input.size(), written, garbage_at, mistaken: None })
         }
-        None => ByIndex::Refuted { written },
+        Err(refusal) => given_up(refusal, written),
     })
 }
 
-/// A part that was decoded as if what was said of it was right; `None` if it cannot be.
+/// What came of it when a part was refused behind so many bytes of contents.
+fn given_up(refusal: Refusal, written: u64) -> ByIndex {
+    match refusal {
+        Refusal::Wrong => ByIndex::Refuted { written },
+        Refusal::Unsupported => ByIndex::LeftOff { written },
+    }
+}
+
+/// A part that was decoded as if what was said of it was right, if it can be.
 struct Claim {
-    decoded: Option<DecodedPart>,
+    decoded: Result<DecodedPart, Refusal>,
     data: Recycled<Vec<u8>>,
 }
 
@@ -117,14 +128,14 @@ fn claims<'a>(
         .name("read and decode")
 }
 
-/// What an index says is not so.
+/// A part was not taken.
 #[derive(Debug)]
-struct Refuted;
+struct Refused(Refusal);
 
-impl fmt::Display for Refuted {
+impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("what the index says is not so")
+        f.write_str("the file is not decoded by its index")
     }
 }
 
-impl std::error::Error for Refuted {}
+impl std::error::Error for Refused {}
