@@ -71,6 +71,17 @@ fn one_thread_makes_a_block_of_xz_without_all_of_it_in_memory() {
 }
 
 #[test]
+fn the_file_that_a_patch_refers_to_is_in_memory_twice_at_most() {
+    let folder = Folder::new();
+    // Its 66 MiB are a little more than a power of two, to which a buffer of unknown size grows.
+    File::create(folder.path("old")).unwrap().set_len(66 << 20).unwrap();
+    folder.write("new", b"a river");
+    folder.abz(&["-F", "zstd", "--patch-from", "old", "new"]).exits(0).says("");
+    let patch = ["-dc", "-p1", "--patch-from", "old", "new.zst"];
+    assert_eq!(with_little(&folder, 185_000, &patch).exits(0).says("").stdout(), b"a river");
+}
+
+#[test]
 fn a_limit_of_memory_is_one_for_all_files() {
     let folder = Folder::new();
     // 136 MiB of contents, so that all of the window is used.
