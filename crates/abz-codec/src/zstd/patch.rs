@@ -4,7 +4,7 @@
 //! to its start: where it does not, the other file is out of reach (RFC 8878 does not know of this; libzstd calls it a prefix).
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 use zstd_safe::{CCtx, CParameter, DCtx, InBuffer, OutBuffer};
@@ -15,7 +15,7 @@ use super::{DEFAULT_WINDOW_LIMIT, Encoding, MAX_WINDOW_LOG};
 #[derive(Clone, PartialEq, Eq)]
 pub struct Reference {
     /// One byte more before them, so that they never look like a dictionary that was trained.
-    bytes: Arc<[u8]>,
+    bytes: Arc<Vec<u8>>,
 }
 
 impl Reference {
@@ -24,7 +24,23 @@ impl Reference {
 
     /// That file has these bytes.
     pub fn new(bytes: &[u8]) -> Self {
-        Reference { bytes: std::iter::once(&0).chain(bytes).copied().collect() }
+        Reference { bytes: Arc::new(std::iter::once(&0).chain(bytes).copied().collect()) }
+    }
+
+    /// That file has the bytes that `reader` gives. Where these are `len`, they are never in memory twice.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read, there is no memory, or they are more than [`MAX_LEN`](Reference::MAX_LEN).
+    pub fn read(reader: impl Read, len: u64) -> io::Result<Self> {
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(1 + len.min(Reference::MAX_LEN) as usize)?;
+        bytes.push(0);
+        reader.take(Reference::MAX_LEN + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > 1 + Reference::MAX_LEN {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "expected at most 2 GiB, found more"));
+        }
+        Ok(Reference { bytes: Arc::new(bytes) })
     }
 
     /// Their number.

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use abz::zstd::{self, Dictionary, Reference};
@@ -443,12 +443,8 @@ pub(super) fn dictionary(path: &Path) -> Result<Dictionary, Box<dyn Error>> {
 }
 
 /// The bytes of the file that a patch refers to, and which file that is.
-pub(super) fn reference(path: &Path) -> Result<(Reference, FileId), Box<dyn Error>> {
-    let (file, mut bytes) = (File::open(path)?, Vec::new());
-    let id = FileId::of(&file.metadata()?);
-    file.take(Reference::MAX_LEN + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > Reference::MAX_LEN {
-        return Err("expected at most 2 GiB, found more".into());
-    }
-    Ok((Reference::new(&bytes), id))
+pub(super) fn reference(path: &Path) -> io::Result<(Reference, FileId)> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    Ok((Reference::read(file, metadata.len())?, FileId::of(&metadata)))
 }

@@ -57,8 +57,9 @@ fn blocks_and_members_for_which_there_is_no_memory_are_errors() {
 fn one_thread_makes_a_block_of_xz_without_all_of_it_in_memory() {
     let folder = Folder::new();
     File::create(folder.path("x")).unwrap().set_len(120 << 20).unwrap();
-    // The encoder takes 674 MiB, and xz -T1 -9 a few more. With the block that would be 794.
-    let one = with_little(&folder, 800_000, &["-c", "-p1", "-F", "xz", "-9", "x"]).exits(0).says("").stdout();
+    // The encoder takes 674 MiB. With the program and the stacks of its threads, 780,000 KiB of addresses are enough, and 760,000
+    // are not. With the block, of 120 MiB, it would be 880,000 at least.
+    let one = with_little(&folder, 830_000, &["-c", "-p1", "-F", "xz", "-9", "x"]).exits(0).says("").stdout();
     assert!(folder.abz_fed(&["-dc"], &one).exits(0).stdout().len() == 120 << 20);
     // The same comes out in either way.
     folder.write("y", &[prose(400_000), noise(300_000, 8)].concat());
@@ -67,6 +68,17 @@ fn one_thread_makes_a_block_of_xz_without_all_of_it_in_memory() {
         let [one, two] = ["-p1", "-p3"].map(|processes| folder.abz(&how(processes)).exits(0).stdout());
         assert!(one == two, "{size}");
     }
+}
+
+#[test]
+fn the_file_that_a_patch_refers_to_is_in_memory_twice_at_most() {
+    let folder = Folder::new();
+    // Its 66 MiB are a little more than a power of two, to which a buffer of unknown size grows.
+    File::create(folder.path("old")).unwrap().set_len(66 << 20).unwrap();
+    folder.write("new", b"a river");
+    folder.abz(&["-F", "zstd", "--patch-from", "old", "new"]).exits(0).says("");
+    let patch = ["-dc", "-p1", "--patch-from", "old", "new.zst"];
+    assert_eq!(with_little(&folder, 185_000, &patch).exits(0).says("").stdout(), b"a river");
 }
 
 #[test]
