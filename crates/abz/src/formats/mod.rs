@@ -226,7 +226,7 @@ impl Written {
         self.0.has_data_of_its_own()
     }
 
-    /// True if it has this setting; a [`Compression`] for any other format ignores it.
+    /// True if it has this setting; a [`Compression`](crate::compress::Compression) for any other format ignores it.
     pub fn has(self, setting: Setting) -> bool {
         self.0.has(setting)
     }
