@@ -67,7 +67,7 @@ pub fn rows(setup: &Setup) -> Vec<Row> {
     vec![ours, beside]
 }
 
-/// What an item with an odd number computes of its number and of the results of its neighbours.
+/// The result of an item with an odd number, from its number and from the results of its neighbours.
 fn mixed(item: u64, before: u64, behind: u64) -> u64 {
     item ^ before ^ behind.rotate_left(1)
 }

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anabranch::Stream;
+use anabranch::{BoxStream, Stream};
 
 use super::Setup;
 use anabranch_measure::rounds::{Contender, measure};
@@ -53,7 +53,7 @@ struct Service {
     requests: u64,
 }
 
-/// What came out: the sum of the results, and how long each request took, in seconds.
+/// The sum of the results, and the time of each request, in seconds.
 #[derive(Debug, Default)]
 struct Results {
     sum: u64,
@@ -115,33 +115,29 @@ impl Service {
     }
 
     fn parallel(&self) -> Results {
-        let (post, requests) = Stream::channel(WAITING);
-        let mut results = Results::default();
-        thread::scope(|scope| {
-            scope.spawn(move || self.post(|request| post.post(request).expect("the service runs")));
-            requests
-                .workers(WORKERS)
-                .map(|request| self.step(request))
-                .map(|request| self.step(request))
-                .map(|request| self.step(request))
-                .map(|request| self.step(request))
-                .for_each(|request| results.take(request));
-        });
-        results
+        self.served_by(|requests| {
+            let requests = requests.map(|request| self.step(request)).map(|request| self.step(request));
+            requests.map(|request| self.step(request)).map(|request| self.step(request)).boxed()
+        })
     }
 
     fn serial(&self) -> Results {
+        self.served_by(|requests| {
+            let requests = requests.serial(|request| self.step(request)).serial(|request| self.step(request));
+            requests.serial(|request| self.step(request)).serial(|request| self.step(request))
+        })
+    }
+
+    /// Posts the requests to a stream, to which `stages` adds the stages.
+    fn served_by<'s>(
+        &'s self,
+        stages: impl FnOnce(BoxStream<'s, Request>) -> BoxStream<'s, Request>,
+    ) -> Results {
         let (post, requests) = Stream::channel(WAITING);
         let mut results = Results::default();
         thread::scope(|scope| {
             scope.spawn(move || self.post(|request| post.post(request).expect("the service runs")));
-            requests
-                .workers(WORKERS)
-                .serial(|request| self.step(request))
-                .serial(|request| self.step(request))
-                .serial(|request| self.step(request))
-                .serial(|request| self.step(request))
-                .for_each(|request| results.take(request));
+            stages(requests).workers(WORKERS).for_each(|request| results.take(request));
         });
         results
     }

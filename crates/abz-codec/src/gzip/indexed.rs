@@ -33,10 +33,10 @@ const SLACK: usize = 1024;
 /// Why a part is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// What was said of it is wrong, or the file is damaged.
+    /// The index is wrong, or the file is damaged.
     Wrong,
-    /// What was said of it may be right, but the file is not decoded in parts there: only from its start. A member that says how
-    /// large it is, or where its blocks are, is an example.
+    /// The index may be right, but such a part can only be decoded from the start of the file. An example is a member whose
+    /// header tells its size or its blocks.
     Unsupported,
 }
 
@@ -294,7 +294,7 @@ impl Chain {
             Some(Err(error)) if matches!(error.fault, Fault::TrailingGarbage) => Ok(Some(error.offset)),
             // One that says how large it is, as the last one of BGZF, is no part if it is empty.
             Some(Ok(Piece::Member(member))) if member.uncompressed_len() == 0 => Err(Refusal::Unsupported),
-            // What is wrong there, or more members, are for another to tell.
+            // The caller looks for more members there, and tells of damage.
             Some(_) => Err(Refusal::Wrong),
         })
     }

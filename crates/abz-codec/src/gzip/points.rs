@@ -42,7 +42,7 @@ pub fn find_parts(reader: impl Read, spacing: u64) -> Result<Found, DecodeError>
     }
 }
 
-/// What is in a file, from [`find_parts`] or a [`Finder`].
+/// The contents of a file, as [`find_parts`] or a [`Finder`] finds them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// Its parts, in order, with all that is known of them.
