@@ -23,7 +23,7 @@ use super::{
 };
 
 /// The longest time that a worker spins before it waits, in nanoseconds.
-const SPIN_NS: u64 = 20_000;
+const SPIN_NS: u64 = 50_000;
 /// The same limit for a worker whose last [`SPINS_IN_VAIN`] spins found nothing.
 const SPIN_IN_VAIN_NS: u64 = 2_000;
 /// The number of spins that found nothing after which a worker spins for [`SPIN_IN_VAIN_NS`] only.

@@ -9,7 +9,7 @@ use super::{
     hub::Hub,
     ports::{PortInfo, Ports, Readiness},
     process::{Process, Wait},
-    worker,
+    worker::{self, Giving},
 };
 
 /// A rule, in the form in which its records know it.
@@ -122,8 +122,8 @@ pub(super) enum Step<E> {
 
 /// A rule with ports and code of any type.
 pub(super) trait Fire<E>: Send {
-    /// Fires up to `budget` times. `is_alone` says that one thread alone runs the network.
-    fn step(&mut self, budget: usize, is_alone: bool) -> Step<E>;
+    /// Fires up to `budget` times. `shared` is the hub, unless one thread alone runs the network.
+    fn step(&mut self, budget: usize, shared: Option<&Hub>) -> Step<E>;
     /// The items or the room that the rule waits for, if it waits.
     fn wait(&self) -> Option<Wait>;
     /// A description of each port.
@@ -196,19 +196,24 @@ where
     O: Ports + Send,
     F: for<'a> FnMut(&mut I::Bursts<'a>, &mut O::Bursts<'a>) -> Result<V, E> + Send,
 {
-    fn step(&mut self, budget: usize, is_alone: bool) -> Step<E> {
+    fn step(&mut self, budget: usize, shared: Option<&Hub>) -> Step<E> {
         self.withdraw();
-        let mut fired = 0;
+        let (mut fired, mut giving) = (0, Giving::default());
         loop {
             match self.readiness() {
                 Readiness::Ready | Readiness::Unread if fired == budget => return Step::Again,
+                Readiness::Ready | Readiness::Unread if fired > 0 => {
+                    if let Some(hub) = shared {
+                        giving.between_firings(hub);
+                    }
+                }
                 Readiness::Ready | Readiness::Unread => {}
                 Readiness::Ended => return Step::Over(Ok(())),
                 Readiness::Waits(port) => {
                     self.announce(port);
                     // Items or room that came before the announcement have called no hook, so the rule looks
                     // again.
-                    if !is_alone
+                    if shared.is_some()
                         && cfg!(not(mutant = "rule_does_not_look_again"))
                         && self.readiness() != Readiness::Waits(port)
                     {

@@ -3,12 +3,14 @@
 //! Each worker has a slot for the rule that it fires next, and a queue of its own. If a worker pokes a rule,
 //! the rule goes into the slot of that worker, and the rule that was there goes to the back of the worker's
 //! queue. Rules that are too many for the queue go to the hub, which calls idle workers. So do rules that are
-//! poked by threads other than workers. The slot comes before the queue, but not in every turn, so that the
+//! poked by threads other than workers, and all rules of a worker that takes long while another one is idle. The slot comes before the queue, but not in every turn, so that the
 //! rules in the queue get their turns.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::engine::Moment;
 
 use super::{
     board::{Board, Member, Outcome},
@@ -23,6 +25,9 @@ pub(super) const FIRINGS: usize = 64;
 const KEPT: usize = 32;
 /// In one of this many turns, a worker takes a rule from the hub or the queue before the one in the slot.
 const SLOT_FIRST: u32 = 64;
+
+/// A firing that takes at least this long is worth moving the rule in the slot to an idle worker.
+const LONG_FIRING_NS: u64 = 1_000;
 
 /// No rule.
 const NONE: usize = usize::MAX;
@@ -140,6 +145,45 @@ fn share(hub: &Hub) {
         if !kept.is_empty() {
             hub.offer(kept);
         }
+    }
+}
+
+/// Gives rules of this worker to idle ones while it fires a rule several times in one turn.
+///
+/// The rules in the queue are given away at once. The rule in the slot stays, because its items are in this core's cache,
+/// unless a firing takes longer than another worker needs to fetch them.
+#[derive(Debug, Default)]
+pub(super) struct Giving {
+    /// The end of the firing before, if an idle worker was seen then.
+    before: Option<Moment>,
+    /// Whether the firings are short, so that nothing is to be looked for before the end of the turn.
+    is_over: bool,
+}
+
+impl Giving {
+    /// Called between two firings of a rule.
+    #[inline]
+    pub(super) fn between_firings(&mut self, hub: &Hub) {
+        if !self.is_over && hub.has_idle_workers() {
+            self.give(hub);
+        }
+    }
+
+    #[cold]
+    fn give(&mut self, hub: &Hub) {
+        share(hub);
+        let now = Moment::now();
+        if let Some(before) = self.before {
+            // A model checker has no time, and goes through both.
+            self.is_over = now.since(before) < LONG_FIRING_NS && !cfg!(shuttle);
+            if !self.is_over && hub.has_idle_workers() {
+                let rule = NEXT.with(|next| next.replace(NONE));
+                if rule != NONE {
+                    hub.offer([rule]);
+                }
+            }
+        }
+        self.before = Some(now);
     }
 }
 
@@ -309,7 +353,7 @@ fn step<'env, E: Send>(board: &Board<'env, E>, member: &mut Member<'env, E>, is_
         Step::Over(Ok(()))
     } else {
         Role::act(process, hub);
-        match catch_unwind(AssertUnwindSafe(|| body.step(member.firings, is_alone))) {
+        match catch_unwind(AssertUnwindSafe(|| body.step(member.firings, (!is_alone).then_some(hub)))) {
             Ok(step) => step,
             Err(payload) => {
                 board.retire(member, Some(Outcome::Panic(payload)));

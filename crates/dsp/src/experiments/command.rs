@@ -23,6 +23,9 @@ pub struct Arguments {
     /// Measure these parts only
     #[arg(long, value_name = "PARTS", value_delimiter = ',')]
     only: Vec<Part>,
+    /// A JPEG file to decode; without one, the decoder is not measured
+    #[arg(long, value_name = "FILE")]
+    photo: Option<PathBuf>,
     /// The folder for README.md and the pictures
     #[arg(default_value = "crates/dsp/experiments")]
     folder: PathBuf,
@@ -50,7 +53,14 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> Result<()> {
     } else {
         Rivals::absent("not asked for")
     };
-    let report = measure(effort, parts, &rivals, |part| {
+    let photo = match &arguments.photo {
+        Some(path) => Some(
+            fs::read(path)
+                .map_err(|error| Error::io(&path.display().to_string(), "cannot read the photo", error))?,
+        ),
+        None => None,
+    };
+    let report = measure(effort, parts, &rivals, photo.as_deref(), |part| {
         if is_shown {
             eprint!("\r\x1b[K{part}");
         }

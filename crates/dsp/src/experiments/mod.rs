@@ -8,6 +8,7 @@ mod bursts;
 pub mod command;
 mod plot;
 mod programs;
+mod receivers;
 mod rivals;
 mod rounds;
 
@@ -41,7 +42,7 @@ pub enum Part {
     Bursts,
     /// The smallest burst next to task systems and channels
     Rivals,
-    /// Block transforms, FM radio, and every program with each number of workers
+    /// Block transforms, FM radio, 802.11a, JPEG, and every program with each number of workers
     Programs,
 }
 
@@ -61,11 +62,18 @@ impl Report {
     }
 }
 
-/// Runs these parts of the experiments, with these rivals of the synthetic benchmark. `told` is called with the name of each part before it is measured.
+/// Runs these parts of the experiments, with these rivals of the synthetic benchmark. `photo` is a JPEG file for the decoder, which
+/// is left out without one. `told` is called with the name of each part before it is measured.
 ///
 /// # Errors
 /// If a network gives another result than its sequential form, or cannot run.
-pub fn run(effort: Effort, parts: &[Part], rivals: &Rivals, mut told: impl FnMut(&str)) -> Result<Report> {
+pub fn run(
+    effort: Effort,
+    parts: &[Part],
+    rivals: &Rivals,
+    photo: Option<&[u8]>,
+    mut told: impl FnMut(&str),
+) -> Result<Report> {
     let mut report = Report::default();
     let named: Vec<String> = parts.iter().map(|part| format!("{part:?}").to_lowercase()).collect();
     let is_all = parts == <Part as clap::ValueEnum>::value_variants();
@@ -81,7 +89,7 @@ pub fn run(effort: Effort, parts: &[Part], rivals: &Rivals, mut told: impl FnMut
         match part {
             Part::Bursts => bursts::run(effort, &mut report, &mut told)?,
             Part::Rivals => rivals::run(effort, rivals, &mut report, &mut told)?,
-            Part::Programs => programs::run(effort, &mut report, &mut told)?,
+            Part::Programs => programs::run(effort, photo, &mut report, &mut told)?,
         }
     }
     Ok(report)

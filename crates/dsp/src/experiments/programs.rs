@@ -3,15 +3,23 @@
 use crate::fft::{Shape, Split, transform};
 use crate::fmradio::{History, Radio, Tone, receive, test_tone};
 use crate::kernels::{Kernel, Task};
-use crate::{Executor, Input, Output, Result, Run};
+use crate::{Executor, Input, Output, Result, Run, jpeg, wifi};
 
 use super::rounds::{Program, Times, rounds, twice};
-use super::{Effort, Line, Plot, Report};
+use super::{Effort, Line, Plot, Report, receivers};
 
-pub(super) fn run(effort: Effort, report: &mut Report, told: &mut impl FnMut(&str)) -> Result<()> {
+pub(super) fn run(
+    effort: Effort,
+    photo: Option<&[u8]>,
+    report: &mut Report,
+    told: &mut impl FnMut(&str),
+) -> Result<()> {
     transforms(effort, report, told)?;
     radio(effort, report, told)?;
-    workers(effort, report, told)
+    let signal = receivers::signal(effort.microseconds)?;
+    receivers::wifi(effort, &signal, report, told)?;
+    receivers::jpeg(effort, photo, report, told)?;
+    workers(effort, &signal, photo, report, told)
 }
 
 /// Samples for about this time of a sequential transform.
@@ -82,7 +90,7 @@ fn transforms(effort: Effort, report: &mut Report, told: &mut impl FnMut(&str)) 
 }
 
 /// A recording of about this length for a sequential receiver.
-fn recording(microseconds: u64) -> Result<Vec<u8>> {
+pub(super) fn recording(microseconds: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut output = Output::from_writer("memory", &mut bytes);
     // The receiver is some 50 times faster than the station.
@@ -167,7 +175,13 @@ fn radio(effort: Effort, report: &mut Report, told: &mut impl FnMut(&str)) -> Re
 }
 
 /// Every program with each number of workers, and what the plan's model predicts.
-fn workers(effort: Effort, report: &mut Report, told: &mut impl FnMut(&str)) -> Result<()> {
+fn workers(
+    effort: Effort,
+    signal: &[u8],
+    photo: Option<&[u8]>,
+    report: &mut Report,
+    told: &mut impl FnMut(&str),
+) -> Result<()> {
     let processors = anabranch::default_workers().max(2);
     let counts: Vec<usize> = [1, 2, 4, 8, 16].into_iter().filter(|&count| count <= processors).collect();
     report.text.push_str(
@@ -176,13 +190,21 @@ fn workers(effort: Effort, report: &mut Report, told: &mut impl FnMut(&str)) -> 
     );
     counts.iter().for_each(|count| report.text.push_str(&format!(" {count} workers | predicted |")));
     report.text.push_str(&format!("\n|---|---|{}\n", "---|---|".repeat(counts.len())));
-    let (bytes, signal) = (recording(effort.microseconds)?, blocks(4_096, effort.microseconds));
+    let (bytes, samples) = (recording(effort.microseconds)?, blocks(4_096, effort.microseconds));
     let shape = Shape::new(4_096, Split::Data)?;
     let radio = Radio::new(250_000)?;
-    let fft = |run: &Run| transformed(&signal, shape, run);
+    let fft = |run: &Run| transformed(&samples, shape, run);
     let fmradio = |run: &Run| received(&bytes, &radio, run);
     let mut programs: Vec<(String, Box<Program<'_>>)> =
         vec![("fft, 4,096 samples".into(), Box::new(fft)), ("fmradio".into(), Box::new(fmradio))];
+    programs.push((
+        "wifi, 54 Mbit/s".into(),
+        Box::new(|run: &Run| receivers::received(signal, wifi::Split::Both, run)),
+    ));
+    if let Some(photo) = photo {
+        programs
+            .push(("jpeg".into(), Box::new(|run: &Run| receivers::decoded(photo, jpeg::DEFAULT_BURST, run))));
+    }
     for kernel in Kernel::ALL {
         let blocks = enough(&kernel, effort.microseconds)?;
         let code = move |run: &Run| kernel.run(&Task { blocks, burst: 1 }, run).map(drop);

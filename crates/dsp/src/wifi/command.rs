@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use crate::command::Shared;
 use crate::{Error, Result};
 
-use super::{Channel, MOST_PAYLOAD, Rate, SAMPLE_BYTES, Sending};
+use super::{Channel, MOST_PAYLOAD, Rate, SAMPLE_BYTES, Sending, Split};
 
 /// A modem for 802.11a
 #[derive(Debug, Args)]
@@ -42,6 +42,9 @@ enum Direction {
     },
     /// A signal to the bytes of its frames. Bad frames are left out and named
     Receive {
+        /// How the network shares the work
+        #[arg(long, value_enum, default_value = "both")]
+        split: Split,
         /// The file with the signal; - is standard input
         input: PathBuf,
         /// The file for the bytes; - is standard output
@@ -75,11 +78,11 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> Result<()> {
             shared.report(&run);
             Ok(())
         }
-        Direction::Receive { input, output } => {
+        Direction::Receive { split, input, output } => {
             let input = shared.input(input)?;
             let name = input.name().to_owned();
             let mut output = shared.output(output)?;
-            let received = super::receive(input, &mut output, &run, |bad| {
+            let received = super::receive_by(*split, input, &mut output, &run, |bad| {
                 let byte = bad.first * SAMPLE_BYTES as u64;
                 eprintln!("dsp: {name}: frame {} at byte {byte} is left out: {}", bad.index, bad.fault);
             })?;

@@ -12,7 +12,8 @@
 //! `synchronise` goes through all samples. It finds the preambles, measures the frequency offset and the
 //! channel, and reads the rate and the length of each frame. Behind it, groups of 16 symbols are independent of
 //! one another, so copies of `demodulate` and of `decode` take turns with them. Between these, `join` sees two
-//! groups at a time and gives each group parts of its neighbours. `write` checks the frames.
+//! groups at a time and gives each group parts of its neighbours. `write` checks the frames. [`Split`] says whether stages have
+//! copies, or whether copies of one process take whole frames.
 //!
 //! The receiver bears a frequency offset of 600 kHz, echoes within 0.5 µs, and a clock that is off by 20 ppm at
 //! 6 Mbit/s and by more in shorter frames.
@@ -25,8 +26,10 @@ mod demodulate;
 mod encode;
 pub mod error_rate;
 mod frame;
+mod frames;
 mod interleaver;
 mod mapping;
+mod pieces;
 mod preamble;
 mod rate;
 mod receive;
@@ -45,7 +48,7 @@ pub use encode::{Encoder, frame_samples};
 pub use frame::{CHECK_BYTES, MOST_PAYLOAD};
 pub use mapping::Modulation;
 pub use rate::Rate;
-pub use receive::receive;
+pub use receive::{Split, receive, receive_by};
 pub use samples::SAMPLE_BYTES;
 pub use send::{GAP, Sending, send};
 pub use signal::SignalError;

@@ -2,18 +2,16 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use anabranch::network::{Horizon, Network, Reader, Writer};
+use anabranch::network::Network;
 
-use crate::{Error, Input, Output, Result, Run};
+use crate::{Input, Output, Result, Run};
 
 use super::decode::{Bytes, Coded, Collector, Joiner, Received, Soft, decode, demodulate};
 use super::demodulate::Demodulator;
-use super::samples::Source;
-use super::synchronise::{BadFrame, Group, Piece, Synchroniser};
+use super::frames;
+use super::pieces::{Cutter, gather, spread};
+use super::synchronise::{BadFrame, Group, Piece};
 use super::viterbi::Viterbi;
-
-/// Samples that are read at once.
-const BLOCK: usize = 2_048;
 
 /// Receives all frames of `input`, and writes their payloads to `output`, one after the other. `tell` is called
 /// with each bad frame, which is left out.
@@ -28,55 +26,41 @@ pub fn receive(
     input: Input<'_>,
     output: &mut Output<'_>,
     run: &Run,
+    tell: impl FnMut(&BadFrame) + Send,
+) -> Result<Received> {
+    receive_by(Split::default(), input, output, run, tell)
+}
+
+/// Like [`receive`], with a network that shares the work in this way.
+///
+/// # Errors
+/// As of [`receive`].
+pub fn receive_by(
+    split: Split,
+    input: Input<'_>,
+    output: &mut Output<'_>,
+    run: &Run,
     mut tell: impl FnMut(&BadFrame) + Send,
 ) -> Result<Received> {
     let cut = Cutter::new(input);
-    if run.is_inline() { inline(cut, output, run, &mut tell) } else { network(cut, output, run, &mut tell) }
-}
-
-/// Reads samples, and cuts them into groups of symbols.
-struct Cutter<'a> {
-    source: Source<'a>,
-    block: Vec<rustfft::num_complex::Complex32>,
-    synchroniser: Synchroniser,
-    is_over: bool,
-}
-
-impl<'a> Cutter<'a> {
-    fn new(input: Input<'a>) -> Self {
-        Self {
-            source: Source::new(input),
-            block: Vec::with_capacity(BLOCK),
-            synchroniser: Synchroniser::new(),
-            is_over: false,
-        }
-    }
-
-    /// The next piece. Reads at most one block for it. `None` at the end of the input.
-    fn next(&mut self) -> Result<Option<Piece<Group>>> {
-        let piece = self.synchroniser.next();
-        if piece.is_some() || self.is_over {
-            return Ok(piece);
-        }
-        self.source.read(BLOCK, &mut self.block)?;
-        self.synchroniser.feed(&self.block);
-        if self.block.len() < BLOCK {
-            self.is_over = true;
-            self.synchroniser.end();
-        }
-        Ok(Some(self.synchroniser.next().unwrap_or(Piece::Quiet)))
+    match split {
+        _ if run.is_inline() => inline(cut, output, run, &mut tell),
+        Split::Task => network(cut, output, 1, run, &mut tell),
+        Split::Data => frames::network(cut, output, run, &mut tell),
+        Split::Both => network(cut, output, run.workers(), run, &mut tell),
     }
 }
 
-impl<T> Piece<T> {
-    /// The same piece, with its part changed by `code`.
-    fn map<U>(self, code: impl FnOnce(T) -> U) -> Piece<U> {
-        match self {
-            Piece::Quiet => Piece::Quiet,
-            Piece::Part(part) => Piece::Part(code(part)),
-            Piece::Bad(bad) => Piece::Bad(bad),
-        }
-    }
+/// How the receiver's network shares the work.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Split {
+    /// Groups of symbols pass through one process for each stage
+    Task,
+    /// Copies of one process take turns with whole frames
+    Data,
+    /// Groups of symbols pass through the stages, whose copies take turns with them
+    #[default]
+    Both,
 }
 
 /// The sequential form.
@@ -113,10 +97,10 @@ fn inline(
 fn network(
     mut cut: Cutter<'_>,
     output: &mut Output<'_>,
+    copies: usize,
     run: &Run,
     tell: &mut (dyn FnMut(&BadFrame) + Send),
 ) -> Result<Received> {
-    let copies = run.workers();
     let mut received = Received::default();
     let mut net = Network::new();
     let (give_groups, take_groups) = spread::<Piece<Group>>(&mut net, "groups", copies);
@@ -167,35 +151,4 @@ fn network(
     });
     run.network(net)?;
     Ok(received)
-}
-
-/// Pieces that a record holds for each copy of a stage.
-const HELD: usize = 4;
-
-/// A record from one process to copies of a stage, which take turns.
-pub(super) fn spread<'env, T: Send + 'env>(
-    net: &mut Network<'env, Error>,
-    name: &str,
-    copies: usize,
-) -> (Writer<T>, Vec<Reader<T>>) {
-    let horizon = Horizon::of(HELD * copies).named(name);
-    if copies == 1 {
-        let (give, take) = net.record(horizon);
-        return (give, vec![take]);
-    }
-    net.deal(horizon, copies, 1)
-}
-
-/// A record from copies of a stage, which take turns, to one process.
-pub(super) fn gather<'env, T: Send + 'env>(
-    net: &mut Network<'env, Error>,
-    name: &str,
-    copies: usize,
-) -> (Vec<Writer<T>>, Reader<T>) {
-    let horizon = Horizon::of(HELD * copies).named(name);
-    if copies == 1 {
-        let (give, take) = net.record(horizon);
-        return (vec![give], take);
-    }
-    net.merge(horizon, copies, 1)
 }

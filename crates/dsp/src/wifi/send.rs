@@ -10,8 +10,8 @@ use crate::{Input, Output, Result, Run};
 use super::channel::Channel;
 use super::encode::{Encoder, frame_samples};
 use super::frame::{CHECK_BYTES, MOST_PAYLOAD, with_check};
+use super::pieces::{gather, spread};
 use super::rate::Rate;
-use super::receive::{gather, spread};
 use super::samples;
 
 /// Samples without a signal between frames, before the first and behind the last: 16 µs (SIFS).

@@ -8,17 +8,29 @@ use crate::command::{dsp, message};
 fn every_experiment_has_a_table_and_its_picture() {
     let effort = Effort { rounds: 1, microseconds: 20, is_quick: true };
     let mut parts = 0;
+    let photo = format!("{}/tests/integration/data/jpeg/420.jpg", env!("CARGO_MANIFEST_DIR"));
+    let photo = std::fs::read(photo).unwrap();
     let report = run(
         effort,
         &[Part::Bursts, Part::Rivals, Part::Programs],
         &Rivals::absent("a test builds none"),
+        Some(&photo),
         |_| parts += 1,
     )
     .unwrap();
     assert!(parts > 20);
-    for name in
-        ["beamformer", "bitonic", "des", "filterbank", "vocoder", "fmradio", "fft, 4,096 samples", "4 to 1"]
-    {
+    for name in [
+        "beamformer",
+        "bitonic",
+        "des",
+        "filterbank",
+        "vocoder",
+        "fmradio",
+        "fft, 4,096 samples",
+        "jpeg",
+        "wifi, 54 Mbit/s",
+        "4 to 1",
+    ] {
         assert!(report.text.contains(&format!("| {name} |")), "{name}: {}", report.text);
     }
     assert!(!report.text.contains("NaN") && !report.text.contains("inf"), "{}", report.text);
@@ -33,7 +45,8 @@ fn every_experiment_has_a_table_and_its_picture() {
             "rivals-8.svg",
             "rivals-64.svg",
             "fft.svg",
-            "fmradio.svg"
+            "fmradio.svg",
+            "jpeg.svg"
         ]
     );
     for (name, svg) in &report.pictures {
@@ -56,7 +69,7 @@ fn a_chart_has_a_path_for_each_line() {
 #[test]
 fn one_part_has_no_tables_of_the_others() {
     let effort = Effort { rounds: 1, microseconds: 20, is_quick: true };
-    let report = run(effort, &[Part::Rivals], &Rivals::absent("a test builds none"), |_| ()).unwrap();
+    let report = run(effort, &[Part::Rivals], &Rivals::absent("a test builds none"), None, |_| ()).unwrap();
     assert!(
         report.text.contains("## The smallest burst next to") && !report.text.contains("## Block transforms")
     );

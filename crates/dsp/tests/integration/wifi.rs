@@ -2,7 +2,7 @@
 
 use dsp::wifi::{
     BadFrame, Channel, Encoder, Fault, GAP, MOST_PAYLOAD, Noise, Rate, Received, SAMPLE_BYTES, Sending,
-    error_rate, frame_samples, receive, send,
+    Split, error_rate, frame_samples, receive, receive_by, send,
 };
 use dsp::{Error, Executor, Input, Output, Run};
 
@@ -29,6 +29,29 @@ fn received(signal: &[u8], executor: Executor) -> Result<(Vec<u8>, Received, Vec
     let received = receive(input, &mut output, &Run::new(executor), |frame| bad.push(frame.clone()))?;
     output.finish()?;
     Ok((bytes, received, bad))
+}
+
+#[test]
+fn each_way_to_share_the_work_receives_the_same() {
+    let bytes = random(30_000, 5);
+    let rates = [54, 6, 24].map(|mbps| Rate::of_mbps(mbps).unwrap()).to_vec();
+    // Some frames are lost, and the end of the last one is missing.
+    let channel = Channel { snr_db: Some(17.0), offset_hz: -70e3, seed: 3, ..Channel::default() };
+    let mut signal = sent(&bytes, &Sending { rates, payload: 1_500, channel }, Executor::Inline);
+    signal.truncate(signal.len() - 8 * 1_000);
+    let wanted = received(&signal, Executor::Inline).unwrap();
+    assert!(wanted.1.good > 5 && wanted.1.bad > 1, "{:?}", wanted.1);
+    for split in [Split::Task, Split::Data, Split::Both] {
+        for workers in 1..=3 {
+            let (mut back, mut bad) = (Vec::new(), Vec::new());
+            let mut output = Output::from_writer("the bytes", &mut back);
+            let (input, run) =
+                (Input::from_reader("the signal", signal.as_slice()), Run::new(Executor::Workers(workers)));
+            let count = receive_by(split, input, &mut output, &run, |frame| bad.push(frame.clone())).unwrap();
+            output.finish().unwrap();
+            assert!((back, count, bad) == wanted, "{split:?}, {workers} workers: {count:?}");
+        }
+    }
 }
 
 #[test]
