@@ -8,7 +8,7 @@ use anabranch_record::lane::{Cell, Turn};
 use anabranch_record::sync::Arc;
 
 use super::assembly::{Assembly, Taker};
-use super::cell::{OfItem, by_pointer, items_in, through};
+use super::cell::{by_pointer, items_in, through};
 use super::counter::Counter;
 use super::end::LineEnd;
 use super::failure::ErrorSlot;
@@ -74,7 +74,7 @@ where
                 ControlFlow::Continue(())
             })
         };
-        let call = by_pointer!(call, OfItem<T, Option<Infallible>, E>);
+        let call = by_pointer!(call, super::cell::OfItem<T, Option<Infallible>, E>);
         let done = through::<S, Single, T, Infallible, E>(spot, turn.index(), cell, call);
         drop(entered);
         counter.add(began, Tally { cells: 1, items, given: 0 });

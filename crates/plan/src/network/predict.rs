@@ -78,7 +78,8 @@ impl Plan {
     /// firing and a turn cost beside that are the machine's [`firing`](crate::Overhead::firing) and
     /// [`turn`](crate::Overhead::turn). The start and the end of a run are left out, and so are caches.
     /// If an iteration has more firings than the simulation, the prediction is for a part of an iteration. No more
-    /// workers than the machine has cores count.
+    /// workers than the machine has cores count. If one worker is quicker than several, the prediction is that of one: a
+    /// worker keeps the rules that it wakes, as long as their firings are short.
     ///
     /// ```
     /// use anabranch_plan::network::Bottleneck;
@@ -125,9 +126,16 @@ impl Plan {
         let inside: BTreeMap<usize, usize> =
             self.nodes.iter().map(|node| (node.unit, node.replicas.unwrap_or(1).max(1))).collect();
         let useful = inside.values().fold(0, |sum: usize, copies| sum.saturating_add(*copies));
-        let threads = workers.min(machine.cores).min(useful).max(1);
-        let run_of = run(threads)?;
-        let alone = if threads == 1 { run_of.iteration } else { run(1)?.iteration };
+        let mut threads = workers.min(machine.cores).min(useful).max(1);
+        let mut run_of = run(threads)?;
+        let mut alone = run_of.iteration;
+        if threads > 1 {
+            let run_alone = run(1)?;
+            alone = run_alone.iteration;
+            if alone < run_of.iteration {
+                (threads, run_of) = (1, run_alone);
+            }
+        }
         let load = |(at, busy): (usize, &f64)| NodeLoad {
             firings: firings[at] as f64 * 1e9 / run_of.iteration,
             utilization: (busy / self.nodes[at].replicas.unwrap_or(1).max(1) as f64).min(1.0),
