@@ -10,9 +10,9 @@
 //!
 //! // Two members, of which the first is damaged.
 //! let mut encoder = Encoder::new(Settings::of_level(6));
-//! let mut file = encoder.encode_into(b"down the river", Vec::new());
+//! let mut file = encoder.encode_into(b"down the river", Vec::new())?;
 //! let border = file.len();
-//! file.extend(encoder.encode_into(b"to the sea", Vec::new()));
+//! file.extend(encoder.encode_into(b"to the sea", Vec::new())?);
 //! file[border / 2] ^= 1;
 //!
 //! let mut starts = Vec::new();

@@ -144,8 +144,8 @@ impl Writes for Bzip2 {
         let mut encoder = tools.take::<Encoder>().unwrap_or_default();
         let mut file = StreamWriter::new(output, level(how));
         let mut blocks = Cutter::new(input, level(how));
-        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::Read)? {
-            let encoded = encoder.encode_into(&block, tools.data());
+        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::of_input)? {
+            let encoded = encoder.encode_into(&block, tools.data()).map_err(Error::Memory)?;
             file.write(&encoded).map_err(Error::Write)?;
             tools.keep_buffers(block.into_bytes(), encoded.into_bytes());
         }
@@ -174,9 +174,11 @@ fn compress<'a, R: Read + Send + 'a>(
     conduct: Conduct<'a>,
 ) -> Stream<'a, impl Apply<Error, Out = EncodedBlock> + Send + use<'a, R>, May<Error>> {
     let mut cutter = Cutter::new(Telling::new(input, conduct.advance()), level(how));
-    let blocks = iter::from_fn(move || cutter.read_into(Vec::new()).map_err(Error::Read).transpose());
+    let blocks = iter::from_fn(move || cutter.read_into(Vec::new()).map_err(Error::of_input).transpose());
     begin(blocks, "abz compress", how.workers, window(how.workers), conduct.pool)
-        .map_with(Encoder::new, |encoder, block| encoder.encode_into(&block, Vec::new()))
+        .try_map_with(Encoder::new, |encoder, block| {
+            encoder.encode_into(&block, Vec::new()).map_err(Error::Memory)
+        })
         .name("encode")
 }
 

@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 use std::ops::RangeInclusive;
 
+use abz_codec::Block;
 use abz_codec::access::{Kind, Part};
 use abz_codec::lzip::{self, Encoder, Salvager, Scanner, Settings, Survey};
 use anabranch::{Apply, May, Plan, Stream};
@@ -128,8 +129,8 @@ impl Writes for Lzip {
     ) -> Result<(), Error> {
         let mut encoder = Encoder::new(settings(how));
         let mut blocks = how.blocks(input);
-        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::Read)? {
-            let member = encoder.encode_into(&block.data, tools.data());
+        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::of_input)? {
+            let member = encoder.encode_into(&block.data, tools.data()).map_err(Error::Memory)?;
             output.write_all(&member).map_err(Error::Write)?;
             tools.keep_buffers(block.data, member);
         }
@@ -165,12 +166,15 @@ fn compress<'a, R: Read + Send + 'a>(
     conduct: Conduct<'a>,
 ) -> Stream<'a, impl Apply<Error, Out = Vec<u8>> + Send + use<'a, R>, May<Error>> {
     let (workers, settings) = (how.workers, settings(how));
-    let blocks = how.blocks(input).map(|block| block.map_err(Error::Read));
+    let blocks = how.blocks(input).map(|block| block.map_err(Error::of_input));
     let advance = conduct.advance();
     begin(blocks, "abz compress", workers, parts::window(workers), conduct.pool)
-        .map_with(
+        .try_map_with(
             move || Encoder::new(settings),
-            move |encoder, block| encoder.encode_watched(&block.data, Vec::new(), &mut |len| advance.by(len)),
+            move |encoder, block: Block| {
+                let encoded = encoder.encode_watched(&block.data, Vec::new(), &mut |len| advance.by(len));
+                encoded.map_err(Error::Memory)
+            },
         )
         .name("encode")
 }

@@ -4,6 +4,7 @@ use std::io::{self, Read, Write};
 use std::iter;
 use std::ops::RangeInclusive;
 
+use abz_codec::Block;
 use abz_codec::access::{Kind, Part};
 use abz_codec::xz::{self, EncodedBlock, Encoder, Scanner, Settings, StreamWriter, Survey};
 use anabranch::{Apply, May, Plan, Stream};
@@ -139,7 +140,7 @@ impl Writes for Xz {
         if is_encoded_as_it_comes(how) {
             let most = self.block_len(how);
             while let Some(encoded) =
-                encoder.encode_from(input, most, tools.data(), &mut |_| {}).map_err(Error::Read)?
+                encoder.encode_from(input, most, tools.data(), &mut |_| {}).map_err(Error::of_input)?
             {
                 file.write(&encoded).map_err(Error::Write)?;
                 tools.keep_data(encoded.into_bytes());
@@ -147,8 +148,8 @@ impl Writes for Xz {
             return file.finish().map_err(Error::Write).map(drop);
         }
         let mut blocks = how.blocks(input);
-        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::Read)? {
-            let encoded = encoder.encode_into(&block.data, tools.data());
+        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::of_input)? {
+            let encoded = encoder.encode_into(&block.data, tools.data()).map_err(Error::Memory)?;
             file.write(&encoded).map_err(Error::Write)?;
             tools.keep_buffers(block.data, encoded.into_bytes());
         }
@@ -186,12 +187,15 @@ fn compress<'a, R: Read + Send + 'a>(
     conduct: Conduct<'a>,
 ) -> Stream<'a, impl Apply<Error, Out = EncodedBlock> + Send + use<'a, R>, May<Error>> {
     let (workers, settings) = (how.workers, settings(how));
-    let blocks = how.blocks(input).map(|block| block.map_err(Error::Read));
+    let blocks = how.blocks(input).map(|block| block.map_err(Error::of_input));
     let advance = conduct.advance();
     begin(blocks, "abz compress", workers, parts::window(workers), conduct.pool)
-        .map_with(
+        .try_map_with(
             move || Encoder::new(settings),
-            move |encoder, block| encoder.encode_watched(&block.data, Vec::new(), &mut |len| advance.by(len)),
+            move |encoder, block: Block| {
+                let encoded = encoder.encode_watched(&block.data, Vec::new(), &mut |len| advance.by(len));
+                encoded.map_err(Error::Memory)
+            },
         )
         .name("encode")
 }
@@ -210,7 +214,7 @@ fn compress_as_it_comes<'a, R: Read + Send + 'a>(
     let (mut encoder, advance, most) = (Encoder::new(settings(how)), conduct.advance(), Xz.block_len(how));
     let blocks = iter::from_fn(move || {
         let block = encoder.encode_from(&mut input, most, Vec::new(), &mut |len| advance.by(len));
-        block.map_err(Error::Read).transpose()
+        block.map_err(Error::of_input).transpose()
     });
     begin(blocks, "abz compress", 1, 1, conduct.pool).name("read and encode")
 }

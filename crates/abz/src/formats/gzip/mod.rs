@@ -246,8 +246,9 @@ impl Writes for Gzip {
         kept.encoder.set_origin(how.origin.clone());
         let mut file = streams::writer(how, output);
         let mut blocks = how.blocks(input);
-        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::Read)? {
-            file.write(&kept.encoder.encode(&block)).map_err(Error::Write)?;
+        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::of_input)? {
+            let encoded = kept.encoder.encode(&block).map_err(Error::Memory)?;
+            file.write(&encoded).map_err(Error::Write)?;
             tools.keep_block(block.data);
         }
         tools.keep(kept);

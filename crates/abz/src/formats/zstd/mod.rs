@@ -160,8 +160,8 @@ impl Writes for Zstd {
         in_frames(how, input, output, |portion, file| {
             let mut blocks = how.blocks(portion);
             let mut summing = Summing::of(how);
-            while let Some(block) = blocks.read_into(tools.block()).map_err(Error::Read)? {
-                let encoded = kept.encoder.encode_into(&block, tools.data());
+            while let Some(block) = blocks.read_into(tools.block()).map_err(Error::of_input)? {
+                let encoded = kept.encoder.encode_into(&block, tools.data()).map_err(Error::Memory)?;
                 file.write(&encoded, summing.add(&block)).map_err(Error::Write)?;
                 tools.keep_buffers(block.data, encoded.bytes);
             }
@@ -340,7 +340,7 @@ fn compress<'a, R: Read + Send + 'a>(
     let homes = Recycler::new(window(workers), Vec::new);
     let blocks = iter::from_fn(move || {
         let mut buffer = buffers.take();
-        let block = blocks.read_into(mem::take(&mut *buffer)).map_err(Error::Read).transpose()?;
+        let block = blocks.read_into(mem::take(&mut *buffer)).map_err(Error::of_input).transpose()?;
         Some(block.map(|block| {
             let checksum = summing.add(&block);
             (block, buffer, checksum)
@@ -348,14 +348,14 @@ fn compress<'a, R: Read + Send + 'a>(
     });
     let advance = conduct.advance();
     begin(blocks, "abz compress", workers, window(workers), conduct.pool)
-        .map_with(
+        .try_map_with(
             move || Encoder::new(level(how), &how.zstd),
             move |encoder, (block, mut buffer, checksum): (Block, Recycled<Vec<u8>>, u32)| {
                 let mut home = homes.take();
-                let encoded = encoder.encode_into(&block, mem::take(&mut *home));
+                let encoded = encoder.encode_into(&block, mem::take(&mut *home)).map_err(Error::Memory)?;
                 advance.by(block.data.len());
                 *buffer = block.data;
-                Encoded { encoded, home, checksum }
+                Ok(Encoded { encoded, home, checksum })
             },
         )
         .name("encode")

@@ -39,7 +39,7 @@ pub(super) fn compress_alone(
 ) -> Result<(), Error> {
     let mut patch = Patch::new(how, output)?;
     let mut blocks = how.blocks(input);
-    while let Some(block) = blocks.read_into(tools.block()).map_err(Error::Read)? {
+    while let Some(block) = blocks.read_into(tools.block()).map_err(Error::of_input)? {
         patch.write(&block.data)?;
         tools.keep_block(block.data);
     }
@@ -52,7 +52,8 @@ pub(super) fn blocks<'a, R: Read + Send + 'a>(
     input: R,
     conduct: Conduct<'a>,
 ) -> Stream<'a, impl Apply<Error, Out = Block> + Send + use<'a, R>, May<Error>> {
-    let blocks = how.blocks(Telling::new(input, conduct.advance())).map(|block| block.map_err(Error::Read));
+    let blocks =
+        how.blocks(Telling::new(input, conduct.advance())).map(|block| block.map_err(Error::of_input));
     begin(blocks, "abz patch", how.workers, window(how.workers), conduct.pool)
 }
 
@@ -71,7 +72,8 @@ impl<'a, W: Write> Patch<'a, W> {
             let message = "a patch is made of a file whose size is known beforehand, and this is none";
             return Err(Error::Read(io::Error::new(io::ErrorKind::InvalidInput, message)));
         };
-        let writer = PatchWriter::new(Counted::new(output), level(how), &how.zstd, reference, contents);
+        let writer = PatchWriter::new(Counted::new(output), level(how), &how.zstd, reference, contents)
+            .map_err(Error::Memory)?;
         Ok(Patch { writer, contents, written: 0 })
     }
 
@@ -80,14 +82,14 @@ impl<'a, W: Write> Patch<'a, W> {
         if self.written > self.contents {
             return Err(self.changed("more"));
         }
-        self.writer.write_all(data).map_err(Error::Write)
+        self.writer.write_all(data).map_err(of_writer)
     }
 
     fn finish(self) -> Result<Compressed, Error> {
         if self.written < self.contents {
             return Err(self.changed("fewer"));
         }
-        let mut output = self.writer.finish().map_err(Error::Write)?;
+        let mut output = self.writer.finish().map_err(of_writer)?;
         output.flush().map_err(Error::Write)?;
         Ok(Compressed { read: self.written, written: output.bytes })
     }
@@ -98,4 +100,9 @@ impl<'a, W: Write> Patch<'a, W> {
             format!("expected {} bytes, which it had when it was opened, found {found}", self.contents);
         Error::Read(io::Error::new(io::ErrorKind::UnexpectedEof, message))
     }
+}
+
+/// What made no patch: the output cannot be written, or there is not enough memory.
+fn of_writer(error: io::Error) -> Error {
+    error.downcast().map_or_else(Error::Write, Error::Memory)
 }
