@@ -193,8 +193,8 @@ fn failure(code: usize, needed: u64) -> io::Error {
     )
 }
 
-/// How much memory it takes to make a patch of so many bytes against a reference, in bytes and about: both of them, and tables that
-/// grow with the window.
+/// How much memory it takes to make a patch of so many bytes against a reference, in bytes and about: the reference, once, and a
+/// window of the contents with tables that grow with it.
 pub fn patch_memory(reference: &Reference, contents: u64) -> u64 {
-    (8 << 20) + 2 * reference.len() + (4 << window_log(contents))
+    (8 << 20) + reference.len() + (4 << window_log(contents))
 }

@@ -14,7 +14,7 @@ use abz::descriptors::{StandardStream, was_closed};
 use tempfile::{Builder, NamedTempFile};
 
 use super::holes::Holes;
-use super::input::Input;
+use super::input::{FileId, Input};
 use super::interrupt::Change;
 use super::problem::{CLOSED, Problem};
 use super::request::{Made, Outputs};
@@ -298,6 +298,11 @@ fn open_file(
             Ok(found) if !found.is_file() => {
                 let file = File::options().write(true).open(&target).map_err(cannot)?;
                 return Ok(Output::Direct { name: target.display().to_string(), file });
+            }
+            // Also by another of its names, or a link.
+            Ok(found) if outputs.needed.is_some() && outputs.needed == Some(FileId::of(&found)) => {
+                let message = "is the file of --patch-from, which is needed to read the patch, and it would be overwritten: name another file to write to";
+                return Err(Problem::error(target.display(), message));
             }
             _ if overwrite => {}
             _ => return Err(exists(&target, outputs)),

@@ -263,7 +263,7 @@ pub(super) struct Outputs {
     pub(super) force: bool,
     /// Inputs stay when their output is complete.
     pub(super) keep: bool,
-    /// A file that is not removed: the one that a patch refers to.
+    /// A file that is neither removed nor overwritten: the one that a patch refers to.
     pub(super) needed: Option<FileId>,
     /// Wait until outputs are on the disk.
     pub(super) sync: bool,
