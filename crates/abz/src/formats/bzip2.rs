@@ -11,19 +11,20 @@ use abz_codec::bzip2::{
 };
 use anabranch::{Apply, May, Plan, Stream};
 
-use super::reads::{Indexed, Reads, Run, RunAlone};
+use super::reads::Reads;
 use super::writes::{Setting, Writes};
-use crate::compress::{Compressed, Compression};
 use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::Decompression;
 use crate::error::Error;
-use crate::index::Tally;
+use crate::formats::writes::{Compressed, Compression};
 use crate::pipes::inputs::{Inputs, Telling};
 use crate::pipes::{begin, carry_out, window, write_out};
 use crate::places::Along;
 use crate::places::{ReadAt, Reading, Writing};
-use crate::recovery::{Recover, Recovery};
+use crate::recovery::{self, Recover};
+use crate::run::{Run, RunAlone};
+use crate::tally::{Indexed, Tally};
 use crate::tools::Tools;
 
 pub(super) struct Bzip2;
@@ -91,7 +92,7 @@ impl Reads for Bzip2 {
     }
 
     fn recover(&self) -> Option<Recover> {
-        Some(Recovery::carry::<Salvager>)
+        Some(recovery::carry::<Salvager>)
     }
 }
 

@@ -8,17 +8,18 @@ use abz_codec::access::{Kind, Part};
 use abz_codec::lzip::{self, Encoder, Salvager, Scanner, Settings, Survey};
 use anabranch::{Apply, May, Plan, Stream};
 
-use super::reads::{Behind, ReadSeek, Reads, Run, RunAlone};
+use super::reads::{Behind, ReadSeek, Reads};
 use super::writes::{Setting, Writes};
-use crate::compress::{Compressed, Compression};
 use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::Decompression;
 use crate::error::Error;
+use crate::formats::writes::{Compressed, Compression};
 use crate::pipes::{begin, carry_out, parts};
 use crate::places::Along;
 use crate::places::{Reading, Writing};
-use crate::recovery::{Recover, Recovery};
+use crate::recovery::{self, Recover};
+use crate::run::{Run, RunAlone};
 use crate::tools::Tools;
 
 pub(super) struct Lzip;
@@ -75,7 +76,7 @@ impl Reads for Lzip {
     }
 
     fn recover(&self) -> Option<Recover> {
-        Some(Recovery::carry::<Salvager>)
+        Some(recovery::carry::<Salvager>)
     }
 }
 
@@ -144,7 +145,7 @@ impl Writes for Lzip {
 
 /// A scanner for so many workers.
 fn scanner(how: &Decompression, workers: usize) -> Scanner {
-    Scanner::new(how.lzip).within(how.room(workers))
+    Scanner::new(how.lzip).within(parts::room(how, workers))
 }
 
 /// How a compression looks for what repeats.

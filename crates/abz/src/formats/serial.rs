@@ -6,12 +6,13 @@ use std::marker::PhantomData;
 use abz_codec::parts;
 use anabranch::{Apply, May, Plan, Recycled, Recycler, Stream};
 
-use super::reads::{Reads, Run, RunAlone};
+use super::reads::Reads;
 use crate::conduct::Conduct;
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::pipes::inputs::{Inputs, Telling};
 use crate::pipes::{begin, carry_out, window};
+use crate::run::{Run, RunAlone};
 
 /// A format that `S` decodes.
 pub(super) struct Serial<S>(PhantomData<fn() -> S>);

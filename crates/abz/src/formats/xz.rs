@@ -9,16 +9,17 @@ use abz_codec::access::{Kind, Part};
 use abz_codec::xz::{self, EncodedBlock, Encoder, Scanner, Settings, StreamWriter, Survey};
 use anabranch::{Apply, May, Plan, Stream};
 
-use super::reads::{Behind, ReadSeek, Reads, Run, RunAlone};
+use super::reads::{Behind, ReadSeek, Reads};
 use super::writes::{Setting, Writes};
-use crate::compress::{Compressed, Compression};
 use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::Decompression;
 use crate::error::Error;
+use crate::formats::writes::{Compressed, Compression};
 use crate::pipes::{begin, carry_out, parts};
 use crate::places::Along;
 use crate::places::{Reading, Writing};
+use crate::run::{Run, RunAlone};
 use crate::tools::Tools;
 
 pub(super) struct Xz;
@@ -166,7 +167,7 @@ impl Writes for Xz {
 
 /// A scanner for so many workers.
 fn scanner(how: &Decompression, workers: usize) -> Scanner {
-    Scanner::new().within(how.room(workers))
+    Scanner::new().within(parts::room(how, workers))
 }
 
 /// How a compression looks for what repeats.

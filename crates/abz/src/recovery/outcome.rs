@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use abz_codec::salvage::Reason;
 
-/// What [`Recovery::run`](super::Recovery::run) did.
+/// What [`Recovery::run`](crate::Recovery::run) did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovered {
     /// Parts with contents that were written.
@@ -45,6 +45,6 @@ impl Gap {
 
 /// Where all goes.
 pub(crate) struct To<'a> {
-    pub(super) output: &'a mut (dyn Write + Send),
-    pub(super) tell: &'a mut (dyn FnMut(Gap) + Send),
+    pub(crate) output: &'a mut (dyn Write + Send),
+    pub(crate) tell: &'a mut (dyn FnMut(Gap) + Send),
 }

@@ -12,10 +12,11 @@ use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
-use crate::formats::reads::{ByIndex, Indexed};
-use crate::pipes::access::read_part;
+use crate::formats::reads::ByIndex;
+use crate::pipes::access::{crew_for, read_part};
 use crate::pipes::{begin, carry_out, window};
 use crate::places::{Along, ReadAt};
+use crate::tally::Indexed;
 
 /// The most contents of a part, in bytes, so that an index that lies does not take memory.
 const LARGEST: u64 = 16 << 20;
@@ -60,7 +61,7 @@ pub(super) fn decompress(
     let is_of_use = how.workers > 1
         && parts.iter().any(|part| part.kind == Kind::DeflateBlocks)
         && parts.iter().all(|part| part.len() <= LARGEST);
-    let Some(crew) = how.crew_for(parts).filter(|(workers, _)| is_of_use && *workers > 1) else {
+    let Some(crew) = crew_for(how, parts).filter(|(workers, _)| is_of_use && *workers > 1) else {
         return Ok(ByIndex::Unused);
     };
     let (mut chain, mut file, mut output) = (Chain::new(), Along::new(input), Counted::new(output));

@@ -14,17 +14,19 @@ use abz_codec::gzip::{
 use abz_codec::{DEFAULT_BLOCK_SIZE, gzip::MAGIC};
 use anabranch::{Plan, Recycled};
 
-use super::reads::{ByIndex, Indexed, ReadSeek, Reads, Run, RunAlone};
+use super::reads::{ByIndex, ReadSeek, Reads, index_of_parts};
 use super::writes::{Setting, Writes};
-use crate::compress::{Compressed, Compression};
 use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
+use crate::formats::writes::{Compressed, Compression};
 use crate::pipes::{carry_out, write_out};
 use crate::places::Along;
 use crate::places::{ReadAt, Reading, WriteAt, Writing};
-use crate::recovery::{Recover, Recovery};
+use crate::recovery::{self, Recover};
+use crate::run::{Run, RunAlone};
+use crate::tally::Indexed;
 use crate::tools::Tools;
 
 pub(super) struct Gzip;
@@ -149,7 +151,7 @@ impl Reads for Gzip {
         output: &mut (dyn Write + Send),
     ) -> Result<Indexed, Error> {
         match gzip::parts(&mut Along::new(input)).map_err(Error::Read)? {
-            Some(parts) => crate::index::of_parts(parts, how, conduct, input, output),
+            Some(parts) => index_of_parts(self, parts, how, conduct, input, output),
             None => indexed::find(how, conduct, input, spacing, output),
         }
     }
@@ -166,7 +168,7 @@ impl Reads for Gzip {
     }
 
     fn recover(&self) -> Option<Recover> {
-        Some(Recovery::carry::<Salvager>)
+        Some(recovery::carry::<Salvager>)
     }
 }
 

@@ -10,9 +10,9 @@ use abz_codec::gzip::{
 };
 use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
 
-use crate::compress::Compression;
 use crate::conduct::Conduct;
 use crate::error::Error;
+use crate::formats::writes::Compression;
 use crate::pipes::inputs::{Input, Inputs, Telling};
 use crate::pipes::{begin, window};
 use crate::places::ReadAt;

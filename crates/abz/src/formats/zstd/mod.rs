@@ -15,17 +15,18 @@ use abz_codec::zstd::{
 };
 use anabranch::{Apply, May, Plan, Recycled, Recycler, Stream};
 
-use super::reads::{Behind, Indexed, ReadSeek, Reads, Run, RunAlone};
+use super::reads::{Behind, ReadSeek, Reads, decode, index_of_parts};
 use super::writes::{Setting, Writes};
-use crate::compress::{Compressed, Compression};
 use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::Decompression;
 use crate::error::Error;
-use crate::index::Tally;
+use crate::formats::writes::{Compressed, Compression};
 use crate::pipes::{access, begin, carry_out, parts, window};
 use crate::places::Along;
 use crate::places::{ReadAt, Reading, Writing};
+use crate::run::{Run, RunAlone};
+use crate::tally::{Indexed, Tally};
 use crate::tools::Tools;
 
 /// The most contents of frames that are in memory at once, in bytes.
@@ -88,7 +89,7 @@ impl Reads for Zstd {
         output: &mut (dyn Write + Send),
     ) -> Result<Indexed, Error> {
         match zstd::parts(&mut Along::new(input)).map_err(Error::Read)? {
-            Some(parts) => crate::index::of_parts(parts, how, conduct, input, output),
+            Some(parts) => index_of_parts(self, parts, how, conduct, input, output),
             None => index_of_frames(how, conduct, input, output),
         }
     }
@@ -131,7 +132,7 @@ impl Writes for Zstd {
     ) -> Result<Compressed, Error> {
         let (mut input, output) = (input.in_order(), output.in_order(self.name()));
         if how.zstd.patch_from.is_some() {
-            return patch::compress(how, conduct, &mut *input, output);
+            return patch::compress((how, level(how)), conduct, &mut *input, output);
         }
         let mut input = Counted::new(&mut *input);
         let mut output = in_frames(how, &mut input, Counted::new(output), |portion, file| {
@@ -149,7 +150,7 @@ impl Writes for Zstd {
         output: &mut dyn Write,
     ) -> Result<(), Error> {
         if how.zstd.patch_from.is_some() {
-            return patch::compress_alone(how, tools, input, output);
+            return patch::compress_alone((how, level(how)), tools, input, output);
         }
         let level = level(how);
         let kept = tools.take::<Kept>().filter(|kept| kept.level == level && kept.encoding == how.zstd);
@@ -203,10 +204,10 @@ fn index_of_frames(
     let mut tally = Tally::new(Vec::new(), output);
     let frames = frames(&mut Along::new(input)).map_err(Error::Read)?.filter(|frames| frames.len() > 1);
     let Some((frames, (workers, window))) = frames.and_then(|frames| {
-        let crew = how.crew_for(&frames)?;
+        let crew = access::crew_for(how, &frames)?;
         Some((frames, crew))
     }) else {
-        let done = how.carry(conduct, &mut Along::new(input), &mut tally)?;
+        let done = decode(&Zstd, how, &conduct, &mut Along::new(input), &mut tally)?;
         return Ok(Indexed { garbage_at: done.garbage_at, ..tally.finish() });
     };
     let stream = access::decode(workers, window, &how.zstd, input, (&frames, false), conduct.pool);

@@ -6,11 +6,10 @@ use abz_codec::Block;
 use abz_codec::zstd::{PatchWriter, Reference};
 use anabranch::{Apply, May, Stream};
 
-use super::level;
-use crate::compress::{Compressed, Compression};
 use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::error::Error;
+use crate::formats::writes::{Compressed, Compression};
 use crate::pipes::inputs::Telling;
 use crate::pipes::{begin, carry_out, window};
 use crate::tools::Tools;
@@ -20,24 +19,24 @@ pub(super) const BLOCK: usize = 1 << 20;
 
 /// Makes a patch of what `input` gives.
 pub(super) fn compress(
-    how: &Compression,
+    (how, level): (&Compression, i32),
     conduct: Conduct<'_>,
     input: impl Read + Send,
     output: impl Write + Send,
 ) -> Result<Compressed, Error> {
-    let mut patch = Patch::new(how, output)?;
+    let mut patch = Patch::new((how, level), output)?;
     carry_out(blocks(how, input, conduct), &conduct, |block: Block| patch.write(&block.data))?;
     patch.finish()
 }
 
 /// The same on this thread.
 pub(super) fn compress_alone(
-    how: &Compression,
+    (how, level): (&Compression, i32),
     tools: &mut Tools,
     input: impl Read,
     output: impl Write,
 ) -> Result<(), Error> {
-    let mut patch = Patch::new(how, output)?;
+    let mut patch = Patch::new((how, level), output)?;
     let mut blocks = how.blocks(input);
     while let Some(block) = blocks.read_into(tools.block()).map_err(Error::of_input)? {
         patch.write(&block.data)?;
@@ -66,13 +65,13 @@ struct Patch<'a, W> {
 }
 
 impl<'a, W: Write> Patch<'a, W> {
-    fn new(how: &'a Compression, output: W) -> Result<Self, Error> {
+    fn new((how, level): (&'a Compression, i32), output: W) -> Result<Self, Error> {
         let reference: &Reference = how.zstd.patch_from.as_ref().expect("a patch has a reference");
         let Some(contents) = how.contents else {
             let message = "a patch is made of a file whose size is known beforehand, and this is none";
             return Err(Error::Read(io::Error::new(io::ErrorKind::InvalidInput, message)));
         };
-        let writer = PatchWriter::new(Counted::new(output), level(how), &how.zstd, reference, contents)
+        let writer = PatchWriter::new(Counted::new(output), level, &how.zstd, reference, contents)
             .map_err(Error::Memory)?;
         Ok(Patch { writer, contents, written: 0 })
     }
