@@ -119,7 +119,7 @@ impl Setting<'_> {
             Some(outputs) => {
                 let overwrite =
                     outputs.force || self.asks && ask::may_overwrite(&target, self.talk, self.progress);
-                Output::open_over(target, outputs, input.metadata.is_file(), overwrite)?
+                Output::open_over(target, outputs, input.rights_meanwhile(), overwrite)?
             }
         };
         let (input_name, output_name) = (input.to_string(), output.to_string());

@@ -39,11 +39,12 @@ impl Sandbox {
         });
         for path in paths.clone() {
             if destination == Some(&Destination::Beside) {
-                sandbox.write_beside(path);
                 // What lies in such a folder may be read. A link leads elsewhere.
                 if fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
+                    sandbox.writable.insert(folder_of(path).to_owned());
                     continue;
                 }
+                sandbox.write_beside(path);
             }
             sandbox.readable.extend(inputs.names.candidates(path));
             if matches!(request, Request::Access(_) | Request::Decompress(_) | Request::Test(_)) {
