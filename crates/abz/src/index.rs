@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use abz_codec::access::Index;
 #[cfg(doc)]
 use abz_codec::gzip::find_parts;
+use anabranch::Plan;
 
 use crate::conduct::Conduct;
 use crate::decompress::{Decompressed, Decompression};
@@ -140,6 +141,12 @@ impl Decompression {
         let mut rest = Behind { left: written, output };
         let done = self.carry(conduct, &mut Along::new(input), &mut rest)?;
         Ok(Some((done, may_be_right)))
+    }
+
+    /// The plan that [`conduct_indexed`](Decompression::conduct_indexed) would run for a file of a format. `None` if the index is of no
+    /// use for that.
+    pub fn plan_indexed(&self, format: Format, index: &Index) -> Option<Plan> {
+        format.reads().plan_to_read_indexed(self, index.parts())
     }
 }
 

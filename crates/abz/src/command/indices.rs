@@ -105,7 +105,7 @@ impl Indexed<'_> {
         told: &mut Told,
     ) -> Result<Option<Decompressed>, Failure> {
         let Indexing { file, made } = self.indexing;
-        let is_for_use = self.decompression.workers > 1 && input.format() == Some(Format::GZIP);
+        let is_for_use = is_for_use(self.decompression, input);
         let Some(places) = &self.places else {
             return match made {
                 Some(_) => Err(Failure::Told(Problem::error(input, NOT_IN_PARTS))),
@@ -171,6 +171,11 @@ impl Indexed<'_> {
             Ok(index) => Ok(index),
         }
     }
+}
+
+/// True if an index may be of use to decode all of a file.
+pub(super) fn is_for_use(decompression: &Decompression, input: &Input) -> bool {
+    decompression.workers > 1 && input.format() == Some(Format::GZIP)
 }
 
 /// The name of the index of a file.

@@ -215,7 +215,8 @@ pub(super) struct Explain {
 #[derive(Debug)]
 pub(super) enum Explainable {
     Compression(Box<Compression>),
-    Decompression(Box<Decompression>),
+    /// The index, instead of that beside the file, comes with it.
+    Decompression(Box<Decompression>, Option<PathBuf>),
 }
 
 /// Which files are taken.

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use super::indices::index_of;
 use super::output::folder_of;
-use super::request::{Asked, Decompress, Destination, Reporting, Request, Source, Test};
+use super::request::{
+    Asked, Decompress, Destination, Explain, Explainable, Reporting, Request, Source, Test,
+};
 
 /// What is allowed; all else is not.
 #[derive(Debug, Default)]
@@ -47,7 +49,10 @@ impl Sandbox {
                 sandbox.write_beside(path);
             }
             sandbox.readable.extend(inputs.names.candidates(path));
-            if matches!(request, Request::Access(_) | Request::Decompress(_) | Request::Test(_)) {
+            if matches!(
+                request,
+                Request::Access(_) | Request::Decompress(_) | Request::Test(_) | Request::Explain(_)
+            ) {
                 sandbox.readable.extend(inputs.names.candidates(path).map(|path| index_of(&path)));
             }
         }
@@ -69,6 +74,9 @@ impl Sandbox {
                 if decoding.indexing.made.is_some() {
                     paths.for_each(|path| sandbox.write_beside(path));
                 }
+            }
+            Request::Explain(Explain { of: Explainable::Decompression(_, index_file), .. }) => {
+                sandbox.readable.extend(index_file.clone());
             }
             Request::Extract(request) => {
                 sandbox.writable.insert(request.folder.clone());

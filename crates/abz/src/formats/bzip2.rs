@@ -11,7 +11,7 @@ use abz_codec::bzip2::{
 };
 use anabranch::{Apply, May, Plan, Stream};
 
-use super::reads::Reads;
+use super::reads::{Names, Reads};
 use super::writes::{Setting, Writes};
 use crate::conduct::Conduct;
 use crate::count::Counted;
@@ -30,16 +30,12 @@ use crate::tools::Tools;
 pub(super) struct Bzip2;
 
 impl Reads for Bzip2 {
-    fn name(&self) -> &'static str {
-        "bzip2"
-    }
-
-    fn suffix(&self) -> &'static str {
-        ".bz2"
-    }
-
-    fn suffixes(&self) -> &'static [(&'static str, &'static str)] {
-        &[(".bz2", ""), (".bz", ""), (".tbz2", ".tar"), (".tbz", ".tar")]
+    fn names(&self) -> &'static Names {
+        &Names {
+            name: "bzip2",
+            suffix: ".bz2",
+            suffixes: &[(".bz2", ""), (".bz", ""), (".tbz2", ".tar"), (".tbz", ".tar")],
+        }
     }
 
     fn begins(&self, start: &[u8]) -> bool {

@@ -8,7 +8,7 @@ use abz_codec::access::{Kind, Part};
 use abz_codec::lzip::{self, Encoder, Salvager, Scanner, Settings, Survey};
 use anabranch::{Apply, May, Plan, Stream};
 
-use super::reads::{Behind, ReadSeek, Reads};
+use super::reads::{Behind, Names, ReadSeek, Reads};
 use super::writes::{Setting, Writes};
 use crate::conduct::Conduct;
 use crate::count::Counted;
@@ -25,16 +25,8 @@ use crate::tools::Tools;
 pub(super) struct Lzip;
 
 impl Reads for Lzip {
-    fn name(&self) -> &'static str {
-        "lzip"
-    }
-
-    fn suffix(&self) -> &'static str {
-        ".lz"
-    }
-
-    fn suffixes(&self) -> &'static [(&'static str, &'static str)] {
-        &[(".lz", ""), (".tlz", ".tar")]
+    fn names(&self) -> &'static Names {
+        &Names { name: "lzip", suffix: ".lz", suffixes: &[(".lz", ""), (".tlz", ".tar")] }
     }
 
     fn begins(&self, start: &[u8]) -> bool {
@@ -113,7 +105,7 @@ impl Writes for Lzip {
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
-        let (mut input, output) = (input.in_order(), output.in_order(self.name()));
+        let (mut input, output) = (input.in_order(), output.in_order(self.names().name));
         let (mut input, mut output) = (Counted::new(&mut *input), Counted::new(output));
         let write = |member: Vec<u8>| output.write_all(&member).map_err(Error::Write);
         carry_out(compress(how, &mut input, conduct), &conduct, write)?;

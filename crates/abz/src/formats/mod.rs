@@ -110,25 +110,25 @@ impl Format {
             if !written.holds_archives() {
                 return false;
             }
-            let mut short = written.suffixes().iter().filter(|(_, stem)| !stem.is_empty());
-            name.ends_with(written.suffix()) || short.any(|(suffix, _)| name.ends_with(suffix))
+            let mut short = written.names().suffixes.iter().filter(|(_, stem)| !stem.is_empty());
+            name.ends_with(written.names().suffix) || short.any(|(suffix, _)| name.ends_with(suffix))
         };
         WRITTEN.into_iter().find(ends).map(Written)
     }
 
     /// Its name, in lower case.
     pub fn name(self) -> &'static str {
-        self.0.name()
+        self.0.names().name
     }
 
     /// The usual end of a file's name.
     pub fn suffix(self) -> &'static str {
-        self.0.suffix()
+        self.0.names().suffix
     }
 
     /// The ends of names that are known, and what stands in their place in the names of the contents.
     pub fn suffixes(self) -> &'static [(&'static str, &'static str)] {
-        self.0.suffixes()
+        self.0.names().suffixes
     }
 
     /// True if a file says how much memory it takes to decode it: that of a window, or a dictionary.
@@ -189,7 +189,7 @@ impl Written {
 
     /// Its name, in lower case.
     pub fn name(self) -> &'static str {
-        self.0.name()
+        self.0.names().name
     }
 
     /// The usual end of a file's name.

@@ -40,16 +40,21 @@ pub(crate) enum ByIndex {
     },
 }
 
+/// How a format and its files are called.
+#[derive(Debug)]
+pub(crate) struct Names {
+    /// In lower case.
+    pub(crate) name: &'static str,
+    /// The usual end of a file's name.
+    pub(crate) suffix: &'static str,
+    /// The ends of names that are known, and what stands in their place in the names of the contents.
+    pub(crate) suffixes: &'static [(&'static str, &'static str)],
+}
+
 /// A format that is read.
 pub(crate) trait Reads: Sync {
-    /// Its name, in lower case.
-    fn name(&self) -> &'static str;
-
-    /// The usual end of a file's name.
-    fn suffix(&self) -> &'static str;
-
-    /// The ends of names that are known, and what stands in their place in the names of the contents.
-    fn suffixes(&self) -> &'static [(&'static str, &'static str)];
+    /// Its name, and those of its files.
+    fn names(&self) -> &'static Names;
 
     /// True if `start` can be the start of a file of this format.
     fn begins(&self, start: &[u8]) -> bool;
@@ -140,6 +145,11 @@ pub(crate) trait Reads: Sync {
         _output: &mut (dyn Write + Send),
     ) -> Result<ByIndex, Error> {
         Ok(ByIndex::Unused)
+    }
+
+    /// The plan of [`decompress_indexed`](Self::decompress_indexed), where that is quicker.
+    fn plan_to_read_indexed(&self, _how: &Decompression, _parts: &[Part]) -> Option<Plan> {
+        None
     }
 
     /// What finds all that is whole in a damaged file, if one can go on behind damage.

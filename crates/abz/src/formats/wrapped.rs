@@ -9,7 +9,7 @@ use abz_codec::parts;
 use anabranch::Plan;
 
 use super::gzip::Gzip;
-use super::reads::Reads;
+use super::reads::{Names, Reads};
 use super::serial::Serial;
 use super::writes::{Setting, Writes};
 use crate::conduct::Conduct;
@@ -44,16 +44,8 @@ impl<S> Wrapped<S> {
 }
 
 impl<S: parts::Serial + Default + Send> Reads for Wrapped<S> {
-    fn name(&self) -> &'static str {
-        self.read.name()
-    }
-
-    fn suffix(&self) -> &'static str {
-        self.read.suffix()
-    }
-
-    fn suffixes(&self) -> &'static [(&'static str, &'static str)] {
-        self.read.suffixes()
+    fn names(&self) -> &'static Names {
+        self.read.names()
     }
 
     fn begins(&self, start: &[u8]) -> bool {

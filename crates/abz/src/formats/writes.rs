@@ -222,7 +222,7 @@ impl Compression {
 
 impl PartialEq for Written {
     fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
+        self.0.names().name == other.0.names().name
     }
 }
 
@@ -230,12 +230,12 @@ impl Eq for Written {}
 
 impl fmt::Display for Written {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        f.pad(self.0.names().name)
     }
 }
 
 impl fmt::Debug for Written {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Written").field(&self.name()).finish()
+        f.debug_tuple("Written").field(&self.0.names().name).finish()
     }
 }

@@ -9,7 +9,7 @@ use abz_codec::access::{Kind, Part};
 use abz_codec::xz::{self, EncodedBlock, Encoder, Scanner, Settings, StreamWriter, Survey};
 use anabranch::{Apply, May, Plan, Stream};
 
-use super::reads::{Behind, ReadSeek, Reads};
+use super::reads::{Behind, Names, ReadSeek, Reads};
 use super::writes::{Setting, Writes};
 use crate::conduct::Conduct;
 use crate::count::Counted;
@@ -25,16 +25,8 @@ use crate::tools::Tools;
 pub(super) struct Xz;
 
 impl Reads for Xz {
-    fn name(&self) -> &'static str {
-        "xz"
-    }
-
-    fn suffix(&self) -> &'static str {
-        ".xz"
-    }
-
-    fn suffixes(&self) -> &'static [(&'static str, &'static str)] {
-        &[(".xz", ""), (".txz", ".tar"), (".lzma", "")]
+    fn names(&self) -> &'static Names {
+        &Names { name: "xz", suffix: ".xz", suffixes: &[(".xz", ""), (".txz", ".tar"), (".lzma", "")] }
     }
 
     fn begins(&self, start: &[u8]) -> bool {
@@ -116,7 +108,7 @@ impl Writes for Xz {
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
-        let (mut input, output) = (input.in_order(), output.in_order(self.name()));
+        let (mut input, output) = (input.in_order(), output.in_order(self.names().name));
         let mut input = Counted::new(&mut *input);
         let mut file = StreamWriter::new(Counted::new(output), how.lzma.check);
         let write = |block: EncodedBlock| file.write(&block).map_err(Error::Write);

@@ -14,7 +14,7 @@ use abz_codec::gzip::{
 use abz_codec::{DEFAULT_BLOCK_SIZE, gzip::MAGIC};
 use anabranch::{Plan, Recycled};
 
-use super::reads::{ByIndex, ReadSeek, Reads, index_of_parts};
+use super::reads::{ByIndex, Names, ReadSeek, Reads, index_of_parts};
 use super::writes::{Setting, Writes};
 use crate::conduct::Conduct;
 use crate::count::Counted;
@@ -32,16 +32,8 @@ use crate::tools::Tools;
 pub(super) struct Gzip;
 
 impl Reads for Gzip {
-    fn name(&self) -> &'static str {
-        "gzip"
-    }
-
-    fn suffix(&self) -> &'static str {
-        ".gz"
-    }
-
-    fn suffixes(&self) -> &'static [(&'static str, &'static str)] {
-        &[(".gz", ""), (".tgz", ".tar"), ("-gz", "")]
+    fn names(&self) -> &'static Names {
+        &Names { name: "gzip", suffix: ".gz", suffixes: &[(".gz", ""), (".tgz", ".tar"), ("-gz", "")] }
     }
 
     fn begins(&self, start: &[u8]) -> bool {
@@ -165,6 +157,10 @@ impl Reads for Gzip {
         output: &mut (dyn Write + Send),
     ) -> Result<ByIndex, Error> {
         indexed::decompress(how, conduct, input, parts, output)
+    }
+
+    fn plan_to_read_indexed(&self, how: &Decompression, parts: &[Part]) -> Option<Plan> {
+        indexed::plan(how, parts)
     }
 
     fn recover(&self) -> Option<Recover> {

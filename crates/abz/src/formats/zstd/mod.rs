@@ -15,7 +15,7 @@ use abz_codec::zstd::{
 };
 use anabranch::{Apply, May, Plan, Recycled, Recycler, Stream};
 
-use super::reads::{Behind, ReadSeek, Reads, decode, index_of_parts};
+use super::reads::{Behind, Names, ReadSeek, Reads, decode, index_of_parts};
 use super::writes::{Setting, Writes};
 use crate::conduct::Conduct;
 use crate::count::Counted;
@@ -35,16 +35,8 @@ const FRAMES: usize = 1 << 30;
 pub(super) struct Zstd;
 
 impl Reads for Zstd {
-    fn name(&self) -> &'static str {
-        "zstd"
-    }
-
-    fn suffix(&self) -> &'static str {
-        ".zst"
-    }
-
-    fn suffixes(&self) -> &'static [(&'static str, &'static str)] {
-        &[(".zst", ""), (".tzst", ".tar")]
+    fn names(&self) -> &'static Names {
+        &Names { name: "zstd", suffix: ".zst", suffixes: &[(".zst", ""), (".tzst", ".tar")] }
     }
 
     fn begins(&self, start: &[u8]) -> bool {
@@ -130,7 +122,7 @@ impl Writes for Zstd {
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
-        let (mut input, output) = (input.in_order(), output.in_order(self.name()));
+        let (mut input, output) = (input.in_order(), output.in_order(self.names().name));
         if how.zstd.patch_from.is_some() {
             return patch::compress((how, level(how)), conduct, &mut *input, output);
         }
