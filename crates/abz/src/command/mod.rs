@@ -15,7 +15,7 @@
 //! | [`conversion`] | one input from start to end |
 //! | [`compressing`], [`decompressing`] | its bytes |
 //! | [`explain`] | the plan that would run |
-//! | [`crew`] | who does the work |
+//! | [`crew`] | the threads that do the work |
 //! | [`join`] | several inputs to one output |
 //! | [`access`] | a part of what is in an input |
 //! | [`verify`] | that what is written can be read back |

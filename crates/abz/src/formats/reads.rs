@@ -28,12 +28,12 @@ pub(crate) enum ByIndex {
     /// Nothing was done: the index is of no use for that.
     Unused,
     Done(Decompressed),
-    /// The index is wrong, or the file is damaged. So many bytes of contents were written before that was found out, and they
+    /// The index is wrong, or the file is damaged. Before that was found out, `written` bytes of contents were written, and they
     /// are right.
     Refuted {
         written: u64,
     },
-    /// The index may be right, but the file goes on in a way that is not decoded in parts. So many bytes were written before, and
+    /// The index may be right, but the file goes on in a way that is not decoded in parts. Before, `written` bytes were written, and
     /// they are right.
     LeftOff {
         written: u64,

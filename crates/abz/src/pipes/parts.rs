@@ -105,7 +105,8 @@ where
 
 /// A part of the file's contents.
 enum Part<W> {
-    /// Still compressed. Its bytes shall go to where the buffer came from. So many bytes of the file are done with then.
+    /// Still compressed. Its bytes shall go to where the buffer came from. With them, the number of bytes of the file that are done
+    /// with when it is decoded.
     Whole(W, Recycled<Vec<u8>>, usize),
     /// Decompressed.
     Data(Recycled<Vec<u8>>),

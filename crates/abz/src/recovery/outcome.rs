@@ -30,7 +30,7 @@ pub struct Gap {
     pub at: u64,
     /// The size of the missing contents in bytes, if the file tells it. It is not verified.
     pub missing: Option<u64>,
-    /// So many zeros stand for them.
+    /// How many zeros stand for them.
     pub filled: u64,
     /// What was expected where it begins, and what was found.
     pub reason: Reason,
