@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io::{self, Read};
 
+use crate::memory::make_exact_room;
+
 /// The block size that suits most inputs, in bytes (1.25 MiB): the least at which text and source code come out within
 /// 0.3 % of what `pigz -6` makes of them. Larger blocks gain little more, smaller ones make larger files (gzip: 0.3 %
 /// at 512 KiB, 2 % at 128 KiB).
@@ -136,13 +138,13 @@ impl<R: Read> Blocks<R> {
     ///
     /// # Errors
     ///
-    /// What the reader gave, except interruptions, after which it is asked again.
+    /// What the reader gave, except interruptions, after which it is asked again; or a [`NoMemory`](crate::NoMemory) if there is
+    /// none for a block.
     pub fn read_into(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<Block>> {
         if self.ended {
             return Ok(None);
         }
-        buffer.clear();
-        buffer.reserve_exact(self.size);
+        make_exact_room(&mut buffer, self.size)?;
         match self.content.take() {
             None => self.read_to(&mut buffer, self.size)?,
             Some(mut content) => {

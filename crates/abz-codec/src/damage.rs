@@ -60,3 +60,14 @@ pub enum Remedy {
     /// Give the dictionary with which the file was made.
     Dictionary,
 }
+
+/// An error of a decoder as one of a reader: of the kind that its remedy says, with all of it inside.
+pub(crate) fn as_io_error<D: Damage>(error: D) -> io::Error {
+    let kind = match error.remedy() {
+        Remedy::Rest => io::ErrorKind::UnexpectedEof,
+        Remedy::Memory => io::ErrorKind::OutOfMemory,
+        Remedy::KnownKind => io::ErrorKind::Unsupported,
+        _ => io::ErrorKind::InvalidData,
+    };
+    io::Error::new(kind, error)
+}

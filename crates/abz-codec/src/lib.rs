@@ -15,7 +15,7 @@
 //! let mut encoder = gzip::Encoder::new(6);
 //! let mut file = gzip::Writer::new(Vec::new(), gzip::Layout::default());
 //! for block in Blocks::new(&text[..], 16 * 1024) {
-//!     let member = encoder.encode(&block?);
+//!     let member = encoder.encode(&block?)?;
 //!     file.write(&member)?;
 //! }
 //! let file = file.finish()?;
@@ -78,6 +78,7 @@ pub mod legacy;
 pub mod lzip;
 mod lzma;
 pub mod lzw;
+mod memory;
 pub mod parts;
 pub mod salvage;
 mod system;
@@ -86,4 +87,5 @@ pub mod zstd;
 
 pub use blocks::{Block, Blocks, DEFAULT_BLOCK_SIZE};
 pub use damage::{Damage, Remedy};
-pub use system::{descriptors, mapped};
+pub use memory::NoMemory;
+pub use system::{abort, descriptors, mapped};

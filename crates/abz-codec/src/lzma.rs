@@ -2,6 +2,8 @@
 
 use liblzma::stream::{Action, Error, Filters, Status, Stream};
 
+use crate::memory::{NoMemory, make_room};
+
 /// How much more than its contents a stream may take, in bytes: what does not compress is coded in a little more.
 pub(crate) fn bound(len: usize) -> usize {
     len + len / 16 + 64
@@ -20,54 +22,65 @@ pub(crate) fn encoder_memory(dictionary: u32) -> u64 {
 pub(crate) const PORTION: usize = 256 << 10;
 
 /// Appends the stream that stands for `data` to `out`, and tells `watch` how many more bytes are encoded.
-pub(crate) fn encode(filters: &Filters, data: &[u8], out: &mut Vec<u8>, watch: &mut dyn FnMut(usize)) {
-    let mut encoding = Encoding::new(filters);
+pub(crate) fn encode(
+    (filters, dictionary): (&Filters, u32),
+    data: &[u8],
+    out: &mut Vec<u8>,
+    watch: &mut dyn FnMut(usize),
+) -> Result<(), NoMemory> {
+    let mut encoding = Encoding::new(filters, dictionary)?;
     for portion in data.chunks(PORTION) {
-        encoding.push(portion, out);
+        encoding.push(portion, out)?;
         watch(portion.len());
     }
-    encoding.finish(out);
+    encoding.finish(out)
 }
 
 /// Encodes one stream.
 pub(crate) struct Encoding {
     stream: Stream,
+    /// What it takes, in bytes.
+    memory: u64,
 }
 
 impl Encoding {
-    /// Begins with a stream.
+    /// Begins with a stream, whose filter has a dictionary of so many bytes.
     ///
     /// # Panics
     ///
-    /// If there is no memory, or no such filter.
-    pub(crate) fn new(filters: &Filters) -> Self {
-        let stream = Stream::new_raw_encoder(filters).unwrap_or_else(|error| match error {
-            Error::Mem => panic!("no memory for the encoder: a smaller dictionary takes less"),
-            error => panic!("the settings were checked: {error}"),
-        });
-        Encoding { stream }
+    /// If there is no such filter.
+    pub(crate) fn new(filters: &Filters, dictionary: u32) -> Result<Self, NoMemory> {
+        let memory = encoder_memory(dictionary);
+        match Stream::new_raw_encoder(filters) {
+            Ok(stream) => Ok(Encoding { stream, memory }),
+            Err(Error::Mem) => Err(NoMemory { needed: memory }),
+            Err(error) => panic!("the settings were checked: {error}"),
+        }
     }
 
     /// Takes more contents, and appends what comes of them to `out`.
-    pub(crate) fn push(&mut self, mut data: &[u8], out: &mut Vec<u8>) {
+    pub(crate) fn push(&mut self, mut data: &[u8], out: &mut Vec<u8>) -> Result<(), NoMemory> {
         while !data.is_empty() {
-            data = &data[self.step(data, out, Action::Run).0..];
+            data = &data[self.step(data, out, Action::Run)?.0..];
         }
+        Ok(())
     }
 
     /// Appends the rest to `out`.
-    pub(crate) fn finish(mut self, out: &mut Vec<u8>) {
-        while self.step(&[], out, Action::Finish).1 != Status::StreamEnd {}
+    pub(crate) fn finish(mut self, out: &mut Vec<u8>) -> Result<(), NoMemory> {
+        while self.step(&[], out, Action::Finish)?.1 != Status::StreamEnd {}
+        Ok(())
     }
 
     /// How many bytes of `data` were taken, and what became of that.
-    fn step(&mut self, data: &[u8], out: &mut Vec<u8>, action: Action) -> (usize, Status) {
+    fn step(&mut self, data: &[u8], out: &mut Vec<u8>, action: Action) -> Result<(usize, Status), NoMemory> {
         if out.capacity() == out.len() {
-            out.reserve(out.len() / 4 + 4096);
+            make_room(out, out.len() / 4 + 4096)?;
         }
         let before = self.stream.total_in();
         match self.stream.process_vec(data, out, action) {
-            Ok(status) => ((self.stream.total_in() - before) as usize, status),
+            Ok(status) => Ok(((self.stream.total_in() - before) as usize, status)),
+            Err(Error::Mem) => Err(NoMemory { needed: self.memory }),
             Err(error) => panic!("any data can be encoded: {error}"),
         }
     }

@@ -40,25 +40,6 @@ impl Default for Room {
     }
 }
 
-/// Makes room for `more` bytes behind those in `bytes`: for as many as a file says that there are.
-///
-/// # Errors
-///
-/// If the system does not give so much memory: how much was asked for, in bytes.
-pub(crate) fn make_room(bytes: &mut Vec<u8>, more: usize) -> Result<(), u64> {
-    bytes.try_reserve(more).map_err(|_| bytes.len() as u64 + more as u64)
-}
-
-/// Drops what is in `bytes`, and makes room for exactly so many.
-///
-/// # Errors
-///
-/// As [`make_room`].
-pub(crate) fn make_exact_room(bytes: &mut Vec<u8>, len: usize) -> Result<(), u64> {
-    bytes.clear();
-    bytes.try_reserve_exact(len).map_err(|_| len as u64)
-}
-
 /// A decoder of a format whose files are one stream: it decodes on one thread what is pushed to it, piece by piece, from the
 /// start of a file.
 pub trait Serial {

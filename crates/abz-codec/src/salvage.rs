@@ -1,8 +1,8 @@
 //! What is left of a damaged file: its parts (blocks, members, frames) that are whole, wherever they lie.
 //!
 //! A [`Salvage`] knows of one format how to see where a part may begin, how to try whether one does, and what a file says of
-//! the size of what is lost. Who uses it looks through the whole file for [candidates](Salvage::candidates), which may be
-//! [tried](Salvage::attempt) in any order and by many threads, and takes those in order that do not lie in another.
+//! the size of what is lost. A program that uses it looks through the whole file for [candidates](Salvage::candidates). They
+//! may be [tried](Salvage::attempt) in any order and by many threads. Those that do not lie in another one are taken, in order.
 //!
 //! ```
 //! use abz_codec::lzip::{Encoder, Salvager, Settings};
@@ -10,9 +10,9 @@
 //!
 //! // Two members, of which the first is damaged.
 //! let mut encoder = Encoder::new(Settings::of_level(6));
-//! let mut file = encoder.encode_into(b"down the river", Vec::new());
+//! let mut file = encoder.encode_into(b"down the river", Vec::new())?;
 //! let border = file.len();
-//! file.extend(encoder.encode_into(b"to the sea", Vec::new()));
+//! file.extend(encoder.encode_into(b"to the sea", Vec::new())?);
 //! file[border / 2] ^= 1;
 //!
 //! let mut starts = Vec::new();

@@ -11,17 +11,12 @@ use crate::conduct::Conduct;
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::formats::Format;
-use crate::formats::reads::{Behind, Run};
+use crate::formats::reads::Behind;
 use crate::pipes::{self, carry_out};
 use crate::places::Along;
 use crate::places::{ReadAt, Reading};
+use crate::run::Run;
 use crate::span::{Cut, Span, is_done};
-
-/// The most contents of a part that is decoded as a whole, in bytes: as many as the largest blocks of `xz -T2` have.
-const LARGE: u64 = 192 << 20;
-
-/// Of parts that take more, bytes and contents, fewer are in memory at once.
-const SMALL: u64 = 8 << 20;
 
 /// What [`Decompression::span`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +128,7 @@ impl Decompression {
         cut: &mut (dyn Write + Send),
     ) -> Result<bool, Error> {
         let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(true) };
-        if let Some((workers, window)) = self.crew_for(parts) {
+        if let Some((workers, window)) = pipes::access::crew_for(self, parts) {
             let write = |data: Recycled<Vec<u8>>| cut.write_all(&data).map_err(Error::Write);
             let stream =
                 pipes::access::decode(workers, window, &self.zstd, places, (parts, true), conduct.pool);
@@ -152,21 +147,6 @@ impl Decompression {
             }
         }
         Ok(false)
-    }
-
-    /// How many workers decode such parts as a whole, and how many parts are in memory at once; `None` if there is no
-    /// room for any.
-    pub(crate) fn crew_for(&self, parts: &[Part]) -> Option<(usize, usize)> {
-        let largest =
-            parts.iter().map(|part| part.len().saturating_add(size_of(part))).max().unwrap_or(0).max(1);
-        let room = self.memory_limit.map_or(u64::MAX, |limit| limit / largest);
-        if !parts.iter().all(is_decoded_whole) || room < 2 {
-            return None;
-        }
-        let room = usize::try_from(room - 1).unwrap_or(usize::MAX);
-        let workers = self.workers.min(parts.len().max(1)).min(room);
-        let window = if largest <= SMALL { pipes::window(workers) } else { pipes::parts::window(workers) };
-        Some((workers, window))
     }
 }
 
@@ -193,14 +173,4 @@ fn unless_done<T: Default>(result: Result<T, Error>) -> Result<T, Error> {
         Err(Error::Write(error)) if is_done(&error) => Ok(T::default()),
         result => result,
     }
-}
-
-/// The size of a part in the file, in bytes.
-fn size_of(part: &Part) -> u64 {
-    part.bytes().end - part.bytes().start
-}
-
-/// True of a part whose bytes and contents may be in memory. No size that a file claims is believed.
-fn is_decoded_whole(part: &Part) -> bool {
-    part.len() <= LARGE && size_of(part) <= part.len() + part.len() / 8 + (1 << 20)
 }

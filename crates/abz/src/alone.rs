@@ -3,12 +3,12 @@
 use std::io::{Read, Write};
 use std::sync::atomic::AtomicU64;
 
-use crate::compress::{Compressed, Compression};
 use crate::count::Counted;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::formats::Format;
-use crate::formats::reads::RunAlone;
+use crate::formats::writes::{Compressed, Compression};
+use crate::run::RunAlone;
 use crate::tools::Tools;
 
 impl Tools {

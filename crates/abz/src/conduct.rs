@@ -30,7 +30,7 @@ impl<'a> Conduct<'a> {
 pub(crate) struct Advance<'a>(Option<&'a (dyn Fn(u64) + Sync)>);
 
 impl Advance<'_> {
-    /// So many bytes of the input are done with.
+    /// `bytes` more of the input are done with.
     pub(crate) fn by(self, bytes: usize) {
         if let Some(progress) = self.0 {
             progress(bytes as u64);

@@ -1,7 +1,6 @@
 //! A compressed file in, plain data out.
 
 use std::io::{Read, Write};
-use std::sync::atomic::AtomicU64;
 
 use anabranch::Plan;
 
@@ -10,7 +9,7 @@ use crate::count::Counted;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::formats::Format;
-use crate::formats::reads::Run;
+use crate::formats::reads::decode;
 use crate::places::{ReadAt, WriteAt};
 
 impl Decompression {
@@ -18,7 +17,7 @@ impl Decompression {
     ///
     /// Of gzip, members that say how long they are, those that this crate makes and those of BGZF, are decoded by all
     /// workers. Other members are decoded one after another, in pieces by all workers or by one, while other workers read,
-    /// verify and write: see [`Speculation`]. The blocks of
+    /// verify and write: see [`Speculation`](crate::Speculation). The blocks of
     /// bzip2 and the members of lzip are decoded by all workers, whoever wrote them; a member of lzip that is larger than
     /// 64 MiB, or than 8 MiB and twice its dictionary, by one, and so is what `compress`, `pack`, `compress -H` and `zip` wrote. So it is with the blocks of
     /// xz, of up to 8 MiB, or three times their dictionary up to 192 MiB, if their headers say their sizes.
@@ -64,27 +63,11 @@ impl Decompression {
         output: &mut (dyn Write + Send),
     ) -> Result<Decompressed, Error> {
         let mut input = Counted::new(input);
-        let mut output = Counted::new(output);
-        let mistaken = AtomicU64::new(0);
-        let result = {
-            let (format, mut whole) = Format::sniff(&mut input).map_err(Error::Read)?;
-            let run = Run {
-                how: self,
-                conduct: &conduct,
-                input: &mut whole,
-                output: &mut output,
-                mistaken: &mistaken,
-            };
-            // What is wrong with a file of no known format, too, is for the default one to tell.
-            format.unwrap_or_default().reads().decompress(run)
-        };
-        let garbage_at = match result {
-            Ok(()) => None,
-            Err(error) => Some(error.is_garbage_at().ok_or(error)?),
-        };
-        output.flush().map_err(Error::Write)?;
-        let mistaken = Some(mistaken.into_inner()).filter(|&number| number > 0);
-        Ok(Decompressed { read: input.bytes, written: output.bytes, garbage_at, mistaken })
+        let (format, mut whole) = Format::sniff(&mut input).map_err(Error::Read)?;
+        // What is wrong with a file of no known format, too, is for the default one to tell.
+        let done = decode(format.unwrap_or_default().reads(), self, &conduct, &mut whole, output)?;
+        drop(whole);
+        Ok(Decompressed { read: input.bytes, ..done })
     }
 
     /// Decompresses a file of gzip that tells where each block or member lies, as each file of several blocks does

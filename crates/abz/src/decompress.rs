@@ -1,9 +1,7 @@
 //! How compressed files are read.
 
-use abz_codec::parts::Room;
 use abz_codec::{lzip, zstd};
 
-use crate::pipes;
 use crate::speculation::Speculation;
 
 /// How to decompress any file of the formats.
@@ -56,11 +54,5 @@ impl Decompression {
     pub fn workers_within(&self) -> usize {
         let most = self.memory_limit.map_or(u64::MAX, |limit| limit >> 24);
         self.workers.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1)
-    }
-
-    /// What room there is for the parts of lzip and xz, with so many workers.
-    pub(crate) fn room(&self, workers: usize) -> Room {
-        let all = Room::default();
-        Room { bytes: self.memory_limit.unwrap_or(all.bytes), parts: pipes::parts::window(workers) }
     }
 }

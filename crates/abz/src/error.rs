@@ -4,7 +4,7 @@ use std::error;
 use std::fmt;
 use std::io;
 
-use abz_codec::{Damage, Remedy};
+use abz_codec::{Damage, NoMemory, Remedy};
 
 /// Why a run failed.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub enum Error {
     Damaged(Box<dyn Damage>),
     /// The output could not be written.
     Write(io::Error),
+    /// There is not enough memory for the encoders, with this level, these blocks and so many workers.
+    Memory(NoMemory),
 }
 
 impl Error {
@@ -44,6 +46,14 @@ impl Error {
         }
     }
 
+    /// That of what cuts or encodes an input: it cannot be read, or there is not enough memory for a part of it.
+    pub(crate) fn of_input(error: io::Error) -> Self {
+        match error.downcast::<NoMemory>() {
+            Ok(error) => Error::Memory(error),
+            Err(error) => Error::Read(error),
+        }
+    }
+
     /// That of a reader on one thread: the file is not what it should be, or cannot be read.
     pub(crate) fn of_reader<E: Damage>(error: io::Error) -> Self {
         match error.downcast::<E>() {
@@ -59,6 +69,7 @@ impl fmt::Display for Error {
             Error::Read(error) => write!(f, "reading failed: {error}"),
             Error::Damaged(damage) => damage.fmt(f),
             Error::Write(error) => write!(f, "writing failed: {error}"),
+            Error::Memory(error) => error.fmt(f),
         }
     }
 }
@@ -68,6 +79,7 @@ impl error::Error for Error {
         match self {
             Error::Read(error) | Error::Write(error) => Some(error),
             Error::Damaged(damage) => damage.source(),
+            Error::Memory(error) => Some(error),
         }
     }
 }

@@ -1,21 +1,20 @@
 //! Indices of files: one pass over all, so that later ones need not be.
 
 use std::io::{self, Write};
-use std::mem;
 
-use abz_codec::access::{Index, Known, Part};
+use abz_codec::access::Index;
 #[cfg(doc)]
 use abz_codec::gzip::find_parts;
-use crc32fast::Hasher;
-use memchr::memchr_iter;
+use anabranch::Plan;
 
 use crate::conduct::Conduct;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::formats::Format;
-use crate::formats::reads::{ByIndex, Indexed};
+use crate::formats::reads::ByIndex;
 use crate::places::Along;
 use crate::places::ReadAt;
+use crate::tally::Indexed;
 
 impl Decompression {
     /// Makes an [`Index`] of a compressed file, for [`span`](Decompression::span): decodes all of it, and verifies it.
@@ -143,6 +142,12 @@ impl Decompression {
         let done = self.carry(conduct, &mut Along::new(input), &mut rest)?;
         Ok(Some((done, may_be_right)))
     }
+
+    /// The plan that [`conduct_indexed`](Decompression::conduct_indexed) would run for a file of a format. `None` if the index is of no
+    /// use for that.
+    pub fn plan_indexed(&self, format: Format, index: &Index) -> Option<Plan> {
+        format.reads().plan_to_read_indexed(self, index.parts())
+    }
 }
 
 /// Writes what comes behind so many bytes.
@@ -157,85 +162,6 @@ impl<W: Write> Write for Behind<W> {
         self.output.write_all(&data[skipped as usize..])?;
         self.left -= skipped;
         Ok(data.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.output.flush()
-    }
-}
-
-/// What is known of these parts of a file, when it was decoded.
-pub(crate) fn of_parts(
-    parts: Vec<Part>,
-    how: &Decompression,
-    conduct: Conduct<'_>,
-    input: &dyn ReadAt,
-    output: &mut (dyn Write + Send),
-) -> Result<Indexed, Error> {
-    let mut tally = Tally::new(parts, output);
-    let done = how.carry(conduct, &mut Along::new(input), &mut tally)?;
-    Ok(Indexed { garbage_at: done.garbage_at, mistaken: done.mistaken, ..tally.finish() })
-}
-
-/// Looks at contents that are written to it, part by part, and passes them on.
-pub(crate) struct Tally<W> {
-    output: W,
-    /// The parts that are to come, the last one first.
-    ahead: Vec<Part>,
-    done: Vec<Part>,
-    /// How many bytes came, and line feeds in them; and before this part.
-    at: u64,
-    lines: u64,
-    before: u64,
-    hasher: Hasher,
-}
-
-impl<W: Write> Tally<W> {
-    /// Of contents that are made of these parts, or of none that are known beforehand.
-    pub(crate) fn new(mut parts: Vec<Part>, output: W) -> Self {
-        parts.reverse();
-        Tally { output, ahead: parts, done: Vec::new(), at: 0, lines: 0, before: 0, hasher: Hasher::new() }
-    }
-
-    /// How many bytes came.
-    pub(crate) fn position(&self) -> u64 {
-        self.at
-    }
-
-    /// All of a part came.
-    pub(crate) fn end_part(&mut self, part: Part) {
-        let crc32 = mem::take(&mut self.hasher).finalize();
-        if !part.is_empty() {
-            let known = Known { lines: self.before, crc32, window: Vec::new() };
-            self.done.push(Part { known: Some(Box::new(known)), ..part });
-        }
-        self.before = self.lines;
-    }
-
-    /// What is known now; the parts, if it was they that came.
-    pub(crate) fn finish(self) -> Indexed {
-        let is_right =
-            self.done.last().map_or(0, |last| last.contents.end) == self.at && self.ahead.is_empty();
-        let parts = if is_right { self.done } else { Vec::new() };
-        Indexed { parts, contents: self.at, lines: self.lines, garbage_at: None, mistaken: None }
-    }
-}
-
-impl<W: Write> Write for Tally<W> {
-    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        let left = self.ahead.last().map_or(u64::MAX, |part| part.contents.end - self.at);
-        let len = data.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-        let data = &data[..len];
-        self.output.write_all(data)?;
-        self.hasher.update(data);
-        self.at += len as u64;
-        self.lines += memchr_iter(b'\n', data).count() as u64;
-        if len as u64 == left
-            && let Some(part) = self.ahead.pop()
-        {
-            self.end_part(part);
-        }
-        Ok(len)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -39,19 +39,23 @@ mod formats;
 mod index;
 mod pipes;
 mod places;
+mod recover;
 mod recovery;
+mod run;
 mod span;
 mod speculation;
+mod tally;
 mod tools;
 
 pub use access::Spanned;
-pub use compress::{Compressed, Compression, Lzma};
 pub use conduct::Conduct;
 pub use decompress::{Decompressed, Decompression};
 pub use error::Error;
+pub use formats::writes::{Compressed, Compression, Lzma};
 pub use formats::{Format, Setting, Written};
 pub use places::{ReadAt, Reading, WriteAt, Writing};
-pub use recovery::{Gap, Recovered, Recovery};
+pub use recover::Recovery;
+pub use recovery::{Gap, Recovered};
 pub use span::Span;
 pub use speculation::{Expected, Speculation};
 pub use tools::Tools;
@@ -64,5 +68,6 @@ pub use abz_codec::access::{Index, IndexError};
 
 /// The formats, for what [`Compression`] needs of them and what [`Error`] tells of them.
 pub use abz_codec::{
-    DEFAULT_BLOCK_SIZE, Damage, Remedy, bzip2, descriptors, gzip, legacy, lzip, lzw, mapped, xz, zstd,
+    DEFAULT_BLOCK_SIZE, Damage, NoMemory, Remedy, abort, bzip2, descriptors, gzip, legacy, lzip, lzw, mapped,
+    xz, zstd,
 };

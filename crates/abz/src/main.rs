@@ -9,6 +9,7 @@ use command::sandbox::Sandbox;
 use command::{Console, bench, interrupt, jobs};
 
 fn main() -> ExitCode {
+    interrupt::remove_unfinished_files_without_memory();
     if let Some(went_well) = bench::child::run() {
         return if went_well { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }

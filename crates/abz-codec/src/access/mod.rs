@@ -13,7 +13,7 @@
 //! let mut encoder = gzip::Encoder::new(6);
 //! let mut file = gzip::Writer::new(Vec::new(), gzip::Layout::default());
 //! for block in Blocks::new(&b"abcdefgh"[..], 3) {
-//!     file.write(&encoder.encode(&block?))?;
+//!     file.write(&encoder.encode(&block?)?)?;
 //! }
 //! let file = file.finish()?;
 //!

@@ -278,7 +278,7 @@ mod tests {
         let mut encoder = Encoder::new();
         let text = b"an ordinary block ".repeat(1000);
         let ordinary = Cutter::new(&text[..], Level::BEST).read_into(Vec::new()).unwrap().unwrap();
-        let ordinary = encoder.encode_into(&ordinary, Vec::new());
+        let ordinary = encoder.encode_into(&ordinary, Vec::new()).unwrap();
         for count in [1, 2, 3, 100] {
             for gap in [0, 1, 7, 300] {
                 let symbols: Vec<u8> = (0..count)

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 
 use super::Level;
 use super::runs::{LONGEST, RUN, find_run};
+use crate::memory::make_exact_room;
 
 /// How much is read at once, in bytes.
 const INPUT: usize = 128 * 1024;
@@ -61,10 +62,9 @@ impl<R: Read> Cutter<R> {
     ///
     /// # Errors
     ///
-    /// That of the reader. Nothing more is to be read then.
+    /// That of the reader, or a [`NoMemory`](crate::NoMemory) if there is none for a block. Nothing more is to be read then.
     pub fn read_into(&mut self, mut bytes: Vec<u8>) -> io::Result<Option<Packed>> {
-        bytes.clear();
-        bytes.reserve(self.full + RUN + 2);
+        make_exact_room(&mut bytes, self.full + RUN + 2)?;
         while bytes.len() < self.full {
             if self.begin == self.end && !self.fill()? {
                 self.run.pack(&mut bytes);

@@ -8,6 +8,7 @@ use super::huffman::{Codes, canonical, codes};
 use super::runs::sums;
 use super::sort::Sorter;
 use super::{BLOCK_MAGIC, GROUP, MAX_SYMBOLS};
+use crate::memory::{NoMemory, make_room};
 
 /// The two digits of a run of the first position.
 const DIGITS: [u16; 2] = [0, 1];
@@ -43,10 +44,19 @@ impl Encoder {
     }
 
     /// Encodes a block, into the allocation of `bytes`, whose contents are dropped.
-    pub fn encode_into(&mut self, block: &Packed, mut bytes: Vec<u8>) -> EncodedBlock {
+    ///
+    /// # Errors
+    ///
+    /// If there is not enough memory.
+    pub fn encode_into(&mut self, block: &Packed, mut bytes: Vec<u8>) -> Result<EncodedBlock, NoMemory> {
         bytes.clear();
         let (checksum, _) = sums(&block.bytes).expect("the cutter gives each run its count");
-        let row = self.sorter.sort(&block.bytes, &mut self.last);
+        let row = self.sorter.sort(&block.bytes, &mut self.last)?;
+        self.symbols.clear();
+        self.symbols
+            .try_reserve(block.bytes.len() + 1)
+            .map_err(|_| NoMemory { needed: 2 * block.bytes.len() as u64 })?;
+        make_room(&mut bytes, block.bytes.len() / 2)?;
 
         let mut bits = BitWriter::new(bytes);
         bits.put(24, (BLOCK_MAGIC >> 24) as u32);
@@ -61,7 +71,7 @@ impl Encoder {
         put_codes(&mut bits, &codes, alphabet);
         put_symbols(&mut bits, &codes, &self.symbols, alphabet);
         let (bytes, last_bits) = bits.finish();
-        EncodedBlock { bytes, last_bits, checksum }
+        Ok(EncodedBlock { bytes, last_bits, checksum })
     }
 }
 
@@ -99,7 +109,6 @@ fn move_to_front(bytes: &[u8], mut list: Vec<u8>, symbols: &mut Vec<u16>) {
     list.resize(256, 0);
     let list: &mut [u8; 256] = list.first_chunk_mut().expect("it was made so long");
     symbols.clear();
-    symbols.reserve(bytes.len() + 1);
     let mut firsts = 0u32;
     for &byte in bytes {
         if byte == list[0] {

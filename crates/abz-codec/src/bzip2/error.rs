@@ -4,7 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
-use crate::damage::{Damage, Remedy};
+use crate::damage::{Damage, Remedy, as_io_error};
 
 /// Why a bzip2 file could not be decoded: where, what was expected there, and what was found.
 #[derive(Debug, Error)]
@@ -23,11 +23,7 @@ pub struct DecodeError {
 
 impl From<DecodeError> for io::Error {
     fn from(error: DecodeError) -> Self {
-        let kind = match &error.fault {
-            Fault::Truncated => io::ErrorKind::UnexpectedEof,
-            _ => io::ErrorKind::InvalidData,
-        };
-        io::Error::new(kind, error)
+        as_io_error(error)
     }
 }
 

@@ -7,48 +7,60 @@
 
 use std::cmp::Ordering;
 
-use libsais::SuffixArrayConstruction;
 use libsais::context::Context;
 use libsais::typestate::SingleThreaded;
+use libsais::{LibsaisError, SuffixArrayConstruction};
+
+use crate::memory::{NoMemory, grow, make_exact_room};
 
 /// How many rotations that begin alike are compared as they are.
 const FEW: usize = 16;
 
 /// Sorts blocks. It keeps its memory: five bytes for each of the largest block.
 pub(super) struct Sorter {
-    context: Context<u8, i32, SingleThreaded>,
+    /// Made with the first block.
+    context: Option<Context<u8, i32, SingleThreaded>>,
     rows: Vec<i32>,
     turned: Vec<u8>,
 }
 
 impl Sorter {
     pub(super) fn new() -> Self {
-        Sorter { context: Context::new_single_threaded(), rows: Vec::new(), turned: Vec::new() }
+        Sorter { context: None, rows: Vec::new(), turned: Vec::new() }
     }
 
     /// Puts the last bytes of the sorted rotations of `block`, which is not empty, into `last`, and returns in which
     /// row the block itself is.
-    pub(super) fn sort(&mut self, block: &[u8], last: &mut Vec<u8>) -> usize {
+    pub(super) fn sort(&mut self, block: &[u8], last: &mut Vec<u8>) -> Result<usize, NoMemory> {
         let (start, period) = least_rotation(block);
         let times = block.len() / period;
-        self.turned.clear();
+        make_exact_room(&mut self.turned, block.len())?;
         self.turned.extend_from_slice(&block[start..]);
         self.turned.extend_from_slice(&block[..start]);
         let root = &self.turned[..period];
 
-        self.rows.resize(period, 0);
+        grow(&mut self.rows, period)?;
+        self.rows.truncate(period);
+        // What libsais takes beside its input and its output, rounded up.
+        let no_memory = NoMemory { needed: 1 << 20 };
+        let context = match &mut self.context {
+            Some(context) => context,
+            none => none.insert(Context::try_new_single_threaded().ok_or(no_memory)?),
+        };
         SuffixArrayConstruction::for_text(root)
             .in_borrowed_buffer(&mut self.rows)
             .single_threaded()
-            .with_context(&mut self.context)
+            .with_context(context)
             .run()
-            .expect("a block is small enough for any array");
+            .map_err(|error| match error {
+                LibsaisError::OutOfMemory => no_memory,
+                error => panic!("a block is small enough for any array: {error}"),
+            })?;
 
         // The block begins there in its least rotation.
         let begin = (period - start % period) % period;
         let mut own_row = 0;
-        last.clear();
-        last.reserve(block.len());
+        make_exact_room(last, block.len())?;
         for (row, &from) in self.rows.iter().enumerate() {
             let from = from as usize;
             if from == begin {
@@ -60,7 +72,7 @@ impl Sorter {
                 _ => last.extend(std::iter::repeat_n(before, times)),
             }
         }
-        own_row * times
+        Ok(own_row * times)
     }
 }
 
@@ -151,7 +163,7 @@ mod tests {
         let all = (1..=9).flat_map(|len| (0..3usize.pow(len)).map(move |word| (len, word)));
         for (len, word) in all {
             let block: Vec<u8> = (0..len).map(|digit| (word / 3usize.pow(digit) % 3) as u8).collect();
-            let row = sorter.sort(&block, &mut last);
+            let row = sorter.sort(&block, &mut last).unwrap();
             let mut sorted = rotations(&block);
             sorted.sort();
             assert!(sorted.iter().map(|row| row[row.len() - 1]).eq(last.iter().copied()), "{block:?}");

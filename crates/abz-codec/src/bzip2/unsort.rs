@@ -131,7 +131,7 @@ mod tests {
                     .map(|n: u32| ((n * len).wrapping_mul(2_654_435_761) >> 13) % letters)
                     .map(|letter| (letter * (256 / letters)) as u8)
                     .collect();
-                let row = sorter.sort(&block, &mut last);
+                let row = sorter.sort(&block, &mut last).unwrap();
                 unsorter.unsort(&last, row, &mut back);
                 assert_eq!(back, block);
                 unsorter.unsort_forward(row, &mut back);

@@ -18,7 +18,7 @@ use super::{END_MAGIC, Level};
 /// let mut stream = StreamWriter::new(Vec::new(), Level::new(1).unwrap());
 /// let mut blocks = Cutter::new(&text[..], Level::new(1).unwrap());
 /// while let Some(block) = blocks.read_into(Vec::new())? {
-///     stream.write(&encoder.encode_into(&block, Vec::new()))?;
+///     stream.write(&encoder.encode_into(&block, Vec::new())?)?;
 /// }
 /// let file = stream.finish()?;
 /// assert!(file.starts_with(b"BZh1") && file.len() < text.len() / 50);

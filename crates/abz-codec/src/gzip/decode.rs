@@ -11,13 +11,14 @@ use super::mark::{MARK_LEN, Mark};
 use super::member::{Member, SENTINEL};
 use super::sums::Sums;
 use super::{TRAILER_LEN, u32_at};
+use crate::memory::grow;
 
 /// Decodes whole [`Member`]s. It keeps its tables, so a worker has one and uses it again and again.
 ///
 /// ```
 /// # use abz_codec::{Block, gzip::{Decoder, Encoder, Piece, Splitter}};
 /// # let block = Block { data: b"water".to_vec(), whole: true, ..Block::default() };
-/// # let file = Encoder::new(6).encode(&block).bytes;
+/// # let file = Encoder::new(6).encode(&block)?.bytes;
 /// let mut decoder = Decoder::new();
 /// let mut data = Vec::new(); // used again for each member
 /// for piece in Splitter::new(&file[..]) {
@@ -26,7 +27,7 @@ use super::{TRAILER_LEN, u32_at};
 ///         assert_eq!(data, b"water");
 ///     }
 /// }
-/// # Ok::<(), abz_codec::gzip::DecodeError>(())
+/// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct Decoder {
     fast: Decompressor,
@@ -63,7 +64,13 @@ impl Decoder {
                 DecodeError { member: member.number, start: member.start, offset: at + offset, fault }
             });
         }
-        data.resize(member.uncompressed_len(), 0);
+        grow(data, member.uncompressed_len()).map_err(|fault| DecodeError {
+            member: member.number,
+            start: member.start,
+            offset: member.start,
+            fault: fault.into(),
+        })?;
+        data.truncate(member.uncompressed_len());
         if self.fast(member, data) {
             return Ok(());
         }
@@ -76,7 +83,8 @@ impl Decoder {
     /// Decodes a block, and holds it against its mark. What is wrong with it comes with its place behind the start of the mark.
     fn block_into(&mut self, member: &Member, mark: &Mark, data: &mut Vec<u8>) -> Result<(), (u64, Fault)> {
         let len = mark.len as usize;
-        data.resize(len + SENTINEL.len(), 0);
+        grow(data, len + SENTINEL.len()).map_err(|fault| (0, fault.into()))?;
+        data.truncate(len + SENTINEL.len());
         let found = self.fast.deflate_decompress(&member.bytes[MARK_LEN..], data);
         // If the deflate data had another end, or none, what is behind it would not have come out.
         let is_whole = found == Ok(data.len()) && data.ends_with(&SENTINEL);

@@ -2,13 +2,15 @@
 
 use std::fmt;
 
-use libdeflater::{CompressionLvl, Compressor, adler32, crc32};
+use libdeflater::{adler32, crc32};
 
 use super::ends::{SLACK, Walker};
 use super::extent::push_marked_to;
 use super::store::Judge;
 use super::{Extent, Header, TRAILER_LEN, wrap};
 use crate::Block;
+use crate::memory::{NoMemory, grow};
+use crate::system::Compressor;
 
 /// The most bytes that a block may have (4 MiB), and the most contents of a member that is decoded as a whole:
 /// what bounds the memory of a program that has some members in hand. (Larger blocks would compress no better.)
@@ -44,21 +46,27 @@ pub struct Origin {
 /// let origin = Origin { name: Some(b"river.txt".to_vec()), mtime: 1_700_000_000 };
 /// let mut encoder = Encoder::new(9).origin(origin);
 /// for block in Blocks::new(&b"water"[..], DEFAULT_BLOCK_SIZE) {
-///     let member = encoder.encode(&block?);
+///     let member = encoder.encode(&block?)?;
 ///     assert_eq!(member.uncompressed, 5);
 /// }
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct Encoder {
+    /// Made with the first block.
+    deflate: Option<Deflate>,
+    level: u32,
+    origin: Origin,
+    layout: Layout,
+}
+
+/// What makes deflate streams.
+struct Deflate {
     compressor: Compressor,
     /// For blocks that are not worth compressing.
     storer: Compressor,
     judge: Judge,
     /// Finds where the compressor's streams end.
     walker: Walker,
-    level: u32,
-    origin: Origin,
-    layout: Layout,
     /// Where the compressor writes: as large as its worst case, and initialised once.
     scratch: Vec<u8>,
 }
@@ -106,11 +114,7 @@ impl Encoder {
     /// If `level` is not in `1..=12`.
     pub fn new(level: u32) -> Self {
         assert!((1..=12).contains(&level), "level {level} is not one of 1 to 12");
-        let compressor = Compressor::new(CompressionLvl::new(level as i32).expect("it was just checked"));
-        let storer = Compressor::new(CompressionLvl::new(0).expect("libdeflate has level 0"));
-        let (judge, origin) = (Judge::new(), Origin::default());
-        let (walker, layout) = (Walker::new(), Layout::default());
-        Encoder { compressor, storer, judge, walker, level, origin, layout, scratch: Vec::new() }
+        Encoder { deflate: None, level, origin: Origin::default(), layout: Layout::default() }
     }
 
     /// The same encoder for files of a layout, which a [`Writer`](super::Writer) of the same layout makes.
@@ -122,7 +126,7 @@ impl Encoder {
     /// let mut encoder = Encoder::new(6).layout(Layout::Bgzf);
     /// let mut file = Writer::new(Vec::new(), Layout::Bgzf);
     /// for block in Blocks::new(&[b'A'; 100_000][..], BGZF_BLOCK) {
-    ///     file.write(&encoder.encode(&block?))?;
+    ///     file.write(&encoder.encode(&block?)?)?;
     /// }
     /// assert!(file.finish()?.len() < 1000);
     /// # Ok::<(), std::io::Error>(())
@@ -147,14 +151,30 @@ impl Encoder {
     /// The member, or the part of one, that stands for a block. Those of an input's blocks, in order, are a gzip file with what
     /// a [`Writer`](super::Writer) puts between and behind them.
     ///
+    /// # Errors
+    ///
+    /// If there is not enough memory.
+    ///
     /// # Panics
     ///
     /// If the block is longer than [`MAX_BLOCK`], or [`BGZF_BLOCK`].
-    pub fn encode(&mut self, block: &Block) -> Encoded {
+    pub fn encode(&mut self, block: &Block) -> Result<Encoded, NoMemory> {
         let is_bgzf = self.layout == Layout::Bgzf;
         let most = if is_bgzf { BGZF_BLOCK } else { MAX_BLOCK };
         assert!(block.data.len() <= most, "a block has at most {most} bytes");
-        let len = self.deflate(&block.data);
+        // It is put back at the end.
+        let mut deflate = match self.deflate.take() {
+            Some(deflate) => deflate,
+            None => Deflate::new(self.level)?,
+        };
+        let encoded = self.encode_by(&mut deflate, block);
+        self.deflate = Some(deflate);
+        encoded
+    }
+
+    fn encode_by(&self, deflate: &mut Deflate, block: &Block) -> Result<Encoded, NoMemory> {
+        let is_bgzf = self.layout == Layout::Bgzf;
+        let len = deflate.deflate(&block.data)?;
         let (uncompressed, crc32) = (block.data.len() as u32, crc32(&block.data));
         let extra_flags = match self.level {
             1 => 4,
@@ -175,16 +195,16 @@ impl Encoder {
                 true => wrap::zlib_header(self.level),
                 false => wrap::zip_header(name.as_deref(), mtime),
             };
-            let bytes = if block.data.is_empty() { Vec::new() } else { self.as_block(len) };
+            let bytes = if block.data.is_empty() { Vec::new() } else { deflate.as_block(len) };
             let sum = if is_zlib { adler32(&block.data) } else { crc32 };
-            return Encoded { bytes, header, is_block: true, crc32: sum, uncompressed, more: false };
+            return Ok(Encoded { bytes, header, is_block: true, crc32: sum, uncompressed, more: false });
         }
         if self.layout == Layout::OneMember && !block.whole {
             let mut extra = Vec::new();
             push_marked_to(&mut extra);
             let header = if block.number == 0 { header(extra) } else { Vec::new() };
-            let bytes = if block.data.is_empty() { Vec::new() } else { self.as_block(len) };
-            return Encoded { bytes, header, is_block: true, crc32, uncompressed, more: false };
+            let bytes = if block.data.is_empty() { Vec::new() } else { deflate.as_block(len) };
+            return Ok(Encoded { bytes, header, is_block: true, crc32, uncompressed, more: false });
         }
 
         let more = !block.whole && !is_bgzf;
@@ -201,27 +221,41 @@ impl Encoder {
 
         let mut bytes = Vec::with_capacity(compressed);
         bytes.extend(header(compressed as u32));
-        bytes.extend(&self.scratch[..len]);
+        bytes.extend(&deflate.scratch[..len]);
         bytes.extend(crc32.to_le_bytes());
         bytes.extend(uncompressed.to_le_bytes());
-        Encoded { bytes, header: Vec::new(), is_block: false, crc32, uncompressed, more }
+        Ok(Encoded { bytes, header: Vec::new(), is_block: false, crc32, uncompressed, more })
+    }
+
+    /// What the first member stores of the origin.
+    fn stored_origin(&self) -> (Option<Vec<u8>>, u32) {
+        let name = self.origin.name.as_ref().map(|name| {
+            let end = memchr::memchr(0, name).unwrap_or(name.len()).min(MAX_NAME);
+            name[..end].to_vec()
+        });
+        (name.filter(|name| !name.is_empty()), self.origin.mtime)
+    }
+}
+
+impl Deflate {
+    fn new(level: u32) -> Result<Self, NoMemory> {
+        let (compressor, storer) = (Compressor::new(level)?, Compressor::new(0)?);
+        Ok(Deflate { compressor, storer, judge: Judge::new()?, walker: Walker::new(), scratch: Vec::new() })
     }
 
     /// Compresses to the scratch buffer: how many bytes.
-    fn deflate(&mut self, data: &[u8]) -> usize {
+    fn deflate(&mut self, data: &[u8]) -> Result<usize, NoMemory> {
         let (compressor, storer) = (&mut self.compressor, &mut self.storer);
-        let bounds = [&mut *compressor, storer].map(|either| either.deflate_compress_bound(data.len()));
+        let bounds = [&mut *compressor, storer].map(|either| either.bound(data.len()));
         let bound = bounds[0].max(bounds[1]) + SLACK;
         if self.scratch.len() < bound {
-            self.scratch.resize(bound, 0);
+            grow(&mut self.scratch, bound)?;
         }
         let compressor = match self.judge.is_incompressible(data, &mut self.scratch) {
             true => &mut self.storer,
             false => &mut self.compressor,
         };
-        compressor
-            .deflate_compress(data, &mut self.scratch)
-            .expect("the buffer is as large as the worst case")
+        Ok(compressor.compress(data, &mut self.scratch).expect("the buffer is as large as the worst case"))
     }
 
     /// The stream in the scratch buffer as blocks in the middle of another stream, that end with a byte.
@@ -237,15 +271,6 @@ impl Encoder {
             _ => bytes.extend([0, 0, 0, 0xff, 0xff]),
         }
         bytes
-    }
-
-    /// What the first member stores of the origin.
-    fn stored_origin(&self) -> (Option<Vec<u8>>, u32) {
-        let name = self.origin.name.as_ref().map(|name| {
-            let end = memchr::memchr(0, name).unwrap_or(name.len()).min(MAX_NAME);
-            name[..end].to_vec()
-        });
-        (name.filter(|name| !name.is_empty()), self.origin.mtime)
     }
 }
 

@@ -6,6 +6,7 @@ use std::io;
 use thiserror::Error;
 
 use crate::damage::{Damage, Remedy};
+use crate::memory::NoMemory;
 
 /// Why a gzip file could not be decoded: where, what was expected there, and what was found.
 #[derive(Debug, Error)]
@@ -28,6 +29,7 @@ impl From<DecodeError> for io::Error {
         let kind = match &error.fault {
             Fault::Io(cause) => cause.kind(),
             Fault::Truncated { .. } | Fault::MissingMember => io::ErrorKind::UnexpectedEof,
+            Fault::NoMemory { .. } => io::ErrorKind::OutOfMemory,
             _ => io::ErrorKind::InvalidData,
         };
         io::Error::new(kind, error)
@@ -44,6 +46,7 @@ impl Damage for DecodeError {
             Fault::TrailingGarbage => Remedy::Ignore,
             Fault::Header(HeaderError::Magic { .. }) if self.member == 1 => Remedy::AnotherFormat,
             Fault::Truncated { .. } | Fault::MissingMember => Remedy::Rest,
+            Fault::NoMemory { .. } => Remedy::Memory,
             _ => Remedy::AnotherCopy,
         }
     }
@@ -124,10 +127,24 @@ pub enum Fault {
         /// After how many bytes it ends, or was found to go on.
         found: u64,
     },
+    /// The system does not give the memory that the file asks for.
+    #[error(
+        "expected {needed} bytes of memory for what is in the file, found that the system does not give them"
+    )]
+    NoMemory {
+        /// How much it asks for, in bytes.
+        needed: u64,
+    },
     /// After the last member there is something that is neither a member nor padding with zeros.
     /// All members before it are whole and right.
     #[error("expected a member or the end of the file, found other bytes")]
     TrailingGarbage,
+}
+
+impl From<NoMemory> for Fault {
+    fn from(NoMemory { needed }: NoMemory) -> Self {
+        Fault::NoMemory { needed }
+    }
 }
 
 /// A part of a member (RFC 1952, section 2.3).

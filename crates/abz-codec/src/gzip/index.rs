@@ -93,7 +93,7 @@ fn part(first: u64, sizes: &[(u32, u32)], more: bool) -> Vec<u8> {
 /// let mut encoder = gzip::Encoder::new(6).layout(gzip::Layout::Members);
 /// let mut file = gzip::Writer::new(Vec::new(), gzip::Layout::Members);
 /// for block in Blocks::new(&b"abcdefgh"[..], 3) {
-///     file.write(&encoder.encode(&block?))?;
+///     file.write(&encoder.encode(&block?)?)?;
 /// }
 /// let index = gzip::Index::read(&mut Cursor::new(file.finish()?))?.expect("several blocks have an index");
 /// assert_eq!(index.uncompressed(), 8);

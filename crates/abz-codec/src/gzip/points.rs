@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Read};
 use std::mem;
 
-use libdeflater::{CompressionLvl, Compressor, Crc};
+use libdeflater::Crc;
 use memchr::memchr_iter;
 
 use super::error::{DecodeError, Fault, Part as Place};
@@ -16,9 +16,14 @@ use super::sums::Sums;
 use super::{Extent, HEADER_LIMIT, Header, TRAILER_LEN};
 use crate::access::{Kind, Known, Part};
 use crate::inflate::{Inflate, Pause};
+use crate::memory::NoMemory;
+use crate::system::Compressor;
 
 /// How much is read at once, in bytes: more than any header has.
 const INPUT: usize = 2 * HEADER_LIMIT;
+
+/// The level at which windows are compressed.
+const LEVEL: u32 = 6;
 
 /// How much is decoded at once, in bytes.
 const OUTPUT: usize = 256 << 10;
@@ -91,7 +96,8 @@ pub struct Finder<R> {
     offset: u64,
     is_over: bool,
     inflate: Inflate<u8>,
-    compressor: Compressor,
+    /// For windows. Made with the first one.
+    compressor: Option<Compressor>,
     /// The member, counted from 1, and its first byte.
     number: u64,
     start: u64,
@@ -142,7 +148,7 @@ impl<R: Read> Finder<R> {
             offset: 0,
             is_over: false,
             inflate: Inflate::new(),
-            compressor: Compressor::new(CompressionLvl::default()),
+            compressor: None,
             number: 0,
             start: 0,
             expects_more: false,
@@ -291,7 +297,7 @@ impl<R: Read> Finder<R> {
                 Pause::Block if self.contents - inside.piece.contents >= self.spacing => {
                     self.end_group(self.start, inside.piece.contents, inside.before);
                     let bit = 8 * inside.begin + self.inflate.bit();
-                    let window = self.window();
+                    let window = self.window().map_err(|fault| self.fault(fault.into()))?;
                     let next = self.begin(bit, window);
                     self.end_blocks(mem::replace(&mut inside.piece, next), bit);
                 }
@@ -376,12 +382,16 @@ impl<R: Read> Finder<R> {
     }
 
     /// The last contents, as far as deflate may refer to them, compressed.
-    fn window(&mut self) -> Vec<u8> {
+    fn window(&mut self) -> Result<Vec<u8>, NoMemory> {
         let window = self.inflate.window();
-        let mut packed = vec![0; self.compressor.deflate_compress_bound(window.len())];
-        let len = self.compressor.deflate_compress(window, &mut packed).expect("there is room for the worst");
+        let compressor = match &mut self.compressor {
+            Some(compressor) => compressor,
+            none => none.insert(Compressor::new(LEVEL)?),
+        };
+        let mut packed = vec![0; compressor.bound(window.len())];
+        let len = compressor.compress(window, &mut packed).expect("there is room for the worst");
         packed.truncate(len);
-        packed
+        Ok(packed)
     }
 
     /// The next bytes of the file: so many, or as many as there are.

@@ -1,6 +1,7 @@
 //! Which blocks are not worth the work: those that are compressed already.
 
-use libdeflater::{CompressionLvl, Compressor};
+use crate::memory::NoMemory;
+use crate::system::Compressor;
 
 /// The bytes whose values are counted together. A photo between two texts must not hide them, nor they it.
 const STRETCH: usize = 32 << 10;
@@ -22,8 +23,8 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    pub(super) fn new() -> Self {
-        Judge { quick: Compressor::new(CompressionLvl::new(1).expect("libdeflate has level 1")) }
+    pub(super) fn new() -> Result<Self, NoMemory> {
+        Ok(Judge { quick: Compressor::new(1)? })
     }
 
     /// True if compressing `data` would save less than about a percent. `scratch` is for trials.
@@ -36,7 +37,7 @@ impl Judge {
         data.chunks(STRIDE).any(|stride| {
             let sample = &stride[..stride.len().min(SAMPLE)];
             let most = sample.len() - sample.len() / 64;
-            self.quick.deflate_compress(sample, scratch).is_ok_and(|len| len < most)
+            self.quick.compress(sample, scratch).is_some_and(|len| len < most)
         })
     }
 }
@@ -88,7 +89,7 @@ mod tests {
     }
 
     fn is_incompressible(data: &[u8]) -> bool {
-        Judge::new().is_incompressible(data, &mut vec![0; data.len() + 1000])
+        Judge::new().unwrap().is_incompressible(data, &mut vec![0; data.len() + 1000])
     }
 
     #[test]

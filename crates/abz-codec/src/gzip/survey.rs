@@ -33,7 +33,7 @@ impl Survey {
     /// let mut encoder = Encoder::new(6);
     /// let mut file = Writer::new(Vec::new(), Layout::default());
     /// for block in Blocks::new(&b"abcdefgh"[..], 3) {
-    ///     file.write(&encoder.encode(&block?))?;
+    ///     file.write(&encoder.encode(&block?)?)?;
     /// }
     /// let survey = Survey::of(&mut Cursor::new(file.finish()?))?;
     /// assert_eq!(survey, Some(Survey { members: 3, uncompressed: 8 }));

@@ -195,7 +195,7 @@ impl Decoder {
         Ok(step.ended || step.produced > 0)
     }
 
-    /// So much more of the contents is there.
+    /// More of the contents is there.
     fn came(&mut self, data: &[u8]) {
         self.sum.update(data);
         self.written += data.len() as u64;

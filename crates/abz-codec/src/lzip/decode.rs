@@ -8,7 +8,7 @@ use super::error::{DecodeError, Fault};
 use super::header::{Trailer, filters};
 use super::{HEADER_LEN, TRAILER_LEN};
 use crate::lzma::{Decoding, Obstacle};
-use crate::parts::make_exact_room;
+use crate::memory::{NoMemory, make_exact_room};
 
 /// A member as it lies in the file, whole. [`Decoder::decode_into`] makes data of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ fn decode(member: &Member, data: &mut Vec<u8>) -> Result<(), (u64, Fault)> {
     let mut lzma = Lzma::new(member.dictionary).map_err(|fault| (HEADER_LEN as u64, fault))?;
     let mut input = &member.bytes[HEADER_LEN..member.bytes.len() - TRAILER_LEN];
     let len = usize::try_from(trailer.data_size).expect("the scanner has looked at it");
-    make_exact_room(data, len).map_err(|needed| (0, Fault::NoMemory { needed }))?;
+    make_exact_room(data, len).map_err(|NoMemory { needed }| (0, Fault::NoMemory { needed }))?;
     data.resize(len, 0);
     let mut filled = 0;
     // What exceeds the size that the trailer says goes here, to be counted.

@@ -8,6 +8,7 @@ use liblzma::stream::{Filters, LzmaOptions, MatchFinder, Mode};
 use super::header::{DICTIONARIES, Trailer, header};
 use super::{HEADER_LEN, TRAILER_LEN};
 use crate::lzma;
+use crate::memory::{NoMemory, make_room};
 
 /// How hard to look for what repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,32 +87,44 @@ impl Encoder {
     }
 
     /// The member whose contents are `data`.
-    pub fn encode(&mut self, data: &[u8]) -> Vec<u8> {
+    ///
+    /// # Errors
+    ///
+    /// If there is not enough memory.
+    pub fn encode(&mut self, data: &[u8]) -> Result<Vec<u8>, NoMemory> {
         self.encode_into(data, Vec::new())
     }
 
     /// As [`encode`](Self::encode), into the allocation of `bytes`, whose contents are dropped.
-    pub fn encode_into(&mut self, data: &[u8], bytes: Vec<u8>) -> Vec<u8> {
+    ///
+    /// # Errors
+    ///
+    /// As [`encode`](Self::encode).
+    pub fn encode_into(&mut self, data: &[u8], bytes: Vec<u8>) -> Result<Vec<u8>, NoMemory> {
         self.encode_watched(data, bytes, &mut |_| {})
     }
 
     /// As [`encode_into`](Self::encode_into), and tells `watch` again and again how many more bytes of `data` are encoded: in
     /// the end, all.
+    ///
+    /// # Errors
+    ///
+    /// As [`encode`](Self::encode).
     pub fn encode_watched(
         &mut self,
         data: &[u8],
         mut bytes: Vec<u8>,
         watch: &mut dyn FnMut(usize),
-    ) -> Vec<u8> {
+    ) -> Result<Vec<u8>, NoMemory> {
         let least = *DICTIONARIES.start() as usize;
         let dictionary = (self.settings.dictionary_size as usize).min(data.len().max(least)) as u32;
         bytes.clear();
-        bytes.reserve(HEADER_LEN + data.len() / 2 + TRAILER_LEN);
+        make_room(&mut bytes, HEADER_LEN + data.len() / 2 + TRAILER_LEN)?;
         bytes.extend_from_slice(&header(dictionary));
-        lzma::encode(&self.filters(dictionary), data, &mut bytes, watch);
+        lzma::encode((&self.filters(dictionary), dictionary), data, &mut bytes, watch)?;
         let member_size = (bytes.len() + TRAILER_LEN) as u64;
         Trailer { checksum: crc32(data), data_size: data.len() as u64, member_size }.write(&mut bytes);
-        bytes
+        Ok(bytes)
     }
 
     fn filters(&self, dictionary: u32) -> Filters {

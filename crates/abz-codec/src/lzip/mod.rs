@@ -42,7 +42,7 @@ pub use survey::{Contents, Extent, Survey, parts};
 /// ```
 /// use abz_codec::lzip;
 ///
-/// let file = lzip::Encoder::new(lzip::Settings::of_level(6)).encode(b"a branch of a river");
+/// let file = lzip::Encoder::new(lzip::Settings::of_level(6)).encode(b"a branch of a river")?;
 /// let mut data = Vec::new();
 /// assert!(lzip::Reader::new(&file[..]).read_into(&mut data)?);
 /// assert_eq!(data, b"a branch of a river");

@@ -12,7 +12,8 @@ use super::header::{Kind, MAGIC, Trailer};
 use super::{EMPTY_LEN, HEADER_LEN};
 use crate::feed::{self, Feed, States, Step};
 use crate::lzma::bound;
-use crate::parts::{CHUNK, Room, Scan, Scanned, make_room};
+use crate::memory::{NoMemory, make_room};
+use crate::parts::{CHUNK, Room, Scan, Scanned};
 
 /// The most contents of a member that is taken as a whole, in bytes, if its dictionary is small, and in any case.
 const SMALL: u64 = 8 << 20;
@@ -180,7 +181,8 @@ impl Scanner {
         let (before, had) = (*input, self.feed.held.len());
         let limit = bound(self.whole() as usize);
         let more = input.len().min(limit.saturating_sub(had));
-        make_room(&mut self.feed.held, more).map_err(|needed| self.fault(Fault::NoMemory { needed }))?;
+        make_room(&mut self.feed.held, more)
+            .map_err(|NoMemory { needed }| self.fault(Fault::NoMemory { needed }))?;
         self.feed.hold(input, limit);
         if let Some(&found @ 1..) = self.feed.held.get(HEADER_LEN)
             && self.strictness.marking

@@ -243,7 +243,7 @@ impl Decoder {
             return Err(DecodeError { offset: 2, fault: Fault::Width { found: greatest } });
         }
         self.capacity = 1 << greatest;
-        // Who writes a table for 9 bits widens its codes nevertheless.
+        // Programs that write a table for 9 bits widen its codes nevertheless.
         self.widest = usize::from(greatest).max(LEAST_WIDTH + 1);
         self.clears = flags & 0x80 != 0;
         if self.clears {

@@ -1,10 +1,13 @@
 //! What only the system can do, and Rust cannot check: all `unsafe` code of this crate.
 #![allow(unsafe_code)]
 
+pub mod abort;
+mod deflate;
 pub mod descriptors;
 mod features;
 mod inflate_loop;
 pub mod mapped;
 
+pub(crate) use deflate::Compressor;
 pub(crate) use features::with_features;
 pub(crate) use inflate_loop::Loop;

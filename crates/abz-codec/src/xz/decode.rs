@@ -6,7 +6,7 @@ use super::check::{Check, Sum};
 use super::error::{DecodeError, Fault};
 use super::header::BlockHeader;
 use crate::lzma::{Decoding, Obstacle};
-use crate::parts::make_exact_room;
+use crate::memory::{NoMemory, make_exact_room};
 
 /// A block as it lies in the file, whole. [`Decoder::decode_into`] makes data of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ fn decode(block: &Block, data: &mut Vec<u8>) -> Result<(), (u64, Fault)> {
     let (begin, end) = (header.len, header.len + compressed);
     let mut filtered = Filtered::new(header).map_err(|fault| (0, fault))?;
     let mut input = &block.bytes[begin..end];
-    make_exact_room(data, uncompressed).map_err(|needed| (0, Fault::NoMemory { needed }))?;
+    make_exact_room(data, uncompressed).map_err(|NoMemory { needed }| (0, Fault::NoMemory { needed }))?;
     data.resize(uncompressed, 0);
     let mut filled = 0;
     // One byte more than there shall be is too much.

@@ -10,6 +10,7 @@ use liblzma::stream::{Filters, LzmaOptions, PRESET_EXTREME};
 use super::check::{Check, Sum};
 use super::header::BlockHeader;
 use crate::lzma::{self, Encoding, PORTION};
+use crate::memory::{NoMemory, make_room};
 
 /// How hard to look for what repeats, and what to say of the contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -95,22 +96,30 @@ impl Encoder {
     }
 
     /// Encodes a block whose contents are `data`, into the allocation of `bytes`, whose contents are dropped.
-    pub fn encode_into(&mut self, data: &[u8], bytes: Vec<u8>) -> EncodedBlock {
+    ///
+    /// # Errors
+    ///
+    /// If there is not enough memory.
+    pub fn encode_into(&mut self, data: &[u8], bytes: Vec<u8>) -> Result<EncodedBlock, NoMemory> {
         self.encode_watched(data, bytes, &mut |_| {})
     }
 
     /// As [`encode_into`](Self::encode_into), and tells `watch` again and again how many more bytes of `data` are encoded: in
     /// the end, all.
+    ///
+    /// # Errors
+    ///
+    /// If there is not enough memory.
     pub fn encode_watched(
         &mut self,
         data: &[u8],
         mut bytes: Vec<u8>,
         watch: &mut dyn FnMut(usize),
-    ) -> EncodedBlock {
+    ) -> Result<EncodedBlock, NoMemory> {
         let dictionary = self.dictionary(data.len());
         bytes.clear();
-        lzma::encode(&self.filters(dictionary), data, &mut bytes, watch);
-        self.block(dictionary, bytes, data.len() as u64, &self.settings.check.of(data))
+        lzma::encode((&self.filters(dictionary), dictionary), data, &mut bytes, watch)?;
+        Ok(self.block(dictionary, bytes, data.len() as u64, &self.settings.check.of(data)))
     }
 
     /// Encodes a block of what `input` gives, as it comes, but of at most `most` bytes: what
@@ -119,7 +128,7 @@ impl Encoder {
     ///
     /// # Errors
     ///
-    /// If `input` cannot be read.
+    /// If `input` cannot be read, or there is not enough memory: then there is a [`NoMemory`] in the error.
     pub fn encode_from(
         &mut self,
         input: &mut dyn Read,
@@ -130,7 +139,7 @@ impl Encoder {
         let mut input = input.take(most as u64);
         let mut next = |mut chunk: Vec<u8>| {
             chunk.clear();
-            chunk.reserve_exact(PORTION);
+            make_room(&mut chunk, PORTION)?;
             input.by_ref().take(PORTION as u64).read_to_end(&mut chunk)?;
             io::Result::Ok(Some(chunk).filter(|chunk| !chunk.is_empty()))
         };
@@ -147,21 +156,21 @@ impl Encoder {
         }
         let dictionary = self.dictionary(len);
         let (mut encoding, mut sum) =
-            (Encoding::new(&self.filters(dictionary)), Sum::new(self.settings.check));
+            (Encoding::new(&self.filters(dictionary), dictionary)?, Sum::new(self.settings.check));
         bytes.clear();
         let (mut contents, mut spare) = (0, Vec::new());
         while let Some(chunk) =
             held.pop_front().map_or_else(|| next(mem::take(&mut spare)), |held| Ok(Some(held)))?
         {
             sum.add(&chunk);
-            encoding.push(&chunk, &mut bytes);
+            encoding.push(&chunk, &mut bytes)?;
             watch(chunk.len());
             contents += chunk.len() as u64;
             if held.is_empty() {
                 spare = chunk;
             }
         }
-        encoding.finish(&mut bytes);
+        encoding.finish(&mut bytes)?;
         Ok(Some(self.block(dictionary, bytes, contents, &sum.finish())))
     }
 

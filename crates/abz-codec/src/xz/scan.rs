@@ -12,6 +12,7 @@ use super::header::{BlockHeader, FOOTER_LEN, MAGIC, STREAM_HEADER_LEN, check_foo
 use super::index::{Index, Records};
 use crate::feed::{self, Feed, States, Step};
 use crate::lzma::bound;
+use crate::memory::{NoMemory, make_room};
 use crate::parts::{CHUNK, Room, Scan, Scanned};
 
 /// The most contents of a block that is taken as a whole, in bytes, if its dictionary is small, and in any case: the size
@@ -181,8 +182,8 @@ impl Scanner {
         }
         let header = BlockHeader::parse(&self.feed.held).map_err(|fault| self.fault(fault))?;
         if let Some(total) = self.whole_len(&header).map_err(|fault| self.fault(fault))? {
-            let made = self.feed.held.try_reserve_exact(total - len);
-            made.map_err(|_| self.fault(Fault::NoMemory { needed: total as u64 }))?;
+            let made = make_room(&mut self.feed.held, total - len);
+            made.map_err(|NoMemory { needed }| self.fault(Fault::NoMemory { needed }))?;
             self.state = State::Whole { header, total };
             return Ok(Step::On);
         }

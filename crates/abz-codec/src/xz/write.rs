@@ -18,7 +18,7 @@ use super::header::{footer, push_number, stream_header};
 /// let mut encoder = Encoder::new(settings);
 /// let mut stream = StreamWriter::new(Vec::new(), settings.check);
 /// for block in text.chunks(settings.block_size()) {
-///     stream.write(&encoder.encode_into(block, Vec::new()))?;
+///     stream.write(&encoder.encode_into(block, Vec::new())?)?;
 /// }
 /// let file = stream.finish()?;
 /// assert!(file.starts_with(b"\xfd7zXZ\0") && file.len() < text.len() / 50);

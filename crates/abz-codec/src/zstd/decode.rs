@@ -11,19 +11,22 @@ use super::scan::{OTHER_SIZE, Scanner};
 use super::stream::decoder;
 use super::{Decoding, Dictionary, MAX_WINDOW_LOG};
 use crate::feed;
-use crate::parts::make_exact_room;
+use crate::memory::{NoMemory, make_exact_room};
+
+/// What a decoder of libzstd takes, in bytes and about.
+const CONTEXT: u64 = 160 << 10;
 
 /// Decodes whole [`Frame`]s, and pieces of frames. It keeps libzstd's tables, so a worker has one and uses it again and again.
 pub struct Decoder {
-    context: DCtx<'static>,
+    /// Made with the first frame.
+    context: Option<DCtx<'static>>,
     dictionary: Option<Dictionary>,
 }
 
 impl Decoder {
     /// A decoder that has the dictionary of `decoding`.
     pub fn new(decoding: &Decoding) -> Self {
-        let dictionary = decoding.dictionary.clone();
-        Decoder { context: decoder(dictionary.as_ref()), dictionary }
+        Decoder { context: None, dictionary: decoding.dictionary.clone() }
     }
 
     /// The contents of a frame into `data`, whose contents are dropped and whose allocation is used again, after the
@@ -34,8 +37,16 @@ impl Decoder {
     /// If the frame is damaged, or there is no memory for its contents; `data` is then empty.
     pub fn decode_into(&mut self, frame: &Frame, data: &mut Vec<u8>) -> Result<(), DecodeError> {
         let error = |offset, fault| DecodeError { frame: frame.number, start: frame.start, offset, fault };
-        make_exact_room(data, frame.most).map_err(|needed| error(frame.at, Fault::NoMemory { needed }))?;
-        let decoded = self.context.decompress(data, frame.bytes());
+        make_exact_room(data, frame.most)
+            .map_err(|NoMemory { needed }| error(frame.at, Fault::NoMemory { needed }))?;
+        let context = match &mut self.context {
+            Some(context) => context,
+            none => {
+                let made = decoder(self.dictionary.as_ref());
+                none.insert(made.map_err(|failure| error(frame.at, failure.fault(0, CONTEXT)))?)
+            }
+        };
+        let decoded = context.decompress(data, frame.bytes());
         let result = match (decoded, frame.piece) {
             (Ok(_), Some(expected)) if crc32(data) != expected => {
                 Err(error(frame.at, Fault::Piece { expected }))

@@ -9,7 +9,7 @@ pub struct Decoding {
     pub dictionary: Option<Dictionary>,
     /// The file that the frames may refer to, if they are [patches](super::PatchWriter). They are streamed then.
     pub patch_from: Option<Reference>,
-    /// A frame that is streamed and has a larger window is refused, in bytes. So much memory one takes, at most.
+    /// The largest window of a frame that is streamed, in bytes: others are refused. One frame takes no more memory than that.
     pub max_window: u64,
     /// Counts instead of that, if there is a limit of memory, in bytes.
     pub memory_limit: Option<u64>,

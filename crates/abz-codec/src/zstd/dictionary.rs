@@ -6,6 +6,8 @@ use std::sync::Arc;
 use thiserror::Error;
 use zstd_safe::{CCtx, DCtx};
 
+use super::stream::MEMORY;
+
 /// A dictionary: contents that frames refer to as if they had come before. It is one that `zstd --train` made, or any
 /// bytes. Clones share the bytes; every encoder and decoder makes tables of its own from them, once.
 #[derive(Clone, PartialEq, Eq)]
@@ -30,8 +32,10 @@ impl Dictionary {
     pub fn new(bytes: &[u8]) -> Result<Dictionary, DictionaryError> {
         let id = zstd_safe::get_dict_id_from_dict(bytes).map_or(0, |id| id.get());
         let dictionary = Dictionary { bytes: bytes.into(), id };
-        let tried = dictionary.load(&mut DCtx::create()).and_then(|()| {
-            let mut context = CCtx::create();
+        let no_memory = MEMORY.wrapping_neg();
+        let tried = DCtx::try_create().ok_or(no_memory).and_then(|mut context| dictionary.load(&mut context));
+        let tried = tried.and_then(|()| {
+            let mut context = CCtx::try_create().ok_or(no_memory)?;
             dictionary.teach(&mut context)?;
             context.compress2(&mut Vec::with_capacity(64), b"").map(drop)
         });
@@ -42,6 +46,11 @@ impl Dictionary {
     /// Its number, which frames that need it say; 0 if it has none.
     pub fn id(&self) -> u32 {
         self.id
+    }
+
+    /// How many bytes it has.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
     }
 
     /// Has a decoder use it.

@@ -5,8 +5,10 @@ use std::fmt;
 use crc32fast::hash as crc32;
 use zstd_safe::{CCtx, CParameter};
 
+use super::stream::MEMORY;
 use super::{Dictionary, FrameHeader, LEVELS, MAX_BLOCK, MAX_WINDOW_LOG, Reference, frame_size, joint};
 use crate::Block;
+use crate::memory::{NoMemory, make_exact_room};
 
 /// The frames of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,20 +59,20 @@ impl Encoding {
     }
 
     /// What makes frames or pieces.
-    fn context(&self, level: i32, dictionary: Option<&Dictionary>) -> CCtx<'static> {
+    fn context(&self, level: i32, dictionary: Option<&Dictionary>) -> Result<CCtx<'static>, NoMemory> {
         let mut parameters = vec![CParameter::CompressionLevel(level)];
         if let Some(log) = self.long {
             assert!((10..=MAX_WINDOW_LOG).contains(&log), "windows have 2^10 to 2^{MAX_WINDOW_LOG} bytes");
             parameters.extend([CParameter::EnableLongDistanceMatching(true), CParameter::WindowLog(log)]);
         }
-        let mut context = CCtx::create();
+        let mut context = CCtx::try_create().ok_or(NoMemory { needed: 1 << 20 })?;
         for parameter in parameters {
             context.set_parameter(parameter).expect("it is in its range");
         }
         if let Some(dictionary) = dictionary {
-            dictionary.teach(&mut context).expect("a dictionary was tried when it was made");
+            dictionary.teach(&mut context).map_err(|code| no_memory(code, dictionary.len()))?;
         }
-        context
+        Ok(context)
     }
 }
 
@@ -116,14 +118,15 @@ pub struct Encoded {
 /// for block in Blocks::new(&text[..], size) {
 ///     let block = block?;
 ///     let sum = checksum.add(&block.data);
-///     file.write(&encoder.encode_into(&block, Vec::new()), sum)?;
+///     file.write(&encoder.encode_into(&block, Vec::new())?, sum)?;
 /// }
 /// let file = file.finish()?;
 /// assert!(file.starts_with(b"\x28\xb5\x2f\xfd") && file.len() < text.len() / 50);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct Encoder {
-    context: CCtx<'static>,
+    /// Made with the first block.
+    context: Option<CCtx<'static>>,
     /// Makes the pieces that have no dictionary, where there is one.
     without: Option<CCtx<'static>>,
     level: i32,
@@ -140,27 +143,35 @@ impl Encoder {
     /// If a setting is out of its range.
     pub fn new(level: i32, encoding: &Encoding) -> Self {
         assert!(LEVELS.contains(&level), "the levels of zstd are {LEVELS:?}");
-        let context = encoding.context(level, encoding.dictionary.as_ref());
-        Encoder { context, without: None, level, encoding: encoding.clone(), frame: Vec::new() }
+        Encoder { context: None, without: None, level, encoding: encoding.clone(), frame: Vec::new() }
     }
 
     /// Makes a frame of a block, or a piece of one, in `bytes`, whose contents are dropped and whose allocation is used. A
     /// [`FrameWriter`](super::FrameWriter) makes a file of them.
-    pub fn encode_into(&mut self, block: &Block, mut bytes: Vec<u8>) -> Encoded {
+    ///
+    /// # Errors
+    ///
+    /// If there is not enough memory.
+    pub fn encode_into(&mut self, block: &Block, mut bytes: Vec<u8>) -> Result<Encoded, NoMemory> {
         bytes.clear();
         let contents = block.data.len();
-        if block.whole || self.encoding.layout == Layout::Frames {
-            compress(&mut self.context, &block.data, self.encoding.checksum, &mut bytes);
-            return Encoded { bytes, contents, piece: None };
-        }
+        let Encoder { context, without, level, encoding, .. } = self;
         // What is before a piece would push a dictionary out of reach.
-        let context = match &self.encoding.dictionary {
-            Some(_) if block.number > 0 => {
-                self.without.get_or_insert_with(|| self.encoding.context(self.level, None))
+        let (context, dictionary) = match &encoding.dictionary {
+            Some(_) if block.number > 0 && !block.whole && encoding.layout == Layout::OneFrame => {
+                (without, None)
             }
-            _ => &mut self.context,
+            dictionary => (context, dictionary.as_ref()),
         };
-        compress(context, &block.data, false, &mut self.frame);
+        let context = match context {
+            Some(context) => context,
+            none => none.insert(encoding.context(*level, dictionary)?),
+        };
+        if block.whole || self.encoding.layout == Layout::Frames {
+            compress(context, &block.data, self.encoding.checksum, &mut bytes)?;
+            return Ok(Encoded { bytes, contents, piece: None });
+        }
+        compress(context, &block.data, false, &mut self.frame)?;
         let (header, len) = FrameHeader::parse(&self.frame).ok().flatten().expect("libzstd makes frames");
         debug_assert!(!header.checksum);
         let blocks = &self.frame[len..];
@@ -172,16 +183,30 @@ impl Encoder {
             bytes.clear();
             joint::store(&block.data, &mut bytes);
         }
-        Encoded { bytes, contents, piece: Some(crc32(&block.data)) }
+        Ok(Encoded { bytes, contents, piece: Some(crc32(&block.data)) })
     }
 }
 
 /// Makes a frame.
-fn compress(context: &mut CCtx<'_>, contents: &[u8], checksum: bool, frame: &mut Vec<u8>) {
-    frame.clear();
-    frame.reserve(zstd_safe::compress_bound(contents.len()));
+fn compress(
+    context: &mut CCtx<'_>,
+    contents: &[u8],
+    checksum: bool,
+    frame: &mut Vec<u8>,
+) -> Result<(), NoMemory> {
+    make_exact_room(frame, zstd_safe::compress_bound(contents.len()))?;
     context.set_parameter(CParameter::ChecksumFlag(checksum)).expect("no frame is begun");
-    context.compress2(frame, contents).expect("there is room for any frame, and memory");
+    context.compress2(frame, contents).map(drop).map_err(|code| no_memory(code, 3 * contents.len()))
+}
+
+/// The only reason why libzstd may not encode: there is no memory for its tables, which have so many bytes, about.
+///
+/// # Panics
+///
+/// If there is another one.
+fn no_memory(code: usize, tables: usize) -> NoMemory {
+    assert!(code.wrapping_neg() == MEMORY, "any data can be encoded: {}", zstd_safe::get_error_name(code));
+    NoMemory { needed: (1 << 20) + tables as u64 }
 }
 
 impl fmt::Debug for Encoder {

@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use zstd_safe::{CCtx, CParameter, DCtx, InBuffer, OutBuffer};
 
+use super::stream::MEMORY;
 use super::{DEFAULT_WINDOW_LIMIT, Encoding, MAX_WINDOW_LOG};
+use crate::memory::NoMemory;
 
 /// The file that a patch refers to: any bytes. Clones share them.
 #[derive(Clone, PartialEq, Eq)]
@@ -79,7 +81,7 @@ impl fmt::Debug for Reference {
 /// let before: Vec<u8> = (0..100_000_u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()).collect();
 /// let after = [&before[..200_000], b"a river", &before[200_000..]].concat();
 /// let reference = Reference::new(&before);
-/// let mut patch = PatchWriter::new(Vec::new(), 3, &Encoding::default(), &reference, after.len() as u64);
+/// let mut patch = PatchWriter::new(Vec::new(), 3, &Encoding::default(), &reference, after.len() as u64)?;
 /// patch.write_all(&after)?;
 /// let patch = patch.finish()?;
 /// assert!(patch.len() < 1000);
@@ -96,18 +98,31 @@ pub struct PatchWriter<'a, W> {
     context: CCtx<'a>,
     output: W,
     buffer: Vec<u8>,
+    /// What all of it takes, in bytes and about.
+    memory: u64,
 }
 
 impl<'a, W: Write> PatchWriter<'a, W> {
     /// A patch of a level, of which `contents` bytes will be written. Of `encoding` the checksum counts, and the window, where
     /// that is larger than they are.
     ///
+    /// # Errors
+    ///
+    /// If there is not enough memory.
+    ///
     /// # Panics
     ///
     /// If a setting is out of its range.
-    pub fn new(output: W, level: i32, encoding: &Encoding, reference: &'a Reference, contents: u64) -> Self {
+    pub fn new(
+        output: W,
+        level: i32,
+        encoding: &Encoding,
+        reference: &'a Reference,
+        contents: u64,
+    ) -> Result<Self, NoMemory> {
         let window = window_log(contents).max(encoding.long.unwrap_or(0));
-        let mut context = CCtx::create();
+        let memory = patch_memory(reference, contents);
+        let mut context = CCtx::try_create().ok_or(NoMemory { needed: memory })?;
         for parameter in [
             CParameter::CompressionLevel(level),
             CParameter::WindowLog(window),
@@ -119,7 +134,7 @@ impl<'a, W: Write> PatchWriter<'a, W> {
         }
         context.set_pledged_src_size(Some(contents)).expect("no frame is begun");
         context.ref_prefix(&reference.bytes[1..]).expect("no frame is begun");
-        PatchWriter { context, output, buffer: Vec::with_capacity(CCtx::out_size()) }
+        Ok(PatchWriter { context, output, buffer: Vec::with_capacity(CCtx::out_size()), memory })
     }
 
     /// Writes some of the contents.
@@ -132,7 +147,7 @@ impl<'a, W: Write> PatchWriter<'a, W> {
         while input.pos() < data.len() {
             self.buffer.clear();
             let mut out = OutBuffer::around(&mut self.buffer);
-            self.context.compress_stream(&mut out, &mut input).map_err(failure)?;
+            self.context.compress_stream(&mut out, &mut input).map_err(|code| failure(code, self.memory))?;
             self.output.write_all(&self.buffer)?;
         }
         Ok(())
@@ -147,7 +162,7 @@ impl<'a, W: Write> PatchWriter<'a, W> {
         loop {
             self.buffer.clear();
             let mut out = OutBuffer::around(&mut self.buffer);
-            let left = self.context.end_stream(&mut out).map_err(failure)?;
+            let left = self.context.end_stream(&mut out).map_err(|code| failure(code, self.memory))?;
             self.output.write_all(&self.buffer)?;
             if left == 0 {
                 return Ok(self.output);
@@ -167,17 +182,19 @@ fn window_log(contents: u64) -> u32 {
     contents.checked_ilog2().map_or(0, |log| log + 1).clamp(10, MAX_WINDOW_LOG)
 }
 
-/// Why libzstd made no frame.
-fn failure(code: usize) -> io::Error {
-    /// `ZSTD_error_memory_allocation` of `zstd_errors.h`.
-    const MEMORY: usize = 64;
-    let kind =
-        if code.wrapping_neg() == MEMORY { io::ErrorKind::OutOfMemory } else { io::ErrorKind::InvalidInput };
-    io::Error::new(kind, format!("libzstd made no patch: {}", zstd_safe::get_error_name(code)))
+/// Why libzstd made no frame, and what it takes, in bytes.
+fn failure(code: usize, needed: u64) -> io::Error {
+    if code.wrapping_neg() == MEMORY {
+        return NoMemory { needed }.into();
+    }
+    io::Error::new(
+        io::ErrorKind::InvalidInput,
+        format!("libzstd made no patch: {}", zstd_safe::get_error_name(code)),
+    )
 }
 
-/// How much memory it takes to make a patch of so many bytes against a reference, in bytes and about: both of them, and tables that
-/// grow with the window.
+/// How much memory it takes to make a patch of so many bytes against a reference, in bytes and about: the reference, once, and a
+/// window of the contents with tables that grow with it.
 pub fn patch_memory(reference: &Reference, contents: u64) -> u64 {
-    (8 << 20) + 2 * reference.len() + (4 << window_log(contents))
+    (8 << 20) + reference.len() + (4 << window_log(contents))
 }

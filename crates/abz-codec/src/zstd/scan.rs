@@ -11,7 +11,8 @@ use super::mark::{self, MARK_LEN, Mark};
 use super::stream::Stream;
 use super::{BLOCK_HEADER, CHECKSUM, LAST_BLOCK, MAGIC, SKIPPABLE, SKIPPABLE_HEADER, is_skippable, u32_at};
 use crate::feed::{Feed, States, Step};
-use crate::parts::{CHUNK, Scanned, make_room};
+use crate::memory::{NoMemory, make_room};
+use crate::parts::{CHUNK, Scanned};
 
 /// A frame of at most so many bytes of contents is always decoded as a whole.
 const SMALL: u64 = 4 << 20;
@@ -271,7 +272,8 @@ impl Scanner {
     ) -> Result<Step<Scanned<Frame>>, DecodeError> {
         let len = MARK_LEN + piece.compressed as usize;
         let missing = (len + LAST_BLOCK.len()).saturating_sub(self.feed.held.len());
-        make_room(&mut self.feed.held, missing).map_err(|needed| self.fault(Fault::NoMemory { needed }))?;
+        make_room(&mut self.feed.held, missing)
+            .map_err(|NoMemory { needed }| self.fault(Fault::NoMemory { needed }))?;
         if !self.feed.hold(input, len) {
             return Ok(Step::Starved);
         }
@@ -321,7 +323,8 @@ impl Scanner {
         most: usize,
     ) -> Result<Step<Scanned<Frame>>, DecodeError> {
         let missing = (block + BLOCK_HEADER).saturating_sub(self.feed.held.len());
-        make_room(&mut self.feed.held, missing).map_err(|needed| self.fault(Fault::NoMemory { needed }))?;
+        make_room(&mut self.feed.held, missing)
+            .map_err(|NoMemory { needed }| self.fault(Fault::NoMemory { needed }))?;
         if !self.feed.hold(input, block + BLOCK_HEADER) {
             return Ok(Step::Starved);
         }

@@ -7,7 +7,7 @@ use super::{Decoding, Dictionary, MAX_WINDOW_LOG};
 
 /// The numbers of the faults of libzstd (`zstd_errors.h`) that have a name here.
 const CHECKSUM_WRONG: usize = 22;
-const MEMORY: usize = 64;
+pub(super) const MEMORY: usize = 64;
 
 /// A decoder that is fed bytes and gives bytes.
 pub(super) struct Stream {
@@ -23,9 +23,9 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// If there is no memory for a reference.
+    /// If there is no memory for it, or for a reference.
     pub(super) fn new(decoding: &Decoding) -> Result<Self, Failure> {
-        let mut context = decoder(decoding.dictionary.as_ref());
+        let mut context = decoder(decoding.dictionary.as_ref())?;
         if let Some(reference) = &decoding.patch_from {
             reference.load(&mut context).map_err(Failure::of)?;
         }
@@ -59,13 +59,17 @@ impl Stream {
     }
 }
 
-/// A decoder of libzstd that knows a dictionary.
-pub(super) fn decoder(dictionary: Option<&Dictionary>) -> DCtx<'static> {
-    let mut context = DCtx::create();
+/// A decoder of libzstd that knows a dictionary, which was tried when it was made.
+///
+/// # Errors
+///
+/// If there is no memory for it.
+pub(super) fn decoder(dictionary: Option<&Dictionary>) -> Result<DCtx<'static>, Failure> {
+    let mut context = DCtx::try_create().ok_or(Failure::of(MEMORY.wrapping_neg()))?;
     if let Some(dictionary) = dictionary {
-        dictionary.load(&mut context).expect("a dictionary was tried when it was made");
+        dictionary.load(&mut context).map_err(Failure::of)?;
     }
-    context
+    Ok(context)
 }
 
 /// Why libzstd could not decode.

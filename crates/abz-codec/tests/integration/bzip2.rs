@@ -21,7 +21,7 @@ fn encode(data: &[u8], level: Level) -> Vec<u8> {
     let mut blocks = Cutter::new(data, level);
     let mut stream = StreamWriter::new(Vec::new(), level);
     while let Some(block) = blocks.read_into(Vec::new()).unwrap() {
-        stream.write(&encoder.encode_into(&block, Vec::new())).unwrap();
+        stream.write(&encoder.encode_into(&block, Vec::new()).unwrap()).unwrap();
     }
     stream.finish().unwrap()
 }

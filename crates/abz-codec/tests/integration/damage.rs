@@ -136,7 +136,7 @@ fn padding_with_zeros_is_silent_and_other_padding_is_told_after_the_data() {
 #[test]
 fn garbage_after_a_member_that_promised_another_is_an_error() {
     let block = Block { number: 0, data: prose(300), whole: false };
-    let file = Encoder::new(6).layout(Layout::Members).encode(&block).bytes;
+    let file = Encoder::new(6).layout(Layout::Members).encode(&block).unwrap().bytes;
     for garbage in [&b"xyz"[..], b"\0\0\0"] {
         let (out, error) = decode(&[&file[..], garbage].concat());
         assert_eq!(out, block.data);
@@ -146,7 +146,8 @@ fn garbage_after_a_member_that_promised_another_is_an_error() {
 
 /// A member with any extent in its header: the contents are `data`, whatever it says.
 fn lying(data: &[u8], compressed: impl FnOnce(u32) -> u32, uncompressed: u32) -> Vec<u8> {
-    let mut file = Encoder::new(6).encode(&Block { number: 0, data: data.to_vec(), whole: true }).bytes;
+    let mut file =
+        Encoder::new(6).encode(&Block { number: 0, data: data.to_vec(), whole: true }).unwrap().bytes;
     let len = compressed(file.len() as u32);
     file[16..20].copy_from_slice(&len.to_le_bytes());
     file[20..24].copy_from_slice(&uncompressed.to_le_bytes());
@@ -163,7 +164,8 @@ fn a_header_that_is_wrong_about_the_size_is_no_fault() {
     for size in sizes {
         let file = lying(&data, |_| size, 500);
         // As it stands, with padding, with another member behind it, in pieces.
-        let other = Encoder::new(6).encode(&Block { number: 0, data: data.clone(), whole: true }).bytes;
+        let other =
+            Encoder::new(6).encode(&Block { number: 0, data: data.clone(), whole: true }).unwrap().bytes;
         for (behind, twice) in [(&[][..], false), (&[0; 100], false), (&other, true), (&file, true)] {
             let file = [&file[..], behind].concat();
             let expected = if twice { data.repeat(2) } else { data.clone() };
@@ -240,7 +242,7 @@ fn what_is_damaged_is_told_though_its_header_says_a_size() {
 fn a_header_that_takes_the_next_member_for_its_own_does_not_swallow_it() {
     // Both members have the same contents, so the last trailer of the two fits the first data.
     let data = prose(500);
-    let second = Encoder::new(6).encode(&Block { number: 0, data: data.clone(), whole: true }).bytes;
+    let second = Encoder::new(6).encode(&Block { number: 0, data: data.clone(), whole: true }).unwrap().bytes;
     let file = [lying(&data, |len| len + second.len() as u32, 500), second.clone()].concat();
     let (out, error) = decode(&file);
     assert!(error.is_none() && out == data.repeat(2), "{error:?}");

@@ -18,7 +18,7 @@ use liblzma::stream::{Action, CONCATENATED, Status, Stream};
 
 fn encode(data: &[u8], level: u32, block_size: usize) -> Vec<u8> {
     let mut encoder = Encoder::new(Settings::of_level(level));
-    Blocks::new(data, block_size).flat_map(|block| encoder.encode(&block.unwrap().data)).collect()
+    Blocks::new(data, block_size).flat_map(|block| encoder.encode(&block.unwrap().data).unwrap()).collect()
 }
 
 fn decode(file: &[u8]) -> (Vec<u8>, Option<DecodeError>) {
@@ -102,7 +102,7 @@ fn large_members_are_streamed_and_come_in_small_chunks() {
     // Of zeros, with a dictionary that is small: more contents than are taken as a whole.
     let data = vec![0; 9 << 20];
     let mut encoder = Encoder::new(Settings { dictionary_size: 1 << 16, ..Settings::of_level(1) });
-    let one = encoder.encode(&data);
+    let one = encoder.encode(&data).unwrap();
     let small = encode(b"small", 6, 100);
     let file = [&small[..], &one, &small, &one, b"trailing"].concat();
     let (mut scanner, mut decoder, mut data) = (Scanner::default(), Decoder::new(), Vec::new());

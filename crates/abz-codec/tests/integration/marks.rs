@@ -148,7 +148,7 @@ fn whatever_is_damaged_or_cut_is_told_and_nothing_of_that_block_comes_out() {
 fn marks_that_lie_are_not_believed() {
     let data = prose(5000);
     let blocks: Vec<_> = Blocks::new(&data[..], 1000).map(|block| block.unwrap()).collect();
-    let encode = |block: &Block| Encoder::new(6).encode(block);
+    let encode = |block: &Block| Encoder::new(6).encode(block).unwrap();
     let file = |blocks: &[Block]| {
         let mut file = Writer::new(Vec::new(), Layout::OneMember);
         blocks.iter().for_each(|block| file.write(&encode(block)).unwrap());
@@ -196,7 +196,7 @@ fn what_is_cut_by_its_contents_changes_around_a_change_and_nowhere_else() {
         let mut encoder = Encoder::new(6);
         let mut file = Writer::new(Vec::new(), Layout::OneMember).without_places();
         for block in Blocks::by_content(data, 64 << 10) {
-            file.write(&encoder.encode(&block.unwrap())).unwrap();
+            file.write(&encoder.encode(&block.unwrap()).unwrap()).unwrap();
         }
         file.finish().unwrap()
     };

@@ -22,7 +22,7 @@ fn compress_as(data: &[u8], level: i32, encoding: &Encoding, piece: usize, conte
     for block in Blocks::new(data, piece) {
         let block = block.unwrap();
         let sum = checksum.add(&block.data);
-        file.write(&encoder.encode_into(&block, Vec::new()), sum).unwrap();
+        file.write(&encoder.encode_into(&block, Vec::new()).unwrap(), sum).unwrap();
     }
     file.finish().unwrap()
 }
@@ -159,7 +159,7 @@ fn the_header_says_the_size_where_it_is_known_and_the_marks_where_not() {
     let mut file = FrameWriter::new(Vec::new(), encoding.header(3, 1000, Some(2001)), 1000);
     let mut encoder = Encoder::new(3, &encoding);
     for block in Blocks::new(&data[..2000], 1000) {
-        file.write(&encoder.encode_into(&block.unwrap(), Vec::new()), 0).unwrap();
+        file.write(&encoder.encode_into(&block.unwrap(), Vec::new()).unwrap(), 0).unwrap();
     }
     assert!(file.finish().is_err(), "there is less than the header says");
 }

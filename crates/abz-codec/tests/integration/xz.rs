@@ -25,7 +25,7 @@ fn encode_with(settings: Settings, data: &[u8], block_size: usize) -> Vec<u8> {
     let mut encoder = Encoder::new(settings);
     let mut stream = StreamWriter::new(Vec::new(), settings.check);
     for block in data.chunks(block_size) {
-        stream.write(&encoder.encode_into(block, Vec::new())).unwrap();
+        stream.write(&encoder.encode_into(block, Vec::new()).unwrap()).unwrap();
     }
     stream.finish().unwrap()
 }
@@ -272,7 +272,7 @@ fn an_index_must_be_right() {
     // Two blocks in another order than the index has them, where nothing else is wrong.
     let data = [prose(100), prose(5000)].concat();
     let mut encoder = Encoder::new(settings(1));
-    let blocks = [&data[..100], &data[100..]].map(|data| encoder.encode_into(data, Vec::new()));
+    let blocks = [&data[..100], &data[100..]].map(|data| encoder.encode_into(data, Vec::new()).unwrap());
     let file = |order: [usize; 2]| {
         let mut stream = StreamWriter::new(Vec::new(), Check::Crc64);
         order.into_iter().for_each(|number| stream.write(&blocks[number]).unwrap());

@@ -26,7 +26,7 @@ pub(super) fn take_span(
         Crew::Together(conduct) => conduct,
         Crew::Alone(_) => Conduct::default(),
     };
-    let mut output = Output::open(Target::of(input, outputs, told)?, outputs, input.metadata.is_file())?;
+    let mut output = Output::open(Target::of(input, outputs, told)?, outputs, input.rights_meanwhile())?;
     let (input_name, output_name) = (input.to_string(), output.to_string());
     let places = ways::source(input, request.way, setting.progress);
     let mut reader = setting.progress.of(&input.file);

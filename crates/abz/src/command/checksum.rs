@@ -46,7 +46,7 @@ impl Checksum {
             (Target::File(path), Some(outputs)) => Place::File(Output::open(
                 Target::File(beside(path, &name)),
                 outputs,
-                input.metadata.is_file(),
+                input.rights_meanwhile(),
             )?),
             (Target::Stdout, _) => Place::StandardError,
             _ => Place::StandardOutput { at_once: !alone },

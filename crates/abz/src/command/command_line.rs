@@ -256,7 +256,7 @@ fn of_arguments(arguments: Arguments) -> Result<Asked, clap::Error> {
         suffix,
         compression,
         most_to_compress: how.memlimit,
-        // Who names the size of the dictionary wants that one.
+        // A user who names the size of the dictionary wants that one.
         adjusts: !how.no_adjust && how.dictionary_size.is_none(),
         most_to_decompress: how.memlimit,
         zstd: decoding,

@@ -1,7 +1,5 @@
 //! Inputs into compressed files.
 
-use std::io::Seek;
-
 use abz::{Compression, Conduct, Decompression};
 
 use super::conversion::{Conversion, Done, Setting};
@@ -52,8 +50,8 @@ impl Conversion for Compress {
             return Ok(Some(Done::new(done.read, done.written)));
         }
         let reader = match crew {
-            Crew::Alone(_) => progress.of(&input.file),
-            Crew::Together(_) => hidden.of(&input.file),
+            Crew::Alone(_) => progress.of(input.reader()),
+            Crew::Together(_) => hidden.of(input.reader()),
         };
         let mut plain =
             Summed::new(reader).with_fingerprint(self.verify.is_some()).with_sha256(self.checksum);
@@ -96,8 +94,7 @@ pub(super) fn of_input(compression: &Compression, input: &Input) -> Compression 
     if let Some(len) = input.len() {
         let blocks = len.div_ceil(compression.block_len() as u64).max(1);
         compression.workers = compression.workers.min(usize::try_from(blocks).unwrap_or(usize::MAX));
-        // Of standard input some may have been read.
-        compression.contents = (&input.file).stream_position().ok().and_then(|at| len.checked_sub(at));
+        compression.contents = input.position().and_then(|at| len.checked_sub(at));
     }
     compression
 }

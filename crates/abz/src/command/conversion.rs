@@ -119,12 +119,15 @@ impl Setting<'_> {
             Some(outputs) => {
                 let overwrite =
                     outputs.force || self.asks && ask::may_overwrite(&target, self.talk, self.progress);
-                Output::open_over(target, outputs, input.metadata.is_file(), overwrite)?
+                Output::open_over(target, outputs, input.rights_meanwhile(), overwrite)?
             }
         };
         let (input_name, output_name) = (input.to_string(), output.to_string());
 
-        let done = conversion.convert(&input, &mut output, crew, *self, told);
+        let done = {
+            let _work = interrupt::Work::on(&input_name);
+            conversion.convert(&input, &mut output, crew, *self, told)
+        };
         if let Output::Memory(bytes) = output {
             told.output = bytes;
             output = Output::Nowhere;
@@ -171,8 +174,11 @@ impl Setting<'_> {
         told: &mut Told,
     ) -> Result<Option<Problem>, Problem> {
         let outputs = conversion.outputs();
-        let done = conversion.convert(input, output, Crew::Together(conduct), *self, told);
         let input_name = input.to_string();
+        let done = {
+            let _work = interrupt::Work::on(&input_name);
+            conversion.convert(input, output, Crew::Together(conduct), *self, told)
+        };
         let (done, garbage) = self.judge(done, (&input_name, name), outputs, told)?;
         if self.talk.is_verbose() {
             told.say(summary(&input_name, name, outputs, &done));

@@ -1,8 +1,8 @@
-//! Who does the work.
+//! The threads that do the work.
 
 use abz::{Conduct, Tools};
 
-/// Who does the work.
+/// The threads that do the work.
 #[derive(Debug)]
 pub(super) enum Crew<'a> {
     /// This thread.

@@ -100,15 +100,15 @@ impl Decoding {
             return Ok(Some(Done::new(done.written, done.read)));
         }
         let mut plain = Summed::new(output).with_sha256(self.checksum);
-        let start = (&input.file).stream_position().ok();
+        let start = input.position();
         if input.format().is_some_and(|format| manners.read(format))
             && let Some(done) = self.by_index((&decompression, input), &crew, &mut plain, setting, told)?
         {
             return self.finish(done, start, input, plain, setting).map(Some);
         }
         let reader = match crew {
-            Crew::Alone(_) => progress.of(&input.file),
-            Crew::Together(_) => hidden.of(&input.file),
+            Crew::Alone(_) => progress.of(input.reader()),
+            Crew::Together(_) => hidden.of(input.reader()),
         };
         let (format, reader) = Format::sniff(reader).map_err(Error::Read)?;
         let format = format.filter(|format| manners.read(*format));

@@ -1,12 +1,15 @@
 //! The plan that would run, for `--explain`.
 
-use abz::{Decompression, Expected, Format, Speculation};
+use std::path::Path;
+
+use abz::{Decompression, Expected, Format, Plan, Speculation};
 
 use super::arguments::Explained;
 use super::compressing;
+use super::indices::{find_index, index_of, is_for_use};
 use super::input::Input;
 use super::problem::Problem;
-use super::request::{Explain, Explainable};
+use super::request::{Explain, Explainable, Source};
 use super::stdout::print;
 
 /// Prints the plan for `input`.
@@ -15,10 +18,14 @@ pub(super) fn print_plan(request: &Explain, input: &Input) -> Result<(), Problem
         Explainable::Compression(compression) => {
             (compressing::of_input(compression, input).plan(), String::new())
         }
-        Explainable::Decompression(decompression) => {
+        Explainable::Decompression(decompression, index_file) => {
             let decompression = input.decompression(decompression);
             let format = input.format().unwrap_or_default();
-            (decompression.plan(format), choice(format, &decompression))
+            let (plan, by_index) = by_index((format, &decompression), index_file.as_deref(), input)?;
+            match plan {
+                Some(plan) => (plan, by_index),
+                None => (decompression.plan(format), choice(format, &decompression) + &by_index),
+            }
         }
     };
     print(|out| match request.form {
@@ -43,4 +50,36 @@ fn choice(format: Format, decompression: &Decompression) -> String {
     };
     let expected = Expected::with(workers);
     format!("\nA member that does not say where its blocks are is decoded {way} {expected}.")
+}
+
+/// The plan to decode `input` by its index, if that would be done; and what there is to say about an index.
+fn by_index(
+    (format, decompression): (Format, &Decompression),
+    named: Option<&Path>,
+    input: &Input,
+) -> Result<(Option<Plan>, String), Problem> {
+    let Source::File(path) = &input.source else { return Ok((None, String::new())) };
+    let name = named.map_or_else(|| index_of(path), ToOwned::to_owned);
+    let name = name.display();
+    Ok(match find_index(input, named) {
+        Err(problem) if named.is_some() && problem.is_error() => return Err(problem),
+        Err(problem) => (None, format!("\n{problem}")),
+        Ok(None) => (None, String::new()),
+        Ok(Some(index)) => {
+            let plan = is_for_use(decompression, input).then(|| decompression.plan_indexed(format, &index));
+            match plan.flatten() {
+                Some(plan) => {
+                    (Some(plan), format!("\nThe index {name} is used: all workers decode parts of the file."))
+                }
+                None if decompression.workers == 1 => (
+                    None,
+                    format!("\nThe index {name} is not used, because one worker alone decodes the file."),
+                ),
+                None => {
+                    let reason = "it helps with a member of gzip that does not say where its blocks are, and there is none";
+                    (None, format!("\nThe index {name} is not used: {reason}."))
+                }
+            }
+        }
+    })
 }

@@ -40,7 +40,7 @@ pub(super) fn make_index(
     if input.was_found && is_index {
         return Ok(());
     }
-    let mut output = Output::open(Target::of(input, outputs, told)?, outputs, input.metadata.is_file())?;
+    let mut output = Output::open(Target::of(input, outputs, told)?, outputs, input.rights_meanwhile())?;
     let (input_name, output_name) = (input.to_string(), output.to_string());
     let Some(places) = ways::source(input, request.way, setting.progress) else {
         return Err(Problem::error(input, NOT_IN_PARTS));
@@ -105,7 +105,7 @@ impl Indexed<'_> {
         told: &mut Told,
     ) -> Result<Option<Decompressed>, Failure> {
         let Indexing { file, made } = self.indexing;
-        let is_for_use = self.decompression.workers > 1 && input.format() == Some(Format::GZIP);
+        let is_for_use = is_for_use(self.decompression, input);
         let Some(places) = &self.places else {
             return match made {
                 Some(_) => Err(Failure::Told(Problem::error(input, NOT_IN_PARTS))),
@@ -134,7 +134,7 @@ impl Indexed<'_> {
         match made {
             Some((every, outputs)) if index.is_none() => {
                 let output = Target::of(input, outputs, told)
-                    .and_then(|target| Output::open(target, outputs, input.metadata.is_file()));
+                    .and_then(|target| Output::open(target, outputs, input.rights_meanwhile()));
                 let mut output = output.map_err(Failure::Told)?;
                 let (done, index) =
                     self.decompression.conduct_indexing(self.conduct, places, *every, plain)?;
@@ -171,6 +171,11 @@ impl Indexed<'_> {
             Ok(index) => Ok(index),
         }
     }
+}
+
+/// True if an index may be of use to decode all of a file.
+pub(super) fn is_for_use(decompression: &Decompression, input: &Input) -> bool {
+    decompression.workers > 1 && input.format() == Some(Format::GZIP)
 }
 
 /// The name of the index of a file.

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, File, Metadata};
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Read, Seek};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
@@ -15,6 +15,7 @@ use abz::gzip::{HEADER_LIMIT, Header, Origin};
 use abz::{Decompression, Format};
 use rustix::fs::OFlags;
 
+use super::output::{PRIVATE, USUAL};
 use super::problem::{CLOSED, Problem, STANDARD_INPUT};
 use super::request::{Inputs, Source};
 
@@ -59,6 +60,33 @@ impl Input {
         match source {
             Source::Stdin => open_stdin(inputs),
             Source::File(path) => open_file(path, was_found, inputs),
+        }
+    }
+
+    /// The rights that its output has until it gets those of the input: none that anybody lacks here.
+    pub(super) fn rights_meanwhile(&self) -> u32 {
+        match self.metadata.mode() & 0o044 {
+            _ if !self.metadata.is_file() => USUAL,
+            0o044 => 0o644,
+            _ => PRIVATE,
+        }
+    }
+
+    /// How far it was read before it came here, if that is known: some of standard input may have been.
+    pub(super) fn position(&self) -> Option<u64> {
+        match self.source {
+            Source::File(_) => Some(0),
+            Source::Stdin => (&self.file).stream_position().ok(),
+        }
+    }
+
+    /// Its bytes, from there on.
+    pub(super) fn reader(&self) -> Reader<'_> {
+        Reader {
+            file: &self.file,
+            at: 0,
+            end: self.is_file().then_some(self.metadata.len()),
+            has_ended: false,
         }
     }
 
@@ -151,6 +179,28 @@ impl Input {
             .afterwards());
         }
         fs::remove_file(path).map_err(|error| Problem::of_file(&self, "cannot be removed", &error))
+    }
+}
+
+/// The bytes of an input. Where it is a file, and a call of the system gave fewer than there was room for, up to the size that it had
+/// when it was opened, no other call asks whether there are more: there were none then.
+#[derive(Debug)]
+pub(super) struct Reader<'a> {
+    file: &'a File,
+    at: u64,
+    end: Option<u64>,
+    has_ended: bool,
+}
+
+impl Read for Reader<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        if self.has_ended {
+            return Ok(0);
+        }
+        let len = self.file.read(bytes)?;
+        self.at += len as u64;
+        self.has_ended = len < bytes.len() && Some(self.at) == self.end;
+        Ok(len)
     }
 }
 

@@ -2,15 +2,19 @@
 //! ended it.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
+use std::panic;
 use std::path::{Path, PathBuf};
+use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::thread;
 
-use abz::mapped;
+use abz::{abort, mapped};
 use signal_hook::consts::{SIGBUS, SIGHUP, SIGINT, SIGPIPE, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
+
+use super::quote::without_controls;
 
 /// The temporary files that exist now.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -22,6 +26,13 @@ static CHANGES: RwLock<()> = RwLock::new(());
 /// What SIGBUS means.
 const LOST: &str = "a mapped file became shorter while it was read, or cannot be read: the run ends, and the output \
                     that was being made is removed (--input-io pread passes over such a file and goes on)";
+
+/// What an abort means.
+const EXHAUSTED: &str = "the run ended, since the system gives no more memory; the output that was being made is removed: fewer \
+                         threads (-p1), a lower level or smaller blocks take less; --memlimit chooses fewer threads itself";
+
+/// What panics say of which the cause is that there is no memory.
+const NO_MEMORY: [&str; 2] = ["out of memory", "Cannot allocate memory"];
 
 /// Leave to change which temporary files there are: while this is held no signal ends the process.
 pub(super) struct Change {
@@ -50,6 +61,78 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The inputs that are worked on now, as the user is told of them.
+static INPUTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// An input is worked on while this is held.
+pub(super) struct Work {
+    input: String,
+}
+
+impl Work {
+    pub(super) fn on(input: &str) -> Self {
+        let input = without_controls(input.to_owned());
+        inputs().push(input.clone());
+        Work { input }
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        let mut inputs = inputs();
+        if let Some(at) = inputs.iter().position(|input| *input == self.input) {
+            inputs.swap_remove(at);
+        }
+    }
+}
+
+/// A list of names is whole even if a thread that held it panicked.
+fn inputs() -> MutexGuard<'static, Vec<String>> {
+    INPUTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From here on an allocation that fails where there is no error for it removes unfinished files, says so, and ends the process
+/// with the status of an error.
+pub fn remove_unfinished_files_without_memory() {
+    abort::before_abort(clean_up_without_memory);
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |panicked| {
+        let payload = panicked.payload();
+        let formatted = || payload.downcast_ref::<String>().map(String::as_str);
+        let said = payload.downcast_ref::<&str>().copied().or_else(formatted).unwrap_or_default();
+        // The standard library and others panic where there is no memory for a thread or a table.
+        if NO_MEMORY.iter().any(|words| said.contains(words)) {
+            clean_up_without_memory();
+            process::exit(1);
+        }
+        usual(panicked);
+    }));
+}
+
+/// Removes unfinished files, and says why, with no memory but that on the stack. It may be called by a thread that holds a lock and
+/// does not let go any more.
+fn clean_up_without_memory() {
+    let _ending = CHANGES.try_write();
+    if let Ok(unfinished) = UNFINISHED.try_lock() {
+        for path in unfinished.iter() {
+            let _ = fs::remove_file(path);
+        }
+    }
+    // Several threads may be here: each writes its lines at once.
+    let mut lines = [0; 4096];
+    let mut rest = &mut lines[..];
+    let told = match INPUTS.try_lock() {
+        Ok(inputs) if !inputs.is_empty() => {
+            inputs.iter().try_for_each(|input| writeln!(rest, "abz: {input}: {EXHAUSTED}"))
+        }
+        _ => writeln!(rest, "abz: {EXHAUSTED}"),
+    };
+    // Of more files than there is room for, the first ones are named.
+    let _ = told;
+    let left = rest.len();
+    let _ = io::stderr().write_all(&lines[..lines.len() - left]);
+}
+
 /// From here on SIGINT, SIGTERM and SIGHUP remove unfinished files, then end the process as they always do.
 /// Those that the parent let us ignore (`nohup`, a shell's background jobs) stay ignored.
 ///
@@ -75,7 +158,7 @@ pub fn remove_unfinished_files_on_signals(maps: bool) {
             }
             if signal == SIGBUS {
                 eprintln!("abz: {LOST}");
-                std::process::exit(1);
+                process::exit(1);
             }
             let _ = emulate_default_handler(signal);
         }

@@ -21,8 +21,8 @@ use super::problem::Problem;
 use super::progress::Progress;
 use super::recover;
 use super::reports::Reports;
-use super::request::{Asked, Destination, List, Outputs, Request, Source, Talk};
-use super::tasks::Task;
+use super::request::{Asked, Destination, List, Outputs, Reporting, Request, Source, Talk};
+use super::tasks::{Task, Terms};
 use super::told::Told;
 use super::walk::{self, Walk};
 
@@ -59,11 +59,11 @@ pub fn run(asked: &Asked, console: &mut Console) {
 
 /// Does a task with each input, and reports on it if that is asked for.
 fn work(task: &dyn Task, talk: &Talk, progress: &Progress, console: &mut Console) {
-    let reports = match Reports::open(&task.reporting(), progress) {
+    let reports = match Reports::open(task.terms().reporting.unwrap_or(&Reporting::default()), progress) {
         Ok(reports) => reports,
         Err(problem) => return console.tell_problem(&problem),
     };
-    let setting = Setting { talk, progress, asks: ask::can_ask(talk, task.inputs()) };
+    let setting = Setting { talk, progress, asks: ask::can_ask(talk, task.terms().inputs) };
     let jobs = Jobs { task, setting, reports, pool: OnceLock::new() };
     jobs.run(console);
     for problem in jobs.reports.end() {
@@ -105,7 +105,7 @@ impl Jobs<'_> {
             let conduct = Conduct { pool: Some(self.pool()), ..conduct };
             return join::run(conversion, outputs, self.setting, conduct, console);
         }
-        let inputs = self.task.inputs();
+        let inputs = self.task.terms().inputs;
         let is_only_one = inputs.sources.len() == 1 && !inputs.recursive;
         let mut inputs = Walk::new(inputs).peekable();
         loop {
@@ -143,9 +143,9 @@ impl Jobs<'_> {
         console: &mut Console,
     ) -> bool {
         let (task, setting) = (self.task, self.setting);
-        let workers = task.workers_side_by_side();
+        let Terms { outputs, workers_side_by_side: workers, .. } = task.terms();
         // What waits for standard output is in memory, and what waits for a thread is open.
-        let to_stdout = task.outputs().is_some_and(|outputs| outputs.destination == Destination::Stdout);
+        let to_stdout = outputs.is_some_and(|outputs| outputs.destination == Destination::Stdout);
         let each = if to_stdout { 4 } else { 16 };
         let window = (each * workers).min(MAX_OPEN);
         let mut stdout = None;
@@ -163,7 +163,7 @@ impl Jobs<'_> {
             .name("convert");
         let end = |told: Told| {
             console.tell(&told);
-            if let Some(outputs) = task.outputs().filter(|_| !told.output.is_empty()) {
+            if let Some(outputs) = outputs.filter(|_| !told.output.is_empty()) {
                 write_out(&mut stdout, &told.output, outputs)
                     .inspect_err(|problem| console.tell_problem(problem))
                     .map_err(drop)?;
@@ -182,14 +182,14 @@ impl Jobs<'_> {
     }
 
     fn pool(&self) -> &Pool {
-        self.pool.get_or_init(|| Pool::with_name(self.task.workers(), "abz"))
+        self.pool.get_or_init(|| Pool::with_name(self.task.terms().workers, "abz"))
     }
 
     /// True of what is done on one thread: files of no more than a block, and what cannot be taken at all.
     fn is_small(&self, input: &Result<Input, Problem>) -> bool {
         match input {
             Ok(input) => {
-                let is_small = input.len().is_some_and(|len| len <= self.task.inputs().small);
+                let is_small = input.len().is_some_and(|len| len <= self.task.terms().inputs.small);
                 is_small && input.is_file() && self.task.may_be_side_by_side(input)
             }
             Err(_) => true,

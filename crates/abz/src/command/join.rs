@@ -5,7 +5,7 @@ use abz::Conduct;
 use super::ask;
 use super::console::Console;
 use super::conversion::{Conversion, Setting};
-use super::output::{Attributes, Output};
+use super::output::{Attributes, Output, USUAL};
 use super::problem::Problem;
 use super::request::{Destination, Outputs};
 use super::target::Target;
@@ -45,7 +45,7 @@ fn join(
     let target = Target::File(path.clone());
     let overwrite =
         outputs.force || setting.asks && ask::may_overwrite(&target, setting.talk, setting.progress);
-    let mut output = Output::open_over(target, outputs, false, overwrite)?.in_order();
+    let mut output = Output::open_over(target, outputs, USUAL, overwrite)?.in_order();
     let name = output.to_string();
     let mut joined = 0;
     for input in Walk::new(conversion.inputs()) {

@@ -217,7 +217,7 @@ impl Low {
         if let Some(form) = self.explain {
             let of = match action {
                 Action::Compress => Explainable::Compression(Box::new(self.compression)),
-                _ => Explainable::Decompression(Box::new(decompression)),
+                _ => Explainable::Decompression(Box::new(decompression), self.index_file),
             };
             return Request::Explain(Explain { inputs, form, of });
         }

@@ -15,7 +15,7 @@
 //! | [`conversion`] | one input from start to end |
 //! | [`compressing`], [`decompressing`] | its bytes |
 //! | [`explain`] | the plan that would run |
-//! | [`crew`] | who does the work |
+//! | [`crew`] | the threads that do the work |
 //! | [`join`] | several inputs to one output |
 //! | [`access`] | a part of what is in an input |
 //! | [`verify`] | that what is written can be read back |
@@ -31,6 +31,7 @@
 //! | [`volumes`] | compressed files of limited size |
 //! | [`ask`] | whether a file shall be overwritten, as whoever sits at the terminal says |
 //! | [`output`] | how it gets there whole: temporary file, attributes, rename |
+//! | [`temporary`] | the name that a file has until then |
 //! | [`holes`] | zeros that take no room on the disk |
 //! | [`sandbox`] | which files can be touched at all |
 //! | [`interrupt`] | what happens on signals and broken pipes |
@@ -84,6 +85,7 @@ mod suffix;
 mod sums;
 mod target;
 mod tasks;
+mod temporary;
 mod told;
 mod verify;
 mod volumes;

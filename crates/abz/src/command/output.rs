@@ -1,7 +1,6 @@
 //! How an output gets to its place whole: it is written under another name in the same folder, takes over the
 //! attributes of the input, and is renamed when it is complete.
 
-use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File, FileTimes, Metadata, Permissions};
 use std::io::{self, IsTerminal, Write};
@@ -10,19 +9,17 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use abz::descriptors::{StandardStream, was_closed};
-use tempfile::{Builder, NamedTempFile};
-
 use super::holes::Holes;
-use super::input::Input;
-use super::interrupt::Change;
+use super::input::{FileId, Input};
 use super::problem::{CLOSED, Problem};
 use super::request::{Made, Outputs};
 use super::target::Target;
+use super::temporary::Unnamed;
+use abz::descriptors::{StandardStream, was_closed};
 
-/// What the names of incomplete outputs begin and end with.
-const PREFIX: &str = ".abz-";
-const SUFFIX: &str = ".tmp";
+/// The rights that new files have, and those of a file that nobody else may read.
+pub(super) const USUAL: u32 = 0o666;
+pub(super) const PRIVATE: u32 = 0o600;
 
 const STDOUT: &str = "standard output";
 
@@ -53,8 +50,8 @@ pub(super) enum Attributes<'a> {
 /// A file that does not have its name yet. It is removed if it is dropped before [`Output::commit`].
 #[derive(Debug)]
 pub(super) struct Temporary {
-    /// Some until it is renamed or removed.
-    file: Option<NamedTempFile>,
+    /// Some until it is renamed.
+    file: Option<Unnamed>,
     target: PathBuf,
     overwrite: bool,
     /// `None` if zeros are written like all else.
@@ -75,23 +72,23 @@ impl fmt::Display for Output {
 }
 
 impl Output {
-    /// Opens the output for `target`: a file that is private until it gets its attributes, if whoever may not read the
-    /// input may not read that either.
-    pub(super) fn open(target: Target, outputs: &Outputs, privately: bool) -> Result<Output, Problem> {
-        Output::open_over(target, outputs, privately, outputs.force)
+    /// Opens the output for `target`. Until a file gets its attributes it has the rights `mode`, as far as the user lets new files
+    /// have them.
+    pub(super) fn open(target: Target, outputs: &Outputs, mode: u32) -> Result<Output, Problem> {
+        Output::open_over(target, outputs, mode, outputs.force)
     }
 
     /// As [`open`](Self::open), over a file that is there, if so it shall be.
     pub(super) fn open_over(
         target: Target,
         outputs: &Outputs,
-        privately: bool,
+        mode: u32,
         overwrite: bool,
     ) -> Result<Output, Problem> {
         match target {
             Target::Nowhere => Ok(Output::Nowhere),
             Target::Stdout => Output::open_stdout(outputs),
-            Target::File(target) => open_file(target, outputs, privately, overwrite),
+            Target::File(target) => open_file(target, outputs, mode, overwrite),
         }
     }
 
@@ -214,12 +211,12 @@ impl Write for Output {
 
 impl Temporary {
     fn file(&self) -> &File {
-        self.file.as_ref().expect("it is there until it is renamed").as_file()
+        self.file.as_ref().expect("it is there until it is renamed").file()
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match (&mut self.holes, &self.file) {
-            (Some(holes), Some(file)) => holes.write(file.as_file(), bytes),
+            (Some(holes), Some(file)) => holes.write(file.file(), bytes),
             _ => self.file().write(bytes),
         }
     }
@@ -241,7 +238,9 @@ impl Temporary {
         if made.gid() != from.gid() && fchown(file, None, Some(from.gid())).is_err() {
             mode &= 0o707 | (mode & 0o007) << 3;
         }
-        file.set_permissions(Permissions::from_mode(mode))?;
+        if made.mode() & 0o7777 != mode {
+            file.set_permissions(Permissions::from_mode(mode))?;
+        }
         if made.uid() != from.uid() {
             // Only the super-user may give files away: all others keep what they made, as with gzip.
             let _ = fchown(file, Some(from.uid()), None);
@@ -259,34 +258,11 @@ impl Temporary {
 
     fn rename(&mut self) -> io::Result<()> {
         let file = self.file.take().expect("it is renamed once");
-        let path = file.path().to_owned();
-        let change = Change::begin();
-        let renamed = match self.overwrite {
-            true => file.persist(&self.target),
-            false => file.persist_noclobber(&self.target),
-        };
-        change.forget(&path);
-        renamed.map(drop).map_err(|error| error.error)
+        file.rename(&self.target, self.overwrite)
     }
 }
 
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if let Some(file) = self.file.take() {
-            let path = file.path().to_owned();
-            let change = Change::begin();
-            drop(file);
-            change.forget(&path);
-        }
-    }
-}
-
-fn open_file(
-    target: PathBuf,
-    outputs: &Outputs,
-    privately: bool,
-    overwrite: bool,
-) -> Result<Output, Problem> {
+fn open_file(target: PathBuf, outputs: &Outputs, mode: u32, overwrite: bool) -> Result<Output, Problem> {
     let cannot = |error| Problem::of_file(target.display(), "cannot be made", &error);
     // Also a symbolic link to nowhere exists.
     if fs::symlink_metadata(&target).is_ok() {
@@ -299,27 +275,23 @@ fn open_file(
                 let file = File::options().write(true).open(&target).map_err(cannot)?;
                 return Ok(Output::Direct { name: target.display().to_string(), file });
             }
+            // Also by another of its names, or a link.
+            Ok(found) if outputs.needed.is_some() && outputs.needed == Some(FileId::of(&found)) => {
+                let message = "is the file of --patch-from, which is needed to read the patch, and it would be overwritten: name another file to write to";
+                return Err(Problem::error(target.display(), message));
+            }
             _ if overwrite => {}
             _ => return Err(exists(&target, outputs)),
         }
     }
-    let mode = if privately { 0o600 } else { 0o666 };
-    let change = Change::begin();
     let folder = folder_of(&target);
-    let file = Builder::new()
-        .prefix(PREFIX)
-        .suffix(SUFFIX)
-        .permissions(Permissions::from_mode(mode))
-        .tempfile_in(folder)
-        .map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => Problem::error(
-                target.display(),
-                format_args!("cannot be made: there is no folder {}; make it first", folder.display()),
-            ),
-            // The kind alone: the error names a file that nobody knows.
-            kind => cannot(kind.into()),
-        })?;
-    change.add(file.path());
+    let file = Unnamed::make(folder, mode).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Problem::error(
+            target.display(),
+            format_args!("cannot be made: there is no folder {}; make it first", folder.display()),
+        ),
+        kind => cannot(kind.into()),
+    })?;
     let holes = (outputs.sparse && outputs.made == Made::Plain).then(Holes::default);
     Ok(Output::Temporary(Temporary { file: Some(file), target, overwrite, holes, is_in_order: false }))
 }
@@ -335,12 +307,6 @@ pub(super) fn folder_of(path: &Path) -> &Path {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     }
-}
-
-/// True of the name of an output that is not complete: no input.
-pub(super) fn is_temporary(name: &OsStr) -> bool {
-    let name = name.as_encoded_bytes();
-    name.starts_with(PREFIX.as_bytes()) && name.ends_with(SUFFIX.as_bytes())
 }
 
 pub(super) fn exists(target: &Path, outputs: &Outputs) -> Problem {

@@ -90,6 +90,7 @@ impl Problem {
                 Some(advice) => Self::damage(input, format_args!("{damage}; {advice}")),
                 None => Self::damage(input, damage),
             },
+            Error::Memory(cause) => Self::error(input, format_args!("{cause}; {LESS_ENCODING}")),
             _ => Self::error(input, error),
         }
     }
@@ -118,10 +119,16 @@ impl Problem {
     }
 }
 
+/// What to do where there is not enough memory to decompress a file, and to compress one.
+const LESS_MEMORY: &str = "fewer threads take less (-p1); if that is not enough, this machine, or what you allow, is too small for it";
+const LESS_ENCODING: &str =
+    "fewer threads (-p1), a lower level or smaller blocks take less; --memlimit chooses fewer threads itself";
+
 /// What to do about a failed call of the system.
 fn advice_on_io(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; make room there, or write elsewhere",
+        io::ErrorKind::OutOfMemory => "; fewer threads take less memory (-p1)",
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "; check the permissions of the file and its folder"
         }
@@ -138,7 +145,7 @@ fn advice(remedy: Remedy) -> Option<Cow<'static, str>> {
         Remedy::KnownVersion => "the file is damaged there, or of a version that abz does not know",
         Remedy::KnownKind => "the file is damaged there, or of a kind that abz does not know",
         Remedy::RightPlace => "the file is damaged there, or where it says where its parts are: -t finds out",
-        Remedy::Memory => "this machine, or what you allow, is too small for it",
+        Remedy::Memory => LESS_MEMORY,
         Remedy::Dictionary => "name the file in which it is with -D",
         Remedy::MemoryLimit { needed } => {
             let limit = needed.div_ceil(1 << 20) + 1;

@@ -49,7 +49,7 @@ impl Progress {
         Metered { reader, progress: self.clone() }
     }
 
-    /// So many bytes more are done with.
+    /// `bytes` more are done with.
     pub(super) fn advance(&self, bytes: u64) {
         if let Some(bar) = &self.bar {
             bar.done.fetch_add(bytes, Ordering::Relaxed);

@@ -12,7 +12,7 @@ use super::arguments::Gaps;
 use super::console::Console;
 use super::input::Input;
 use super::interrupt;
-use super::output::{Attributes, Output};
+use super::output::{Attributes, Output, PRIVATE};
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
 use super::reports::Reports;
@@ -84,7 +84,7 @@ fn recover(
     recovery.workers = request.workers;
     let outputs = &request.outputs;
     let target = Target::of(input, outputs, told)?;
-    let mut output = Output::open(target, outputs, true)?;
+    let mut output = Output::open(target, outputs, PRIVATE)?;
     let output_name = output.to_string();
 
     let places = Places { input, size, progress, furthest: AtomicU64::new(0) };

@@ -215,7 +215,8 @@ pub(super) struct Explain {
 #[derive(Debug)]
 pub(super) enum Explainable {
     Compression(Box<Compression>),
-    Decompression(Box<Decompression>),
+    /// The index, instead of that beside the file, comes with it.
+    Decompression(Box<Decompression>, Option<PathBuf>),
 }
 
 /// Which files are taken.
@@ -263,7 +264,7 @@ pub(super) struct Outputs {
     pub(super) force: bool,
     /// Inputs stay when their output is complete.
     pub(super) keep: bool,
-    /// A file that is not removed: the one that a patch refers to.
+    /// A file that is neither removed nor overwritten: the one that a patch refers to.
     pub(super) needed: Option<FileId>,
     /// Wait until outputs are on the disk.
     pub(super) sync: bool,

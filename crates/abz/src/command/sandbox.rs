@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use super::indices::index_of;
 use super::output::folder_of;
-use super::request::{Asked, Decompress, Destination, Reporting, Request, Source, Test};
+use super::request::{
+    Asked, Decompress, Destination, Explain, Explainable, Reporting, Request, Source, Test,
+};
 
 /// What is allowed; all else is not.
 #[derive(Debug, Default)]
@@ -39,14 +41,18 @@ impl Sandbox {
         });
         for path in paths.clone() {
             if destination == Some(&Destination::Beside) {
-                sandbox.write_beside(path);
                 // What lies in such a folder may be read. A link leads elsewhere.
                 if fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
+                    sandbox.writable.insert(folder_of(path).to_owned());
                     continue;
                 }
+                sandbox.write_beside(path);
             }
             sandbox.readable.extend(inputs.names.candidates(path));
-            if matches!(request, Request::Access(_) | Request::Decompress(_) | Request::Test(_)) {
+            if matches!(
+                request,
+                Request::Access(_) | Request::Decompress(_) | Request::Test(_) | Request::Explain(_)
+            ) {
                 sandbox.readable.extend(inputs.names.candidates(path).map(|path| index_of(&path)));
             }
         }
@@ -68,6 +74,9 @@ impl Sandbox {
                 if decoding.indexing.made.is_some() {
                     paths.for_each(|path| sandbox.write_beside(path));
                 }
+            }
+            Request::Explain(Explain { of: Explainable::Decompression(_, index_file), .. }) => {
+                sandbox.readable.extend(index_file.clone());
             }
             Request::Extract(request) => {
                 sandbox.writable.insert(request.folder.clone());

@@ -14,24 +14,24 @@ use super::request::{
 use super::told::Told;
 use super::volumes;
 
+/// On what a request works.
+pub(super) struct Terms<'a> {
+    /// Which files are taken.
+    pub(super) inputs: &'a Inputs,
+    /// Where outputs go, if there are any.
+    pub(super) outputs: Option<&'a Outputs>,
+    /// What is told of the work, if anything is.
+    pub(super) reporting: Option<&'a Reporting>,
+    /// The threads that work on one input.
+    pub(super) workers: usize,
+    /// The threads that work on small inputs, each on one.
+    pub(super) workers_side_by_side: usize,
+}
+
 /// What is done with each input.
 pub(super) trait Task: Sync {
-    /// Which files are taken.
-    fn inputs(&self) -> &Inputs;
-
-    /// What is told of the work.
-    fn reporting(&self) -> Reporting;
-
-    /// The threads that work on one input.
-    fn workers(&self) -> usize;
-
-    /// The threads that work on small inputs, each on one.
-    fn workers_side_by_side(&self) -> usize {
-        self.workers()
-    }
-
-    /// Where outputs go, if there are any.
-    fn outputs(&self) -> Option<&Outputs>;
+    /// On what it works.
+    fn terms(&self) -> Terms<'_>;
 
     /// Whether an input that is small may be done while others are.
     fn may_be_side_by_side(&self, input: &Input) -> bool;
@@ -52,20 +52,14 @@ pub(super) trait Task: Sync {
 }
 
 impl Task for Compress {
-    fn inputs(&self) -> &Inputs {
-        &self.inputs
-    }
-
-    fn reporting(&self) -> Reporting {
-        self.reporting.clone()
-    }
-
-    fn workers(&self) -> usize {
-        self.compression.workers
-    }
-
-    fn outputs(&self) -> Option<&Outputs> {
-        Some(&self.outputs)
+    fn terms(&self) -> Terms<'_> {
+        Terms {
+            inputs: &self.inputs,
+            outputs: Some(&self.outputs),
+            reporting: Some(&self.reporting),
+            workers: self.compression.workers,
+            workers_side_by_side: self.compression.workers,
+        }
     }
 
     fn may_be_side_by_side(&self, _: &Input) -> bool {
@@ -91,24 +85,14 @@ impl Task for Compress {
 }
 
 impl Task for Decompress {
-    fn inputs(&self) -> &Inputs {
-        &self.inputs
-    }
-
-    fn reporting(&self) -> Reporting {
-        self.reporting.clone()
-    }
-
-    fn workers(&self) -> usize {
-        self.decoding.decompression.workers
-    }
-
-    fn workers_side_by_side(&self) -> usize {
-        self.decoding.decompression.workers_within()
-    }
-
-    fn outputs(&self) -> Option<&Outputs> {
-        Some(&self.outputs)
+    fn terms(&self) -> Terms<'_> {
+        Terms {
+            inputs: &self.inputs,
+            outputs: Some(&self.outputs),
+            reporting: Some(&self.reporting),
+            workers: self.decoding.decompression.workers,
+            workers_side_by_side: self.decoding.decompression.workers_within(),
+        }
     }
 
     fn may_be_side_by_side(&self, input: &Input) -> bool {
@@ -136,24 +120,14 @@ impl Task for Decompress {
 }
 
 impl Task for Test {
-    fn inputs(&self) -> &Inputs {
-        &self.inputs
-    }
-
-    fn reporting(&self) -> Reporting {
-        self.reporting.clone()
-    }
-
-    fn workers(&self) -> usize {
-        self.decoding.decompression.workers
-    }
-
-    fn workers_side_by_side(&self) -> usize {
-        self.decoding.decompression.workers_within()
-    }
-
-    fn outputs(&self) -> Option<&Outputs> {
-        None
+    fn terms(&self) -> Terms<'_> {
+        Terms {
+            inputs: &self.inputs,
+            outputs: None,
+            reporting: Some(&self.reporting),
+            workers: self.decoding.decompression.workers,
+            workers_side_by_side: self.decoding.decompression.workers_within(),
+        }
     }
 
     fn may_be_side_by_side(&self, input: &Input) -> bool {
@@ -172,24 +146,14 @@ impl Task for Test {
 }
 
 impl Task for MakeIndex {
-    fn inputs(&self) -> &Inputs {
-        &self.inputs
-    }
-
-    fn reporting(&self) -> Reporting {
-        self.reporting.clone()
-    }
-
-    fn workers(&self) -> usize {
-        self.decompression.workers
-    }
-
-    fn workers_side_by_side(&self) -> usize {
-        self.decompression.workers_within()
-    }
-
-    fn outputs(&self) -> Option<&Outputs> {
-        Some(&self.outputs)
+    fn terms(&self) -> Terms<'_> {
+        Terms {
+            inputs: &self.inputs,
+            outputs: Some(&self.outputs),
+            reporting: Some(&self.reporting),
+            workers: self.decompression.workers,
+            workers_side_by_side: self.decompression.workers_within(),
+        }
     }
 
     fn may_be_side_by_side(&self, input: &Input) -> bool {
@@ -208,24 +172,14 @@ impl Task for MakeIndex {
 }
 
 impl Task for Access {
-    fn inputs(&self) -> &Inputs {
-        &self.inputs
-    }
-
-    fn reporting(&self) -> Reporting {
-        self.reporting.clone()
-    }
-
-    fn workers(&self) -> usize {
-        self.decompression.workers
-    }
-
-    fn workers_side_by_side(&self) -> usize {
-        self.decompression.workers_within()
-    }
-
-    fn outputs(&self) -> Option<&Outputs> {
-        Some(&self.outputs)
+    fn terms(&self) -> Terms<'_> {
+        Terms {
+            inputs: &self.inputs,
+            outputs: Some(&self.outputs),
+            reporting: Some(&self.reporting),
+            workers: self.decompression.workers,
+            workers_side_by_side: self.decompression.workers_within(),
+        }
     }
 
     fn may_be_side_by_side(&self, input: &Input) -> bool {
@@ -246,23 +200,12 @@ impl Task for Access {
 }
 
 impl Task for Explain {
-    fn inputs(&self) -> &Inputs {
-        &self.inputs
-    }
-
-    fn reporting(&self) -> Reporting {
-        Reporting::default()
-    }
-
-    fn workers(&self) -> usize {
-        match &self.of {
+    fn terms(&self) -> Terms<'_> {
+        let workers = match &self.of {
             Explainable::Compression(compression) => compression.workers,
-            Explainable::Decompression(decompression) => decompression.workers,
-        }
-    }
-
-    fn outputs(&self) -> Option<&Outputs> {
-        None
+            Explainable::Decompression(decompression, _) => decompression.workers,
+        };
+        Terms { inputs: &self.inputs, outputs: None, reporting: None, workers, workers_side_by_side: workers }
     }
 
     fn may_be_side_by_side(&self, _: &Input) -> bool {

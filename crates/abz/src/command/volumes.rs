@@ -46,8 +46,8 @@ pub(super) fn make(
     // What cannot be made smaller is a little larger compressed, and a member must fit.
     let most = usize::try_from(size - size / 16).unwrap_or(usize::MAX);
     compression.block_size = Some(compression.block_len().min(most));
-    let privately = input.metadata.is_file();
-    let mut volumes = Volumes { outputs, stem, size, privately, made: Vec::new(), len: 0, problem: None };
+    let mode = input.rights_meanwhile();
+    let mut volumes = Volumes { outputs, stem, size, mode, made: Vec::new(), len: 0, problem: None };
     let tell = |bytes| setting.progress.advance(bytes);
     let done = match crew.telling(&tell) {
         Crew::Alone(tools) => tools.compress(&compression, setting.progress.of(&input.file), &mut volumes),
@@ -76,7 +76,7 @@ struct Volumes<'a> {
     stem: PathBuf,
     /// The most bytes of each.
     size: u64,
-    privately: bool,
+    mode: u32,
     made: Vec<Output>,
     /// The size of the last one so far.
     len: u64,
@@ -95,7 +95,7 @@ impl Volumes<'_> {
         let mut name = OsString::from(&self.stem);
         name.push(format!("{number:05}"));
         name.push(&self.outputs.names.suffix);
-        let output = Output::open(Target::File(name.into()), self.outputs, self.privately)?;
+        let output = Output::open(Target::File(name.into()), self.outputs, self.mode)?;
         self.made.push(output);
         self.len = 0;
         Ok(())

@@ -6,9 +6,9 @@ use std::fs::{self, FileType};
 use std::path::Path;
 
 use super::input::Input;
-use super::output::is_temporary;
 use super::problem::Problem;
 use super::request::{Inputs, Source};
+use super::temporary::is_temporary;
 
 /// The inputs, each opened when it is asked for. The files of a folder come in the order of their names, so that
 /// two runs over the same files say the same.

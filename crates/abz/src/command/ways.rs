@@ -127,7 +127,7 @@ pub(super) fn compress(
     ways: Ways,
     progress: &Progress,
 ) -> Option<Result<Compressed, Error>> {
-    // Who compresses waits for the processor, and hardly ever for a file: by itself this takes no other way.
+    // Compression waits for the processor and hardly ever for a file, so another way is taken only where it is asked for.
     let source = source(input, ways.input, progress)
         .filter(|_| compression.can_read_at() && ways.input != InputWay::Auto);
     let can_write = compression.can_write_at() && ways.output != OutputWay::Auto;

@@ -11,34 +11,31 @@ use abz_codec::bzip2::{
 };
 use anabranch::{Apply, May, Plan, Stream};
 
-use super::reads::{Indexed, Reads, Run, RunAlone};
+use super::reads::{Names, Reads};
 use super::writes::{Setting, Writes};
-use crate::compress::{Compressed, Compression};
 use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::Decompression;
 use crate::error::Error;
-use crate::index::Tally;
+use crate::formats::writes::{Compressed, Compression};
 use crate::pipes::inputs::{Inputs, Telling};
 use crate::pipes::{begin, carry_out, window, write_out};
 use crate::places::Along;
 use crate::places::{ReadAt, Reading, Writing};
-use crate::recovery::{Recover, Recovery};
+use crate::recovery::{self, Recover};
+use crate::run::{Run, RunAlone};
+use crate::tally::{Indexed, Tally};
 use crate::tools::Tools;
 
 pub(super) struct Bzip2;
 
 impl Reads for Bzip2 {
-    fn name(&self) -> &'static str {
-        "bzip2"
-    }
-
-    fn suffix(&self) -> &'static str {
-        ".bz2"
-    }
-
-    fn suffixes(&self) -> &'static [(&'static str, &'static str)] {
-        &[(".bz2", ""), (".bz", ""), (".tbz2", ".tar"), (".tbz", ".tar")]
+    fn names(&self) -> &'static Names {
+        &Names {
+            name: "bzip2",
+            suffix: ".bz2",
+            suffixes: &[(".bz2", ""), (".bz", ""), (".tbz2", ".tar"), (".tbz", ".tar")],
+        }
     }
 
     fn begins(&self, start: &[u8]) -> bool {
@@ -91,7 +88,7 @@ impl Reads for Bzip2 {
     }
 
     fn recover(&self) -> Option<Recover> {
-        Some(Recovery::carry::<Salvager>)
+        Some(recovery::carry::<Salvager>)
     }
 }
 
@@ -144,8 +141,8 @@ impl Writes for Bzip2 {
         let mut encoder = tools.take::<Encoder>().unwrap_or_default();
         let mut file = StreamWriter::new(output, level(how));
         let mut blocks = Cutter::new(input, level(how));
-        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::Read)? {
-            let encoded = encoder.encode_into(&block, tools.data());
+        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::of_input)? {
+            let encoded = encoder.encode_into(&block, tools.data()).map_err(Error::Memory)?;
             file.write(&encoded).map_err(Error::Write)?;
             tools.keep_buffers(block.into_bytes(), encoded.into_bytes());
         }
@@ -174,9 +171,11 @@ fn compress<'a, R: Read + Send + 'a>(
     conduct: Conduct<'a>,
 ) -> Stream<'a, impl Apply<Error, Out = EncodedBlock> + Send + use<'a, R>, May<Error>> {
     let mut cutter = Cutter::new(Telling::new(input, conduct.advance()), level(how));
-    let blocks = iter::from_fn(move || cutter.read_into(Vec::new()).map_err(Error::Read).transpose());
+    let blocks = iter::from_fn(move || cutter.read_into(Vec::new()).map_err(Error::of_input).transpose());
     begin(blocks, "abz compress", how.workers, window(how.workers), conduct.pool)
-        .map_with(Encoder::new, |encoder, block| encoder.encode_into(&block, Vec::new()))
+        .try_map_with(Encoder::new, |encoder, block| {
+            encoder.encode_into(&block, Vec::new()).map_err(Error::Memory)
+        })
         .name("encode")
 }
 

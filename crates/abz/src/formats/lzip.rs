@@ -3,36 +3,30 @@
 use std::io::{self, Read, Write};
 use std::ops::RangeInclusive;
 
+use abz_codec::Block;
 use abz_codec::access::{Kind, Part};
 use abz_codec::lzip::{self, Encoder, Salvager, Scanner, Settings, Survey};
 use anabranch::{Apply, May, Plan, Stream};
 
-use super::reads::{Behind, ReadSeek, Reads, Run, RunAlone};
+use super::reads::{Behind, Names, ReadSeek, Reads};
 use super::writes::{Setting, Writes};
-use crate::compress::{Compressed, Compression};
 use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::Decompression;
 use crate::error::Error;
+use crate::formats::writes::{Compressed, Compression};
 use crate::pipes::{begin, carry_out, parts};
 use crate::places::Along;
 use crate::places::{Reading, Writing};
-use crate::recovery::{Recover, Recovery};
+use crate::recovery::{self, Recover};
+use crate::run::{Run, RunAlone};
 use crate::tools::Tools;
 
 pub(super) struct Lzip;
 
 impl Reads for Lzip {
-    fn name(&self) -> &'static str {
-        "lzip"
-    }
-
-    fn suffix(&self) -> &'static str {
-        ".lz"
-    }
-
-    fn suffixes(&self) -> &'static [(&'static str, &'static str)] {
-        &[(".lz", ""), (".tlz", ".tar")]
+    fn names(&self) -> &'static Names {
+        &Names { name: "lzip", suffix: ".lz", suffixes: &[(".lz", ""), (".tlz", ".tar")] }
     }
 
     fn begins(&self, start: &[u8]) -> bool {
@@ -74,7 +68,7 @@ impl Reads for Lzip {
     }
 
     fn recover(&self) -> Option<Recover> {
-        Some(Recovery::carry::<Salvager>)
+        Some(recovery::carry::<Salvager>)
     }
 }
 
@@ -111,7 +105,7 @@ impl Writes for Lzip {
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
-        let (mut input, output) = (input.in_order(), output.in_order(self.name()));
+        let (mut input, output) = (input.in_order(), output.in_order(self.names().name));
         let (mut input, mut output) = (Counted::new(&mut *input), Counted::new(output));
         let write = |member: Vec<u8>| output.write_all(&member).map_err(Error::Write);
         carry_out(compress(how, &mut input, conduct), &conduct, write)?;
@@ -128,8 +122,8 @@ impl Writes for Lzip {
     ) -> Result<(), Error> {
         let mut encoder = Encoder::new(settings(how));
         let mut blocks = how.blocks(input);
-        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::Read)? {
-            let member = encoder.encode_into(&block.data, tools.data());
+        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::of_input)? {
+            let member = encoder.encode_into(&block.data, tools.data()).map_err(Error::Memory)?;
             output.write_all(&member).map_err(Error::Write)?;
             tools.keep_buffers(block.data, member);
         }
@@ -143,7 +137,7 @@ impl Writes for Lzip {
 
 /// A scanner for so many workers.
 fn scanner(how: &Decompression, workers: usize) -> Scanner {
-    Scanner::new(how.lzip).within(how.room(workers))
+    Scanner::new(how.lzip).within(parts::room(how, workers))
 }
 
 /// How a compression looks for what repeats.
@@ -165,12 +159,15 @@ fn compress<'a, R: Read + Send + 'a>(
     conduct: Conduct<'a>,
 ) -> Stream<'a, impl Apply<Error, Out = Vec<u8>> + Send + use<'a, R>, May<Error>> {
     let (workers, settings) = (how.workers, settings(how));
-    let blocks = how.blocks(input).map(|block| block.map_err(Error::Read));
+    let blocks = how.blocks(input).map(|block| block.map_err(Error::of_input));
     let advance = conduct.advance();
     begin(blocks, "abz compress", workers, parts::window(workers), conduct.pool)
-        .map_with(
+        .try_map_with(
             move || Encoder::new(settings),
-            move |encoder, block| encoder.encode_watched(&block.data, Vec::new(), &mut |len| advance.by(len)),
+            move |encoder, block: Block| {
+                let encoded = encoder.encode_watched(&block.data, Vec::new(), &mut |len| advance.by(len));
+                encoded.map_err(Error::Memory)
+            },
         )
         .name("encode")
 }

@@ -10,7 +10,7 @@ mod lzip;
 pub(crate) mod reads;
 mod serial;
 mod wrapped;
-mod writes;
+pub(crate) mod writes;
 mod xz;
 mod zstd;
 
@@ -25,8 +25,8 @@ use abz_codec::xz::LZMA_HEADER_LEN;
 
 use self::reads::Reads;
 use self::serial::Serial;
-pub use self::writes::Setting;
 use self::writes::Writes;
+pub use self::writes::{Setting, Written};
 use crate::places::{Along, ReadAt};
 
 /// The formats that are read, in the order in which the start of a file is held against them.
@@ -110,25 +110,25 @@ impl Format {
             if !written.holds_archives() {
                 return false;
             }
-            let mut short = written.suffixes().iter().filter(|(_, stem)| !stem.is_empty());
-            name.ends_with(written.suffix()) || short.any(|(suffix, _)| name.ends_with(suffix))
+            let mut short = written.names().suffixes.iter().filter(|(_, stem)| !stem.is_empty());
+            name.ends_with(written.names().suffix) || short.any(|(suffix, _)| name.ends_with(suffix))
         };
         WRITTEN.into_iter().find(ends).map(Written)
     }
 
     /// Its name, in lower case.
     pub fn name(self) -> &'static str {
-        self.0.name()
+        self.0.names().name
     }
 
     /// The usual end of a file's name.
     pub fn suffix(self) -> &'static str {
-        self.0.suffix()
+        self.0.names().suffix
     }
 
     /// The ends of names that are known, and what stands in their place in the names of the contents.
     pub fn suffixes(self) -> &'static [(&'static str, &'static str)] {
-        self.0.suffixes()
+        self.0.names().suffixes
     }
 
     /// True if a file says how much memory it takes to decode it: that of a window, or a dictionary.
@@ -136,7 +136,7 @@ impl Format {
         self.0.asks_for_memory()
     }
 
-    /// True if [`Decompression::conduct_at`] decodes some files of this format.
+    /// True if [`Decompression::conduct_at`](crate::Decompression::conduct_at) decodes some files of this format.
     pub fn is_read_at(self) -> bool {
         self.0.is_read_at()
     }
@@ -155,10 +155,6 @@ impl Format {
         self.0
     }
 }
-
-/// A format of compressed files that is written.
-#[derive(Clone, Copy)]
-pub struct Written(&'static dyn Writes);
 
 impl Written {
     /// gzip, in one member of independent blocks.
@@ -193,7 +189,7 @@ impl Written {
 
     /// Its name, in lower case.
     pub fn name(self) -> &'static str {
-        self.0.name()
+        self.0.names().name
     }
 
     /// The usual end of a file's name.
@@ -216,7 +212,7 @@ impl Written {
         self.0.largest_block()
     }
 
-    /// True if its files tell [`Compression::origin`].
+    /// True if its files tell [`Compression::origin`](crate::Compression::origin).
     pub fn tells_origin(self) -> bool {
         self.0.tells_origin()
     }
@@ -226,14 +222,9 @@ impl Written {
         self.0.has_data_of_its_own()
     }
 
-    /// True if it has this setting; a [`Compression`](crate::compress::Compression) for any other format ignores it.
+    /// True if it has this setting; a [`Compression`](crate::Compression) for any other format ignores it.
     pub fn has(self, setting: Setting) -> bool {
         self.0.has(setting)
-    }
-
-    /// What writes it.
-    pub(crate) fn writes(self) -> &'static dyn Writes {
-        self.0
     }
 }
 
@@ -265,21 +256,7 @@ impl PartialEq for Format {
 
 impl Eq for Format {}
 
-impl PartialEq for Written {
-    fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
-    }
-}
-
-impl Eq for Written {}
-
 impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl fmt::Display for Written {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
@@ -288,11 +265,5 @@ impl fmt::Display for Written {
 impl fmt::Debug for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Format").field(&self.name()).finish()
-    }
-}
-
-impl fmt::Debug for Written {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Written").field(&self.name()).finish()
     }
 }

@@ -8,49 +8,19 @@ use abz_codec::access::{Kind, Part};
 use anabranch::Plan;
 
 use crate::conduct::Conduct;
+use crate::count::Counted;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
 use crate::places::Along;
 use crate::places::{ReadAt, WriteAt};
 use crate::recovery::Recover;
-use crate::tools::Tools;
+use crate::run::{Run, RunAlone};
+use crate::tally::{Indexed, Tally};
 
 /// Where a file of the formats is read from: a file, or parts of one.
 pub(crate) trait ReadSeek: Read + Seek {}
 
 impl<F: Read + Seek> ReadSeek for F {}
-
-/// What a file is decoded from and to, and how.
-pub(crate) struct Run<'a> {
-    pub(crate) how: &'a Decompression,
-    pub(crate) conduct: &'a Conduct<'a>,
-    pub(crate) input: &'a mut (dyn Read + Send),
-    pub(crate) output: &'a mut (dyn Write + Send),
-    /// Gets the number of the first member that is not as large as its header says; 0 if there is none.
-    pub(crate) mistaken: &'a AtomicU64,
-}
-
-/// The same on one thread.
-pub(crate) struct RunAlone<'a> {
-    pub(crate) how: &'a Decompression,
-    pub(crate) tools: &'a mut Tools,
-    pub(crate) input: &'a mut dyn Read,
-    pub(crate) output: &'a mut dyn Write,
-    pub(crate) mistaken: &'a AtomicU64,
-}
-
-/// What is known of a file when all of it was decoded.
-#[derive(Debug, Default)]
-pub(crate) struct Indexed {
-    /// Its parts, with what is known of them.
-    pub(crate) parts: Vec<Part>,
-    /// The size of its contents in bytes, and the line feeds in them.
-    pub(crate) contents: u64,
-    pub(crate) lines: u64,
-    /// As in [`Decompressed`].
-    pub(crate) garbage_at: Option<u64>,
-    pub(crate) mistaken: Option<u64>,
-}
 
 /// What came of it to decode a file by its index.
 #[derive(Debug)]
@@ -58,28 +28,33 @@ pub(crate) enum ByIndex {
     /// Nothing was done: the index is of no use for that.
     Unused,
     Done(Decompressed),
-    /// The index is wrong, or the file is damaged. So many bytes of contents were written before that was found out, and they
+    /// The index is wrong, or the file is damaged. Before that was found out, `written` bytes of contents were written, and they
     /// are right.
     Refuted {
         written: u64,
     },
-    /// The index may be right, but the file goes on in a way that is not decoded in parts. So many bytes were written before, and
+    /// The index may be right, but the file goes on in a way that is not decoded in parts. Before, `written` bytes were written, and
     /// they are right.
     LeftOff {
         written: u64,
     },
 }
 
+/// How a format and its files are called.
+#[derive(Debug)]
+pub(crate) struct Names {
+    /// In lower case.
+    pub(crate) name: &'static str,
+    /// The usual end of a file's name.
+    pub(crate) suffix: &'static str,
+    /// The ends of names that are known, and what stands in their place in the names of the contents.
+    pub(crate) suffixes: &'static [(&'static str, &'static str)],
+}
+
 /// A format that is read.
 pub(crate) trait Reads: Sync {
-    /// Its name, in lower case.
-    fn name(&self) -> &'static str;
-
-    /// The usual end of a file's name.
-    fn suffix(&self) -> &'static str;
-
-    /// The ends of names that are known, and what stands in their place in the names of the contents.
-    fn suffixes(&self) -> &'static [(&'static str, &'static str)];
+    /// Its name, and those of its files.
+    fn names(&self) -> &'static Names;
 
     /// True if `start` can be the start of a file of this format.
     fn begins(&self, start: &[u8]) -> bool;
@@ -156,7 +131,7 @@ pub(crate) trait Reads: Sync {
         output: &mut (dyn Write + Send),
     ) -> Result<Indexed, Error> {
         let parts = self.parts(&mut Along::new(input)).map_err(Error::Read)?;
-        crate::index::of_parts(parts.unwrap_or_default(), how, conduct, input, output)
+        index_of_parts(self, parts.unwrap_or_default(), how, conduct, input, output)
     }
 
     /// Decodes a file with the help of what an index says of its parts, if that is quicker. Nothing is believed: only what one
@@ -170,6 +145,11 @@ pub(crate) trait Reads: Sync {
         _output: &mut (dyn Write + Send),
     ) -> Result<ByIndex, Error> {
         Ok(ByIndex::Unused)
+    }
+
+    /// The plan of [`decompress_indexed`](Self::decompress_indexed), where that is quicker.
+    fn plan_to_read_indexed(&self, _how: &Decompression, _parts: &[Part]) -> Option<Plan> {
+        None
     }
 
     /// What finds all that is whole in a damaged file, if one can go on behind damage.
@@ -188,4 +168,39 @@ pub(crate) struct Behind {
 impl Behind {
     /// The start of the file.
     pub(crate) const START: Behind = Behind { parts: 0, bytes: 0 };
+}
+
+/// Decodes a file of a format.
+pub(crate) fn decode<R: Reads + ?Sized>(
+    format: &R,
+    how: &Decompression,
+    conduct: &Conduct<'_>,
+    input: &mut (dyn Read + Send),
+    output: &mut (dyn Write + Send),
+) -> Result<Decompressed, Error> {
+    let mut input = Counted::new(input);
+    let mut output = Counted::new(output);
+    let mistaken = AtomicU64::new(0);
+    let run = Run { how, conduct, input: &mut input, output: &mut output, mistaken: &mistaken };
+    let garbage_at = match format.decompress(run) {
+        Ok(()) => None,
+        Err(error) => Some(error.is_garbage_at().ok_or(error)?),
+    };
+    output.flush().map_err(Error::Write)?;
+    let mistaken = Some(mistaken.into_inner()).filter(|&number| number > 0);
+    Ok(Decompressed { read: input.bytes, written: output.bytes, garbage_at, mistaken })
+}
+
+/// What is known of these parts of a file of a format, when it was decoded.
+pub(crate) fn index_of_parts<R: Reads + ?Sized>(
+    format: &R,
+    parts: Vec<Part>,
+    how: &Decompression,
+    conduct: Conduct<'_>,
+    input: &dyn ReadAt,
+    output: &mut (dyn Write + Send),
+) -> Result<Indexed, Error> {
+    let mut tally = Tally::new(parts, output);
+    let done = decode(format, how, &conduct, &mut Along::new(input), &mut tally)?;
+    Ok(Indexed { garbage_at: done.garbage_at, mistaken: done.mistaken, ..tally.finish() })
 }

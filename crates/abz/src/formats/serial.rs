@@ -6,12 +6,13 @@ use std::marker::PhantomData;
 use abz_codec::parts;
 use anabranch::{Apply, May, Plan, Recycled, Recycler, Stream};
 
-use super::reads::{Reads, Run, RunAlone};
+use super::reads::{Names, Reads};
 use crate::conduct::Conduct;
 use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::pipes::inputs::{Inputs, Telling};
 use crate::pipes::{begin, carry_out, window};
+use crate::run::{Run, RunAlone};
 
 /// A format that `S` decodes.
 pub(super) struct Serial<S>(PhantomData<fn() -> S>);
@@ -20,17 +21,13 @@ impl<S> Serial<S> {
     pub(super) const NEW: Self = Serial(PhantomData);
 }
 
+impl<S: parts::Serial> Serial<S> {
+    const NAMES: Names = Names { name: S::NAME, suffix: S::SUFFIX, suffixes: S::SUFFIXES };
+}
+
 impl<S: parts::Serial + Default + Send> Reads for Serial<S> {
-    fn name(&self) -> &'static str {
-        S::NAME
-    }
-
-    fn suffix(&self) -> &'static str {
-        S::SUFFIX
-    }
-
-    fn suffixes(&self) -> &'static [(&'static str, &'static str)] {
-        S::SUFFIXES
+    fn names(&self) -> &'static Names {
+        &Self::NAMES
     }
 
     fn begins(&self, start: &[u8]) -> bool {

@@ -9,14 +9,15 @@ use abz_codec::parts;
 use anabranch::Plan;
 
 use super::gzip::Gzip;
-use super::reads::{Reads, Run, RunAlone};
+use super::reads::{Names, Reads};
 use super::serial::Serial;
 use super::writes::{Setting, Writes};
-use crate::compress::{Compressed, Compression};
 use crate::conduct::Conduct;
 use crate::decompress::Decompression;
 use crate::error::Error;
+use crate::formats::writes::{Compressed, Compression};
 use crate::places::{Reading, Writing};
+use crate::run::{Run, RunAlone};
 use crate::tools::Tools;
 
 /// A format that `S` decodes, and whose files have `layout`.
@@ -43,16 +44,8 @@ impl<S> Wrapped<S> {
 }
 
 impl<S: parts::Serial + Default + Send> Reads for Wrapped<S> {
-    fn name(&self) -> &'static str {
-        self.read.name()
-    }
-
-    fn suffix(&self) -> &'static str {
-        self.read.suffix()
-    }
-
-    fn suffixes(&self) -> &'static [(&'static str, &'static str)] {
-        self.read.suffixes()
+    fn names(&self) -> &'static Names {
+        self.read.names()
     }
 
     fn begins(&self, start: &[u8]) -> bool {

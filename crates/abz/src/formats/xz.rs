@@ -4,35 +4,29 @@ use std::io::{self, Read, Write};
 use std::iter;
 use std::ops::RangeInclusive;
 
+use abz_codec::Block;
 use abz_codec::access::{Kind, Part};
 use abz_codec::xz::{self, EncodedBlock, Encoder, Scanner, Settings, StreamWriter, Survey};
 use anabranch::{Apply, May, Plan, Stream};
 
-use super::reads::{Behind, ReadSeek, Reads, Run, RunAlone};
+use super::reads::{Behind, Names, ReadSeek, Reads};
 use super::writes::{Setting, Writes};
-use crate::compress::{Compressed, Compression};
 use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::Decompression;
 use crate::error::Error;
+use crate::formats::writes::{Compressed, Compression};
 use crate::pipes::{begin, carry_out, parts};
 use crate::places::Along;
 use crate::places::{Reading, Writing};
+use crate::run::{Run, RunAlone};
 use crate::tools::Tools;
 
 pub(super) struct Xz;
 
 impl Reads for Xz {
-    fn name(&self) -> &'static str {
-        "xz"
-    }
-
-    fn suffix(&self) -> &'static str {
-        ".xz"
-    }
-
-    fn suffixes(&self) -> &'static [(&'static str, &'static str)] {
-        &[(".xz", ""), (".txz", ".tar"), (".lzma", "")]
+    fn names(&self) -> &'static Names {
+        &Names { name: "xz", suffix: ".xz", suffixes: &[(".xz", ""), (".txz", ".tar"), (".lzma", "")] }
     }
 
     fn begins(&self, start: &[u8]) -> bool {
@@ -114,7 +108,7 @@ impl Writes for Xz {
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
-        let (mut input, output) = (input.in_order(), output.in_order(self.name()));
+        let (mut input, output) = (input.in_order(), output.in_order(self.names().name));
         let mut input = Counted::new(&mut *input);
         let mut file = StreamWriter::new(Counted::new(output), how.lzma.check);
         let write = |block: EncodedBlock| file.write(&block).map_err(Error::Write);
@@ -139,7 +133,7 @@ impl Writes for Xz {
         if is_encoded_as_it_comes(how) {
             let most = self.block_len(how);
             while let Some(encoded) =
-                encoder.encode_from(input, most, tools.data(), &mut |_| {}).map_err(Error::Read)?
+                encoder.encode_from(input, most, tools.data(), &mut |_| {}).map_err(Error::of_input)?
             {
                 file.write(&encoded).map_err(Error::Write)?;
                 tools.keep_data(encoded.into_bytes());
@@ -147,8 +141,8 @@ impl Writes for Xz {
             return file.finish().map_err(Error::Write).map(drop);
         }
         let mut blocks = how.blocks(input);
-        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::Read)? {
-            let encoded = encoder.encode_into(&block.data, tools.data());
+        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::of_input)? {
+            let encoded = encoder.encode_into(&block.data, tools.data()).map_err(Error::Memory)?;
             file.write(&encoded).map_err(Error::Write)?;
             tools.keep_buffers(block.data, encoded.into_bytes());
         }
@@ -165,7 +159,7 @@ impl Writes for Xz {
 
 /// A scanner for so many workers.
 fn scanner(how: &Decompression, workers: usize) -> Scanner {
-    Scanner::new().within(how.room(workers))
+    Scanner::new().within(parts::room(how, workers))
 }
 
 /// How a compression looks for what repeats.
@@ -186,12 +180,15 @@ fn compress<'a, R: Read + Send + 'a>(
     conduct: Conduct<'a>,
 ) -> Stream<'a, impl Apply<Error, Out = EncodedBlock> + Send + use<'a, R>, May<Error>> {
     let (workers, settings) = (how.workers, settings(how));
-    let blocks = how.blocks(input).map(|block| block.map_err(Error::Read));
+    let blocks = how.blocks(input).map(|block| block.map_err(Error::of_input));
     let advance = conduct.advance();
     begin(blocks, "abz compress", workers, parts::window(workers), conduct.pool)
-        .map_with(
+        .try_map_with(
             move || Encoder::new(settings),
-            move |encoder, block| encoder.encode_watched(&block.data, Vec::new(), &mut |len| advance.by(len)),
+            move |encoder, block: Block| {
+                let encoded = encoder.encode_watched(&block.data, Vec::new(), &mut |len| advance.by(len));
+                encoded.map_err(Error::Memory)
+            },
         )
         .name("encode")
 }
@@ -210,7 +207,7 @@ fn compress_as_it_comes<'a, R: Read + Send + 'a>(
     let (mut encoder, advance, most) = (Encoder::new(settings(how)), conduct.advance(), Xz.block_len(how));
     let blocks = iter::from_fn(move || {
         let block = encoder.encode_from(&mut input, most, Vec::new(), &mut |len| advance.by(len));
-        block.map_err(Error::Read).transpose()
+        block.map_err(Error::of_input).transpose()
     });
     begin(blocks, "abz compress", 1, 1, conduct.pool).name("read and encode")
 }

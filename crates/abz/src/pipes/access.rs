@@ -6,9 +6,30 @@ use abz_codec::access::{Decoder, Part};
 use abz_codec::zstd::Decoding;
 use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
 
-use super::begin;
+use super::{begin, window};
+use crate::decompress::Decompression;
 use crate::error::Error;
 use crate::places::ReadAt;
+
+/// The most contents of a part that is decoded as a whole, in bytes: as many as the largest blocks of `xz -T2` have.
+const LARGE: u64 = 192 << 20;
+
+/// Of parts that take more, bytes and contents, fewer are in memory at once.
+const SMALL: u64 = 8 << 20;
+
+/// How many workers decode such parts as a whole, and how many parts are in memory at once; `None` if there is no
+/// room for any.
+pub(crate) fn crew_for(how: &Decompression, parts: &[Part]) -> Option<(usize, usize)> {
+    let largest = parts.iter().map(|part| part.len().saturating_add(size_of(part))).max().unwrap_or(0).max(1);
+    let room = how.memory_limit.map_or(u64::MAX, |limit| limit / largest);
+    if !parts.iter().all(is_decoded_whole) || room < 2 {
+        return None;
+    }
+    let room = usize::try_from(room - 1).unwrap_or(usize::MAX);
+    let workers = how.workers.min(parts.len().max(1)).min(room);
+    let window = if largest <= SMALL { window(workers) } else { super::parts::window(workers) };
+    Some((workers, window))
+}
 
 /// Gives the contents of `parts`, which are small enough to be in memory, in order; where their sizes are not `exact`, they
 /// may have less.
@@ -47,4 +68,14 @@ pub(crate) fn read_part(input: &dyn ReadAt, part: &Part, bytes: &mut Vec<u8>) ->
     made.map_err(|_| Error::Read(io::ErrorKind::OutOfMemory.into()))?;
     bytes.resize(len, 0);
     input.read_at(bytes, place.start).map_err(Error::Read)
+}
+
+/// The size of a part in the file, in bytes.
+fn size_of(part: &Part) -> u64 {
+    part.bytes().end - part.bytes().start
+}
+
+/// True of a part whose bytes and contents may be in memory. No size that a file claims is believed.
+fn is_decoded_whole(part: &Part) -> bool {
+    part.len() <= LARGE && size_of(part) <= part.len() + part.len() / 8 + (1 << 20)
 }

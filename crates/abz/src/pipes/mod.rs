@@ -80,24 +80,24 @@ pub(crate) fn carry_out_at<'a, U: Apply<Error> + Send + 'a>(
 macro_rules! write_out {
     ($stream:expr, $conduct:expr, $output:expr, |$to:ident| $writer:expr) => {
         match $output {
-            $crate::Writing::Stream(output) => {
+            $crate::places::Writing::Stream(output) => {
                 let $to = $crate::count::Counted::new(output);
                 let mut file = $writer;
-                let write = |part| file.write(&part).map_err($crate::Error::Write);
+                let write = |part| file.write(&part).map_err($crate::error::Error::Write);
                 $crate::pipes::carry_out($stream, $conduct, write)?;
-                let mut output = file.finish().map_err($crate::Error::Write)?;
-                std::io::Write::flush(&mut output).map_err($crate::Error::Write)?;
+                let mut output = file.finish().map_err($crate::error::Error::Write)?;
+                std::io::Write::flush(&mut output).map_err($crate::error::Error::Write)?;
                 output.bytes
             }
-            $crate::Writing::Places(places) => {
+            $crate::places::Writing::Places(places) => {
                 let ($to, mut end) = (Vec::new(), 0);
                 let mut file = $writer;
                 $crate::pipes::carry_out_at($stream, $conduct, places, &mut end, |part| {
-                    file.write(&part).map_err($crate::Error::Write)?;
+                    file.write(&part).map_err($crate::error::Error::Write)?;
                     Ok(std::mem::take(file.get_mut()))
                 })?;
-                let rest = file.finish().map_err($crate::Error::Write)?;
-                places.write_at(&rest, end).map_err($crate::Error::Write)?;
+                let rest = file.finish().map_err($crate::error::Error::Write)?;
+                places.write_at(&rest, end).map_err($crate::error::Error::Write)?;
                 end + rest.len() as u64
             }
         }

@@ -3,19 +3,26 @@
 use std::io::{self, Read};
 use std::mem;
 
-use abz_codec::parts::{Reader, Scan, Scanned};
+use abz_codec::parts::{Reader, Room, Scan, Scanned};
 use anabranch::{Apply, May, Plan, Recycled, Recycler, Stream};
 
 use super::inputs::Inputs;
 use super::{begin, carry_out};
 use crate::conduct::Conduct;
+use crate::decompress::Decompression;
 use crate::error::Error;
-use crate::formats::reads::{Run, RunAlone};
+use crate::run::{Run, RunAlone};
 
 /// The most parts of lzip or xz that are in memory at once: one for each worker, and one that waits to be written. They take many
 /// times as long as what a worker waits for another.
 pub(crate) fn window(workers: usize) -> usize {
     workers + 1
+}
+
+/// What room there is for the parts of lzip and xz, with so many workers.
+pub(crate) fn room(how: &Decompression, workers: usize) -> Room {
+    let all = Room::default();
+    Room { bytes: how.memory_limit.unwrap_or(all.bytes), parts: window(workers) }
 }
 
 /// Decodes a file, with so many parts in memory at once.
@@ -98,7 +105,8 @@ where
 
 /// A part of the file's contents.
 enum Part<W> {
-    /// Still compressed. Its bytes shall go to where the buffer came from. So many bytes of the file are done with then.
+    /// Still compressed. Its bytes shall go to where the buffer came from. With them, the number of bytes of the file that are done
+    /// with when it is decoded.
     Whole(W, Recycled<Vec<u8>>, usize),
     /// Decompressed.
     Data(Recycled<Vec<u8>>),

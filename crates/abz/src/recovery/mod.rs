@@ -1,17 +1,15 @@
-//! What is whole in a damaged file.
+//! What is whole in a damaged file: found, and decided on.
 
 mod judge;
 mod outcome;
 mod search;
 
-use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use abz_codec::salvage::Salvage;
 
 use crate::conduct::Conduct;
 use crate::error::Error;
-use crate::formats::Format;
 use crate::pipes::{begin, carry_out, parts};
 use crate::places::ReadAt;
 use judge::Judge;
@@ -19,130 +17,46 @@ pub(crate) use outcome::To;
 pub use outcome::{Gap, Recovered};
 use search::{Candidates, Prober};
 
-/// How to read what is whole in a damaged file: blocks of bzip2, members of lzip and of gzip. Each is found wherever it
-/// lies, by what it begins with, and counts only if all of it checks.
-///
-/// ```
-/// use abz::{Compression, Format, Recovery};
-///
-/// let text = b"a branch of a river that leaves the main stream and joins it again\n".repeat(1000);
-/// let mut file = Vec::new();
-/// Compression { block_size: Some(16 << 10), ..Compression::default() }.run(&text[..], &mut file)?;
-/// file[100] ^= 1;
-///
-/// let mut recovery = Recovery::new(Format::GZIP).expect("it has members");
-/// recovery.fill = true;
-/// let (mut back, mut gaps) = (Vec::new(), Vec::new());
-/// let recovered = recovery.run(&file, &mut back, |gap| gaps.push((gap.at, gap.missing)))?;
-/// assert_eq!((recovered.parts, recovered.gaps), (4, 1));
-/// assert_eq!(gaps, [(0, Some(16 << 10))]);
-/// assert!(back[16 << 10..] == text[16 << 10..]);
-/// # Ok::<(), abz::Error>(())
-/// ```
-///
-/// # What it promises
-///
-/// - Nothing is written that does not check, but for zeros where [`fill`](Recovery::fill) asks for them.
-/// - The output does not depend on the number of workers.
-/// - Memory is bounded, whatever the file says: one part more is held than there are workers, of up to 16 MiB each (lzip:
-///   64 MiB). Larger ones are decoded twice: to know, and to write.
-/// - A file that was made to have a part tried at every byte takes time in proportion to its size. A try is left where
-///   it passes over a seventeenth place that looks like a start; tries without that limit are for one thread, and read the
-///   file at most sixteen times. Then, a part in front of which another try read on and failed may be passed over.
-#[derive(Clone, Debug)]
-pub struct Recovery {
-    format: Format,
-    recover: Recover,
-    /// Threads that work, the caller's among them; at least 1.
-    pub workers: usize,
-    /// Writes zeros for what is missing, where the file tells its size, so that all behind it is where it was.
-    pub fill: bool,
+/// How it is done.
+pub(crate) struct How {
+    /// Threads that work, at least 1.
+    pub(crate) workers: usize,
+    /// Zeros are written for what is missing, where the file tells its size.
+    pub(crate) fill: bool,
     /// The most memory to take for parts, in bytes and about, if there shall be a limit.
-    pub memory_limit: Option<u64>,
+    pub(crate) memory_limit: Option<u64>,
 }
 
-impl Recovery {
-    /// For damaged files of a format, with as many workers as the process may use cores. `None` for a format in which one
-    /// cannot go on behind damage here.
-    pub fn new(format: Format) -> Option<Recovery> {
-        let recover = format.reads().recover()?;
-        let workers = anabranch::default_workers();
-        Some(Recovery { format, recover, workers, fill: false, memory_limit: None })
-    }
+/// What does it in a format: [`carry`], with what knows its parts.
+pub(crate) type Recover = fn(&How, Conduct<'_>, &dyn ReadAt, To<'_>) -> Result<Recovered, Error>;
 
-    /// The format that is looked for.
-    pub fn format(&self) -> Format {
-        self.format
-    }
-
-    /// Writes all that is whole in `input` to `output`, in order, and tells each gap.
-    ///
-    /// # Errors
-    ///
-    /// If the input cannot be read or the output not written. No damage is an error.
-    ///
-    /// # Panics
-    ///
-    /// If there are no workers.
-    pub fn run(
-        &self,
-        input: &dyn ReadAt,
-        output: impl Write + Send,
-        tell: impl FnMut(Gap) + Send,
-    ) -> Result<Recovered, Error> {
-        self.conduct(Conduct::default(), input, output, tell)
-    }
-
-    /// As [`run`](Recovery::run), carried out and watched as `conduct` says.
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Recovery::run).
-    ///
-    /// # Panics
-    ///
-    /// As [`run`](Recovery::run).
-    pub fn conduct(
-        &self,
-        conduct: Conduct<'_>,
-        input: &dyn ReadAt,
-        mut output: impl Write + Send,
-        mut tell: impl FnMut(Gap) + Send,
-    ) -> Result<Recovered, Error> {
-        let to = To { output: &mut output, tell: &mut tell };
-        (self.recover)(self, conduct, input, to)
-    }
-
-    pub(crate) fn carry<S: Salvage + 'static>(
-        &self,
-        conduct: Conduct<'_>,
-        input: &dyn ReadAt,
-        to: To<'_>,
-    ) -> Result<Recovered, Error> {
-        let window = parts::window(self.workers);
-        let room = self.memory_limit.map_or(u64::MAX, |limit| limit / (window as u64 + 1));
-        let hold = S::HOLD.min(usize::try_from(room).unwrap_or(usize::MAX));
-        let passed = AtomicU64::new(0);
-        let mut judge = Judge::<S>::new(input, to, self.fill, &passed)?;
-        let candidates = Candidates::<S>::new(input);
-        let stream = begin(candidates, "abz recover", self.workers, window, conduct.pool)
-            .name("look for parts")
-            .try_map_with(
-                || Prober::<S>::new(input, hold),
-                |prober, start| {
-                    // The judge would not look at it: it lies in a part.
-                    let tried = (start >= passed.load(Ordering::Relaxed)).then(|| prober.attempt(start));
-                    Ok((start, tried.transpose()?))
-                },
-            )
-            .name("try");
-        carry_out(stream, &conduct, |(start, tried)| match tried {
-            Some(tried) => judge.take(start, tried),
-            None => Ok(()),
-        })?;
-        judge.finish()
-    }
+/// Writes all that is whole in `input`, and tells each gap.
+pub(crate) fn carry<S: Salvage + 'static>(
+    how: &How,
+    conduct: Conduct<'_>,
+    input: &dyn ReadAt,
+    to: To<'_>,
+) -> Result<Recovered, Error> {
+    let window = parts::window(how.workers);
+    let room = how.memory_limit.map_or(u64::MAX, |limit| limit / (window as u64 + 1));
+    let hold = S::HOLD.min(usize::try_from(room).unwrap_or(usize::MAX));
+    let passed = AtomicU64::new(0);
+    let mut judge = Judge::<S>::new(input, to, how.fill, &passed)?;
+    let candidates = Candidates::<S>::new(input);
+    let stream = begin(candidates, "abz recover", how.workers, window, conduct.pool)
+        .name("look for parts")
+        .try_map_with(
+            || Prober::<S>::new(input, hold),
+            |prober, start| {
+                // The judge would not look at it: it lies in a part.
+                let tried = (start >= passed.load(Ordering::Relaxed)).then(|| prober.attempt(start));
+                Ok((start, tried.transpose()?))
+            },
+        )
+        .name("try");
+    carry_out(stream, &conduct, |(start, tried)| match tried {
+        Some(tried) => judge.take(start, tried),
+        None => Ok(()),
+    })?;
+    judge.finish()
 }
-
-/// How a format does it: [`Recovery::carry`], with what knows its parts.
-pub(crate) type Recover = fn(&Recovery, Conduct<'_>, &dyn ReadAt, To<'_>) -> Result<Recovered, Error>;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use abz_codec::salvage::Reason;
 
-/// What [`Recovery::run`](super::Recovery::run) did.
+/// What [`Recovery::run`](crate::Recovery::run) did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovered {
     /// Parts with contents that were written.
@@ -30,7 +30,7 @@ pub struct Gap {
     pub at: u64,
     /// The size of the missing contents in bytes, if the file tells it. It is not verified.
     pub missing: Option<u64>,
-    /// So many zeros stand for them.
+    /// How many zeros stand for them.
     pub filled: u64,
     /// What was expected where it begins, and what was found.
     pub reason: Reason,
@@ -45,6 +45,6 @@ impl Gap {
 
 /// Where all goes.
 pub(crate) struct To<'a> {
-    pub(super) output: &'a mut (dyn Write + Send),
-    pub(super) tell: &'a mut (dyn FnMut(Gap) + Send),
+    pub(crate) output: &'a mut (dyn Write + Send),
+    pub(crate) tell: &'a mut (dyn FnMut(Gap) + Send),
 }

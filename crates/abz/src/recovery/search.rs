@@ -16,7 +16,7 @@ const STRETCH: usize = 1 << 20;
 const FIRST: usize = 512;
 const MOST: usize = 256 << 10;
 
-/// So many places that look like starts may lie in what one try reads, its own among them.
+/// The most places that look like starts in what one try reads, its own among them.
 const CROWD: usize = 17;
 
 /// The places where parts may begin, in bits and in order.

@@ -359,3 +359,37 @@ fn a_right_index_of_a_file_that_is_not_decoded_in_parts_is_not_called_wrong() {
         assert!(out == data || done == Ok(None), "{what}");
     }
 }
+
+#[test]
+fn explain_says_whether_and_which_index_is_used() {
+    let folder = Folder::new();
+    folder.write("f.gz", &member(&mixed()));
+    folder.write("g.gz", &folder.abz_fed(&["-b64K"], &mixed()).exits(0).stdout());
+    folder.write("h.gz", &member(&mixed()[1..]));
+    let explain = |more: &[&str], name: &str| {
+        let ran = folder.abz(&[&["-d", "--explain"], more, &[name]].concat()).exits(0).says("");
+        String::from_utf8(ran.stdout()).unwrap()
+    };
+    // Where there is none, nothing is said of it.
+    let without = explain(&["-p3"], "f.gz");
+    assert!(!without.contains("index"), "{without}");
+    for name in ["f.gz", "g.gz"] {
+        folder.abz(&["-q", "--index", "--index-every", "64K", name]).exits(0);
+    }
+    fs::copy(folder.path("f.gz.abzi"), folder.path("other")).unwrap();
+    fs::copy(folder.path("f.gz.abzi"), folder.path("h.gz.abzi")).unwrap();
+    let used = |name: &str| format!("The index {name} is used: all workers decode parts of the file.");
+    let plan = explain(&["-p3"], "f.gz");
+    assert!(plan.contains("read and decode") && plan.contains(&used("f.gz.abzi")), "{plan}");
+    assert!(explain(&["-p3", "--index-file", "other"], "f.gz").contains(&used("other")));
+    // It is of no use, or of another file.
+    let one = explain(&["-p1"], "f.gz");
+    assert!(one.contains("The index f.gz.abzi is not used, because one worker alone"), "{one}");
+    let ours = explain(&["-p3"], "g.gz");
+    assert!(ours.contains("The index g.gz.abzi is not used: it helps with a member of gzip that"), "{ours}");
+    let wrong = explain(&["-p3"], "h.gz");
+    assert!(wrong.contains("h.gz.abzi: is of another file"), "{wrong}");
+    folder.write("other", b"no index");
+    let ran = folder.abz(&["-d", "--explain", "-p3", "--index-file", "missing", "f.gz"]).exits(1);
+    assert!(ran.stderr().contains("missing: cannot be read"), "{}", ran.stderr());
+}

@@ -1,82 +1,9 @@
-//! Both ways with the other programs of the format, and the same bytes from any number of threads.
+//! gzip and `compress` with other programs, and the same bytes from any number of threads.
 
 use crate::support::{Folder, have, noise, program, prose, through};
 
-/// Readers of gzip files: program, and what makes it read standard input and write standard output.
-const READERS: [(&str, &[&str]); 8] = [
-    ("gzip", &["-dc"]),
-    ("pigz", &["-dc", "-p2"]),
-    ("bgzip", &["-dc"]),
-    ("crabz", &["-Q", "-d", "-p2"]),
-    ("libdeflate-gzip", &["-dc"]),
-    ("igzip", &["-dc"]),
-    ("zcat", &[]),
-    ("python3", &["-c", "import gzip, sys; sys.stdout.buffer.write(gzip.open(sys.stdin.buffer).read())"]),
-];
-
-/// Writers of gzip files.
-const WRITERS: [(&str, &[&str]); 12] = [
-    ("gzip", &["-1"]),
-    ("gzip", &["-9", "-n"]),
-    ("pigz", &["-c", "-p2", "-b", "128"]),
-    ("pigz", &["-c", "-11", "-I", "1"]),
-    ("pigz", &["-c", "-i", "-p2"]),
-    ("bgzip", &["-c"]),
-    ("bgzip", &["-c", "-@2", "-l9"]),
-    ("crabz", &["-Q", "-p2", "-l6"]),
-    ("crabz", &["-Q", "-p2", "-fbgzf"]),
-    ("libdeflate-gzip", &["-c", "-12"]),
-    ("igzip", &["-c", "-0"]),
-    (
-        "python3",
-        &["-c", "import gzip, sys; sys.stdout.buffer.write(gzip.compress(sys.stdin.buffer.read(), 5))"],
-    ),
-];
-
 fn inputs() -> Vec<Vec<u8>> {
     vec![vec![], vec![b'x'], prose(70_001), noise(300_000, 3), [prose(300_000), noise(200_000, 4)].concat()]
-}
-
-#[test]
-fn other_programs_read_what_abz_writes() {
-    let folder = Folder::new();
-    let files: Vec<(Vec<u8>, Vec<u8>)> = inputs()
-        .into_iter()
-        .flat_map(|data| {
-            let of = |arguments: &[&str]| folder.abz_fed(arguments, &data).exits(0).stdout();
-            let files = [of(&["-1"]), of(&["-6", "-b64K"]), of(&["-9", "-b4K", "-p3"])];
-            files.map(|file| (data.clone(), file))
-        })
-        .collect();
-    for (program, arguments) in READERS {
-        if !have(program) {
-            continue;
-        }
-        for (data, file) in &files {
-            let back = through(program, arguments, file).expect("it is there");
-            assert!(back == *data, "{program} read {} bytes of {}", back.len(), data.len());
-        }
-    }
-}
-
-#[test]
-fn abz_reads_what_other_programs_write() {
-    let folder = Folder::new();
-    for (program, arguments) in WRITERS {
-        if !have(program) {
-            continue;
-        }
-        for data in inputs() {
-            let file = through(program, arguments, &data).expect("it is there");
-            for processes in ["-p1", "-p2"] {
-                let back = folder.abz_fed(&["-dc", processes], &file).exits(0).says("").stdout();
-                assert!(back == data, "of {program} {arguments:?} abz read {} bytes", back.len());
-            }
-            let twice = [&file[..], &file, &[0; 100]].concat();
-            let back = folder.abz_fed(&["-dc"], &twice).exits(0).says("").stdout();
-            assert!(back == [&data[..], &data].concat(), "two files of {program} {arguments:?}");
-        }
-    }
 }
 
 #[test]

@@ -2,12 +2,12 @@
 
 mod archive;
 mod bad_inputs;
-mod bzip2;
 mod checks;
 mod command;
 mod corrupted;
 mod descriptors;
 mod faults;
+mod formats;
 mod index;
 mod indexed;
 mod interop;

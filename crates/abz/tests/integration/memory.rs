@@ -132,3 +132,71 @@ fn a_limit_of_memory_makes_dictionaries_smaller_and_says_so() {
     File::create(folder.path("zeros")).unwrap().set_len(70 << 20).unwrap();
     with_little(&folder, 600_000, &["-k", "--memlimit", "500M", "-F", "xz", "-9", "zeros"]).exits(0);
 }
+
+/// How much memory it takes to begin at all, in KiB: with less the system cannot load the program.
+fn least_to_begin(folder: &Folder) -> u64 {
+    let begins = |kib: &u64| with_little(folder, *kib, &["--version"]).status() == Some(0);
+    (4_000..400_000).step_by(2_000).find(begins).expect("some of these is enough")
+}
+
+/// What is told of a run for which there was not enough memory: it names the file, and says what takes less.
+#[track_caller]
+fn has_said_what_to_do(said: &str, name: &str, what: &str) {
+    let names = |line: &str| line.starts_with(&format!("abz: {name}: ")) || line.starts_with("abz: out: ");
+    assert!(said.lines().any(|line| names(line) && line.contains("-p1")), "{what}: {said}");
+    assert!(!said.contains("panicked"), "{what}: {said}");
+}
+
+#[test]
+fn without_memory_there_is_an_error_that_says_what_to_do_and_nothing_is_left() {
+    let ways = [
+        ("gzip", "--level=12"),
+        ("bzip2", "-9"),
+        ("lzip", "-9"),
+        ("xz", "-9"),
+        ("zstd", "--level=19"),
+        ("zip", "-9"),
+    ];
+    let least = least_to_begin(&Folder::new());
+    for (format, level) in ways {
+        let folder = Folder::new();
+        File::create(folder.path("x")).unwrap().set_len(6 << 20).unwrap();
+        folder.abz(&["-k", "-F", format, "-1", "-o", "y", "x"]).exits(0);
+        let mut failed = 0;
+        for processes in ["-p1", "-p3"] {
+            for kib in [8_000, 40_000, 100_000].map(|more| least + more) {
+                for (name, how) in [("x", &["-F", format, level][..]), ("y", &["-d"])] {
+                    let arguments = [how, &["-k", processes, "-o", "out", name]].concat();
+                    let ran = with_little(&folder, kib, &arguments);
+                    let (status, said) = (ran.status(), ran.stderr());
+                    let what = format!("{format} {processes} {name} with {kib} KiB");
+                    match status {
+                        Some(0) => std::fs::remove_file(folder.path("out")).unwrap(),
+                        Some(1) => {
+                            failed += 1;
+                            has_said_what_to_do(&said, name, &what);
+                        }
+                        _ => panic!("{what}: {status:?}: {said}"),
+                    }
+                    assert_eq!(folder.names(), ["x", "y"], "{what}: {said}");
+                }
+            }
+        }
+        assert!(failed > 0, "{format} has enough memory everywhere");
+    }
+}
+
+#[test]
+fn a_thread_that_has_no_memory_to_go_on_leaves_nothing_behind() {
+    let folder = Folder::new();
+    let names: Vec<String> = (0..40).map(|number| format!("x{number:02}")).collect();
+    names.iter().for_each(|name| folder.write(name, &prose(50_000)));
+    let names: Vec<&str> = names.iter().map(|name| &name[..]).collect();
+    let least = least_to_begin(&folder);
+    for kib in (least..least + 48_000).step_by(4_000) {
+        let ran = with_little(&folder, kib, &[&["-kf", "-F", "xz", "-6", "-p3"][..], &names].concat());
+        let (status, said) = (ran.status(), ran.stderr());
+        assert!(matches!(status, Some(0 | 1)), "{kib} KiB: {status:?}: {said}");
+        assert!(!folder.names().iter().any(|name| name.ends_with(".tmp")), "{kib} KiB: {:?}", folder.names());
+    }
+}

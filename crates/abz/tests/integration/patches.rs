@@ -157,3 +157,44 @@ fn the_file_that_a_patch_refers_to_is_not_removed() {
     folder.abz(&["-k", "-F", "zstd", "--patch-from", "link", "f"]).exits(0).says("");
     assert!(folder.read("f") == data && folder.read("f.zst").len() < 200);
 }
+
+#[test]
+fn the_file_that_a_patch_refers_to_is_not_overwritten() {
+    let folder = Folder::new();
+    let (before, after) = files(50_000);
+    folder.write("old", &before);
+    folder.write("new", &after);
+    folder.write("other", b"other");
+    let patch = folder.abz(&["-c", "-F", "zstd", "--patch-from", "old", "new"]).exits(0).stdout();
+    folder.write("p.zst", &patch);
+    std::os::unix::fs::symlink("old", folder.path("link")).unwrap();
+    std::fs::hard_link(folder.path("old"), folder.path("twin")).unwrap();
+    std::fs::hard_link(folder.path("old"), folder.path("new.zst")).unwrap();
+    std::fs::hard_link(folder.path("old"), folder.path("p")).unwrap();
+    let names = folder.names();
+    for old in ["old", "./old", "link", "twin"] {
+        for output in ["old", "link", "twin"] {
+            for arguments in [
+                &["-f", "-F", "zstd", "-o", output, "new"][..],
+                &["-f", "-F", "zstd", "--verify", "-p2", "-o", output, "new"],
+                &["-df", "-o", output, "p.zst"],
+                &["-df", "-p2", "-o", output, "p.zst"],
+                // Its name is that of the output without -o, too.
+                &["-kf", "-F", "zstd", "new"],
+                &["-dkf", "p.zst"],
+            ] {
+                let told = folder.abz(&[&["--patch-from", old], arguments].concat()).exits(1).stderr();
+                assert!(
+                    told.contains("is the file of --patch-from, which is needed"),
+                    "{arguments:?}: {told}"
+                );
+                assert_eq!(folder.names(), names);
+                assert!(folder.read("old") == before && folder.read("twin") == before, "{arguments:?}");
+                assert!(folder.path("link").is_symlink());
+            }
+        }
+    }
+    // Another file may be.
+    folder.abz(&["--patch-from", "old", "-kf", "-F", "zstd", "-o", "other", "new"]).exits(0).says("");
+    assert!(folder.read("other") == patch);
+}

@@ -118,7 +118,7 @@ fn bzip2() -> Parts {
         let mut encoder = bzip2::Encoder::new();
         let mut stream = bzip2::StreamWriter::new(Vec::new(), level);
         while let Some(packed) = cutter.read_into(Vec::new()).unwrap() {
-            let block = encoder.encode_into(&packed, Vec::new());
+            let block = encoder.encode_into(&packed, Vec::new()).unwrap();
             stream.write(&block).unwrap();
             let mut alone = bzip2::StreamWriter::new(Vec::new(), level);
             alone.write(&block).unwrap();

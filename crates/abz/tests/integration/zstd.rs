@@ -1,97 +1,6 @@
-//! zstd with the real binary, and with the other programs of the format.
+//! What is special about zstd.
 
-use crate::support::{Folder, fed, have, noise, program, prose, through};
-
-fn inputs() -> Vec<Vec<u8>> {
-    vec![vec![], vec![b'x'], vec![0; 10_000_000], [prose(5_000_000), noise(300_000, 4)].concat()]
-}
-
-#[test]
-fn a_file_is_replaced_by_its_compressed_self_and_back() {
-    let folder = Folder::new();
-    let data = prose(9_000_000);
-    folder.write("x", &data);
-    folder.abz(&["-F", "zstd", "x"]).exits(0).says("");
-    assert_eq!(folder.names(), ["x.zst"]);
-    assert!(folder.read("x.zst").starts_with(b"\x28\xb5\x2f\xfd"));
-    folder.abz(&["-t", "x.zst"]).exits(0).says("");
-    folder.abz(&["-d", "x.zst"]).exits(0).says("");
-    assert_eq!(folder.names(), ["x"]);
-    assert!(folder.read("x") == data);
-}
-
-#[test]
-fn other_programs_read_what_abz_writes_and_the_other_way_round() {
-    let folder = Folder::new();
-    for data in inputs() {
-        for arguments in
-            [&["-1"][..], &[], &["-9", "--no-check"], &["--level=12", "-b", "100K"], &["--long=24"]]
-        {
-            let file = folder.abz_fed(&[&["-F", "zstd"], arguments].concat(), &data).exits(0).stdout();
-            for program in ["zstd", "pzstd"] {
-                if let Some(back) = through(program, &["-dcq"], &file) {
-                    assert!(back == data, "{program} read {} bytes of {}", back.len(), data.len());
-                }
-            }
-        }
-        let size = format!("--stream-size={}", data.len());
-        for (program, arguments) in
-            [("zstd", &["-cq"][..]), ("zstd", &["-cq", "-9", "-T2", &size]), ("pzstd", &["-cq", "-p2"])]
-        {
-            let Some(file) = through(program, arguments, &data) else { continue };
-            for processes in ["-p1", "-p3"] {
-                let back = folder.abz_fed(&["-d", processes], &file).exits(0).says("").stdout();
-                assert!(back == data, "of {program} {arguments:?} abz read {} bytes", back.len());
-            }
-            let twice = folder.abz_fed(&["-d"], &file.repeat(2)).exits(0).says("").stdout();
-            assert!(twice == data.repeat(2), "{program} {arguments:?}");
-        }
-    }
-}
-
-#[test]
-fn the_same_bytes_come_out_for_any_number_of_processes_and_they_are_those_of_a_small_file() {
-    let folder = Folder::new();
-    let data = prose(9_000_000);
-    folder.write("x", &data);
-    let one = folder.abz(&["-c", "-F", "zstd", "-1", "-p1", "x"]).exits(0).stdout();
-    for processes in ["-p2", "-p5"] {
-        assert!(folder.abz(&["-c", "-F", "zstd", "-1", processes, "x"]).exits(0).stdout() == one);
-    }
-    // The header of a file says its size, in 4 bytes. That of a pipe nobody knows before its end.
-    let piped = folder.abz_fed(&["-F", "zstd", "-1"], &data).exits(0).stdout();
-    assert!(piped[4] == one[4] & 0x3f && piped[5] == one[5] && piped[6..] == one[10..]);
-    assert_eq!(one[6..10], 9_000_000u32.to_le_bytes());
-    // Several small files are taken by a thread each.
-    folder.write("y", &prose(1000));
-    folder.write("z", &prose(1001));
-    let each = |name| folder.abz(&["-c", "-F", "zstd", name]).exits(0).stdout();
-    let both = folder.abz(&["-c", "-F", "zstd", "y", "z"]).exits(0).stdout();
-    assert!(both == [each("y"), each("z")].concat());
-    assert!(folder.abz_fed(&["-d"], &both).exits(0).stdout() == [prose(1000), prose(1001)].concat());
-}
-
-#[test]
-fn names_sizes_and_formats_are_found_out() {
-    let folder = Folder::new();
-    folder.write("archive.tar", &prose(10_000));
-    folder.abz(&["-F", "zstd", "-S", ".tzst", "-k", "archive.tar"]).exits(0);
-    std::fs::rename(folder.path("archive.tar.tzst"), folder.path("other.tzst")).unwrap();
-    folder.abz(&["-d", "other.tzst"]).exits(0).says("");
-    assert_eq!(folder.names(), ["archive.tar", "other.tar"]);
-
-    // The format is that of the content, whatever the name is, also behind a skippable frame.
-    let file = folder.abz_fed(&["-F", "zstd"], &prose(10_000)).exits(0).stdout();
-    let file = [b"\x51\x2a\x4d\x18\x02\0\0\0no", &file[..]].concat();
-    folder.write("misnamed.gz", &file);
-    assert!(folder.abz(&["-dc", "misnamed.gz"]).exits(0).stdout() == prose(10_000));
-    let listed = String::from_utf8(folder.abz(&["-lv", "misnamed.gz"]).exits(0).stdout()).unwrap();
-    let numbers: Vec<&str> = listed.lines().nth(1).unwrap().split_whitespace().collect();
-    assert_eq!(numbers[..3], ["members", &file.len().to_string()[..], "10000"]);
-    let plan = String::from_utf8(folder.abz(&["-d", "--explain", "misnamed.gz"]).exits(0).stdout()).unwrap();
-    assert!(plan.contains("split or decode"), "{plan}");
-    assert!(folder.abz(&["-dcf", "misnamed.gz"]).exits(0).stdout() == prose(10_000));
-}
+use crate::support::{Folder, have, noise, prose, through, within_memory};
 
 #[test]
 fn a_file_is_one_frame_that_says_its_size_and_several_if_that_is_asked_for() {
@@ -208,91 +117,6 @@ fn dictionaries_serve_both_ways() {
 }
 
 #[test]
-fn tar_and_zstd_users_get_along_with_it() {
-    let folder = Folder::new();
-    if !have("tar") {
-        return;
-    }
-    folder.write("x", &prose(100_000));
-    let abz = env!("CARGO_BIN_EXE_abz");
-    let mut command = program("tar");
-    command.current_dir(folder.path("")).args(["-I", &format!("{abz} -F zstd"), "-cf", "x.tar.zst", "x"]);
-    assert!(fed(command, b"").status.success());
-    let mut command = program("tar");
-    command.current_dir(folder.path("")).args(["-I", abz, "-xOf", "x.tar.zst"]);
-    assert!(fed(command, b"").stdout == prose(100_000));
-}
-
-#[test]
-fn what_is_wrong_is_said_and_nothing_of_it_is_kept() {
-    let folder = Folder::new();
-    let file = folder.abz_fed(&["-F", "zstd", "-b", "100K"], &prose(250_000)).exits(0).stdout();
-    let mut flipped = file.clone();
-    flipped[file.len() / 2] ^= 4;
-    let cases: [(&str, Vec<u8>, i32, &str); 5] = [
-        ("cut", file[..file.len() - 50].to_vec(), 1, "found the end of the file; the file was cut short"),
-        ("a bit", flipped, 1, "the file is damaged there: get another copy"),
-        (
-            "only magic bytes",
-            b"\x28\xb5\x2f\xfd".to_vec(),
-            1,
-            "frame 1, which begins at byte 0: at byte 4: expected more of the frame's header, found the end of the file",
-        ),
-        (
-            "a window of 256 MiB",
-            b"\x28\xb5\x2f\xfd\0\x90\x01\0\0".to_vec(),
-            1,
-            "found one of 268435456; if there is memory for that, allow it with --long=28",
-        ),
-        (
-            "garbage behind",
-            [&file[..], b"garbage"].concat(),
-            2,
-            "found bytes that are not compressed; they were ignored",
-        ),
-    ];
-    crate::support::tells_of_bad_files(&folder, "x.zst", cases);
-    assert!(
-        folder.abz_fed(&["-d", "--long=28"], b"\x28\xb5\x2f\xfd\0\x90\x01\0\0").exits(0).stdout().is_empty()
-    );
-}
-
-#[test]
-fn options_of_other_formats_are_mistakes() {
-    let folder = Folder::new();
-    folder.write("x", b"x");
-    for (arguments, said) in [
-        (&["-F", "zstd", "--level", "20", "x"][..], "allow it with --ultra"),
-        (&["-F", "zstd", "--level", "23", "x"], "23 is not in 0..=22"),
-        (&["--long", "x"], "are for zstd"),
-        (&["-F", "bzip2", "-D", "x", "x"], "are for zstd"),
-        (&["-b", "5M", "x"], "the blocks of gzip have 4M at most"),
-    ] {
-        let ran = folder.abz(arguments).exits(1);
-        assert!(ran.stderr().contains(said), "{}", ran.stderr());
-    }
-    assert_eq!(folder.names(), ["x"]);
-    folder.abz(&["-F", "zstd", "--level", "20", "--ultra", "x"]).exits(0);
-}
-
-#[test]
-fn a_bomb_is_decompressed_in_bounded_memory() {
-    let folder = Folder::new();
-    let own = folder.abz_fed(&["-F", "zstd"], &vec![0; 100_000_000]).exits(0).stdout();
-    let mut bombs = vec![own.repeat(10)];
-    bombs.extend(through("zstd", &["-cq"], &vec![0; 1_000_000_000]));
-    for bomb in bombs {
-        assert!(bomb.len() < 200_000);
-        // In address space, of which each thread reserves some.
-        let mut command = program("sh");
-        let script = "ulimit -v 500000; \"$0\" -d -p2 | cksum";
-        command.args(["-c", script, env!("CARGO_BIN_EXE_abz")]);
-        let said = String::from_utf8(fed(command, &bomb).stdout).unwrap();
-        assert_eq!(said.split_whitespace().nth(1), Some("1000000000"), "{said}");
-    }
-}
-
-#[test]
 fn what_is_written_is_verified_with_its_dictionary_too() {
     let folder = Folder::new();
     folder.write("raw", &noise(50_000, 1));
@@ -328,5 +152,33 @@ fn frames_of_any_size_without_a_checksum_have_an_end() {
             }
         }
         folder.abz_fed(&["-t"], &frame[..frame.len() - 1]).exits(1);
+    }
+}
+
+#[test]
+fn the_header_of_a_file_says_its_size_and_that_of_a_pipe_does_not() {
+    let (folder, data) = (Folder::new(), prose(9_000_000));
+    folder.write("x", &data);
+    let one = folder.abz(&["-c", "-F", "zstd", "-1", "x"]).exits(0).stdout();
+    // It has 4 bytes. That of a pipe nobody knows before its end.
+    let piped = folder.abz_fed(&["-F", "zstd", "-1"], &data).exits(0).stdout();
+    assert!(piped[4] == one[4] & 0x3f && piped[5] == one[5] && piped[6..] == one[10..]);
+    assert_eq!(one[6..10], 9_000_000u32.to_le_bytes());
+}
+
+#[test]
+fn what_is_refused_is_done_when_it_is_allowed() {
+    let folder = Folder::new();
+    let window = b"\x28\xb5\x2f\xfd\0\x90\x01\0\0";
+    assert!(folder.abz_fed(&["-d", "--long=28"], window).exits(0).stdout().is_empty());
+    folder.write("x", b"x");
+    folder.abz(&["-F", "zstd", "--level", "20", "--ultra", "x"]).exits(0);
+}
+
+#[test]
+fn a_bomb_of_another_program_is_decompressed_in_bounded_memory() {
+    if let Some(bomb) = through("zstd", &["-cq"], &vec![0; 1_000_000_000]) {
+        assert!(bomb.len() < 200_000);
+        within_memory(500_000, &bomb, 1_000_000_000);
     }
 }

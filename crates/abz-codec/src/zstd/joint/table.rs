@@ -6,7 +6,7 @@ use super::bits::Reader;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct State {
     symbol: u8,
-    /// So many bits are read, and added to `base`.
+    /// How many bits are read, and added to `base`.
     bits: u8,
     base: u16,
 }

@@ -33,7 +33,7 @@ fn compress_with(encoder: Encoder, layout: Layout, data: &[u8], block_size: usiz
     let mut encoder = encoder.layout(layout);
     let mut file = Writer::new(Vec::new(), layout);
     for block in Blocks::new(data, block_size) {
-        file.write(&encoder.encode(&block.unwrap())).unwrap();
+        file.write(&encoder.encode(&block.unwrap()).unwrap()).unwrap();
     }
     file.finish().unwrap()
 }

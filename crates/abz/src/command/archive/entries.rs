@@ -51,7 +51,7 @@ pub(super) enum Kind {
 /// What comes next of a file.
 pub(super) enum Piece<'a> {
     Data(&'a [u8]),
-    /// So many zeros.
+    /// Zeros: how many.
     Hole(u64),
 }
 

@@ -31,12 +31,12 @@ const PIECE: usize = 24;
 /// A block of an archive that is a header.
 pub(super) struct Header<'a>(&'a [u8; BLOCK]);
 
-/// Who defined what a header has behind the link.
+/// The definition of what a header has behind the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Posix,
     Gnu,
-    /// Nobody: there is nothing.
+    /// There is none, and nothing behind the link.
     V7,
 }
 

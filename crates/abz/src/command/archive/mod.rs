@@ -25,7 +25,7 @@ use self::unpack::Unpack;
 use super::console::Console;
 use super::input::Input;
 use super::interrupt;
-use super::output::{Attributes, Output};
+use super::output::{Attributes, Output, USUAL};
 use super::problem::Problem;
 use super::progress::Progress;
 use super::request::{Archive, Extract, Source, Talk};
@@ -50,7 +50,7 @@ fn make_one(request: &Archive, progress: &Progress, told: &mut Told) -> Result<(
         true => Target::Stdout,
         false => Target::File(archiving.output.clone()),
     };
-    let mut output = Output::open(target, outputs, false)?;
+    let mut output = Output::open(target, outputs, USUAL)?;
     let name = output.to_string();
     let problems = Problems::default();
     let folders = request.inputs.sources.iter().filter_map(|source| match source {

@@ -11,9 +11,9 @@ use std::sync::{Mutex, PoisonError};
 
 use tar::{Builder, EntryType, Header};
 
-use super::super::output::is_temporary;
 use super::super::problem::Problem;
 use super::super::request::Archiving;
+use super::super::temporary::is_temporary;
 use super::names;
 
 /// The unit of an archive, in bytes; two of zeros end it.

@@ -58,7 +58,7 @@ pub(super) enum Means {
     Rsyncable,
     Level,
     LevelIs(u32),
-    /// So many levels below 0, or one.
+    /// How many levels below 0: one, if it is not said.
     Fast,
     Threads,
     /// A size, a share of the memory there is, or 0 for none.

@@ -6,16 +6,17 @@ use std::iter;
 
 use abz_codec::access::{Kind, Part};
 use abz_codec::gzip::{Chain, DecodedPart, Finder, Found, PartDecoder, Refusal};
-use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
+use anabranch::{Apply, May, Plan, Pool, Recycled, Recycler, Stream};
 
 use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
-use crate::formats::reads::{ByIndex, Indexed};
-use crate::pipes::access::read_part;
+use crate::formats::reads::ByIndex;
+use crate::pipes::access::{crew_for, read_part};
 use crate::pipes::{begin, carry_out, window};
 use crate::places::{Along, ReadAt};
+use crate::tally::Indexed;
 
 /// The most contents of a part, in bytes, so that an index that lies does not take memory.
 const LARGEST: u64 = 16 << 20;
@@ -57,12 +58,7 @@ pub(super) fn decompress(
     parts: &[Part],
     output: &mut (dyn Write + Send),
 ) -> Result<ByIndex, Error> {
-    let is_of_use = how.workers > 1
-        && parts.iter().any(|part| part.kind == Kind::DeflateBlocks)
-        && parts.iter().all(|part| part.len() <= LARGEST);
-    let Some(crew) = how.crew_for(parts).filter(|(workers, _)| is_of_use && *workers > 1) else {
-        return Ok(ByIndex::Unused);
-    };
+    let Some(crew) = crew(how, parts) else { return Ok(ByIndex::Unused) };
     let (mut chain, mut file, mut output) = (Chain::new(), Along::new(input), Counted::new(output));
     let done = carry_out(claims(crew, input, parts, conduct.pool), conduct, |Claim { decoded, data }| {
         let taken = match decoded {
@@ -91,6 +87,19 @@ pub(super) fn decompress(
         }
         Err(refusal) => given_up(refusal, written),
     })
+}
+
+/// The plan of [`decompress`].
+pub(super) fn plan(how: &Decompression, parts: &[Part]) -> Option<Plan> {
+    Some(claims(crew(how, parts)?, &Vec::new(), parts, None).plan())
+}
+
+/// How many workers decode by such parts, and how many parts are in memory at once, if it is of use.
+fn crew(how: &Decompression, parts: &[Part]) -> Option<(usize, usize)> {
+    let is_of_use = how.workers > 1
+        && parts.iter().any(|part| part.kind == Kind::DeflateBlocks)
+        && parts.iter().all(|part| part.len() <= LARGEST);
+    crew_for(how, parts).filter(|(workers, _)| is_of_use && *workers > 1)
 }
 
 /// What came of it when a part was refused behind so many bytes of contents.

@@ -14,32 +14,26 @@ use abz_codec::gzip::{
 use abz_codec::{DEFAULT_BLOCK_SIZE, gzip::MAGIC};
 use anabranch::{Plan, Recycled};
 
-use super::reads::{ByIndex, Indexed, ReadSeek, Reads, Run, RunAlone};
+use super::reads::{ByIndex, Names, ReadSeek, Reads, index_of_parts};
 use super::writes::{Setting, Writes};
-use crate::compress::{Compressed, Compression};
 use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::{Decompressed, Decompression};
 use crate::error::Error;
+use crate::formats::writes::{Compressed, Compression};
 use crate::pipes::{carry_out, write_out};
 use crate::places::Along;
 use crate::places::{ReadAt, Reading, WriteAt, Writing};
-use crate::recovery::{Recover, Recovery};
+use crate::recovery::{self, Recover};
+use crate::run::{Run, RunAlone};
+use crate::tally::Indexed;
 use crate::tools::Tools;
 
 pub(super) struct Gzip;
 
 impl Reads for Gzip {
-    fn name(&self) -> &'static str {
-        "gzip"
-    }
-
-    fn suffix(&self) -> &'static str {
-        ".gz"
-    }
-
-    fn suffixes(&self) -> &'static [(&'static str, &'static str)] {
-        &[(".gz", ""), (".tgz", ".tar"), ("-gz", "")]
+    fn names(&self) -> &'static Names {
+        &Names { name: "gzip", suffix: ".gz", suffixes: &[(".gz", ""), (".tgz", ".tar"), ("-gz", "")] }
     }
 
     fn begins(&self, start: &[u8]) -> bool {
@@ -149,7 +143,7 @@ impl Reads for Gzip {
         output: &mut (dyn Write + Send),
     ) -> Result<Indexed, Error> {
         match gzip::parts(&mut Along::new(input)).map_err(Error::Read)? {
-            Some(parts) => crate::index::of_parts(parts, how, conduct, input, output),
+            Some(parts) => index_of_parts(self, parts, how, conduct, input, output),
             None => indexed::find(how, conduct, input, spacing, output),
         }
     }
@@ -165,8 +159,12 @@ impl Reads for Gzip {
         indexed::decompress(how, conduct, input, parts, output)
     }
 
+    fn plan_to_read_indexed(&self, how: &Decompression, parts: &[Part]) -> Option<Plan> {
+        indexed::plan(how, parts)
+    }
+
     fn recover(&self) -> Option<Recover> {
-        Some(Recovery::carry::<Salvager>)
+        Some(recovery::carry::<Salvager>)
     }
 }
 
@@ -246,8 +244,9 @@ impl Writes for Gzip {
         kept.encoder.set_origin(how.origin.clone());
         let mut file = streams::writer(how, output);
         let mut blocks = how.blocks(input);
-        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::Read)? {
-            file.write(&kept.encoder.encode(&block)).map_err(Error::Write)?;
+        while let Some(block) = blocks.read_into(tools.block()).map_err(Error::of_input)? {
+            let encoded = kept.encoder.encode(&block).map_err(Error::Memory)?;
+            file.write(&encoded).map_err(Error::Write)?;
             tools.keep_block(block.data);
         }
         tools.keep(kept);

@@ -10,9 +10,9 @@ use abz_codec::gzip::{
 };
 use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
 
-use crate::compress::Compression;
 use crate::conduct::Conduct;
 use crate::error::Error;
+use crate::formats::writes::Compression;
 use crate::pipes::inputs::{Input, Inputs, Telling};
 use crate::pipes::{begin, window};
 use crate::places::ReadAt;
@@ -24,15 +24,15 @@ pub(super) fn compress<'a, R: Read + Send + 'a>(
     conduct: Conduct<'a>,
 ) -> Stream<'a, impl Apply<Error, Out = Encoded> + Send + use<'a, R>, May<Error>> {
     let workers = compression.workers;
-    let blocks = compression.blocks(input).map(|block| block.map_err(Error::Read));
+    let blocks = compression.blocks(input).map(|block| block.map_err(Error::of_input));
     let advance = conduct.advance();
     begin(blocks, "abz compress", workers, window(workers), conduct.pool)
-        .map_with(
+        .try_map_with(
             || encoder(compression),
-            move |encoder, block| {
-                let encoded = encoder.encode(&block);
+            move |encoder, block: Block| {
+                let encoded = encoder.encode(&block).map_err(Error::Memory)?;
                 advance.by(block.data.len());
-                encoded
+                Ok(encoded)
             },
         )
         .name("encode")
@@ -72,7 +72,7 @@ pub(super) fn compress_at<'a>(
                 (block.number, block.whole) = (number, size < block_size);
                 block.data.resize(len as usize, 0);
                 input.read_at(&mut block.data, start).map_err(Error::Read)?;
-                Ok(encoder.encode(block))
+                encoder.encode(block).map_err(Error::Memory)
             },
         )
         .name("read and encode")

@@ -15,17 +15,18 @@ use abz_codec::zstd::{
 };
 use anabranch::{Apply, May, Plan, Recycled, Recycler, Stream};
 
-use super::reads::{Behind, Indexed, ReadSeek, Reads, Run, RunAlone};
+use super::reads::{Behind, Names, ReadSeek, Reads, decode, index_of_parts};
 use super::writes::{Setting, Writes};
-use crate::compress::{Compressed, Compression};
 use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::decompress::Decompression;
 use crate::error::Error;
-use crate::index::Tally;
+use crate::formats::writes::{Compressed, Compression};
 use crate::pipes::{access, begin, carry_out, parts, window};
 use crate::places::Along;
 use crate::places::{ReadAt, Reading, Writing};
+use crate::run::{Run, RunAlone};
+use crate::tally::{Indexed, Tally};
 use crate::tools::Tools;
 
 /// The most contents of frames that are in memory at once, in bytes.
@@ -34,16 +35,8 @@ const FRAMES: usize = 1 << 30;
 pub(super) struct Zstd;
 
 impl Reads for Zstd {
-    fn name(&self) -> &'static str {
-        "zstd"
-    }
-
-    fn suffix(&self) -> &'static str {
-        ".zst"
-    }
-
-    fn suffixes(&self) -> &'static [(&'static str, &'static str)] {
-        &[(".zst", ""), (".tzst", ".tar")]
+    fn names(&self) -> &'static Names {
+        &Names { name: "zstd", suffix: ".zst", suffixes: &[(".zst", ""), (".tzst", ".tar")] }
     }
 
     fn begins(&self, start: &[u8]) -> bool {
@@ -88,7 +81,7 @@ impl Reads for Zstd {
         output: &mut (dyn Write + Send),
     ) -> Result<Indexed, Error> {
         match zstd::parts(&mut Along::new(input)).map_err(Error::Read)? {
-            Some(parts) => crate::index::of_parts(parts, how, conduct, input, output),
+            Some(parts) => index_of_parts(self, parts, how, conduct, input, output),
             None => index_of_frames(how, conduct, input, output),
         }
     }
@@ -129,9 +122,9 @@ impl Writes for Zstd {
         input: Reading<'_>,
         output: Writing<'_>,
     ) -> Result<Compressed, Error> {
-        let (mut input, output) = (input.in_order(), output.in_order(self.name()));
+        let (mut input, output) = (input.in_order(), output.in_order(self.names().name));
         if how.zstd.patch_from.is_some() {
-            return patch::compress(how, conduct, &mut *input, output);
+            return patch::compress((how, level(how)), conduct, &mut *input, output);
         }
         let mut input = Counted::new(&mut *input);
         let mut output = in_frames(how, &mut input, Counted::new(output), |portion, file| {
@@ -149,7 +142,7 @@ impl Writes for Zstd {
         output: &mut dyn Write,
     ) -> Result<(), Error> {
         if how.zstd.patch_from.is_some() {
-            return patch::compress_alone(how, tools, input, output);
+            return patch::compress_alone((how, level(how)), tools, input, output);
         }
         let level = level(how);
         let kept = tools.take::<Kept>().filter(|kept| kept.level == level && kept.encoding == how.zstd);
@@ -160,8 +153,8 @@ impl Writes for Zstd {
         in_frames(how, input, output, |portion, file| {
             let mut blocks = how.blocks(portion);
             let mut summing = Summing::of(how);
-            while let Some(block) = blocks.read_into(tools.block()).map_err(Error::Read)? {
-                let encoded = kept.encoder.encode_into(&block, tools.data());
+            while let Some(block) = blocks.read_into(tools.block()).map_err(Error::of_input)? {
+                let encoded = kept.encoder.encode_into(&block, tools.data()).map_err(Error::Memory)?;
                 file.write(&encoded, summing.add(&block)).map_err(Error::Write)?;
                 tools.keep_buffers(block.data, encoded.bytes);
             }
@@ -203,10 +196,10 @@ fn index_of_frames(
     let mut tally = Tally::new(Vec::new(), output);
     let frames = frames(&mut Along::new(input)).map_err(Error::Read)?.filter(|frames| frames.len() > 1);
     let Some((frames, (workers, window))) = frames.and_then(|frames| {
-        let crew = how.crew_for(&frames)?;
+        let crew = access::crew_for(how, &frames)?;
         Some((frames, crew))
     }) else {
-        let done = how.carry(conduct, &mut Along::new(input), &mut tally)?;
+        let done = decode(&Zstd, how, &conduct, &mut Along::new(input), &mut tally)?;
         return Ok(Indexed { garbage_at: done.garbage_at, ..tally.finish() });
     };
     let stream = access::decode(workers, window, &how.zstd, input, (&frames, false), conduct.pool);
@@ -340,7 +333,7 @@ fn compress<'a, R: Read + Send + 'a>(
     let homes = Recycler::new(window(workers), Vec::new);
     let blocks = iter::from_fn(move || {
         let mut buffer = buffers.take();
-        let block = blocks.read_into(mem::take(&mut *buffer)).map_err(Error::Read).transpose()?;
+        let block = blocks.read_into(mem::take(&mut *buffer)).map_err(Error::of_input).transpose()?;
         Some(block.map(|block| {
             let checksum = summing.add(&block);
             (block, buffer, checksum)
@@ -348,14 +341,14 @@ fn compress<'a, R: Read + Send + 'a>(
     });
     let advance = conduct.advance();
     begin(blocks, "abz compress", workers, window(workers), conduct.pool)
-        .map_with(
+        .try_map_with(
             move || Encoder::new(level(how), &how.zstd),
             move |encoder, (block, mut buffer, checksum): (Block, Recycled<Vec<u8>>, u32)| {
                 let mut home = homes.take();
-                let encoded = encoder.encode_into(&block, mem::take(&mut *home));
+                let encoded = encoder.encode_into(&block, mem::take(&mut *home)).map_err(Error::Memory)?;
                 advance.by(block.data.len());
                 *buffer = block.data;
-                Encoded { encoded, home, checksum }
+                Ok(Encoded { encoded, home, checksum })
             },
         )
         .name("encode")

@@ -6,11 +6,10 @@ use abz_codec::Block;
 use abz_codec::zstd::{PatchWriter, Reference};
 use anabranch::{Apply, May, Stream};
 
-use super::level;
-use crate::compress::{Compressed, Compression};
 use crate::conduct::Conduct;
 use crate::count::Counted;
 use crate::error::Error;
+use crate::formats::writes::{Compressed, Compression};
 use crate::pipes::inputs::Telling;
 use crate::pipes::{begin, carry_out, window};
 use crate::tools::Tools;
@@ -20,26 +19,26 @@ pub(super) const BLOCK: usize = 1 << 20;
 
 /// Makes a patch of what `input` gives.
 pub(super) fn compress(
-    how: &Compression,
+    (how, level): (&Compression, i32),
     conduct: Conduct<'_>,
     input: impl Read + Send,
     output: impl Write + Send,
 ) -> Result<Compressed, Error> {
-    let mut patch = Patch::new(how, output)?;
+    let mut patch = Patch::new((how, level), output)?;
     carry_out(blocks(how, input, conduct), &conduct, |block: Block| patch.write(&block.data))?;
     patch.finish()
 }
 
 /// The same on this thread.
 pub(super) fn compress_alone(
-    how: &Compression,
+    (how, level): (&Compression, i32),
     tools: &mut Tools,
     input: impl Read,
     output: impl Write,
 ) -> Result<(), Error> {
-    let mut patch = Patch::new(how, output)?;
+    let mut patch = Patch::new((how, level), output)?;
     let mut blocks = how.blocks(input);
-    while let Some(block) = blocks.read_into(tools.block()).map_err(Error::Read)? {
+    while let Some(block) = blocks.read_into(tools.block()).map_err(Error::of_input)? {
         patch.write(&block.data)?;
         tools.keep_block(block.data);
     }
@@ -52,7 +51,8 @@ pub(super) fn blocks<'a, R: Read + Send + 'a>(
     input: R,
     conduct: Conduct<'a>,
 ) -> Stream<'a, impl Apply<Error, Out = Block> + Send + use<'a, R>, May<Error>> {
-    let blocks = how.blocks(Telling::new(input, conduct.advance())).map(|block| block.map_err(Error::Read));
+    let blocks =
+        how.blocks(Telling::new(input, conduct.advance())).map(|block| block.map_err(Error::of_input));
     begin(blocks, "abz patch", how.workers, window(how.workers), conduct.pool)
 }
 
@@ -65,13 +65,14 @@ struct Patch<'a, W> {
 }
 
 impl<'a, W: Write> Patch<'a, W> {
-    fn new(how: &'a Compression, output: W) -> Result<Self, Error> {
+    fn new((how, level): (&'a Compression, i32), output: W) -> Result<Self, Error> {
         let reference: &Reference = how.zstd.patch_from.as_ref().expect("a patch has a reference");
         let Some(contents) = how.contents else {
             let message = "a patch is made of a file whose size is known beforehand, and this is none";
             return Err(Error::Read(io::Error::new(io::ErrorKind::InvalidInput, message)));
         };
-        let writer = PatchWriter::new(Counted::new(output), level(how), &how.zstd, reference, contents);
+        let writer = PatchWriter::new(Counted::new(output), level, &how.zstd, reference, contents)
+            .map_err(Error::Memory)?;
         Ok(Patch { writer, contents, written: 0 })
     }
 
@@ -80,14 +81,14 @@ impl<'a, W: Write> Patch<'a, W> {
         if self.written > self.contents {
             return Err(self.changed("more"));
         }
-        self.writer.write_all(data).map_err(Error::Write)
+        self.writer.write_all(data).map_err(of_writer)
     }
 
     fn finish(self) -> Result<Compressed, Error> {
         if self.written < self.contents {
             return Err(self.changed("fewer"));
         }
-        let mut output = self.writer.finish().map_err(Error::Write)?;
+        let mut output = self.writer.finish().map_err(of_writer)?;
         output.flush().map_err(Error::Write)?;
         Ok(Compressed { read: self.written, written: output.bytes })
     }
@@ -98,4 +99,9 @@ impl<'a, W: Write> Patch<'a, W> {
             format!("expected {} bytes, which it had when it was opened, found {found}", self.contents);
         Error::Read(io::Error::new(io::ErrorKind::UnexpectedEof, message))
     }
+}
+
+/// What made no patch: the output cannot be written, or there is not enough memory.
+fn of_writer(error: io::Error) -> Error {
+    error.downcast().map_or_else(Error::Write, Error::Memory)
 }

@@ -167,11 +167,7 @@ pub fn rounds(usual: u64) -> u64 {
 
 /// Each of the files, under `name`, is told of with the exit status and the words given, and nothing of it is left.
 #[track_caller]
-pub fn tells_of_bad_files<const N: usize>(
-    folder: &Folder,
-    name: &str,
-    cases: [(&str, Vec<u8>, i32, &str); N],
-) {
+pub fn tells_of_bad_files(folder: &Folder, name: &str, cases: Vec<(&str, Vec<u8>, i32, &str)>) {
     for (what, bytes, status, said) in cases {
         for processes in ["-p1", "-p2"] {
             folder.write(name, &bytes);
@@ -185,20 +181,15 @@ pub fn tells_of_bad_files<const N: usize>(
     }
 }
 
-/// For any number of threads, and whether a file is compressed alone or beside others.
+/// A file has contents of `len` bytes, for which two threads need no more than so many KiB of addresses, of which each thread reserves
+/// some.
 #[track_caller]
-pub fn gives_the_same_bytes_however_it_is_run(format: &str) {
-    let folder = Folder::new();
-    folder.write("x", &prose(500_000));
-    let with = |processes| folder.abz(&["-c", "-F", format, "-1", "-b64K", processes, "x"]).exits(0).stdout();
-    let one = with("-p1");
-    assert!(with("-p2") == one && with("-p5") == one);
-    folder.write("y", &prose(1000));
-    folder.write("z", &prose(1001));
-    let each = |name| folder.abz(&["-c", "-F", format, name]).exits(0).stdout();
-    let both = folder.abz(&["-c", "-F", format, "y", "z"]).exits(0).stdout();
-    assert!(both == [each("y"), each("z")].concat());
-    assert!(folder.abz_fed(&["-d"], &both).exits(0).stdout() == [prose(1000), prose(1001)].concat());
+pub fn within_memory(kib: u32, file: &[u8], len: usize) {
+    let mut command = program("sh");
+    let script = format!("ulimit -v {kib}; \"$0\" -d -p2 | cksum");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_abz")]);
+    let said = String::from_utf8(fed(command, file).stdout).unwrap();
+    assert_eq!(said.split_whitespace().nth(1), Some(&len.to_string()[..]), "{said}");
 }
 
 /// Files of `data` in every format: ours in many blocks, and those of others as far as they are installed.

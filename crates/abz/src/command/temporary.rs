@@ -1,0 +1,123 @@
+//! A file under a name of its own, until it gets the right one.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
+use super::interrupt::Change;
+
+/// What the names of incomplete outputs begin and end with.
+const PREFIX: &str = ".abz-";
+const SUFFIX: &str = ".tmp";
+
+/// How many names are tried.
+const TRIES: u32 = 1 << 16;
+
+/// A file that does not have its name yet. It is removed if it is dropped before it gets one.
+#[derive(Debug)]
+pub(super) struct Unnamed {
+    file: File,
+    path: PathBuf,
+    /// It has got its name.
+    is_named: bool,
+}
+
+impl Unnamed {
+    /// Makes one in `folder`, with such rights, as far as the user lets new files have them.
+    pub(super) fn make(folder: &Path, mode: u32) -> io::Result<Self> {
+        let change = Change::begin();
+        for _ in 0..TRIES {
+            // Each state hashes otherwise, by chance.
+            let chance = RandomState::new().build_hasher().finish();
+            let path = folder.join(format!("{PREFIX}{:06x}{SUFFIX}", chance >> 40));
+            match File::options().read(true).write(true).create_new(true).mode(mode).open(&path) {
+                Ok(file) => {
+                    change.add(&path);
+                    return Ok(Unnamed { file, path, is_named: false });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Gives it its name, in the same folder, and takes that away from another file if it may.
+    pub(super) fn rename(mut self, target: &Path, overwrite: bool) -> io::Result<()> {
+        let change = Change::begin();
+        match overwrite {
+            true => fs::rename(&self.path, target)?,
+            false => rename_to_new(&self.path, target)?,
+        }
+        change.forget(&self.path);
+        self.is_named = true;
+        Ok(())
+    }
+}
+
+impl Drop for Unnamed {
+    fn drop(&mut self) {
+        if !self.is_named {
+            let change = Change::begin();
+            let _ = fs::remove_file(&self.path);
+            change.forget(&self.path);
+        }
+    }
+}
+
+/// Renames a file, to a name that no file has.
+fn rename_to_new(path: &Path, target: &Path) -> io::Result<()> {
+    match renameat_with(CWD, path, CWD, target, RenameFlags::NOREPLACE) {
+        // The kernel, or the file system, cannot do it in one step. With two names for a moment it is as safe.
+        Err(Errno::NOSYS | Errno::INVAL | Errno::NOTSUP) => {
+            fs::hard_link(path, target)?;
+            fs::remove_file(path)
+        }
+        renamed => Ok(renamed?),
+    }
+}
+
+/// True of the name of an output that is not complete: no input.
+pub(super) fn is_temporary(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    name.starts_with(PREFIX.as_bytes()) && name.ends_with(SUFFIX.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_gets_its_name_or_is_gone_and_replaces_another_only_if_it_may() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = || {
+            let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+            let mut names: Vec<_> = names.collect();
+            names.sort();
+            names
+        };
+        let target = folder.path().join("x");
+        let unnamed = Unnamed::make(folder.path(), 0o600).unwrap();
+        assert!(names().iter().all(|name| is_temporary(name)) && names().len() == 1);
+        drop(unnamed);
+        assert!(names().is_empty());
+        Unnamed::make(folder.path(), 0o600).unwrap().rename(&target, false).unwrap();
+        assert_eq!(names(), ["x"]);
+        fs::write(&target, "old").unwrap();
+        let refused = Unnamed::make(folder.path(), 0o600).unwrap().rename(&target, false);
+        assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!((names(), fs::read(&target).unwrap()), (vec!["x".into()], b"old".to_vec()));
+        Unnamed::make(folder.path(), 0o600).unwrap().rename(&target, true).unwrap();
+        assert_eq!((names(), fs::read(&target).unwrap()), (vec!["x".into()], vec![]));
+    }
+}
