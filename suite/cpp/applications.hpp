@@ -1,4 +1,4 @@
-// The applications that compute and need no library, as in ../applications/src: micro, matmul and farm. Each has data, a
+// The applications that compute and need no library, as in ../applications/src: micro, matmul, farm and sink. Each has data, a
 // source, a parallel stage, and what the sink writes. `waits` says whether a source may wait for its next item.
 #pragma once
 
@@ -94,7 +94,8 @@ struct Pair {
 
 struct Input {
     Input(const std::string &workload, const std::string &scale)
-        : rows(std::stoul(workload)), products(choose<std::size_t>(scale, 1 << 20, 1 << 27, 1 << 30) / (rows * rows * rows)) {
+        : rows(std::stoul(workload)),
+          products(std::max<std::size_t>(choose<std::size_t>(scale, 1 << 20, 1 << 27, 1 << 30) / (rows * rows * rows), 2)) {
         Random random(13);
         matrices.resize(16);
         for (auto &matrix : matrices) {
@@ -195,3 +196,64 @@ inline auto stage(const Input &) {
 inline void write(Output &output, std::uint64_t result) { output.write(&result, sizeof result); }
 
 } // namespace farm
+
+namespace sink {
+
+constexpr std::size_t WORDS = 8 << 10, READINGS = 4;
+
+struct Input {
+    Input(const std::string &, const std::string &scale) : buffers(choose<std::uint64_t>(scale, 8, 600, 6'000)) {}
+    double amount() const { return static_cast<double>(buffers); }
+
+    std::uint64_t buffers;
+};
+
+struct Source {
+    static constexpr bool waits = true;
+    // What comes of an item owns much memory.
+    static constexpr bool owns_much = true;
+    std::uint64_t next, end;
+    std::optional<std::uint64_t> operator()() { return next < end ? std::optional(next++) : std::nullopt; }
+};
+
+inline Source source(const Input &input) { return {1, input.buffers + 1}; }
+
+inline auto stage(const Input &) {
+    return [](std::uint64_t number) {
+        std::vector<std::uint64_t> buffer(WORDS);
+        std::uint64_t state = number;
+        for (auto &word : buffer) {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            word = state;
+        }
+        return buffer;
+    };
+}
+
+inline void write(Output &output, const std::vector<std::uint64_t> &buffer) {
+    for (std::size_t reading = 0; reading < READINGS; reading++) output.write(buffer.data(), 8 * buffer.size());
+}
+
+} // namespace sink
+
+// The tasks of `farm`, whose results are added up, in their order or in any order.
+namespace order {
+
+struct Input {
+    Input(const std::string &workload, const std::string &scale)
+        : tasks(workload.substr(0, workload.find(':')), scale),
+          is_ordered(workload.substr(workload.find(':') + 1) == "ordered") {}
+    double amount() const { return tasks.amount(); }
+
+    farm::Input tasks;
+    bool is_ordered;
+};
+
+struct Sum {
+    std::uint64_t sum = 0;
+    void operator()(std::uint64_t result) { sum += (result * 0x9E3779B97F4A7C15u) ^ (result >> 31); }
+};
+
+} // namespace order

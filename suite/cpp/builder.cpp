@@ -9,6 +9,8 @@ struct System {
         auto items = anabranch::from_fn(next).workers(workers);
         if constexpr (!Next::waits) {
             std::move(items).never_waits().map(map).for_each(sink);
+        } else if constexpr (requires { Next::owns_much; }) {
+            std::move(items).window(16 * workers).map(map).for_each(sink);
         } else {
             std::move(items).map(map).for_each(sink);
         }

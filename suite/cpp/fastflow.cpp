@@ -1,5 +1,5 @@
-// FastFlow: an ordered farm. Items are allocated by the emitter and freed by the collector, as in its tutorial. With
-// BLOCKING its threads wait in the kernel, and else they spin, which is its default.
+// FastFlow: an ordered farm, or one that gives up the order. Items are allocated by the emitter and freed by the collector, as in
+// its tutorial. With BLOCKING its threads wait in the kernel, and else they spin, which is its default.
 #include "suite.hpp"
 
 #include <ff/ff.hpp>
@@ -44,15 +44,23 @@ struct Collector : ff::ff_node_t<Cell> {
 };
 
 struct System {
+    static inline bool is_unordered = false;
+
     template <class Next, class Map, class Sink>
     static void run(Next next, unsigned workers, Map map, Sink sink) {
+        if (is_unordered) farm<false>(next, workers, map, sink);
+        else farm<true>(next, workers, map, sink);
+    }
+
+    template <bool is_ordered, class Next, class Map, class Sink>
+    static void farm(Next next, unsigned workers, Map map, Sink sink) {
         using T = typename decltype(next())::value_type;
         using C = Cell<T, decltype(map(std::declval<T>()))>;
         std::vector<std::unique_ptr<ff::ff_node>> nodes;
         for (unsigned worker = 0; worker < workers; worker++) nodes.push_back(std::make_unique<Worker<C, Map>>(map));
         Emitter<C, Next> emitter(next);
         Collector<C, Sink> collector(sink);
-        ff::ff_OFarm<C> farm(std::move(nodes));
+        std::conditional_t<is_ordered, ff::ff_OFarm<C>, ff::ff_Farm<C>> farm(std::move(nodes));
         farm.add_emitter(emitter);
         farm.add_collector(collector);
 #ifdef BLOCKING
@@ -62,4 +70,31 @@ struct System {
     }
 };
 
-int main(int argc, char **argv) { return suite<System>("3", argc, argv); }
+// The queue of FastFlow, for the experiment about its capacity: one thread pushes and one pops, and each yields when it cannot.
+int queue(std::size_t capacity, const std::string &scale) {
+    const std::uint64_t items = (capacity < 16 ? 1 : 10) * choose<std::uint64_t>(scale, 100, 10'000, 50'000);
+    answer(static_cast<double>(items), [&](Output &output) {
+        ff::SWSR_Ptr_Buffer buffer(capacity);
+        if (!buffer.init()) std::abort();
+        std::thread writer([&] {
+            // A null pointer means that a place is empty, so the number 0 is passed as 1.
+            for (std::uint64_t item = 1; item <= items; item++) {
+                while (!buffer.push(reinterpret_cast<void *>(item))) std::this_thread::yield();
+            }
+        });
+        std::uint64_t folded = 0;
+        for (std::uint64_t left = items; left > 0; left--) {
+            void *item = nullptr;
+            while (!buffer.pop(&item)) std::this_thread::yield();
+            folded = folded * 0xD1342543DE82EF95u + (reinterpret_cast<std::uint64_t>(item) - 1);
+        }
+        writer.join();
+        output.write(&folded, sizeof folded);
+    });
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    if (argc == 6 && std::string(argv[1]) == "queue") return queue(std::stoul(argv[2]), argv[3]);
+    return suite<System>("3", argc, argv);
+}

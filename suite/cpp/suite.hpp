@@ -3,7 +3,8 @@
 //     template <class Next, class Map, class Sink> static void run(Next next, unsigned workers, Map map, Sink sink)
 //
 // calls `map` in parallel with what `next` gives until it gives nothing, and `sink` with the results in order. It may have
-// `live`, with the same arguments, for a source that waits most of the time.
+// `live`, with the same arguments, for a source that waits most of the time. If it can give up the order of the results, it has
+// `static inline bool is_unordered`.
 #pragma once
 
 #include "applications.hpp"
@@ -37,6 +38,21 @@ int suite(const std::string &version, int argc, char **argv) {
         SERVE(micro)
         SERVE(matmul)
         SERVE(farm)
+        SERVE(sink)
+        // Only those that can give up the order have both forms.
+        if constexpr (requires { System::is_unordered; }) {
+            if (name == "order") {
+                static const order::Input input(argv[2], argv[3]);
+                answer(input.amount(), [&](Output &output) {
+                    order::Sum sum;
+                    auto sink = [&sum](std::uint64_t result) { sum(result); };
+                    System::is_unordered = !input.is_ordered;
+                    System::run(farm::source(input.tasks), workers, farm::stage(input.tasks), sink);
+                    output.write(&sum.sum, sizeof sum.sum);
+                });
+                return 0;
+            }
+        }
     }
     std::fprintf(stderr, "usage: %s APPLICATION WORKLOAD SCALE VARIANT WORKERS\n", argv[0]);
     return 1;

@@ -1,10 +1,10 @@
 //! The variants `ssp` of the suite, with the original Rust-SSP. The suite writes this program: each module is the file of the
-//! same name in `src/variants` or `src/contract`, with the original library in place of `anabranch::ssp`.
+//! same name in `src/variants` or `src/contract`, with the original library in place of `anabranch::ssp`. `dedup` is not here: its
+//! serial stage in the middle needs the order, which the original keeps in the last stage only.
 
 mod bunzip2;
 mod bzip2;
 mod contract;
-mod dedup;
 mod farm;
 mod fastq;
 mod files;
@@ -16,7 +16,9 @@ mod lunzip;
 mod lzip;
 mod matmul;
 mod micro;
+mod order;
 mod similarity;
+mod sink;
 mod words;
 
 use std::process::ExitCode;
@@ -30,7 +32,6 @@ fn main() -> ExitCode {
         Program::new(NAME, Kind::Streams, micro::run),
         Program::new(NAME, Kind::Streams, images::run),
         Program::new(NAME, Kind::Streams, bzip2::run),
-        Program::new(NAME, Kind::Streams, dedup::run),
         Program::new(NAME, Kind::Streams, log::run),
         Program::new(NAME, Kind::Streams, fastq::run),
         Program::new(NAME, Kind::Streams, gzip::run),
@@ -43,6 +44,8 @@ fn main() -> ExitCode {
         Program::new(NAME, Kind::Streams, files::run),
         Program::new(NAME, Kind::Streams, words::run),
         Program::new(NAME, Kind::Streams, lanes::run),
+        Program::new(NAME, Kind::Streams, sink::run),
+        Program::new(NAME, Kind::Streams, order::run),
     ];
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let answered = match arguments.split_first() {

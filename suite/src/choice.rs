@@ -5,6 +5,7 @@ use std::thread::available_parallelism;
 use anabranch_applications::{APPLICATIONS, About};
 
 use crate::command::RunArguments;
+use crate::studies::{self, Study};
 use crate::systems::{ALL, SEQUENTIAL, measures};
 
 /// The word that stands for the experiments of the contract among the applications.
@@ -12,6 +13,13 @@ pub const CONTRACT: &str = "contract";
 
 /// The word that stands for the measurement of latency among the applications.
 pub const LATENCY: &str = "latency";
+
+/// The word that stands for the service times of all stages among the applications.
+pub const STAGES: &str = "stages";
+
+/// The words that stand for all measures, and for all experiments of the papers.
+pub const MEASURES: &str = "measures";
+pub const EXPERIMENTS: &str = "experiments";
 
 /// A workload of an application, with a number of workers.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +30,7 @@ pub struct Case {
 }
 
 /// The cases and the variants.
-#[derive(Debug)]
+#[allow(missing_debug_implementations)] // studies have functions
 pub struct Choice {
     pub cases: Vec<Case>,
     /// Without the sequential program, which always runs.
@@ -31,6 +39,9 @@ pub struct Choice {
     pub contract: bool,
     /// The numbers of workers with which the latency is measured.
     pub latency: Vec<usize>,
+    /// The workloads whose stages are measured.
+    pub stages: Vec<(About, &'static str)>,
+    pub studies: Vec<&'static Study>,
 }
 
 impl Choice {
@@ -59,20 +70,39 @@ impl Choice {
             *name == about.name || *name == format!("{}/{workload}", about.name)
         };
         let known = |name: &&String| {
-            *name == CONTRACT || *name == LATENCY || workloads.iter().any(|one| is(name, one))
+            let words = [CONTRACT, LATENCY, STAGES, MEASURES, EXPERIMENTS];
+            words.contains(&name.as_str())
+                || studies::ALL.iter().any(|study| study.name == *name)
+                || workloads.iter().any(|one| is(name, one))
         };
         if let Some(name) = arguments.apps.iter().find(|name| !known(name)) {
             return Err(format!("there is no application {name}: `suite list` shows all applications"));
         }
-        // Both take as long on the smallest data, so they are left out there.
+        // These take as long on the smallest data, so they are left out there.
         let all = arguments.apps.is_empty() && !arguments.tiny;
         let chosen = |word: &str| all || arguments.apps.iter().any(|name| name == word);
         let contract = chosen(CONTRACT);
         let latency = if chosen(LATENCY) { workers.clone() } else { Vec::new() };
+        let is_chosen = |study: &&Study| {
+            chosen(study.name) || chosen(if study.is_experiment { EXPERIMENTS } else { MEASURES })
+        };
+        let studies = studies::ALL.iter().filter(is_chosen).collect();
+        if arguments.quick && arguments.apps.is_empty() {
+            // Else not one round of all cases fits into the time.
+            workloads.retain(|(about, workload)| about.workloads[0] == *workload);
+        }
+        let stages = if chosen(STAGES) { workloads.clone() } else { Vec::new() };
         workloads.retain(|one| arguments.apps.is_empty() || arguments.apps.iter().any(|name| is(name, one)));
         let with =
             |workers| workloads.iter().map(move |&(about, workload)| Case { about, workload, workers });
-        Ok(Self { cases: workers.into_iter().flat_map(with).collect(), variants, contract, latency })
+        Ok(Self {
+            cases: workers.into_iter().flat_map(with).collect(),
+            variants,
+            contract,
+            latency,
+            stages,
+            studies,
+        })
     }
 
     /// The variants that have a case's application.

@@ -8,12 +8,14 @@ use anabranch_applications::contract::answer;
 use anabranch_applications::{APPLICATIONS, Scale, serve};
 use clap::{Args, Parser, Subcommand};
 
-use crate::choice::Choice;
+use crate::choice::{CONTRACT, Choice, EXPERIMENTS, LATENCY, MEASURES, STAGES};
 use crate::compare::compare;
 use crate::contract::subjects;
 use crate::programs::Checkouts;
 use crate::results::Results;
+use crate::services::observe;
 use crate::session::Session;
+use crate::studies;
 use crate::systems::{ALL, Home, Side, home, side};
 use crate::variants::programs;
 
@@ -41,6 +43,9 @@ enum Command {
     /// Run one variant for each line of the standard input
     #[command(hide = true)]
     Serve { arguments: Vec<String> },
+    /// Measure the stages of a workload
+    #[command(hide = true)]
+    Observe { arguments: Vec<String> },
     /// Make one experiment of the contract with one system
     #[command(hide = true)]
     Contract { arguments: Vec<String> },
@@ -48,7 +53,7 @@ enum Command {
 
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// The applications, or APPLICATION/WORKLOAD, or `contract`, or `latency`; all by default
+    /// The applications, or APPLICATION/WORKLOAD, or a measure that `suite list` shows; all by default
     #[arg(long, value_delimiter = ',')]
     pub apps: Vec<String>,
     /// The variants; all by default
@@ -115,6 +120,7 @@ impl Arguments {
                 return Ok(if is_slower { ExitCode::FAILURE } else { ExitCode::SUCCESS });
             }
             Command::Serve { arguments } => serve(&programs(), version, &arguments)?,
+            Command::Observe { arguments } => observe(&arguments)?,
             Command::Contract { arguments } => answer(&subjects(), &arguments)?,
         }
         Ok(ExitCode::SUCCESS)
@@ -131,8 +137,16 @@ fn list() {
         println!("{}: {}", about.name, about.what);
         println!("    an item is {}; workloads: {}", about.item, about.workloads.join(", "));
     }
-    println!("contract: nine experiments with every system");
-    println!("latency: how long items take at 80 % load, with every system");
+    println!("\nmeasures, by these names among the applications:");
+    println!("    {:18}nine experiments with every system", CONTRACT);
+    println!("    {:18}how long items take at 80 % load, with every system", LATENCY);
+    println!("    {:18}how long each stage takes for an item in the plain loop", STAGES);
+    for (word, is_experiment) in [(MEASURES, false), (EXPERIMENTS, true)] {
+        println!("    {word:18}all of these:");
+        for study in studies::ALL.iter().filter(|study| study.is_experiment == is_experiment) {
+            println!("        {:14}{}", study.name, study.title);
+        }
+    }
     println!("\nvariants, those of rivals and of C++ are built when they are measured:");
     for system in ALL {
         let needs = match (home(system.name), system.name) {

@@ -47,7 +47,7 @@ pub fn compare(a: &Results, b: &Results) -> Result<(String, bool), String> {
 
 fn speed(group: &Group, variant: &str) -> Option<Summary> {
     let cell = |name: &str| group.cells.iter().find(|cell| cell.variant == name);
-    Some(cell(variant)?.against(cell(SEQUENTIAL)?))
+    Some(cell(variant)?.figures.against(&cell(SEQUENTIAL)?.figures))
 }
 
 fn change(old: Summary, new: Summary) -> &'static str {

@@ -1,26 +1,18 @@
 //! Measures one case.
 
-use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use anabranch_applications::{Answer, Scale};
-use anabranch_measure::rounds::{Budget, Contender, Unmeasured, measure_watched};
-use anabranch_measure::statistics::Summary;
-use anabranch_measure::work::Digest;
+use anabranch_applications::Scale;
+use anabranch_measure::energy::Meter;
+use anabranch_measure::rounds::{Budget, Unmeasured, measure_watched};
 
 use crate::choice::Case;
 use crate::code::Code;
-use crate::process::Process;
+use crate::players::Player;
 use crate::programs::Programs;
 use crate::results::{Cell, Group};
 use crate::systems::SEQUENTIAL;
-
-/// A variant that takes part.
-struct Player {
-    variant: &'static str,
-    process: RefCell<Process>,
-    answers: RefCell<Vec<Answer>>,
-}
 
 /// Runs the sequential program and the variants in turn, for this time.
 ///
@@ -34,80 +26,48 @@ pub fn measure(
     (rounds, time): (usize, Duration),
     watch: impl FnMut(&str, usize),
 ) -> Result<Group, String> {
-    let of_sequential =
-        |error| format!("{} {}, the sequential program: {error}", case.about.name, case.workload);
+    let Case { about, workload, workers } = case;
+    let of_sequential = |error| format!("{} {workload}, the sequential program: {error}", about.name);
     let began = Instant::now();
-    let mut reference = programs.start(case, scale, SEQUENTIAL).map_err(of_sequential)?;
+    let meter = Meter::of_this_machine().ok().map(Rc::new);
+    let start = |variant| programs.start(about.name, workload, scale, variant, workers);
+    let mut reference = start(SEQUENTIAL).map_err(of_sequential)?;
     let expected = reference.run().map_err(of_sequential)?.hash;
     let amount = reference.amount;
-    let mut players = vec![Player::new(SEQUENTIAL, reference)];
+    let mut players = vec![(SEQUENTIAL, Player::new(SEQUENTIAL, reference, expected, meter.clone()))];
     let mut without = Vec::new();
     for &variant in variants {
         // The first run, which is not measured, checks the output.
-        let started = programs.start(case, scale, variant).and_then(|mut process| {
-            let hash = process.run()?.hash;
-            let is_right = hash == expected;
-            is_right.then_some(process).ok_or_else(|| "WRONG: its output is not that of the loop".to_owned())
-        });
-        match started {
-            Ok(process) => players.push(Player::new(variant, process)),
+        match start(variant).and_then(|process| process.checked(expected)) {
+            Ok(process) => players.push((variant, Player::new(variant, process, expected, meter.clone()))),
             Err(why) => without.push((variant.to_owned(), why)),
         }
     }
-    // The round that warms up takes about as long as the checks did. One round is measured however short the time is.
-    let time = time.max(3 * began.elapsed());
+    // The round that warms up takes about as long as the checks did. One round is measured however short the time is, and in
+    // tests, which have few rounds, however busy the machine is.
+    let patience = if scale == Scale::Tiny { 100 } else { 3 };
+    let time = time.max(patience * began.elapsed());
     let budget = Budget { wanted: rounds, least: 1, time };
-    let contenders = players.iter().map(|player| player.contender(expected)).collect();
+    let contenders = players.iter().map(|(_, player)| player.contender()).collect();
     let rounds = measure_watched(budget, None, contenders, watch).map_err(|why| match why {
         Unmeasured::Wrong { contender } => {
-            format!("{} {}: {contender} failed after it had run well", case.about.name, case.workload)
+            format!("{} {workload}: {contender} failed after it had run well", about.name)
         }
         other => other.to_string(),
     })?;
     let (kept, _) = rounds.counts();
+    let cell = |(variant, player): &(&str, Player)| Cell {
+        variant: (*variant).into(),
+        figures: player.figures(kept),
+        code: Code::of(about.name, variant),
+    };
     Ok(Group {
-        application: case.about.name.into(),
-        workload: case.workload.into(),
-        workers: case.workers,
+        application: about.name.into(),
+        workload: workload.into(),
+        workers,
         amount,
-        unit: case.about.unit.into(),
-        cells: players.iter().map(|player| player.cell(case, kept)).collect(),
+        unit: about.unit.into(),
+        cells: players.iter().map(cell).collect(),
         without,
     })
-}
-
-impl Player {
-    fn new(variant: &'static str, process: Process) -> Self {
-        Self { variant, process: RefCell::new(process), answers: RefCell::default() }
-    }
-
-    /// A contender whose sample is its time in seconds.
-    fn contender(&self, expected: u64) -> Contender<'_> {
-        Contender::sampled(self.variant, Digest::of_number(expected), move || {
-            match self.process.borrow_mut().run() {
-                Ok(answer) => {
-                    self.answers.borrow_mut().push(answer);
-                    (answer.seconds, Digest::of_number(answer.hash))
-                }
-                // Counts as a wrong result.
-                Err(_) => (f64::NAN, Digest::of_number(!expected)),
-            }
-        })
-    }
-
-    fn cell(&self, case: Case, rounds: usize) -> Cell {
-        let answers = self.answers.borrow();
-        // The round that warms up is not among those that count.
-        let kept = &answers[answers.len() - rounds..];
-        let median = |of: fn(&Answer) -> f64| Summary::of(kept.iter().map(of)).median;
-        let told = |number: f64| Some(number).filter(|number| number.is_finite());
-        Cell {
-            variant: self.variant.into(),
-            seconds: kept.iter().map(|answer| answer.seconds).collect(),
-            first: median(|answer| answer.first),
-            processor: told(median(|answer| answer.processor)),
-            memory: kept.last().and_then(|answer| told(answer.memory)),
-            code: Code::of(case.about.name, self.variant),
-        }
-    }
 }

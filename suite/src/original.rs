@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anabranch_applications::APPLICATIONS;
 
 use crate::programs::{Checkouts, builds, cargo, source};
+use crate::systems::measures;
 
 /// Writes the program and builds it.
 ///
@@ -36,8 +37,9 @@ fn write(folder: &Path, checkout: &Path) -> std::io::Result<()> {
     );
     put(&folder.join("Cargo.toml"), &manifest)?;
     put(&sources.join("main.rs"), include_str!("../original/main.rs"))?;
-    let modules =
-        APPLICATIONS.iter().map(|about| (about.name, format!("src/variants/{}/ssp.rs", about.name)));
+    let names = APPLICATIONS.iter().map(|about| about.name).chain(["order"]);
+    let names = names.filter(|name| measures("rust-ssp", name));
+    let modules = names.map(|name| (name, format!("src/variants/{name}/ssp.rs")));
     for (name, file) in modules.chain([("contract", "src/contract/ssp.rs".into())]) {
         let text = fs::read_to_string(source(&file))?;
         let text = text

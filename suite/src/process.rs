@@ -53,6 +53,15 @@ impl Process {
         Answer::parse(&line).ok_or_else(|| format!("it answered `{line}`"))
     }
 
+    /// Runs the variant once, and gives the process back if its output has this hash.
+    ///
+    /// # Errors
+    /// If it has another one, or the process has ended.
+    pub fn checked(mut self, expected: u64) -> Result<Self, String> {
+        let hash = self.run()?.hash;
+        if hash == expected { Ok(self) } else { Err("WRONG: its output is not that of the loop".into()) }
+    }
+
     fn hear(&mut self) -> Result<String, String> {
         self.answers.recv_timeout(PATIENCE).map_err(|error| match error {
             RecvTimeoutError::Timeout => format!("it has not answered for {} s", PATIENCE.as_secs()),

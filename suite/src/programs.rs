@@ -7,10 +7,9 @@ use std::process::Command;
 
 use anabranch_applications::Scale;
 
-use crate::choice::Case;
 use crate::original;
 use crate::process::Process;
-use crate::systems::{Home, Side, home, side};
+use crate::systems::{Home, SEQUENTIAL, Side, home, side};
 
 /// Checkouts of libraries that are in no registry.
 #[derive(Debug, Clone, Default)]
@@ -90,13 +89,21 @@ impl Programs {
     ///
     /// # Errors
     /// Why it cannot run.
-    pub fn start(&self, case: Case, scale: Scale, variant: &str) -> Result<Process, String> {
-        let mut command = self.command(variant)?;
-        if home(variant) == Home::Own {
+    pub fn start(
+        &self,
+        application: &str,
+        workload: &str,
+        scale: Scale,
+        variant: &str,
+        workers: usize,
+    ) -> Result<Process, String> {
+        // The programs of the experiments are in this program, as the sequential ones are.
+        let is_own = home(variant) == Home::Own;
+        let mut command = self.command(if is_own { SEQUENTIAL } else { variant })?;
+        if is_own {
             command.arg("serve");
         }
-        let workers = case.workers.to_string();
-        command.args([case.about.name, case.workload, scale.name(), variant, &workers]);
+        command.args([application, workload, scale.name(), variant, &workers.to_string()]);
         Process::start(command)
     }
 }

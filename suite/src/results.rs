@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
+use anabranch_measure::energy::Meter;
 use anabranch_measure::machine::Machine;
-use anabranch_measure::statistics::Summary;
 use serde::{Deserialize, Serialize};
 
 use crate::code::Code;
 use crate::contract::{Latency, Row};
+use crate::players::Figures;
+use crate::services::Service;
+use crate::studies::Studied;
 
 /// A run of the suite.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -25,6 +28,15 @@ pub struct Results {
     /// The latency of each system at 80 % load.
     #[serde(default)]
     pub latency: Vec<Latency>,
+    /// The service times of each stage, for each workload.
+    #[serde(default)]
+    pub services: Vec<Service>,
+    /// The measures and experiments.
+    #[serde(default)]
+    pub studies: Vec<Studied>,
+    /// Why the energy is not measured here. `None` if it is.
+    #[serde(default)]
+    pub no_energy: Option<String>,
     pub groups: Vec<Group>,
     /// The variants that could not be built, and why.
     #[serde(default)]
@@ -50,23 +62,10 @@ pub struct Group {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Cell {
     pub variant: String,
-    /// The time of each round, in seconds. Times at the same place are of the same round.
-    pub seconds: Vec<f64>,
-    /// The median of the time to the first result, in seconds.
-    pub first: f64,
-    /// The median of the processor time, in seconds, if the system tells.
-    pub processor: Option<f64>,
-    /// The peak of the memory without the data, in bytes, if the system tells.
-    pub memory: Option<f64>,
+    #[serde(flatten)]
+    pub figures: Figures,
     /// How much code the variant has.
     pub code: Code,
-}
-
-impl Cell {
-    /// How many times as fast this variant is as another, in each round.
-    pub fn against(&self, other: &Self) -> Summary {
-        Summary::of(self.seconds.iter().zip(&other.seconds).map(|(own, other)| other / own))
-    }
 }
 
 impl Group {
@@ -83,6 +82,23 @@ impl Group {
 }
 
 impl Results {
+    /// Nothing yet, for this machine and this command.
+    pub fn new(scale: &str) -> Self {
+        Self {
+            machine: Machine::of_this_run(&["anabranch"]),
+            scale: scale.into(),
+            time: 0,
+            command: std::env::args().skip(1).collect::<Vec<_>>().join(" "),
+            contract: Vec::new(),
+            latency: Vec::new(),
+            services: Vec::new(),
+            studies: Vec::new(),
+            no_energy: Meter::of_this_machine().err(),
+            groups: Vec::new(),
+            absent: Vec::new(),
+        }
+    }
+
     /// # Errors
     /// If the file cannot be read, or holds something else.
     pub fn read(path: &Path) -> Result<Self, String> {

@@ -2,30 +2,35 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anabranch_applications::Scale;
-use anabranch_measure::machine::Machine;
 
 use crate::choice::{Case, Choice};
 use crate::command::RunArguments;
-use crate::contract::{Latency, examined, shown};
+use crate::contract::{Latency, Row, examined, shown};
 use crate::programs::{Checkouts, Programs, builds};
 use crate::progress::Progress;
 use crate::results::{Group, Results};
+use crate::services::Service;
+use crate::studies::{Setup, Studied};
 use crate::systems::SEQUENTIAL;
-use crate::{group, report};
+use crate::{group, report, studies};
 
 /// Cells with fewer rounds are marked in the report.
 pub const LEAST_ROUNDS: usize = 7;
 
+/// The share of the time that the studies may take if there are cases to measure as well.
+const STUDIES_SHARE: f64 = 0.25;
+
 /// A command that measures.
-#[derive(Debug)]
+#[allow(missing_debug_implementations)] // the choice has functions
 pub struct Session<'a> {
     choice: &'a Choice,
     scale: Scale,
     rounds: usize,
-    /// For all cases that are not measured yet.
+    /// For all that is not measured yet.
     time: Duration,
     folder: PathBuf,
     checkouts: Checkouts,
@@ -45,18 +50,7 @@ impl<'a> Session<'a> {
         fs::create_dir_all(&folder)
             .map_err(|error| format!("{}: {error}; --out DIR chooses another folder", folder.display()))?;
         let scale = arguments.scale();
-        let command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
-        let machine = Machine::of_this_run(&["anabranch"]);
-        let new = Results {
-            machine,
-            scale: scale.name().into(),
-            time: 0,
-            command,
-            contract: Vec::new(),
-            latency: Vec::new(),
-            groups: Vec::new(),
-            absent: Vec::new(),
-        };
+        let new = Results::new(scale.name());
         let path = folder.join("results.json");
         let results = if path.exists() && !arguments.fresh {
             let old = Results::read(&path).map_err(|problem| format!("{problem}; --fresh replaces it"))?;
@@ -71,7 +65,8 @@ impl<'a> Session<'a> {
                     new.scale
                 ));
             }
-            Results { groups: old.groups, contract: old.contract, latency: old.latency, ..new }
+            let Results { groups, contract, latency, services, studies, .. } = old;
+            Results { groups, contract, latency, services, studies, ..new }
         } else {
             new
         };
@@ -94,21 +89,24 @@ impl<'a> Session<'a> {
         for (variant, why) in &self.results.absent {
             eprintln!("{variant} is absent: {why}");
         }
+        let end = Instant::now() + self.time;
+        let progress = Progress::new(self.time);
         self.examine(&programs)?;
         self.measure_latency(&programs)?;
+        self.measure_stages()?;
+        self.make_studies(&programs, &progress)?;
         let missing: Vec<Case> =
             self.choice.cases.iter().copied().filter(|&case| !self.has(case, &programs)).collect();
         let already = self.choice.cases.len() - missing.len();
         if already > 0 {
             eprintln!("{already} cases are measured already; --fresh measures them again");
         }
-        let progress = Progress::new(self.time);
         for (at, &case) in missing.iter().enumerate() {
             let Case { about, workload, workers } = case;
             let name =
                 format!("[{} of {}] {} {workload}, {workers} workers", at + 1, missing.len(), about.name);
             progress.case(&name);
-            let time = self.time / missing.len() as u32;
+            let time = end.saturating_duration_since(Instant::now()) / (missing.len() - at) as u32;
             let watch = |variant: &str, round| progress.variant(&name, variant, round);
             let variants = self.there(case, &programs);
             let group = group::measure(&programs, case, &variants, self.scale, (self.rounds, time), watch)?;
@@ -117,13 +115,16 @@ impl<'a> Session<'a> {
         }
         progress.end();
         self.write()?;
-        let wrong: Vec<String> = self
-            .results
-            .groups
-            .iter()
-            .flat_map(|group| group.without.iter().map(move |(variant, why)| (group, variant, why)))
-            .filter(|(_, _, why)| why.starts_with("WRONG"))
-            .map(|(group, variant, _)| format!("{} in {}", variant, group.name()))
+        let of_groups = self.results.groups.iter().flat_map(|group| {
+            group.without.iter().map(move |(variant, why)| (format!("{variant} in {}", group.name()), why))
+        });
+        let of_studies = self.results.studies.iter().flat_map(|studied| {
+            studied.without.iter().map(move |(entry, why)| (format!("{entry} in {}", studied.name), why))
+        });
+        let wrong: Vec<String> = of_groups
+            .chain(of_studies)
+            .filter(|(_, why)| why.starts_with("WRONG"))
+            .map(|(who, _)| who)
             .collect();
         eprintln!("wrote {}", self.folder.join("report.html").display());
         if wrong.is_empty() {
@@ -138,14 +139,28 @@ impl<'a> Session<'a> {
         if !self.choice.contract {
             return Ok(());
         }
-        for variant in [&[SEQUENTIAL], &self.choice.variants[..]].concat() {
-            if !programs.has(variant) || self.results.contract.iter().any(|row| row.system == variant) {
-                continue;
+        let is_new = |variant: &&'static str| {
+            programs.has(variant) && !self.results.contract.iter().any(|row| row.system == **variant)
+        };
+        let all = [&[SEQUENTIAL], &self.choice.variants[..]].concat();
+        let systems: Vec<&'static str> = all.into_iter().filter(is_new).collect();
+        // In a quick look as many systems as cores are examined at a time: most experiments wait or count.
+        let at_once = if self.scale == Scale::Full { 1 } else { self.results.machine.cores };
+        for some in systems.chunks(at_once) {
+            eprintln!("the contract: {}", some.join(", "));
+            let examine = |&system: &&'static str| {
+                let command = programs.command(system)?;
+                let program = command.get_program();
+                Ok(examined(system, || std::process::Command::new(program)))
+            };
+            let rows: Vec<Result<Row, String>> = thread::scope(|scope| {
+                let threads: Vec<_> =
+                    some.iter().map(|system| scope.spawn(move || examine(system))).collect();
+                threads.into_iter().map(|thread| thread.join().expect("experiments do not panic")).collect()
+            });
+            for row in rows {
+                self.results.contract.push(row?);
             }
-            eprintln!("the contract: {variant}");
-            let command = programs.command(variant)?;
-            let program = command.get_program();
-            self.results.contract.push(examined(variant, || std::process::Command::new(program)));
             self.write()?;
         }
         print!("{}", shown(&self.results.contract));
@@ -174,6 +189,48 @@ impl<'a> Session<'a> {
             self.results.latency.extend(all.into_iter().filter(|latency| !latency.p95.is_empty()));
             self.write()?;
         }
+        Ok(())
+    }
+
+    /// Measures the stages of the workloads that were not measured yet.
+    fn measure_stages(&mut self) -> Result<(), String> {
+        let choice = self.choice;
+        for &(about, workload) in &choice.stages {
+            let is_it = |service: &Service| service.application == about.name && service.workload == workload;
+            if self.results.services.iter().any(is_it) {
+                continue;
+            }
+            eprintln!("the stages of {} {workload}", about.name);
+            self.results.services.push(Service::measure(about.name, workload, self.scale)?);
+        }
+        self.write()
+    }
+
+    /// Makes the studies that were not made yet. All together take at most a part of the time if cases follow.
+    fn make_studies(&mut self, programs: &Programs, progress: &Progress) -> Result<(), String> {
+        let choice = self.choice;
+        let variants: Vec<&'static str> =
+            choice.variants.iter().copied().filter(|variant| programs.has(variant)).collect();
+        let cores = self.results.machine.cores;
+        let setup = Setup { scale: self.scale, cores, variants: &variants };
+        let rounds = self.scale.choose(1, 3, 9);
+        let share = if choice.cases.is_empty() { 1.0 } else { STUDIES_SHARE };
+        let time = self.time.mul_f64(share) / choice.studies.len().max(1) as u32;
+        for study in &choice.studies {
+            let entries = (study.entries)(&setup);
+            let is_it = |studied: &Studied| studied.name == study.name;
+            if self.results.studies.iter().any(|studied| is_it(studied) && studied.covers(&entries)) {
+                continue;
+            }
+            progress.case(study.title);
+            let mut watch = |what: &str, round| progress.variant(study.title, what, round);
+            let studied = studies::measure(study, programs, &setup, (rounds, time), &mut watch)?;
+            self.results.studies.retain(|old| !is_it(old));
+            self.results.studies.push(studied);
+            self.write()?;
+        }
+        let rank = |studied: &Studied| studies::ALL.iter().position(|study| study.name == studied.name);
+        self.results.studies.sort_by_key(rank);
         Ok(())
     }
 

@@ -54,9 +54,9 @@ impl<'a> Standing<'a> {
     }
 
     fn against(group: &'a Group, is_meant: fn(&str) -> bool) -> Option<Self> {
-        let own = best(group, |variant| side(variant) == Side::Anabranch)?;
+        let own = best_own(group)?;
         let rival = best(group, |variant| side(variant) == Side::Rival && is_meant(variant))?;
-        let times = own.against(rival);
+        let times = own.figures.against(&rival.figures);
         Some(Self { own, rival, times, end: End::of(times) })
     }
 }
@@ -67,10 +67,15 @@ pub fn reference(group: &Group) -> Option<&Cell> {
         .or_else(|| best(group, |variant| side(variant) == Side::Plain))
 }
 
+/// The best variant of Anabranch.
+pub fn best_own(group: &Group) -> Option<&Cell> {
+    best(group, |variant| side(variant) == Side::Anabranch)
+}
+
 /// The cell with the shortest median time, among the variants that are meant.
 fn best(group: &Group, is_meant: impl Fn(&str) -> bool) -> Option<&Cell> {
     let among = group.cells.iter().filter(|cell| is_meant(&cell.variant));
-    let median = |cell: &Cell| Summary::of(cell.seconds.iter().copied()).median;
+    let median = |cell: &Cell| cell.figures.time().median;
     among.min_by(|a, b| median(a).total_cmp(&median(b)))
 }
 

@@ -75,7 +75,7 @@ const fn rival(name: &'static str, home: Home, what: &'static str) -> System {
 }
 
 /// The applications that the programs in C++ have.
-const IN_CPP: [&str; 3] = ["micro", "matmul", "farm"];
+const IN_CPP: [&str; 4] = ["micro", "matmul", "farm", "sink"];
 
 fn of(variant: &str) -> Option<&'static System> {
     ALL.iter().find(|system| system.name == variant)
@@ -99,7 +99,33 @@ pub fn streams(variant: &str) -> bool {
     !COLLECTS.contains(&variant)
 }
 
+/// The variants that can give up the order of the results, and then do it in another way.
+const GIVE_UP_ORDER: [&str; 12] = [
+    "builder",
+    "annotations",
+    "ssp",
+    "orx",
+    "par-stream",
+    "pipeliner",
+    "crossbeam",
+    "threads",
+    "tokio",
+    "rust-ssp",
+    "tbb",
+    "fastflow",
+];
+
+/// Whether a variant has a form in which the order is kept and one in which it is not.
+pub fn gives_up_order(variant: &str) -> bool {
+    GIVE_UP_ORDER.contains(&variant)
+}
+
 /// Whether a variant has an application.
 pub fn measures(variant: &str, application: &str) -> bool {
-    home(variant) != Home::Cpp || IN_CPP.contains(&application)
+    match home(variant) {
+        Home::Cpp => IN_CPP.contains(&application),
+        // Its serial stage in the middle needs the order, which the original keeps in the last stage only.
+        Home::Original => application != "dedup",
+        Home::Own | Home::Rivals => true,
+    }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// A hash of what was written, which depends on the order, and the time of the first result.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Output {
     begin: Instant,
     first: Option<Duration>,

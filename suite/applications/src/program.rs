@@ -1,8 +1,8 @@
 //! A variant of an application, as something that can be run.
 
 use crate::{
-    Output, Scale, Workload, bunzip2, bzip2, dedup, farm, fastq, files, gzip, images, lanes, log, lunzip,
-    lzip, matmul, micro, similarity, words,
+    Output, Probe, Scale, Workload, bunzip2, bzip2, dedup, experiments, farm, fastq, files, gzip, images,
+    lanes, log, lunzip, lzip, matmul, micro, order, similarity, sink, words,
 };
 
 /// How a variant treats the order and the memory.
@@ -55,7 +55,7 @@ impl Program {
     pub fn new<W: Workload>(
         variant: &'static str,
         kind: Kind,
-        run: fn(&'static W, usize, Output) -> Output,
+        run: impl Fn(&'static W, usize, Output) -> Output + Copy + 'static,
     ) -> Self {
         let prepare = move |name: &str, scale| {
             // The data live as long as the process, because some libraries borrow nothing shorter.
@@ -89,5 +89,110 @@ pub fn sequential() -> Vec<Program> {
         of(files::sequential),
         of(words::sequential),
         of(lanes::sequential),
+        of(sink::sequential),
+        of(order::sequential),
+        of(experiments::queue::sequential),
+        of(experiments::memory::sequential),
+        of(experiments::skew::sequential),
+        of(experiments::bursts::sequential),
+        of(experiments::accelerator::sequential),
+        of(experiments::compression::sequential),
     ]
+}
+
+type Observe = Box<dyn Fn(&str, Scale) -> Option<Probe>>;
+
+/// A sequential program whose stages are measured.
+#[allow(missing_debug_implementations)] // it is a closure
+pub struct Observed {
+    /// The name of the application.
+    pub application: &'static str,
+    observe: Observe,
+}
+
+impl Observed {
+    fn of<W: Workload>(run: fn(&'static W, Output, &mut Probe) -> Output) -> Self {
+        let observe = move |name: &str, scale| {
+            let input: &'static W = Box::leak(Box::new(W::generate(name, scale)?));
+            // The first run warms up.
+            run(input, Output::begin(), &mut Probe::default());
+            let mut probe = Probe::default();
+            run(input, Output::begin(), &mut probe);
+            Some(probe)
+        };
+        Self { application: W::ABOUT.name, observe: Box::new(observe) }
+    }
+
+    /// Runs a workload. `None` if the application has no such workload.
+    pub fn run(&self, workload: &str, scale: Scale) -> Option<Probe> {
+        (self.observe)(workload, scale)
+    }
+}
+
+/// The sequential programs with their stages measured.
+pub fn observed() -> Vec<Observed> {
+    vec![
+        Observed::of(micro::observed),
+        Observed::of(images::observed),
+        Observed::of(bzip2::observed),
+        Observed::of(bunzip2::observed),
+        Observed::of(files::observed),
+        Observed::of(dedup::observed),
+        Observed::of(log::observed),
+        Observed::of(fastq::observed),
+        Observed::of(gzip::observed),
+        Observed::of(lzip::observed),
+        Observed::of(lunzip::observed),
+        Observed::of(words::observed),
+        Observed::of(lanes::observed),
+        Observed::of(similarity::observed),
+        Observed::of(matmul::observed),
+        Observed::of(farm::observed),
+        Observed::of(sink::observed),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::APPLICATIONS;
+
+    #[test]
+    fn the_measured_loops_write_what_the_plain_loops_write() {
+        fn same<W: Workload>(
+            plain: fn(&'static W, usize, Output) -> Output,
+            measured: fn(&'static W, Output, &mut Probe) -> Output,
+        ) {
+            let name = W::ABOUT.workloads[0];
+            let input: &'static W = Box::leak(Box::new(W::generate(name, Scale::Tiny).expect("a workload")));
+            let hash = plain(input, 1, Output::begin()).hash();
+            let mut probe = Probe::default();
+            assert_eq!(measured(input, Output::begin(), &mut probe).hash(), hash, "{}", W::ABOUT.name);
+            let items = probe.stages()[0].items;
+            assert!(items > 0 && probe.stages().len() > 1, "{}", W::ABOUT.name);
+        }
+        same(micro::sequential, micro::observed);
+        same(images::sequential, images::observed);
+        same(bzip2::sequential, bzip2::observed);
+        same(bunzip2::sequential, bunzip2::observed);
+        same(files::sequential, files::observed);
+        same(dedup::sequential, dedup::observed);
+        same(log::sequential, log::observed);
+        same(fastq::sequential, fastq::observed);
+        same(gzip::sequential, gzip::observed);
+        same(lzip::sequential, lzip::observed);
+        same(lunzip::sequential, lunzip::observed);
+        same(words::sequential, words::observed);
+        same(lanes::sequential, lanes::observed);
+        same(similarity::sequential, similarity::observed);
+        same(matmul::sequential, matmul::observed);
+        same(farm::sequential, farm::observed);
+        same(sink::sequential, sink::observed);
+    }
+
+    #[test]
+    fn every_application_is_measured_stage_by_stage() {
+        let all = observed();
+        assert!(APPLICATIONS.iter().all(|about| all.iter().any(|one| one.application == about.name)));
+    }
 }

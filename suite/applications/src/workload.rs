@@ -2,7 +2,7 @@
 
 use crate::{
     bunzip2, bzip2, dedup, farm, fastq, files, gzip, images, lanes, log, lunzip, lzip, matmul, micro,
-    similarity, words,
+    similarity, sink, words,
 };
 
 /// How large the data are.
@@ -69,7 +69,7 @@ pub struct About {
 }
 
 /// All applications.
-pub const APPLICATIONS: [About; 16] = [
+pub const APPLICATIONS: [About; 17] = [
     micro::Input::ABOUT,
     images::Input::ABOUT,
     bzip2::Input::ABOUT,
@@ -86,4 +86,5 @@ pub const APPLICATIONS: [About; 16] = [
     similarity::Input::ABOUT,
     matmul::Input::ABOUT,
     farm::Input::ABOUT,
+    sink::Input::ABOUT,
 ];

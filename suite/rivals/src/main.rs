@@ -5,6 +5,7 @@
 mod applications;
 mod contract;
 mod ordered;
+mod queues;
 
 use std::env::args;
 use std::process::ExitCode;
@@ -29,7 +30,7 @@ impl All {
 }
 
 fn main() -> ExitCode {
-    let all = All::default()
+    let mut all = All::default()
         .with::<Rayon>()
         .with::<Orx>()
         .with::<Pariter>()
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         .with::<Crossbeam>()
         .with::<Threads>()
         .with::<Tokio>();
+    queues::add(&mut all.programs);
     let arguments: Vec<String> = args().skip(1).collect();
     let answered = match arguments.split_first() {
         Some((first, rest)) if first == "contract" => answer(&all.subjects, rest),

@@ -19,14 +19,15 @@ impl System for Ssp {
     ) -> Result<(), Failure> {
         let end = Arc::new(Mutex::new((Ok(()), sink)));
         let keeper = end.clone();
+        let last = move |result: Result<u64, Failure>| {
+            let (ended, sink) = &mut *keeper.lock().expect("no stage panicked");
+            if ended.is_ok() {
+                *ended = result.and_then(sink);
+            }
+        };
         let pipeline = pipeline![
             parallel!(move |item: u64| Some(stage(item)), workers as i32),
-            sequential_ordered!(move |result: Result<u64, Failure>| {
-                let (ended, sink) = &mut *keeper.lock().expect("no stage panicked");
-                if ended.is_ok() {
-                    *ended = result.and_then(sink);
-                }
-            })
+            sequential_ordered!(last.clone())
         ];
         for item in source {
             if end.lock().is_ok_and(|end| end.0.is_err()) || pipeline.post(item).is_err() {

@@ -14,7 +14,9 @@ mod lunzip;
 mod lzip;
 mod matmul;
 mod micro;
+mod order;
 mod similarity;
+mod sink;
 mod words;
 
 use anabranch_applications::{Kind, Program, sequential};
@@ -70,5 +72,12 @@ pub fn programs() -> Vec<Program> {
     programs.push(Program::new("builder", Kind::Streams, lanes::builder::run));
     programs.push(Program::new("annotations", Kind::Streams, lanes::annotations::run));
     programs.push(Program::new("ssp", Kind::Streams, lanes::ssp::run));
+    programs.push(Program::new("builder", Kind::Streams, sink::builder::run));
+    programs.push(Program::new("annotations", Kind::Streams, sink::annotations::run));
+    programs.push(Program::new("ssp", Kind::Streams, sink::ssp::run));
+    programs.push(Program::new("builder", Kind::Streams, order::builder::run));
+    programs.push(Program::new("annotations", Kind::Streams, order::annotations::run));
+    programs.push(Program::new("ssp", Kind::Streams, order::ssp::run));
+    crate::experiments::add(&mut programs);
     programs
 }

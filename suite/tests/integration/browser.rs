@@ -14,6 +14,8 @@ const LOOK: &str = "<script>addEventListener('load', () => {
         empty: all('.bar b').filter(bar => !(wide(bar) > 0)).length,
         tables: all('table').length,
         bare: all('table').filter(table => !/[0-9]/.test(table.tBodies[0].textContent)).length,
+        charts: all('svg.chart').length,
+        blank: all('svg.chart').filter(chart => !(wide(chart) > 100) || !chart.querySelector('polyline, path')).length,
         unnamed: all('table').filter(table => !table.caption || !table.querySelector('th[scope]')).length,
     };
     document.title = 'looked ' + Object.values(found).join(' ');
@@ -27,8 +29,16 @@ fn the_report_is_whole_in_a_browser_at_two_sizes() {
     }
     let folder = folder("browser");
     let out = folder.to_str().expect("a path in UTF-8");
-    let ran =
-        suite(&["run", "--tiny", "--apps", "log,micro/500,latency", "--variants", "builder", "--out", out]);
+    let ran = suite(&[
+        "run",
+        "--tiny",
+        "--apps",
+        "log,micro/500,latency,queue,bursts,skew,stages",
+        "--variants",
+        "builder",
+        "--out",
+        out,
+    ]);
     assert!(ran.status.success(), "{}", said(&ran));
     let page = std::fs::read_to_string(folder.join("report.html")).unwrap();
     let copy = folder.join("looked.html");
@@ -57,9 +67,12 @@ fn the_report_is_whole_in_a_browser_at_two_sizes() {
             .split(' ')
             .map(|number| number.parse().unwrap())
             .collect();
-        let [beyond, bars, empty, tables, bare, unnamed] = numbers[..] else { panic!("{numbers:?}") };
+        let [beyond, bars, empty, tables, bare, charts, blank, unnamed] = numbers[..] else {
+            panic!("{numbers:?}")
+        };
         assert!(beyond <= 0, "{size}: the page is {beyond} pixels wider than the window");
         assert!(bars > 5 && empty == 0, "{size}: {empty} of {bars} bars are empty");
+        assert!(charts > 0 && blank == 0, "{size}: {blank} of {charts} charts are blank");
         assert!(
             tables > 3 && bare == 0 && unnamed == 0,
             "{size}: {tables} tables, {bare} bare, {unnamed} unnamed"

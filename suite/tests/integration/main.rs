@@ -2,6 +2,7 @@
 
 mod browser;
 mod contract;
+mod studies;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -38,7 +39,7 @@ fn every_application_gives_the_same_with_every_variant_of_anabranch() {
     let groups = results["groups"].as_array().unwrap();
     let applications: BTreeSet<&str> =
         groups.iter().map(|group| group["application"].as_str().unwrap()).collect();
-    assert_eq!(applications.len(), 16, "{applications:?}");
+    assert_eq!(applications.len(), 17, "{applications:?}");
     for group in groups {
         assert_eq!(group["without"].as_array().unwrap().len(), 0, "{group}");
         let cells = group["cells"].as_array().unwrap();
@@ -46,8 +47,8 @@ fn every_application_gives_the_same_with_every_variant_of_anabranch() {
         assert_eq!(variants, ["sequential", "builder", "annotations", "ssp"]);
     }
     let page = std::fs::read_to_string(folder.join("report.html")).unwrap();
-    // A table for each case, and the one of all cases.
-    assert_eq!(page.matches("<caption>").count(), groups.len() + 1);
+    // A table for each case, and those of all cases, of the slow sink and of the published figures.
+    assert_eq!(page.matches("<caption>").count(), groups.len() + 3);
     assert!(!page.contains("http"), "the page loads nothing");
 }
 

@@ -1,6 +1,7 @@
 //! Decompresses a bzip2 file of many streams in memory, as in the papers on SPar and on Rust-SSP. Each block of the data is a
 //! stream of its own, as parallel compressors write it, so blocks can be decompressed in parallel.
 
+mod observed;
 mod sequential;
 
 use std::io::Read;
@@ -10,6 +11,7 @@ use ::bzip2::read::BzDecoder;
 use crate::bzip2::{Input as Plain, compress};
 use crate::{About, Scale, Workload};
 
+pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
 
 /// The streams, and how many bytes are in all of them.

@@ -1,6 +1,7 @@
 //! Compresses with bzip2 in memory, as in the papers on SPar and on Rust-SSP: each block becomes a stream of its
 //! own, and the whole is a file that `bunzip2` reads.
 
+mod observed;
 mod sequential;
 
 use std::io::Read;
@@ -11,6 +12,7 @@ use ::bzip2::read::BzEncoder;
 use crate::random::Random;
 use crate::{About, Scale, Workload};
 
+pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
 
 /// The data to compress.
@@ -32,15 +34,16 @@ impl Workload for Input {
 
     fn generate(name: &str, scale: Scale) -> Option<Self> {
         let (level, blocks) = scale.choose((1, 2), (1, 12), (9, 10));
-        let length = blocks * level as usize * 100_000 - 5_000;
-        let mut random = Random::new(3);
-        let bytes = match name {
-            "text" => random.text(length),
-            // Video that is already compressed does not become smaller.
-            "noise" => (0..length).map(|_| (random.bits() >> 56) as u8).collect(),
-            _ => return None,
-        };
-        Some(Self { bytes, level })
+        match name {
+            "text" => Some(Self::text((level, blocks))),
+            "noise" => {
+                let mut random = Random::new(3);
+                // Video that is already compressed does not become smaller.
+                let bytes = (0..length(level, blocks)).map(|_| (random.bits() >> 56) as u8).collect();
+                Some(Self { bytes, level })
+            }
+            _ => None,
+        }
     }
 
     fn amount(&self) -> f64 {
@@ -48,7 +51,17 @@ impl Workload for Input {
     }
 }
 
+/// The length of the data, in bytes. The last block is shorter than the others.
+fn length(level: u32, blocks: usize) -> usize {
+    blocks * level as usize * 100_000 - 5_000
+}
+
 impl Input {
+    /// So many blocks of text, of `level` times 100,000 bytes each.
+    pub(crate) fn text((level, blocks): (u32, usize)) -> Self {
+        Self { bytes: Random::new(3).text(length(level, blocks)), level }
+    }
+
     /// The source: the blocks.
     pub fn blocks(&self) -> impl Iterator<Item = &[u8]> + Send {
         self.bytes.chunks(self.block_bytes())

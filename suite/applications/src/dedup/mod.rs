@@ -3,6 +3,7 @@
 //! The source cuts the data where their content says so. Then each chunk passes a parallel stage (SHA-256), a
 //! serial one (was it there before?), and another parallel one (deflate).
 
+mod observed;
 mod sequential;
 
 use std::collections::HashMap;
@@ -15,6 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::random::Random;
 use crate::{About, Scale, Workload};
 
+pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
 
 /// The data to archive.

@@ -4,11 +4,13 @@
 //! A task is a chain of xorshift steps, each of which needs the one before. A step takes about 2 ns, so the names of the
 //! workloads say about how long a task takes. In `skewed`, one task of 64 takes as long as the other 63 together.
 
+mod observed;
 mod sequential;
 
 use crate::random::Random;
 use crate::{About, Scale, Workload};
 
+pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
 
 /// How many steps each task has.

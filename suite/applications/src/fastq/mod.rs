@@ -2,11 +2,13 @@
 //! format FASTQ, with four lines for each read (P. Cock and others, *The Sanger FASTQ file format for sequences
 //! with quality scores*, 2010).
 
+mod observed;
 mod sequential;
 
 use crate::random::Random;
 use crate::{About, Scale, Workload};
 
+pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
 
 /// The reads.

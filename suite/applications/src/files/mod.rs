@@ -1,6 +1,7 @@
 //! Compresses with bzip2 from a file on disk to a file on disk, as in the paper on Rust-SSP. The files have been written just
 //! before, so they are read from the memory of the system, and the disk is not measured.
 
+mod observed;
 mod sequential;
 
 use std::fs::File;
@@ -9,6 +10,7 @@ use std::io::{Read, Seek, Write};
 use crate::bzip2::Input as Plain;
 use crate::{About, Output, Scale, Workload};
 
+pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
 
 /// The files. Both have no name, so the system removes them with the process.
@@ -83,7 +85,7 @@ impl Sink<'_> {
     }
 
     /// The file is complete.
-    pub fn end(self) -> Output {
-        self.output
+    pub fn end(&self) -> Output {
+        self.output.clone()
     }
 }

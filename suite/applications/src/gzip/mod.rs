@@ -1,6 +1,7 @@
 //! Compresses with DEFLATE in memory, as in the paper on a parallel archiver: each block becomes a member of its own (RFC 1952),
 //! and the whole is a file that `gunzip` reads.
 
+mod observed;
 mod sequential;
 
 use std::io::Write;
@@ -11,6 +12,7 @@ use flate2::write::GzEncoder;
 use crate::random::Random;
 use crate::{About, Scale, Workload};
 
+pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
 
 /// The data to compress.

@@ -3,12 +3,14 @@
 //! memory, so this has the filters without files and JPEG.
 
 mod filters;
+mod observed;
 mod sequential;
 
 use crate::random::Random;
 use crate::{About, Scale, Workload};
 
 pub use filters::{Image, emboss, gamma, grayscale, saturation, sharpen};
+pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
 
 /// The sizes of the images, and noise from which they are made.

@@ -5,12 +5,14 @@
 //! frame is smoothed, its edges are found (I. Sobel, G. Feldman, 1968), and each edge votes for the lines through it (R. Duda,
 //! P. Hart, *Use of the Hough transformation to detect lines and curves in pictures*, 1972).
 
+mod observed;
 mod sequential;
 mod stages;
 
 use crate::random::Random;
 use crate::{About, Scale, Workload};
 
+pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
 pub use stages::{Edges, Frame, Lane, Lines, edges, lines, smooth};
 

@@ -10,6 +10,11 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// The size in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.pixels.len()
+    }
+
     /// A frame of these rows of pixels.
     pub fn new(width: usize, pixels: Vec<u8>) -> Self {
         Self { width, pixels }
@@ -45,6 +50,13 @@ pub struct Edges {
     width: usize,
     height: usize,
     at: Vec<(u16, u16)>,
+}
+
+impl Edges {
+    /// The size in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&self.at[..])
+    }
 }
 
 /// The second parallel stage: finds edges by the operator of Sobel.

@@ -1,5 +1,6 @@
 //! Analyses the log of a web server, line by line. The items are small, so this shows what an item costs.
 
+mod observed;
 mod sequential;
 
 use std::collections::BTreeMap;
@@ -7,6 +8,7 @@ use std::collections::BTreeMap;
 use crate::random::Random;
 use crate::{About, Output, Scale, Workload};
 
+pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
 
 /// A log.

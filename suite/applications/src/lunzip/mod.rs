@@ -1,5 +1,6 @@
 //! Decompresses an lzip file of many members in memory, as in the paper on SPar and data compression.
 
+mod observed;
 mod sequential;
 
 use std::io::Read;
@@ -10,6 +11,7 @@ use liblzma::stream::Stream;
 use crate::lzip::{Input as Plain, compress};
 use crate::{About, Scale, Workload};
 
+pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
 
 /// The members, and how many bytes are in all of them.

@@ -1,6 +1,7 @@
 //! Compresses with LZMA in memory, as in the paper on SPar and data compression: each block becomes a member of its own, and
 //! the whole is a file that `lzip -d` reads.
 
+mod observed;
 mod sequential;
 
 use std::io::Write;
@@ -12,6 +13,7 @@ use liblzma::write::XzEncoder;
 use crate::random::Random;
 use crate::{About, Scale, Workload};
 
+pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
 
 /// The data to compress.

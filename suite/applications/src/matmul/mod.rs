@@ -1,10 +1,12 @@
 //! A stream of products of small square matrices, as in the papers on FastFlow: 32, 64 or 128 rows.
 
+mod observed;
 mod sequential;
 
 use crate::random::Random;
 use crate::{About, Scale, Workload};
 
+pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
 
 /// The matrices, and how many products are made of them.
@@ -33,7 +35,7 @@ impl Workload for Input {
         let mut random = Random::new(13);
         let mut matrix = || (0..rows * rows).map(|_| random.below(2_001) as f32 / 1_000.0 - 1.0).collect();
         let matrices = (0..MATRICES).map(|_| matrix()).collect();
-        Some(Self { matrices, rows, products: operations / rows.pow(3) })
+        Some(Self { matrices, rows, products: (operations / rows.pow(3)).max(2) })
     }
 
     fn amount(&self) -> f64 {

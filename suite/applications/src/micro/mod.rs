@@ -6,10 +6,12 @@
 //! and at most 500, 5,000 or 50,000 iterations. Lines with more iterations have fewer points here, so that all
 //! three workloads take about as long.
 
+mod observed;
 mod sequential;
 
 use crate::{About, Scale, Workload};
 
+pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
 
 /// The size of the picture.

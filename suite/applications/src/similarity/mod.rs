@@ -3,12 +3,14 @@
 //!
 //! All arithmetic is in whole numbers, so results are the same everywhere.
 
+mod observed;
 mod sequential;
 mod stages;
 
 use crate::random::Random;
 use crate::{About, Scale, Workload};
 
+pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
 pub use stages::{Candidates, Features, Match, Segments, candidates, describe, rank, segment};
 

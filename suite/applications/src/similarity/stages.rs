@@ -74,6 +74,13 @@ pub struct Candidates {
     numbers: Vec<u32>,
 }
 
+impl Candidates {
+    /// The size in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<Self>() + size_of_val(&self.numbers[..])
+    }
+}
+
 /// The third stage: the images of the database whose mean colours are the nearest.
 pub fn candidates(input: &Input, features: Features) -> Candidates {
     let distance = |known: &Features| -> u32 {

@@ -1,5 +1,6 @@
 //! Counts the words of a text, piece by piece.
 
+mod observed;
 mod sequential;
 
 use std::collections::{BTreeMap, HashMap};
@@ -7,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::random::Random;
 use crate::{About, Output, Scale, Workload};
 
+pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
 
 /// The text.

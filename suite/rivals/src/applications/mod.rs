@@ -15,7 +15,9 @@ mod lunzip;
 mod lzip;
 mod matmul;
 mod micro;
+mod order;
 mod similarity;
+mod sink;
 mod words;
 
 use anabranch_applications::Program;
@@ -42,5 +44,7 @@ pub fn add<O: Ordered>(programs: &mut Vec<Program>) {
         Program::new(name, kind, files::run::<O>),
         Program::new(name, kind, words::run::<O>),
         Program::new(name, kind, lanes::run::<O>),
+        Program::new(name, kind, sink::run::<O>),
+        Program::new(name, kind, order::run::<O>),
     ]);
 }

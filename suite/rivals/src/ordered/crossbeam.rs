@@ -48,4 +48,22 @@ impl Ordered for Crossbeam {
             early.pop_front()?
         })
     }
+
+    fn map_in_any_order<T: Send + Sync + 'static, U: Send + 'static>(
+        source: impl Iterator<Item = T> + Send + 'static,
+        workers: usize,
+        map: impl Fn(T) -> U + Send + Sync + Copy + 'static,
+    ) -> impl Iterator<Item = U> + Send + 'static {
+        let (items, tasks) = bounded::<T>(WAITING);
+        let (to_caller, results) = bounded::<U>(WAITING);
+        thread::spawn(move || {
+            let mut source = source;
+            source.try_for_each(|item| items.send(item))
+        });
+        for _ in 0..workers {
+            let (tasks, to_caller) = (tasks.clone(), to_caller.clone());
+            thread::spawn(move || tasks.into_iter().try_for_each(|item| to_caller.send(map(item))));
+        }
+        results.into_iter()
+    }
 }

@@ -34,6 +34,15 @@ pub trait Ordered: 'static {
         map: impl Fn(T) -> U + Send + Sync + Copy + 'static,
     ) -> impl Iterator<Item = U> + Send + 'static;
 
+    /// The results of `map` in any order. A library that has only one way keeps the order.
+    fn map_in_any_order<T: Send + Sync + 'static, U: Send + 'static>(
+        source: impl Iterator<Item = T> + Send + 'static,
+        workers: usize,
+        map: impl Fn(T) -> U + Send + Sync + Copy + 'static,
+    ) -> impl Iterator<Item = U> + Send + 'static {
+        Self::map(source, workers, map)
+    }
+
     /// The results of a map that can fail, for a loop that ends at the first error. A library that collects gives the
     /// error before the first result.
     fn try_map<T: Send + Sync + 'static, U: Send + 'static, E: Send + 'static>(

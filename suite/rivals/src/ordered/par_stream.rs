@@ -16,6 +16,13 @@ static RUNTIME: OnceLock<Runtime> = OnceLock::new();
 /// See above.
 pub struct ParStream;
 
+/// The first run of the process sets the number of threads, and all others have the same.
+fn runtime(workers: usize) -> &'static Runtime {
+    RUNTIME.get_or_init(|| {
+        Builder::new_multi_thread().worker_threads(workers).build().expect("threads for tokio")
+    })
+}
+
 impl Ordered for ParStream {
     const NAME: &'static str = "par-stream";
     const KIND: Kind = Kind::Streams;
@@ -25,14 +32,23 @@ impl Ordered for ParStream {
         workers: usize,
         map: impl Fn(T) -> U + Send + Sync + Copy + 'static,
     ) -> impl Iterator<Item = U> + Send + 'static {
-        // The first run of the process sets the number of threads, and all others have the same.
-        let runtime = RUNTIME.get_or_init(|| {
-            Builder::new_multi_thread().worker_threads(workers).build().expect("threads for tokio")
-        });
+        let runtime = runtime(workers);
         // The workers are started with the stream, which needs the runtime around it.
         let _inside = runtime.enter();
         let workers = ParParamsConfig::FixedWorkers { num_workers: workers };
         let results = futures::stream::iter(source).par_map(workers, move |item| move || map(item));
+        block_on_stream(results.boxed())
+    }
+
+    fn map_in_any_order<T: Send + Sync + 'static, U: Send + 'static>(
+        source: impl Iterator<Item = T> + Send + 'static,
+        workers: usize,
+        map: impl Fn(T) -> U + Send + Sync + Copy + 'static,
+    ) -> impl Iterator<Item = U> + Send + 'static {
+        let runtime = runtime(workers);
+        let _inside = runtime.enter();
+        let workers = ParParamsConfig::FixedWorkers { num_workers: workers };
+        let results = futures::stream::iter(source).par_map_unordered(workers, move |item| move || map(item));
         block_on_stream(results.boxed())
     }
 }

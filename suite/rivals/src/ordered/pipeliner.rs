@@ -22,4 +22,12 @@ impl Ordered for Pipeliner {
     ) -> impl Iterator<Item = U> + Send + 'static {
         source.with_threads(workers).out_buffer(WAITING).ordered_map(map)
     }
+
+    fn map_in_any_order<T: Send + Sync + 'static, U: Send + 'static>(
+        source: impl Iterator<Item = T> + Send + 'static,
+        workers: usize,
+        map: impl Fn(T) -> U + Send + Sync + Copy + 'static,
+    ) -> impl Iterator<Item = U> + Send + 'static {
+        source.with_threads(workers).out_buffer(WAITING).map(map)
+    }
 }

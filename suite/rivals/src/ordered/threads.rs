@@ -42,4 +42,23 @@ impl Ordered for Threads {
             result
         })
     }
+
+    fn map_in_any_order<T: Send + Sync + 'static, U: Send + 'static>(
+        source: impl Iterator<Item = T> + Send + 'static,
+        workers: usize,
+        map: impl Fn(T) -> U + Send + Sync + Copy + 'static,
+    ) -> impl Iterator<Item = U> + Send + 'static {
+        let (to_caller, from_workers) = sync_channel::<U>(WAITING);
+        let mut to_workers = Vec::new();
+        for _ in 0..workers {
+            let (to_worker, items) = sync_channel::<T>(WAITING);
+            let to_caller = to_caller.clone();
+            thread::spawn(move || items.into_iter().try_for_each(|item| to_caller.send(map(item))));
+            to_workers.push(to_worker);
+        }
+        thread::spawn(move || {
+            source.zip(to_workers.iter().cycle()).try_for_each(|(item, to_worker)| to_worker.send(item))
+        });
+        from_workers.into_iter()
+    }
 }

@@ -10,13 +10,14 @@ use anabranch_applications::bunzip2::{Input, decompress};
 pub fn run(input: &'static Input, workers: usize, output: Output) -> Output {
     let output = Arc::new(Mutex::new(output));
     let writer = output.clone();
+    let last = move |block: Vec<u8>| writer.lock().expect("no stage panicked").write(&block);
     let pipeline = pipeline![
-        parallel!(|stream| Some(decompress(stream)), workers as i32),
-        sequential_ordered!(move |block: Vec<u8>| writer.lock().expect("no stage panicked").write(&block))
+        parallel!(move |stream| Some(decompress(stream)), workers as i32),
+        sequential_ordered!(last.clone())
     ];
     for stream in input.streams() {
         pipeline.post(stream).expect("the pipeline runs");
     }
     pipeline.collect();
-    Arc::into_inner(output).expect("the stages are gone").into_inner().expect("no stage panicked")
+    output.lock().expect("no stage panicked").clone()
 }

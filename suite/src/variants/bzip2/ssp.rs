@@ -11,13 +11,14 @@ pub fn run(input: &'static Input, workers: usize, output: Output) -> Output {
     let replicas = workers as i32;
     let output = Arc::new(Mutex::new(output));
     let writer = output.clone();
+    let last = move |stream: Vec<u8>| writer.lock().expect("no stage panicked").write(&stream);
     let pipeline = pipeline![
-        parallel!(|block| Some(compress(input, block)), replicas),
-        sequential_ordered!(move |stream: Vec<u8>| writer.lock().expect("no stage panicked").write(&stream))
+        parallel!(move |block| Some(compress(input, block)), replicas),
+        sequential_ordered!(last.clone())
     ];
     for block in input.blocks() {
         pipeline.post(block).expect("the pipeline runs");
     }
     pipeline.collect();
-    Arc::into_inner(output).expect("the stages are gone").into_inner().expect("no stage panicked")
+    output.lock().expect("no stage panicked").clone()
 }

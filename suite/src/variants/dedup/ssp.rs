@@ -12,15 +12,16 @@ pub fn run(input: &'static Input, workers: usize, output: Output) -> Output {
     let output = Arc::new(Mutex::new(output));
     let writer = output.clone();
     let mut index = Index::default();
+    let last = move |entry: Vec<u8>| writer.lock().expect("no stage panicked").write(&entry);
     let pipeline = pipeline![
-        parallel!(|chunk| Some(hash(chunk)), replicas),
+        parallel!(move |chunk| Some(hash(chunk)), replicas),
         sequential_ordered!(move |hashed| Some(index.look_up(hashed))),
-        parallel!(|seen| Some(pack(seen)), replicas),
-        sequential_ordered!(move |entry: Vec<u8>| writer.lock().expect("no stage panicked").write(&entry))
+        parallel!(move |seen| Some(pack(seen)), replicas),
+        sequential_ordered!(last.clone())
     ];
     for chunk in input.chunks() {
         pipeline.post(chunk).expect("the pipeline runs");
     }
     pipeline.collect();
-    Arc::into_inner(output).expect("the stages are gone").into_inner().expect("no stage panicked")
+    output.lock().expect("no stage panicked").clone()
 }

@@ -10,15 +10,16 @@ use anabranch_applications::farm::{Input, compute};
 pub fn run(input: &'static Input, workers: usize, output: Output) -> Output {
     let output = Arc::new(Mutex::new(output));
     let writer = output.clone();
+    let last = move |result: u64| {
+        writer.lock().expect("no stage panicked").write(&result.to_le_bytes());
+    };
     let pipeline = pipeline![
-        parallel!(|task| Some(compute(task)), workers as i32),
-        sequential_ordered!(move |result: u64| {
-            writer.lock().expect("no stage panicked").write(&result.to_le_bytes());
-        })
+        parallel!(move |task| Some(compute(task)), workers as i32),
+        sequential_ordered!(last.clone())
     ];
     for task in input.tasks() {
         pipeline.post(task).expect("the pipeline runs");
     }
     pipeline.collect();
-    Arc::into_inner(output).expect("the stages are gone").into_inner().expect("no stage panicked")
+    output.lock().expect("no stage panicked").clone()
 }

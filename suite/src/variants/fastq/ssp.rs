@@ -11,16 +11,14 @@ pub fn run(input: &'static Input, workers: usize, output: Output) -> Output {
     let output = Arc::new(Mutex::new(output));
     let writer = output.clone();
     let mut text = Vec::new();
-    let pipeline = pipeline![
-        parallel!(trim, workers as i32),
-        sequential_ordered!(move |read: Read<'static>| {
-            read.line(&mut text);
-            writer.lock().expect("no stage panicked").write(&text);
-        })
-    ];
+    let last = move |read: Read<'static>| {
+        read.line(&mut text);
+        writer.lock().expect("no stage panicked").write(&text);
+    };
+    let pipeline = pipeline![parallel!(trim, workers as i32), sequential_ordered!(last.clone())];
     for read in input.reads() {
         pipeline.post(read).expect("the pipeline runs");
     }
     pipeline.collect();
-    Arc::into_inner(output).expect("the stages are gone").into_inner().expect("no stage panicked")
+    output.lock().expect("no stage panicked").clone()
 }

@@ -10,13 +10,14 @@ use anabranch_applications::files::{Input, compress};
 pub fn run(input: &'static Input, workers: usize, output: Output) -> Output {
     let sink = Arc::new(Mutex::new(input.sink(output)));
     let writer = sink.clone();
+    let last = move |stream: Vec<u8>| writer.lock().expect("no stage panicked").write(&stream);
     let pipeline = pipeline![
-        parallel!(|block: Vec<u8>| Some(compress(input, &block)), workers as i32),
-        sequential_ordered!(move |stream: Vec<u8>| writer.lock().expect("no stage panicked").write(&stream))
+        parallel!(move |block: Vec<u8>| Some(compress(input, &block)), workers as i32),
+        sequential_ordered!(last.clone())
     ];
     for block in input.blocks() {
         pipeline.post(block).expect("the pipeline runs");
     }
     pipeline.collect();
-    Arc::into_inner(sink).expect("the stages are gone").into_inner().expect("no stage panicked").end()
+    sink.lock().expect("no stage panicked").end()
 }

@@ -10,15 +10,16 @@ use anabranch_applications::gzip::{Input, compress};
 pub fn run(input: &'static Input, workers: usize, output: Output) -> Output {
     let output = Arc::new(Mutex::new(output));
     let writer = output.clone();
+    let last = move |member: Vec<u8>| {
+        writer.lock().expect("no stage panicked").write(&member);
+    };
     let pipeline = pipeline![
-        parallel!(|block| Some(compress(block)), workers as i32),
-        sequential_ordered!(move |member: Vec<u8>| {
-            writer.lock().expect("no stage panicked").write(&member);
-        })
+        parallel!(move |block| Some(compress(block)), workers as i32),
+        sequential_ordered!(last.clone())
     ];
     for block in input.blocks() {
         pipeline.post(block).expect("the pipeline runs");
     }
     pipeline.collect();
-    Arc::into_inner(output).expect("the stages are gone").into_inner().expect("no stage panicked")
+    output.lock().expect("no stage panicked").clone()
 }

@@ -11,20 +11,18 @@ pub fn run(input: &'static Input, workers: usize, output: Output) -> Output {
     let replicas = workers as i32;
     let output = Arc::new(Mutex::new(output));
     let writer = output.clone();
+    let last = move |image: Image| writer.lock().expect("no stage panicked").write(image.bytes());
     let pipeline = pipeline![
-        parallel!(|image| Some(saturation(image)), replicas),
-        parallel!(|image| Some(emboss(image)), replicas),
-        parallel!(|image| Some(gamma(image)), replicas),
-        parallel!(|image| Some(sharpen(image)), replicas),
-        parallel!(|image| Some(grayscale(image)), replicas),
-        sequential_ordered!(move |image: Image| writer
-            .lock()
-            .expect("no stage panicked")
-            .write(image.bytes()))
+        parallel!(move |image| Some(saturation(image)), replicas),
+        parallel!(move |image| Some(emboss(image)), replicas),
+        parallel!(move |image| Some(gamma(image)), replicas),
+        parallel!(move |image| Some(sharpen(image)), replicas),
+        parallel!(move |image| Some(grayscale(image)), replicas),
+        sequential_ordered!(last.clone())
     ];
     for image in input.images() {
         pipeline.post(image).expect("the pipeline runs");
     }
     pipeline.collect();
-    Arc::into_inner(output).expect("the stages are gone").into_inner().expect("no stage panicked")
+    output.lock().expect("no stage panicked").clone()
 }

@@ -11,18 +11,19 @@ pub fn run(input: &'static Input, workers: usize, output: Output) -> Output {
     let replicas = workers as i32;
     let end = Arc::new(Mutex::new((Lane::default(), output)));
     let follower = end.clone();
+    let last = move |found: Lines| {
+        let (lane, output) = &mut *follower.lock().expect("no stage panicked");
+        output.write(&lane.follow(found));
+    };
     let pipeline = pipeline![
-        parallel!(|frame: Frame| Some(smooth(frame)), replicas),
-        parallel!(|frame: Frame| Some(edges(frame)), replicas),
-        parallel!(|found: Edges| Some(lines(found)), replicas),
-        sequential_ordered!(move |found: Lines| {
-            let (lane, output) = &mut *follower.lock().expect("no stage panicked");
-            output.write(&lane.follow(found));
-        })
+        parallel!(move |frame: Frame| Some(smooth(frame)), replicas),
+        parallel!(move |frame: Frame| Some(edges(frame)), replicas),
+        parallel!(move |found: Edges| Some(lines(found)), replicas),
+        sequential_ordered!(last.clone())
     ];
     for frame in input.frames() {
         pipeline.post(frame).expect("the pipeline runs");
     }
     pipeline.collect();
-    Arc::into_inner(end).expect("the stages are gone").into_inner().expect("no stage panicked").1
+    end.lock().expect("no stage panicked").1.clone()
 }

@@ -10,11 +10,11 @@ use anabranch_applications::log::{Figures, Input, Request, parse};
 pub fn run(input: &'static Input, workers: usize, mut output: Output) -> Output {
     let figures = Arc::new(Mutex::new(Figures::default()));
     let keeper = figures.clone();
+    let last =
+        move |request: Option<Request<'static>>| keeper.lock().expect("no stage panicked").add(request);
     let pipeline = pipeline![
-        parallel!(|line| Some(parse(line)), workers as i32),
-        sequential_ordered!(move |request: Option<Request<'static>>| {
-            keeper.lock().expect("no stage panicked").add(request)
-        })
+        parallel!(move |line| Some(parse(line)), workers as i32),
+        sequential_ordered!(last.clone())
     ];
     for line in input.lines() {
         pipeline.post(line).expect("the pipeline runs");

@@ -10,15 +10,16 @@ use anabranch_applications::matmul::{Input, multiply};
 pub fn run(input: &'static Input, workers: usize, output: Output) -> Output {
     let output = Arc::new(Mutex::new(output));
     let writer = output.clone();
+    let last = move |product: Vec<u8>| {
+        writer.lock().expect("no stage panicked").write(&product);
+    };
     let pipeline = pipeline![
-        parallel!(|pair| Some(multiply(pair)), workers as i32),
-        sequential_ordered!(move |product: Vec<u8>| {
-            writer.lock().expect("no stage panicked").write(&product);
-        })
+        parallel!(move |pair| Some(multiply(pair)), workers as i32),
+        sequential_ordered!(last.clone())
     ];
     for pair in input.pairs() {
         pipeline.post(pair).expect("the pipeline runs");
     }
     pipeline.collect();
-    Arc::into_inner(output).expect("the stages are gone").into_inner().expect("no stage panicked")
+    output.lock().expect("no stage panicked").clone()
 }

@@ -11,14 +11,15 @@ pub fn run(input: &'static Input, workers: usize, output: Output) -> Output {
     let replicas = workers as i32;
     let output = Arc::new(Mutex::new(output));
     let writer = output.clone();
+    let last = move |line: Line| writer.lock().expect("no stage panicked").write(&line.points);
     let pipeline = pipeline![
-        parallel!(|row: usize| Some(fractal_a(input, row)), replicas),
-        parallel!(|line: Line| Some(fractal_b(input, line)), replicas),
-        sequential_ordered!(move |line: Line| writer.lock().expect("no stage panicked").write(&line.points))
+        parallel!(move |row: usize| Some(fractal_a(input, row)), replicas),
+        parallel!(move |line: Line| Some(fractal_b(input, line)), replicas),
+        sequential_ordered!(last.clone())
     ];
     for row in 0..input.rows {
         pipeline.post(row).expect("the pipeline runs");
     }
     pipeline.collect();
-    Arc::into_inner(output).expect("the stages are gone").into_inner().expect("no stage panicked")
+    output.lock().expect("no stage panicked").clone()
 }

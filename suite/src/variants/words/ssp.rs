@@ -10,12 +10,10 @@ use anabranch_applications::words::{Counts, Input, Total, count};
 pub fn run(input: &'static Input, workers: usize, mut output: Output) -> Output {
     let total = Arc::new(Mutex::new(Total::default()));
     let keeper = total.clone();
+    let last = move |counts: Counts<'static>| keeper.lock().expect("no stage panicked").add(counts);
     let pipeline = pipeline![
-        parallel!(|piece| Some(count(piece)), workers as i32),
-        sequential_ordered!(move |counts: Counts<'static>| keeper
-            .lock()
-            .expect("no stage panicked")
-            .add(counts))
+        parallel!(move |piece| Some(count(piece)), workers as i32),
+        sequential_ordered!(last.clone())
     ];
     for piece in input.pieces() {
         pipeline.post(piece).expect("the pipeline runs");

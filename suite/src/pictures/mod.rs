@@ -1,0 +1,14 @@
+//! What the report is made of: text, bars in tables, charts, heat maps and small distributions. Their colours come from the style
+//! sheet of the report.
+
+mod bars;
+mod heat;
+mod lines;
+mod small;
+mod text;
+
+pub use bars::{bar, bars};
+pub use heat::{Heat, heat};
+pub use lines::{Axis, Line, Look, figures, lines};
+pub use small::{histogram, spark};
+pub use text::{bytes, date, escaped, interval, milliseconds, number, percent_of, seconds, table};
