@@ -23,19 +23,19 @@ pub fn rows(setup: &Setup) -> Vec<Row> {
     let pause = Duration::from_millis(pause);
     let before = threads();
     let services = Services::start();
-    let more = threads().zip(before).map(|(now, before)| now.saturating_sub(before) as f64);
+    let more = || threads().zip(before).map(|(now, before)| now.saturating_sub(before) as f64);
     let share = Contender::sampled("processor time", Digest::EMPTY, || {
         let clock = Clock::now();
         sleep(pause);
         (clock.share().unwrap_or(f64::NAN), Digest::EMPTY)
     });
-    let count = Contender::sampled("threads", Digest::EMPTY, || (more.unwrap_or(f64::NAN), Digest::EMPTY));
+    let count = Contender::sampled("threads", Digest::EMPTY, || (more().unwrap_or(f64::NAN), Digest::EMPTY));
     let rounds = match Clock::now().share() {
         Some(_) => measure(budget, None, vec![share, count]),
         None => Err(no_clock()),
     };
     drop(services);
-    let counted = match more {
+    let counted = match before {
         Some(_) => &rounds,
         None => &Err(Unmeasured::Impossible("this system does not tell the threads of a process".into())),
     };

@@ -1,5 +1,8 @@
 //! Waiting for something from outside, but not longer than the run lasts.
 
+use std::sync::Arc as StdArc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use anabranch_record::EventCount;
 use anabranch_record::sync::Arc;
 
@@ -22,18 +25,32 @@ pub(crate) fn pause(poll: u32) {
 /// Wakes the thread of a source that waits for something from outside.
 ///
 /// The run rings the bell too when it stops: a source that waits has no work to finish.
+///
+/// In a [detached](crate::engine::detach) run, the source has no thread. Then the bell never waits, and its event is that of
+/// the run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bell {
     /// The source's thread waits on this event, like all dedicated threads; see `Run::wake_all`.
     pub(crate) event: Arc<EventCount>,
     /// Connects the bell with its run. This token is never used to stop the run.
     pub(crate) run: CancelToken,
+    is_detached: StdArc<AtomicBool>,
 }
 
 impl Bell {
     /// Makes the waiting thread look again. The caller must have stored before what that look is to find.
     pub(crate) fn ring(&self) {
         self.event.notify();
+    }
+
+    /// Says that the run is detached, before it begins.
+    pub(crate) fn detach(&self) {
+        self.is_detached.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the run is detached, so that its source must not wait.
+    pub(crate) fn is_detached(&self) -> bool {
+        self.is_detached.load(Ordering::Relaxed)
     }
 
     /// Waits until `look` returns a value, or the run stops. In the second case the result is that of the

@@ -3,11 +3,13 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc as StdArc;
+
+use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock};
+use anabranch_record::{EventCount, WaitKey};
 
 use crate::bell::{Bell, POLLS, pause};
-use crate::engine::Supply;
+use crate::engine::{Feed, Supply};
 use crate::pull::{Pull, Pulled};
 
 /// Posts items into a stream. [`Stream::channel`](crate::Stream::channel) creates it.
@@ -16,7 +18,7 @@ use crate::pull::{Pull, Pulled};
 /// [closed](Self::close). It handles the items that were accepted before. See
 /// [`CancelToken`](crate::CancelToken) for a graceful shutdown with a deadline.
 pub struct Post<T> {
-    shared: Arc<Shared<T>>,
+    shared: StdArc<Shared<T>>,
 }
 
 /// The stream has stopped. The error gives the item back.
@@ -60,7 +62,9 @@ struct Shared<T> {
     has_ended: AtomicBool,
     /// Whether the channel is closed, and how many items it has accepted. If a thread waits in `post` until
     /// its item is taken, the item is accepted when it is taken.
-    supply: Arc<Supply>,
+    supply: StdArc<Supply>,
+    /// Whether the source found nothing when it last looked. It is written under the lock.
+    is_awaited: AtomicBool,
     /// Notified when the source has taken an item or is gone, and when the channel is closed.
     taken: Condvar,
     /// How many items may wait. If it is 0, a thread that posts an item waits until the source takes it.
@@ -79,15 +83,13 @@ struct State<T> {
     is_in_person: bool,
     /// How many posting threads wait on `taken`.
     sleepers: usize,
-    /// Whether the source found nothing when it last looked.
-    is_awaited: bool,
     /// Whether the source is gone.
     is_gone: bool,
 }
 
 impl<T> Shared<T> {
     fn lock(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn has_room(&self, state: &State<T>) -> bool {
@@ -121,7 +123,7 @@ impl<T> Shared<T> {
     /// Sleeps until the source has taken an item.
     fn wait<'s>(&self, mut state: MutexGuard<'s, State<T>>) -> MutexGuard<'s, State<T>> {
         state.sleepers += 1;
-        state = self.taken.wait(state).unwrap_or_else(PoisonError::into_inner);
+        state = self.taken.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
         state.sleepers -= 1;
         state
     }
@@ -139,7 +141,7 @@ impl<T> Shared<T> {
             return None;
         }
         let mut state = self.lock();
-        state.is_awaited = state.items.is_empty();
+        self.is_awaited.store(state.items.is_empty(), Ordering::Relaxed);
         let Some(item) = state.items.pop_front() else {
             return (state.posts == 0 || self.supply.is_closed()).then_some(Pulled::End);
         };
@@ -200,7 +202,7 @@ impl<T> Post<T> {
         if shared.is_over(&state) {
             return Err(TryPostError::Closed(item));
         }
-        if !shared.has_room(&state) || (shared.capacity == 0 && !state.is_awaited) {
+        if !shared.has_room(&state) || (shared.capacity == 0 && !shared.is_awaited.load(Ordering::Relaxed)) {
             return Err(TryPostError::Full(item));
         }
         shared.put(state, item, false);
@@ -291,7 +293,7 @@ impl<T> Post<T> {
 impl<T> Clone for Post<T> {
     fn clone(&self) -> Self {
         self.shared.lock().posts += 1;
-        Self { shared: Arc::clone(&self.shared) }
+        Self { shared: StdArc::clone(&self.shared) }
     }
 }
 
@@ -312,7 +314,7 @@ impl<T> fmt::Debug for Post<T> {
 }
 
 /// A source that gives the items that are posted.
-pub(crate) struct Posted<T>(Arc<Shared<T>>);
+pub(crate) struct Posted<T>(StdArc<Shared<T>>);
 
 pub(crate) fn channel<T>(capacity: usize) -> (Post<T>, Posted<T>) {
     let state = State {
@@ -322,20 +324,50 @@ pub(crate) fn channel<T>(capacity: usize) -> (Post<T>, Posted<T>) {
         keeps: false,
         is_in_person: false,
         sleepers: 0,
-        is_awaited: false,
         is_gone: false,
     };
     let shared = Shared {
         state: Mutex::new(state),
         waiting: AtomicUsize::new(0),
         has_ended: AtomicBool::new(false),
-        supply: Arc::default(),
+        supply: StdArc::default(),
+        is_awaited: AtomicBool::new(false),
         taken: Condvar::new(),
         capacity,
         bell: Bell::default(),
     };
-    let shared = Arc::new(shared);
-    (Post { shared: Arc::clone(&shared) }, Posted(shared))
+    let shared = StdArc::new(shared);
+    (Post { shared: StdArc::clone(&shared) }, Posted(shared))
+}
+
+impl<'env, T: Send + 'env> Posted<T> {
+    /// What tells a detached run whether there are items.
+    pub(crate) fn feed(&self) -> StdArc<dyn Feed + 'env> {
+        let shared: StdArc<Shared<T>> = StdArc::clone(&self.0);
+        shared
+    }
+}
+
+impl<T: Send> Feed for Shared<T> {
+    fn is_ready(&self) -> bool {
+        self.waiting.load(Ordering::Acquire) > 0
+            || self.has_ended.load(Ordering::Acquire)
+            || self.supply.is_closed()
+            // A post without room in the queue wants to know that the source has looked.
+            || self.capacity == 0 && !self.is_awaited.load(Ordering::Relaxed)
+    }
+
+    fn is_enough(&self) -> bool {
+        self.is_ready()
+    }
+
+    fn event(&self) -> &Arc<EventCount> {
+        &self.bell.event
+    }
+
+    fn wait(&self, key: WaitKey, _: &dyn Fn() -> bool, _: &dyn Fn() -> bool) {
+        self.bell.event.wait(key);
+    }
 }
 
 impl<T> Posted<T> {
@@ -345,7 +377,7 @@ impl<T> Posted<T> {
     }
 
     /// Whether the channel is closed, and how many items it has accepted.
-    pub(crate) fn supply(&self) -> &Arc<Supply> {
+    pub(crate) fn supply(&self) -> &StdArc<Supply> {
         &self.0.supply
     }
 }
@@ -356,6 +388,13 @@ impl<T: Send> Pull for Posted<T> {
 
     fn pull(&mut self) -> Pulled<T, Self::Error> {
         self.0.bell.wait(|| self.0.take()).unwrap_or(Pulled::End)
+    }
+
+    fn try_pull(&mut self) -> Option<Pulled<T, Self::Error>> {
+        match self.0.take() {
+            None if !self.0.bell.is_detached() => Some(self.pull()),
+            taken => taken,
+        }
     }
 
     fn upper(&self) -> Option<usize> {

@@ -4,39 +4,47 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use std::thread::JoinHandle;
 
 use crate::cancel::CancelToken;
+use crate::results::Reader;
 
-/// The results of a stream that runs on threads of its own. The stream's `into_iter` creates it.
+/// The results of a stream that runs on threads of its own, or of a [shared pool](crate::Stream::pool). The stream's `into_iter`
+/// creates it.
 ///
-/// Dropping it stops the stream. The source is not asked again, the items in flight are dropped, and all
-/// threads have ended when the drop returns. A call of the source's `next` that is already running is waited
+/// Dropping it stops the stream. The source is not asked again, the items in flight are dropped, and when the drop returns,
+/// all threads have ended, except those of the pool. A call of the source's `next` that is already running is waited
 /// for, unless the source only waits for [posted](crate::Stream::channel) items.
 ///
 /// If the stream panics, the iterator gives the results before the panic, and the next call of `next` resumes
 /// the panic.
 #[derive(Debug)]
-pub struct Items<T> {
-    receiver: Option<Receiver<T>>,
-    thread: Option<JoinHandle<()>>,
-    /// Stops the stream.
-    token: CancelToken,
+pub struct Items<T>(Behind<T>);
+
+/// Where the results come from.
+#[derive(Debug)]
+enum Behind<T> {
+    /// A stream with a thread of its own.
+    Thread { receiver: Option<Receiver<T>>, thread: Option<JoinHandle<()>>, token: CancelToken },
+    /// A stream that the threads of a pool run.
+    Pool(Reader<T>),
 }
 
 impl<T> Items<T> {
-    pub(crate) fn new(receiver: Receiver<T>, thread: JoinHandle<()>, token: CancelToken) -> Self {
-        Self { receiver: Some(receiver), thread: Some(thread), token }
+    /// The results of a stream with a thread of its own, which `token` stops.
+    pub(crate) fn of_thread(receiver: Receiver<T>, thread: JoinHandle<()>, token: CancelToken) -> Self {
+        Self(Behind::Thread { receiver: Some(receiver), thread: Some(thread), token })
+    }
+
+    /// The results of a stream that the threads of a pool run.
+    pub(crate) fn of_pool(reader: Reader<T>) -> Self {
+        Self(Behind::Pool(reader))
     }
 
     /// Returns the next result if it is there.
     pub(crate) fn try_next(&mut self) -> Result<T, TryRecvError> {
-        match &self.receiver {
-            Some(receiver) => receiver.try_recv(),
-            None => Err(TryRecvError::Disconnected),
+        match &self.0 {
+            Behind::Thread { receiver: Some(receiver), .. } => receiver.try_recv(),
+            Behind::Thread { receiver: None, .. } => Err(TryRecvError::Disconnected),
+            Behind::Pool(reader) => reader.try_next(),
         }
-    }
-
-    fn join(&mut self) -> std::thread::Result<()> {
-        self.receiver = None;
-        self.thread.take().map_or(Ok(()), JoinHandle::join)
     }
 }
 
@@ -44,11 +52,16 @@ impl<T> Iterator for Items<T> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
-        let item = self.receiver.as_ref()?.recv().ok();
-        if item.is_none()
-            && let Err(payload) = self.join()
-        {
-            std::panic::resume_unwind(payload);
+        let (receiver, thread) = match &mut self.0 {
+            Behind::Thread { receiver, thread, .. } => (receiver, thread),
+            Behind::Pool(reader) => return reader.next(),
+        };
+        let item = receiver.as_ref()?.recv().ok();
+        if item.is_none() {
+            *receiver = None;
+            if let Some(Err(payload)) = thread.take().map(JoinHandle::join) {
+                std::panic::resume_unwind(payload);
+            }
         }
         item
     }
@@ -58,9 +71,15 @@ impl<T> std::iter::FusedIterator for Items<T> {}
 
 impl<T> Drop for Items<T> {
     fn drop(&mut self) {
-        self.token.cancel();
-        // A drop does not resume a panic of the stream: the caller did not ask for the results any more.
-        let _ = self.join();
+        match &mut self.0 {
+            Behind::Thread { receiver, thread, token } => {
+                token.cancel();
+                *receiver = None;
+                // A drop does not resume a panic of the stream: the caller did not ask for the results any more.
+                let _ = thread.take().map(JoinHandle::join);
+            }
+            Behind::Pool(reader) => reader.stop(),
+        }
     }
 }
 

@@ -111,6 +111,7 @@ mod progress;
 mod pull;
 mod recycler;
 mod report;
+mod results;
 mod retry;
 mod serial;
 mod settings;

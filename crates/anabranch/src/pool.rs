@@ -12,6 +12,9 @@ use anabranch_record::Crew;
 /// that work at a time is at most `threads`, or the number of callers if that is larger. A run never waits
 /// for a helper, so runs inside runs cannot deadlock. Dropping the pool ends its threads.
 ///
+/// Many streams that wait for requests can share a pool and have no calling threads: see
+/// [`Stream::pool`](crate::Stream::pool).
+///
 /// ```
 /// use anabranch::{Pool, Stream};
 ///
@@ -28,7 +31,7 @@ pub struct Pool {
 
 impl Pool {
     /// Creates a pool for `threads` threads, the calling thread of a run included. It starts `threads - 1`
-    /// threads.
+    /// threads, and one more when the first stream without a calling thread comes.
     ///
     /// # Panics
     /// If `threads` is 0.

@@ -38,6 +38,13 @@ pub trait Pull: Send {
     /// Returns the next item. May block.
     fn pull(&mut self) -> Pulled<Self::Item, Self::Error>;
 
+    /// Returns the next item, or `None` if there is none at this moment. Only the source of a detached run says so, which
+    /// must not wait: see [`Feed`](crate::engine::Feed).
+    #[inline]
+    fn try_pull(&mut self) -> Option<Pulled<Self::Item, Self::Error>> {
+        Some(self.pull())
+    }
+
     /// Sets how many items of the stream the next block has at most, which is 1 or more.
     fn limit(&mut self, _items: u64) {}
 

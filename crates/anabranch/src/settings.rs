@@ -2,16 +2,14 @@
 
 use std::sync::Arc as StdArc;
 
-use anabranch_plan::{Executor, Node, Note, Passes, Plan};
-use anabranch_record::EventCount;
-use anabranch_record::sync::Arc;
-
+use crate::bell::Bell;
 use crate::cancel::CancelToken;
 use crate::engine::{Feed, Supply};
 use crate::monitor::MonitorThread;
 use crate::pool::PoolShare;
 use crate::progress::{Bytes, Callback};
 use crate::workers::Workers;
+use anabranch_plan::{Executor, Node, Note, Passes, Plan};
 
 /// The settings that are not plain data, which a plan cannot hold.
 #[derive(Default)]
@@ -31,14 +29,22 @@ pub(crate) struct Attached<'env> {
     pub(crate) feed: Option<StdArc<dyn Feed>>,
     /// Present if the items of the source were accepted before it gives them.
     pub(crate) supply: Option<StdArc<Supply>>,
-    /// The event at which the source's own thread waits for items from outside.
-    pub(crate) outside: Option<Arc<EventCount>>,
+    /// Present if the source waits for items from outside on a thread of its own.
+    pub(crate) outside: Option<Outside<'env>>,
     /// The largest number of items that the source gives, if it is known.
     pub(crate) most: Option<usize>,
     /// The user's functions that change the plan before it runs.
     pub(crate) changes: Vec<Change<'env>>,
     /// Hand errors over from each place where the type of the stream's error changes, once the run is over.
     pub(crate) handovers: Vec<Handover<'env>>,
+}
+
+/// A source that waits for items from outside.
+pub(crate) struct Outside<'env> {
+    /// The bell at which the source's own thread waits.
+    pub(crate) bell: Bell,
+    /// What tells a detached run whether the source has items. `None` if the source needs a thread.
+    pub(crate) feed: Option<StdArc<dyn Feed + 'env>>,
 }
 
 /// Hands the error of one part of a stream over to the next, once the run is over.

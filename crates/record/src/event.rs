@@ -51,8 +51,7 @@ pub struct EventCount {
     /// it only on leaving is not enough: a flag that was set just after the last sleeper left would stay set
     /// for ever.
     waking: Padded<AtomicBool>,
-    /// How many threads wait on the condition variable.
-    waiting: Mutex<usize>,
+    waiting: Mutex<Waiting>,
     condvar: Condvar,
     /// Called instead of waking a thread, if the user of the event count arranges the waiting.
     hook: Option<Hook>,
@@ -67,6 +66,25 @@ pub struct EventCount {
 /// clears the bit. Another thread that prepares at the same time finds the bit too, or finds it cleared after that
 /// fence. The bit is only set while no thread is between `prepare` and `leave`.
 const LIGHT: usize = 1 << (usize::BITS - 1);
+
+/// What a notification can wake.
+#[derive(Default)]
+struct Waiting {
+    /// How many threads wait on the condition variable.
+    threads: usize,
+    /// What brings a thread back to each seat that was [vacated](EventCount::vacate).
+    seats: Vec<Recall>,
+}
+
+/// Brings a thread back to a seat that was [vacated](EventCount::vacate). It is called at most once.
+pub type Recall = Box<dyn FnOnce() + Send>;
+
+impl fmt::Debug for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { threads, seats } = self;
+        f.debug_struct("Waiting").field("threads", threads).field("seats", &seats.len()).finish()
+    }
+}
 
 /// The function that a notification calls if the waiting is arranged elsewhere.
 struct Hook(Box<dyn Fn() + Send + Sync>);
@@ -97,7 +115,7 @@ impl EventCount {
             epoch: Padded::new(AtomicU64::new(0)),
             sleepers: Padded::new(AtomicUsize::new(0)),
             waking: Padded::new(AtomicBool::new(false)),
-            waiting: Mutex::new(0),
+            waiting: Mutex::new(Waiting::default()),
             condvar: Condvar::new(),
             hook: None,
             #[cfg(loom)]
@@ -190,9 +208,9 @@ impl EventCount {
     pub fn wait(&self, key: WaitKey) {
         let mut waiting = lock(&self.waiting);
         if cfg!(mutant = "no_look_at_the_epoch") || self.epoch.load(Ordering::Acquire) == key.epoch {
-            *waiting += 1;
+            waiting.threads += 1;
             waiting = self.condvar.wait(waiting).unwrap_or_else(|poisoned| poisoned.into_inner());
-            *waiting -= 1;
+            waiting.threads -= 1;
         }
         drop(waiting);
         self.leave();
@@ -203,16 +221,33 @@ impl EventCount {
     pub fn wait_for(&self, key: WaitKey, timeout: Duration) {
         let mut waiting = lock(&self.waiting);
         if self.epoch.load(Ordering::Acquire) == key.epoch {
-            *waiting += 1;
+            waiting.threads += 1;
             waiting = self
                 .condvar
                 .wait_timeout(waiting, timeout)
                 .unwrap_or_else(|poisoned| poisoned.into_inner())
                 .0;
-            *waiting -= 1;
+            waiting.threads -= 1;
         }
         drop(waiting);
         self.leave();
+    }
+
+    /// Waits without a thread: the calling thread goes and does something else, and its seat is vacant. Instead of waking a
+    /// thread, a notification calls `recall`, which must bring some thread back to the seat. That thread calls
+    /// [`leave`](Self::leave) and looks.
+    ///
+    /// Returns `false` if a notification was given since `key` was made. Then the thread keeps its seat and looks again, as
+    /// after [`wait`](Self::wait).
+    pub fn vacate(&self, key: WaitKey, recall: Recall) -> bool {
+        let mut waiting = lock(&self.waiting);
+        if cfg!(mutant = "vacates_whatever_the_epoch") || self.epoch.load(Ordering::Acquire) == key.epoch {
+            waiting.seats.push(recall);
+            return true;
+        }
+        drop(waiting);
+        self.leave();
+        false
     }
 
     /// Takes the announcement back.
@@ -250,9 +285,15 @@ impl EventCount {
         // this thread has published.
         if !self.waking.load(Ordering::Relaxed) && !self.waking.swap(true, Ordering::AcqRel) {
             self.epoch.fetch_add(1, Ordering::AcqRel);
-            let waiting = lock(&self.waiting);
-            if *waiting > 0 {
+            let mut waiting = lock(&self.waiting);
+            if waiting.threads > 0 {
                 self.condvar.notify_one();
+            } else if let Some(recall) = waiting.seats.pop() {
+                // Not under the lock: the call may take other locks.
+                drop(waiting);
+                if cfg!(not(mutant = "nobody_is_recalled")) {
+                    recall();
+                }
             }
         }
     }
@@ -269,13 +310,19 @@ impl EventCount {
         // lock.
         #[cfg(not(mutant = "no_epoch_in_notify_all"))]
         self.epoch.fetch_add(1, Ordering::AcqRel);
-        let waiting = lock(&self.waiting);
-        if *waiting > 0 {
+        let mut waiting = lock(&self.waiting);
+        if waiting.threads > 0 {
             self.condvar.notify_all();
         }
+        if cfg!(mutant = "not_all_are_recalled") {
+            return;
+        }
+        let seats = std::mem::take(&mut waiting.seats);
+        drop(waiting);
+        seats.into_iter().for_each(|recall| recall());
     }
 
-    /// How many threads have announced that they wait. The number is for reports and must not decide anything
+    /// How many threads have announced that they wait, and how many seats are vacant. The number is for reports and must not decide anything
     /// that needs to be exact.
     pub fn sleepers(&self) -> usize {
         self.sleepers.load(Ordering::Relaxed) & !LIGHT

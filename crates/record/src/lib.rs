@@ -66,7 +66,7 @@ mod thread_bound;
 
 pub use baton::{Baton, Held, Word};
 pub use crew::Crew;
-pub use event::{EventCount, WaitKey};
+pub use event::{EventCount, Recall, WaitKey};
 pub use record::{
     All, Closed, Closer, Deal, Dealt, Items, Observer, Owning, ReadDeal, ReadView, Reader, Record,
     RegisterError, Revoker, Sleep, Slots, Tickets, TryStallError, ViewItems, ViewSlots, WriteDeal, WriteView,

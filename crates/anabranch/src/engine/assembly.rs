@@ -6,6 +6,7 @@
 //! sorted into the plan's order at the end.
 
 use std::ops::Range;
+use std::sync::Arc as StdArc;
 
 use anabranch_plan::{Burst, EdgeKind, Executor, Node, NodeId, Placement, Plan, Role};
 use anabranch_record::lane::{Domain, Exit, Indices, Outlet, Reader, WINDOW_LIMIT, Writer};
@@ -15,6 +16,7 @@ use anabranch_record::{EventCount, Word};
 use super::behind::Behind;
 use super::blocks::is_in_blocks;
 use super::counter::Counter;
+use super::detached::Tray;
 use super::direct::Pass;
 use super::end::LineEnd;
 use super::failure::ErrorSlot;
@@ -53,6 +55,8 @@ pub(crate) struct Assembly<'run> {
     is_direct: bool,
     /// The source of the inline executor.
     pub(super) drive: Option<Box<dyn Drive + 'run>>,
+    /// What takes the results, if the run is detached.
+    pub(super) tray: Option<StdArc<dyn Tray>>,
 }
 
 /// A domain's two ends, until nodes take them, and the state that its nodes share.
@@ -115,6 +119,7 @@ impl<'run> Assembly<'run> {
             begins_inside: false,
             is_direct,
             drive: None,
+            tray: None,
         };
         assembly.domains =
             (0..assembly.plan.domains.len()).map(|number| assembly.open(number, most)).collect();
@@ -428,7 +433,9 @@ impl<'run> Assembly<'run> {
                         (Input::arrivals(drain, self.indices_of(id), crossing), Some(self.word_of(id)))
                     }
                 };
-                let head = Head::new(self.site(id), input, unit, word, self.ends_with_sink(id));
+                let is_sink = self.ends_with_sink(id);
+                let tray = self.tray.clone().filter(|_| is_sink);
+                let head = Head::new(self.site(id), input, unit, word, is_sink, tray);
                 self.serial(id, head);
             }
         }

@@ -1,16 +1,19 @@
 //! The head of a serial unit. It reads a lane in order, on one thread at a time (rules 6 and 7).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc as StdArc;
 
 use anabranch_record::lane::{Cell, Stop};
 use anabranch_record::sync::{Arc, Ordering, fence};
 use anabranch_record::{Baton, Word};
 
+use super::detached::Tray;
 use super::failure::Cause;
 use super::input::{Input, InputWatch};
 use super::line::{Poked, SerialNode};
 use super::push::{Demand, Push};
 use super::quantum::{Quantum, Served};
+use super::run::Run;
 use super::site::Site;
 
 struct State<'run, S: Send> {
@@ -27,6 +30,8 @@ pub(super) struct Head<'run, S: Send> {
     needs_room: bool,
     /// Whether the unit ends with the sink.
     is_sink: bool,
+    /// What takes the results, if the unit ends with the sink of a detached run.
+    tray: Option<StdArc<dyn Tray>>,
 }
 
 impl<'run, S: Send> Head<'run, S> {
@@ -37,6 +42,7 @@ impl<'run, S: Send> Head<'run, S> {
         unit: Box<dyn Push<S> + 'run>,
         word: Option<Arc<Word>>,
         is_sink: bool,
+        tray: Option<StdArc<dyn Tray>>,
     ) -> Self {
         let (watch, needs_room) = (input.watch(), input.needs_room());
         let state = State { input, unit };
@@ -44,13 +50,16 @@ impl<'run, S: Send> Head<'run, S> {
             Some(word) => Baton::with_word(word, state),
             None => Baton::new(state),
         };
-        Self { site, baton, watch, needs_room, is_sink }
+        Self { site, baton, watch, needs_room, is_sink, tray }
     }
 
     fn serve(&self, state: &mut State<'run, S>, quantum: &mut Quantum) -> Served {
         let State { input, unit } = state;
         let run = &*self.site.run;
-        let served = catch_unwind(AssertUnwindSafe(|| unit.serve(input, quantum, run)));
+        let served = catch_unwind(AssertUnwindSafe(|| match &self.tray {
+            None => unit.serve(input, quantum, run),
+            Some(tray) => serve_while_room(&**tray, &mut **unit, input, quantum, run),
+        }));
         let served = served.unwrap_or_else(|payload| {
             let turn = input.turn();
             self.site.halt(turn.index(), Cause::Panic(payload));
@@ -64,6 +73,28 @@ impl<'run, S: Send> Head<'run, S> {
         }
         served
     }
+}
+
+/// Like [`Push::serve`], but takes a cell only while the tray has room. Without room the quantum is used up: the holder looks
+/// again after it has released the baton.
+#[cold]
+fn serve_while_room<S: Send>(
+    tray: &dyn Tray,
+    unit: &mut dyn Push<S>,
+    input: &mut Input<S>,
+    quantum: &mut Quantum,
+    run: &Run,
+) -> Served {
+    while !run.is_ending() && tray.has_room() {
+        let Some((turn, cell)) = input.take() else { return Served::Drained };
+        if unit.push(turn, cell) == Demand::Nothing {
+            return Served::Closed;
+        }
+        if quantum.count() {
+            break;
+        }
+    }
+    Served::Quantum
 }
 
 impl<S: Send> SerialNode for Head<'_, S> {
@@ -104,7 +135,9 @@ impl<S: Send> SerialNode for Head<'_, S> {
     }
 
     fn is_ready(&self) -> bool {
-        self.baton.word().is_free() && self.watch.is_ready()
+        self.baton.word().is_free()
+            && self.watch.is_ready()
+            && self.tray.as_ref().is_none_or(|tray| tray.has_room())
     }
 
     fn is_held(&self) -> bool {

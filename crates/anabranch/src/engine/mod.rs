@@ -16,6 +16,7 @@ mod cell;
 mod clock;
 mod code;
 mod counter;
+mod detached;
 mod direct;
 mod end;
 mod execute;
@@ -50,6 +51,7 @@ mod worker;
 
 pub(crate) use assembly::{Assembly, Blocks, Taker, Upstream, own_events};
 pub(crate) use clock::Moment;
+pub(crate) use detached::{Lodging, Tray, detach};
 pub(crate) use direct::DirectSink;
 pub(crate) use execute::{Means, execute};
 pub use failure::ErrorSlot;

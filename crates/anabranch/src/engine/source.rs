@@ -194,10 +194,11 @@ impl<P: Pull> Well<P::Item> for Spring<P> {
             if P::IN_BLOCKS {
                 self.pull.limit(flow.block(&valve.site.run, self.pull.upper()));
             }
-            let item = match self.pull.pull() {
-                Pulled::Item(item) => item,
-                Pulled::End => return End::Stopped(Stop::End),
-                Pulled::Fail(error) => {
+            let item = match self.pull.try_pull() {
+                Some(Pulled::Item(item)) => item,
+                None => break,
+                Some(Pulled::End) => return End::Stopped(Stop::End),
+                Some(Pulled::Fail(error)) => {
                     self.spot.fail(flow.indices.next(), error);
                     return End::Stopped(Stop::Fail);
                 }

@@ -83,7 +83,7 @@ pub(crate) fn run_on_crew(line: &Line<'_>, terms: Terms<'_>, workers: usize, cre
         run.workers.fetch_add(1, Ordering::Relaxed);
         match Worker::new(line, terms, Origin::Guest(guest)).work() {
             Left::Done => Stay::Done,
-            Left::Away => Stay::Away,
+            Left::Away | Left::Vacant => Stay::Away,
         }
     };
     let nudge = || run.event.notify_all();

@@ -1,7 +1,8 @@
 //! A worker walks a line from its sink to its source and does the work that it finds (rules 8, 9 and 11).
 
-use anabranch_record::crew::{Guest, Offer};
-use anabranch_record::sync::{Ordering, fence, spin_hint};
+use anabranch_record::WaitKey;
+use anabranch_record::crew::{Guest, Offer, Shift};
+use anabranch_record::sync::{AtomicUsize, Ordering, fence, spin_hint};
 
 use super::clock::Moment;
 use super::failure::{Cause, Position, caught_drop};
@@ -51,6 +52,19 @@ pub(super) enum Origin<'l> {
     Helper { more: &'l dyn Fn() },
     /// A thread of a crew.
     Guest(&'l Guest<'l>),
+    /// A thread of a crew that attends a detached run.
+    Seat(&'l Seat<'l>),
+}
+
+/// A seat of a detached run (rule 19).
+pub(super) struct Seat<'s> {
+    pub(super) shift: &'s Shift<'s>,
+    /// Vacates the seat, unless a notification has come since the key was made. Returns whether it did.
+    pub(super) vacate: &'s dyn Fn(WaitKey) -> bool,
+    /// How many spins in a row have found nothing.
+    pub(super) vain: &'s AtomicUsize,
+    /// Whether a notification has brought the thread to the seat.
+    pub(super) was_recalled: bool,
 }
 
 /// How a worker's walk ended.
@@ -60,6 +74,8 @@ pub(super) enum Left {
     Done,
     /// The run had too many workers, or another run wanted this one.
     Away,
+    /// The worker found no work, and has vacated its seat.
+    Vacant,
 }
 
 /// One thread's walk along a line. It lies on cache lines of its own, as the line does.
@@ -97,6 +113,9 @@ pub(super) struct Worker<'l, 'env> {
     calm: u32,
 }
 
+/// A worker of a detached run that has worked this many nanoseconds leaves when other runs wait for a thread.
+const SHIFT_NS: u64 = 1_000_000;
+
 /// The time between two notes of how many items wait, in nanoseconds. A worker whose steps take longer notes
 /// it after each step.
 const NOTE_NS: u64 = 50_000;
@@ -122,7 +141,7 @@ impl<'l, 'env> Worker<'l, 'env> {
             pulled: None,
             walks_alone: false,
             wait: SPIN_NS / 2,
-            vain: 0,
+            vain: if let Origin::Seat(seat) = origin { seat.vain() } else { 0 },
             has_called,
             steps: 0,
             noted: 0,
@@ -137,6 +156,9 @@ impl<'l, 'env> Worker<'l, 'env> {
         let _track = self.run.measures().map(Measures::on_track);
         if let Some(feed) = &self.run.feed {
             feed.enter();
+        }
+        if let Origin::Seat(Seat { was_recalled: true, .. }) = self.origin {
+            self.pass_on();
         }
         let left = loop {
             if self.run.is_done() {
@@ -158,13 +180,15 @@ impl<'l, 'env> Worker<'l, 'env> {
                 guest.close_behind();
                 self.run.was_left.store(true, Ordering::Relaxed);
                 break Left::Away;
-            } else {
-                self.idle();
+            } else if self.idle() {
+                break Left::Vacant;
             }
         };
         // A notice may have woken this worker and spared the others. If there is work, this worker wakes
-        // another one before it leaves (rule 9).
-        if left == Left::Away && self.look() {
+        // another one before it leaves (rule 9). A seat that is left for another run is taken again.
+        if let Origin::Seat(seat) = self.origin {
+            seat.set_vain(self.vain);
+        } else if left == Left::Away && self.look() {
             self.run.event.notify();
         }
         if let Some(feed) = &self.run.feed {
@@ -214,6 +238,11 @@ impl<'l, 'env> Worker<'l, 'env> {
         let target = self.run.target.load(Ordering::Relaxed);
         match self.origin {
             Origin::Guest(guest) => guest.is_overstaffed(),
+            Origin::Seat(seat) => {
+                self.calm > 0
+                    && seat.shift.is_wanted_elsewhere()
+                    && (cfg!(any(loom, shuttle)) || self.began.elapsed() >= SHIFT_NS)
+            }
             Origin::Caller { more: Some(more), .. } | Origin::Helper { more } if target > 0 => {
                 let now = self.run.workers.load(Ordering::Relaxed);
                 let order = Ordering::Relaxed;
@@ -232,6 +261,8 @@ impl<'l, 'env> Worker<'l, 'env> {
     /// source, and then nobody would do the work.
     fn gets_away(&self) -> bool {
         let least = match self.origin {
+            // Another thread will come to the seat.
+            Origin::Seat(_) => return true,
             Origin::Helper { .. } => self.run.target.load(Ordering::Relaxed),
             _ => 1,
         };
@@ -274,7 +305,8 @@ impl<'l, 'env> Worker<'l, 'env> {
                 PlaceUnit::Parallel(farm) => farm.hop.is_ready() && self.carry(at, farm),
             };
             if worked {
-                let station = line.station(at).filter(|station| station.is_source);
+                let waits = !matches!(self.origin, Origin::Seat(_));
+                let station = line.station(at).filter(|station| station.is_source && waits);
                 self.pulled = station.filter(|source| source.node.mean_ns() >= QUICK_SOURCE_NS).map(|_| at);
                 return true;
             }
@@ -355,8 +387,8 @@ impl<'l, 'env> Worker<'l, 'env> {
         self.run.is_done() || self.line.ready_from(0).next().is_some()
     }
 
-    /// Waits until there may be something to do.
-    fn idle(&mut self) {
+    /// Waits until there may be something to do. In a detached run it vacates the seat instead, and returns `true`.
+    fn idle(&mut self) -> bool {
         self.calm = 0;
         let began = Moment::now();
         // An idle worker does not look at the lanes. So it notes how many items wait when it becomes idle,
@@ -369,23 +401,17 @@ impl<'l, 'env> Worker<'l, 'env> {
             if cfg!(not(mutant = "no_last_look")) && self.look() {
                 self.run.event.leave();
             } else {
-                match &self.run.feed {
-                    None => self.run.event.wait(key),
-                    Some(feed) => feed.wait(key, &|| self.look(), &|| any_work(self.line, self.run)),
+                match (&self.run.feed, self.origin) {
+                    (_, Origin::Seat(seat)) => {
+                        if (seat.vacate)(key) {
+                            return true;
+                        }
+                    }
+                    (None, _) => self.run.event.wait(key),
+                    (Some(feed), _) => feed.wait(key, &|| self.look(), &|| any_work(self.line, self.run)),
                 }
             }
-            // The notice that woke this worker has spared the others, and this worker does one piece of work.
-            // If a second place is ready, another worker is woken for it (rule 9). One parallel unit with
-            // many items is one place: the worker that claims from it wakes the next. (This notice would also
-            // hide the other two mutants, so they take it out too.)
-            let passes_on = cfg!(not(any(
-                mutant = "no_passing_on",
-                mutant = "no_look_after_serve",
-                mutant = "no_poke_of_neighbour"
-            )));
-            if passes_on && self.line.ready_from(0).nth(1).is_some() {
-                self.run.event.notify();
-            }
+            self.pass_on();
         }
         let waited = began.elapsed();
         self.wait = (3 * self.wait + waited) / 4;
@@ -399,6 +425,21 @@ impl<'l, 'env> Worker<'l, 'env> {
         if !self.has_called {
             // Only work without a pause shows that helpers would be of use, so the time starts again.
             self.began = Moment::now();
+        }
+        false
+    }
+
+    /// Wakes another worker if a second place is ready. The notice that woke this worker has spared the others, and this worker
+    /// does one piece of work (rule 9). One parallel unit with many items is one place: the worker that claims from it wakes
+    /// the next. (This notice would also hide the other two mutants, so they take it out too.)
+    fn pass_on(&self) {
+        let passes_on = cfg!(not(any(
+            mutant = "no_passing_on",
+            mutant = "no_look_after_serve",
+            mutant = "no_poke_of_neighbour"
+        )));
+        if passes_on && self.line.ready_from(0).nth(1).is_some() {
+            self.run.event.notify();
         }
     }
 
@@ -416,6 +457,11 @@ impl<'l, 'env> Worker<'l, 'env> {
             if began.elapsed() >= limit && !self.run.always_spins {
                 break false;
             }
+            if let Origin::Seat(seat) = self.origin
+                && seat.shift.is_wanted_elsewhere()
+            {
+                break false;
+            }
             for _ in 0..32 {
                 spin_hint();
             }
@@ -431,6 +477,8 @@ impl<'l, 'env> Worker<'l, 'env> {
         for carrier in carriers {
             if let Err(payload) = caught_drop(carrier) {
                 run.halt(Position::END, Cause::Panic(payload));
+                // A worker may leave long before the end, and nothing else would end the run.
+                run.finish();
             }
         }
     }

@@ -11,13 +11,16 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::JoinHandle;
 
 use anabranch_plan::Node;
+use anabranch_record::{EventCount, WaitKey};
 
 use super::Stream;
 use crate::bell::Bell;
 use crate::cancel::CancelToken;
+use crate::engine::{Feed, Run};
 use crate::flow::Halt;
 use crate::mode::{May, Mode, Sure};
 use crate::pull::{Pull, Pulled};
+use crate::results::Reader;
 use crate::shape::Single;
 use crate::unit::{Apply, Identity};
 
@@ -42,6 +45,30 @@ struct Polled<S> {
     waker: Waker,
 }
 
+/// Tells a detached run whether the stream is to be polled.
+impl Feed for Alarm {
+    fn is_ready(&self) -> bool {
+        self.went_off.load(Ordering::Acquire)
+    }
+
+    fn is_enough(&self) -> bool {
+        self.is_ready()
+    }
+
+    fn event(&self) -> &anabranch_record::sync::Arc<EventCount> {
+        &self.bell.event
+    }
+
+    fn wait(&self, key: WaitKey, _: &dyn Fn() -> bool, _: &dyn Fn() -> bool) {
+        self.bell.event.wait(key);
+    }
+
+    fn starts(&self, _: &anabranch_record::sync::Arc<Run>) {
+        // A stream that was never polled wakes nobody.
+        self.went_off.store(true, Ordering::Release);
+    }
+}
+
 impl<S: futures_core::Stream> Polled<S> {
     fn new(stream: S) -> Self {
         let alarm = Arc::<Alarm>::default();
@@ -49,15 +76,40 @@ impl<S: futures_core::Stream> Polled<S> {
         Self { stream: Box::pin(stream), alarm, waker }
     }
 
+    fn poll(&mut self) -> Poll<Option<S::Item>> {
+        self.stream.as_mut().poll_next(&mut Context::from_waker(&self.waker))
+    }
+
     /// The next item; waits for it until the run stops.
     fn next(&mut self) -> Option<S::Item> {
-        let Alarm { went_off, bell } = &*self.alarm;
         loop {
-            match self.stream.as_mut().poll_next(&mut Context::from_waker(&self.waker)) {
-                Poll::Ready(item) => return item,
-                Poll::Pending => bell.wait(|| went_off.swap(false, Ordering::Acquire).then_some(()))?,
+            if let Poll::Ready(item) = self.poll() {
+                return item;
             }
+            let Alarm { went_off, bell } = &*self.alarm;
+            bell.wait(|| went_off.swap(false, Ordering::Acquire).then_some(()))?;
         }
+    }
+
+    /// The next item; `None` if a detached run has to wait for it.
+    fn try_next(&mut self) -> Option<Option<S::Item>> {
+        if !self.alarm.bell.is_detached() {
+            return Some(self.next());
+        }
+        self.alarm.went_off.swap(false, Ordering::AcqRel);
+        match self.poll() {
+            Poll::Ready(item) => {
+                // The stream wakes nobody for the item behind this one.
+                self.alarm.went_off.store(true, Ordering::Release);
+                Some(item)
+            }
+            Poll::Pending => None,
+        }
+    }
+
+    fn feed(&self) -> Arc<dyn Feed> {
+        let alarm: Arc<Alarm> = Arc::clone(&self.alarm);
+        alarm
     }
 }
 
@@ -67,6 +119,10 @@ impl<S: futures_core::Stream<Item: Send> + Send> Pull for Polled<S> {
 
     fn pull(&mut self) -> Pulled<S::Item, Infallible> {
         self.next().map_or(Pulled::End, Pulled::Item)
+    }
+
+    fn try_pull(&mut self) -> Option<Pulled<S::Item, Infallible>> {
+        Some(self.try_next()?.map_or(Pulled::End, Pulled::Item))
     }
 
     fn upper(&self) -> Option<usize> {
@@ -82,11 +138,11 @@ impl<T: Send, E: Send, S: futures_core::Stream<Item = Result<T, E>> + Send> Pull
     type Error = E;
 
     fn pull(&mut self) -> Pulled<T, E> {
-        match self.0.next() {
-            Some(Ok(item)) => Pulled::Item(item),
-            Some(Err(error)) => Pulled::Fail(error),
-            None => Pulled::End,
-        }
+        pulled(self.0.next())
+    }
+
+    fn try_pull(&mut self) -> Option<Pulled<T, E>> {
+        self.0.try_next().map(pulled)
     }
 
     fn upper(&self) -> Option<usize> {
@@ -94,10 +150,19 @@ impl<T: Send, E: Send, S: futures_core::Stream<Item = Result<T, E>> + Send> Pull
     }
 }
 
+fn pulled<T, E>(item: Option<Result<T, E>>) -> Pulled<T, E> {
+    match item {
+        Some(Ok(item)) => Pulled::Item(item),
+        Some(Err(error)) => Pulled::Fail(error),
+        None => Pulled::End,
+    }
+}
+
 impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     /// Creates a stream of the items of an asynchronous stream.
     ///
-    /// A thread of its own polls the asynchronous stream, and sleeps while it is pending. This thread does
+    /// A thread of its own polls the asynchronous stream, and sleeps while it is pending. With a
+    /// [shared pool](Stream::pool), the threads of the pool may poll it, one at a time. They do
     /// not drive timers or sockets: they need a running runtime. If the stream stops or an item fails, a
     /// pending asynchronous stream is not waited for, but a poll that is already running is.
     ///
@@ -112,8 +177,8 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
         S: futures_core::Stream<Item = T> + Send + 'env,
     {
         let polled = Polled::new(stream);
-        let bell = polled.alarm.bell.clone();
-        Self::pulled(polled, Node::source("from_async")).rung_by(&bell)
+        let (bell, feed) = (polled.alarm.bell.clone(), polled.feed());
+        Self::pulled(polled, Node::source("from_async")).rung_by(bell, Some(feed))
     }
 }
 
@@ -134,8 +199,8 @@ impl<'env, T: Send + 'env, E: Send + 'env> Stream<'env, Identity<T, Single>, May
         S: futures_core::Stream<Item = Result<T, E>> + Send + 'env,
     {
         let polled = Polled::new(stream);
-        let bell = polled.alarm.bell.clone();
-        Self::pulled(TryPolled(polled), Node::source("try_from_async").fallible()).rung_by(&bell)
+        let (bell, feed) = (polled.alarm.bell.clone(), polled.feed());
+        Self::pulled(TryPolled(polled), Node::source("try_from_async").fallible()).rung_by(bell, Some(feed))
     }
 }
 
@@ -200,14 +265,18 @@ impl<T> Drop for Ending<T> {
 
 /// The results of a stream, as an asynchronous stream. `into_async` makes it.
 ///
-/// The stream runs on threads of its own. While it is not polled, it runs until its window is full. Dropping
+/// The stream runs on threads of its own, or on those of a [shared pool](Stream::pool). While it is not polled, it runs until
+/// its window is full. Dropping
 /// this value stops the stream and does not wait: the threads end when they have finished their current work.
 /// If the stream panics, the polls return the results before the panic, and the next poll resumes the panic.
-pub struct AsyncItems<T> {
-    shared: Arc<Shared<T>>,
-    thread: Option<JoinHandle<()>>,
-    /// Ends the stream.
-    token: CancelToken,
+pub struct AsyncItems<T>(Behind<T>);
+
+/// Where the results come from.
+enum Behind<T> {
+    /// A stream with a thread of its own, which `token` stops.
+    Thread { shared: Arc<Shared<T>>, thread: Option<JoinHandle<()>>, token: CancelToken },
+    /// A stream that the threads of a pool run.
+    Pool(Reader<T>),
 }
 
 impl<T> fmt::Debug for AsyncItems<T> {
@@ -220,10 +289,14 @@ impl<T> futures_core::Stream for AsyncItems<T> {
     type Item = T;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
-        let mut state = self.shared.lock();
+        let (shared, thread) = match &mut self.0 {
+            Behind::Thread { shared, thread, .. } => (shared, thread),
+            Behind::Pool(reader) => return reader.poll(context),
+        };
+        let mut state = shared.lock();
         if let Some(item) = state.items.pop_front() {
             drop(state);
-            self.shared.room.notify_one();
+            shared.room.notify_one();
             return Poll::Ready(Some(item));
         }
         if !state.has_ended {
@@ -231,7 +304,7 @@ impl<T> futures_core::Stream for AsyncItems<T> {
             return Poll::Pending;
         }
         drop(state);
-        if let Some(Err(payload)) = self.thread.take().map(JoinHandle::join) {
+        if let Some(Err(payload)) = thread.take().map(JoinHandle::join) {
             std::panic::resume_unwind(payload);
         }
         Poll::Ready(None)
@@ -240,12 +313,14 @@ impl<T> futures_core::Stream for AsyncItems<T> {
 
 impl<T> Drop for AsyncItems<T> {
     fn drop(&mut self) {
-        let mut state = self.shared.lock();
+        // The reader of a pool stops the stream when it is dropped.
+        let Behind::Thread { shared, token, .. } = &self.0 else { return };
+        let mut state = shared.lock();
         state.is_gone = true;
         let left = std::mem::take(&mut state.items);
         drop(state);
-        self.token.cancel();
-        self.shared.room.notify_all();
+        token.cancel();
+        shared.room.notify_all();
         drop(left);
     }
 }
@@ -254,11 +329,16 @@ impl<T> Drop for AsyncItems<T> {
 fn spawn<U, M, V>(mut stream: Stream<'static, U, M>, wrap: fn(Result<U::Out, M::Error>) -> V) -> AsyncItems<V>
 where
     U: Apply<M::Error> + Send + 'static,
+    U::Out: 'static,
     M: Mode + 'static,
     M::Error: Send + 'static,
     V: Send + 'static,
 {
     let capacity = stream.share_window();
+    stream = match stream.detach(&Node::sink("async"), capacity, wrap) {
+        Ok(reader) => return AsyncItems(Behind::Pool(reader)),
+        Err(stream) => stream,
+    };
     let state = State { items: VecDeque::new(), waker: None, has_ended: false, is_gone: false };
     let shared = Arc::new(Shared { state: Mutex::new(state), room: Condvar::new(), capacity });
     let ending = Ending(Arc::clone(&shared));
@@ -280,7 +360,7 @@ where
     };
     let thread = std::thread::Builder::new().name(format!("{name}-async")).spawn(run);
     let thread = thread.expect("a thread for the stream behind an asynchronous one");
-    AsyncItems { shared, thread: Some(thread), token }
+    AsyncItems(Behind::Thread { shared, thread: Some(thread), token })
 }
 
 impl<U> Stream<'static, U, Sure>
@@ -288,8 +368,8 @@ where
     U: Apply<Infallible> + Send + 'static,
     U::Out: 'static,
 {
-    /// Returns the results as an asynchronous stream. The stream runs on threads of its own, so it goes on
-    /// while its reader does something else.
+    /// Returns the results as an asynchronous stream. The stream runs on threads of its own, or on those of a
+    /// [shared pool](Stream::pool) alone, so it goes on while its reader does something else.
     ///
     /// ```
     /// use anabranch::Stream;

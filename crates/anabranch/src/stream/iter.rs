@@ -80,11 +80,17 @@ where
 fn spawn<U, M, V>(mut stream: Stream<'static, U, M>, wrap: fn(Result<U::Out, M::Error>) -> V) -> Items<V>
 where
     U: Apply<M::Error> + Send + 'static,
+    U::Out: 'static,
     M: Mode + 'static,
     M::Error: Send + 'static,
     V: Send + 'static,
 {
-    let (sender, receiver) = sync_channel(stream.share_window());
+    let handed = stream.share_window();
+    let stream = match stream.detach(&Node::sink("iterator"), handed, wrap) {
+        Ok(reader) => return Items::of_pool(reader),
+        Err(stream) => stream,
+    };
+    let (sender, receiver) = sync_channel(handed);
     let token = CancelToken::new();
     let stream = stream.cancel(&token);
     let name = stream.draft.outline.plan.name.clone().unwrap_or_else(|| "anabranch".to_owned());
@@ -96,11 +102,11 @@ where
         }
     };
     let thread = std::thread::Builder::new().name(format!("{name}-iter")).spawn(run);
-    Items::new(receiver, thread.expect("a thread for the stream behind an iterator"), token)
+    Items::of_thread(receiver, thread.expect("a thread for the stream behind an iterator"), token)
 }
 
-/// The results as an iterator. The stream runs on threads of its own while the iterator is used. It must own
-/// the data that it uses. If it borrows, use [`Stream::with_iter`].
+/// The results as an iterator. The stream runs on threads of its own while the iterator is used, or on those of a
+/// [shared pool](Stream::pool) alone. It must own the data that it uses. If it borrows, use [`Stream::with_iter`].
 ///
 /// ```
 /// use anabranch::Stream;

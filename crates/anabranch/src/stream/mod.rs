@@ -15,6 +15,7 @@ mod branches;
 mod choose;
 mod clocked;
 mod deferred;
+mod detached;
 mod draft;
 mod ends;
 mod farm;

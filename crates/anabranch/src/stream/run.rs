@@ -12,7 +12,7 @@ use super::Stream;
 use super::draft::Draft;
 use crate::cancel::{CancelToken, Stopped};
 use crate::engine::{
-    self, Assembly, DirectSink, ErrorSlot, Line, Means, Measures, Outcome, Run, SinkCall, own_events,
+    self, Assembly, DirectSink, ErrorSlot, Line, Means, Measures, Outcome, Run, SinkCall, Tail, own_events,
 };
 use crate::mode::Mode;
 use crate::progress::Reporter;
@@ -57,16 +57,7 @@ where
     {
         let Self { tail, mut draft, .. } = self;
         let handovers = std::mem::take(&mut draft.attached.handovers);
-        let mut code = Some((tail, op));
-        let mut connect = for_one_run(|assembly, reporter| {
-            let (tail, op) = code.take().expect("a stream is connected once");
-            if assembly.is_direct() {
-                let sink = DirectSink::new(assembly, op, errors, reporter);
-                return tail.connect_direct(assembly, sink);
-            }
-            let taker = SinkCall::<U::To, U::Out, E, Op>::taker(assembly, op, errors, reporter);
-            tail.connect(assembly, taker);
-        });
+        let mut connect = connecting(tail, op, errors);
         let end = (sink, ItemType::of::<U::Out>());
         // Reports are large. A program that links this library statically has their code only if it asks for one.
         let finish = if M::REPORTS { Some(finished as Finish) } else { None };
@@ -82,18 +73,34 @@ where
 }
 
 /// Connects the code of a stream to an assembly, with the reporter of its progress.
-type Connect<'c, 'run> = dyn FnMut(&mut Assembly<'run>, Option<Reporter<'run>>) + 'c;
+pub(super) type Connect<'c, 'run> = dyn FnMut(&mut Assembly<'run>, Option<Reporter<'run>>) + 'c;
 
 /// Creates the report of a run that is over and was measured.
 type Finish = fn(Plan, Duration, &Run) -> Report;
 
-/// Returns `connect` unchanged. The bound makes the compiler infer a closure for one lifetime of the
-/// assembly, which is the lifetime of the data that the end borrows.
-fn for_one_run<'run, F>(connect: F) -> F
+/// Returns what connects the code of a stream and its end to an assembly, once.
+pub(super) fn connecting<'c, 'run, U, X, E, Op>(
+    tail: Tail<'run, U, X>,
+    op: Op,
+    errors: &'c Arc<ErrorSlot<E>>,
+) -> impl FnMut(&mut Assembly<'run>, Option<Reporter<'run>>) + 'c
 where
-    F: FnMut(&mut Assembly<'run>, Option<Reporter<'run>>),
+    'run: 'c,
+    U: Apply<X> + Send + 'run,
+    X: Send + 'run,
+    E: Send + 'run,
+    Op: Serial<U::Out, E, Out = Infallible> + 'run,
 {
-    connect
+    let mut code = Some((tail, op));
+    move |assembly, reporter| {
+        let (tail, op) = code.take().expect("a stream is connected once");
+        if assembly.is_direct() {
+            let sink = DirectSink::new(assembly, op, errors, reporter);
+            return tail.connect_direct(assembly, sink);
+        }
+        let taker = SinkCall::<U::To, U::Out, E, Op>::taker(assembly, op, errors, reporter);
+        tail.connect(assembly, taker);
+    }
 }
 
 /// Runs the code that `connect` connects. The function has no type of a stream, so it is compiled once for
@@ -113,7 +120,7 @@ fn run<'run>(
         let window = plan.domains.iter().map(|domain| domain.window).max().unwrap_or(1);
         Measures::new(plan.nodes.len(), window, plan.settings.workers, attached.traces && finish.is_some())
     });
-    let own = own_events(&plan, attached.outside.as_ref());
+    let own = own_events(&plan, attached.outside.as_ref().map(|outside| &outside.bell.event));
     let dedicated: Vec<Arc<EventCount>> = own.iter().flatten().cloned().collect();
     let run = Arc::new(Run::new(&plan, dedicated, measures, attached.feed.take(), attached.supply.take()));
     if let Some(feed) = &run.feed {
@@ -123,7 +130,7 @@ fn run<'run>(
         run.end_source();
     }
     let reporter = attached.progress.take().map(|call| Reporter::new(call, Arc::clone(&attached.bytes)));
-    let guard = Attachment::new(&attached.tokens, attached.handle.as_ref(), &run);
+    let guard = Attachment::new(std::mem::take(&mut attached.tokens), attached.handle.take(), &run);
     let began = Instant::now();
     let monitor = attached.watch.take();
     let seen = monitor.as_ref().map(|monitor| monitor.copy(&plan));
@@ -147,41 +154,41 @@ fn finished(plan: Plan, wall: Duration, run: &Run) -> Report {
 
 /// Connects a run to its tokens and its handle of workers. Dropping it disconnects them, which happens too if
 /// user code panics through the inline executor.
-struct Attachment<'r> {
-    tokens: &'r [CancelToken],
-    handle: Option<&'r Workers>,
-    run: &'r Arc<Run>,
+pub(super) struct Attachment {
+    tokens: Vec<CancelToken>,
+    handle: Option<Workers>,
+    run: Arc<Run>,
     /// How many items were pulled.
     pulled: u64,
 }
 
-impl<'r> Attachment<'r> {
-    fn new(tokens: &'r [CancelToken], handle: Option<&'r Workers>, run: &'r Arc<Run>) -> Self {
-        for token in tokens {
+impl Attachment {
+    pub(super) fn new(tokens: Vec<CancelToken>, handle: Option<Workers>, run: &Arc<Run>) -> Self {
+        for token in &tokens {
             token.attach(run);
         }
-        if let Some(handle) = handle {
+        if let Some(handle) = &handle {
             handle.attach(run);
         }
-        Self { tokens, handle, run, pulled: 0 }
+        Self { tokens, handle, run: Arc::clone(run), pulled: 0 }
     }
 
     /// Disconnects the run, which is over and has pulled this many items.
-    fn end(mut self, pulled: u64) {
+    pub(super) fn end(mut self, pulled: u64) {
         self.pulled = pulled;
     }
 }
 
-impl Drop for Attachment<'_> {
+impl Drop for Attachment {
     fn drop(&mut self) {
         let delivered = self.run.delivered.load(Ordering::Relaxed);
         let came = self.run.supply.as_ref().map_or(self.pulled, |supply| supply.accepted());
         let counts = Stopped { delivered, dropped: came.saturating_sub(delivered) };
-        for token in self.tokens {
-            token.detach(self.run, counts);
+        for token in &self.tokens {
+            token.detach(&self.run, counts);
         }
-        if let Some(handle) = self.handle {
-            handle.detach(self.run);
+        if let Some(handle) = &self.handle {
+            handle.detach(&self.run);
         }
     }
 }

@@ -109,7 +109,7 @@ where
                 std::thread::Builder::new().name(format!("{name}-select")).spawn(move || stream.send(&post));
             running.threads.push(thread.expect("a thread for one of several streams"));
         }
-        Self::pulled(Selected { posted, _running: running }, Node::source("select_all")).rung_by(&bell)
+        Self::pulled(Selected { posted, _running: running }, Node::source("select_all")).rung_by(bell, None)
     }
 
     /// Runs the stream, and posts its results and its failure until nobody takes them.

@@ -36,6 +36,38 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// Takes the helping threads of the run from a pool: a `&Pool`, or an `Arc<Pool>` for a stream that owns what it
     /// uses, as [`into_iter`](Self::into_iter) needs. The default number of workers is then that of the pool.
     ///
+    /// # Many services on one pool
+    ///
+    /// A stream needs no thread but those of the pool if its pool is an `Arc<Pool>`, its source is a
+    /// [`channel`](Self::channel) or `from_async`, and it ends in `into_iter` or `into_async`. While it has nothing to do it
+    /// occupies no thread, so a thousand such streams can wait on a pool of two threads. They take turns when they are busy.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use anabranch::{Pool, Stream};
+    ///
+    /// let pool = Arc::new(Pool::new(2));
+    /// let service = |factor: u64| {
+    ///     let (post, requests) = Stream::channel(16);
+    ///     (post, requests.pool(&pool).map(move |n: u64| factor * n).into_iter())
+    /// };
+    /// let mut services: Vec<_> = (0..100).map(service).collect();
+    /// let (post, results) = &mut services[7];
+    /// post.post(6).unwrap();
+    /// assert_eq!(results.next(), Some(42));
+    /// ```
+    ///
+    /// A stage that waits for something occupies a thread of the pool meanwhile. If all threads of the pool are occupied, and
+    /// a stream that has work has found none for 100 ms, the pool gets one thread more, until that has nothing to do for a second.
+    /// So streams that wait for each other go on. The [states](Self::map_with) of the workers are dropped when the stream has nothing to do, and
+    /// made again when it goes on.
+    ///
+    /// Other streams have a calling thread of their own besides: those with another source, which may block, and those with a
+    /// [`dedicated`](Self::dedicated) stage, a [`monitor`](Self::monitor), a [`watchdog`](Self::watchdog),
+    /// [`inline`](Self::inline) or [`spin`](Self::spin), or with an end that [passes](Self::passes) have fused to a stage.
+    ///
+    /// # A pool for other ends
+    ///
     /// ```
     /// use std::sync::Arc;
     /// use anabranch::{Pool, Stream};

@@ -13,6 +13,7 @@ use crate::channel::{Post, Posted, channel};
 use crate::engine::{Base, Blocks, ErrorSlot, Feed, SourceUpstream, Tail, Upstream, Weigher};
 use crate::mode::{May, Mode};
 use crate::pull::{FromIter, InBlocks, Pull, Pulled, SourceEnd, TryFromIter};
+use crate::settings::Outside;
 use crate::shape::{Batched, Shape, Single};
 use crate::unit::Identity;
 
@@ -47,7 +48,8 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
     ///
     /// Up to `capacity` items wait before the source. If `capacity` is 0, [`Post::post`] waits until the
     /// source takes the item. The items in the stream are bounded by the [window](Self::window), and not by
-    /// `capacity`. The source has a thread of its own, so workers do not wait for items. The stream can stop
+    /// `capacity`. The source has a thread of its own, or none with a
+    /// [shared pool](Self::pool), so workers do not wait for items. The stream can stop
     /// early at any time, even while no item is posted. Posting fails afterwards.
     /// [`CancelToken`](crate::CancelToken) shows a graceful shutdown.
     ///
@@ -71,7 +73,8 @@ impl<'env, T: Send + 'env> Stream<'env, Identity<T, Single>> {
 
     pub(crate) fn posted(posted: Posted<T>) -> Self {
         let (bell, supply) = (posted.bell().clone(), std::sync::Arc::clone(posted.supply()));
-        let mut stream = Self::pulled(posted, Node::source("channel")).rung_by(&bell);
+        let feed = posted.feed();
+        let mut stream = Self::pulled(posted, Node::source("channel")).rung_by(bell, Some(feed));
         stream.draft.attached.supply = Some(supply);
         stream
     }
@@ -307,10 +310,12 @@ impl<'env, T: Send + 'env, S: Shape, M: Mode> Stream<'env, Identity<T, S>, M> {
 }
 
 impl<'env, T: Send + 'env, M: Mode> Stream<'env, Identity<T, Single>, M> {
-    /// Gives the source a thread of its own, which waits for items from outside until `bell` rings.
-    pub(super) fn rung_by(mut self, bell: &Bell) -> Self {
-        self.draft.attached.outside = Some(Arc::clone(&bell.event));
-        self.cancel(&bell.run).dedicated()
+    /// Gives the source a thread of its own, which waits for items from outside until `bell` rings. With a `feed`, a detached
+    /// run does without this thread.
+    pub(super) fn rung_by(mut self, bell: Bell, feed: Option<std::sync::Arc<dyn Feed + 'env>>) -> Self {
+        let run = bell.run.clone();
+        self.draft.attached.outside = Some(Outside { bell, feed });
+        self.cancel(&run).dedicated()
     }
 
     pub(crate) fn pulled<P>(pull: P, node: Node) -> Self

@@ -6,13 +6,21 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::contract_support::case::{Case, Chain, Delay, End, Fault, Kind, Segment, Serial, cases};
-use crate::contract_support::check::hold_in_time;
+use crate::contract_support::check::{hold_in_time, hold_pooled_in_time};
 use crate::contract_support::world::SINK;
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 
 /// Runs `property` for random cases: as many as `PROPTEST_CASES` says, else a few hundred.
 fn for_all(usual: u32, strategy: impl Strategy<Value = Case>) {
+    for_all_that(usual, strategy, hold_in_time);
+}
+
+fn for_all_that(
+    usual: u32,
+    strategy: impl Strategy<Value = Case>,
+    holds: impl Fn(&Case) -> Result<(), String>,
+) {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let hung = AtomicBool::new(false);
@@ -21,7 +29,7 @@ fn for_all(usual: u32, strategy: impl Strategy<Value = Case>) {
         if hung.load(Ordering::Relaxed) {
             return Ok(());
         }
-        hold_in_time(&case).map_err(|what| {
+        holds(&case).map_err(|what| {
             hung.store(what.starts_with("hangs"), Ordering::Relaxed);
             TestCaseError::fail(what)
         })
@@ -53,6 +61,15 @@ fn random_pipelines_whose_source_never_waits_give_what_the_loop_gives() {
     let in_blocks =
         long.prop_map(|(case, items, window)| Case { items, window, in_blocks: true, ..case }.buildable());
     for_all(150, in_blocks);
+}
+
+#[test]
+fn random_pipelines_that_a_pool_runs_alone_give_what_the_loop_gives() {
+    for threads in 1..=3 {
+        let pooled =
+            |case: Case| Case { tail: Chain::Direct, end: End::Iter, in_blocks: false, ..case }.buildable();
+        for_all_that(100, cases().prop_map(pooled), |case| hold_pooled_in_time(case, threads));
+    }
 }
 
 #[test]

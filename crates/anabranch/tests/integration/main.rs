@@ -7,6 +7,8 @@ mod model;
 #[cfg(shuttle)]
 mod shuttle_branches;
 #[cfg(shuttle)]
+mod shuttle_detached;
+#[cfg(shuttle)]
 mod shuttle_failures;
 #[cfg(shuttle)]
 mod shuttle_networks;
@@ -71,6 +73,8 @@ mod one_plan;
 mod operators;
 #[cfg(not(shuttle))]
 mod passes;
+#[cfg(not(shuttle))]
+mod pooled;
 #[cfg(not(shuttle))]
 mod report;
 #[cfg(not(shuttle))]

@@ -210,3 +210,50 @@ fn a_helper_that_waits_in_one_job_is_called_to_another() {
 fn a_crew_that_is_dropped_before_its_helper_looks_or_while_it_falls_asleep() {
     check(3, || drop(Crew::new(2, "helper")));
 }
+
+#[test]
+fn an_errand_is_done_whether_the_thread_starts_works_or_falls_asleep() {
+    check(3, || {
+        let crew = Crew::new(1, "helper");
+        let dispatcher = crew.dispatcher().unwrap();
+        for _ in 0..2 {
+            let done = Arc::new(Gate::new());
+            let pass = Arc::clone(&done);
+            dispatcher.send(Box::new(move |_| pass.pass()));
+            done.wait_for(1);
+        }
+    });
+}
+
+#[test]
+fn an_errand_is_done_while_the_thread_of_a_crew_helps_a_job() {
+    // The crew has two threads, of which one helps.
+    check(2, || {
+        let crew = Crew::new(2, "helper");
+        let dispatcher = crew.dispatcher().unwrap();
+        let (done, came) = (Arc::new(Gate::new()), Gate::new());
+        let job = |_: &Guest<'_>| {
+            came.pass();
+            done.wait_for(1);
+            Stay::Done
+        };
+        crew.lend(1, &job, &|| (), |offer| {
+            offer.call();
+            came.wait_for(1);
+            let pass = Arc::clone(&done);
+            dispatcher.send(Box::new(move |_| pass.pass()));
+            done.wait_for(1);
+        });
+    });
+}
+
+#[test]
+fn the_last_share_of_a_crew_may_be_an_errands() {
+    check(3, || {
+        let crew = Arc::new(Crew::new(1, "helper"));
+        let dispatcher = crew.dispatcher().unwrap();
+        let share = Arc::clone(&crew);
+        dispatcher.send(Box::new(move |_| drop(share)));
+        drop(crew);
+    });
+}

@@ -272,3 +272,85 @@ fn a_replica_that_is_given_back_against_a_put_and_one_that_parks() {
         parks.join().unwrap();
     });
 }
+
+/// What a thread that goes away, and comes back when it is recalled, takes.
+#[derive(Default)]
+struct Seated {
+    event: EventCount,
+    posted: AtomicU64,
+    taken: AtomicU64,
+    is_over: AtomicBool,
+    has_left: AtomicBool,
+}
+
+impl Seated {
+    fn post(&self) {
+        self.posted.fetch_add(1, Ordering::Release);
+        self.event.notify();
+    }
+
+    /// Only one thread at a time is on the seat.
+    fn take(&self) -> bool {
+        let (taken, posted) = (self.taken.load(Ordering::Relaxed), self.posted.load(Ordering::Acquire));
+        self.taken.store(posted, Ordering::Relaxed);
+        taken != posted
+    }
+
+    fn is_ready(&self) -> bool {
+        self.taken.load(Ordering::Relaxed) != self.posted.load(Ordering::Acquire)
+    }
+
+    /// Works on the seat until there is nothing to take, and then vacates it. The thread that notifies comes back to it.
+    fn visit(this: &Arc<Self>) {
+        loop {
+            if this.is_over.load(Ordering::Acquire) {
+                return this.has_left.store(true, Ordering::Relaxed);
+            }
+            if this.take() {
+                continue;
+            }
+            let key = this.event.prepare();
+            if this.is_ready() || this.is_over.load(Ordering::Acquire) {
+                this.event.leave();
+                continue;
+            }
+            let seat = Arc::clone(this);
+            let recall = move || {
+                seat.event.leave();
+                Self::visit(&seat);
+            };
+            if this.event.vacate(key, Box::new(recall)) {
+                return;
+            }
+        }
+    }
+}
+
+#[test]
+fn two_notifications_against_a_seat_that_is_vacated() {
+    check(3, || {
+        let seated = Arc::new(Seated::default());
+        let other = Arc::clone(&seated);
+        let worker = thread::spawn(move || Seated::visit(&other));
+        seated.post();
+        seated.post();
+        worker.join().unwrap();
+        assert_eq!(seated.taken.load(Ordering::Relaxed), 2, "an item that nobody takes");
+        seated.is_over.store(true, Ordering::Release);
+        seated.event.notify_all();
+        assert!(seated.has_left.load(Ordering::Relaxed), "a seat to which nobody comes back");
+    });
+}
+
+#[test]
+fn the_end_of_a_run_against_a_seat_that_is_vacated() {
+    check(3, || {
+        let seated = Arc::new(Seated::default());
+        let other = Arc::clone(&seated);
+        let worker = thread::spawn(move || Seated::visit(&other));
+        seated.is_over.store(true, Ordering::Release);
+        seated.event.notify_all();
+        worker.join().unwrap();
+        assert!(seated.has_left.load(Ordering::Relaxed), "a seat to which nobody comes back");
+    });
+}

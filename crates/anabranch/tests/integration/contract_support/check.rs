@@ -2,7 +2,7 @@
 
 use super::case::{Case, End};
 use super::model::{Seen, plain_loop};
-use super::pipeline::{Executor, Observed, run};
+use super::pipeline::{Executor, Observed, run, run_pooled};
 use super::{process, watchdog};
 
 /// Runs a case as a loop, inline and with threads, and reports how they differ.
@@ -31,6 +31,27 @@ pub fn hold(case: &Case) -> Result<(), String> {
         return Err("threads outlive the call".into());
     }
     Ok(())
+}
+
+/// Runs a case as a loop, and with the threads of a pool alone, and reports how they differ.
+pub fn hold_pooled(case: &Case, threads: usize) -> Result<(), String> {
+    watchdog::hush();
+    let (plain, whole) = plain_loop(case);
+    let pooled = run_pooled(case, threads);
+    compare("pooled", &pooled, &plain, whole)?;
+    // The box before the end has a window of its own.
+    let bound = case.bound() + case.window;
+    if pooled.seen.asked > plain.asked + bound && !case.drops_before_a_window() {
+        return Err(format!("the source gave {} items, the loop's {}", pooled.seen.asked, plain.asked));
+    }
+    Ok(())
+}
+
+/// Like [`hold_pooled`]. A hang is an error too.
+pub fn hold_pooled_in_time(case: &Case, threads: usize) -> Result<(), String> {
+    let ours = case.clone();
+    watchdog::finishes_within(watchdog::LIMIT, move || hold_pooled(&ours, threads))
+        .unwrap_or_else(|| Err(format!("hangs: not finished after {:?}", watchdog::LIMIT)))
 }
 
 fn compare(who: &str, ours: &Observed, plain: &Seen, whole: bool) -> Result<(), String> {

@@ -6,11 +6,15 @@
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
-use std::sync::Mutex;
+use std::pin::Pin;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use anabranch::{CountWindows, Lap, Pipeline, SessionWindows, Shards, Stream, TimeWindows, TryBoxStream};
+use anabranch::{
+    CountWindows, Lap, Pipeline, Pool, SessionWindows, Shards, Stream, TimeWindows, TryBoxStream,
+};
 
 use super::case::{Case, Chain, End, Serial, Way, node};
 use super::model::{Ended, Seen, children, goes_round, group, keeps, next_state};
@@ -702,7 +706,7 @@ macro_rules! run {
 
 /// Runs a stream into the case's end.
 macro_rules! finish {
-    ($stream:expr, $world:expr) => {{
+    ($stream:expr, $world:expr, $pooled:expr) => {{
         let (stream, at) = ($stream, $world.case.segments.len());
         let mut order = InOrder::default();
         let surely = |order: &mut InOrder, item: &Item<'w>| {
@@ -747,6 +751,9 @@ macro_rules! finish {
                     .try_fold(order, |mut order, item| sink($world, &mut order, &item).map(|()| order))
                     .map(|_| ()),
             ),
+            (Chain::Direct, End::Iter) if $pooled.is_some() => {
+                $pooled.take().map_or(Ended::Complete, |end| end(stream.boxed()))
+            }
             (Chain::Direct, End::Iter) => {
                 over(stream.with_iter(|items| items.for_each(|item| surely(&mut order, &item))))
             }
@@ -776,19 +783,25 @@ macro_rules! finish {
 pub enum Executor {
     Inline,
     Threads,
+    /// The threads of a pool alone: see [`run_pooled`].
+    Pooled,
 }
+
+/// The end of a stream that the threads of a pool run alone.
+type PooledEnd<'e, 'w> = Option<Box<dyn FnOnce(TryBoxStream<'w, Item<'w>, Planted>) -> Ended + 'e>>;
 
 /// The name of the threads of a run.
 pub fn title(world: &World<'_>) -> String {
     format!("c{:x}", std::ptr::from_ref(world).addr() & 0xFFFF_FFFF)
 }
 
-fn build_and_run<'w>(world: &'w World<'w>, executor: Executor) -> Ended {
+fn build_and_run<'w>(world: &'w World<'w>, executor: Executor, mut pooled: PooledEnd<'_, 'w>) -> Ended {
     let case = world.case;
-    let mut stream = Stream::try_from_iter(Source::new(world))
-        .workers(case.workers)
-        .window(case.window)
-        .title(title(world));
+    let stream = match executor {
+        Executor::Pooled => Stream::try_from_async(Hesitant::new(Source::new(world))),
+        Executor::Inline | Executor::Threads => Stream::try_from_iter(Source::new(world)),
+    };
+    let mut stream = stream.workers(case.workers).window(case.window).title(title(world));
     if let Some(burst) = case.burst {
         stream = stream.burst(burst);
     }
@@ -800,7 +813,7 @@ fn build_and_run<'w>(world: &'w World<'w>, executor: Executor) -> Ended {
         if case.in_blocks {
             break stream.never_waits();
         }
-        let Some(segment) = case.segments.get(at) else { return finish!(stream, world) };
+        let Some(segment) = case.segments.get(at) else { return finish!(stream, world, pooled) };
         if segment.chain.is_flat() {
             let stream = stretch!(flat segment.chain, stream, world, at);
             at += 1;
@@ -819,7 +832,34 @@ fn build_and_run<'w>(world: &'w World<'w>, executor: Executor) -> Ended {
         };
         stream = flat_serial!(stream, world, at);
     }
-    finish!(stream, world)
+    finish!(stream, world, pooled)
+}
+
+/// An asynchronous stream that is pending now and then, and wakes its reader at once or later.
+struct Hesitant<I> {
+    items: I,
+    polls: u32,
+}
+
+impl<I> Hesitant<I> {
+    fn new(items: I) -> Self {
+        Self { items, polls: 0 }
+    }
+}
+
+impl<I: Iterator + Unpin> futures::Stream for Hesitant<I> {
+    type Item = I::Item;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<I::Item>> {
+        self.polls += 1;
+        let waker = context.waker().clone();
+        match self.polls % 16 {
+            5 => waker.wake(),
+            11 => drop(std::thread::spawn(move || waker.wake())),
+            _ => return Poll::Ready(self.items.next()),
+        }
+        Poll::Pending
+    }
 }
 
 /// The observations of a run.
@@ -840,7 +880,36 @@ pub struct Observed {
 /// If the run panics with anything but a planted panic.
 pub fn run(case: &Case, executor: Executor) -> Observed {
     let world = World::new(case, executor == Executor::Threads);
-    let ended = match catch_unwind(AssertUnwindSafe(|| build_and_run(&world, executor))) {
+    observe(&world, || build_and_run(&world, executor, None))
+}
+
+/// Runs a case that ends in an iterator, with the threads of a pool for `threads` alone. The case and what the run records stay
+/// in memory, because such a stream owns what it uses.
+///
+/// # Panics
+/// If the run panics with anything but a planted panic.
+pub fn run_pooled(case: &Case, threads: usize) -> Observed {
+    let case: &'static Case = Box::leak(Box::new(case.clone()));
+    // The box before the end has a window of its own.
+    let world: &'static World<'static> = Box::leak(Box::new(World::wider(case, case.window)));
+    let pool = Arc::new(Pool::new(threads));
+    let end = |stream: TryBoxStream<'static, Item<'static>, Planted>| {
+        let mut order = InOrder::default();
+        for item in stream.pool(&pool) {
+            match item {
+                Ok(item) => {
+                    sink(world, &mut order, &item).unwrap_or_else(|planted| panic_any(planted));
+                }
+                Err(planted) => return Ended::Error(planted),
+            }
+        }
+        Ended::Complete
+    };
+    observe(world, || build_and_run(world, Executor::Pooled, Some(Box::new(end))))
+}
+
+fn observe(world: &World<'_>, run: impl FnOnce() -> Ended) -> Observed {
+    let ended = match catch_unwind(AssertUnwindSafe(run)) {
         Ok(ended) => ended,
         Err(payload) => match payload.downcast::<Planted>() {
             Ok(planted) => Ended::Panic(*planted),
@@ -854,5 +923,5 @@ pub fn run(case: &Case, executor: Executor) -> Observed {
         serial: world.serial.iter().map(of).collect(),
         asked: world.asked.load(Ordering::SeqCst),
     };
-    Observed { seen, violations: world.violations(), threads: world.threads(), title: title(&world) }
+    Observed { seen, violations: world.violations(), threads: world.threads(), title: title(world) }
 }

@@ -185,6 +185,12 @@ pub struct World<'c> {
 }
 
 impl<'c> World<'c> {
+    /// A world for a run that may have `more` items in flight than the case says.
+    pub fn wider(case: &'c Case, more: usize) -> Self {
+        let world = Self::new(case, true);
+        Self { bound: world.bound.map(|bound| bound + more), ..world }
+    }
+
     pub fn new(case: &'c Case, threads: bool) -> Self {
         static WORLDS: AtomicUsize = AtomicUsize::new(0);
         Self {

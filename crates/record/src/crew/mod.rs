@@ -18,20 +18,25 @@
 //! ```
 //!
 //! [`Crew::lend`] returns, or unwinds, only after every helper has left the job. A job never waits for a
-//! helper to join, so a job that lends again cannot deadlock. The number of callers and helpers that are
+//! helper to join, so a job that lends again cannot deadlock. Work without a caller is an [errand](Dispatcher). The number of callers and helpers that are
 //! inside jobs is at most the size of the crew, or the number of callers if that is larger.
+
+mod errands;
+mod threads;
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::sync::{
-    Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock, spin_hint, thread, thread_local,
+    Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock, spin_hint, thread_local,
 };
+use errands::Errands;
+pub use errands::{Dispatcher, Errand, Shift};
+use threads::Threads;
 
-/// A set of threads that help with jobs. Dropping it ends the threads.
+/// A set of threads that help with jobs and do [errands](Dispatcher). Dropping it ends the threads.
 pub struct Crew {
     shared: Arc<Shared>,
-    threads: Vec<thread::JoinHandle<()>>,
 }
 
 struct Shared {
@@ -48,10 +53,18 @@ struct Shared {
     /// Whether the last job was long enough for helpers to be useful.
     was_long: AtomicBool,
     state: Mutex<State>,
-    /// Idle helpers wait here for a job.
+    /// How many errands wait, for threads that do not take the lock.
+    errands: AtomicUsize,
+    /// Idle helpers wait here for a job or an errand.
     idle: Condvar,
     /// Callers wait here until their helpers have left.
     left: Condvar,
+    /// The thread that looks for errands which nobody takes waits here.
+    #[cfg(not(any(loom, shuttle)))]
+    lookout: Condvar,
+    /// The prefix of the threads' names.
+    name: String,
+    threads: Mutex<Threads>,
 }
 
 struct State {
@@ -59,6 +72,11 @@ struct State {
     next: usize,
     sleeping: usize,
     closing: bool,
+    errands: Errands,
+    /// How many of the crew's threads are inside jobs or do errands.
+    busy: usize,
+    /// How many threads the crew has, without those that look out.
+    hired: usize,
 }
 
 /// A job that is on offer.
@@ -148,14 +166,13 @@ impl Guest<'_> {
         }
     }
 
-    /// Whether another job has no helper yet. A helper that finds nothing to do in its job should leave for
+    /// Whether another job has no helper yet, or an errand waits. A helper that finds nothing to do in its job should leave for
     /// that one. Takes a lock.
     pub fn is_wanted_elsewhere(&self) -> bool {
         let state = self.shared.lock();
-        state
-            .jobs
-            .iter()
-            .any(|entry| entry.id != self.id && entry.open && entry.inside == 0 && entry.wants > 0)
+        let is_wanted =
+            |entry: &Entry| entry.id != self.id && entry.open && entry.inside == 0 && entry.wants > 0;
+        state.errands.are_waiting() || state.jobs.iter().any(is_wanted)
     }
 }
 
@@ -167,6 +184,10 @@ thread_local! {
 
 /// How many times an idle helper polls before it sleeps. That takes some tens of microseconds.
 const IDLE_POLLS: usize = 2_000;
+
+/// How long a temporary helper stays when there is nothing to do.
+#[cfg(not(any(loom, shuttle)))]
+const TEMPORARY_STAYS: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// A job that takes at least this many nanoseconds is long. After a long job the next one calls its helpers
 /// at once.
@@ -195,17 +216,32 @@ impl Crew {
             calls: AtomicUsize::new(0),
             polling: AtomicBool::new(false),
             was_long: AtomicBool::new(true),
-            state: Mutex::new(State { jobs: Vec::new(), next: 0, sleeping: 0, closing: false }),
+            state: Mutex::new(State {
+                jobs: Vec::new(),
+                next: 0,
+                sleeping: 0,
+                closing: false,
+                errands: Errands::new(),
+                busy: 0,
+                hired: 0,
+            }),
+            errands: AtomicUsize::new(0),
             idle: Condvar::new(),
             left: Condvar::new(),
+            #[cfg(not(any(loom, shuttle)))]
+            lookout: Condvar::new(),
+            name: name.to_owned(),
+            threads: Mutex::new(Threads::new()),
         });
-        let threads = (1..size)
-            .map_while(|number| {
-                let shared = Arc::clone(&shared);
-                thread::Builder::new().name(format!("{name}-{number}")).spawn(move || shared.help()).ok()
-            })
-            .collect();
-        Self { shared, threads }
+        Shared::hire(&shared, size - 1);
+        Self { shared }
+    }
+
+    /// Returns what sends errands to the crew, whose threads now are `size`: errands have no caller that works too. Returns
+    /// `None` if the system refuses to start even one thread.
+    pub fn dispatcher(&self) -> Option<Dispatcher> {
+        let Self { shared } = self;
+        (Shared::hire(shared, shared.size) > 0).then(|| Dispatcher(Arc::clone(shared)))
     }
 
     /// How many threads may be inside jobs at once, callers included.
@@ -268,13 +304,16 @@ impl Crew {
 
 impl Drop for Crew {
     fn drop(&mut self) {
-        self.shared.lock().closing = true;
-        self.shared.calls.fetch_add(1, Ordering::Release);
-        self.shared.idle.notify_all();
-        for thread in self.threads.drain(..) {
-            // A helper catches every panic of a job, so a failed join has nothing to report.
-            let _ = thread.join();
-        }
+        let Self { shared } = self;
+        shared.lock().closing = true;
+        shared.calls.fetch_add(1, Ordering::Release);
+        shared.idle.notify_all();
+        #[cfg(not(any(loom, shuttle)))]
+        shared.lookout.notify_all();
+        shared.join();
+        // Errands that were not done may own a dispatcher, and with it the queue that they are in.
+        let left = shared.lock().errands.clear();
+        drop(left);
     }
 }
 
@@ -346,17 +385,7 @@ impl Drop for Offer<'_> {
         state.jobs.retain(|entry| entry.id != self.id);
         CREW.with(|crew| crew.set(self.outer));
         if self.outer != self.address {
-            // There is one caller less, so another job may have one more helper. It is counted as a call,
-            // because a helper that found no room for itself may be about to sleep.
-            self.shared.callers.fetch_sub(1, Ordering::Relaxed);
-            if state.jobs.iter().any(|entry| entry.open) {
-                if cfg!(not(mutant = "no_call_for_room")) {
-                    self.shared.calls.fetch_add(1, Ordering::Release);
-                }
-                if state.sleeping > 0 {
-                    self.shared.idle.notify_one();
-                }
-            }
+            self.shared.one_caller_less(&state);
         }
     }
 }
@@ -377,37 +406,91 @@ impl Shared {
         helpers > 0 && helpers + self.callers.load(Ordering::Relaxed) > self.size
     }
 
-    /// The main loop of a helper thread.
-    fn help(&self) {
-        CREW.with(|crew| crew.set(std::ptr::from_ref(self).addr()));
-        let mut state = self.lock();
+    /// There is one caller less, so another job may have one more helper. It is counted as a call, because a helper that found
+    /// no room for itself may be about to sleep.
+    fn one_caller_less(&self, state: &State) {
+        self.callers.fetch_sub(1, Ordering::Relaxed);
+        if state.jobs.iter().any(|entry| entry.open) {
+            if cfg!(not(mutant = "no_call_for_room")) {
+                self.calls.fetch_add(1, Ordering::Release);
+            }
+            if state.sleeping > 0 {
+                self.idle.notify_one();
+            }
+        }
+    }
+
+    /// The main loop of a helper thread. A temporary one ends when it has had nothing to do for a while.
+    fn help(this: &Arc<Self>, number: usize, is_temporary: bool) {
+        this.is_home(number);
+        let mut state = this.lock();
         let mut last = None;
         loop {
             if state.closing {
                 return;
             }
-            if let Some((id, job)) = self.enter(&mut state, last) {
+            let (locked, has_run) = Self::run_errand(this, state);
+            state = locked;
+            if has_run {
+                continue;
+            }
+            if let Some((id, job)) = this.enter(&mut state, last) {
                 last = Some(id);
+                state.busy += 1;
                 drop(state);
-                let guest = Guest { shared: self, id };
+                let guest = Guest { shared: this, id };
                 // SAFETY: this helper is counted in the entry's `inside`, so the caller is still inside
                 // `lend`.
                 let stay = unsafe { (*job.0)(&guest) };
-                state = self.lock();
-                self.leave(&mut state, id, stay);
+                state = this.lock();
+                state.busy -= 1;
+                this.leave(&mut state, id, stay);
                 continue;
             }
-            let seen = self.calls.load(Ordering::Acquire);
+            let seen = this.calls.load(Ordering::Acquire);
             drop(state);
-            let called = self.poll(seen);
-            state = self.lock();
+            let called = this.poll(seen);
+            state = this.lock();
             let closing = state.closing && cfg!(not(mutant = "no_look_at_closing"));
-            if !called && !closing && self.calls.load(Ordering::Acquire) == seen {
-                state.sleeping += 1;
-                state = self.idle.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
-                state.sleeping -= 1;
+            if !called && !closing && this.calls.load(Ordering::Acquire) == seen {
+                let has_work;
+                (state, has_work) = this.sleep(state, is_temporary);
+                if !has_work && this.calls.load(Ordering::Acquire) == seen {
+                    state.hired -= 1;
+                    return;
+                }
             }
         }
+    }
+
+    /// Sleeps until there may be work. A temporary helper sleeps for [`TEMPORARY_STAYS`] at most. Returns whether there may be
+    /// work then.
+    #[cfg(not(any(loom, shuttle)))]
+    fn sleep<'s>(
+        &self,
+        mut state: MutexGuard<'s, State>,
+        is_temporary: bool,
+    ) -> (MutexGuard<'s, State>, bool) {
+        state.sleeping += 1;
+        let mut has_work = true;
+        if is_temporary {
+            let slept = self.idle.wait_timeout(state, TEMPORARY_STAYS);
+            let (locked, waited) = slept.unwrap_or_else(|poisoned| poisoned.into_inner());
+            (state, has_work) = (locked, !waited.timed_out());
+        } else {
+            state = self.idle.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+        state.sleeping -= 1;
+        (state, has_work)
+    }
+
+    /// Model checkers have no clock, and no temporary helpers.
+    #[cfg(any(loom, shuttle))]
+    fn sleep<'s>(&self, mut state: MutexGuard<'s, State>, _: bool) -> (MutexGuard<'s, State>, bool) {
+        state.sleeping += 1;
+        state = self.idle.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+        state.sleeping -= 1;
+        (state, true)
     }
 
     /// Enters the open job that has the fewest helpers, if there is one and the crew has room. Among equals

@@ -1,0 +1,152 @@
+//! Detached runs: they have no calling thread, and the threads of a crew attend them (rule 19).
+//!
+//! A detached run has a seat for each of its workers. A thread that takes a seat walks the line, as any worker does. When it
+//! finds no work it does not park: it vacates the seat, and a notification that would have woken it sends an errand to the
+//! crew instead, which brings some thread back to the seat. A run with vacant seats only takes no thread at all.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc as StdArc, Mutex, PoisonError};
+
+use anabranch_plan::Plan;
+use anabranch_record::WaitKey;
+use anabranch_record::crew::{Dispatcher, Shift};
+use anabranch_record::sync::{Arc, AtomicUsize, Ordering};
+
+use super::assembly::Assembly;
+use super::failure::{Cause, Position};
+use super::line::Line;
+use super::run::Run;
+use super::worker::{Left, Origin, Seat, Terms, Worker};
+
+/// Takes the results of a detached run. Its sink never waits, but is served only while there is room.
+pub(crate) trait Tray: Send + Sync {
+    /// Whether another result may come. Only looks. When it becomes true, the run's event must be notified.
+    fn has_room(&self) -> bool;
+}
+
+/// The parts of a detached run that are neither its plan nor its code.
+pub(crate) struct Lodging {
+    /// Sends errands to the crew that attends the run. The crew must live until `over` was called.
+    pub(crate) dispatcher: Dispatcher,
+    pub(crate) tray: StdArc<dyn Tray>,
+    /// The largest number of items that the source gives, if it is known.
+    pub(crate) most: Option<usize>,
+    /// Called once when the run is over and its line was dropped, with the number of items that were pulled. The last thread
+    /// that leaves the run calls it.
+    pub(crate) over: Box<dyn FnOnce(u64) + Send>,
+}
+
+/// A run that the threads of a crew attend.
+pub(crate) struct Detached {
+    /// `None` once a thread has seen that the run is over. Each thread that attends the run has a share, and the last one that
+    /// gives its share up ends the run.
+    body: Mutex<Option<StdArc<Body>>>,
+    dispatcher: Dispatcher,
+}
+
+struct Body {
+    line: Line<'static>,
+    run: Arc<Run>,
+    /// The widest window of the plan's domains, in items.
+    window: u64,
+    over: Mutex<Box<dyn FnOnce(u64) + Send>>,
+    /// How many spins in a row have found nothing, on whichever seat.
+    vain: AtomicUsize,
+}
+
+/// Makes a line of `plan` and of the nodes that `code` connects, and lets the crew attend it from now on.
+pub(crate) fn detach(
+    run: &Arc<Run>,
+    plan: Plan,
+    lodging: Lodging,
+    code: impl FnOnce(&mut Assembly<'static>),
+) {
+    let Lodging { dispatcher, tray, most, over } = lodging;
+    let mut assembly = Assembly::new(Arc::clone(run), plan, Vec::new(), most);
+    assembly.tray = Some(tray);
+    code(&mut assembly);
+    let (line, plan) = assembly.finish();
+    let window = plan.domains.iter().map(|domain| domain.window).max().unwrap_or(1) as u64;
+    let body = Body { line, run: Arc::clone(run), window, over: Mutex::new(over), vain: AtomicUsize::new(0) };
+    let detached = StdArc::new(Detached { body: Mutex::new(Some(StdArc::new(body))), dispatcher });
+    // The first thread works. The other seats are vacant until there is work for them.
+    for _ in 1..plan.settings.workers {
+        while !detached.vacate(run, run.event.prepare()) {}
+    }
+    detached.send(false);
+}
+
+impl Detached {
+    fn body(&self) -> std::sync::MutexGuard<'_, Option<StdArc<Body>>> {
+        self.body.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends for a thread that takes a seat. `was_recalled` says whether the seat was vacated, so that the event counts it.
+    fn send(self: &StdArc<Self>, was_recalled: bool) {
+        let detached = StdArc::clone(self);
+        self.dispatcher.send(Box::new(move |shift| detached.attend(shift, was_recalled)));
+    }
+
+    /// Vacates a seat, unless a notification has come since `key` was made.
+    fn vacate(self: &StdArc<Self>, run: &Run, key: WaitKey) -> bool {
+        let detached = StdArc::clone(self);
+        run.event.vacate(key, Box::new(move || detached.send(true)))
+    }
+
+    /// Takes a seat, and works there until there is no work or other runs wait for a thread.
+    fn attend(self: StdArc<Self>, shift: &Shift<'_>, was_recalled: bool) {
+        // An errand may come late, when the run is over.
+        let Some(body) = self.body().clone() else { return };
+        let left = self.work(&body, shift, was_recalled);
+        let shares = match left {
+            Left::Away => {
+                self.send(false);
+                [None, Some(body)]
+            }
+            Left::Vacant => [None, Some(body)],
+            Left::Done => [self.body().take(), Some(body)],
+        };
+        for share in shares.into_iter().flatten() {
+            if let Some(body) = StdArc::into_inner(share) {
+                // User code in it is guarded, except for the waker of a reader, whose panic nobody could be given.
+                let _ = catch_unwind(AssertUnwindSafe(|| body.end()));
+            }
+        }
+    }
+
+    fn work(self: &StdArc<Self>, body: &Body, shift: &Shift<'_>, was_recalled: bool) -> Left {
+        let Body { line, run, window, vain, .. } = body;
+        let _entered = run.spans().enter_run();
+        if was_recalled && cfg!(not(mutant = "recalled_without_leaving")) {
+            run.event.leave();
+        }
+        let vacate = |key| self.vacate(run, key);
+        let seat = Seat { shift, vacate: &vacate, vain, was_recalled };
+        let terms = Terms { run, window: *window, name: "" };
+        let worked = catch_unwind(AssertUnwindSafe(|| Worker::new(line, terms, Origin::Seat(&seat)).work()));
+        worked.unwrap_or_else(|payload| {
+            run.halt(Position::END, Cause::Panic(payload));
+            run.finish();
+            Left::Done
+        })
+    }
+}
+
+impl Body {
+    fn end(self) {
+        let Body { line, run, over, .. } = self;
+        let pulled = line.pulled();
+        run.drop_leftovers(line);
+        over.into_inner().unwrap_or_else(PoisonError::into_inner)(pulled);
+    }
+}
+
+impl Seat<'_> {
+    pub(super) fn vain(&self) -> u32 {
+        self.vain.load(Ordering::Relaxed) as u32
+    }
+
+    pub(super) fn set_vain(&self, spins: u32) {
+        self.vain.store(spins as usize, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,81 @@
+//! The threads of a crew: how they start, and how they are joined.
+
+use super::{CREW, Shared};
+use crate::sync::{Arc, lock, thread, thread_local};
+
+/// The threads of a crew, until they are joined, with their numbers from 1 on.
+pub(super) struct Threads {
+    list: Vec<(usize, thread::JoinHandle<()>)>,
+    next: usize,
+}
+
+impl Threads {
+    pub(super) fn new() -> Self {
+        Self { list: Vec::new(), next: 1 }
+    }
+}
+
+thread_local! {
+    /// The crew of which the current thread is a thread, as the address of its shared state, and the thread's number. 0 means
+    /// none.
+    #[allow(clippy::missing_const_for_thread_local)] // the model checkers' macro has no `const` form
+    static HOME: std::cell::Cell<(usize, usize)> = std::cell::Cell::new((0, 0));
+}
+
+impl Shared {
+    /// Notes that the current thread is thread `number` of this crew.
+    pub(super) fn is_home(&self, number: usize) {
+        let address = std::ptr::from_ref(self).addr();
+        CREW.with(|crew| crew.set(address));
+        HOME.with(|home| home.set((address, number)));
+    }
+
+    /// Starts threads that help until there are `wanted`, or fewer if the system refuses. Returns how many there are.
+    pub(super) fn hire(this: &Arc<Self>, wanted: usize) -> usize {
+        loop {
+            let mut state = this.lock();
+            if state.hired >= wanted {
+                return state.hired;
+            }
+            state.hired += 1;
+            drop(state);
+            let shared = Arc::clone(this);
+            if !this.spawn(move |number| Self::help(&shared, number, false)) {
+                let mut state = this.lock();
+                state.hired -= 1;
+                return state.hired;
+            }
+        }
+    }
+
+    /// Starts a thread of the crew. Returns whether the system could start one.
+    pub(super) fn spawn(&self, body: impl FnOnce(usize) + Send + 'static) -> bool {
+        let mut threads = lock(&self.threads);
+        let number = threads.next;
+        let name = format!("{}-{number}", self.name);
+        let Ok(thread) = thread::Builder::new().name(name).spawn(move || body(number)) else { return false };
+        threads.next += 1;
+        // A thread that has ended keeps its stack until it is joined.
+        #[cfg(not(any(loom, shuttle)))]
+        threads.list.retain(|(_, thread)| !thread.is_finished());
+        threads.list.push((number, thread));
+        true
+    }
+
+    /// Waits until all threads have ended, except the current one.
+    pub(super) fn join(&self) {
+        let (home, own) = HOME.with(std::cell::Cell::get);
+        let is_home = home == std::ptr::from_ref(self).addr();
+        loop {
+            // A thread that starts another one adds it to the list before it ends.
+            let next = lock(&self.threads).list.pop();
+            match next {
+                None => return,
+                // The last owner of the crew was an errand. This thread ends when it has looked at `closing`.
+                Some((number, _)) if is_home && number == own && cfg!(not(mutant = "joins_itself")) => {}
+                // A helper catches every panic of a job, so a failed join has nothing to report.
+                Some((_, thread)) => _ = thread.join(),
+            }
+        }
+    }
+}
