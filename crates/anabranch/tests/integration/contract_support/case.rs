@@ -377,6 +377,13 @@ impl Case {
         })
     }
 
+    /// Whether a stage may make nothing of an item. An iterator's reader that stops does not hold the source up then.
+    pub fn drops(&self) -> bool {
+        self.segments
+            .iter()
+            .any(|Segment { chain, serial }| chain.ops().iter().any(|op| op.drops()) || serial.drops())
+    }
+
     /// Whether a stage may clone items.
     pub fn clones(&self) -> bool {
         self.segments.iter().any(|segment| segment.serial.clones())

@@ -41,7 +41,7 @@ pub fn hold_pooled(case: &Case, threads: usize) -> Result<(), String> {
     compare("pooled", &pooled, &plain, whole)?;
     // The box before the end has a window of its own.
     let bound = case.bound() + case.window;
-    if pooled.seen.asked > plain.asked + bound && !case.drops_before_a_window() {
+    if pooled.seen.asked > plain.asked + bound && !case.drops() {
         return Err(format!("the source gave {} items, the loop's {}", pooled.seen.asked, plain.asked));
     }
     Ok(())
