@@ -377,7 +377,7 @@ impl Case {
         })
     }
 
-    /// Whether a stage may make nothing of an item. An iterator's reader that stops does not hold the source up then.
+    /// Whether a stage may make nothing of an item.
     pub fn drops(&self) -> bool {
         self.segments
             .iter()
