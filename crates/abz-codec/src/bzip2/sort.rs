@@ -40,7 +40,6 @@ impl Sorter {
         let root = &self.turned[..period];
 
         grow(&mut self.rows, period)?;
-        self.rows.truncate(period);
         // What libsais takes beside its input and its output, rounded up.
         let no_memory = NoMemory { needed: 1 << 20 };
         let context = match &mut self.context {

@@ -182,8 +182,8 @@ impl Input {
     }
 }
 
-/// The bytes of an input. Where it is a file, and a call of the system gave fewer than there was room for, up to the size that it had
-/// when it was opened, no other call asks whether there are more: there were none then.
+/// The bytes of an input. A short read that ends at the size which the file had when it was opened is its end, so the system is
+/// not asked once more.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     file: &'a File,

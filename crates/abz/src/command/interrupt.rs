@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::{self, Write};
+use std::mem;
 use std::panic;
 use std::path::{Path, PathBuf};
 use std::process;
@@ -19,6 +20,12 @@ use super::quote::without_controls;
 /// The temporary files that exist now.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
+/// More threads than these do not make files at the same moment.
+const MOST_AT_ONCE: usize = 256;
+
+/// How often a thread that ends without memory tries to get a lock that another one may hold for a moment.
+const TRIES: usize = 100;
+
 /// Whoever makes, renames or removes a temporary file reads this meanwhile, with others who do so. A signal writes it,
 /// so that it finds each file either in the list or done with.
 static CHANGES: RwLock<()> = RwLock::new(());
@@ -28,8 +35,8 @@ const LOST: &str = "a mapped file became shorter while it was read, or cannot be
                     that was being made is removed (--input-io pread passes over such a file and goes on)";
 
 /// What an abort means.
-const EXHAUSTED: &str = "the run ended, since the system gives no more memory; the output that was being made is removed: fewer \
-                         threads (-p1), a lower level or smaller blocks take less; --memlimit chooses fewer threads itself";
+const EXHAUSTED: &str = "the run was aborted, most likely because the system gives no more memory; the output that was being made \
+                         is removed: fewer threads (-p1), a lower level or smaller blocks take less; --memlimit chooses fewer threads itself";
 
 /// What panics say of which the cause is that there is no memory.
 const NO_MEMORY: [&str; 2] = ["out of memory", "Cannot allocate memory"];
@@ -45,9 +52,14 @@ impl Change {
         Change { _leave: CHANGES.read().unwrap_or_else(PoisonError::into_inner) }
     }
 
+    /// A file is about to be made. Makes room in the list, so that [`add`](Self::add) needs no memory.
+    pub(super) fn prepare(&self) {
+        unfinished().reserve(MOST_AT_ONCE);
+    }
+
     /// A file was made.
-    pub(super) fn add(&self, path: &Path) {
-        unfinished().push(path.to_owned());
+    pub(super) fn add(&self, path: PathBuf) {
+        unfinished().push(path);
     }
 
     /// A file has got its name, or is removed.
@@ -91,8 +103,8 @@ fn inputs() -> MutexGuard<'static, Vec<String>> {
     INPUTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From here on an allocation that fails where there is no error for it removes unfinished files, says so, and ends the process
-/// with the status of an error.
+/// From here on, if an allocation fails that cannot be reported as an error, unfinished files are removed, a line says so, and the
+/// process ends with status 1. So it is after any other abort of the process by itself.
 pub fn remove_unfinished_files_without_memory() {
     abort::before_abort(clean_up_without_memory);
     let usual = panic::take_hook();
@@ -109,20 +121,21 @@ pub fn remove_unfinished_files_without_memory() {
     }));
 }
 
-/// Removes unfinished files, and says why, with no memory but that on the stack. It may be called by a thread that holds a lock and
-/// does not let go any more.
+/// Removes unfinished files, and says why, with no memory but that on the stack, unless a path is longer than 383 bytes. It may
+/// be called by a thread that holds a lock and does not let go any more. The process ends after it.
 fn clean_up_without_memory() {
-    let _ending = CHANGES.try_write();
-    if let Ok(unfinished) = UNFINISHED.try_lock() {
+    // Never let go: no new file is begun.
+    mem::forget(soon(|| CHANGES.try_write().ok()));
+    if let Some(unfinished) = soon(|| UNFINISHED.try_lock().ok()) {
         for path in unfinished.iter() {
             let _ = fs::remove_file(path);
         }
     }
     // Several threads may be here: each writes its lines at once.
-    let mut lines = [0; 4096];
+    let mut lines = [0; 1024];
     let mut rest = &mut lines[..];
-    let told = match INPUTS.try_lock() {
-        Ok(inputs) if !inputs.is_empty() => {
+    let told = match soon(|| INPUTS.try_lock().ok()) {
+        Some(inputs) if !inputs.is_empty() => {
             inputs.iter().try_for_each(|input| writeln!(rest, "abz: {input}: {EXHAUSTED}"))
         }
         _ => writeln!(rest, "abz: {EXHAUSTED}"),
@@ -131,6 +144,17 @@ fn clean_up_without_memory() {
     let _ = told;
     let left = rest.len();
     let _ = io::stderr().write_all(&lines[..lines.len() - left]);
+}
+
+/// What `get` gives, if another thread lets go of it soon.
+fn soon<T>(mut get: impl FnMut() -> Option<T>) -> Option<T> {
+    (0..TRIES).find_map(|_| {
+        let got = get();
+        if got.is_none() {
+            thread::yield_now();
+        }
+        got
+    })
 }
 
 /// From here on SIGINT, SIGTERM and SIGHUP remove unfinished files, then end the process as they always do.

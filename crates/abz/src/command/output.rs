@@ -17,8 +17,9 @@ use super::target::Target;
 use super::temporary::Unnamed;
 use abz::descriptors::{StandardStream, was_closed};
 
-/// The rights that new files have, and those of a file that nobody else may read.
+/// The rights of a new file that everybody may read, before the umask takes some away.
 pub(super) const USUAL: u32 = 0o666;
+/// The rights of a file that only its owner may read.
 pub(super) const PRIVATE: u32 = 0o600;
 
 const STDOUT: &str = "standard output";

@@ -29,16 +29,18 @@ pub(super) struct Unnamed {
 }
 
 impl Unnamed {
-    /// Makes one in `folder`, with such rights, as far as the user lets new files have them.
+    /// Makes a file in `folder` with the rights `mode`, less those of the umask.
     pub(super) fn make(folder: &Path, mode: u32) -> io::Result<Self> {
         let change = Change::begin();
         for _ in 0..TRIES {
             // Each state hashes otherwise, by chance.
             let chance = RandomState::new().build_hasher().finish();
             let path = folder.join(format!("{PREFIX}{:06x}{SUFFIX}", chance >> 40));
+            let copy = path.clone();
+            change.prepare();
             match File::options().read(true).write(true).create_new(true).mode(mode).open(&path) {
                 Ok(file) => {
-                    change.add(&path);
+                    change.add(copy);
                     return Ok(Unnamed { file, path, is_named: false });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

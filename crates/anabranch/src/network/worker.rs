@@ -3,8 +3,8 @@
 //! Each worker has a slot for the rule that it fires next, and a queue of its own. If a worker pokes a rule,
 //! the rule goes into the slot of that worker, and the rule that was there goes to the back of the worker's
 //! queue. Rules that are too many for the queue go to the hub, which calls idle workers. So do rules that are
-//! poked by threads other than workers, and all rules of a worker that takes long while another one is idle. The slot comes before the queue, but not in every turn, so that the
-//! rules in the queue get their turns.
+//! poked by threads other than workers, and all rules of a worker that takes long while another one is idle. The
+//! slot comes before the queue, but not in every turn, so that the rules in the queue get their turns.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

@@ -59,12 +59,14 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     ///
     /// A stage that waits for something occupies a thread of the pool meanwhile. If all threads of the pool are occupied, and
     /// a stream that has work has found none for 100 ms, the pool gets one thread more, until that has nothing to do for a second.
-    /// So streams that wait for each other go on. The [states](Self::map_with) of the workers are dropped when the stream has nothing to do, and
-    /// made again when it goes on.
+    /// So streams that wait for each other go on. The [states](Self::map_with) of the workers are dropped when the stream has
+    /// nothing to do, and made again when it goes on.
     ///
     /// Other streams have a calling thread of their own besides: those with another source, which may block, and those with a
     /// [`dedicated`](Self::dedicated) stage, a [`monitor`](Self::monitor), a [`watchdog`](Self::watchdog),
-    /// [`inline`](Self::inline) or [`spin`](Self::spin), or with an end that [passes](Self::passes) have fused to a stage.
+    /// [`inline`](Self::inline) or [`spin`](Self::spin), or whose last stage and end were fused by
+    /// [passes](Self::passes). So have streams with a borrowed pool, and those in `select_all`.
+    /// [`workers_from`](Self::workers_from) has no effect on a stream without a calling thread.
     ///
     /// # A pool for other ends
     ///

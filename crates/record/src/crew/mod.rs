@@ -18,8 +18,8 @@
 //! ```
 //!
 //! [`Crew::lend`] returns, or unwinds, only after every helper has left the job. A job never waits for a
-//! helper to join, so a job that lends again cannot deadlock. Work without a caller is an [errand](Dispatcher). The number of callers and helpers that are
-//! inside jobs is at most the size of the crew, or the number of callers if that is larger.
+//! helper to join, so a job that lends again cannot deadlock. Work without a caller is an [errand](Dispatcher).
+//! The number of callers and helpers that are inside jobs is at most the size of the crew, or the number of callers if that is larger.
 
 mod errands;
 mod threads;

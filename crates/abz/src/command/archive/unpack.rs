@@ -13,7 +13,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::super::output::{Attributes, Output, USUAL, exists};
+use super::super::output::{Attributes, Output, PRIVATE, USUAL, exists};
 use super::super::problem::Problem;
 use super::super::quote::quoted;
 use super::super::request::{Extract, Outputs};
@@ -165,7 +165,9 @@ impl<'a> Unpack<'a> {
             self.make_room(target)?;
         }
         let overwrite = self.outputs.force || self.made.contains(target);
-        let mut output = Output::open_over(Target::File(target.to_owned()), self.outputs, USUAL, overwrite)?;
+        // While it is written, it may not be read by more people than at the end.
+        let mode = if entry.mode & 0o044 == 0o044 { USUAL } else { PRIVATE };
+        let mut output = Output::open_over(Target::File(target.to_owned()), self.outputs, mode, overwrite)?;
         while let Some(piece) = entries.next_piece().map_err(Refused::Archive)? {
             let written = match piece {
                 Piece::Data(bytes) => output.write_all(bytes),
