@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the C++ rivals that are installed: oneTBB (Debian libtbb-dev), and Taskflow, which no distribution packages:
-# TASKFLOW is the folder of its sources (4.x), the one with taskflow/taskflow.hpp below.
+# TASKFLOW is the folder of its sources (4.x; 3.x for deferred tokens), the one with taskflow/taskflow.hpp below.
 # usage: build.sh PROGRAM    ($CXX is the compiler, g++ by default)
 set -eu
 [ $# = 1 ] || { echo "usage: $0 PROGRAM" >&2; exit 1; }

@@ -131,6 +131,7 @@ static std::uint64_t taskflow_chunks(const Job &job) {
     return digest.value;
 }
 
+#if TF_VERSION < 400000  // Taskflow 4 has no deferred tokens.
 // Every second item needs the results of both neighbours. A token that defers goes through the first pipe behind the tokens
 // that it names, and through the third one too: then they have left the second pipe, and their results are there.
 static std::uint64_t taskflow_deferred(const Job &job) {
@@ -167,6 +168,7 @@ static std::uint64_t taskflow_deferred(const Job &job) {
     return digest.value;
 }
 #endif
+#endif
 
 int main() {
     std::vector<Contender> contenders;
@@ -179,7 +181,9 @@ int main() {
 #ifdef HAS_TASKFLOW
     contenders.push_back({"taskflow", tf::version(), taskflow_each});
     contenders.push_back({"taskflow-chunks", tf::version(), taskflow_chunks});
+#if TF_VERSION < 400000
     contenders.push_back({"taskflow-deferred", tf::version(), taskflow_deferred});
+#endif
 #endif
     return answer(contenders);
 }

@@ -26,7 +26,7 @@ pub fn rows(setup: &Setup) -> Vec<Row> {
     let expected = plain(work, items);
     let peer = Peer::cpp().and_then(|peer| match peer.versions.contains_key(TASKFLOW) {
         true => Ok(RefCell::new(peer)),
-        false => Err("Taskflow is not installed: TASKFLOW=DIR names its sources".to_owned()),
+        false => Err("Taskflow 3 is not installed: TASKFLOW=DIR names its sources, and version 4 has no deferred tokens".to_owned()),
     });
     let mut contenders = vec![Contender::timed("anabranch", expected, || needing(work, items))];
     if let Ok(peer) = &peer {
