@@ -138,8 +138,8 @@ impl<R: Read> Blocks<R> {
     ///
     /// # Errors
     ///
-    /// What the reader gave, except interruptions, after which it is asked again; or a [`NoMemory`](crate::NoMemory) if there is
-    /// none for a block.
+    /// Returns the error of the reader. If the reader is interrupted, it is asked again. Returns
+    /// [`NoMemory`](crate::NoMemory) if there is no memory for a block.
     pub fn read_into(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<Block>> {
         if self.ended {
             return Ok(None);

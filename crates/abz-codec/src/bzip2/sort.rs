@@ -40,7 +40,7 @@ impl Sorter {
         let root = &self.turned[..period];
 
         grow(&mut self.rows, period)?;
-        // What libsais takes beside its input and its output, rounded up.
+        // libsais needs less than 1 MiB of memory beside its input and its output.
         let no_memory = NoMemory { needed: 1 << 20 };
         let context = match &mut self.context {
             Some(context) => context,

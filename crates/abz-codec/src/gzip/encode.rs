@@ -59,7 +59,7 @@ pub struct Encoder {
     layout: Layout,
 }
 
-/// What makes deflate streams.
+/// A compressor for deflate streams, and its memory.
 struct Deflate {
     compressor: Compressor,
     /// For blocks that are not worth compressing.
@@ -227,7 +227,7 @@ impl Encoder {
         Ok(Encoded { bytes, header: Vec::new(), is_block: false, crc32, uncompressed, more })
     }
 
-    /// What the first member stores of the origin.
+    /// The name and the time of the origin, as the first member stores them.
     fn stored_origin(&self) -> (Option<Vec<u8>>, u32) {
         let name = self.origin.name.as_ref().map(|name| {
             let end = memchr::memchr(0, name).unwrap_or(name.len()).min(MAX_NAME);

@@ -111,7 +111,7 @@ pub struct Finder<R> {
     /// The members that wait for more of them to be a part, with what came of this one.
     group: Option<Begun>,
     parts: Vec<Part>,
-    /// What is wrong behind the contents that were given out last.
+    /// The error that follows the contents returned last.
     error: Option<DecodeError>,
 }
 

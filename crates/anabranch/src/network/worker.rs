@@ -164,8 +164,13 @@ impl Giving {
     /// Called between two firings of a rule.
     #[inline]
     pub(super) fn between_firings(&mut self, hub: &Hub) {
-        if !self.is_over && hub.has_idle_workers() {
+        if self.is_over {
+            return;
+        }
+        if hub.has_idle_workers() {
             self.give(hub);
+        } else {
+            self.before = None;
         }
     }
 
