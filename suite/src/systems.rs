@@ -34,11 +34,16 @@ pub struct System {
 }
 
 /// All variants.
-pub const ALL: [System; 21] = [
+pub const ALL: [System; 22] = [
     plain(SEQUENTIAL, Home::Own, "the plain loop"),
     own("builder", Home::Own, "Anabranch's builder"),
     own("annotations", Home::Own, "Anabranch's annotations on the loop"),
     own("ssp", Home::Own, "Anabranch's form of Rust-SSP's macros"),
+    own(
+        "dealt",
+        Home::Own,
+        "annotations in the form of Listing 2 of the SPar paper: each worker has the items of its number",
+    ),
     rival("rayon", Home::Rivals, "collects, maps in parallel, and collects"),
     rival("orx", Home::Rivals, "orx-parallel: an iterator in parallel, collected"),
     rival("pariter", Home::Rivals, "an ordered parallel map on an iterator"),
@@ -91,8 +96,8 @@ pub fn side(variant: &str) -> Side {
     of(variant).map_or(Side::Plain, |system| system.side)
 }
 
-/// The rivals that give no result before all are there.
-const COLLECTS: [&str; 2] = ["rayon", "orx"];
+/// The variants that give no result before all are there.
+const COLLECTS: [&str; 3] = ["rayon", "orx", "dealt"];
 
 /// Whether a variant gives results as they come, in bounded memory as far as its library bounds it.
 pub fn streams(variant: &str) -> bool {
@@ -126,6 +131,7 @@ pub fn measures(variant: &str, application: &str) -> bool {
         Home::Cpp => IN_CPP.contains(&application),
         // Its serial stage in the middle needs the order, which the original keeps in the last stage only.
         Home::Original => application != "dedup",
+        Home::Own if variant == "dealt" => application == "lunzip",
         Home::Own | Home::Rivals => true,
     }
 }

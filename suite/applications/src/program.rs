@@ -93,6 +93,7 @@ pub fn sequential() -> Vec<Program> {
         of(order::sequential),
         of(experiments::queue::sequential),
         of(experiments::memory::sequential),
+        of(experiments::operations::sequential),
         of(experiments::skew::sequential),
         of(experiments::bursts::sequential),
         of(experiments::accelerator::sequential),

@@ -4,6 +4,7 @@ mod accelerator;
 mod bursts;
 mod compression;
 mod memory;
+mod operations;
 mod queue;
 mod skew;
 
@@ -17,6 +18,7 @@ pub fn add(programs: &mut Vec<Program>) {
     programs.push(Program::new("recycled", Kind::Streams, memory::recycled));
     programs.push(Program::new("arena", Kind::Streams, memory::arena));
     programs.push(Program::new("huge-pages", Kind::Streams, memory::huge_pages));
+    programs.push(Program::new("builder", Kind::Streams, operations::run));
     programs.push(Program::new("on-demand", Kind::Streams, skew::on_demand));
     programs.push(Program::new("dealt", Kind::Streams, skew::dealt));
     programs.push(Program::new("builder", Kind::Streams, bursts::run));

@@ -18,8 +18,7 @@ use crate::results::{Group, Results};
 use crate::session::LEAST_ROUNDS;
 
 /// What the suite does not have yet.
-const ABSENT: &str =
-    "the eye detector; real data; operations for each access to memory, from the FastFlow papers";
+const ABSENT: &str = "the eye detector; real data";
 
 const STYLE: &str = include_str!("report.css");
 

@@ -7,6 +7,7 @@ mod bursts;
 mod compression;
 mod contest;
 mod memory;
+mod operations;
 mod order;
 mod oversubscription;
 mod prediction;
@@ -43,12 +44,13 @@ pub struct Study {
 }
 
 /// All studies in the order of the report.
-pub const ALL: [Study; 9] = [
+pub const ALL: [Study; 10] = [
     order::STUDY,
     oversubscription::STUDY,
     scaling::STUDY,
     queue::STUDY,
     memory::STUDY,
+    operations::STUDY,
     skew::STUDY,
     bursts::STUDY,
     accelerator::STUDY,

@@ -63,6 +63,7 @@ pub fn programs() -> Vec<Program> {
     programs.push(Program::new("builder", Kind::Streams, lunzip::builder::run));
     programs.push(Program::new("annotations", Kind::Streams, lunzip::annotations::run));
     programs.push(Program::new("ssp", Kind::Streams, lunzip::ssp::run));
+    programs.push(Program::new("dealt", Kind::Collects, lunzip::dealt::run));
     programs.push(Program::new("builder", Kind::Streams, files::builder::run));
     programs.push(Program::new("annotations", Kind::Streams, files::annotations::run));
     programs.push(Program::new("ssp", Kind::Streams, files::ssp::run));

@@ -17,6 +17,7 @@ fn every_study_gives_numbers_and_a_picture() {
         "scaling",
         "queue",
         "memory",
+        "operations",
         "skew",
         "bursts",
         "accelerator",

@@ -7,6 +7,7 @@ pub mod accelerator;
 pub mod bursts;
 pub mod compression;
 pub mod memory;
+pub mod operations;
 pub mod queue;
 pub mod skew;
 

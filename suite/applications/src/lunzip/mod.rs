@@ -51,6 +51,24 @@ impl Input {
     pub fn members(&self) -> impl Iterator<Item = &[u8]> + Send {
         self.members.iter().map(Vec::as_slice)
     }
+
+    /// How many members there are.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether there are no members.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// A member.
+    ///
+    /// # Panics
+    /// If there is no such member.
+    pub fn member(&self, index: usize) -> &[u8] {
+        &self.members[index]
+    }
 }
 
 /// The parallel stage: decompresses a member.

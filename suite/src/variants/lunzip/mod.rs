@@ -2,4 +2,5 @@
 
 pub mod annotations;
 pub mod builder;
+pub mod dealt;
 pub mod ssp;
