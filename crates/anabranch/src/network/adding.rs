@@ -1,7 +1,5 @@
 //! Adding firing rules to a network, before it runs and while it runs.
 
-use anabranch_record::sync::Arc;
-
 use super::{
     board::{Board, Member, RuleCell},
     graph::Rates,
@@ -28,7 +26,7 @@ impl<'env, E: Send> Board<'env, E> {
         let process = self.new_process(name, true);
         self.add_rules(|link| {
             let body = Body::new(inputs, outputs, code, &process, link);
-            vec![Member { process: Arc::clone(&process), firings: FIRINGS, body: Some(Box::new(body)) }]
+            vec![Member::new(&process, FIRINGS, Box::new(body))]
         })
     }
 

@@ -69,10 +69,18 @@ pub(super) struct RuleCell<'env, E> {
 /// A rule of a cell.
 pub(super) struct Member<'env, E> {
     pub(super) process: Arc<Process>,
+    /// The index of the process. A copy, so that a firing does not fetch the process into the cache.
+    pub(super) index: usize,
     /// How many times the rule fires before another rule gets its turn.
     pub(super) firings: usize,
     /// The ports and the code of the rule. `None` after the rule has ended.
     pub(super) body: Option<Box<dyn Fire<E> + 'env>>,
+}
+
+impl<'env, E> Member<'env, E> {
+    pub(super) fn new(process: &Arc<Process>, firings: usize, body: Box<dyn Fire<E> + 'env>) -> Self {
+        Self { process: Arc::clone(process), index: process.index, firings, body: Some(body) }
+    }
 }
 
 /// The error or the panic of a process.
@@ -326,7 +334,7 @@ impl<'env, E: Send> Board<'env, E> {
     /// Ends a rule, so that it does not fire again.
     pub(super) fn retire(&self, member: &mut Member<'env, E>, outcome: Option<Outcome<E>>) {
         let body = member.body.take();
-        Role::act(&member.process, &self.hub);
+        Role::act(member.index, &self.hub);
         if let Some(body) = &body {
             body.notice(&member.process);
         }

@@ -301,9 +301,9 @@ impl Role {
         Self::set(0, None, (0, 0))
     }
 
-    /// Notes that the calling thread fires the rule: views that it drops count as dropped by the rule.
-    pub(super) fn act(process: &Process, hub: &Hub) {
-        ACTING.with(|acting| acting.set((std::ptr::from_ref(hub).addr(), process.index)));
+    /// Notes that the calling thread fires the rule with this index: views that it drops count as dropped by the rule.
+    pub(super) fn act(index: usize, hub: &Hub) {
+        ACTING.with(|acting| acting.set((std::ptr::from_ref(hub).addr(), index)));
     }
 
     fn set(current: u64, handle: Option<Handle>, acting: (usize, usize)) -> Self {

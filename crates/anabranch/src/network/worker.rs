@@ -351,13 +351,13 @@ fn look_at<'env, E: Send>(board: &Board<'env, E>, members: &mut [Member<'env, E>
 /// Lets a rule of a cell fire. Returns whether it waits, or `None` if it has ended.
 #[inline]
 fn step<'env, E: Send>(board: &Board<'env, E>, member: &mut Member<'env, E>, is_alone: bool) -> Option<bool> {
-    let (hub, process) = (&*board.hub, &member.process);
+    let hub = &*board.hub;
     let body = member.body.as_mut()?;
     let step = if hub.is_ending() {
-        process.notice_own(super::records::Closing::Ending);
+        member.process.notice_own(super::records::Closing::Ending);
         Step::Over(Ok(()))
     } else {
-        Role::act(process, hub);
+        Role::act(member.index, hub);
         match catch_unwind(AssertUnwindSafe(|| body.step(member.firings, (!is_alone).then_some(hub)))) {
             Ok(step) => step,
             Err(payload) => {
@@ -374,7 +374,7 @@ fn step<'env, E: Send>(board: &Board<'env, E>, member: &mut Member<'env, E>, is_
             None
         }
         Step::Misuse(complaint) => {
-            hub.misuse(format!("rule \"{}\" {complaint}", process.name));
+            hub.misuse(format!("rule \"{}\" {complaint}", member.process.name));
             board.retire(member, None);
             None
         }

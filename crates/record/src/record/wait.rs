@@ -11,6 +11,10 @@ const POLL_TIME: Duration = Duration::from_micros(50);
 const POLL_TIME_AFTER_VAIN: Duration = Duration::from_micros(2);
 /// After this many polls in a row that have found nothing, a view polls for `POLL_TIME_AFTER_VAIN` only.
 const VAIN_POLLS: u8 = 3;
+/// After this many, it polls once in `VAIN_WAITS` waits, to find out whether polling pays again. Two threads that share a
+/// core only keep each other from running while they poll.
+const HOPELESS_POLLS: u8 = 16;
+const VAIN_WAITS: u8 = 16;
 /// The most pauses between two looks. Each look may take the cache line away from the other side, so a view
 /// that finds nothing looks less and less often. The other side then gets more done per transfer of the line.
 const MOST_PAUSES: u32 = 16;
@@ -18,7 +22,7 @@ const MOST_PAUSES: u32 = 16;
 /// Remembers whether polling has paid lately.
 #[derive(Debug, Default)]
 pub(super) struct Patience {
-    /// Vain polls in a row, up to `VAIN_POLLS`. Only the view's owner touches it.
+    /// Waits in a row in which polling has not paid, below `HOPELESS_POLLS + VAIN_WAITS`. Only the view's owner touches it.
     vain: u8,
 }
 
@@ -74,13 +78,18 @@ impl Patience {
         }
     }
 
-    /// Polls for at most [`POLL_TIME`]. Under a model checker it does not poll: polling would add states
-    /// there and save nothing.
+    /// Polls for at most [`POLL_TIME`], if polling may pay. Under a model checker it does not poll: polling would add
+    /// states there and save nothing.
     pub(super) fn poll<R>(&mut self, look: &mut impl FnMut() -> Option<R>) -> Option<R> {
         if cfg!(any(loom, shuttle)) {
             return None;
         }
-        let limit = if self.vain < VAIN_POLLS { POLL_TIME } else { POLL_TIME_AFTER_VAIN };
+        let vain = self.vain;
+        self.vain = if vain + 1 == HOPELESS_POLLS + VAIN_WAITS { HOPELESS_POLLS } else { vain + 1 };
+        if vain > HOPELESS_POLLS {
+            return None;
+        }
+        let limit = if vain < VAIN_POLLS { POLL_TIME } else { POLL_TIME_AFTER_VAIN };
         let start = std::time::Instant::now();
         let mut pauses = 1;
         loop {
@@ -92,7 +101,6 @@ impl Patience {
                 return Some(found);
             }
             if start.elapsed() >= limit {
-                self.vain = VAIN_POLLS.min(self.vain + 1);
                 return None;
             }
             pauses = MOST_PAUSES.min(pauses * 2);

@@ -201,7 +201,7 @@ fn add<'env, E: Send + 'env>(board: &Board<'env, E>, drafts: Vec<Draft<'env, E>>
             let mut body = attach(&process, link);
             // One thread at a time runs the rules at both ends.
             body.set_alone(&|record| inside.contains(&record.index));
-            Member { process, firings, body: Some(body) }
+            Member::new(&process, firings, body)
         };
         drafts.into_iter().map(member).collect()
     });
