@@ -28,6 +28,7 @@ enum Form {
     /// Frames that arrive one after the other: seconds of a frame.
     LoopLatency,
     NetworkLatency,
+    NetworkLatencyOfThree,
     RayonLatency,
     /// Frames that are there when they are asked for: seconds of a frame.
     NetworkQueued,
@@ -51,8 +52,8 @@ pub(super) fn run(
          because its entropy code has one beginning; the network decodes one picture after the other. The outputs were compared \
          by check sums.\n\n*Speed-up* is that over the loop, with all frames there at once. *Time of a frame* is that from its \
          arrival until everything is written that the loop writes before it asks for the next frame; frames arrive every {PERIOD} \
-         times the time that the loop takes for one, so they do not queue. The network has two workers for the speed-up and three \
-         for the time of a frame, because one of them waits for the next frame in the rule that reads. rayon has two threads.\n"
+         times the time that the loop takes for one, so they do not queue. A worker of the network \
+         waits for the next frame in the rule that reads, so there is a column with a third worker; rayon has two threads.\n"
     ));
     let mut file = tempfile::NamedTempFile::new()
         .map_err(|error| Error::io("a temporary file", "cannot create", error))?;
@@ -84,23 +85,25 @@ pub(super) fn run(
                     faster(Form::LoopOfRival, Form::Loop)
                 ),
                 format!(
-                    "{} | {:.2} | {} | {}",
+                    "{} | {:.2} | {} | {} | {:.2}",
                     time(Form::RayonLatency),
                     faster(Form::RayonLatency, Form::NetworkLatency),
                     time(Form::NetworkQueued),
-                    time(Form::RayonQueued)
+                    time(Form::RayonQueued),
+                    faster(Form::RayonQueued, Form::NetworkQueued)
                 ),
             ),
-            Err(_) => ("- | - | -".into(), format!("- | - | {} | -", time(Form::NetworkQueued))),
+            Err(_) => ("- | - | -".into(), format!("- | - | {} | - | -", time(Form::NetworkQueued))),
         };
         speeds.push_str(&format!("| {label} | {each:.0} µs | {ceiling:.2} | {network:.2} | {rayon} |\n"));
-        let (inline, network) = (time(Form::LoopLatency), time(Form::NetworkLatency));
-        latencies.push_str(&format!("| {label} | {inline} | {network} | {rayon_latency} |\n"));
+        let inline = time(Form::LoopLatency);
+        let [two, three] = [Form::NetworkLatency, Form::NetworkLatencyOfThree].map(time);
+        latencies.push_str(&format!("| {label} | {inline} | {two} | {three} | {rayon_latency} |\n"));
     }
     report.text.push_str(&format!(
         "\n### Speed-up by frame\n\n| program | loop, a frame | ceiling | network | rayon | network / rayon | loop in the \
-         rival's build |\n|---|---|---|---|---|---|---|\n{speeds}\n### Time of a frame\n\n*Queued* is the time of a frame when all frames are there at once.\n\n| program | loop | network | rayon | \
-         network / rayon | network, queued | rayon, queued |\n|---|---|---|---|---|---|---|\n{latencies}"
+         rival's build |\n|---|---|---|---|---|---|---|\n{speeds}\n### Time of a frame\n\n*Queued* is the time of a frame when all frames are there at once.\n\n| program | loop | network | with three \
+         workers | rayon | network / rayon | network, queued | rayon, queued | network / rayon |\n|---|---|---|---|---|---|---|---|---|\n{latencies}"
     ));
     if let Err(reason) = rivals.by_frame() {
         report.text.push_str(&format!("\nrayon is absent: {reason}.\n"));
@@ -149,7 +152,8 @@ fn measured(effort: Effort, rivals: &Rivals, subject: &Subject, frames: &Frames)
         set(Form::RayonQueued, latency);
         set(Form::LoopOfRival, rival("in-turn", Duration::ZERO)?.0);
         set(Form::LoopLatency, inline(period)?.1);
-        set(Form::NetworkLatency, run(Executor::Workers(3), period)?.1);
+        set(Form::NetworkLatency, run(Executor::Workers(2), period)?.1);
+        set(Form::NetworkLatencyOfThree, run(Executor::Workers(3), period)?.1);
         set(Form::RayonLatency, rival("rayon", period)?.1);
         rounds.push(round);
     }
