@@ -16,8 +16,12 @@
 //!
 //! The other modules are what the programs share: [`Input`] and [`Output`] are files and pipes, [`Error`] says
 //! the file, the offset and what to do, [`Run`] says how a program runs, and [`Meters`] measure its stages.
+//! [`staged`] and [`by_frame`] lend the stages and the frames of programs to other schedulers, and [`arrivals`] measures
+//! how long a frame is on its way.
 #![forbid(unsafe_code)]
 
+pub mod arrivals;
+pub mod by_frame;
 pub mod command;
 mod drawing;
 mod error;
@@ -33,6 +37,7 @@ mod meters;
 mod output;
 mod run;
 mod slices;
+pub mod staged;
 pub mod wifi;
 
 pub use error::{Error, Result};

@@ -1,4 +1,5 @@
-//! The synthetic benchmark of `dsp exploration`, one producer and one consumer, with task systems and channels.
+//! The synthetic benchmark of `dsp exploration`, one producer and one consumer, with task systems and channels; and signal
+//! programs by frame, which `frames.rs` answers.
 //!
 //! After a line with the name and the version of each form, and one with the word `ready`, the program reads requests
 //! of five words: the name of a form, the steps of work for each index, the number of indices, the indices in a burst,
@@ -6,6 +7,7 @@
 //! index of each round. An answer that begins with `failed` says why there is none.
 
 mod channels;
+mod frames;
 mod tasks;
 #[allow(dead_code, reason = "the calibration is done by the program that asks")]
 #[path = "../../src/exploration/work.rs"]
@@ -54,9 +56,14 @@ fn main() {
     // The caller's threads and rayon's own: a form uses either, so that two threads work.
     let pool = ThreadPoolBuilder::new().num_threads(2).build().expect("the system gives two threads");
     FORMS.iter().for_each(|(name, version, _)| println!("{name} {version}"));
-    println!("ready");
+    println!("by-frame 1\nready");
+    let mut last = frames::Last::default();
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-        match answer(&pool, &line) {
+        let answered = match line.strip_prefix("by-frame ") {
+            Some(request) => last.answer(&pool, request),
+            None => answer(&pool, &line),
+        };
+        match answered {
             Ok(answer) => println!("{answer}"),
             Err(reason) => println!("failed: {reason}"),
         }

@@ -3,7 +3,7 @@
 use crate::exploration::{Shape, Table, Task, Work, measure};
 use crate::{Result, exploration};
 
-use super::{Effort, Line, Plot, Report};
+use super::{Axes, Effort, Line, Plot, Report};
 
 /// The work for an index on each side, in nanoseconds.
 const WORKS: [u32; 3] = [0, 8, 64];
@@ -45,7 +45,13 @@ pub(super) fn run(effort: Effort, report: &mut Report, told: &mut impl FnMut(&st
         let ends = [bursts[0] as f64, bursts[bursts.len() - 1] as f64];
         lines.push(Line { name: "ceiling".into(), points: ends.map(|x| (x, 1.0)).to_vec(), is_dashed: true });
         let title = format!("Speed over the burst: {about}");
-        let plot = Plot { title, across: "indices in a burst", up: "part of the ceiling", lines };
+        let plot = Plot {
+            title,
+            across: "indices in a burst",
+            axes: Axes::LogLinear,
+            up: "part of the ceiling",
+            lines,
+        };
         report.picture(&format!("bursts-{nanoseconds}"), &plot);
     }
     horizons(effort, report, told)

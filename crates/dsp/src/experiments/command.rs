@@ -4,12 +4,12 @@ use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::command::Shared;
 use crate::{Error, Output, Result};
 
-use super::{Effort, Part, Rivals, run as measure};
+use super::{Effort, Needs, Part, Rivals, chosen, merged, run as measure};
 
 /// Measures all programs, and writes tables and pictures
 #[derive(Debug, Args)]
@@ -17,19 +17,22 @@ pub struct Arguments {
     /// Measure less: a few minutes in place of some twenty
     #[arg(long)]
     quick: bool,
-    /// Do not build and measure the task systems and channels that the synthetic benchmark is compared with
+    /// Do not build and measure the task systems and channels to compare with
     #[arg(long)]
     no_rivals: bool,
-    /// Measure these parts only
+    /// Measure these parts only, and keep what the folder has of the others
     #[arg(long, value_name = "PARTS", value_delimiter = ',')]
     only: Vec<Part>,
-    /// A JPEG file to decode; without one, the decoder is not measured
+    /// The JPEG file to decode [default: a picture of 64 x 64 pixels]
     #[arg(long, value_name = "FILE")]
     photo: Option<PathBuf>,
     /// The folder for README.md and the pictures
     #[arg(default_value = "crates/dsp/experiments")]
     folder: PathBuf,
 }
+
+/// What is decoded without a photo. It fits into a cache, and says nothing about large pictures.
+const SMALL_PICTURE: &[u8] = include_bytes!("../../tests/integration/data/jpeg/420.jpg");
 
 /// Runs the command.
 ///
@@ -44,23 +47,16 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> Result<()> {
     fs::create_dir_all(folder).map_err(|error| Error::io(&name, "cannot create the folder", error))?;
     let effort = if arguments.quick { Effort::QUICK } else { Effort::FULL };
     let is_shown = io::stderr().is_terminal();
-    let all = Part::value_variants();
-    let parts = if arguments.only.is_empty() { all } else { &arguments.only };
-    let rivals = if arguments.no_rivals {
-        Rivals::absent("--no-rivals was given")
-    } else if parts.contains(&Part::Rivals) {
-        Rivals::build()
-    } else {
-        Rivals::absent("not asked for")
-    };
+    let parts = chosen(&arguments.only);
+    let rivals =
+        if arguments.no_rivals { Rivals::absent("--no-rivals was given") } else { Rivals::build(&parts) };
     let photo = match &arguments.photo {
-        Some(path) => Some(
-            fs::read(path)
-                .map_err(|error| Error::io(&path.display().to_string(), "cannot read the photo", error))?,
-        ),
-        None => None,
+        Some(path) => fs::read(path)
+            .map_err(|error| Error::io(&path.display().to_string(), "cannot read the photo", error))?,
+        None => SMALL_PICTURE.to_vec(),
     };
-    let report = measure(effort, parts, &rivals, photo.as_deref(), |part| {
+    let needs = Needs { rivals: &rivals, photo: &photo };
+    let report = measure(effort, &parts, &needs, |part| {
         if is_shown {
             eprint!("\r\x1b[K{part}");
         }
@@ -68,7 +64,9 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> Result<()> {
     if is_shown {
         eprint!("\r\x1b[K");
     }
-    let text = ("README.md".to_owned(), report.text);
+    // Without an old file, there is nothing to keep.
+    let old = fs::read_to_string(folder.join("README.md")).unwrap_or_default();
+    let text = ("README.md".to_owned(), merged(&old, &report.parts));
     for (name, content) in report.pictures.into_iter().chain([text]) {
         let mut output = Output::create(&folder.join(name))?;
         output.put(content.as_bytes())?;

@@ -6,16 +6,26 @@
 
 mod bursts;
 pub mod command;
+mod depend;
+mod errors;
+mod frames;
+pub mod inputs;
 mod plot;
 mod programs;
+mod readme;
 mod receivers;
 mod rivals;
 mod rounds;
+mod subjects;
+
+use clap::ValueEnum;
 
 use crate::Result;
 
-pub use plot::{Line, Plot};
+pub use plot::{Axes, Line, Plot};
+pub use readme::merged;
 pub use rivals::Rivals;
+pub use subjects::Subject;
 
 /// How much is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,17 +52,49 @@ pub enum Part {
     Bursts,
     /// The smallest burst next to task systems and channels
     Rivals,
-    /// Block transforms, FM radio, 802.11a, JPEG, and every program with each number of workers
-    Programs,
+    /// Block transforms: by data, by stages and by both
+    Fft,
+    /// FM radio: its variants and its bursts
+    Fmradio,
+    /// The receiver for 802.11a: by tasks, by frames and by both
+    Wifi,
+    /// Bit-error rates of 802.11a over the ratio of signal to noise, next to theory
+    Errors,
+    /// The JPEG decoder over its bursts
+    Jpeg,
+    /// Block transforms and FM radio next to OpenMP tasks with depend
+    Depend,
+    /// The programs next to rayon by frame: speed, and the time of a frame
+    Frames,
+    /// Every program with each number of workers, next to predictions
+    Workers,
+}
+
+impl Part {
+    /// The name on the command line.
+    pub fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
+}
+
+/// What the parts need besides the programs.
+#[derive(Debug, Clone, Copy)]
+pub struct Needs<'a> {
+    /// The task systems and channels to compare with.
+    pub rivals: &'a Rivals,
+    /// A JPEG file for the decoder.
+    pub photo: &'a [u8],
 }
 
 /// The tables as Markdown, and the pictures.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// The text, which refers to the pictures by their names.
-    pub text: String,
+    /// The text of each part, which refers to the pictures by their names.
+    pub parts: Vec<(Part, String)>,
     /// The names and contents of the pictures, in the format SVG.
     pub pictures: Vec<(String, String)>,
+    /// The text of the part that is measured.
+    text: String,
 }
 
 impl Report {
@@ -62,35 +104,54 @@ impl Report {
     }
 }
 
-/// Runs these parts of the experiments, with these rivals of the synthetic benchmark. `photo` is a JPEG file for the decoder, which
-/// is left out without one. `told` is called with the name of each part before it is measured.
+/// Runs these parts of the experiments. `told` is called with the name of each step before it is measured.
 ///
 /// # Errors
 /// If a network gives another result than its sequential form, or cannot run.
-pub fn run(
-    effort: Effort,
-    parts: &[Part],
-    rivals: &Rivals,
-    photo: Option<&[u8]>,
-    mut told: impl FnMut(&str),
-) -> Result<Report> {
+pub fn run(effort: Effort, parts: &[Part], needs: &Needs<'_>, mut told: impl FnMut(&str)) -> Result<Report> {
     let mut report = Report::default();
-    let named: Vec<String> = parts.iter().map(|part| format!("{part:?}").to_lowercase()).collect();
-    let is_all = parts == <Part as clap::ValueEnum>::value_variants();
-    let only = if is_all { String::new() } else { format!(" --only {}", named.join(",")) };
-    let processors = anabranch::default_workers();
-    report.text.push_str(&format!(
-        "# Experiments\n\nMade by `cargo run --release -p dsp -- experiments{}{only}`, on {processors} processors, in {} rounds. \
-         Times are medians, and ratios are taken within a round.\n",
-        if effort.is_quick { " --quick" } else { "" },
-        effort.rounds,
-    ));
+    let Needs { rivals, photo } = *needs;
     for part in parts {
+        let told = &mut told;
         match part {
-            Part::Bursts => bursts::run(effort, &mut report, &mut told)?,
-            Part::Rivals => rivals::run(effort, rivals, &mut report, &mut told)?,
-            Part::Programs => programs::run(effort, photo, &mut report, &mut told)?,
+            Part::Bursts => bursts::run(effort, &mut report, told)?,
+            Part::Rivals => rivals::run(effort, rivals, &mut report, told)?,
+            Part::Fft => programs::transforms(effort, &mut report, told)?,
+            Part::Fmradio => programs::radio(effort, &mut report, told)?,
+            Part::Wifi => receivers::wifi(effort, &mut report, told)?,
+            Part::Errors => errors::run(effort, &mut report, told)?,
+            Part::Jpeg => receivers::jpeg(effort, photo, &mut report, told)?,
+            Part::Depend => depend::run(effort, rivals, &mut report, told)?,
+            Part::Frames => frames::run(effort, rivals, photo, &mut report, told)?,
+            Part::Workers => programs::workers(effort, photo, &mut report, told)?,
         }
+        report.text.push_str(&format!(
+            "\nMeasured by `experiments{} --only {}` on {}, in {} rounds.\n",
+            if effort.is_quick { " --quick" } else { "" },
+            part.name(),
+            machine(),
+            effort.rounds,
+        ));
+        report.parts.push((*part, std::mem::take(&mut report.text)));
     }
     Ok(report)
+}
+
+/// The parts that `wanted` names, or all of them, each once and in their order.
+fn chosen(wanted: &[Part]) -> Vec<Part> {
+    let all = Part::value_variants().iter().copied();
+    all.filter(|part| wanted.is_empty() || wanted.contains(part)).collect()
+}
+
+/// The processors of this machine.
+fn machine() -> String {
+    let count = anabranch::default_workers();
+    let lines = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = lines.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    model.map_or(format!("{count} processors"), |(_, model)| format!("{count} processors ({})", model.trim()))
+}
+
+/// A check sum of the output of a program.
+pub fn check_sum(bytes: &[u8]) -> u32 {
+    crc32fast::hash(bytes)
 }

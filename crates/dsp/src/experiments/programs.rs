@@ -1,35 +1,15 @@
 //! The programs: each form against the loop and the ceiling.
 
 use crate::fft::{Shape, Split, transform};
-use crate::fmradio::{History, Radio, Tone, receive, test_tone};
-use crate::kernels::{Kernel, Task};
+use crate::fmradio::{History, Radio, receive};
+use crate::kernels::{DEFAULT_BURST, Kernel, Task};
 use crate::{Executor, Input, Output, Result, Run, jpeg, wifi};
 
+use super::inputs::{blocks, recording, signal};
 use super::rounds::{Program, Times, rounds, twice};
-use super::{Effort, Line, Plot, Report, receivers};
+use super::{Axes, Effort, Line, Plot, Report, receivers};
 
-pub(super) fn run(
-    effort: Effort,
-    photo: Option<&[u8]>,
-    report: &mut Report,
-    told: &mut impl FnMut(&str),
-) -> Result<()> {
-    transforms(effort, report, told)?;
-    radio(effort, report, told)?;
-    let signal = receivers::signal(effort.microseconds)?;
-    receivers::wifi(effort, &signal, report, told)?;
-    receivers::jpeg(effort, photo, report, told)?;
-    workers(effort, &signal, photo, report, told)
-}
-
-/// Samples for about this time of a sequential transform.
-fn blocks(size: usize, microseconds: u64) -> Vec<u8> {
-    // About 5 ns for a sample, most of which is reading and writing.
-    let count = (microseconds as usize * 200).next_multiple_of(size);
-    (0..2 * count as u32).flat_map(|n| ((n.wrapping_mul(2_654_435_761) >> 8) as f32).to_le_bytes()).collect()
-}
-
-fn transformed(bytes: &[u8], shape: Shape, run: &Run) -> Result<()> {
+pub(super) fn transformed(bytes: &[u8], shape: Shape, run: &Run) -> Result<()> {
     transform(
         Input::from_reader("memory", bytes),
         &mut Output::from_writer("nowhere", std::io::sink()),
@@ -39,7 +19,7 @@ fn transformed(bytes: &[u8], shape: Shape, run: &Run) -> Result<()> {
 }
 
 /// Transforms by data, by stages, and by both, for each size.
-fn transforms(effort: Effort, report: &mut Report, told: &mut impl FnMut(&str)) -> Result<()> {
+pub(super) fn transforms(effort: Effort, report: &mut Report, told: &mut impl FnMut(&str)) -> Result<()> {
     report.text.push_str(
         "\n## Block transforms\n\nThe speed-up of the network with two workers over the loop, with reading and writing of \
          memory. `data` deals whole blocks to two processes, `pipeline` cuts a transform into three stages, and `both` \
@@ -84,23 +64,18 @@ fn transforms(effort: Effort, report: &mut Report, told: &mut impl FnMut(&str)) 
         lines[3].points.push((size as f64, ceiling));
     }
     let title = "Block transforms with two workers".into();
-    let plot = Plot { title, across: "samples of a block", up: "speed-up over the loop", lines };
+    let plot = Plot {
+        title,
+        across: "samples of a block",
+        axes: Axes::LogLinear,
+        up: "speed-up over the loop",
+        lines,
+    };
     report.picture("fft", &plot);
     Ok(())
 }
 
-/// A recording of about this length for a sequential receiver.
-pub(super) fn recording(microseconds: u64) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let mut output = Output::from_writer("memory", &mut bytes);
-    // The receiver is some 50 times faster than the station.
-    let seconds = 5e-5 * microseconds as f64;
-    test_tone(&mut output, &Tone { hertz: 1_000.0, seconds, rate: 250_000, snr: Some(30.0) })?;
-    output.finish()?;
-    Ok(bytes)
-}
-
-fn received(bytes: &[u8], radio: &Radio, run: &Run) -> Result<()> {
+pub(super) fn received(bytes: &[u8], radio: &Radio, run: &Run) -> Result<()> {
     receive(
         Input::from_reader("memory", bytes),
         &mut Output::from_writer("nowhere", std::io::sink()),
@@ -110,7 +85,7 @@ fn received(bytes: &[u8], radio: &Radio, run: &Run) -> Result<()> {
 }
 
 /// The receiver's variants, and its bursts.
-fn radio(effort: Effort, report: &mut Report, told: &mut impl FnMut(&str)) -> Result<()> {
+pub(super) fn radio(effort: Effort, report: &mut Report, told: &mut impl FnMut(&str)) -> Result<()> {
     told("fmradio");
     let bytes = recording(effort.microseconds)?;
     let plain = Radio::new(250_000)?;
@@ -167,6 +142,7 @@ fn radio(effort: Effort, report: &mut Report, told: &mut impl FnMut(&str)) -> Re
     let plot = Plot {
         title,
         across: "samples of audio in a burst",
+        axes: Axes::LogLinear,
         up: "speed-up over the loop",
         lines: vec![line, even],
     };
@@ -175,10 +151,9 @@ fn radio(effort: Effort, report: &mut Report, told: &mut impl FnMut(&str)) -> Re
 }
 
 /// Every program with each number of workers, and what the plan's model predicts.
-fn workers(
+pub(super) fn workers(
     effort: Effort,
-    signal: &[u8],
-    photo: Option<&[u8]>,
+    photo: &[u8],
     report: &mut Report,
     told: &mut impl FnMut(&str),
 ) -> Result<()> {
@@ -191,6 +166,7 @@ fn workers(
     counts.iter().for_each(|count| report.text.push_str(&format!(" {count} workers | predicted |")));
     report.text.push_str(&format!("\n|---|---|{}\n", "---|---|".repeat(counts.len())));
     let (bytes, samples) = (recording(effort.microseconds)?, blocks(4_096, effort.microseconds));
+    let signal = signal(effort.microseconds)?;
     let shape = Shape::new(4_096, Split::Data)?;
     let radio = Radio::new(250_000)?;
     let fft = |run: &Run| transformed(&samples, shape, run);
@@ -199,15 +175,12 @@ fn workers(
         vec![("fft, 4,096 samples".into(), Box::new(fft)), ("fmradio".into(), Box::new(fmradio))];
     programs.push((
         "wifi, 54 Mbit/s".into(),
-        Box::new(|run: &Run| receivers::received(signal, wifi::Split::Both, run)),
+        Box::new(|run: &Run| receivers::received(&signal, wifi::Split::Both, run)),
     ));
-    if let Some(photo) = photo {
-        programs
-            .push(("jpeg".into(), Box::new(|run: &Run| receivers::decoded(photo, jpeg::DEFAULT_BURST, run))));
-    }
+    programs.push(("jpeg".into(), Box::new(|run: &Run| receivers::decoded(photo, jpeg::DEFAULT_BURST, run))));
     for kernel in Kernel::ALL {
         let blocks = enough(&kernel, effort.microseconds)?;
-        let code = move |run: &Run| kernel.run(&Task { blocks, burst: 1 }, run).map(drop);
+        let code = move |run: &Run| kernel.run(&Task { blocks, burst: DEFAULT_BURST }, run).map(drop);
         programs.push((kernel.name.into(), Box::new(code)));
     }
     for (name, program) in &programs {
@@ -238,7 +211,7 @@ fn enough(kernel: &Kernel, microseconds: u64) -> Result<u64> {
     let mut blocks = 1;
     loop {
         let begin = std::time::Instant::now();
-        kernel.run(&Task { blocks, burst: 1 }, &Run::new(Executor::Inline))?;
+        kernel.run(&Task { blocks, burst: DEFAULT_BURST }, &Run::new(Executor::Inline))?;
         let seconds = begin.elapsed().as_secs_f64();
         if seconds > wanted / 8.0 || blocks > 1 << 30 {
             return Ok((blocks as f64 * wanted / seconds).ceil() as u64);

@@ -1,30 +1,15 @@
 //! The receiver for 802.11a by tasks, by frames and by both, and the JPEG decoder over its bursts.
 
-use crate::wifi::{Channel, Rate, Sending, Split, receive_by, send};
+use crate::wifi::{Split, receive_by};
 use crate::{Error, Executor, Input, Output, Result, Run, jpeg};
 
+use super::inputs::signal;
 use super::rounds::{rounds, twice};
-use super::{Effort, Line, Plot, Report};
+use super::{Axes, Effort, Line, Plot, Report};
 
-/// Bytes of a signal that the sequential receiver decodes in a microsecond at 54 Mbit/s, about.
-const BYTES_IN_MICROSECOND: u64 = 5;
 /// The rate of 802.11a's samples.
 const SAMPLES_PER_SECOND: f64 = 20e6;
 const SAMPLE_BYTES: f64 = crate::wifi::SAMPLE_BYTES as f64;
-
-/// A signal of frames of 54 Mbit/s, which a sequential receiver decodes in about this time.
-pub(super) fn signal(microseconds: u64) -> Result<Vec<u8>> {
-    let count = (BYTES_IN_MICROSECOND * microseconds) as u32;
-    let bytes: Vec<u8> = (0..count).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
-    let rate = Rate::of_mbps(54).ok_or_else(|| Error::new("802.11a has a rate of 54 Mbit/s"))?;
-    let channel = Channel { snr_db: Some(30.0), ..Channel::default() };
-    let mut signal = Vec::new();
-    let mut output = Output::from_writer("memory", &mut signal);
-    let sending = Sending { channel, ..Sending::new(rate) };
-    send(Input::from_reader("memory", bytes.as_slice()), &mut output, &sending, &Run::new(Executor::Inline))?;
-    output.finish()?;
-    Ok(signal)
-}
 
 /// Receives a signal. A bad frame is an error.
 pub(super) fn received(signal: &[u8], split: Split, run: &Run) -> Result<()> {
@@ -46,13 +31,9 @@ pub(super) fn decoded(photo: &[u8], burst: usize, run: &Run) -> Result<()> {
 }
 
 /// The receiver with two workers, in each of its forms.
-pub(super) fn wifi(
-    effort: Effort,
-    signal: &[u8],
-    report: &mut Report,
-    told: &mut impl FnMut(&str),
-) -> Result<()> {
+pub(super) fn wifi(effort: Effort, report: &mut Report, told: &mut impl FnMut(&str)) -> Result<()> {
     told("wifi");
+    let signal = &signal(effort.microseconds)?[..];
     let with = |split, executor| received(signal, split, &Run::new(executor));
     let times = rounds(
         effort.rounds,
@@ -90,15 +71,11 @@ pub(super) fn wifi(
 /// The decoder over its bursts.
 pub(super) fn jpeg(
     effort: Effort,
-    photo: Option<&[u8]>,
+    photo: &[u8],
     report: &mut Report,
     told: &mut impl FnMut(&str),
 ) -> Result<()> {
     report.text.push_str("\n## JPEG\n\n");
-    let Some(photo) = photo else {
-        report.text.push_str("Not measured: `--photo FILE` names a picture.\n");
-        return Ok(());
-    };
     report.text.push_str(&format!(
         "A picture of {} kB, whose coefficients pass through the network in bursts of so many units (MCUs). The speed-up with \
          two workers over the loop.\n\n| burst | speed-up | ceiling |\n|---|---|---|\n",
@@ -132,6 +109,15 @@ pub(super) fn jpeg(
     let even = even.map_or("with none of these bursts".into(), |burst| format!("from bursts of {burst} on"));
     report.text.push_str(&format!("\nThe network is at least as fast as the loop {even}.\n"));
     let title = "JPEG: speed over the burst".into();
-    report.picture("jpeg", &Plot { title, across: "units in a burst", up: "speed-up over the loop", lines });
+    report.picture(
+        "jpeg",
+        &Plot {
+            title,
+            across: "units in a burst",
+            axes: Axes::LogLinear,
+            up: "speed-up over the loop",
+            lines,
+        },
+    );
     Ok(())
 }

@@ -12,18 +12,34 @@ pub(super) struct Times(Vec<Vec<f64>>);
 
 /// Measures some forms in turn, in this number of rounds.
 pub(super) fn rounds(count: usize, forms: &[&dyn Fn() -> Result<()>]) -> Result<Times> {
+    let timed: Vec<_> = forms.iter().map(|form| move || seconds(form)).collect();
+    rounds_of(count, &timed.iter().map(|form| form as &dyn Fn() -> Result<f64>).collect::<Vec<_>>())
+}
+
+/// The time of a form in seconds.
+pub(super) fn seconds(form: impl FnOnce() -> Result<()>) -> Result<f64> {
+    let begin = Instant::now();
+    form()?;
+    Ok(begin.elapsed().as_secs_f64())
+}
+
+/// Runs some forms in turn, in this number of rounds. Each says its time in seconds.
+pub(super) fn rounds_of(count: usize, forms: &[&dyn Fn() -> Result<f64>]) -> Result<Times> {
     let mut times = vec![Vec::new(); forms.len()];
     for _ in 0..count {
         for (form, times) in forms.iter().zip(&mut times) {
-            let begin = Instant::now();
-            form()?;
-            times.push(begin.elapsed().as_secs_f64());
+            times.push(form()?);
         }
     }
     Ok(Times(times))
 }
 
 impl Times {
+    /// The times of forms that were measured round by round.
+    pub(super) fn of<const FORMS: usize>(rounds: &[[f64; FORMS]]) -> Self {
+        Self((0..FORMS).map(|form| rounds.iter().map(|round| round[form]).collect()).collect())
+    }
+
     /// The median time of a form in seconds.
     pub(super) fn seconds(&self, form: usize) -> f64 {
         median(self.0[form].clone())

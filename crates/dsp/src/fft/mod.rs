@@ -13,11 +13,14 @@ pub mod command;
 mod kernels;
 mod network;
 mod samples;
+mod staged;
 
 use crate::{Error, Input, Output, Result, Run};
 
 use kernels::Whole;
 use samples::{Source, Target};
+
+pub use staged::{Stages, transform_by};
 
 /// A complex sample.
 pub type Complex = rustfft::num_complex::Complex<f32>;
@@ -78,6 +81,11 @@ impl Shape {
     pub fn burst(mut self, blocks: usize) -> Self {
         self.burst = blocks.max(1);
         self
+    }
+
+    /// How many samples pass in one firing.
+    pub fn samples(&self) -> usize {
+        self.size * self.burst
     }
 
     fn copies_on(&self, workers: usize) -> usize {

@@ -93,6 +93,13 @@ pub(super) fn transform(
     run.network(net)
 }
 
+impl Shape {
+    /// How many bursts the record before a stage holds, if the stage has this number of copies.
+    pub fn bursts_held(&self, copies: usize) -> usize {
+        (SAMPLES / self.samples()).max(LEAST_BURSTS) * copies
+    }
+}
+
 /// Lays records between the stages of a network, each of which has the same number of copies.
 struct Lay<'n, 'env> {
     net: &'n mut Network<'env, Error>,

@@ -5,7 +5,7 @@ use crate::{Input, Output, Result};
 use super::Complex;
 
 /// The size of a sample in bytes.
-const SAMPLE_BYTES: usize = 8;
+pub(super) const SAMPLE_BYTES: usize = 8;
 
 /// Reads whole blocks of samples.
 pub(super) struct Source<'a> {
@@ -36,12 +36,25 @@ impl<'a> Source<'a> {
             );
             return Err(self.input.error_at(begin + (blocks * block_bytes) as u64, what));
         }
-        let part = |bytes: &[u8]| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-        for (sample, bytes) in samples.iter_mut().zip(self.bytes[..read].chunks_exact(SAMPLE_BYTES)) {
-            *sample = Complex::new(part(&bytes[..4]), part(&bytes[4..]));
-        }
+        decoded(&self.bytes[..read], samples);
         samples[blocks * self.size..].fill(Complex::default());
         Ok(blocks)
+    }
+}
+
+/// Reads samples from their bytes.
+pub(super) fn decoded(bytes: &[u8], samples: &mut [Complex]) {
+    let part = |bytes: &[u8]| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+    for (sample, bytes) in samples.iter_mut().zip(bytes.chunks_exact(SAMPLE_BYTES)) {
+        *sample = Complex::new(part(&bytes[..4]), part(&bytes[4..]));
+    }
+}
+
+/// Writes samples as bytes.
+pub(super) fn encoded(samples: &[Complex], bytes: &mut [u8]) {
+    for (bytes, sample) in bytes.chunks_exact_mut(SAMPLE_BYTES).zip(samples) {
+        bytes[..4].copy_from_slice(&sample.re.to_le_bytes());
+        bytes[4..].copy_from_slice(&sample.im.to_le_bytes());
     }
 }
 
@@ -53,15 +66,22 @@ pub(super) struct Target<'a, 'o> {
 
 impl<'a, 'o> Target<'a, 'o> {
     pub(super) fn new(output: &'a mut Output<'o>) -> Self {
-        Self { output, bytes: Vec::new() }
+        Self::with(output, Vec::new())
+    }
+
+    /// A target that uses this memory.
+    pub(super) fn with(output: &'a mut Output<'o>, bytes: Vec<u8>) -> Self {
+        Self { output, bytes }
+    }
+
+    /// The memory, to be used again.
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
     }
 
     pub(super) fn put(&mut self, samples: &[Complex]) -> Result<()> {
         self.bytes.resize(samples.len() * SAMPLE_BYTES, 0);
-        for (bytes, sample) in self.bytes.chunks_exact_mut(SAMPLE_BYTES).zip(samples) {
-            bytes[..4].copy_from_slice(&sample.re.to_le_bytes());
-            bytes[4..].copy_from_slice(&sample.im.to_le_bytes());
-        }
+        encoded(samples, &mut self.bytes);
         self.output.put(&self.bytes)
     }
 }

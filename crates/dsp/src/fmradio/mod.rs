@@ -16,11 +16,14 @@
 //! A filter sees a window of its input and computes output *n* from the items behind *n*, so the audio begins
 //! when the filters have seen enough. The network gives the same bytes as the sequential form.
 
+mod by_frame;
 pub mod command;
 mod filter;
+mod line;
 mod network;
 mod samples;
 mod sequential;
+mod staged;
 mod stages;
 mod tone;
 mod wav;
@@ -28,6 +31,8 @@ mod wav;
 use crate::filter::{Fir, low_pass, low_pass_of};
 use crate::{Error, Input, Output, Result, Run};
 
+pub use by_frame::receive_by;
+pub use staged::Stages;
 pub use tone::{Tone, test_tone};
 
 /// How many bands the equaliser has.

@@ -5,6 +5,15 @@ use crate::{Input, Result};
 /// The number that stands for 0 is between two numbers.
 const ZERO: f32 = 127.5;
 
+/// Turns pairs of bytes into the two parts of a signal.
+pub(super) fn split(bytes: &[u8], in_phase: &mut [f32], quadrature: &mut [f32]) {
+    let value = |byte: u8| (f32::from(byte) - ZERO) / ZERO;
+    let (pairs, _) = bytes.as_chunks::<2>();
+    for ((i, q), pair) in in_phase.iter_mut().zip(quadrature).zip(pairs) {
+        (*i, *q) = (value(pair[0]), value(pair[1]));
+    }
+}
+
 /// Reads bursts of samples, and pushes the last ones through the filters with zeros.
 pub(super) struct Samples<'a> {
     input: Input<'a>,
@@ -47,11 +56,7 @@ impl<'a> Samples<'a> {
                         last byte, or record again";
             return Err(self.input.error_at(at, what));
         }
-        let value = |byte: u8| (f32::from(byte) - ZERO) / ZERO;
-        let (pairs, _) = self.bytes[..read].as_chunks::<2>();
-        for ((i, q), pair) in in_phase.iter_mut().zip(&mut *quadrature).zip(pairs) {
-            (*i, *q) = (value(pair[0]), value(pair[1]));
-        }
+        split(&self.bytes[..read], in_phase, quadrature);
         in_phase[read / 2..].fill(0.0);
         quadrature[read / 2..].fill(0.0);
         self.read += (read / 2) as u64;

@@ -3,32 +3,11 @@
 use crate::{Input, Output, Result, Run};
 
 use super::filter::Filter;
+use super::line::Line;
 use super::samples::Samples;
 use super::stages::{Demodulator, Mixer};
 use super::wav::Wav;
 use super::{BANDS, Radio};
-
-/// The items that the next stage has not consumed yet.
-#[derive(Debug, Default)]
-struct Line(Vec<f32>);
-
-impl Line {
-    /// Makes room for `count` items more, and lets `write` write them.
-    fn append<R>(&mut self, count: usize, write: impl FnOnce(&mut [f32]) -> R) -> R {
-        let before = self.0.len();
-        self.0.resize(before + count, 0.0);
-        write(&mut self.0[before..])
-    }
-
-    /// Whether there are as many items as a stage sees.
-    fn has(&self, count: usize) -> bool {
-        self.0.len() >= count
-    }
-
-    fn consume(&mut self, count: usize) {
-        self.0.drain(..count);
-    }
-}
 
 pub(super) fn receive(input: Input<'_>, output: &mut Output<'_>, radio: &Radio, run: &Run) -> Result<()> {
     let filters = radio.filters();
@@ -60,27 +39,27 @@ pub(super) fn receive(input: Input<'_>, output: &mut Output<'_>, radio: &Radio, 
         for ((part, filtered), filter) in parts.iter_mut().zip(&mut filtered).zip(&mut channels) {
             let sees = rates.input + filters.channel.reach();
             if part.has(sees) {
-                filtered.append(rates.channel, |to| channel.time(|| filter.apply(&part.0[..sees], to)));
+                filtered.append(rates.channel, |to| channel.time(|| filter.apply(part.seen(sees), to)));
                 part.consume(rates.input);
             }
         }
         let [in_phase, quadrature] = &mut filtered;
         let sees = rates.channel + 1;
         if in_phase.has(sees) {
-            let (i, q) = (&in_phase.0[..sees], &quadrature.0[..sees]);
+            let (i, q) = (in_phase.seen(sees), quadrature.seen(sees));
             angles.append(rates.channel, |to| demodulate.time(|| demodulator.apply(i, q, to)));
             in_phase.consume(rates.channel);
             quadrature.consume(rates.channel);
         }
         let sees = rates.channel + filters.audio.reach();
         if angles.has(sees) {
-            sound.append(rates.audio, |to| audio.time(|| audio_filter.apply(&angles.0[..sees], to)));
+            sound.append(rates.audio, |to| audio.time(|| audio_filter.apply(angles.seen(sees), to)));
             angles.consume(rates.channel);
         }
         let sees = rates.audio + filters.bands[0].reach();
         if sound.has(sees) {
             for (filter, to) in bands.iter_mut().zip(equalised.chunks_exact_mut(rates.audio)) {
-                band.time(|| filter.apply(&sound.0[..sees], to));
+                band.time(|| filter.apply(sound.seen(sees), to));
             }
             sound.consume(rates.audio);
             mix.time(|| mixer.apply(&equalised, &mut pcm));

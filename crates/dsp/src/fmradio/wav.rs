@@ -24,13 +24,11 @@ enum To<'a, 'o> {
 impl<'a, 'o> Wav<'a, 'o> {
     /// Begins a file with `rate` samples per second.
     pub(super) fn new(output: &'a mut Output<'o>, rate: u32) -> Result<Self> {
-        let spec =
-            WavSpec { channels: 1, sample_rate: rate, bits_per_sample: 16, sample_format: SampleFormat::Int };
         let name = output.name().to_owned();
         let to = if output.can_seek() {
-            To::File(WavWriter::new(output, spec).map_err(|error| failed(&name, error))?)
+            To::File(WavWriter::new(output, spec(rate)).map_err(|error| failed(&name, error))?)
         } else {
-            output.put(&spec.into_header_for_infinite_file())?;
+            begin_pipe(output, rate)?;
             To::Pipe(output, Vec::new())
         };
         Ok(Self { to, name, written: 0 })
@@ -52,11 +50,7 @@ impl<'a, 'o> Wav<'a, 'o> {
                 samples.iter().for_each(|&sample| writer.write_sample(sample));
                 writer.flush().map_err(|error| failed(&self.name, error))
             }
-            To::Pipe(output, bytes) => {
-                bytes.clear();
-                bytes.extend(samples.iter().flat_map(|sample| sample.to_le_bytes()));
-                output.put(bytes)
-            }
+            To::Pipe(output, bytes) => put_pcm(output, bytes, samples),
         }
     }
 
@@ -67,6 +61,22 @@ impl<'a, 'o> Wav<'a, 'o> {
             To::Pipe(..) => Ok(()),
         }
     }
+}
+
+fn spec(rate: u32) -> WavSpec {
+    WavSpec { channels: 1, sample_rate: rate, bits_per_sample: 16, sample_format: SampleFormat::Int }
+}
+
+/// Writes the header of a file whose length is not known.
+pub(super) fn begin_pipe(output: &mut Output<'_>, rate: u32) -> Result<()> {
+    output.put(&spec(rate).into_header_for_infinite_file())
+}
+
+/// Writes samples. `bytes` is memory for them.
+pub(super) fn put_pcm(output: &mut Output<'_>, bytes: &mut Vec<u8>, samples: &[i16]) -> Result<()> {
+    bytes.clear();
+    bytes.extend(samples.iter().flat_map(|sample| sample.to_le_bytes()));
+    output.put(bytes)
 }
 
 fn failed(name: &str, error: hound::Error) -> Error {

@@ -29,7 +29,8 @@ mod stream;
 mod strips;
 mod upsample;
 
-use crate::{Input, Output, Result, Run};
+use crate::by_frame::ByFrame;
+use crate::{Executor, Input, Output, Result, Run};
 
 use entropy::Blocks;
 use strips::{Painter, Strip};
@@ -60,6 +61,23 @@ pub fn decode(input: Input<'_>, output: &mut Output<'_>, burst: usize, run: &Run
     } else {
         network::decode(blocks, output, burst.max(1), run)
     }
+}
+
+/// Decodes pictures, of which `engine` computes some side by side, and writes them one behind the other.
+///
+/// # Errors
+/// As of [`decode`].
+pub fn decode_by<'a>(
+    engine: &impl ByFrame,
+    mut pictures: impl Iterator<Item = Input<'a>> + Send,
+    output: &mut Output<'_>,
+) -> Result<()> {
+    let code = |(): &mut (), input: Input<'a>| -> Result<Vec<u8>> {
+        let mut picture = Vec::new();
+        decode(input, &mut Output::from_writer("memory", &mut picture), 1, &Run::new(Executor::Inline))?;
+        Ok(picture)
+    };
+    engine.run(|| Ok(pictures.next()), || (), code, |picture: Result<Vec<u8>>| output.put(&picture?))
 }
 
 /// The sequential form: a loop over the rows of MCUs.

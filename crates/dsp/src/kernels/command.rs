@@ -9,7 +9,7 @@ use clap::Args;
 use crate::command::Shared;
 use crate::{Error, Executor, Progress, Result, Run};
 
-use super::{Digest, Kernel, Task};
+use super::{DEFAULT_BURST, Digest, Kernel, Task};
 
 /// Five kernels of the StreamIt benchmarks, each against its sequential form
 #[derive(Debug, Args)]
@@ -21,7 +21,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     blocks: Option<u64>,
     /// How many blocks pass in one firing
-    #[arg(long, value_name = "BLOCKS", default_value = "1")]
+    #[arg(long, value_name = "BLOCKS", default_value_t = default_burst())]
     burst: NonZeroU16,
     /// How often everything is measured; the medians count
     #[arg(long, value_name = "N", default_value = "3")]
@@ -29,6 +29,10 @@ pub struct Arguments {
     /// The file for the table; - is standard output
     #[arg(default_value = "-")]
     output: PathBuf,
+}
+
+fn default_burst() -> NonZeroU16 {
+    const { NonZeroU16::new(DEFAULT_BURST as u16).expect("a burst has a block") }
 }
 
 /// The measured speed of a kernel.

@@ -46,6 +46,10 @@ impl Kernel {
     }
 }
 
+/// Blocks that pass through a network in one firing, unless something else is asked for. A firing of one block of the bitonic
+/// sort takes as long as it takes to fire a rule.
+pub const DEFAULT_BURST: usize = 8;
+
 /// How much a kernel computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Task {

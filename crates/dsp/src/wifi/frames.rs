@@ -4,7 +4,8 @@ use std::ops::ControlFlow::{Break, Continue};
 
 use anabranch::network::Network;
 
-use crate::{Output, Result, Run};
+use crate::by_frame::ByFrame;
+use crate::{Input, Output, Result, Run};
 
 use super::decode::{Bytes, Collector, Joiner, Received, decode, demodulate};
 use super::demodulate::Demodulator;
@@ -113,4 +114,31 @@ pub(super) fn network(
     });
     run.network(net)?;
     Ok(received)
+}
+
+/// Receives all frames of `input` as [`receive`](super::receive) does. `engine` demodulates and decodes some of them side by
+/// side, after they were found one after the other.
+///
+/// # Errors
+/// As of [`receive`](super::receive).
+pub fn receive_frames_by(
+    engine: &impl ByFrame,
+    input: Input<'_>,
+    output: &mut Output<'_>,
+    mut tell: impl FnMut(&BadFrame) + Send,
+) -> Result<Received> {
+    let (mut cut, mut collector) = (Cutter::new(input), Collector::new());
+    let next = || loop {
+        match next_frame(&mut cut)? {
+            Some(pieces) if pieces.is_empty() => {}
+            pieces => return Ok(pieces),
+        }
+    };
+    let code = |decoder: &mut Decoder, pieces: Pieces<Group>| decoder.decode(pieces);
+    let write = |pieces: Pieces<Bytes>| {
+        let mut put = |piece| collector.take(piece, |payload| output.put(payload), &mut tell);
+        pieces.into_iter().try_for_each(&mut put)
+    };
+    engine.run(next, Decoder::default, code, write)?;
+    Ok(collector.received())
 }

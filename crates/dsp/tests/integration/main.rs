@@ -10,4 +10,5 @@ mod kernels;
 mod mutated;
 mod random;
 mod rivals;
+mod staged;
 mod wifi;

@@ -1,4 +1,4 @@
-//! Task systems and channels that do the synthetic benchmark with one producer and one consumer.
+//! Task systems and channels that do the synthetic benchmark with one producer and one consumer, or whole programs.
 //!
 //! They are programs of their own, in `rivals/` of this crate: a Rust workspace, and a C++ file. They are built
 //! when they are measured, and run in processes of their own.
@@ -10,6 +10,8 @@ use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use super::Part;
 
 use peer::Peer;
 
@@ -58,30 +60,55 @@ const fn cpp(name: &'static str, label: &'static str, needs: &'static str) -> Ri
 /// The processes of the task systems and channels to compare with, or why there are none.
 #[derive(Debug)]
 pub struct Rivals {
-    rust: std::result::Result<RefCell<Peer>, String>,
-    cpp: std::result::Result<RefCell<Peer>, String>,
+    rust: Process,
+    cpp: Process,
+    /// The programs by stages.
+    stages: Process,
 }
+
+/// A process, or why there is none.
+type Process = std::result::Result<RefCell<Peer>, String>;
 
 impl Rivals {
     /// No rivals, for this reason.
     pub fn absent(reason: &str) -> Self {
-        Self { rust: Err(reason.into()), cpp: Err(reason.into()) }
+        let absent = || Err(reason.to_owned());
+        Self { rust: absent(), cpp: absent(), stages: absent() }
     }
 
-    /// Builds the rivals next to this program, unless they were built before, and starts their processes. Those
-    /// that cannot be built here are absent, with the reason.
-    pub fn build() -> Self {
+    /// Builds the rivals of these parts next to this program, unless they were built before, and starts their processes.
+    /// Those that cannot be built here are absent, with the reason.
+    pub fn build(parts: &[Part]) -> Self {
         let folder = folder();
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let words = ["build", "--release", "--quiet", "--locked", "--manifest-path"].map(OsString::from);
-        let mut rust = Command::new(cargo);
-        rust.args(words).arg(source("Cargo.toml")).arg("--target-dir").arg(folder.join("dsp-rivals"));
-        let mut cpp = Command::new(source("cpp/build.sh"));
-        cpp.arg(folder.join("dsp-rivals-cpp"));
-        Self {
-            rust: started(rust, &folder.join("dsp-rivals/release/dsp-rivals")),
-            cpp: started(cpp, &folder.join("dsp-rivals-cpp")),
+        let mut rivals = Self::absent("not asked for");
+        let needs = |part| parts.contains(&part);
+        if needs(Part::Rivals) || needs(Part::Frames) {
+            let program = folder.join("dsp-rivals/release/dsp-rivals");
+            rivals.rust = built(cargo("dsp-rivals")).and_then(|()| started(&program));
         }
+        if needs(Part::Rivals) {
+            let (mut build, program) = (Command::new(source("cpp/build.sh")), folder.join("dsp-rivals-cpp"));
+            build.arg(&program);
+            rivals.cpp = built(build).and_then(|()| started(&program));
+        }
+        if needs(Part::Depend) {
+            let (mut build, program) =
+                (Command::new(source("cpp/build.sh")), folder.join("dsp-rivals-stages"));
+            build.arg(&program).arg(folder.join("dsp-rivals/release/libdsp_stages.a"));
+            rivals.stages =
+                built(cargo("dsp-stages")).and_then(|()| built(build)).and_then(|()| started(&program));
+        }
+        rivals
+    }
+
+    /// The process that runs programs by stages, or why there is none.
+    pub(super) fn stages(&self) -> std::result::Result<&RefCell<Peer>, String> {
+        self.stages.as_ref().map_err(String::clone)
+    }
+
+    /// The process that runs programs by frame, or why there is none.
+    pub(super) fn by_frame(&self) -> std::result::Result<&RefCell<Peer>, String> {
+        self.rust.as_ref().map_err(String::clone)
     }
 
     /// The process that runs a rival, or why there is none.
@@ -93,8 +120,18 @@ impl Rivals {
     }
 }
 
-/// Builds a program, and starts it.
-fn started(mut build: Command, program: &Path) -> std::result::Result<RefCell<Peer>, String> {
+/// The command that builds a package of the rivals' workspace.
+fn cargo(package: &str) -> Command {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let words = ["build", "--release", "--quiet", "--locked", "--package", package, "--manifest-path"];
+    let mut command = Command::new(cargo);
+    command.args(words.map(OsString::from)).arg(source("Cargo.toml"));
+    command.arg("--target-dir").arg(folder().join("dsp-rivals"));
+    command
+}
+
+/// Builds a program.
+fn built(mut build: Command) -> std::result::Result<(), String> {
     let name = build.get_program().to_string_lossy().into_owned();
     let name = Path::new(&name).file_name().map_or(name.clone(), |name| name.to_string_lossy().into_owned());
     let said = build.output().map_err(|error| format!("{name}: {error}"))?;
@@ -104,6 +141,11 @@ fn started(mut build: Command, program: &Path) -> std::result::Result<RefCell<Pe
         let reason = reason.or(words.lines().last()).unwrap_or("no reason given");
         return Err(format!("{name} failed: {}", reason.trim()));
     }
+    Ok(())
+}
+
+/// Starts a program.
+fn started(program: &Path) -> Process {
     Peer::start(Command::new(program)).map(RefCell::new).map_err(|error| error.to_string())
 }
 
@@ -140,7 +182,9 @@ mod tests {
     fn a_rival_that_is_not_there_has_a_reason() {
         let rivals = Rivals::absent("nobody asked");
         assert!(RIVALS.iter().all(|rival| rivals.of(rival).is_err_and(|reason| reason == "nobody asked")));
-        let missing = started(Command::new("./no-such-compiler"), Path::new("nothing"));
+        assert!(rivals.stages().is_err() && rivals.by_frame().is_err());
+        let missing = built(Command::new("./no-such-compiler"));
         assert!(missing.is_err_and(|reason| reason.starts_with("no-such-compiler: ")));
+        assert!(started(Path::new("./no-such-program")).is_err());
     }
 }

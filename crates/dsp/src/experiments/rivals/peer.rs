@@ -17,7 +17,7 @@ const SETTLE: Duration = Duration::from_millis(2);
 
 /// A process that runs rivals.
 #[derive(Debug)]
-pub(super) struct Peer {
+pub(in super::super) struct Peer {
     child: Child,
     ask: ChildStdin,
     answers: Receiver<String>,
@@ -52,18 +52,28 @@ impl Peer {
 
     /// Runs a rival once, with at least one burst and this number of indices, rounded up to whole bursts.
     pub(super) fn run(&mut self, name: &str, task: &Task, indices: u64) -> Result<Sample> {
+        let indices = indices.max(1).next_multiple_of(task.burst as u64);
+        let request = format!("{name} {} {indices} {} 1", task.work.rounds(), task.burst);
+        let (sum, nanoseconds) = self.timed(&request)?;
+        Ok(Sample { nanoseconds, indices, sums: vec![sum] })
+    }
+
+    /// Sends a request whose answer is a check sum and the nanoseconds of each round. Returns those of the median round.
+    pub(in super::super) fn timed(&mut self, request: &str) -> Result<(u32, f64)> {
+        let line = self.ask(request)?;
+        answer(&line).ok_or_else(|| Error::new(format!("\"{request}\" was answered with \"{line}\"")))
+    }
+
+    /// Sends a request, and returns the answer.
+    pub(in super::super) fn ask(&mut self, request: &str) -> Result<String> {
         if self.is_lost {
-            return Err(Error::new(format!("{name}: its process did not answer before")));
+            return Err(Error::new(format!("{request}: the process did not answer before")));
         }
         thread::sleep(SETTLE);
-        let indices = indices.max(1).next_multiple_of(task.burst as u64);
-        let sent = writeln!(self.ask, "{name} {} {indices} {} 1", task.work.rounds(), task.burst);
-        sent.map_err(|error| Error::io(name, "cannot ask the rival", error))?;
+        writeln!(self.ask, "{request}").map_err(|error| Error::io(request, "cannot ask the rival", error))?;
         let line = self.hear()?;
         thread::sleep(SETTLE);
-        let (sum, nanoseconds) =
-            answer(&line).ok_or_else(|| Error::new(format!("{name} answered \"{line}\"")))?;
-        Ok(Sample { nanoseconds, indices, sums: vec![sum] })
+        Ok(line)
     }
 
     fn hear(&mut self) -> Result<String> {
@@ -122,7 +132,7 @@ mod tests {
         let sample = peer.run("one", &task, 50).unwrap();
         assert_eq!(sample, Sample { nanoseconds: 5.0, indices: 64, sums: vec![7] });
         let told = peer.run("two", &task, 100).unwrap_err().to_string();
-        assert!(told.contains("failed: no two 3 112 16 1"), "{told}");
+        assert!(told.contains("was answered with \"failed: no two 3 112 16 1\""), "{told}");
         // The process has ended.
         assert!(peer.run("one", &task, 1).is_err() && peer.run("one", &task, 1).is_err());
     }

@@ -6,7 +6,7 @@ use crate::Result;
 use crate::exploration::{Baseline, Contender, Shape, Table, Task, Work, compare, measured_network, median};
 
 use super::super::bursts::task;
-use super::super::{Effort, Line, Plot, Report};
+use super::super::{Axes, Effort, Line, Plot, Report};
 use super::{Kind, RIVALS, Rivals};
 
 /// The work for an index on each side, in nanoseconds.
@@ -56,7 +56,13 @@ pub(in super::super) fn run(
         };
         let title = format!("Next to others: {about}");
         let lines = rows.iter().filter_map(line).collect();
-        let plot = Plot { title, across: "indices in a burst", up: "part of the ceiling", lines };
+        let plot = Plot {
+            title,
+            across: "indices in a burst",
+            axes: Axes::LogLinear,
+            up: "part of the ceiling",
+            lines,
+        };
         report.picture(&format!("rivals-{nanoseconds}"), &plot);
     }
     Ok(())
