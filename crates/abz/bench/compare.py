@@ -54,7 +54,8 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=45, help="after so many a task has three rounds only")
     parser.add_argument("--work", default="/dev/shm", help="a folder in memory for what comes out")
-    parser.add_argument("--only", default="", help="run only the tasks whose names contain this")
+    parser.add_argument("--only", default="", help="run only the tasks whose names contain this, or one of several with | between")
+    parser.add_argument("--against", default="", help="compare with these peers only, with | between")
     parser.add_argument("--quick", action="store_true", help="a look: 3 rounds of a few tasks on small inputs")
     parser.add_argument("--json", help="write every sample into this file instead of tables, after each task anew")
     parser.add_argument("--patience", type=float, default=120, help="how many seconds a task may lose to a busy machine")
@@ -155,8 +156,11 @@ class Bench:
 
     def task(self, title, source, contenders, verify, target=None, prepare=None, note=""):
         """Times the contenders on one input."""
-        if self.options.only not in title:
+        if not self.wants(title):
             return
+        if self.options.against:
+            named = [ABZ, *self.options.against.split("|")]
+            contenders = [c for c in contenders if any(name in c.name for name in named)]
         if self.options.json:
             print(title, file=sys.stderr, flush=True)
         present = [c for c in contenders if c.found(self.programs)]
@@ -222,7 +226,14 @@ class Bench:
         else:
             table(self.tasks[-1], note)
 
+    def wants(self, *titles):
+        """True if one of these tasks is to be run: what only others need is not made."""
+        return any(part in title for title in titles for part in self.options.only.split("|"))
+
     def compress(self, name, source, level):
+        title = f"compress {name}, level {level}"
+        if not self.wants(title):
+            return
         expected = digest_of(source)
 
         def verify(out, contender):
@@ -230,18 +241,20 @@ class Bench:
                 check(digest(file) == expected, f"{contender.name} lost data")
             return os.path.getsize(out)
 
-        igzip = {1: 0, 6: 2, 9: 3}[level]
-        self.task(f"compress {name}, level {level}", source, [
+        igzip = {1: (0, 1), 6: (2,), 9: (3,)}[level]
+        self.task(title, source, [
             Contender(ABZ, f"abz -{level} -p2 -c {{in}}"),
             Contender("pigz -p2", f"pigz -{level} -p2 -c {{in}}"),
             Contender("crabz -p2", f"crabz -Q -p2 -l{level} {{in}}"),
             Contender("gzippy -p2", f"gzippy -{level} -p2 -c {{in}}"),
             Contender("gzip", f"gzip -{level} -c {{in}}"),
             Contender("libdeflate-gzip", f"libdeflate-gzip -{level} -c {{in}}"),
-            Contender(f"igzip -{igzip}", f"igzip -{igzip} -c {{in}}"),
+            *(Contender(f"igzip -{level}", f"igzip -{level} -c {{in}}") for level in igzip),
         ], verify)
 
     def decompress(self, name, source, plain, to_file):
+        if not self.wants(f"decompress {name} to " + ("a file" if to_file else "/dev/null")):
+            return
         expected = digest_of(plain)
 
         def verify(out, contender):
@@ -261,6 +274,9 @@ class Bench:
 
     def bzip2(self, name, source):
         """bzip2 -9, both ways; what is decompressed was made by bzip2 itself."""
+        back = f"decompress {name} that bzip2 -9 compressed to /dev/null"
+        if not self.wants(f"compress {name}, bzip2 -9", back):
+            return
         expected = digest_of(source)
 
         def verify(out, contender):
@@ -274,6 +290,8 @@ class Bench:
             Contender("pbzip2 -p2", "pbzip2 -9 -p2 -c {in}"),
             Contender("bzip2", "bzip2 -9 -c {in}"),
         ], verify)
+        if not self.wants(back):
+            return
         made = self.path(name + ".bz2")
         with open(made, "wb") as file:
             subprocess.run(["bzip2", "-9", "-c", source], stdout=file, check=True)
@@ -282,7 +300,7 @@ class Bench:
             check(digest_of(out) == expected, f"{contender.name} gave other data")
             return os.path.getsize(out)
 
-        self.task(f"decompress {name} that bzip2 -9 compressed to /dev/null", made, [
+        self.task(back, made, [
             Contender(ABZ, "abz -d -p2 -c {in}"),
             Contender("lbzip2 -n2", "lbzip2 -d -n2 -c {in}"),
             Contender("pbzip2 -p2", "pbzip2 -d -p2 -c {in}"),
@@ -293,6 +311,10 @@ class Bench:
         """lzip -6 or xz -6, both ways, in blocks of the same size; what is decompressed was made by the peer."""
         # As many blocks as two threads share evenly, of 16 MiB and of 24.
         peer, level, size = {"lzip": ("plzip -n2", "plzip -6", 64 << 20), "xz": ("xz -T2", "xz -6 -T2", 48 << 20)}[tool]
+        title = f"compress {size >> 20} MiB of {name}, {tool} -6"
+        back = f"decompress {size >> 20} MiB of {name} that {level} compressed to /dev/null"
+        if not self.wants(title, back):
+            return
         plain, made = self.path(f"{name}.{tool}.plain"), self.path(f"{name}.{tool}")
         with open(source, "rb") as file, open(plain, "wb") as beginning:
             beginning.write(file.read(size))
@@ -304,11 +326,11 @@ class Bench:
             check(hashlib.sha256(read.stdout).hexdigest() == expected, f"{contender.name} lost data")
             return os.path.getsize(out)
 
-        self.task(f"compress {size >> 20} MiB of {name}, {tool} -6", plain, [
+        self.task(title, plain, [
             Contender(ABZ, f"abz -F {tool} -6 -p2 -c {{in}}"),
             Contender(peer, f"{peer} -6 -c {{in}}"),
         ], verify)
-        if not shutil.which(peer.split()[0]):
+        if not shutil.which(peer.split()[0]) or not self.wants(back):
             return
         with open(made, "wb") as file:
             subprocess.run([*level.split(), "-c", plain], stdout=file, check=True)
@@ -317,7 +339,7 @@ class Bench:
             check(digest_of(out) == expected, f"{contender.name} gave other data")
             return os.path.getsize(out)
 
-        self.task(f"decompress {size >> 20} MiB of {name} that {level} compressed to /dev/null", made, [
+        self.task(back, made, [
             Contender(ABZ, "abz -d -p2 -c {in}"),
             Contender(peer, f"{peer} -d -c {{in}}"),
             Contender("abz -p1", "abz -d -p1 -c {in}", "abz"),
@@ -325,6 +347,10 @@ class Bench:
 
     def zstd(self, name, source):
         """zstd, both ways; of what is decompressed abz made one file and zstd, in a single frame, the other."""
+        both = [f"compress {what}{name}, zstd -{level}" for level, what in ((3, ""), (19, "64 MiB of "))]
+        back = [f"decompress {name} that {who} -3 compressed to /dev/null" for who in ("abz -F zstd", "zstd")]
+        if not self.wants(*both, *back):
+            return
         beginning = self.path(f"{name}.beginning")
         with open(source, "rb") as file, open(beginning, "wb") as out:
             out.write(file.read(64 << 20))
@@ -340,6 +366,8 @@ class Bench:
                 Contender(ABZ, f"abz -F zstd --level {level} -p2 -c {{in}}"),
                 Contender("zstd -T2", f"zstd -q -{level} -T2 -c {{in}}"),
             ], verify)
+        if not self.wants(*back):
+            return
         expected = digest_of(source)
         own, foreign = self.path(name + ".abz.zst"), self.path(name + ".zst")
         for words, made in (([self.programs["abz"], "-F", "zstd", "-3"], own), (["zstd", "-q", "-3"], foreign)):
@@ -358,6 +386,8 @@ class Bench:
 
     def tree(self, title, source, sizes, contenders):
         """Files of these sizes below a folder, compressed in place."""
+        if not self.wants(title):
+            return
         tree, listing = self.path("tree"), self.path("names")
         names = [f"{tree}/{number // 100:02}/{number:04}" for number in range(len(sizes))]
         with open(listing, "w") as file:
@@ -424,7 +454,7 @@ class Bench:
     def ranges(self, text, source):
         """1 MiB in the middle of a file of 1 GiB that abz made, against all of it."""
         title = "1 MiB in the middle of 1 GiB"
-        if self.options.only not in title:
+        if not self.wants(title):
             return
         plain, packed = self.path("large"), self.path("large.gz")
         with open(plain, "wb") as out:
@@ -452,7 +482,7 @@ class Bench:
 
     def memory(self, title, words, feed, stall):
         """The most memory that abz ever held, while it is fed and its reader may stall."""
-        if self.options.only not in "memory " + title:
+        if not self.wants("memory " + title):
             return
         child = subprocess.Popen([self.programs["abz"], *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         if not os.fork():
@@ -501,6 +531,11 @@ class Bench:
         self.compress("media (compressed already)", media, 6)
         for path in (text,) if quick else (text, source):
             name = os.path.basename(path)
+            if not self.wants(*(
+                f"decompress {name} that {who} compressed to {where}"
+                for who in ("abz", "gzip -6") for where in ("/dev/null", "a file")
+            )):
+                continue
             own, foreign = self.path(name + ".abz.gz"), self.path(name + ".gz")
             for program, made in ((self.programs["abz"], own), ("gzip", foreign)):
                 with open(made, "wb") as file:
@@ -520,7 +555,7 @@ class Bench:
             self.memories(text)
 
     def memories(self, text):
-        if self.options.only not in "memory":
+        if not self.wants("memory"):
             return
         if not self.options.json:
             print("\n**memory**: the most that `abz -p2` held\n\n| | |\n|---|--:|")

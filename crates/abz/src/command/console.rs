@@ -57,6 +57,7 @@ impl Console {
         self.remember(problem.severity);
         if self.loudness >= least {
             let before = if problem.is_of_gzip { "\n" } else { "" };
+            let problem = problem.told(&self.manners.options);
             self.print(format_args!("{before}{}: {problem}", self.manners.name));
         }
     }

@@ -8,7 +8,7 @@ use super::crew::Crew;
 use super::input::{FileId, Input};
 use super::interrupt;
 use super::list::saved;
-use super::output::{Attributes, Output};
+use super::output::{Attributes, Output, STDOUT};
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
 use super::request::{Destination, Inputs, Outputs, Talk};
@@ -235,7 +235,7 @@ impl Setting<'_> {
         let problem = Problem::of_run(input, output, error);
         let Some(words) = (self.talk.manners.words)(error) else { return problem };
         if self.talk.is_verbose() {
-            told.say(problem.to_string());
+            told.say(problem.told(&self.talk.manners.options));
         }
         Problem::of_gzip(input, words)
     }
@@ -246,6 +246,8 @@ fn summary(input: &str, output: &str, outputs: Option<&Outputs>, done: &Done) ->
     let saved = saved(done.compressed, done.plain);
     match outputs {
         None => format!("{input}: OK"),
+        // As with gzip: it is no file that was created.
+        Some(_) if output == STDOUT => format!("{input}: {saved:.1}%"),
         Some(outputs) if outputs.keep => format!("{input}: {saved:.1}% -- created {output}"),
         Some(_) => format!("{input}: {saved:.1}% -- replaced with {output}"),
     }

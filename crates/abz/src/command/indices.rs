@@ -20,7 +20,7 @@ use super::verify::Failure;
 use super::ways;
 
 /// What to do about an index that is of no use.
-const GO_ON: &str = "it is not used: make it anew with --index -f";
+const GO_ON: &str = "it is not used: make it anew with abz --index -f";
 
 /// What is wrong with an input that cannot have an index.
 const NOT_IN_PARTS: &str =
@@ -164,7 +164,7 @@ impl Indexed<'_> {
                 if file.is_some() {
                     told.add(Err(problem.afterwards()));
                 } else if self.setting.talk.is_verbose() {
-                    told.say(problem.to_string());
+                    told.say(problem.told(&self.setting.talk.manners.options));
                 }
                 Ok(None)
             }

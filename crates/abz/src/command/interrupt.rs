@@ -32,11 +32,11 @@ static CHANGES: RwLock<()> = RwLock::new(());
 
 /// What SIGBUS means.
 const LOST: &str = "a mapped file became shorter while it was read, or cannot be read: the run ends, and the output \
-                    that was being made is removed (--input-io pread passes over such a file and goes on)";
+                    that was being made is removed (abz --input-io pread passes over such a file and goes on)";
 
 /// What an abort means.
 const EXHAUSTED: &str = "the run was aborted, most likely because the system gives no more memory; the output that was being made \
-                         is removed: fewer threads (-p1), a lower level or smaller blocks take less; --memlimit chooses fewer threads itself";
+                         is removed: fewer threads, a lower level or smaller blocks take less; abz --memlimit chooses fewer threads itself";
 
 /// What panics say of which the cause is that there is no memory.
 const NO_MEMORY: [&str; 2] = ["out of memory", "Cannot allocate memory"];

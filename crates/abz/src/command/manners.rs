@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use abz::{Error, Format};
 
+use super::options::{self, Options};
 use super::problem::Severity;
 use super::status::Status;
 
@@ -12,6 +13,8 @@ use super::status::Status;
 pub(super) struct Manners {
     /// What messages begin with.
     pub(super) name: &'static str,
+    /// How it spells the options that messages advise.
+    pub(super) options: Options,
     /// The formats that are read, if not all are. Any other file is held against the first of them.
     pub(super) reads: Option<&'static [Format]>,
     /// What an unknown name becomes when it is decompressed, instead of being refused.
@@ -91,6 +94,7 @@ impl Severities {
 /// Those of the program under its own name, which are gzip's in most.
 pub(super) const OWN: Manners = Manners {
     name: "abz",
+    options: options::OWN,
     reads: None,
     guesses: None,
     suffixes: None,

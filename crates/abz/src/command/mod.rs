@@ -70,6 +70,7 @@ mod join;
 mod list;
 mod low;
 mod manners;
+mod options;
 mod output;
 mod pages;
 mod problem;

@@ -22,7 +22,7 @@ pub(super) const USUAL: u32 = 0o666;
 /// The rights of a file that only its owner may read.
 pub(super) const PRIVATE: u32 = 0o600;
 
-const STDOUT: &str = "standard output";
+pub(super) const STDOUT: &str = "standard output";
 
 /// Where bytes are written.
 #[derive(Debug)]

@@ -1,11 +1,11 @@
 //! What went wrong with one input, in words: what it is about, what was expected and found, and what to do.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::io;
 
 use abz::{Error, Remedy};
 
+use super::options::{OWN, Options};
 use super::quote::without_controls;
 
 /// A problem to be told. It ends the work on its input unless it comes after it.
@@ -19,6 +19,21 @@ pub struct Problem {
     /// The file it is about, as the user named it.
     subject: String,
     message: String,
+    advice: Option<Advice>,
+}
+
+/// What to do about a problem, with options that each tool spells in its own way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Advice {
+    /// There is not enough memory: for a call of the system, to decompress a file, and to compress one.
+    OneThread,
+    LessToDecompress,
+    LessToCompress,
+    /// A limit is too low; so many MiB are enough.
+    MemoryLimit(u64),
+    /// The window is too large; one of 2 to so many bytes is enough.
+    Window(u32),
+    Dictionary,
 }
 
 /// How bad it is.
@@ -36,7 +51,7 @@ pub(super) enum Severity {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.subject, self.message)
+        f.write_str(&self.told(&OWN))
     }
 }
 
@@ -57,7 +72,18 @@ impl Problem {
         // Either may have a name in it that would do something to a terminal.
         let (subject, message) = (subject.to_string(), message.to_string());
         let (subject, message) = (without_controls(subject), without_controls(message));
-        Problem { severity, ends_work: true, is_of_gzip: false, subject, message }
+        Problem { severity, ends_work: true, is_of_gzip: false, subject, message, advice: None }
+    }
+
+    /// The same problem, with advice about it.
+    fn with(self, advice: Option<Advice>) -> Self {
+        Problem { advice, ..self }
+    }
+
+    /// The problem in words, with the options of a tool.
+    pub(super) fn told(&self, options: &Options) -> String {
+        let advice = self.advice.map(|advice| format!("; {}", advice.in_words(options)));
+        format!("{}: {}{}", self.subject, self.message, advice.unwrap_or_default())
     }
 
     /// A damaged file, in the words of gzip.
@@ -78,19 +104,20 @@ impl Problem {
 
     /// A file could not be opened, made, renamed or the like.
     pub(super) fn of_file(subject: impl fmt::Display, doing: &str, error: &io::Error) -> Self {
-        Self::error(subject, format_args!("{doing}: {error}{}", advice_on_io(error)))
+        Self::error(subject, format_args!("{doing}: {error}")).on_io(error)
     }
 
     /// A run failed.
     pub(super) fn of_run(input: &str, output: &str, error: &Error) -> Self {
         match error {
-            Error::Read(cause) => Self::error(input, format_args!("{error}{}", advice_on_io(cause))),
-            Error::Write(cause) => Self::error(output, format_args!("{error}{}", advice_on_io(cause))),
+            Error::Read(cause) => Self::error(input, error).on_io(cause),
+            Error::Write(cause) => Self::error(output, error).on_io(cause),
             Error::Damaged(damage) => match advice(damage.remedy()) {
-                Some(advice) => Self::damage(input, format_args!("{damage}; {advice}")),
-                None => Self::damage(input, damage),
+                Ok(Some(advice)) => Self::damage(input, format_args!("{damage}; {advice}")),
+                Ok(None) => Self::damage(input, damage),
+                Err(advice) => Self::damage(input, damage).with(Some(advice)),
             },
-            Error::Memory(cause) => Self::error(input, format_args!("{cause}; {LESS_ENCODING}")),
+            Error::Memory(cause) => Self::error(input, cause).with(Some(Advice::LessToCompress)),
             _ => Self::error(input, error),
         }
     }
@@ -119,45 +146,64 @@ impl Problem {
     }
 }
 
-/// What to do where there is not enough memory to decompress a file, and to compress one.
-const LESS_MEMORY: &str = "fewer threads take less (-p1); if that is not enough, this machine, or what you allow, is too small for it";
-const LESS_ENCODING: &str =
-    "fewer threads (-p1), a lower level or smaller blocks take less; --memlimit chooses fewer threads itself";
-
-/// What to do about a failed call of the system.
-fn advice_on_io(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; make room there, or write elsewhere",
-        io::ErrorKind::OutOfMemory => "; fewer threads take less memory (-p1)",
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "; check the permissions of the file and its folder"
+impl Problem {
+    /// With what to do about the call of the system that failed.
+    fn on_io(mut self, error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                self.message += "; make room there, or write elsewhere";
+            }
+            io::ErrorKind::OutOfMemory => self.advice = Some(Advice::OneThread),
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                self.message += "; check the permissions of the file and its folder";
+            }
+            _ => {}
         }
-        _ => "",
+        self
     }
 }
 
-/// What to do about a compressed file that is not what it should be, or needs something; `None` if its error says it.
-fn advice(remedy: Remedy) -> Option<Cow<'static, str>> {
-    let advice = match remedy {
-        Remedy::AnotherProgram => return None,
+impl Advice {
+    fn in_words(self, options: &Options) -> String {
+        let one_thread = options.threads.with(&1);
+        match self {
+            Advice::OneThread => format!("fewer threads take less memory ({one_thread})"),
+            Advice::LessToDecompress => format!(
+                "fewer threads take less ({one_thread}); if that is not enough, this machine, or what you allow, is too small \
+                 for it"
+            ),
+            Advice::LessToCompress => format!(
+                "fewer threads ({one_thread}), a lower level or smaller blocks take less; {} chooses fewer threads itself",
+                options.memory_to_compress
+            ),
+            Advice::MemoryLimit(limit) => {
+                let option = options.memory_to_decompress.with(&format_args!("{limit}M"));
+                format!("if there is memory for that, allow it with {option}")
+            }
+            Advice::Window(log) => {
+                format!("if there is memory for that, allow it with {}", options.window.with(&log))
+            }
+            Advice::Dictionary => format!("name the file in which it is with {}", options.dictionary),
+        }
+    }
+}
+
+/// What to do about a compressed file that is not what it should be, or needs something; `Ok(None)` if its error says it, and an
+/// `Err` if options are named.
+fn advice(remedy: Remedy) -> Result<Option<&'static str>, Advice> {
+    Ok(Some(match remedy {
+        Remedy::AnotherProgram => return Ok(None),
         Remedy::AnotherFormat => "this is a file of none of the formats that abz reads",
         Remedy::Rest => "the file was cut short: get all of it (-dc gives what there is)",
         Remedy::KnownVersion => "the file is damaged there, or of a version that abz does not know",
         Remedy::KnownKind => "the file is damaged there, or of a kind that abz does not know",
         Remedy::RightPlace => "the file is damaged there, or where it says where its parts are: -t finds out",
-        Remedy::Memory => LESS_MEMORY,
-        Remedy::Dictionary => "name the file in which it is with -D",
-        Remedy::MemoryLimit { needed } => {
-            let limit = needed.div_ceil(1 << 20) + 1;
-            return Some(format!("if there is memory for that, allow it with --memlimit={limit}M").into());
-        }
-        Remedy::Window { needed } => {
-            let log = needed.next_power_of_two().ilog2();
-            return Some(format!("if there is memory for that, allow it with --long={log}").into());
-        }
+        Remedy::Memory => return Err(Advice::LessToDecompress),
+        Remedy::Dictionary => return Err(Advice::Dictionary),
+        Remedy::MemoryLimit { needed } => return Err(Advice::MemoryLimit(needed.div_ceil(1 << 20) + 1)),
+        Remedy::Window { needed } => return Err(Advice::Window(needed.next_power_of_two().ilog2())),
         _ => "the file is damaged there: get another copy (-dc gives what comes before)",
-    };
-    Some(advice.into())
+    }))
 }
 
 /// How standard input is called.

@@ -1,5 +1,7 @@
 //! What is done with each input: the requests whose inputs are taken one after another, or side by side.
 
+use abz::Decompression;
+
 use super::access;
 use super::conversion::{Conversion, Setting};
 use super::crew::Crew;
@@ -26,6 +28,24 @@ pub(super) struct Terms<'a> {
     pub(super) workers: usize,
     /// The threads that work on small inputs, each on one.
     pub(super) workers_side_by_side: usize,
+}
+
+impl<'a> Terms<'a> {
+    /// Those of a request that decodes its inputs.
+    fn to_decode(
+        inputs: &'a Inputs,
+        outputs: Option<&'a Outputs>,
+        reporting: &'a Reporting,
+        how: &Decompression,
+    ) -> Self {
+        Terms {
+            inputs,
+            outputs,
+            reporting: Some(reporting),
+            workers: how.workers,
+            workers_side_by_side: how.workers_within(),
+        }
+    }
 }
 
 /// What is done with each input.
@@ -86,13 +106,7 @@ impl Task for Compress {
 
 impl Task for Decompress {
     fn terms(&self) -> Terms<'_> {
-        Terms {
-            inputs: &self.inputs,
-            outputs: Some(&self.outputs),
-            reporting: Some(&self.reporting),
-            workers: self.decoding.decompression.workers,
-            workers_side_by_side: self.decoding.decompression.workers_within(),
-        }
+        Terms::to_decode(&self.inputs, Some(&self.outputs), &self.reporting, &self.decoding.decompression)
     }
 
     fn may_be_side_by_side(&self, input: &Input) -> bool {
@@ -121,13 +135,7 @@ impl Task for Decompress {
 
 impl Task for Test {
     fn terms(&self) -> Terms<'_> {
-        Terms {
-            inputs: &self.inputs,
-            outputs: None,
-            reporting: Some(&self.reporting),
-            workers: self.decoding.decompression.workers,
-            workers_side_by_side: self.decoding.decompression.workers_within(),
-        }
+        Terms::to_decode(&self.inputs, None, &self.reporting, &self.decoding.decompression)
     }
 
     fn may_be_side_by_side(&self, input: &Input) -> bool {
@@ -147,13 +155,7 @@ impl Task for Test {
 
 impl Task for MakeIndex {
     fn terms(&self) -> Terms<'_> {
-        Terms {
-            inputs: &self.inputs,
-            outputs: Some(&self.outputs),
-            reporting: Some(&self.reporting),
-            workers: self.decompression.workers,
-            workers_side_by_side: self.decompression.workers_within(),
-        }
+        Terms::to_decode(&self.inputs, Some(&self.outputs), &self.reporting, &self.decompression)
     }
 
     fn may_be_side_by_side(&self, input: &Input) -> bool {
@@ -173,13 +175,7 @@ impl Task for MakeIndex {
 
 impl Task for Access {
     fn terms(&self) -> Terms<'_> {
-        Terms {
-            inputs: &self.inputs,
-            outputs: Some(&self.outputs),
-            reporting: Some(&self.reporting),
-            workers: self.decompression.workers,
-            workers_side_by_side: self.decompression.workers_within(),
-        }
+        Terms::to_decode(&self.inputs, Some(&self.outputs), &self.reporting, &self.decompression)
     }
 
     fn may_be_side_by_side(&self, input: &Input) -> bool {

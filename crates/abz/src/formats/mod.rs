@@ -2,7 +2,7 @@
 //!
 //! All that this crate knows of a format is in its place here, behind [`Reads`] and, if it is written too, [`Writes`]; what is
 //! known of its bytes is in its module of `abz-codec`. To add one, write that module, implement these traits (a format whose
-//! files are one stream has [`Serial`](serial::Serial), which does), and add a line to [`READ`].
+//! files are one stream has [`Serial`], which does), and add a line to [`READ`].
 
 mod bzip2;
 mod gzip;

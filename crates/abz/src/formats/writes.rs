@@ -96,6 +96,11 @@ pub(crate) trait Writes: Reads {
     /// The memory of an encoder in bytes, about.
     fn memory(&self, how: &Compression) -> u64;
 
+    /// How many encoders there are.
+    fn encoders(&self, how: &Compression) -> usize {
+        how.workers
+    }
+
     /// The most blocks that are in memory at once, each as it came or as it goes.
     fn most_blocks(&self, how: &Compression) -> usize {
         self.window(how.workers)
@@ -189,11 +194,11 @@ impl Compression {
         self.format.writes().dictionary(self)
     }
 
-    /// How much memory it takes, in bytes and about: for each worker what encodes, and the window of blocks, of which each
-    /// is there as it came or as it goes.
+    /// How much memory it takes, in bytes and about: its encoders, of which most formats have one for each worker, and the window of
+    /// blocks, of which each is there as it came or as it goes.
     pub(crate) fn memory(&self) -> u64 {
-        let encoder = self.format.writes().memory(self);
-        self.workers as u64 * encoder + self.window() as u64 * self.block_len() as u64
+        let (writes, blocks) = (self.format.writes(), self.window() as u64 * self.block_len() as u64);
+        writes.encoders(self) as u64 * writes.memory(self) + blocks
     }
 
     /// Cuts what `input` gives.

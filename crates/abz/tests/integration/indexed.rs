@@ -307,7 +307,7 @@ fn an_index_that_lies_is_told_of_and_the_data_is_right() {
     parts.remove(3);
     folder.write("f.gz.abzi", &index_of(&file, parts).to_bytes());
     let ran = folder.abz(&["-dc", "-p2", "f.gz"]).exits(0);
-    let told = "abz: f.gz: its index is wrong about where its parts are: it is not used: make it anew with --index -f";
+    let told = "abz: f.gz: its index is wrong about where its parts are: it is not used: make it anew with abz --index -f";
     assert_eq!(ran.stderr().trim_end(), told);
     assert!(ran.stdout() == data);
 }

@@ -1,5 +1,6 @@
 //! The program `abz` and its library, checked from outside: all tests are one program, which is linked once.
 
+mod advice;
 mod archive;
 mod bad_inputs;
 mod checks;

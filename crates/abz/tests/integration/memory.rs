@@ -82,6 +82,30 @@ fn the_file_that_a_patch_refers_to_is_in_memory_twice_at_most() {
 }
 
 #[test]
+fn a_patch_takes_the_memory_that_it_is_said_to_take() {
+    let folder = Folder::new();
+    // 66 MiB each, and no more than 16 MiB for the tables of the level. One worker makes it.
+    for name in ["old", "new"] {
+        File::create(folder.path(name)).unwrap().set_len(66 << 20).unwrap();
+    }
+    fn how<'a>(processes: &'a str, limit: &'a str) -> [&'a str; 9] {
+        ["-c", "-F", "zstd", "--patch-from", "old", "--memlimit", limit, processes, "new"]
+    }
+    let told = folder.abz(&how("-p1", "1M")).exits(1).stderr();
+    let (before, _) = told.split_once(" MiB of memory").unwrap_or_else(|| panic!("{told}"));
+    let stated: u64 = before.rsplit(' ').next().unwrap().parse().unwrap();
+    assert!((132..165).contains(&stated), "{told}");
+    for processes in ["-p1", "-p2"] {
+        let limit = format!("{}M", stated + 1);
+        folder.abz(&how(processes, &limit)).exits(0).says("");
+        // Beside it there are the program's own addresses and the stacks of its threads.
+        with_little(&folder, (stated + 40) << 10, &how(processes, &limit)).exits(0).says("");
+        let told = with_little(&folder, (stated - 40) << 10, &how(processes, &limit)).exits(1).stderr();
+        assert!(told.contains("bytes of memory"), "{told}");
+    }
+}
+
+#[test]
 fn a_limit_of_memory_is_one_for_all_files() {
     let folder = Folder::new();
     // 136 MiB of contents, so that all of the window is used.

@@ -40,6 +40,7 @@ pub(super) static LBZIP2: Tool = Tool {
 
 const MANNERS: Manners = Manners {
     name: "bzip2",
+    options: OWN.options,
     reads: Some(&[Format::BZIP2]),
     guesses: Some(".out"),
     suffixes: Some(&[(".bz2", ""), (".bz", ""), (".tbz2", ".tar"), (".tbz", ".tar"), (".tz2", ".tar")]),

@@ -58,6 +58,7 @@ pub(super) static PIGZ: Tool = Tool {
 
 const MANNERS: Manners = Manners {
     name: "gzip",
+    options: OWN.options,
     reads: Some(&[Format::GZIP, Format::COMPRESS, Format::PACK, Format::LZH, Format::ZIP]),
     guesses: None,
     suffixes: Some(&[

@@ -11,6 +11,7 @@ pub(super) static LZIP: Tool = Tool {
     format: Written::LZIP,
     manners: Manners {
         name: "lzip",
+        options: OWN.options,
         reads: Some(&[Format::LZIP]),
         guesses: Some(".out"),
         suffixes: Some(&[(".lz", ""), (".tlz", ".tar")]),

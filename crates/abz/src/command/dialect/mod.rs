@@ -106,7 +106,7 @@ impl Tool {
             keep: self.keeps,
             completes_names: true,
             asks_to_join: self.asks_to_join,
-            manners: Manners { name, ..self.manners },
+            manners: Manners { name, options: self.options(), ..self.manners },
             ..Low::plain(self.format)
         };
         let operations = [Means::Decompress, Means::Test, Means::List];
@@ -274,6 +274,7 @@ fn apply(means: Means, value: OsString, low: &mut Low) -> Result<(), String> {
             size => low.compression.block_size = Some(size),
         },
         Means::MemberSize => low.compression.block_size = Some(parse_block_size(&bytes(&text)?)?),
+        Means::BlockSize => low.compression.block_size = Some(parse_block_size(&binary(&text)?)?),
         Means::VolumeSize => match bytes(&text)?.parse() {
             Ok(size @ MIN_VOLUME..) => low.volume_size = Some(size),
             _ => return Err(format!("invalid volume size '{text}': expected at least {MIN_VOLUME} bytes")),
@@ -354,7 +355,7 @@ fn is_number(value: &OsString) -> bool {
 /// A limit of memory, in the words of xz; `None` if there is none.
 fn memory(text: &str) -> Result<Option<u64>, String> {
     let Some(percent) = text.strip_suffix('%') else {
-        let size = bytes(text)?.parse().map_err(|_| format!("invalid size '{text}'"))?;
+        let size = binary(text)?.parse().map_err(|_| format!("invalid size '{text}'"))?;
         return Ok(Some(size).filter(|size| *size > 0));
     };
     let there_is = fs::read_to_string("/proc/meminfo").ok();
@@ -369,6 +370,22 @@ fn memory(text: &str) -> Result<Option<u64>, String> {
         }
         _ => Err(format!("invalid size '{text}'")),
     }
+}
+
+/// A size as xz and zstd write it, where K, k, Ki, KB and KiB are all 1024.
+fn binary(text: &str) -> Result<String, String> {
+    let at = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let unit = unit.to_ascii_lowercase();
+    let shift = match unit.strip_suffix('b').unwrap_or(&unit) {
+        "" if unit.is_empty() => 0,
+        "k" | "ki" => 10,
+        "m" | "mi" => 20,
+        "g" | "gi" => 30,
+        _ => return Err(format!("invalid size '{text}'")),
+    };
+    let size = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    size.map(|size| size.to_string()).ok_or_else(|| format!("invalid size '{text}'"))
 }
 
 /// A size as lzip writes it, where k is 1000 and Ki 1024, for those who take both for the same.

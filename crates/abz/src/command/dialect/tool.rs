@@ -3,6 +3,7 @@
 use abz::Written;
 
 use super::super::manners::Manners;
+use super::super::options::{OF_ABZ, Options, Spelling};
 
 /// A tool, as far as its users see a difference.
 pub(super) struct Tool {
@@ -26,6 +27,34 @@ pub(super) struct Tool {
     pub(super) takes_stdin_once: bool,
     /// Several inputs are joined in one output only with force.
     pub(super) asks_to_join: bool,
+}
+
+impl Tool {
+    /// How it spells the options that messages advise.
+    pub(super) fn options(&self) -> Options {
+        let mut options = OF_ABZ;
+        // The first of several spellings is the one that the help tells.
+        for flag in self.flags.iter().copied().flatten().rev() {
+            let letter = flag.letters.chars().next().map(Spelling::Letter);
+            let name = Some(flag.name).filter(|name| !name.is_empty()).map(Spelling::Name);
+            match flag.means {
+                Means::Threads => options.threads = letter.or(name).unwrap_or(options.threads),
+                Means::Dictionary => options.dictionary = letter.or(name).unwrap_or(options.dictionary),
+                Means::Long => options.window = name.unwrap_or(options.window),
+                Means::MemoryLimit { compressing, decompressing } => {
+                    let spelling = name.or(letter);
+                    if let (true, Some(spelling)) = (compressing, spelling) {
+                        options.memory_to_compress = spelling;
+                    }
+                    if let (true, Some(spelling)) = (decompressing, spelling) {
+                        options.memory_to_decompress = spelling;
+                    }
+                }
+                _ => {}
+            }
+        }
+        options
+    }
 }
 
 /// What a tool does if it is not told.
@@ -88,7 +117,10 @@ pub(super) enum Means {
     Extreme,
     Quieter,
     NoWarn,
+    /// The size of a block, where units are multiples of 1000 if they are not called Ki and the like.
     MemberSize,
+    /// The same, where they are multiples of 1024.
+    BlockSize,
     VolumeSize,
     /// Writes another format than the tool's.
     Writes(Written),

@@ -17,6 +17,7 @@ pub(super) static XZ: Tool = Tool {
     format: Written::XZ,
     manners: Manners {
         name: "xz",
+        options: OWN.options,
         reads: Some(&[Format::XZ, Format::LZIP]),
         guesses: None,
         suffixes: Some(&[(".xz", ""), (".txz", ".tar"), (".lzma", ""), (".tlz", ".tar"), (".lz", "")]),
@@ -65,7 +66,7 @@ const FLAGS: &[Flag] = &[
     Flag::new("", "best", Means::LevelIs(9)),
     Flag::new("e", "extreme", Means::Extreme).help("take more time to make smaller files"),
     Flag::new("T", "threads", Means::Threads).takes(Takes::Value).help("use X threads"),
-    Flag::new("", "block-size", Means::MemberSize).takes(Takes::Value).help("compress blocks of X bytes"),
+    Flag::new("", "block-size", Means::BlockSize).takes(Takes::Value).help("compress blocks of X bytes"),
     Flag::new("q", "quiet", Means::Quieter).help("say nothing but errors; twice: nothing"),
     Flag::new("v", "verbose", Means::Verbose).help("say what is done"),
     Flag::new("Q", "no-warn", Means::NoWarn).help("exit with 0 after a warning"),

@@ -16,6 +16,7 @@ pub(super) static ZSTD: Tool = Tool {
     format: Written::ZSTD,
     manners: Manners {
         name: "zstd",
+        options: OWN.options,
         reads: Some(&[Format::ZSTD, Format::GZIP, Format::XZ]),
         guesses: None,
         suffixes: Some(&[
@@ -80,7 +81,7 @@ const FLAGS: &[Flag] = &[
         .takes(Takes::Value)
         .help("make a patch against X, or with -d use X and the patch"),
     Flag::new("T", "threads", Means::Threads).takes(Takes::Value).help("use X threads"),
-    Flag::new("B", "block-size", Means::MemberSize).takes(Takes::Value).help("compress blocks of X bytes"),
+    Flag::new("B", "block-size", Means::BlockSize).takes(Takes::Value).help("compress blocks of X bytes"),
     Flag::new("M", "memory", LIMIT).takes(Takes::Value).help("take no more than X bytes to decompress"),
     Flag::new("", "memlimit", LIMIT).takes(Takes::Value),
     Flag::new("", "memlimit-decompress", LIMIT).takes(Takes::Value),

@@ -110,9 +110,15 @@ impl Writes for Zstd {
     /// Its tables grow with the frames, up to three times as large. A patch is expected to be of a file as large as its reference.
     fn memory(&self, how: &Compression) -> u64 {
         if let Some(reference) = &how.zstd.patch_from {
-            return patch_memory(reference, how.contents.unwrap_or(reference.len()));
+            let contents = how.contents.unwrap_or(reference.len());
+            return (4 << 20) + patch_memory(level(how), &how.zstd, reference, contents);
         }
         (4 << 20) + 4 * self.block_len(how) as u64
+    }
+
+    /// A patch is made by one worker.
+    fn encoders(&self, how: &Compression) -> usize {
+        if how.zstd.patch_from.is_some() { 1 } else { how.workers }
     }
 
     fn compress(

@@ -3,15 +3,20 @@
 //! It is one frame that may refer to the whole other file, as if that came before it. So its window has to reach from its end
 //! to its start: where it does not, the other file is out of reach (RFC 8878 does not know of this; libzstd calls it a prefix).
 
+mod memory;
+
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 use zstd_safe::{CCtx, CParameter, DCtx, InBuffer, OutBuffer};
 
+use self::memory::window_of;
 use super::stream::MEMORY;
 use super::{DEFAULT_WINDOW_LIMIT, Encoding, MAX_WINDOW_LOG};
 use crate::memory::NoMemory;
+
+pub use self::memory::patch_memory;
 
 /// The file that a patch refers to: any bytes. Clones share them.
 #[derive(Clone, PartialEq, Eq)]
@@ -120,8 +125,8 @@ impl<'a, W: Write> PatchWriter<'a, W> {
         reference: &'a Reference,
         contents: u64,
     ) -> Result<Self, NoMemory> {
-        let window = window_log(contents).max(encoding.long.unwrap_or(0));
-        let memory = patch_memory(reference, contents);
+        let window = window_of(encoding, contents);
+        let memory = patch_memory(level, encoding, reference, contents);
         let mut context = CCtx::try_create().ok_or(NoMemory { needed: memory })?;
         for parameter in [
             CParameter::CompressionLevel(level),
@@ -191,10 +196,4 @@ fn failure(code: usize, needed: u64) -> io::Error {
         io::ErrorKind::InvalidInput,
         format!("libzstd made no patch: {}", zstd_safe::get_error_name(code)),
     )
-}
-
-/// How much memory it takes to make a patch of so many bytes against a reference, in bytes and about: the reference, once, and a
-/// window of the contents with tables that grow with it.
-pub fn patch_memory(reference: &Reference, contents: u64) -> u64 {
-    (8 << 20) + reference.len() + (4 << window_log(contents))
 }

@@ -1,0 +1,62 @@
+//! How a tool spells the options that messages advise.
+
+use std::fmt;
+
+/// An option that takes a value, as a user of the tool says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spelling {
+    Letter(char),
+    Name(&'static str),
+    /// The tool has no such option, and `abz` has it, by this name.
+    OfAbz(&'static str),
+}
+
+/// The options that messages advise.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Options {
+    pub(super) threads: Spelling,
+    /// The most memory, in bytes or with a unit.
+    pub(super) memory_to_compress: Spelling,
+    pub(super) memory_to_decompress: Spelling,
+    /// The logarithm to base 2 of a window in bytes.
+    pub(super) window: Spelling,
+    pub(super) dictionary: Spelling,
+}
+
+/// Those of the program under its own name.
+pub(super) const OWN: Options = Options {
+    threads: Spelling::Letter('p'),
+    memory_to_compress: Spelling::Name("memlimit"),
+    memory_to_decompress: Spelling::Name("memlimit"),
+    window: Spelling::Name("long"),
+    dictionary: Spelling::Letter('D'),
+};
+
+/// Those that a tool has not.
+pub(super) const OF_ABZ: Options = Options {
+    threads: Spelling::OfAbz("processes"),
+    memory_to_compress: Spelling::OfAbz("memlimit"),
+    memory_to_decompress: Spelling::OfAbz("memlimit"),
+    window: Spelling::OfAbz("long"),
+    dictionary: Spelling::OfAbz("dictionary"),
+};
+
+impl Spelling {
+    /// The option with a value.
+    pub(super) fn with(self, value: &dyn fmt::Display) -> String {
+        match self {
+            Spelling::Letter(_) => format!("{self}{value}"),
+            Spelling::Name(_) | Spelling::OfAbz(_) => format!("{self}={value}"),
+        }
+    }
+}
+
+impl fmt::Display for Spelling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Spelling::Letter(letter) => write!(f, "-{letter}"),
+            Spelling::Name(name) => write!(f, "--{name}"),
+            Spelling::OfAbz(name) => write!(f, "abz --{name}"),
+        }
+    }
+}
