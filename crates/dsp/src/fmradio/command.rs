@@ -23,7 +23,7 @@ pub struct Arguments {
     #[arg(long, value_name = "US", default_value_t = 50)]
     de_emphasis: u16,
     /// The number of samples of audio in a burst
-    #[arg(long, value_name = "SAMPLES", default_value = "128")]
+    #[arg(long, value_name = "SAMPLES", default_value = "256")]
     burst: NonZeroU16,
     /// Share the audio filter, which is the widest, between two processes
     #[arg(long)]

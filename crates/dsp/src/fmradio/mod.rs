@@ -97,7 +97,7 @@ impl Radio {
         }
         Ok(Self {
             rate,
-            burst: 128,
+            burst: 256,
             gains: [1.0; BANDS],
             de_emphasis: 50e-6,
             is_doubled: false,
@@ -105,7 +105,7 @@ impl Radio {
         })
     }
 
-    /// Sets how many samples of audio one firing of each stage makes, at least 1. The default is 128.
+    /// Sets how many samples of audio one firing of each stage makes, at least 1. The default is 256.
     pub fn burst(mut self, samples: usize) -> Self {
         self.burst = samples.max(1);
         self

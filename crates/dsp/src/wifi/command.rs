@@ -43,7 +43,7 @@ enum Direction {
     /// A signal to the bytes of its frames. Bad frames are left out and named
     Receive {
         /// How the network shares the work
-        #[arg(long, value_enum, default_value = "both")]
+        #[arg(long, value_enum, default_value = "data")]
         split: Split,
         /// The file with the signal; - is standard input
         input: PathBuf,

@@ -57,9 +57,9 @@ pub enum Split {
     /// Groups of symbols pass through one process for each stage
     Task,
     /// Copies of one process take turns with whole frames
+    #[default]
     Data,
     /// Groups of symbols pass through the stages, whose copies take turns with them
-    #[default]
     Both,
 }
 
