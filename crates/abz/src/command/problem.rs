@@ -22,7 +22,7 @@ pub struct Problem {
     advice: Option<Advice>,
 }
 
-/// What to do about a problem, with options that each tool spells in its own way.
+/// The advice about a problem. Each tool spells the options in it in its own way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Advice {
     /// There is not enough memory: for a call of the system, to decompress a file, and to compress one.

@@ -11,9 +11,10 @@ const POLL_TIME: Duration = Duration::from_micros(50);
 const POLL_TIME_AFTER_VAIN: Duration = Duration::from_micros(2);
 /// After this many polls in a row that have found nothing, a view polls for `POLL_TIME_AFTER_VAIN` only.
 const VAIN_POLLS: u8 = 3;
-/// After this many, it polls once in `VAIN_WAITS` waits, to find out whether polling pays again. Two threads that share a
-/// core only keep each other from running while they poll.
+/// After this many polls in a row that have found nothing, a view polls in one of [`VAIN_WAITS`] waits only. If two threads
+/// share a core, the one that polls keeps the other one from running.
 const HOPELESS_POLLS: u8 = 16;
+/// One of this many waits polls after [`HOPELESS_POLLS`], to find out whether polling pays again.
 const VAIN_WAITS: u8 = 16;
 /// The most pauses between two looks. Each look may take the cache line away from the other side, so a view
 /// that finds nothing looks less and less often. The other side then gets more done per transfer of the line.

@@ -49,9 +49,9 @@ const OPTIMAL: u32 = 7;
 
 /// The largest block of zstd, in bytes.
 const BLOCK: u64 = 128 << 10;
-/// What is of one size always: the codes of a block and room to make them, in bytes.
+/// The size in bytes of the codes of a block and of the room to make them, which is the same at each level.
 const CODES: u64 = 24 << 10;
-/// What a strategy that chooses among all matches takes for their prices, in bytes.
+/// The size in bytes of the prices of matches, which the strategies that choose among all matches need.
 const PRICES: u64 = 150 << 10;
 
 impl Level {
@@ -130,7 +130,7 @@ mod tests {
     use super::super::PatchWriter;
     use super::*;
 
-    /// What is set aside when the first byte is written, and the reference.
+    /// How many bytes are allocated when the first byte is written, with those of the reference.
     fn taken(level: i32, encoding: &Encoding, reference: &Reference, contents: u64) -> u64 {
         let mut writer = PatchWriter::new(Vec::new(), level, encoding, reference, contents).unwrap();
         writer.write_all(b"x").unwrap();

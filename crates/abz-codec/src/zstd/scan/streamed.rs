@@ -28,7 +28,7 @@ impl Scanner {
         self.stream.as_mut().expect("it was just made").reset();
         self.came = 0;
         let (_, len) = FrameHeader::parse(&self.feed.held).ok().flatten().expect("it was parsed before");
-        // What lies behind the header comes again.
+        // The bytes behind the header are read again.
         self.feed.replay(len);
         self.decode_part(0, Next::Block);
         Ok(())
@@ -66,7 +66,7 @@ impl Scanner {
         Ok(Step::On)
     }
 
-    /// What is held, and so many bytes after it, is to be decoded.
+    /// Starts to decode a part: the bytes that are held, and the `left` bytes after them.
     fn decode_part(&mut self, left: usize, next: Next) {
         self.part = self.feed.offset;
         self.state = State::Part { fed: 0, left, next };
