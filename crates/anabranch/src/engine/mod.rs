@@ -64,7 +64,7 @@ pub use join::{Combine, Ends, Ports};
 pub(crate) use line::Line;
 #[cfg(feature = "json")]
 pub(crate) use measures::{Event, What};
-pub(crate) use measures::{Latencies, Measures, Series, Track};
+pub(crate) use measures::{Latencies, Measures, Reading, Series, Track};
 pub(crate) use parallel::{Base, Tail};
 pub(crate) use run::{Outcome, Run, processors};
 pub(crate) use scales::Weigher;

@@ -17,10 +17,11 @@ mod writer;
 use std::time::Duration;
 
 use anabranch_plan::{
-    Curve, Machine, Measured, Node, NodeId, Note, Overhead, Overlay, Passes, Plan, Prediction, Rate, Role,
+    Curve, Executor, Machine, Measured, Node, NodeId, Note, Overhead, Overlay, Passes, Plan, Prediction,
+    Rate, Role,
 };
 
-use crate::engine::{Measures, Series, Track};
+use crate::engine::{Measures, Reading, Series, Track};
 
 #[cfg(feature = "json")]
 pub use json::REPORT_VERSION;
@@ -277,12 +278,15 @@ fn node_reports(
     let workers = plan.settings.workers;
     let seconds = wall.as_secs_f64().max(1e-9);
     let mut nodes: Vec<NodeReport> = Vec::new();
+    let mut readings: Vec<Reading> = plan.units().map(|unit| measures.read(unit[0].id.0)).collect();
+    if plan.settings.executor == Executor::Inline {
+        fit(&mut readings, wall.as_nanos() as u64, measures.clock());
+    }
     // Items that threads inside the previous unit are working on do not wait.
     let mut in_hands = 0.0;
-    for unit in plan.units() {
+    for (unit, reading) in plan.units().zip(readings) {
         let first = &unit[0];
         let (id, name) = (first.id.0, Node::unit_name(unit));
-        let reading = measures.read(id);
         let threads = if first.role.is_parallel() {
             unit.iter().filter_map(|node| node.replicas).min().unwrap_or(workers).min(workers)
         } else {
@@ -312,6 +316,32 @@ fn node_reports(
     nodes
 }
 
+/// Corrects what one thread has measured in a run of `wall` nanoseconds.
+///
+/// While the clock is read before and after a short item, the processor does not work on the next item, as it
+/// otherwise does. So each measured item seems to take longer by some nanoseconds, and the units together
+/// longer than the run. What is too much is taken from all cells alike, but at most `clock` nanoseconds from a
+/// cell, which is what reading the clock takes.
+fn fit(readings: &mut [Reading], wall: u64, clock: u64) {
+    let mut left: Vec<u64> = readings.iter().map(|reading| reading.tally.cells * clock).collect();
+    // Each round uses up what may be taken from one unit, or all that is too much.
+    for _ in 0..readings.len() {
+        let excess = readings.iter().map(|reading| reading.spent).sum::<u64>().saturating_sub(wall);
+        let open = |(reading, left): &(&mut Reading, &mut u64)| **left > 0 && reading.spent > 0;
+        let cells: u64 = readings.iter_mut().zip(&mut left).filter(open).map(|(r, _)| r.tally.cells).sum();
+        if excess == 0 || cells == 0 {
+            return;
+        }
+        let each = excess as f64 / cells as f64;
+        for (reading, left) in readings.iter_mut().zip(&mut left).filter(open) {
+            let share = (each * reading.tally.cells as f64).ceil() as u64;
+            let taken = share.min(*left).min(reading.spent);
+            reading.spent -= taken;
+            *left -= taken;
+        }
+    }
+}
+
 /// The mean number of items that waited before a node, over time.
 fn mean(waiting: &Series, id: usize) -> f64 {
     let add = |(sum, time): (f64, f64), row: &[u64]| (sum + row[id] as f64, time + row[row.len() - 1] as f64);
@@ -336,4 +366,34 @@ fn costed(plan: &Plan, reports: &[NodeReport]) -> Plan {
         }
     }
     plan
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fit;
+    use crate::engine::Reading;
+
+    fn reading(cells: u64, spent: u64) -> Reading {
+        let mut reading = Reading { spent, ..Reading::default() };
+        reading.tally.cells = cells;
+        reading
+    }
+
+    fn fitted(readings: [(u64, u64); 3], wall: u64, clock: u64) -> [u64; 3] {
+        let mut readings = readings.map(|(cells, spent)| reading(cells, spent));
+        fit(&mut readings, wall, clock);
+        readings.map(|reading| reading.spent)
+    }
+
+    #[test]
+    fn units_of_one_thread_are_busy_for_no_longer_than_the_run() {
+        // 10 ns too much for each of 100 cells, in three units.
+        assert_eq!(fitted([(100, 2_000), (100, 12_000), (100, 1_500)], 12_500, 25), [1_000, 11_000, 500]);
+        // A unit that takes 2 ns is not corrected below nothing, and the others have the rest.
+        assert_eq!(fitted([(100, 200), (100, 12_000), (100, 3_000)], 12_200, 25), [0, 10_600, 1_600]);
+        // Nothing is wrong.
+        assert_eq!(fitted([(100, 2_000), (100, 12_000), (0, 0)], 14_000, 25), [2_000, 12_000, 0]);
+        // More than reading the clock takes is not taken away.
+        assert_eq!(fitted([(100, 2_000), (100, 12_000), (0, 0)], 7_000, 25), [0, 9_500, 0]);
+    }
 }

@@ -86,6 +86,11 @@ impl Measures {
         self.began
     }
 
+    /// How long it takes to read the clock, in nanoseconds.
+    pub(crate) fn clock(&self) -> u64 {
+        self.clock
+    }
+
     /// Nanoseconds since the run began.
     #[inline]
     pub(crate) fn now(&self) -> u64 {
