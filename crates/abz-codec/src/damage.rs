@@ -1,6 +1,7 @@
 //! What is wrong with a compressed file, whatever its format is.
 
 use std::error::Error;
+use std::fmt;
 use std::io;
 
 /// The error of a decoder: what is wrong with a compressed file, and where. Each format has its own, with all that it knows;
@@ -61,13 +62,144 @@ pub enum Remedy {
     Dictionary,
 }
 
-/// An error of a decoder as one of a reader: of the kind that its remedy says, with all of it inside.
-pub(crate) fn as_io_error<D: Damage>(error: D) -> io::Error {
-    let kind = match error.remedy() {
-        Remedy::Rest => io::ErrorKind::UnexpectedEof,
-        Remedy::Memory => io::ErrorKind::OutOfMemory,
-        Remedy::KnownKind => io::ErrorKind::Unsupported,
-        _ => io::ErrorKind::InvalidData,
-    };
-    io::Error::new(kind, error)
+/// What can be wrong with a file of one format, wherever it is.
+pub trait Fault: Error + Send + Sync + 'static {
+    /// What can be done about it, if it was found there.
+    fn remedy(&self, place: Place) -> Remedy;
+
+    /// The kind of the [`io::Error`] that it becomes, if that does not follow from the remedy.
+    fn kind(&self) -> Option<io::ErrorKind> {
+        None
+    }
+
+    /// As [`Damage::into_read_error`].
+    ///
+    /// # Errors
+    ///
+    /// The fault, if it is one of the file.
+    fn into_read_error(self) -> Result<io::Error, Self>
+    where
+        Self: Sized,
+    {
+        Err(self)
+    }
+}
+
+/// Why a file could not be decoded: where, what was expected there, and what was found. Each format has [faults](Fault) of
+/// its own, which say more of the offset.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}at byte {offset}: {fault}")]
+pub struct DecodeError<F> {
+    /// The part of the file that is damaged or that would be next.
+    pub place: Place,
+    /// The offset in the compressed file at which the fault lies, as far as it is known, in bytes.
+    pub offset: u64,
+    /// What is wrong.
+    #[source]
+    pub fault: F,
+}
+
+impl<F> DecodeError<F> {
+    /// That of a file that is one stream.
+    pub(crate) fn at(offset: u64, fault: F) -> Self {
+        DecodeError { place: Place::Whole, offset, fault }
+    }
+}
+
+impl<F: Fault> Damage for DecodeError<F> {
+    fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    fn remedy(&self) -> Remedy {
+        self.fault.remedy(self.place)
+    }
+
+    fn into_read_error(self) -> Result<io::Error, Self> {
+        let DecodeError { place, offset, fault } = self;
+        fault.into_read_error().map_err(|fault| DecodeError { place, offset, fault })
+    }
+}
+
+impl<F: Fault> From<DecodeError<F>> for io::Error {
+    fn from(error: DecodeError<F>) -> Self {
+        let kind = error.fault.kind().unwrap_or(match error.remedy() {
+            Remedy::Rest => io::ErrorKind::UnexpectedEof,
+            Remedy::Memory => io::ErrorKind::OutOfMemory,
+            Remedy::KnownKind => io::ErrorKind::Unsupported,
+            _ => io::ErrorKind::InvalidData,
+        });
+        io::Error::new(kind, error)
+    }
+}
+
+/// A part of a file in which something is wrong. All numbers are counted from 1, as people do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A file that is one stream.
+    Whole,
+    /// A member of gzip or lzip.
+    Member {
+        /// Which of the file.
+        number: u64,
+        /// The offset of its first byte in the compressed file.
+        start: u64,
+    },
+    /// A frame of zstd.
+    Frame {
+        /// Which of the file. Skippable frames are not counted.
+        number: u64,
+        /// The offset of its first byte in the compressed file.
+        start: u64,
+    },
+    /// A block of bzip2 or xz.
+    Block {
+        /// The stream.
+        stream: u64,
+        /// Which of the stream.
+        number: u64,
+    },
+}
+
+impl Place {
+    /// The offset of its first byte in the compressed file, if that is known.
+    pub fn start(self) -> Option<u64> {
+        match self {
+            Place::Member { start, .. } | Place::Frame { start, .. } => Some(start),
+            Place::Whole | Place::Block { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    /// Writes it with what follows it before an offset.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Whole => Ok(()),
+            Place::Member { number, start } => write!(f, "member {number}, which begins at byte {start}: "),
+            Place::Frame { number, start } => write!(f, "frame {number}, which begins at byte {start}: "),
+            Place::Block { stream, number } => write!(f, "stream {stream}, block {number}: "),
+        }
+    }
+}
+
+/// A part of a member of gzip (RFC 1952, section 2.3) or lzip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MemberPart {
+    /// Magic bytes, flags, dictionary and so on.
+    Header,
+    /// The compressed data.
+    Data,
+    /// Checksum and sizes.
+    Trailer,
+}
+
+impl fmt::Display for MemberPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            MemberPart::Header => "member's header",
+            MemberPart::Data => "compressed data",
+            MemberPart::Trailer => "member's trailer",
+        })
+    }
 }

@@ -5,6 +5,8 @@
 
 use std::mem;
 
+use crate::parts::Scanned;
+
 /// Bytes on their way into a scanner, and data on its way out.
 #[derive(Debug)]
 pub(crate) struct Feed<E> {
@@ -172,6 +174,25 @@ impl<E> Feed<E> {
     /// True if there are bytes that come again.
     pub(crate) fn is_replaying(&self) -> bool {
         self.again.1 < self.again.0.len()
+    }
+
+    /// Gives out the chunk, in `data`.
+    pub(crate) fn found<W>(&mut self, data: &mut Vec<u8>) -> Step<Scanned<W>> {
+        self.give_out(data);
+        Step::Found(Scanned::Data)
+    }
+
+    /// As [`found`](Self::found), if there is anything in the chunk: where a part ends, and the next one must not be in it.
+    pub(crate) fn found_rest<W>(&mut self, data: &mut Vec<u8>) -> Step<Scanned<W>> {
+        if self.filled > 0 { self.found(data) } else { Step::On }
+    }
+
+    /// Gives out what is in the chunk, in `data`, if there is anything.
+    pub(crate) fn give_rest<W>(&mut self, data: &mut Vec<u8>) -> Option<Scanned<W>> {
+        (self.filled > 0).then(|| {
+            self.give_out(data);
+            Scanned::Data
+        })
     }
 
     /// Puts the chunk into `data`.

@@ -72,8 +72,10 @@ mod blocks;
 pub mod bzip2;
 mod damage;
 mod feed;
+mod glance;
 pub mod gzip;
 pub mod inflate;
+mod input;
 pub mod legacy;
 pub mod lzip;
 mod lzma;
@@ -86,6 +88,6 @@ pub mod xz;
 pub mod zstd;
 
 pub use blocks::{Block, Blocks, DEFAULT_BLOCK_SIZE};
-pub use damage::{Damage, Remedy};
+pub use damage::{Damage, DecodeError, Fault, MemberPart, Place, Remedy};
 pub use memory::NoMemory;
 pub use system::{abort, descriptors, mapped};

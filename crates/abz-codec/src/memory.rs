@@ -13,6 +13,16 @@ pub struct NoMemory {
     pub needed: u64,
 }
 
+impl NoMemory {
+    /// What is said where a file asks for the memory.
+    pub(crate) fn for_a_file(self) -> String {
+        let NoMemory { needed } = self;
+        format!(
+            "expected {needed} bytes of memory for what is in the file, found that the system does not give them"
+        )
+    }
+}
+
 impl From<NoMemory> for io::Error {
     fn from(error: NoMemory) -> Self {
         io::Error::new(io::ErrorKind::OutOfMemory, error)

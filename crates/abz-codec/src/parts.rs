@@ -5,9 +5,7 @@ use std::io::{self, Read};
 use std::mem;
 
 use crate::damage::Damage;
-
-/// How much is read at once, in bytes.
-const INPUT: usize = 128 * 1024;
+use crate::input::Input;
 
 /// How much data of a streamed part is given out at once, in bytes: small enough to stay in a core's cache.
 pub(crate) const CHUNK: usize = 256 * 1024;
@@ -140,34 +138,19 @@ pub trait Scan {
 
 /// Reads a file on one thread: a [`Scan`] and what decodes for it, on the caller's thread.
 pub struct Reader<R, S: Scan> {
-    reader: R,
+    input: Input<R>,
     scanner: S,
     decoder: S::Decoder,
-    /// What was read and not yet scanned lies in `buffer` at `begin..end`.
-    buffer: Vec<u8>,
-    begin: usize,
-    end: usize,
     /// An allocation for the scanner.
     spare: Vec<u8>,
-    /// The reader has given all.
-    is_over: bool,
     has_ended: bool,
 }
 
 impl<R: Read, S: Scan> Reader<R, S> {
     /// Reads the file that `reader` gives. It has a buffer of its own.
     pub fn with(scanner: S, reader: R) -> Self {
-        Reader {
-            reader,
-            decoder: scanner.decoder(),
-            scanner,
-            buffer: vec![0; INPUT],
-            begin: 0,
-            end: 0,
-            spare: Vec::new(),
-            is_over: false,
-            has_ended: false,
-        }
+        let decoder = scanner.decoder();
+        Reader { input: Input::new(reader), scanner, decoder, spare: Vec::new(), has_ended: false }
     }
 
     /// Puts the next contents into `data`, whose own are dropped; false if there are no more.
@@ -186,16 +169,11 @@ impl<R: Read, S: Scan> Reader<R, S> {
 
     fn step(&mut self, data: &mut Vec<u8>) -> io::Result<bool> {
         loop {
-            let found = match self.is_over {
-                true => self.scanner.finish(&mut self.spare).map_err(Into::into)?,
-                false => {
-                    let mut input = &self.buffer[self.begin..self.end];
-                    let found = self.scanner.next(&mut input, &mut self.spare).map_err(Into::into)?;
-                    self.begin = self.end - input.len();
-                    found
-                }
+            let found = match self.input.is_over() {
+                true => self.scanner.finish(&mut self.spare),
+                false => self.input.scan(|input| self.scanner.next(input, &mut self.spare)),
             };
-            match found {
+            match found.map_err(Into::into)? {
                 Some(Scanned::Whole(whole)) => {
                     S::decode_into(&mut self.decoder, &whole, data).map_err(Into::into)?;
                     self.spare = S::into_bytes(whole);
@@ -205,22 +183,10 @@ impl<R: Read, S: Scan> Reader<R, S> {
                     mem::swap(data, &mut self.spare);
                     return Ok(true);
                 }
-                None if self.is_over => return Ok(false),
-                None => self.read()?,
+                None if self.input.is_over() => return Ok(false),
+                None => self.input.read()?,
             }
         }
-    }
-
-    fn read(&mut self) -> io::Result<()> {
-        let read = loop {
-            match self.reader.read(&mut self.buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read?,
-            }
-        };
-        (self.begin, self.end) = (0, read);
-        self.is_over = read == 0;
-        Ok(())
     }
 }
 

@@ -30,8 +30,10 @@
 //! All places are in bits, since blocks of bzip2 begin at any; those of other formats are multiples of 8.
 
 use std::error::Error;
-use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, Read, Seek, Write};
 use std::ops::Range;
+
+use crate::glance::glance;
 
 /// Why a part is none: what was expected, and what was found.
 pub type Reason = Box<dyn Error + Send + Sync>;
@@ -130,25 +132,6 @@ pub trait Salvage {
     ) -> io::Result<Option<u64>> {
         Ok(None)
     }
-}
-
-/// The first of the bytes at `offset`, as many as fit and there are.
-pub(crate) fn glance<'a, F: Read + Seek>(
-    file: &mut F,
-    offset: u64,
-    bytes: &'a mut [u8],
-) -> io::Result<&'a [u8]> {
-    file.seek(SeekFrom::Start(offset))?;
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match file.read(&mut bytes[filled..]) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(&bytes[..filled])
 }
 
 /// Where the file ends, if from byte `offset` on it has nothing but zeros; else `offset`.

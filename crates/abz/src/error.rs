@@ -24,11 +24,11 @@ impl Error {
     /// What is wrong with the input, if that is the error of this format.
     ///
     /// ```
-    /// use abz::{Decompression, gzip};
+    /// use abz::{Decompression, Place, gzip};
     ///
     /// let error = Decompression::default().run(&b"\x1f\x8b\x07"[..], Vec::new()).unwrap_err();
     /// let error: &gzip::DecodeError = error.damage().expect("it begins like gzip");
-    /// assert_eq!(error.member, 1);
+    /// assert_eq!(error.place, Place::Member { number: 1, start: 0 });
     /// ```
     pub fn damage<E: Damage>(&self) -> Option<&E> {
         match self {

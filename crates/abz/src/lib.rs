@@ -68,6 +68,6 @@ pub use abz_codec::access::{Index, IndexError};
 
 /// The formats, for what [`Compression`] needs of them and what [`Error`] tells of them.
 pub use abz_codec::{
-    DEFAULT_BLOCK_SIZE, Damage, NoMemory, Remedy, abort, bzip2, descriptors, gzip, legacy, lzip, lzw, mapped,
-    xz, zstd,
+    DEFAULT_BLOCK_SIZE, Damage, NoMemory, Place, Remedy, abort, bzip2, descriptors, gzip, legacy, lzip, lzw,
+    mapped, xz, zstd,
 };

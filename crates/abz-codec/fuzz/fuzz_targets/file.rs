@@ -17,7 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
         match data {
             Ok(data) => ours.extend(data),
             Err(error) => {
-                assert!(error.start <= error.offset && error.offset <= bytes.len() as u64);
+                assert!(error.place.start() <= Some(error.offset) && error.offset <= bytes.len() as u64);
                 fault = Some(error.fault);
                 break;
             }

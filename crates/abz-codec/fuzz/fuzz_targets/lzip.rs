@@ -29,7 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
     match error {
         None => assert!(ours == theirs && verdict.is_ok()),
         Some(error) => {
-            assert!(error.start <= error.offset && error.offset <= bytes.len() as u64);
+            assert!(error.place.start() <= Some(error.offset) && error.offset <= bytes.len() as u64);
             assert!(error.fault == Fault::TrailingGarbage || theirs.starts_with(&ours) || ours.starts_with(&theirs));
         }
     }

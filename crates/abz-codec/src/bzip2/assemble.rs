@@ -8,6 +8,7 @@ use super::error::{DecodeError, Fault};
 use super::runs::combine;
 use super::scan::Segment;
 use super::{END_MAGIC, Level};
+use crate::damage::Place;
 
 /// The bits of a stream's header, and of its end.
 const HEADER_BITS: u64 = 32;
@@ -203,7 +204,8 @@ impl Assembler {
 
     /// A fault at a bit of the file.
     fn fault_at(&self, bit: u64, fault: Fault) -> DecodeError {
-        DecodeError { stream: self.stream.max(1), block: self.block + 1, offset: bit / 8, fault }
+        let place = Place::Block { stream: self.stream.max(1), number: self.block + 1 };
+        DecodeError { place, offset: bit / 8, fault }
     }
 }
 

@@ -1,45 +1,11 @@
 //! What can be wrong with a bzip2 file, and where.
 
-use std::io;
-
 use thiserror::Error;
 
-use crate::damage::{Damage, Remedy, as_io_error};
+use crate::damage::{self, Place, Remedy};
 
 /// Why a bzip2 file could not be decoded: where, what was expected there, and what was found.
-#[derive(Debug, Error)]
-#[error("stream {stream}, block {block}: at byte {offset}: {fault}")]
-pub struct DecodeError {
-    /// The stream, counted from 1.
-    pub stream: u64,
-    /// The block of the stream, counted from 1: the one that is damaged or that would be next.
-    pub block: u64,
-    /// The offset in the compressed file at which the fault lies, as far as it is known.
-    pub offset: u64,
-    /// What is wrong.
-    #[source]
-    pub fault: Fault,
-}
-
-impl From<DecodeError> for io::Error {
-    fn from(error: DecodeError) -> Self {
-        as_io_error(error)
-    }
-}
-
-impl Damage for DecodeError {
-    fn offset(&self) -> u64 {
-        self.offset
-    }
-
-    fn remedy(&self) -> Remedy {
-        match &self.fault {
-            Fault::TrailingGarbage => Remedy::Ignore,
-            Fault::Truncated => Remedy::Rest,
-            _ => Remedy::AnotherCopy,
-        }
-    }
-}
+pub type DecodeError = damage::DecodeError<Fault>;
 
 /// What is wrong at a place in a bzip2 file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -90,4 +56,14 @@ pub enum Fault {
     /// After the last stream there is something else. All before it is whole and right.
     #[error("expected a stream or the end of the file, found other bytes")]
     TrailingGarbage,
+}
+
+impl damage::Fault for Fault {
+    fn remedy(&self, _place: Place) -> Remedy {
+        match self {
+            Fault::TrailingGarbage => Remedy::Ignore,
+            Fault::Truncated => Remedy::Rest,
+            _ => Remedy::AnotherCopy,
+        }
+    }
 }

@@ -4,13 +4,14 @@ use std::ops::Range;
 
 use super::decode::Found;
 use super::{DecodeError, Decoder, Fault, Segment};
+use crate::damage::Place;
 
 impl Decoder {
     /// Decodes the block of this stream and number that lies in these bits of its file, of which these are the bytes, into the
     /// allocation of `data`, whose contents are dropped, and verifies it.
     pub(crate) fn decode_block(
         &mut self,
-        (stream, block): (u64, u64),
+        (stream, number): (u64, u64),
         bits: Range<u64>,
         bytes: &[u8],
         data: &mut Vec<u8>,
@@ -26,6 +27,6 @@ impl Decoder {
             Found::Short => (Fault::Truncated, bits.end),
             Found::Damaged { fault, bit } => (fault, bit),
         };
-        Err(DecodeError { stream, block, offset: bit / 8, fault })
+        Err(DecodeError { place: Place::Block { stream, number }, offset: bit / 8, fault })
     }
 }

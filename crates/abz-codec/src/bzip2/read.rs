@@ -4,26 +4,18 @@ use std::fmt;
 use std::io::{self, Read, Write};
 
 use super::{Assembler, Contents, Decoder, Scanner, Segment};
-
-/// How much is read at once, in bytes.
-const INPUT: usize = 128 * 1024;
+use crate::input::Input;
 
 /// Reads the blocks of any bzip2 file: a [`Scanner`], a [`Decoder`] and an [`Assembler`] on the caller's thread.
 ///
 /// It is an iterator over the contents of the blocks that ends after its first error: that of the reader, or a
 /// [`DecodeError`](super::DecodeError) inside of an [`io::Error`] (`downcast` gives it back).
 pub struct Reader<R> {
-    reader: R,
+    input: Input<R>,
     scanner: Scanner,
     decoder: Decoder,
     assembler: Assembler,
-    /// What was read and not yet scanned lies in `buffer` at `begin..end`.
-    buffer: Vec<u8>,
-    begin: usize,
-    end: usize,
     state: State,
-    /// The reader has given all.
-    is_over: bool,
     /// An allocation for segments.
     spare: Vec<u8>,
 }
@@ -40,15 +32,11 @@ impl<R: Read> Reader<R> {
     /// Reads the bzip2 file that `reader` gives. It has a buffer of its own.
     pub fn new(reader: R) -> Self {
         Reader {
-            reader,
+            input: Input::new(reader),
             scanner: Scanner::new(),
             decoder: Decoder::new(),
             assembler: Assembler::new(),
-            buffer: vec![0; INPUT],
-            begin: 0,
-            end: 0,
             state: State::Reading,
-            is_over: false,
             spare: Vec::new(),
         }
     }
@@ -69,24 +57,14 @@ impl<R: Read> Reader<R> {
 
     fn next_segment(&mut self) -> io::Result<Option<Segment>> {
         loop {
-            let mut input = &self.buffer[self.begin..self.end];
-            let segment = self.scanner.next(&mut input, &mut self.spare);
-            self.begin = self.end - input.len();
+            let segment = self.input.scan(|input| self.scanner.next(input, &mut self.spare));
             if segment.is_some() {
                 return Ok(segment);
             }
-            if self.is_over {
-                return Ok(None);
-            }
-            let read = match self.reader.read(&mut self.buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                read => read?,
-            };
-            (self.begin, self.end) = (0, read);
-            if read == 0 {
-                self.is_over = true;
+            if self.input.is_over() {
                 return Ok(self.scanner.finish());
             }
+            self.input.read()?;
         }
     }
 }

@@ -9,7 +9,8 @@ use super::error::Fault;
 use super::runs::combine;
 use super::scan::{MAX_SEGMENT, Segment, find};
 use super::{BLOCK_MAGIC, END_MAGIC};
-use crate::salvage::{Part, Reason, Salvage, glance};
+use crate::glance::glance;
+use crate::salvage::{Part, Reason, Salvage};
 
 /// Finds [what is whole](crate::salvage) in files of bzip2: blocks, each by its own checksum, with whatever level the damaged
 /// header had. The checksum of a stream only tells of [doubt](Salvage::doubt).

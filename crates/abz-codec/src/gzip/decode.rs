@@ -11,6 +11,7 @@ use super::mark::{MARK_LEN, Mark};
 use super::member::{Member, SENTINEL};
 use super::sums::Sums;
 use super::{TRAILER_LEN, u32_at};
+use crate::damage::Place;
 use crate::memory::grow;
 
 /// Decodes whole [`Member`]s. It keeps its tables, so a worker has one and uses it again and again.
@@ -58,26 +59,22 @@ impl Decoder {
     ///
     /// As [`Decoder::decode`]; `data` is then empty.
     pub fn decode_into(&mut self, member: &Member, data: &mut Vec<u8>) -> Result<(), DecodeError> {
-        if let Some((mark, at)) = &member.block {
-            return self.block_into(member, mark, data).map_err(|(offset, fault)| {
-                data.clear();
-                DecodeError { member: member.number, start: member.start, offset: at + offset, fault }
-            });
-        }
-        grow(data, member.uncompressed_len()).map_err(|fault| DecodeError {
-            member: member.number,
-            start: member.start,
-            offset: member.start,
-            fault: fault.into(),
-        })?;
-        data.truncate(member.uncompressed_len());
-        if self.fast(member, data) {
-            return Ok(());
-        }
-        self.exact(member, data).map_err(|(at, fault)| {
+        let (start, decoded) = match &member.block {
+            Some((mark, at)) => (*at, self.block_into(member, mark, data)),
+            None => (member.start, self.member_into(member, data)),
+        };
+        decoded.map_err(|(at, fault)| {
             data.clear();
-            DecodeError { member: member.number, start: member.start, offset: member.start + at, fault }
+            let place = Place::Member { number: member.number, start: member.start };
+            DecodeError { place, offset: start + at, fault }
         })
+    }
+
+    /// Decodes a member. What is wrong with it comes with its place behind its start.
+    fn member_into(&mut self, member: &Member, data: &mut Vec<u8>) -> Result<(), (u64, Fault)> {
+        grow(data, member.uncompressed_len()).map_err(|fault| (0, fault.into()))?;
+        data.truncate(member.uncompressed_len());
+        if self.fast(member, data) { Ok(()) } else { self.exact(member, data) }
     }
 
     /// Decodes a block, and holds it against its mark. What is wrong with it comes with its place behind the start of the mark.

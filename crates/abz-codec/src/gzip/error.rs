@@ -1,63 +1,17 @@
 //! What can be wrong with a gzip file, and where.
 
-use std::fmt;
 use std::io;
 
 use thiserror::Error;
 
-use crate::damage::{Damage, Remedy};
+pub use crate::damage::MemberPart as Part;
+use crate::damage::{self, Place, Remedy};
 use crate::memory::NoMemory;
 
-/// Why a gzip file could not be decoded: where, what was expected there, and what was found.
-#[derive(Debug, Error)]
-#[error("member {member}, which begins at byte {start}: at byte {offset}: {fault}")]
-pub struct DecodeError {
-    /// The member, counted from 1 as people do.
-    pub member: u64,
-    /// The offset of the member's first byte in the compressed file.
-    pub start: u64,
-    /// The offset in the compressed file at which the fault lies, as far as it is known: of a wrong checksum or
-    /// size the field that holds the right one, of deflate data the byte before which it was found damaged.
-    pub offset: u64,
-    /// What is wrong.
-    #[source]
-    pub fault: Fault,
-}
-
-impl From<DecodeError> for io::Error {
-    fn from(error: DecodeError) -> Self {
-        let kind = match &error.fault {
-            Fault::Io(cause) => cause.kind(),
-            Fault::Truncated { .. } | Fault::MissingMember => io::ErrorKind::UnexpectedEof,
-            Fault::NoMemory { .. } => io::ErrorKind::OutOfMemory,
-            _ => io::ErrorKind::InvalidData,
-        };
-        io::Error::new(kind, error)
-    }
-}
-
-impl Damage for DecodeError {
-    fn offset(&self) -> u64 {
-        self.offset
-    }
-
-    fn remedy(&self) -> Remedy {
-        match &self.fault {
-            Fault::TrailingGarbage => Remedy::Ignore,
-            Fault::Header(HeaderError::Magic { .. }) if self.member == 1 => Remedy::AnotherFormat,
-            Fault::Truncated { .. } | Fault::MissingMember => Remedy::Rest,
-            Fault::NoMemory { .. } => Remedy::Memory,
-            _ => Remedy::AnotherCopy,
-        }
-    }
-
-    fn into_read_error(self) -> Result<io::Error, Self> {
-        match self.fault {
-            Fault::Io(error) => Ok(error),
-            _ => Err(self),
-        }
-    }
-}
+/// Why a gzip file could not be decoded: where, what was expected there, and what was found. The
+/// offset is, of a wrong checksum or size, that of the field that holds the right one; of deflate data that of the byte before
+/// which it was found damaged.
+pub type DecodeError = damage::DecodeError<Fault>;
 
 /// What is wrong at a place in a gzip file.
 #[derive(Debug, Error)]
@@ -128,43 +82,37 @@ pub enum Fault {
         found: u64,
     },
     /// The system does not give the memory that the file asks for.
-    #[error(
-        "expected {needed} bytes of memory for what is in the file, found that the system does not give them"
-    )]
-    NoMemory {
-        /// How much it asks for, in bytes.
-        needed: u64,
-    },
+    #[error("{}", .0.for_a_file())]
+    NoMemory(#[from] NoMemory),
     /// After the last member there is something that is neither a member nor padding with zeros.
     /// All members before it are whole and right.
     #[error("expected a member or the end of the file, found other bytes")]
     TrailingGarbage,
 }
 
-impl From<NoMemory> for Fault {
-    fn from(NoMemory { needed }: NoMemory) -> Self {
-        Fault::NoMemory { needed }
+impl damage::Fault for Fault {
+    fn remedy(&self, place: Place) -> Remedy {
+        match self {
+            Fault::TrailingGarbage => Remedy::Ignore,
+            Fault::Header(HeaderError::Magic { .. }) if place.start() == Some(0) => Remedy::AnotherFormat,
+            Fault::Truncated { .. } | Fault::MissingMember => Remedy::Rest,
+            Fault::NoMemory { .. } => Remedy::Memory,
+            _ => Remedy::AnotherCopy,
+        }
     }
-}
 
-/// A part of a member (RFC 1952, section 2.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Part {
-    /// Magic bytes, flags, time, name and so on.
-    Header,
-    /// The deflate data.
-    Data,
-    /// Checksum and size.
-    Trailer,
-}
+    fn kind(&self) -> Option<io::ErrorKind> {
+        match self {
+            Fault::Io(cause) => Some(cause.kind()),
+            _ => None,
+        }
+    }
 
-impl fmt::Display for Part {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Part::Header => "member's header",
-            Part::Data => "compressed data",
-            Part::Trailer => "member's trailer",
-        })
+    fn into_read_error(self) -> Result<io::Error, Self> {
+        match self {
+            Fault::Io(error) => Ok(error),
+            _ => Err(self),
+        }
     }
 }
 

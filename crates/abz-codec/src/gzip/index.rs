@@ -9,6 +9,7 @@ use super::error::IndexError;
 use super::header::push_subfield;
 use super::survey::{begins_marked, walk};
 use super::{EMPTY_DEFLATE, Extent, Header, TRAILER_LEN, u32_at, u64_at};
+use crate::glance::bytes_at;
 
 /// The most members that one part of the index describes: as many as fit, rounded, for an extra field has at most
 /// 65,535 bytes (RFC 1952, section 2.3.1.1). With the default block size a part comes after every 7.8 GiB.
@@ -224,9 +225,7 @@ struct PartRead {
 /// The part of the index that ends at byte `end` of the file; `None` if none does.
 fn read_part<F: Read + Seek>(file: &mut F, end: u64) -> Result<Option<PartRead>, IndexError> {
     let Some(tail_at) = end.checked_sub(TAIL_LEN as u64) else { return Ok(None) };
-    file.seek(SeekFrom::Start(tail_at))?;
-    let mut tail = [0; TAIL_LEN];
-    file.read_exact(&mut tail)?;
+    let tail: [u8; TAIL_LEN] = bytes_at(file, tail_at)?;
     let len = u64::from(u32_at(&tail, 0));
     if tail[4..6] != EMPTY_DEFLATE || tail[6..] != [0; TRAILER_LEN] || len > MAX_PART_LEN || len > end {
         return Ok(None);

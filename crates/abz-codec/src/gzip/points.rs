@@ -7,7 +7,7 @@ use std::mem;
 use libdeflater::Crc;
 use memchr::memchr_iter;
 
-use super::error::{DecodeError, Fault, Part as Place};
+use super::error::{DecodeError, Fault};
 use super::extent::is_marked;
 use super::header::MAGIC;
 use super::scan::{MAX_BGZF, Scanner};
@@ -15,6 +15,7 @@ use super::split::Splitter;
 use super::sums::Sums;
 use super::{Extent, HEADER_LIMIT, Header, TRAILER_LEN};
 use crate::access::{Kind, Known, Part};
+use crate::damage::{MemberPart, Place};
 use crate::inflate::{Inflate, Pause};
 use crate::memory::NoMemory;
 use crate::system::Compressor;
@@ -233,7 +234,7 @@ impl<R: Read> Finder<R> {
                 self.take(len);
                 header
             }
-            Ok(None) => return Err(self.cut_short(Place::Header)),
+            Ok(None) => return Err(self.cut_short(MemberPart::Header)),
             Err(error) => return Err(self.fault(Fault::Header(error))),
         };
         if self.group.is_none() {
@@ -304,7 +305,7 @@ impl<R: Read> Finder<R> {
                 Pause::Starved if self.is_over && self.inflate.is_hopeless() => {
                     return Err(self.fault(Fault::Deflate));
                 }
-                Pause::Starved if self.is_over => return Err(self.cut_short(Place::Data)),
+                Pause::Starved if self.is_over => return Err(self.cut_short(MemberPart::Data)),
                 Pause::Full => return Ok(false),
                 Pause::Starved | Pause::Block => {}
             }
@@ -318,7 +319,7 @@ impl<R: Read> Finder<R> {
             self.end_blocks(piece, 8 * self.offset);
         }
         let Some(&trailer) = self.hold(TRAILER_LEN)?.first_chunk() else {
-            return Err(self.cut_short(Place::Trailer));
+            return Err(self.cut_short(MemberPart::Trailer));
         };
         if let Err((at, fault)) = sums.check(trailer) {
             self.offset += at;
@@ -426,13 +427,14 @@ impl<R: Read> Finder<R> {
     }
 
     /// The file ends inside of a member.
-    fn cut_short(&mut self, inside: Place) -> DecodeError {
+    fn cut_short(&mut self, inside: MemberPart) -> DecodeError {
         self.offset += (self.end - self.begin) as u64;
         self.fault(Fault::Truncated { inside })
     }
 
     fn fault(&self, fault: Fault) -> DecodeError {
-        DecodeError { member: self.number, start: self.start, offset: self.offset, fault }
+        let place = Place::Member { number: self.number, start: self.start };
+        DecodeError { place, offset: self.offset, fault }
     }
 }
 

@@ -12,11 +12,13 @@ use super::header::{EXTRA_AT, FEXTRA, HEADER_LIMIT, Header, MAGIC};
 use super::index::Index;
 use super::inflate::Inflater;
 use super::mark::{MARK_LEN, Mark, find_marks};
-use super::scan::{CHUNK, MAX_BGZF};
+use super::scan::MAX_BGZF;
 use super::sums::Sums;
 use super::survey::{begins_marked, last_mark};
 use super::{EMPTY_DEFLATE, TRAILER_LEN, u32_at};
-use crate::salvage::{Part, Reason, Salvage, behind_zeros, glance, take};
+use crate::glance::glance;
+use crate::parts::CHUNK;
+use crate::salvage::{Part, Reason, Salvage, behind_zeros, take};
 
 /// The empty member at the end of each file of BGZF (SAM specification, section 4.1.2).
 const BGZF_END: &[u8; 28] = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0\x1b\0\x03\0\0\0\0\0\0\0\0\0";

@@ -1,16 +1,15 @@
 //! A file into whole members where it says how long they are, into verified data where it does not.
 
 use std::fmt;
-use std::io::{self, Read};
+use std::io::Read;
 use std::mem;
 
 use super::error::DecodeError;
 use super::member::Member;
-use super::scan::{CHUNK, Scanned, Scanner};
+use super::scan::{Scanned, Scanner};
 use super::sums::Verifier;
-
-/// How much is asked of the reader at once, in bytes.
-const CAPACITY: usize = 128 * 1024;
+use crate::input::Input;
+use crate::parts::CHUNK;
 
 /// The next piece of a file, from a [`Splitter`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,17 +28,11 @@ pub enum Piece {
 /// end does; anything else there is [`Fault::TrailingGarbage`](super::Fault::TrailingGarbage), which comes after all
 /// the data.
 pub struct Splitter<R> {
-    reader: R,
+    input: Input<R>,
     scanner: Scanner,
     verifier: Verifier,
-    /// What was read and not yet scanned lies in `buffer` at `begin..end`.
-    buffer: Vec<u8>,
-    begin: usize,
-    end: usize,
     /// For decoded data.
     data: Vec<u8>,
-    /// The reader has given all.
-    is_over: bool,
     ended: bool,
 }
 
@@ -52,14 +45,10 @@ impl<R: Read> Splitter<R> {
     /// Splits what `reader` gives from where `scanner` is.
     pub(crate) fn with(scanner: Scanner, reader: R) -> Self {
         Splitter {
-            reader,
+            input: Input::new(reader),
             scanner,
             verifier: Verifier::new(),
-            buffer: Vec::new(),
-            begin: 0,
-            end: 0,
             data: Vec::new(),
-            is_over: false,
             ended: false,
         }
     }
@@ -77,16 +66,11 @@ impl<R: Read> Splitter<R> {
     /// The next piece; `None` at the end of the file.
     fn next_piece(&mut self) -> Result<Option<Piece>, DecodeError> {
         loop {
-            let found = match self.is_over {
-                true => self.scanner.finish(&mut self.data)?,
-                false => {
-                    let mut input = &self.buffer[self.begin..self.end];
-                    let found = self.scanner.next(&mut input, &mut self.data)?;
-                    self.begin = self.end - input.len();
-                    found
-                }
+            let found = match self.input.is_over() {
+                true => self.scanner.finish(&mut self.data),
+                false => self.input.scan(|input| self.scanner.next(input, &mut self.data)),
             };
-            match found {
+            match found? {
                 Some(Scanned::Member(member)) => return Ok(Some(Piece::Member(member))),
                 Some(Scanned::Data(stretch)) => {
                     self.verifier.verify(&stretch, &self.data)?;
@@ -97,25 +81,10 @@ impl<R: Read> Splitter<R> {
                         _ => return Ok(Some(Piece::Data(self.data.clone()))),
                     }
                 }
-                None if self.is_over => return Ok(None),
-                None => self.read()?,
+                None if self.input.is_over() => return Ok(None),
+                None => self.input.read().map_err(|error| self.scanner.failed(error))?,
             }
         }
-    }
-
-    /// Reads on.
-    fn read(&mut self) -> Result<(), DecodeError> {
-        self.buffer.resize(CAPACITY, 0);
-        let read = loop {
-            match self.reader.read(&mut self.buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.scanner.failed(error)),
-                Ok(read) => break read,
-            }
-        };
-        (self.begin, self.end) = (0, read);
-        self.is_over = read == 0;
-        Ok(())
     }
 }
 

@@ -7,6 +7,7 @@ use super::error::{DecodeError, Fault};
 use super::mark::Mark;
 use super::scan::Stretch;
 use super::{TRAILER_LEN, u32_at};
+use crate::damage::Place;
 
 /// CRC-32 and size of the contents of a member, so far.
 pub(super) struct Sums {
@@ -118,12 +119,9 @@ impl Verifier {
     fn end(&mut self, stretch: &Stretch) -> Result<(), DecodeError> {
         let Some((trailer_at, trailer)) = stretch.trailer else { return Ok(()) };
         let sums = std::mem::replace(&mut self.sums, Sums::new());
-        sums.check_behind(stretch.before.unwrap_or((0, 0)), trailer).map_err(|(at, fault)| DecodeError {
-            member: stretch.number,
-            start: stretch.start,
-            offset: trailer_at + at,
-            fault,
-        })
+        let place = Place::Member { number: stretch.number, start: stretch.start };
+        let checked = sums.check_behind(stretch.before.unwrap_or((0, 0)), trailer);
+        checked.map_err(|(at, fault)| DecodeError { place, offset: trailer_at + at, fault })
     }
 }
 

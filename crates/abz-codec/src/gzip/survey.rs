@@ -9,7 +9,7 @@ use super::extent::{MAX_COMPRESSED, is_marked};
 use super::mark::{MARK_LEN, Mark, find_marks};
 use super::{EMPTY_DEFLATE, Entry, HEADER_LIMIT, Header, Index, IndexError, TRAILER_LEN, u32_at};
 use crate::access::{Kind, Layout, Part};
-use crate::salvage::glance;
+use crate::glance::{bytes_at, glance};
 
 /// What the members of a file say of themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,10 +73,7 @@ pub(super) fn walk<F: Read + Seek>(file: &mut F, mut each: impl FnMut(Entry)) ->
         if len < (header_len + EMPTY_DEFLATE.len() + TRAILER_LEN) as u64 || len > end - offset {
             return Ok(false);
         }
-        let mut size = [0; 4];
-        file.seek(SeekFrom::Start(offset + len - 4))?;
-        file.read_exact(&mut size)?;
-        let uncompressed = u32_at(&size, 0);
+        let uncompressed = u32::from_le_bytes(bytes_at(file, offset + len - 4)?);
         if extent.uncompressed.is_some_and(|said| said != uncompressed) {
             return Ok(false);
         }

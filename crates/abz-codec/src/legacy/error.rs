@@ -1,42 +1,11 @@
 //! The faults of a file of an older format, and their places.
 
-use std::io;
-
 use thiserror::Error;
 
-use crate::damage::{Damage, Remedy, as_io_error};
+use crate::damage::{self, Place, Remedy};
 
 /// Why a file could not be decoded: where, what was expected there, and what was found.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("at byte {offset}: {fault}")]
-pub struct DecodeError {
-    /// The offset in the compressed file at which the fault lies.
-    pub offset: u64,
-    /// The fault.
-    #[source]
-    pub fault: Fault,
-}
-
-impl From<DecodeError> for io::Error {
-    fn from(error: DecodeError) -> Self {
-        as_io_error(error)
-    }
-}
-
-impl Damage for DecodeError {
-    fn offset(&self) -> u64 {
-        self.offset
-    }
-
-    fn remedy(&self) -> Remedy {
-        match &self.fault {
-            Fault::TrailingGarbage => Remedy::Ignore,
-            Fault::Unsupported { .. } | Fault::MoreFiles => Remedy::AnotherProgram,
-            Fault::Truncated => Remedy::Rest,
-            _ => Remedy::AnotherCopy,
-        }
-    }
-}
+pub type DecodeError = damage::DecodeError<Fault>;
 
 /// The kind of a fault in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -96,4 +65,15 @@ pub enum Fault {
     /// There is another file in the archive.
     #[error("expected one file in the archive, found another behind it; unzip takes all of them")]
     MoreFiles,
+}
+
+impl damage::Fault for Fault {
+    fn remedy(&self, _place: Place) -> Remedy {
+        match self {
+            Fault::TrailingGarbage => Remedy::Ignore,
+            Fault::Unsupported { .. } | Fault::MoreFiles => Remedy::AnotherProgram,
+            Fault::Truncated => Remedy::Rest,
+            _ => Remedy::AnotherCopy,
+        }
+    }
 }

@@ -105,7 +105,7 @@ impl Decoder {
         {
             self.step(data, is_over).map_err(|fault| {
                 self.state = State::Ended;
-                DecodeError { offset: self.bits.offset(), fault }
+                DecodeError::at(self.bits.offset(), fault)
             })?;
         }
         Ok(())

@@ -7,6 +7,7 @@ mod error;
 mod held;
 pub mod lzh;
 pub mod pack;
+mod steps;
 pub mod zip;
 pub mod zlib;
 

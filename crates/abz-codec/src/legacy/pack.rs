@@ -103,11 +103,11 @@ impl Decoder {
         }
         let bytes = &self.held.bytes;
         if !bytes.starts_with(&MAGIC) {
-            return Err(DecodeError { offset: 0, fault: Fault::Magic { expected: "the magic bytes 1f 1e" } });
+            return Err(DecodeError::at(0, Fault::Magic { expected: "the magic bytes 1f 1e" }));
         }
         self.size = u32::from_be_bytes([bytes[2], bytes[3], bytes[4], bytes[5]]);
         let longest = usize::from(bytes[6]);
-        let fault = |offset, expected| Err(DecodeError { offset, fault: Fault::Header { expected } });
+        let fault = |offset, expected| Err(DecodeError::at(offset, Fault::Header { expected }));
         if !(1..=LONGEST).contains(&longest) {
             return fault(6, "codes of at most 1 to 25 bits");
         }
@@ -177,7 +177,7 @@ impl Serial for Decoder {
             self.byte(byte, data);
             if self.state == State::Ended && self.written != self.size {
                 let fault = Fault::Length { expected: self.size, found: self.written };
-                self.failed = Some(DecodeError { offset: 2, fault });
+                self.failed = Some(DecodeError::at(2, fault));
             }
         }
         // gzip ignores what follows, too.
@@ -198,7 +198,7 @@ impl Serial for Decoder {
         match self.failed.take() {
             Some(error) => Err(error),
             None if self.state == State::Ended => Ok(false),
-            None => Err(DecodeError { offset: self.held.offset, fault: Fault::Truncated }),
+            None => Err(DecodeError::at(self.held.offset, Fault::Truncated)),
         }
     }
 }

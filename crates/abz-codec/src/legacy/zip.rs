@@ -18,6 +18,7 @@ use crc32fast::Hasher;
 
 use super::error::{DecodeError, Fault};
 use super::held::Held;
+use super::steps::{self, Steps, inflate};
 use crate::gzip::Inflater;
 use crate::parts::{CHUNK, Serial};
 
@@ -88,8 +89,7 @@ impl Default for Decoder {
     }
 }
 
-impl Decoder {
-    /// Goes on by a step; false if there is nothing to be done without more of the file.
+impl Steps for Decoder {
     fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>, is_over: bool) -> Result<bool, DecodeError> {
         match self.state {
             State::Header => self.header(input),
@@ -120,7 +120,7 @@ impl Decoder {
             State::Behind => {
                 let is_known = self.held.fill(input, MAGIC.len()) || is_over;
                 if is_known && self.held.bytes.starts_with(&MAGIC) {
-                    return Err(DecodeError { offset: self.held.offset_of(0), fault: Fault::MoreFiles });
+                    return Err(DecodeError::at(self.held.offset_of(0), Fault::MoreFiles));
                 }
                 if is_known {
                     self.state = State::Ended;
@@ -134,11 +134,21 @@ impl Decoder {
         }
     }
 
+    fn end(&mut self) {
+        self.state = State::Ended;
+    }
+
+    fn failed(&mut self) -> &mut Option<DecodeError> {
+        &mut self.failed
+    }
+}
+
+impl Decoder {
     fn header(&mut self, input: &mut &[u8]) -> Result<bool, DecodeError> {
         if !self.held.fill(input, START) {
             return Ok(false);
         }
-        let error = |offset, fault| Err(DecodeError { offset, fault });
+        let error = |offset, fault| Err(DecodeError::at(offset, fault));
         let held = &self.held;
         if !held.bytes.starts_with(&MAGIC) {
             return error(0, Fault::Magic { expected: "the magic bytes 50 4b 03 04" });
@@ -176,23 +186,12 @@ impl Decoder {
     }
 
     fn deflated(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<bool, DecodeError> {
-        let from = data.len();
-        data.resize(CHUNK, 0);
-        let before = self.inflater.consumed();
-        let step = self.inflater.step(input, &mut data[from..]);
-        let Ok(step) = step else {
-            data.truncate(from);
-            let offset = self.held.offset + (self.inflater.consumed() - before);
-            return Err(DecodeError { offset, fault: Fault::Deflate });
-        };
-        data.truncate(from + step.produced);
+        let (from, has_ended) = inflate(&mut self.inflater, &mut self.held, input, data)?;
         self.came(&data[from..]);
-        *input = &input[step.consumed..];
-        self.held.offset += step.consumed as u64;
-        if step.ended {
+        if has_ended {
             self.state = State::Descriptor;
         }
-        Ok(step.ended || step.produced > 0)
+        Ok(has_ended || data.len() > from)
     }
 
     /// More of the contents is there.
@@ -211,7 +210,7 @@ impl Decoder {
             }
             let crc_at = if self.held.bytes.starts_with(DESCRIPTOR) { DESCRIPTOR.len() } else { 0 };
             if self.held.bytes.len() < crc_at + 12 {
-                return Err(DecodeError { offset: self.held.offset, fault: Fault::Truncated });
+                return Err(DecodeError::at(self.held.offset, Fault::Truncated));
             }
             self.crc32 = self.held.u32_at(crc_at);
             let compressed = self.inflater.consumed();
@@ -226,36 +225,14 @@ impl Decoder {
         let (expected, found) = (self.size, self.written as u32);
         // Then it is in the extra field of a file with 4 GiB or more; the checksum tells.
         if expected != found && (self.has_descriptor || expected != ELSEWHERE) {
-            return Err(DecodeError { offset: at, fault: Fault::Length { expected, found } });
+            return Err(DecodeError::at(at, Fault::Length { expected, found }));
         }
         let (expected, found) = (self.crc32, self.sum.clone().finalize());
         if expected != found {
-            return Err(DecodeError { offset: at, fault: Fault::Checksum { expected, found } });
+            return Err(DecodeError::at(at, Fault::Checksum { expected, found }));
         }
         self.state = State::Behind;
         Ok(true)
-    }
-
-    fn run(&mut self, input: &mut &[u8], data: &mut Vec<u8>, is_over: bool) -> Result<bool, DecodeError> {
-        data.clear();
-        if let Some(error) = self.failed.take() {
-            return Err(error);
-        }
-        loop {
-            match self.step(input, data, is_over) {
-                Ok(true) if data.len() < CHUNK => {}
-                Ok(_) => return Ok(!data.is_empty()),
-                Err(error) => {
-                    self.state = State::Ended;
-                    if data.is_empty() {
-                        return Err(error);
-                    }
-                    // What was decoded before comes first.
-                    self.failed = Some(error);
-                    return Ok(true);
-                }
-            }
-        }
     }
 }
 
@@ -271,13 +248,13 @@ impl Serial for Decoder {
     }
 
     fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<bool, DecodeError> {
-        self.run(input, data, false)
+        steps::next(self, input, data, false)
     }
 
     fn finish(&mut self, data: &mut Vec<u8>) -> Result<bool, DecodeError> {
-        let has_data = self.run(&mut &[][..], data, true)?;
+        let has_data = steps::next(self, &mut &[][..], data, true)?;
         if !has_data && self.state != State::Ended {
-            return Err(DecodeError { offset: self.held.offset, fault: Fault::Truncated });
+            return Err(DecodeError::at(self.held.offset, Fault::Truncated));
         }
         Ok(has_data)
     }

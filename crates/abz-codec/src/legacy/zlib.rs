@@ -10,8 +10,9 @@ use libdeflater::Adler32;
 
 use super::error::{DecodeError, Fault};
 use super::held::Held;
+use super::steps::{self, Steps, inflate};
 use crate::gzip::Inflater;
-use crate::parts::{CHUNK, Serial};
+use crate::parts::Serial;
 
 const HEADER_LEN: usize = 2;
 const TRAILER_LEN: usize = 4;
@@ -58,16 +59,15 @@ impl Default for Decoder {
     }
 }
 
-impl Decoder {
-    /// Goes on by a step; false if there is nothing to be done without more of the stream.
-    fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<bool, DecodeError> {
+impl Steps for Decoder {
+    fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>, _is_over: bool) -> Result<bool, DecodeError> {
         match self.state {
             State::Header => {
                 if !self.held.fill(input, HEADER_LEN) {
                     return Ok(false);
                 }
                 let [method, flags] = [self.held.bytes[0], self.held.bytes[1]];
-                let fault = |offset, fault| Err(DecodeError { offset, fault });
+                let fault = |offset, fault| Err(DecodeError::at(offset, fault));
                 if method & 15 != 8 || method >> 4 > 7 || u16::from_be_bytes([method, flags]) % 31 != 0 {
                     return fault(0, Fault::Magic { expected: "the header of a stream of zlib" });
                 }
@@ -80,22 +80,12 @@ impl Decoder {
                 Ok(true)
             }
             State::Deflated => {
-                let from = data.len();
-                data.resize(CHUNK, 0);
-                let before = self.inflater.consumed();
-                let Ok(step) = self.inflater.step(input, &mut data[from..]) else {
-                    data.truncate(from);
-                    let offset = self.held.offset + (self.inflater.consumed() - before);
-                    return Err(DecodeError { offset, fault: Fault::Deflate });
-                };
-                data.truncate(from + step.produced);
+                let (from, has_ended) = inflate(&mut self.inflater, &mut self.held, input, data)?;
                 self.sum.update(&data[from..]);
-                *input = &input[step.consumed..];
-                self.held.offset += step.consumed as u64;
-                if step.ended {
+                if has_ended {
                     self.state = State::Trailer;
                 }
-                Ok(step.ended || step.produced > 0)
+                Ok(has_ended || data.len() > from)
             }
             State::Trailer => {
                 if !self.held.fill(input, TRAILER_LEN) {
@@ -105,19 +95,27 @@ impl Decoder {
                 let (expected, found) = (u32::from_be_bytes(bytes), self.sum.sum());
                 if expected != found {
                     let offset = self.held.offset_of(0);
-                    return Err(DecodeError { offset, fault: Fault::Adler { expected, found } });
+                    return Err(DecodeError::at(offset, Fault::Adler { expected, found }));
                 }
                 self.held.bytes.clear();
                 self.state = State::Behind;
                 Ok(true)
             }
             State::Behind if input.is_empty() => Ok(false),
-            State::Behind => Err(DecodeError { offset: self.held.offset, fault: Fault::TrailingGarbage }),
+            State::Behind => Err(DecodeError::at(self.held.offset, Fault::TrailingGarbage)),
             State::Ended => {
                 *input = &[];
                 Ok(false)
             }
         }
+    }
+
+    fn end(&mut self) {
+        self.state = State::Ended;
+    }
+
+    fn failed(&mut self) -> &mut Option<DecodeError> {
+        &mut self.failed
     }
 }
 
@@ -133,31 +131,13 @@ impl Serial for Decoder {
     }
 
     fn next(&mut self, input: &mut &[u8], data: &mut Vec<u8>) -> Result<bool, DecodeError> {
-        data.clear();
-        if let Some(error) = self.failed.take() {
-            return Err(error);
-        }
-        loop {
-            match self.step(input, data) {
-                Ok(true) if data.len() < CHUNK => {}
-                Ok(_) => return Ok(!data.is_empty()),
-                Err(error) => {
-                    self.state = State::Ended;
-                    if data.is_empty() {
-                        return Err(error);
-                    }
-                    // What was decoded before comes first.
-                    self.failed = Some(error);
-                    return Ok(true);
-                }
-            }
-        }
+        steps::next(self, input, data, false)
     }
 
     fn finish(&mut self, data: &mut Vec<u8>) -> Result<bool, DecodeError> {
-        let has_data = self.next(&mut &[][..], data)?;
+        let has_data = steps::next(self, &mut &[][..], data, true)?;
         if !has_data && !matches!(self.state, State::Behind | State::Ended) {
-            return Err(DecodeError { offset: self.held.offset, fault: Fault::Truncated });
+            return Err(DecodeError::at(self.held.offset, Fault::Truncated));
         }
         Ok(has_data)
     }

@@ -7,8 +7,9 @@ use libdeflater::crc32;
 use super::error::{DecodeError, Fault};
 use super::header::{Trailer, filters};
 use super::{HEADER_LEN, TRAILER_LEN};
+use crate::damage::Place;
 use crate::lzma::{Decoding, Obstacle};
-use crate::memory::{NoMemory, make_exact_room};
+use crate::memory::make_exact_room;
 
 /// A member as it lies in the file, whole. [`Decoder::decode_into`] makes data of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +44,8 @@ impl Member {
     }
 
     fn fault(&self, at: u64, fault: Fault) -> DecodeError {
-        DecodeError { member: self.number, start: self.start, offset: self.start + at, fault }
+        let place = Place::Member { number: self.number, start: self.start };
+        DecodeError { place, offset: self.start + at, fault }
     }
 }
 
@@ -76,7 +78,7 @@ fn decode(member: &Member, data: &mut Vec<u8>) -> Result<(), (u64, Fault)> {
     let mut lzma = Lzma::new(member.dictionary).map_err(|fault| (HEADER_LEN as u64, fault))?;
     let mut input = &member.bytes[HEADER_LEN..member.bytes.len() - TRAILER_LEN];
     let len = usize::try_from(trailer.data_size).expect("the scanner has looked at it");
-    make_exact_room(data, len).map_err(|NoMemory { needed }| (0, Fault::NoMemory { needed }))?;
+    make_exact_room(data, len).map_err(|fault| (0, fault.into()))?;
     data.resize(len, 0);
     let mut filled = 0;
     // What exceeds the size that the trailer says goes here, to be counted.

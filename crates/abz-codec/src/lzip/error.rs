@@ -1,49 +1,15 @@
 //! What can be wrong with an lzip file, and where.
 
-use std::fmt;
-use std::io;
-
 use thiserror::Error;
 
-use crate::damage::{Damage, Remedy, as_io_error};
+pub use crate::damage::MemberPart as Part;
+use crate::damage::{self, Place, Remedy};
+use crate::memory::NoMemory;
 
-/// Why an lzip file could not be decoded: where, what was expected there, and what was found.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("member {member}, which begins at byte {start}: at byte {offset}: {fault}")]
-pub struct DecodeError {
-    /// The member, counted from 1.
-    pub member: u64,
-    /// The offset of the member's first byte in the compressed file.
-    pub start: u64,
-    /// The offset in the compressed file at which the fault lies, as far as it is known: of a wrong checksum or size the
-    /// field that holds the right one, of LZMA data the byte before which it was found damaged.
-    pub offset: u64,
-    /// What is wrong.
-    #[source]
-    pub fault: Fault,
-}
-
-impl From<DecodeError> for io::Error {
-    fn from(error: DecodeError) -> Self {
-        as_io_error(error)
-    }
-}
-
-impl Damage for DecodeError {
-    fn offset(&self) -> u64 {
-        self.offset
-    }
-
-    fn remedy(&self) -> Remedy {
-        match &self.fault {
-            Fault::TrailingGarbage => Remedy::Ignore,
-            Fault::Truncated { .. } => Remedy::Rest,
-            Fault::Version { .. } => Remedy::KnownVersion,
-            Fault::Memory { .. } | Fault::NoMemory { .. } => Remedy::Memory,
-            _ => Remedy::AnotherCopy,
-        }
-    }
-}
+/// Why an lzip file could not be decoded: where, what was expected there, and what was found. The
+/// offset is, of a wrong checksum or size, that of the field that holds the right one; of LZMA data that of the byte before
+/// which it was found damaged.
+pub type DecodeError = damage::DecodeError<Fault>;
 
 /// What is wrong at a place in an lzip file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -80,13 +46,8 @@ pub enum Fault {
         dictionary: u32,
     },
     /// The system does not give the memory that the file asks for.
-    #[error(
-        "expected {needed} bytes of memory for what is in the file, found that the system does not give them"
-    )]
-    NoMemory {
-        /// How much it asks for, in bytes.
-        needed: u64,
-    },
+    #[error("{}", .0.for_a_file())]
+    NoMemory(#[from] NoMemory),
     /// The file ends inside a member.
     #[error("expected more of the {inside}, found the end of the file")]
     Truncated {
@@ -137,23 +98,14 @@ pub enum Fault {
     TrailingGarbage,
 }
 
-/// A part of a member.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Part {
-    /// Magic bytes, version and dictionary.
-    Header,
-    /// The LZMA data.
-    Data,
-    /// Checksum and sizes.
-    Trailer,
-}
-
-impl fmt::Display for Part {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Part::Header => "member's header",
-            Part::Data => "compressed data",
-            Part::Trailer => "member's trailer",
-        })
+impl damage::Fault for Fault {
+    fn remedy(&self, _place: Place) -> Remedy {
+        match self {
+            Fault::TrailingGarbage => Remedy::Ignore,
+            Fault::Truncated { .. } => Remedy::Rest,
+            Fault::Version { .. } => Remedy::KnownVersion,
+            Fault::Memory { .. } | Fault::NoMemory { .. } => Remedy::Memory,
+            _ => Remedy::AnotherCopy,
+        }
     }
 }

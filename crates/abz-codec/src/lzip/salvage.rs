@@ -11,8 +11,9 @@ use super::decode::Lzma;
 use super::error::{Fault, Part as Inside};
 use super::header::{MAGIC, Trailer, dictionary};
 use super::{EMPTY_LEN, HEADER_LEN, TRAILER_LEN};
+use crate::glance::glance;
 use crate::parts::CHUNK;
-use crate::salvage::{Part, Reason, Salvage, behind_zeros, glance, take};
+use crate::salvage::{Part, Reason, Salvage, behind_zeros, take};
 
 /// Finds [what is whole](crate::salvage) in files of lzip: members, each by its checksum and both its sizes. What is missing
 /// is told by the trailers in front of the next whole member.

@@ -10,9 +10,10 @@ use super::decode::{Decoder, Lzma, Member};
 use super::error::{DecodeError, Fault, Part};
 use super::header::{Kind, MAGIC, Trailer};
 use super::{EMPTY_LEN, HEADER_LEN};
+use crate::damage::Place;
 use crate::feed::{self, Feed, States, Step};
 use crate::lzma::bound;
-use crate::memory::{NoMemory, make_room};
+use crate::memory::make_room;
 use crate::parts::{CHUNK, Room, Scan, Scanned};
 
 /// The most contents of a member that is taken as a whole, in bytes, if its dictionary is small, and in any case.
@@ -181,8 +182,7 @@ impl Scanner {
         let (before, had) = (*input, self.feed.held.len());
         let limit = bound(self.whole() as usize);
         let more = input.len().min(limit.saturating_sub(had));
-        make_room(&mut self.feed.held, more)
-            .map_err(|NoMemory { needed }| self.fault(Fault::NoMemory { needed }))?;
+        make_room(&mut self.feed.held, more).map_err(|fault| self.fault(fault.into()))?;
         self.feed.hold(input, limit);
         if let Some(&found @ 1..) = self.feed.held.get(HEADER_LEN)
             && self.strictness.marking
@@ -263,7 +263,7 @@ impl Scanner {
             }
             if self.feed.filled == CHUNK {
                 self.state = State::Data(streamed);
-                return Ok(self.found(data));
+                return Ok(self.feed.found(data));
             }
         }
         self.state = State::Data(streamed);
@@ -301,12 +301,7 @@ impl Scanner {
         self.feed.offset += len as u64;
         self.feed.held.clear();
         self.state = State::Between;
-        Ok(if self.feed.filled > 0 { self.found(data) } else { Step::On })
-    }
-
-    fn found(&mut self, data: &mut Vec<u8>) -> Step<Scanned<Member>> {
-        self.feed.give_out(data);
-        Step::Found(Scanned::Data)
+        Ok(self.feed.found_rest(data))
     }
 
     /// A fault of this member, at the place that the scanner has come to.
@@ -315,7 +310,8 @@ impl Scanner {
     }
 
     fn fault_at(&self, offset: u64, fault: Fault) -> DecodeError {
-        DecodeError { member: self.number.max(1), start: self.start, offset, fault }
+        let place = Place::Member { number: self.number.max(1), start: self.start };
+        DecodeError { place, offset, fault }
     }
 }
 
@@ -346,10 +342,7 @@ impl States for Scanner {
     }
 
     fn give_rest(&mut self, data: &mut Vec<u8>) -> Option<Scanned<Member>> {
-        (self.feed.filled > 0).then(|| {
-            self.feed.give_out(data);
-            Scanned::Data
-        })
+        self.feed.give_rest(data)
     }
 
     /// A member does not end where it should: what there is of it is decoded.

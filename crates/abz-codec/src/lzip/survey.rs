@@ -5,6 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use super::header::{MAGIC, Trailer, dictionary};
 use super::{EMPTY_LEN, HEADER_LEN, Strictness, TRAILER_LEN};
 use crate::access::{Kind, Layout, Part};
+use crate::glance::bytes_at;
 
 /// What the members of a file say of themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,9 +102,7 @@ fn last_end<F: Read + Seek>(file: &mut F, size: u64) -> io::Result<Option<u64>> 
 
 /// The dictionary of the member that begins at `offset`, if one does.
 fn header_at<F: Read + Seek>(file: &mut F, offset: u64) -> io::Result<Option<u32>> {
-    let mut header = [0; HEADER_LEN];
-    file.seek(SeekFrom::Start(offset))?;
-    file.read_exact(&mut header)?;
+    let header: [u8; HEADER_LEN] = bytes_at(file, offset)?;
     Ok(dictionary(&header).ok().filter(|_| header.starts_with(&MAGIC)))
 }
 
@@ -134,10 +133,7 @@ fn walk_from<F: Read + Seek>(file: &mut F, mut end: u64, mut each: impl FnMut(Ex
         if end < EMPTY_LEN as u64 {
             return Ok(false);
         }
-        let mut trailer = [0; TRAILER_LEN];
-        file.seek(SeekFrom::Start(end - TRAILER_LEN as u64))?;
-        file.read_exact(&mut trailer)?;
-        let trailer = Trailer::read(&trailer);
+        let trailer = Trailer::read(&bytes_at(file, end - TRAILER_LEN as u64)?);
         if !(EMPTY_LEN as u64..=end).contains(&trailer.member_size) {
             return Ok(false);
         }

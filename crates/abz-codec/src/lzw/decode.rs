@@ -4,10 +4,7 @@ use std::fmt;
 
 use super::MAGIC;
 use super::error::{DecodeError, Fault};
-use crate::parts::Serial;
-
-/// A call gives out what it has when it has so many bytes: small enough to stay in a core's cache.
-const CHUNK: usize = 256 * 1024;
+use crate::parts::{CHUNK, Serial};
 
 /// The size of the header in bytes.
 const HEADER_LEN: usize = 3;
@@ -201,7 +198,7 @@ impl Decoder {
         let decoded = match self.state {
             State::Header => {
                 self.group.close();
-                Err(DecodeError { offset: self.group.end, fault: Fault::Truncated })
+                Err(DecodeError::at(self.group.end, Fault::Truncated))
             }
             State::Codes => {
                 // Of the last group there is as much as was needed.
@@ -233,14 +230,14 @@ impl Decoder {
         self.group.skip();
         let found = [first, second];
         if found != MAGIC {
-            return Err(DecodeError { offset: 0, fault: Fault::Magic { found } });
+            return Err(DecodeError::at(0, Fault::Magic { found }));
         }
         let greatest = flags & 0x1f;
         if flags & 0x60 != 0 {
-            return Err(DecodeError { offset: 2, fault: Fault::ReservedFlags { found: flags } });
+            return Err(DecodeError::at(2, Fault::ReservedFlags { found: flags }));
         }
         if !(LEAST_WIDTH..=GREATEST_WIDTH).contains(&greatest.into()) {
-            return Err(DecodeError { offset: 2, fault: Fault::Width { found: greatest } });
+            return Err(DecodeError::at(2, Fault::Width { found: greatest }));
         }
         self.capacity = 1 << greatest;
         // Programs that write a table for 9 bits widen its codes nevertheless.
@@ -296,7 +293,7 @@ impl Decoder {
         };
         if code > most {
             let fault = Fault::Code { most, found: code };
-            return Err(DecodeError { offset: self.group.offset(self.width), fault });
+            return Err(DecodeError::at(self.group.offset(self.width), fault));
         }
         let Some(last) = self.last else { return Ok(()) };
         if !is_full {

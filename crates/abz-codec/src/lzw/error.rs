@@ -4,38 +4,10 @@ use std::io;
 
 use thiserror::Error;
 
-use crate::damage::{Damage, Remedy};
+use crate::damage::{self, Place, Remedy};
 
 /// Why a file of `compress` could not be decoded: where, what was expected there, and what was found.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("at byte {offset}: {fault}")]
-pub struct DecodeError {
-    /// The offset in the compressed file at which the fault lies.
-    pub offset: u64,
-    /// What is wrong.
-    #[source]
-    pub fault: Fault,
-}
-
-impl From<DecodeError> for io::Error {
-    fn from(error: DecodeError) -> Self {
-        let kind = match &error.fault {
-            Fault::Truncated => io::ErrorKind::UnexpectedEof,
-            _ => io::ErrorKind::InvalidData,
-        };
-        io::Error::new(kind, error)
-    }
-}
-
-impl Damage for DecodeError {
-    fn offset(&self) -> u64 {
-        self.offset
-    }
-
-    fn remedy(&self) -> Remedy {
-        Remedy::AnotherCopy
-    }
-}
+pub type DecodeError = damage::DecodeError<Fault>;
 
 /// What is wrong at a place in a file of `compress`.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -70,4 +42,14 @@ pub enum Fault {
         /// The code.
         found: u16,
     },
+}
+
+impl damage::Fault for Fault {
+    fn remedy(&self, _place: Place) -> Remedy {
+        Remedy::AnotherCopy
+    }
+
+    fn kind(&self) -> Option<io::ErrorKind> {
+        matches!(self, Fault::Truncated).then_some(io::ErrorKind::UnexpectedEof)
+    }
 }

@@ -4,9 +4,7 @@ use std::fmt;
 use std::io::{self, Read};
 
 use super::Decoder;
-
-/// How much is asked of the reader at once, in bytes.
-const CAPACITY: usize = 128 * 1024;
+use crate::input::Input;
 
 /// Reads the contents of a file of `compress`: a [`Decoder`] on the caller's thread.
 ///
@@ -19,13 +17,8 @@ const CAPACITY: usize = 128 * 1024;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct Reader<R> {
-    reader: R,
+    input: Input<R>,
     decoder: Decoder,
-    /// What was read and not yet decoded lies in `buffer` at `begin..end`.
-    buffer: Vec<u8>,
-    begin: usize,
-    end: usize,
-    is_over: bool,
     data: Vec<u8>,
     given: usize,
 }
@@ -33,33 +26,20 @@ pub struct Reader<R> {
 impl<R: Read> Reader<R> {
     /// Reads the file that `reader` gives. It has a buffer of its own.
     pub fn new(reader: R) -> Self {
-        Reader {
-            reader,
-            decoder: Decoder::new(),
-            buffer: vec![0; CAPACITY],
-            begin: 0,
-            end: 0,
-            is_over: false,
-            data: Vec::new(),
-            given: 0,
-        }
+        Reader { input: Input::new(reader), decoder: Decoder::new(), data: Vec::new(), given: 0 }
     }
 
     /// Decodes more data; false at the end of the file.
     fn decode(&mut self) -> io::Result<bool> {
         self.given = 0;
         loop {
-            if self.is_over {
+            if self.input.is_over() {
                 return Ok(self.decoder.finish(&mut self.data)?);
             }
-            let mut input = &self.buffer[self.begin..self.end];
-            let has_data = self.decoder.next(&mut input, &mut self.data)?;
-            self.begin = self.end - input.len();
-            if has_data {
+            if self.input.scan(|input| self.decoder.next(input, &mut self.data))? {
                 return Ok(true);
             }
-            (self.begin, self.end) = (0, self.reader.read(&mut self.buffer)?);
-            self.is_over = self.end == 0;
+            self.input.read()?;
         }
     }
 }

@@ -5,8 +5,9 @@ use std::fmt;
 use super::check::{Check, Sum};
 use super::error::{DecodeError, Fault};
 use super::header::BlockHeader;
+use crate::damage::Place;
 use crate::lzma::{Decoding, Obstacle};
-use crate::memory::{NoMemory, make_exact_room};
+use crate::memory::make_exact_room;
 
 /// A block as it lies in the file, whole. [`Decoder::decode_into`] makes data of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +53,8 @@ impl Decoder {
     pub fn decode_into(&mut self, block: &Block, data: &mut Vec<u8>) -> Result<(), DecodeError> {
         decode(block, data).map_err(|(at, fault)| {
             data.clear();
-            DecodeError { stream: block.stream, block: block.number, offset: block.start + at, fault }
+            let place = Place::Block { stream: block.stream, number: block.number };
+            DecodeError { place, offset: block.start + at, fault }
         })
     }
 }
@@ -64,7 +66,7 @@ fn decode(block: &Block, data: &mut Vec<u8>) -> Result<(), (u64, Fault)> {
     let (begin, end) = (header.len, header.len + compressed);
     let mut filtered = Filtered::new(header).map_err(|fault| (0, fault))?;
     let mut input = &block.bytes[begin..end];
-    make_exact_room(data, uncompressed).map_err(|NoMemory { needed }| (0, Fault::NoMemory { needed }))?;
+    make_exact_room(data, uncompressed).map_err(|fault| (0, fault.into()))?;
     data.resize(uncompressed, 0);
     let mut filled = 0;
     // One byte more than there shall be is too much.

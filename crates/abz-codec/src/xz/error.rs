@@ -1,48 +1,14 @@
 //! What can be wrong with an xz file, and where.
 
 use std::fmt;
-use std::io;
 
 use thiserror::Error;
 
-use crate::damage::{Damage, Remedy, as_io_error};
+use crate::damage::{self, Place, Remedy};
+use crate::memory::NoMemory;
 
 /// Why an xz file could not be decoded: where, what was expected there, and what was found.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("stream {stream}, block {block}: at byte {offset}: {fault}")]
-pub struct DecodeError {
-    /// The stream, counted from 1.
-    pub stream: u64,
-    /// The block of the stream, counted from 1: the one that is damaged or that would be next.
-    pub block: u64,
-    /// The offset in the compressed file at which the fault lies, as far as it is known.
-    pub offset: u64,
-    /// What is wrong.
-    #[source]
-    pub fault: Fault,
-}
-
-impl From<DecodeError> for io::Error {
-    fn from(error: DecodeError) -> Self {
-        as_io_error(error)
-    }
-}
-
-impl Damage for DecodeError {
-    fn offset(&self) -> u64 {
-        self.offset
-    }
-
-    fn remedy(&self) -> Remedy {
-        match &self.fault {
-            Fault::TrailingGarbage => Remedy::Ignore,
-            Fault::Truncated { .. } => Remedy::Rest,
-            Fault::Unsupported { .. } => Remedy::KnownKind,
-            Fault::Memory { .. } | Fault::NoMemory { .. } => Remedy::Memory,
-            _ => Remedy::AnotherCopy,
-        }
-    }
-}
+pub type DecodeError = damage::DecodeError<Fault>;
 
 /// What is wrong at a place in an xz file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -89,13 +55,8 @@ pub enum Fault {
         dictionary: u64,
     },
     /// The system does not give the memory that the file asks for.
-    #[error(
-        "expected {needed} bytes of memory for what is in the file, found that the system does not give them"
-    )]
-    NoMemory {
-        /// How much it asks for, in bytes.
-        needed: u64,
-    },
+    #[error("{}", .0.for_a_file())]
+    NoMemory(#[from] NoMemory),
     /// The data breaks the rules of LZMA, or of a filter.
     #[error("expected compressed data, found bytes that cannot be any")]
     Lzma,
@@ -122,6 +83,18 @@ pub enum Fault {
     /// After the last stream there is something else. All before it is whole and right.
     #[error("expected a stream or the end of the file, found other bytes")]
     TrailingGarbage,
+}
+
+impl damage::Fault for Fault {
+    fn remedy(&self, _place: Place) -> Remedy {
+        match self {
+            Fault::TrailingGarbage => Remedy::Ignore,
+            Fault::Truncated { .. } => Remedy::Rest,
+            Fault::Unsupported { .. } => Remedy::KnownKind,
+            Fault::Memory { .. } | Fault::NoMemory { .. } => Remedy::Memory,
+            _ => Remedy::AnotherCopy,
+        }
+    }
 }
 
 /// A part of a stream.

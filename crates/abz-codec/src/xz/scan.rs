@@ -10,9 +10,10 @@ use super::decode::{Block, Decoder, Filtered, check_end, check_sizes, too_much};
 use super::error::{DecodeError, Fault, Part};
 use super::header::{BlockHeader, FOOTER_LEN, MAGIC, STREAM_HEADER_LEN, check_footer, parse_stream_header};
 use super::index::{Index, Records};
+use crate::damage::Place;
 use crate::feed::{self, Feed, States, Step};
 use crate::lzma::bound;
-use crate::memory::{NoMemory, make_room};
+use crate::memory::make_room;
 use crate::parts::{CHUNK, Room, Scan, Scanned};
 
 /// The most contents of a block that is taken as a whole, in bytes, if its dictionary is small, and in any case: the size
@@ -182,8 +183,7 @@ impl Scanner {
         }
         let header = BlockHeader::parse(&self.feed.held).map_err(|fault| self.fault(fault))?;
         if let Some(total) = self.whole_len(&header).map_err(|fault| self.fault(fault))? {
-            let made = make_room(&mut self.feed.held, total - len);
-            made.map_err(|NoMemory { needed }| self.fault(Fault::NoMemory { needed }))?;
+            make_room(&mut self.feed.held, total - len).map_err(|fault| self.fault(fault.into()))?;
             self.state = State::Whole { header, total };
             return Ok(Step::On);
         }
@@ -262,7 +262,7 @@ impl Scanner {
             }
             if self.feed.filled == CHUNK {
                 self.state = State::Data(streamed);
-                return Ok(self.found(data));
+                return Ok(self.feed.found(data));
             }
             if left == Some(0) && produced == 0 {
                 return Err(self.fault(Fault::Rule { expected: "the end of the compressed data" }));
@@ -308,7 +308,7 @@ impl Scanner {
         self.records.push(unpadded, streamed.uncompressed);
         self.feed.release();
         self.state = State::Next;
-        Ok(if self.feed.filled > 0 { self.found(data) } else { Step::On })
+        Ok(self.feed.found_rest(data))
     }
 
     fn index(
@@ -370,11 +370,11 @@ impl Scanner {
             }
             if self.feed.filled == CHUNK && !ended {
                 self.state = State::Alone(filtered);
-                return Ok(self.found(data));
+                return Ok(self.feed.found(data));
             }
         }
         self.state = State::AloneEnd;
-        Ok(if self.feed.filled > 0 { self.found(data) } else { Step::On })
+        Ok(self.feed.found_rest(data))
     }
 
     fn go_on(&mut self, state: State) -> Step<Scanned<Block>> {
@@ -387,14 +387,10 @@ impl Scanner {
         Step::Starved
     }
 
-    fn found(&mut self, data: &mut Vec<u8>) -> Step<Scanned<Block>> {
-        self.feed.give_out(data);
-        Step::Found(Scanned::Data)
-    }
-
     /// A fault at the place that the scanner has come to.
     fn fault(&self, fault: Fault) -> DecodeError {
-        DecodeError { stream: self.stream.max(1), block: self.block.max(1), offset: self.feed.offset, fault }
+        let place = Place::Block { stream: self.stream.max(1), number: self.block.max(1) };
+        DecodeError { place, offset: self.feed.offset, fault }
     }
 }
 
@@ -432,10 +428,7 @@ impl States for Scanner {
     }
 
     fn give_rest(&mut self, data: &mut Vec<u8>) -> Option<Scanned<Block>> {
-        (self.feed.filled > 0).then(|| {
-            self.feed.give_out(data);
-            Scanned::Data
-        })
+        self.feed.give_rest(data)
     }
 
     fn cut(&mut self) -> Option<DecodeError> {

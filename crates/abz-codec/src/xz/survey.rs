@@ -7,6 +7,7 @@ use super::header::{
 };
 use super::index::Index;
 use crate::access::{Kind, Layout, Part};
+use crate::glance::bytes_at;
 
 /// How much is read at once, in bytes.
 const INPUT: usize = 64 * 1024;
@@ -66,9 +67,7 @@ fn walk<F: Read + Seek>(
         if end < (STREAM_HEADER_LEN + FOOTER_LEN) as u64 {
             return Ok(None);
         }
-        let mut footer = [0; FOOTER_LEN];
-        file.seek(SeekFrom::Start(end - FOOTER_LEN as u64))?;
-        file.read_exact(&mut footer)?;
+        let footer: [u8; FOOTER_LEN] = bytes_at(file, end - FOOTER_LEN as u64)?;
         if footer[8..] == [0; 4] {
             padding += 4;
             if padding > MOST_PADDING {
@@ -82,9 +81,7 @@ fn walk<F: Read + Seek>(
         let Some(index) = read_index(file, index_at, len, empty())? else { return Ok(None) };
         let before = index.records().padded().saturating_add(STREAM_HEADER_LEN as u64);
         let Some(start) = index_at.checked_sub(before) else { return Ok(None) };
-        let mut header = [0; STREAM_HEADER_LEN];
-        file.seek(SeekFrom::Start(start))?;
-        file.read_exact(&mut header)?;
+        let header: [u8; STREAM_HEADER_LEN] = bytes_at(file, start)?;
         if !header.starts_with(&MAGIC) {
             return Ok(None);
         }

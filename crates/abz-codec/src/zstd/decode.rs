@@ -11,7 +11,7 @@ use super::scan::{OTHER_SIZE, Scanner};
 use super::stream::decoder;
 use super::{Decoding, Dictionary, MAX_WINDOW_LOG};
 use crate::feed;
-use crate::memory::{NoMemory, make_exact_room};
+use crate::memory::make_exact_room;
 
 /// What a decoder of libzstd takes, in bytes and about.
 const CONTEXT: u64 = 160 << 10;
@@ -36,9 +36,8 @@ impl Decoder {
     ///
     /// If the frame is damaged, or there is no memory for its contents; `data` is then empty.
     pub fn decode_into(&mut self, frame: &Frame, data: &mut Vec<u8>) -> Result<(), DecodeError> {
-        let error = |offset, fault| DecodeError { frame: frame.number, start: frame.start, offset, fault };
-        make_exact_room(data, frame.most)
-            .map_err(|NoMemory { needed }| error(frame.at, Fault::NoMemory { needed }))?;
+        let error = |offset, fault| DecodeError { place: frame.place(), offset, fault };
+        make_exact_room(data, frame.most).map_err(|fault| error(frame.at, fault.into()))?;
         let context = match &mut self.context {
             Some(context) => context,
             none => {
@@ -75,15 +74,14 @@ impl Decoder {
         loop {
             match feed::next(&mut scanner, &mut input, data) {
                 // A piece is not a frame by itself.
-                Err(error) => return DecodeError { start: frame.start, ..error },
+                Err(error) => return DecodeError { place: frame.place(), ..error },
                 Ok(Some(_)) => {}
                 Ok(None) => {
                     let fault = match frame.piece {
                         Some(expected) => Fault::Piece { expected },
                         None => Fault::Data { detail: OTHER_SIZE },
                     };
-                    let Frame { number, start, at: offset, .. } = *frame;
-                    return DecodeError { frame: number, start, offset, fault };
+                    return DecodeError { place: frame.place(), offset: frame.at, fault };
                 }
             }
         }

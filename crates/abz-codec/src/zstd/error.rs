@@ -1,51 +1,15 @@
 //! What can be wrong with a Zstandard file, and where.
 
 use std::fmt;
-use std::io;
 
 use thiserror::Error;
 
-use crate::damage::{Damage, Remedy, as_io_error};
+use crate::damage::{self, Place, Remedy};
+use crate::memory::NoMemory;
 
 /// Why a Zstandard file could not be decoded: where, what was expected there, and what was found.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("frame {frame}, which begins at byte {start}: at byte {offset}: {fault}")]
-pub struct DecodeError {
-    /// The frame, counted from 1. Skippable frames are not counted.
-    pub frame: u64,
-    /// The offset of the frame's first byte in the compressed file.
-    pub start: u64,
-    /// The offset in the compressed file at which the fault lies: of damaged data that of its block, of wrong contents
-    /// that of the checksum.
-    pub offset: u64,
-    /// What is wrong.
-    #[source]
-    pub fault: Fault,
-}
-
-impl From<DecodeError> for io::Error {
-    fn from(error: DecodeError) -> Self {
-        as_io_error(error)
-    }
-}
-
-impl Damage for DecodeError {
-    fn offset(&self) -> u64 {
-        self.offset
-    }
-
-    fn remedy(&self) -> Remedy {
-        match &self.fault {
-            Fault::TrailingGarbage => Remedy::Ignore,
-            Fault::Truncated { .. } => Remedy::Rest,
-            Fault::MemoryLimit { needed, .. } => Remedy::MemoryLimit { needed: *needed },
-            Fault::NoMemory { .. } => Remedy::Memory,
-            Fault::Dictionary { .. } => Remedy::Dictionary,
-            Fault::Window { needed, .. } => Remedy::Window { needed: *needed },
-            _ => Remedy::AnotherCopy,
-        }
-    }
-}
+/// The offset is, of damaged data, that of its block; of wrong contents that of the checksum.
+pub type DecodeError = damage::DecodeError<Fault>;
 
 /// What is wrong at a place in a Zstandard file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -112,16 +76,25 @@ pub enum Fault {
         limit: u64,
     },
     /// The system does not give the memory that the file asks for.
-    #[error(
-        "expected {needed} bytes of memory for what is in the file, found that the system does not give them"
-    )]
-    NoMemory {
-        /// How much it asks for, in bytes.
-        needed: u64,
-    },
+    #[error("{}", .0.for_a_file())]
+    NoMemory(#[from] NoMemory),
     /// After the last frame there is something else. All before it is whole and right.
     #[error("expected a frame or the end of the file, found other bytes")]
     TrailingGarbage,
+}
+
+impl damage::Fault for Fault {
+    fn remedy(&self, _place: Place) -> Remedy {
+        match self {
+            Fault::TrailingGarbage => Remedy::Ignore,
+            Fault::Truncated { .. } => Remedy::Rest,
+            Fault::MemoryLimit { needed, .. } => Remedy::MemoryLimit { needed: *needed },
+            Fault::NoMemory { .. } => Remedy::Memory,
+            Fault::Dictionary { .. } => Remedy::Dictionary,
+            Fault::Window { needed, .. } => Remedy::Window { needed: *needed },
+            _ => Remedy::AnotherCopy,
+        }
+    }
 }
 
 /// A part of a frame (RFC 8878, section 3.1).

@@ -6,6 +6,7 @@ use super::error::{DecodeError, Fault};
 use super::header::{BlockHeader, FrameHeader};
 use super::mark::{self, MARK_LEN, Mark};
 use super::{BLOCK_HEADER, LAST_BLOCK, MAX_BLOCK};
+use crate::damage::Place;
 
 /// A whole frame, or a [piece](super) of one that was made a frame, and where it was.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,6 +29,11 @@ impl Frame {
     /// The offset of the frame's first byte in the file.
     pub fn start(&self) -> u64 {
         self.start
+    }
+
+    /// The frame as the place of a fault.
+    pub(super) fn place(&self) -> Place {
+        Place::Frame { number: self.number, start: self.start }
     }
 
     /// Its bytes; of a piece those of a frame that has the same contents.
@@ -83,11 +89,11 @@ pub(super) fn as_frame(
     (number, start): (u64, u64),
     (offset, header): (u64, &FrameHeader),
 ) -> Result<Frame, DecodeError> {
-    let mut at = MARK_LEN;
+    let (mut at, place) = (MARK_LEN, Place::Frame { number, start });
     while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
         let fault = |expected| {
             let fault = Fault::Header { expected };
-            DecodeError { frame: number, start, offset: offset + at as u64, fault }
+            DecodeError { place, offset: offset + at as u64, fault }
         };
         let block = BlockHeader::parse(*block, header).map_err(fault)?;
         if block.is_last {
@@ -97,7 +103,7 @@ pub(super) fn as_frame(
     }
     if at != bytes.len() {
         let fault = Fault::Header { expected: "blocks of the size that their mark says" };
-        return Err(DecodeError { frame: number, start, offset, fault });
+        return Err(DecodeError { place, offset, fault });
     }
     bytes.extend(LAST_BLOCK);
     let most = piece.contents as usize;

@@ -5,6 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use thiserror::Error;
 
 use super::{SKIPPABLE_HEADER, u32_at};
+use crate::glance::bytes_at;
 
 /// The magic number of the skippable frame in which the table is.
 const TABLE_MAGIC: u32 = 0x184d_2a5e;
@@ -104,10 +105,8 @@ impl SeekTable {
     /// If the file cannot be read, or the table is damaged.
     pub fn read<F: Read + Seek>(file: &mut F) -> Result<Option<SeekTable>, SeekError> {
         let end = file.seek(SeekFrom::End(0))?;
-        let mut footer = [0; FOOTER];
         let Some(footer_at) = end.checked_sub(FOOTER as u64) else { return Ok(None) };
-        file.seek(SeekFrom::Start(footer_at))?;
-        file.read_exact(&mut footer)?;
+        let footer: [u8; FOOTER] = bytes_at(file, footer_at)?;
         if u32_at(&footer, 5) != FOOTER_MAGIC {
             return Ok(None);
         }
@@ -124,9 +123,7 @@ impl SeekTable {
                 found: frames.into(),
             });
         };
-        file.seek(SeekFrom::Start(start))?;
-        let mut header = [0; SKIPPABLE_HEADER];
-        file.read_exact(&mut header)?;
+        let header: [u8; SKIPPABLE_HEADER] = bytes_at(file, start)?;
         if u32_at(&header, 0) != TABLE_MAGIC {
             let found = u32_at(&header, 0).into();
             return Err(SeekError::Damaged { expected: "the number 184d2a5e before the table", found });

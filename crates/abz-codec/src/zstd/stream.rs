@@ -4,6 +4,7 @@ use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 
 use super::error::Fault;
 use super::{Decoding, Dictionary, MAX_WINDOW_LOG};
+use crate::memory::NoMemory;
 
 /// The numbers of the faults of libzstd (`zstd_errors.h`) that have a name here.
 const CHECKSUM_WRONG: usize = 22;
@@ -88,7 +89,7 @@ impl Failure {
     pub(super) fn fault(self, checksum: u32, window: u64) -> Fault {
         match self.number {
             CHECKSUM_WRONG => Fault::Checksum { expected: checksum },
-            MEMORY => Fault::NoMemory { needed: window },
+            MEMORY => NoMemory { needed: window }.into(),
             _ => Fault::Data { detail: self.detail },
         }
     }

@@ -8,7 +8,7 @@ use abz_codec::gzip::{
     DecodeError, Encoder, Extent, Fault, Header, HeaderError, Index, IndexError, Layout, MAX_BLOCK, Part,
     Piece, Splitter,
 };
-use abz_codec::{Block, gzip};
+use abz_codec::{Block, Place, gzip};
 
 /// Every prefix of `file` that is not a whole file of gzip members gives an error, and data only from the start
 /// of `data`.
@@ -17,8 +17,10 @@ fn check_truncations(file: &[u8], data: &[u8], whole_at: &[usize]) {
         let (out, error) = decode(&file[..end]);
         assert!(data.starts_with(&out), "cut at {end}");
         assert_eq!(error.is_none(), whole_at.contains(&end), "cut at {end}: {error:?}");
-        let Some(DecodeError { member, start, offset, fault }) = error else { continue };
-        assert!(member >= 1 && start <= offset && offset == end as u64, "cut at {end}: offset {offset}");
+        let Some(DecodeError { place: Place::Member { number, start }, offset, fault }) = error else {
+            continue;
+        };
+        assert!(number >= 1 && start <= offset && offset == end as u64, "cut at {end}: offset {offset}");
         assert!(matches!(fault, Fault::Truncated { .. } | Fault::MissingMember), "cut at {end}: {fault}");
     }
 }
@@ -101,7 +103,8 @@ fn what_is_no_gzip_file_is_told() {
     for (file, found) in [(&b"PK\x03\x04"[..], b'P'), (b"\0\0\0\0", 0), (b"x", b'x')] {
         let (out, error) = decode(file);
         let error = error.unwrap();
-        assert!(out.is_empty() && error.offset == 0 && error.member == 1);
+        assert!(out.is_empty() && error.offset == 0);
+        assert_eq!(error.place, Place::Member { number: 1, start: 0 });
         assert!(
             matches!(error.fault, Fault::Header(HeaderError::Magic { expected: 0x1f, found: f }) if f == found)
         );

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use abz_codec::Place;
 use abz_codec::legacy::{DecodeError, Fault, pack, zip, zlib};
 use abz_codec::parts::Serial;
 
@@ -175,7 +176,10 @@ fn streams_of_zlib_are_read_however_they_arrive() {
             for len in [0, 1, 2, file.len() / 2, file.len() - 1] {
                 let (out, error) = decode::<zlib::Decoder>(&file[..len], 10);
                 assert!(data.starts_with(&out));
-                assert_eq!(error, Some(DecodeError { offset: len as u64, fault: Fault::Truncated }));
+                assert_eq!(
+                    error,
+                    Some(DecodeError { place: Place::Whole, offset: len as u64, fault: Fault::Truncated })
+                );
             }
             let mut wrong = file.clone();
             *wrong.last_mut().unwrap() ^= 1;
@@ -198,7 +202,10 @@ fn what_is_behind_a_stream_of_zlib_is_told_behind_its_contents() {
             let (out, error) = decode::<zlib::Decoder>(&[&file, behind].concat(), most);
             assert!(out == prose(3000));
             let offset = file.len() as u64;
-            assert_eq!(error, Some(DecodeError { offset, fault: Fault::TrailingGarbage }));
+            assert_eq!(
+                error,
+                Some(DecodeError { place: Place::Whole, offset, fault: Fault::TrailingGarbage })
+            );
         }
     }
 }

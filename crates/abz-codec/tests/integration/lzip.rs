@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use crate::support::parts::decode_pushed;
 use crate::support::*;
-use abz_codec::Blocks;
 use abz_codec::lzip::{DecodeError, Decoder, Encoder, Fault, Part, Scanner, Settings, Strictness, Survey};
 use abz_codec::parts::{Scan, Scanned};
+use abz_codec::{Blocks, Place};
 use liblzma::stream::{Action, CONCATENATED, Status, Stream};
 
 fn encode(data: &[u8], level: u32, block_size: usize) -> Vec<u8> {
@@ -232,7 +232,7 @@ fn strictness_is_as_it_is_asked_for() {
     assert_eq!(decode(&two), (b"onetwo".to_vec(), None));
     let strict = Strictness { empty: true, ..Strictness::default() };
     let error = decode_pushed(Scanner::new(strict), &two, || 5).1.unwrap();
-    assert_eq!((error.member, error.fault), (2, Fault::Empty));
+    assert!(matches!(error.place, Place::Member { number: 2, .. }) && error.fault == Fault::Empty);
 
     let mut marked = encode(b"marked", 6, 100);
     marked[6] = 7;
@@ -318,7 +318,7 @@ fn changed_files_give_an_error_or_what_the_reference_gives() {
                 let is_prefix = theirs.starts_with(&out) || out.starts_with(&theirs);
                 assert!(is_prefix || file_is_marked(&file), "seed {seed}: {error}");
                 assert!(
-                    error.start <= error.offset && error.offset <= file.len() as u64,
+                    error.place.start() <= Some(error.offset) && error.offset <= file.len() as u64,
                     "seed {seed}: {error}"
                 );
             }

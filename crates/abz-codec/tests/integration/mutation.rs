@@ -122,7 +122,10 @@ fn check(file: &[u8], seed: u64) {
         check_parts(file, &out, seed);
     }
     if let Some(error) = error {
-        assert!(error.start <= error.offset && error.offset <= file.len() as u64, "seed {seed}: {error:?}");
+        assert!(
+            error.place.start() <= Some(error.offset) && error.offset <= file.len() as u64,
+            "seed {seed}: {error:?}"
+        );
         assert!(!error.to_string().is_empty());
     }
     // What members say of themselves may be wrong; then it is an error, and no panic.

@@ -196,7 +196,10 @@ fn damage_is_found_and_nothing_of_a_damaged_piece_is_given_out() {
         // The window and the first mark are nothing that is needed, and such bits change neither.
         assert!(error.is_some() || out == data, "bit {bit}");
         if let Some(error) = error {
-            assert!(error.start <= error.offset && error.offset <= file.len() as u64, "bit {bit}: {error}");
+            assert!(
+                error.place.start() <= Some(error.offset) && error.offset <= file.len() as u64,
+                "bit {bit}: {error}"
+            );
         }
     }
     for len in 0..file.len() {

@@ -5,7 +5,7 @@ use std::mem;
 
 use crc32fast::Hasher;
 
-use super::{CHUNK, Scanned, Scanner, State};
+use super::{Scanned, Scanner, State};
 use crate::feed::Step;
 use crate::gzip::error::{DecodeError, Fault};
 use crate::gzip::inflate::Inflater;
@@ -13,6 +13,7 @@ use crate::gzip::mark::{MARK_LEN, Mark};
 use crate::gzip::member::{Member, TAIL};
 use crate::gzip::{EMPTY_DEFLATE, TRAILER_LEN, u32_at};
 use crate::inflate::WINDOW;
+use crate::parts::CHUNK;
 
 /// What the marks of a member have said so far.
 #[derive(Clone, Debug, Default)]

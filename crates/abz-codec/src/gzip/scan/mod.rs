@@ -19,10 +19,9 @@ use super::inflate::Inflater;
 use super::mark::Mark;
 use super::member::Member;
 use super::{EMPTY_DEFLATE, Extent, Header, TRAILER_LEN};
+use crate::damage::Place;
 use crate::feed::{self, Feed, States, Step};
-
-/// How much data of a streamed member is given out at once, in bytes: small enough to stay in a core's cache.
-pub(super) const CHUNK: usize = 256 * 1024;
+use crate::parts::CHUNK;
 
 /// How each member begins: what is looked at behind one that says how long it is.
 const START: [u8; 3] = [MAGIC[0], MAGIC[1], DEFLATE];
@@ -427,7 +426,8 @@ impl Scanner {
     }
 
     fn fault_at(&self, offset: u64, fault: Fault) -> DecodeError {
-        DecodeError { member: self.number.max(1), start: self.start, offset, fault }
+        let place = Place::Member { number: self.number.max(1), start: self.start };
+        DecodeError { place, offset, fault }
     }
 }
 

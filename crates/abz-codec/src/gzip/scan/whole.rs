@@ -4,7 +4,7 @@ use std::mem;
 
 use memchr::memmem;
 
-use super::{CHUNK, MAX_BGZF, START, Scanned, Scanner, State};
+use super::{MAX_BGZF, START, Scanned, Scanner, State};
 use crate::feed::Step;
 use crate::gzip::error::{DecodeError, Fault};
 use crate::gzip::header::RESERVED;
@@ -12,6 +12,7 @@ use crate::gzip::inflate::Inflater;
 use crate::gzip::member::Member;
 use crate::gzip::sums::Sums;
 use crate::gzip::{EMPTY_DEFLATE, MAX_BLOCK, TRAILER_LEN, u32_at};
+use crate::parts::CHUNK;
 
 /// What a look at a member shows that may not be as large as its header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

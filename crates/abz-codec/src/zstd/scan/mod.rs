@@ -14,6 +14,7 @@ use super::header::FrameHeader;
 use super::mark::{self, MARK_LEN, Mark};
 use super::stream::Stream;
 use super::{CHECKSUM, LAST_BLOCK, MAGIC, SKIPPABLE, SKIPPABLE_HEADER, is_skippable, u32_at};
+use crate::damage::Place;
 use crate::feed::{Feed, States, Step};
 use crate::parts::Scanned;
 
@@ -257,7 +258,8 @@ impl Scanner {
     }
 
     fn fault_at(&self, offset: u64, fault: Fault) -> DecodeError {
-        DecodeError { frame: self.number.max(1), start: self.start, offset, fault }
+        let place = Place::Frame { number: self.number.max(1), start: self.start };
+        DecodeError { place, offset, fault }
     }
 }
 
@@ -303,10 +305,7 @@ impl States for Scanner {
     }
 
     fn give_rest(&mut self, data: &mut Vec<u8>) -> Option<Scanned<Frame>> {
-        (self.feed.filled > 0).then(|| {
-            self.feed.give_out(data);
-            Scanned::Data
-        })
+        self.feed.give_rest(data)
     }
 
     fn cut(&mut self) -> Option<DecodeError> {

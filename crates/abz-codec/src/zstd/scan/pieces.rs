@@ -6,7 +6,7 @@ use super::super::mark::{self, MARK_LEN, Mark};
 use super::super::{CHECKSUM, LAST_BLOCK, u32_at};
 use super::{Scanner, State};
 use crate::feed::Step;
-use crate::memory::{NoMemory, make_room};
+use crate::memory::make_room;
 use crate::parts::Scanned;
 
 impl Scanner {
@@ -34,8 +34,7 @@ impl Scanner {
     ) -> Result<Step<Scanned<Frame>>, DecodeError> {
         let len = MARK_LEN + piece.compressed as usize;
         let missing = (len + LAST_BLOCK.len()).saturating_sub(self.feed.held.len());
-        make_room(&mut self.feed.held, missing)
-            .map_err(|NoMemory { needed }| self.fault(Fault::NoMemory { needed }))?;
+        make_room(&mut self.feed.held, missing).map_err(|fault| self.fault(fault.into()))?;
         if !self.feed.hold(input, len) {
             return Ok(Step::Starved);
         }

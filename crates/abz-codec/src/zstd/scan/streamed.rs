@@ -116,7 +116,7 @@ impl Scanner {
             }
             if self.feed.filled == self.feed.chunk.len() {
                 self.state = State::Part { fed, left, next };
-                return Ok(self.found(data));
+                return Ok(self.feed.found(data));
             }
         }
         if left > 0 {
@@ -135,17 +135,12 @@ impl Scanner {
             Next::Nothing if has_ended => {
                 self.state = State::Between;
                 // Before anything of the next frame is.
-                return Ok(if self.feed.filled > 0 { self.found(data) } else { Step::On });
+                return Ok(self.feed.found_rest(data));
             }
             Next::Nothing => {
                 return Err(self.fault_at(self.part, Fault::Data { detail: "the frame has no end" }));
             }
         };
         Ok(Step::On)
-    }
-
-    fn found(&mut self, data: &mut Vec<u8>) -> Step<Scanned<Frame>> {
-        self.feed.give_out(data);
-        Step::Found(Scanned::Data)
     }
 }

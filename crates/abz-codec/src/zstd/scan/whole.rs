@@ -6,7 +6,7 @@ use super::super::header::BlockHeader;
 use super::super::{BLOCK_HEADER, CHECKSUM};
 use super::{Scanner, State};
 use crate::feed::Step;
-use crate::memory::{NoMemory, make_room};
+use crate::memory::make_room;
 use crate::parts::Scanned;
 
 impl Scanner {
@@ -18,8 +18,7 @@ impl Scanner {
         most: usize,
     ) -> Result<Step<Scanned<Frame>>, DecodeError> {
         let missing = (block + BLOCK_HEADER).saturating_sub(self.feed.held.len());
-        make_room(&mut self.feed.held, missing)
-            .map_err(|NoMemory { needed }| self.fault(Fault::NoMemory { needed }))?;
+        make_room(&mut self.feed.held, missing).map_err(|fault| self.fault(fault.into()))?;
         if !self.feed.hold(input, block + BLOCK_HEADER) {
             return Ok(Step::Starved);
         }

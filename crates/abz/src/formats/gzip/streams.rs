@@ -3,11 +3,11 @@
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use abz_codec::Block;
 use abz_codec::gzip::{
     DecodeError, Decoder, Encoded, Encoder, Entry, Fault, Guess, Guessed, Guesser, Member, Next, Scanned,
     Scanner, Stretch, Verifier, Writer,
 };
+use abz_codec::{Block, Place};
 use anabranch::{Apply, May, Pool, Recycled, Recycler, Stream};
 
 use crate::conduct::Conduct;
@@ -118,7 +118,8 @@ pub(super) fn decompress_at<'a>(
 /// There is no such member.
 fn is_not(entry: &Entry, found: usize) -> Error {
     let fault = Fault::MemberSize { expected: entry.compressed.into(), found: found as u64 };
-    DecodeError { member: 0, start: entry.offset, offset: entry.offset, fault }.into()
+    let place = Place::Member { number: 0, start: entry.offset };
+    DecodeError { place, offset: entry.offset, fault }.into()
 }
 
 /// Decompresses what `input` gives. Members that say how long they are, are decoded by all workers; other members in the
