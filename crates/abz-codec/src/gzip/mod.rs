@@ -28,7 +28,7 @@
 //! | 27 | 4 | the CRC-32 of the bytes before |
 //!
 //! In a file that is one such member, the last mark says its own place. So a reader that can seek knows that the other
-//! places are those in the file, and finds a block by bisection.
+//! places are those in the file, and finds a block by interpolation and bisection.
 //!
 //! A reader that knows marks decodes each block by itself, holds it against what its mark says, and the marks together
 //! against the trailer. Where the mark of the first block is none, the member is decoded as any other; and so it is from where

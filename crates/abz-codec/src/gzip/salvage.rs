@@ -14,7 +14,7 @@ use super::inflate::Inflater;
 use super::mark::{MARK_LEN, Mark, find_marks};
 use super::scan::MAX_BGZF;
 use super::sums::Sums;
-use super::survey::{begins_marked, last_mark};
+use super::survey::{begins_marked, last_mark, mark_at};
 use super::{EMPTY_DEFLATE, TRAILER_LEN, u32_at};
 use crate::glance::glance;
 use crate::parts::CHUNK;
@@ -285,12 +285,6 @@ fn number_of_marks<F: Read + Seek>(file: &mut F, size: u64) -> io::Result<Option
     let found = glance(file, 0, &mut bytes)?;
     let first = find_marks(found).next().and_then(|at| Mark::parse(&found[at..]));
     Ok(first.filter(|mark| mark.start == Some(0)).map(|mark| mark.member))
-}
-
-/// The mark at `offset`, if one is there.
-fn mark_at<F: Read + Seek>(file: &mut F, offset: u64) -> io::Result<Option<Mark>> {
-    let mut bytes = [0; MARK_LEN];
-    Ok(Mark::parse(glance(file, offset, &mut bytes)?))
 }
 
 /// What the header at `offset` says of its member's size, if one is there that does.

@@ -164,7 +164,7 @@ pub(super) fn last_mark<F: Read + Seek>(file: &mut F, size: u64) -> io::Result<O
     const END: u64 = (EMPTY_DEFLATE.len() + TRAILER_LEN) as u64;
     let largest = MARK_LEN as u64 + MAX_COMPRESSED + END;
     // Most blocks are much smaller than the largest.
-    for look in [largest / 4, largest] {
+    for look in [largest / 16, largest / 4, largest] {
         let mut bytes = vec![0; look.min(size) as usize];
         let from = size - bytes.len() as u64;
         let found = glance(file, from, &mut bytes)?;
@@ -180,7 +180,7 @@ pub(super) fn last_mark<F: Read + Seek>(file: &mut F, size: u64) -> io::Result<O
 }
 
 /// Those blocks with marks in which there are any of these bytes of the contents, as parts that can be decoded each by itself,
-/// and the size of all contents: found by bisection, in a file that is one member whose marks tell their places. `None` of
+/// and the size of all contents: found by a few looks at where they may lie, in a file that is one member whose marks tell their places. `None` of
 /// any other file, and where something is not as it should be.
 /// It moves the file's position.
 ///
@@ -201,22 +201,10 @@ pub fn parts_around<F: Read + Seek>(
         mark.offset == Some(at) && mark.member == last.member && lies_before
     };
     let wanted = bytes.start.min(total.saturating_sub(1));
-    // The block that is wanted begins at or behind the one, and before the other.
-    let mut found = Some((last_at, last)).filter(|_| last_start <= wanted);
-    let (mut low, mut high) = (if found.is_some() { last_at } else { 0 }, last_at);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        match next_mark(file, middle, high, is_right)? {
-            Some((at, mark)) if mark.start.is_some_and(|start| start <= wanted) => {
-                found = Some((at, mark));
-                low = at + mark.size() as u64;
-            }
-            _ => high = middle,
-        }
-        if found.is_some_and(|(_, mark)| mark.start.is_some_and(|at| wanted < at + u64::from(mark.len))) {
-            break;
-        }
-    }
+    let found = match last_start <= wanted {
+        true => Some((last_at, last)),
+        false => find_block(file, wanted, (last_at, last_start), is_right)?,
+    };
     let Some((mut at, mut mark)) = found else { return Ok(None) };
     let mut parts = Vec::new();
     loop {
@@ -230,12 +218,71 @@ pub fn parts_around<F: Read + Seek>(
             return Ok(Some((parts, total)));
         }
         at += mark.size() as u64;
-        let mut next = [0; MARK_LEN];
-        match Mark::parse(glance(file, at, &mut next)?) {
+        match mark_at(file, at)? {
             Some(next) if is_right(at, &next) && next.start == Some(end) => mark = next,
             _ => return Ok(None),
         }
     }
+}
+
+/// The last mark that is as it should be, and is before the mark of which the place and the start of its contents are given, whose
+/// contents begin at the byte `wanted` or before it.
+fn find_block<F: Read + Seek>(
+    file: &mut F,
+    wanted: u64,
+    end: (u64, u64),
+    is_right: impl Fn(u64, &Mark) -> bool,
+) -> io::Result<Option<(u64, Mark)>> {
+    let mut found: Option<(u64, Mark)> = None;
+    // The mark that is wanted begins at or behind the one, and before the other. With each, where the contents begin there.
+    let (mut low, mut high) = ((0, 0), end);
+    let (mut size, mut bisects) = (0, false);
+    while low.0 < high.0 && low.1 <= wanted {
+        let near = found.filter(|(_, mark)| wanted - low.1 < NEAR * u64::from(mark.len));
+        let following = match near {
+            Some(_) => {
+                mark_at(file, low.0)?.filter(|mark| is_right(low.0, mark) && mark.start == Some(low.1))
+            }
+            None => None,
+        };
+        let middle = match near {
+            Some(_) => low.0,
+            None if bisects => low.0 + (high.0 - low.0) / 2,
+            // Where blocks are alike, contents are as far as bytes are. Before that place the block begins.
+            None => {
+                let of_contents = (wanted - low.1) as f64 / high.1.saturating_sub(low.1).max(1) as f64;
+                let place = low.0 + ((high.0 - low.0) as f64 * of_contents) as u64;
+                place.min(high.0 - 1).saturating_sub(size).max(low.0)
+            }
+        };
+        bisects = near.is_none() && !bisects;
+        let next = match following {
+            Some(mark) => Some((low.0, mark)),
+            None => next_mark(file, middle, high.0, &is_right)?,
+        };
+        match next.and_then(|(at, mark)| Some((at, mark, mark.start?))) {
+            Some((at, mark, start)) if start <= wanted => {
+                found = Some((at, mark));
+                size = mark.size() as u64;
+                low = (at + size, start + u64::from(mark.len));
+            }
+            Some((_, mark, start)) => {
+                size = mark.size() as u64;
+                high = (middle, start);
+            }
+            None => high.0 = middle,
+        }
+    }
+    Ok(found)
+}
+
+/// How many blocks are gone through one by one, about, and not searched for: their marks are small.
+const NEAR: u64 = 64;
+
+/// The mark at `offset`, if one is there.
+pub(super) fn mark_at<F: Read + Seek>(file: &mut F, offset: u64) -> io::Result<Option<Mark>> {
+    let mut bytes = [0; MARK_LEN];
+    Ok(Mark::parse(glance(file, offset, &mut bytes)?))
 }
 
 /// The first mark in these bytes of the file, or beginning in them, that is as it should be.
