@@ -506,6 +506,8 @@ class Bench:
             total += len(data)
         assert child.wait() == 0 and total
         os.wait()
+        if not self.memory_used and not self.options.json:
+            print("\n**memory**: the most that abz held, with `-p2` where nothing is said\n\n| | |\n|---|--:|")
         self.memory_used.append({"title": title, "mib": most / 1024})
         if self.options.json:
             self.save()
@@ -553,12 +555,25 @@ class Bench:
         if not quick:
             self.ranges(text, source)
             self.memories(text)
+            self.stalled(text, source, media)
+
+    def stalled(self, *paths):
+        """Memory to inflate what says nothing of its blocks, behind a reader that stalls."""
+        behind = ", behind a reader that stalls"
+        for path in paths:
+            title, packed = f"decompress {os.path.basename(path)} that gzip -6 compressed", self.path("packed.gz")
+            ways = [(f"-p{threads}", *more) for threads in (1, 2, 4) for more in ((), ("--speculate=always",))]
+            if not self.wants(*(f"memory {title}, {' '.join(way)}{behind}" for way in ways)):
+                continue
+            with open(packed, "wb") as out:
+                subprocess.run(["gzip", "-6", "-c", path], stdout=out, check=True)
+            for way in ways:
+                # By its name, as `abz -dc FILE | (sleep 3; cat > /dev/null)`.
+                self.memory(f"{title}, {' '.join(way)}{behind}", ["-dc", *way, packed], lambda _: None, 3)
 
     def memories(self, text):
         if not self.wants("memory"):
             return
-        if not self.options.json:
-            print("\n**memory**: the most that `abz -p2` held\n\n| | |\n|---|--:|")
         chunk = bytes(1 << 20)
 
         def zeros(pipe):
