@@ -2,15 +2,21 @@
 #![cfg(target_os = "linux")]
 
 use std::fs::File;
+use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use crate::support::{Folder, Ran, fed, noise, prose};
 
 /// Runs `abz` with no more than so many KiB of memory to be had.
 fn with_little(folder: &Folder, kib: u64, arguments: &[&str]) -> Ran {
+    as_with_little(env!("CARGO_BIN_EXE_abz"), folder, kib, arguments)
+}
+
+/// The same, called by another name.
+fn as_with_little(program: &str, folder: &Folder, kib: u64, arguments: &[&str]) -> Ran {
     let mut command = Command::new("sh");
     command.current_dir(folder.path(""));
-    command.args(["-c", &format!("ulimit -v {kib} && exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_abz")]);
+    command.args(["-c", &format!("ulimit -v {kib} && exec \"$0\" \"$@\""), program]);
     // Each thread would set some of it aside for itself.
     command.args(arguments).env("MALLOC_ARENA_MAX", "1");
     Ran(fed(command, b""))
@@ -208,6 +214,36 @@ fn without_memory_there_is_an_error_that_says_what_to_do_and_nothing_is_left() {
     }
     // How much a format takes beside the program differs between systems.
     assert!(failed > 0, "each limit is enough for every format");
+}
+
+#[test]
+fn without_memory_each_tool_names_options_of_its_own() {
+    let folder = Folder::new();
+    File::create(folder.path("x")).unwrap().set_len(6 << 20).unwrap();
+    let least = least_to_begin(&folder);
+    for (name, level, one_thread, limit) in [
+        ("gzip", "-9", "abz --processes=1", "abz --memlimit"),
+        ("pigz", "-9", "-p1", "abz --memlimit"),
+        ("bzip2", "-9", "abz --processes=1", "abz --memlimit"),
+        ("lbzip2", "-9", "-n1", "abz --memlimit"),
+        ("lzip", "-9", "-n1", "abz --memlimit"),
+        ("xz", "-9", "-T1", "--memlimit"),
+        ("zstd", "-19", "-T1", "abz --memlimit"),
+    ] {
+        symlink(env!("CARGO_BIN_EXE_abz"), folder.path(name)).unwrap();
+        let program = format!("./{name}");
+        let advice = format!(
+            "; fewer threads ({one_thread}), a lower level or smaller blocks take less; {limit} chooses fewer threads itself\n"
+        );
+        // How much is too little for the encoders, and enough for all else, differs between systems.
+        let runs = (least..least + 400_000)
+            .step_by(500)
+            .map(|kib| as_with_little(&program, &folder, kib, &["-c", level, "x"]));
+        let mut told = runs.take_while(|ran| ran.status() != Some(0)).map(|ran| ran.stderr());
+        let told = told.find(|told| told.contains("), a lower level or smaller blocks take less"));
+        let told = told.unwrap_or_else(|| panic!("{name} never has too little memory for its encoders"));
+        assert!(told.starts_with(&format!("{name}: x: ")) && told.ends_with(&advice), "{told}");
+    }
 }
 
 #[test]

@@ -405,3 +405,46 @@ fn bytes(text: &str) -> Result<String, String> {
     let size = number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor));
     size.map(|size| size.to_string()).ok_or_else(|| format!("invalid size '{text}'"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::options::Spelling;
+    use super::*;
+
+    /// Which of an option's meanings a tool knows by this spelling.
+    fn meant(tool: &Tool, spelling: Spelling) -> Option<Means> {
+        let flags: Vec<&Flag> = tool.flags.iter().copied().flatten().collect();
+        let read = words::read(&flags, [spelling.with(&1).into()]).ok()?;
+        match &read[..] {
+            [Word::Flag(means, value)] if value == "1" => Some(*means),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn advice_names_the_option_that_a_tool_has_for_it() {
+        for tool in TOOLS {
+            let (name, options) = (tool.names[0].0, tool.options());
+            let limits = |compressing| {
+                move |means: Means| match means {
+                    Means::MemoryLimit { compressing: true, .. } if compressing => true,
+                    Means::MemoryLimit { decompressing: true, .. } => !compressing,
+                    _ => false,
+                }
+            };
+            let advised: [(Spelling, &dyn Fn(Means) -> bool); 5] = [
+                (options.threads, &|means| means == Means::Threads),
+                (options.window, &|means| means == Means::Long),
+                (options.dictionary, &|means| means == Means::Dictionary),
+                (options.memory_to_compress, &limits(true)),
+                (options.memory_to_decompress, &limits(false)),
+            ];
+            for (spelling, is_it) in advised {
+                let has_one = tool.flags.iter().copied().flatten().any(|flag| is_it(flag.means));
+                let is_known = meant(tool, spelling).is_some_and(is_it);
+                assert_eq!(is_known, has_one, "{name}: {spelling}");
+                assert_eq!(matches!(spelling, Spelling::OfAbz(_)), !has_one, "{name}: {spelling}");
+            }
+        }
+    }
+}
