@@ -180,8 +180,8 @@ pub(super) fn last_mark<F: Read + Seek>(file: &mut F, size: u64) -> io::Result<O
 }
 
 /// Those blocks with marks in which there are any of these bytes of the contents, as parts that can be decoded each by itself,
-/// and the size of all contents: found by a few looks at where they may lie, in a file that is one member whose marks tell their places. `None` of
-/// any other file, and where something is not as it should be.
+/// and the size of all contents: found by a few looks at where they may lie, in a file that is one member whose marks tell their
+/// places. `None` of any other file, and where something is not as it should be.
 /// It moves the file's position.
 ///
 /// # Errors
@@ -225,8 +225,11 @@ pub fn parts_around<F: Read + Seek>(
     }
 }
 
-/// The last mark that is as it should be, and is before the mark of which the place and the start of its contents are given, whose
-/// contents begin at the byte `wanted` or before it.
+/// Finds the block that has the byte `wanted` of the contents, or the last one before it that can be found. `end` is the place of a
+/// later mark and where the contents begin there.
+///
+/// Every second look is where the block would be if all blocks were alike, and every other one halves what is left. So marks
+/// that lie cost a few more looks.
 fn find_block<F: Read + Seek>(
     file: &mut F,
     wanted: u64,
@@ -234,7 +237,7 @@ fn find_block<F: Read + Seek>(
     is_right: impl Fn(u64, &Mark) -> bool,
 ) -> io::Result<Option<(u64, Mark)>> {
     let mut found: Option<(u64, Mark)> = None;
-    // The mark that is wanted begins at or behind the one, and before the other. With each, where the contents begin there.
+    // The block begins at or behind the first place, and before the second. With each place, where the contents begin there.
     let (mut low, mut high) = ((0, 0), end);
     let (mut size, mut bisects) = (0, false);
     while low.0 < high.0 && low.1 <= wanted {
