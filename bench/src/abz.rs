@@ -16,8 +16,8 @@ use anabranch_measure::statistics::Summary;
 use anabranch_measure::table::{Outcome, Row};
 use anabranch_measure::target::{Target, Unit};
 
-/// How long abz may take at most, in percent of a peer, or in milliseconds if the peer is abz itself: a part of a task's
-/// title, the peer, and the target.
+/// The most time that abz may take: a part of a task's title, the peer, and the target in percent of the peer's time. If
+/// the peer is abz itself, the target is in milliseconds.
 const TARGETS: [(&str, &str, f64); 37] = [
     ("compress text, level 6", "pigz -p2", 44.0),
     ("compress source, level 6", "pigz -p2", 44.0),

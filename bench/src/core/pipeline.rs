@@ -14,6 +14,7 @@ const WORKERS: [usize; 3] = [2, 3, 4];
 pub fn rows(setup: &Setup) -> Vec<Row> {
     let works = &setup.works;
     let mut rows = bare(setup);
+    rows.push(unordered(setup));
     let (least, none) = (Target::AtLeast, Target::None);
     // The targets of each number of workers.
     for (grain, work, targets) in [
@@ -65,6 +66,22 @@ fn bare(setup: &Setup) -> Vec<Row> {
     let mut rows: Vec<Row> = (0..WORKERS.len()).map(row).collect();
     mark_best(&mut rows, |a, b| a < b);
     rows
+}
+
+/// The cost of an item whose result goes on in any order. The sum of the results shows that each came once.
+fn unordered(setup: &Setup) -> Row {
+    let (work, items) = (setup.works.none, setup.bare_items());
+    let sum = (0..items).fold(0, |sum: u64, item| sum.wrapping_add(work.run(item)));
+    let run = move || {
+        let stream = Stream::from_iter(0..items).workers(2).unordered().map(move |item| work.run(item));
+        Digest::of_number(stream.fold(0, u64::wrapping_add))
+    };
+    let contender = Contender::timed("unordered", Digest::of_number(sum), run);
+    let rounds = measure(setup.budget, Some(setup.probe()), vec![contender]);
+    let target = (Target::AtMost(10.0), Unit::Nanoseconds);
+    Row::new(GROUP, "unordered map, grain 0, 2 workers: an item", target, &rounds, |rounds| {
+        (rounds.summary(|round| nanos(round.samples[0], items)), String::new())
+    })
 }
 
 fn contenders(work: Work, items: u64) -> Vec<Contender<'static>> {

@@ -12,6 +12,8 @@ use anabranch_measure::table::Row;
 use anabranch_measure::target::{Target, Unit};
 use anabranch_measure::work::{Digest, Work};
 
+/// A rival that takes at least this many times as long ties with Anabranch.
+const TIE: f64 = 0.95;
 /// Above this grain, in nanoseconds, chunks are not measured.
 const CHUNKS_UP_TO: f64 = 1e3;
 
@@ -76,8 +78,8 @@ impl<'a> Contest<'a> {
         };
         let chunks = self.chunk.map(|size| own::in_chunks(self.work, self.items, size));
         let rivals = self.entries.iter().filter_map(|entry| entry.contender(self.work));
-        let contenders =
-            [own::items(self.work, self.items)].into_iter().chain(chunks).chain(rivals).collect();
+        let own = [own::items(self.work, self.items), own::never_waits(self.work, self.items)];
+        let contenders = own.into_iter().chain(chunks).chain(rivals).collect();
         match measure(budget, Some(self.ceiling), contenders) {
             Ok(rounds) => self.judge(&Ok(rounds)),
             Err(why) => {
@@ -90,6 +92,9 @@ impl<'a> Contest<'a> {
         let mut places = 1..;
         let mut next = || places.next().expect("it does not end");
         let mut rows = vec![self.own(rounds)];
+        let blocks = next();
+        let what = "anabranch (a source that never waits)";
+        rows.push(self.row(what, Target::None, rounds, against(blocks, String::new())));
         if let Some(size) = self.chunk {
             let what = "anabranch (chunks by hand)";
             rows.push(self.row(
@@ -101,10 +106,18 @@ impl<'a> Contest<'a> {
         }
         for Entry { rival, paced } in &self.entries {
             let (what, target) = (rival.what(), rival.kind.target(self.grain.target));
-            rows.push(match paced {
-                Ok(paced) => self.row(&what, target, rounds, against(next(), rival.with(paced.setting))),
-                Err(why) => self.row(&what, target, &Err(why.clone()), |_| unreachable!("no rounds")),
-            });
+            match paced {
+                Ok(paced) => {
+                    let at = next();
+                    rows.push(self.row(&what, target, rounds, against(at, rival.with(paced.setting))));
+                    if rival.kind == Kind::Collected {
+                        rows.push(self.beside_blocks(&what, rounds, (at, blocks)));
+                    }
+                }
+                Err(why) => {
+                    rows.push(self.row(&what, target, &Err(why.clone()), |_| unreachable!("no rounds")));
+                }
+            }
         }
         rows
     }
@@ -119,6 +132,22 @@ impl<'a> Contest<'a> {
                 remark = format!("two plain threads {two:.1} ns, {remark}");
             }
             (rounds.summary(|round| round.samples[0]), remark)
+        })
+    }
+
+    /// How many times as long a rival that collects its results takes as a source that never waits: its source does not
+    /// wait either.
+    fn beside_blocks(
+        &self,
+        rival: &str,
+        rounds: &Result<Rounds, Unmeasured>,
+        (at, blocks): (usize, usize),
+    ) -> Row {
+        let what = format!("{rival}, beside a source that never waits");
+        let target =
+            if (1e2..=1e3).contains(&self.grain.nanos) { Target::AtLeast(TIE) } else { Target::None };
+        self.row(&what, target, rounds, |rounds| {
+            (rounds.summary(|round| round.samples[at] / round.samples[blocks]), String::new())
         })
     }
 

@@ -17,6 +17,11 @@ pub fn items(work: Work, items: u64) -> Contender<'static> {
     sampled("anabranch", work, items, move || each(work, items))
 }
 
+/// From a source that never waits, so that items travel in blocks.
+pub fn never_waits(work: Work, items: u64) -> Contender<'static> {
+    sampled("anabranch, never waits", work, items, move || blocks(work, items))
+}
+
 /// In chunks that are gathered by hand.
 pub fn in_chunks(work: Work, items: u64, size: usize) -> Contender<'static> {
     sampled("anabranch, in chunks", work, items, move || chunks(work, items, size))
@@ -49,6 +54,11 @@ fn each(work: Work, items: u64) -> Digest {
     Stream::from_iter(0..items).map(move |item| work.run(item)).fold(Digest::EMPTY, Digest::with)
 }
 
+fn blocks(work: Work, items: u64) -> Digest {
+    let source = Stream::from_iter(0..items).never_waits();
+    source.map(move |item| work.run(item)).fold(Digest::EMPTY, Digest::with)
+}
+
 fn chunks(work: Work, items: u64, size: usize) -> Digest {
     let mut left = 0..items;
     let source = std::iter::from_fn(move || {
@@ -68,8 +78,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chunks_and_single_items_give_the_same() {
+    fn chunks_blocks_and_single_items_give_the_same() {
         let work = Work::calibrated(3, true);
+        assert_eq!(blocks(work, 10_000), work.fold(0..10_000));
         assert_eq!(each(work, 10_000), work.fold(0..10_000));
         assert!(CHUNKS.iter().all(|&size| chunks(work, 10_000, size) == work.fold(0..10_000)));
     }

@@ -62,21 +62,21 @@ pub enum Remedy {
     Dictionary,
 }
 
-/// What can be wrong with a file of one format, wherever it is.
+/// A kind of damage to a file of one format, without its place in the file.
 pub trait Fault: Error + Send + Sync + 'static {
-    /// What can be done about it, if it was found there.
+    /// Returns what the user can do about this fault if it is at `place`.
     fn remedy(&self, place: Place) -> Remedy;
 
-    /// The kind of the [`io::Error`] that it becomes, if that does not follow from the remedy.
+    /// Returns the kind of the [`io::Error`] that this fault becomes, if the kind does not follow from the remedy.
     fn kind(&self) -> Option<io::ErrorKind> {
         None
     }
 
-    /// As [`Damage::into_read_error`].
+    /// Returns the error of the reader, if this fault is one. See [`Damage::into_read_error`].
     ///
     /// # Errors
     ///
-    /// The fault, if it is one of the file.
+    /// The fault itself, if the file is damaged and the reader did not fail.
     fn into_read_error(self) -> Result<io::Error, Self>
     where
         Self: Sized,
@@ -85,8 +85,8 @@ pub trait Fault: Error + Send + Sync + 'static {
     }
 }
 
-/// Why a file could not be decoded: where, what was expected there, and what was found. Each format has [faults](Fault) of
-/// its own, which say more of the offset.
+/// Why a file could not be decoded: the place, what was expected there, and what was found. The faults of each format say
+/// which byte `offset` is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}at byte {offset}: {fault}")]
 pub struct DecodeError<F> {
@@ -94,13 +94,13 @@ pub struct DecodeError<F> {
     pub place: Place,
     /// The offset in the compressed file at which the fault lies, as far as it is known, in bytes.
     pub offset: u64,
-    /// What is wrong.
+    /// The kind of damage.
     #[source]
     pub fault: F,
 }
 
 impl<F> DecodeError<F> {
-    /// That of a file that is one stream.
+    /// Creates the error of a file that is a single stream.
     pub(crate) fn at(offset: u64, fault: F) -> Self {
         DecodeError { place: Place::Whole, offset, fault }
     }
@@ -140,23 +140,23 @@ pub enum Place {
     Whole,
     /// A member of gzip or lzip.
     Member {
-        /// Which of the file.
+        /// The number of the member in the file.
         number: u64,
         /// The offset of its first byte in the compressed file.
         start: u64,
     },
     /// A frame of zstd.
     Frame {
-        /// Which of the file. Skippable frames are not counted.
+        /// The number of the frame in the file. Skippable frames are not counted.
         number: u64,
         /// The offset of its first byte in the compressed file.
         start: u64,
     },
     /// A block of bzip2 or xz.
     Block {
-        /// The stream.
+        /// The number of the stream in the file.
         stream: u64,
-        /// Which of the stream.
+        /// The number of the block in the stream.
         number: u64,
     },
 }
@@ -172,7 +172,7 @@ impl Place {
 }
 
 impl fmt::Display for Place {
-    /// Writes it with what follows it before an offset.
+    /// Writes the place as the beginning of a message: with a colon and a space, or nothing for a whole file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Place::Whole => Ok(()),

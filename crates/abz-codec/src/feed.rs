@@ -176,18 +176,18 @@ impl<E> Feed<E> {
         self.again.1 < self.again.0.len()
     }
 
-    /// Gives out the chunk, in `data`.
+    /// Moves the chunk to `data` and reports it as found.
     pub(crate) fn found<W>(&mut self, data: &mut Vec<u8>) -> Step<Scanned<W>> {
         self.give_out(data);
         Step::Found(Scanned::Data)
     }
 
-    /// As [`found`](Self::found), if there is anything in the chunk: where a part ends, and the next one must not be in it.
+    /// Does the same at the end of a part, so that no chunk has data of two parts. An empty chunk is not reported.
     pub(crate) fn found_rest<W>(&mut self, data: &mut Vec<u8>) -> Step<Scanned<W>> {
         if self.filled > 0 { self.found(data) } else { Step::On }
     }
 
-    /// Gives out what is in the chunk, in `data`, if there is anything.
+    /// Moves the chunk to `data`, if it is not empty.
     pub(crate) fn give_rest<W>(&mut self, data: &mut Vec<u8>) -> Option<Scanned<W>> {
         (self.filled > 0).then(|| {
             self.give_out(data);

@@ -1,8 +1,8 @@
-//! A few bytes at one place of a file.
+//! Reading a few bytes at one place of a file.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// The `N` bytes at `offset`.
+/// Reads the `N` bytes at `offset`.
 ///
 /// # Errors
 ///
@@ -14,7 +14,7 @@ pub(crate) fn bytes_at<const N: usize, F: Read + Seek>(file: &mut F, offset: u64
     Ok(bytes)
 }
 
-/// The first of the bytes at `offset`, as many as fit and there are.
+/// Reads bytes at `offset` until `bytes` is full or the file ends, and returns those that were read.
 pub(crate) fn glance<'a, F: Read + Seek>(
     file: &mut F,
     offset: u64,

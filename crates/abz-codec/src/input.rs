@@ -1,14 +1,14 @@
-//! What a reader gives, on its way to a scanner on the same thread.
+//! A buffered reader for a scanner on the same thread.
 
 use std::io::{self, Read};
 
-/// How much is read at once, in bytes.
+/// The size of the buffer in bytes.
 const LEN: usize = 128 * 1024;
 
-/// A reader, and what it gave that was not yet taken.
+/// A reader, and a buffer of the bytes that the scanner has not taken yet.
 pub(crate) struct Input<R> {
     reader: R,
-    /// What was not yet taken lies in `buffer` at `begin..end`.
+    /// The bytes at `begin..end` have not been taken yet.
     buffer: Vec<u8>,
     begin: usize,
     end: usize,
@@ -16,17 +16,17 @@ pub(crate) struct Input<R> {
 }
 
 impl<R: Read> Input<R> {
-    /// Nothing of what `reader` gives. The buffer is made when it is read.
+    /// Creates an input that has not read anything. The first read allocates the buffer.
     pub(crate) fn new(reader: R) -> Self {
         Input { reader, buffer: Vec::new(), begin: 0, end: 0, is_over: false }
     }
 
-    /// True if the reader has given all.
+    /// Returns true if the reader has reached its end.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Lets `scan` take from the front of what is there.
+    /// Calls `scan` with the bytes in the buffer. It takes bytes by moving the start of the slice.
     pub(crate) fn scan<T>(&mut self, scan: impl FnOnce(&mut &[u8]) -> T) -> T {
         let mut input = &self.buffer[self.begin..self.end];
         let found = scan(&mut input);
@@ -34,11 +34,11 @@ impl<R: Read> Input<R> {
         found
     }
 
-    /// Reads on, when everything was taken.
+    /// Fills the buffer again, when all its bytes have been taken.
     ///
     /// # Errors
     ///
-    /// That of the reader, but for an interruption.
+    /// The error of the reader. A read that was interrupted is repeated.
     pub(crate) fn read(&mut self) -> io::Result<()> {
         self.buffer.resize(LEN, 0);
         let read = loop {

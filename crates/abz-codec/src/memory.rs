@@ -14,7 +14,7 @@ pub struct NoMemory {
 }
 
 impl NoMemory {
-    /// What is said where a file asks for the memory.
+    /// Returns the message for a file that needs this memory.
     pub(crate) fn for_a_file(self) -> String {
         let NoMemory { needed } = self;
         format!(

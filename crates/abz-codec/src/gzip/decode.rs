@@ -70,14 +70,14 @@ impl Decoder {
         })
     }
 
-    /// Decodes a member. What is wrong with it comes with its place behind its start.
+    /// Decodes a member. The offset of a fault counts from the start of the member.
     fn member_into(&mut self, member: &Member, data: &mut Vec<u8>) -> Result<(), (u64, Fault)> {
         grow(data, member.uncompressed_len()).map_err(|fault| (0, fault.into()))?;
         data.truncate(member.uncompressed_len());
         if self.fast(member, data) { Ok(()) } else { self.exact(member, data) }
     }
 
-    /// Decodes a block, and holds it against its mark. What is wrong with it comes with its place behind the start of the mark.
+    /// Decodes a block, and holds it against its mark. The offset of a fault counts from the start of the mark.
     fn block_into(&mut self, member: &Member, mark: &Mark, data: &mut Vec<u8>) -> Result<(), (u64, Fault)> {
         let len = mark.len as usize;
         grow(data, len + SENTINEL.len()).map_err(|fault| (0, fault.into()))?;

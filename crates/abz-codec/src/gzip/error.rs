@@ -8,9 +8,10 @@ pub use crate::damage::MemberPart as Part;
 use crate::damage::{self, Place, Remedy};
 use crate::memory::NoMemory;
 
-/// Why a gzip file could not be decoded: where, what was expected there, and what was found. The
-/// offset is, of a wrong checksum or size, that of the field that holds the right one; of deflate data that of the byte before
-/// which it was found damaged.
+/// Why a gzip file could not be decoded: the place, what was expected there, and what was found.
+///
+/// If a checksum or a size is wrong, the offset is that of the field with the right one. If deflate data is damaged, it is that
+/// of the byte before which the damage was found.
 pub type DecodeError = damage::DecodeError<Fault>;
 
 /// What is wrong at a place in a gzip file.
@@ -96,7 +97,7 @@ impl damage::Fault for Fault {
             Fault::TrailingGarbage => Remedy::Ignore,
             Fault::Header(HeaderError::Magic { .. }) if place.start() == Some(0) => Remedy::AnotherFormat,
             Fault::Truncated { .. } | Fault::MissingMember => Remedy::Rest,
-            Fault::NoMemory { .. } => Remedy::Memory,
+            Fault::NoMemory(_) => Remedy::Memory,
             _ => Remedy::AnotherCopy,
         }
     }

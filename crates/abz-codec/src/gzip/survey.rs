@@ -179,10 +179,11 @@ pub(super) fn last_mark<F: Read + Seek>(file: &mut F, size: u64) -> io::Result<O
     Ok(None)
 }
 
-/// Those blocks with marks in which there are any of these bytes of the contents, as parts that can be decoded each by itself,
-/// and the size of all contents: found by a few looks at where they may lie, in a file that is one member whose marks tell their
-/// places. `None` of any other file, and where something is not as it should be.
-/// It moves the file's position.
+/// Finds the blocks that contain any of these bytes of the contents, as parts that can be decoded one by one, and the size
+/// of all contents. Only the marks near the bytes are read.
+///
+/// Returns `None` unless the file is one member whose marks give their offsets, and if a mark is wrong. Moves the position
+/// of the file.
 ///
 /// # Errors
 ///
@@ -193,7 +194,7 @@ pub fn parts_around<F: Read + Seek>(
 ) -> io::Result<Option<(Vec<Part>, u64)>> {
     let size = file.seek(SeekFrom::End(0))?;
     let Some((last_at, last)) = last_mark(file, size)? else { return Ok(None) };
-    // Then the member begins with the file: places in the one are those in the other.
+    // If the last mark gives its own offset in the file, the member begins with the file.
     let Some(last_start) = last.start.filter(|_| last.offset == Some(last_at)) else { return Ok(None) };
     let total = last_start + u64::from(last.len);
     let is_right = |at: u64, mark: &Mark| {
@@ -212,7 +213,7 @@ pub fn parts_around<F: Read + Seek>(
         let contents = start..start + u64::from(mark.len);
         let bits = 8 * at..8 * (at + mark.size() as u64);
         let end = contents.end;
-        // Its number is not known, and nobody needs it.
+        // The number of the member is not known here, and not used.
         parts.push(Part { kind: Kind::GzipMembers, number: 1, bits, contents, known: None });
         if end >= bytes.end || end >= total {
             return Ok(Some((parts, total)));
@@ -225,11 +226,14 @@ pub fn parts_around<F: Read + Seek>(
     }
 }
 
-/// Finds the block that has the byte `wanted` of the contents, or the last one before it that can be found. `end` is the place of a
-/// later mark and where the contents begin there.
+/// How near the wanted byte must be, in blocks, for the blocks before it to be visited one by one.
+const NEAR: u64 = 64;
+
+/// Finds the block with the byte `wanted` of the contents, or the last block before it that can be found. `end` is the
+/// offset of a later mark, and where in the contents its block begins.
 ///
-/// Every second look is where the block would be if all blocks were alike, and every other one halves what is left. So marks
-/// that lie cost a few more looks.
+/// Looks in turn at the place where the block would be if all blocks compressed alike, and in the middle of the range. So
+/// uneven blocks cost at most twice the looks of a bisection.
 fn find_block<F: Read + Seek>(
     file: &mut F,
     wanted: u64,
@@ -237,52 +241,46 @@ fn find_block<F: Read + Seek>(
     is_right: impl Fn(u64, &Mark) -> bool,
 ) -> io::Result<Option<(u64, Mark)>> {
     let mut found: Option<(u64, Mark)> = None;
-    // The block begins at or behind the first place, and before the second. With each place, where the contents begin there.
+    // The mark lies in `low..high`. Each bound is an offset in the file and the offset of its contents.
     let (mut low, mut high) = ((0, 0), end);
     let (mut size, mut bisects) = (0, false);
     while low.0 < high.0 && low.1 <= wanted {
-        let near = found.filter(|(_, mark)| wanted - low.1 < NEAR * u64::from(mark.len));
-        let following = match near {
-            Some(_) => {
-                mark_at(file, low.0)?.filter(|mark| is_right(low.0, mark) && mark.start == Some(low.1))
-            }
-            None => None,
+        let is_near = found.is_some_and(|(_, mark)| wanted - low.1 < NEAR * u64::from(mark.len));
+        let is_next = |mark: &Mark| is_right(low.0, mark) && mark.start == Some(low.1);
+        if is_near && let Some(mark) = mark_at(file, low.0)?.filter(is_next) {
+            found = Some((low.0, mark));
+            low = (low.0 + mark.size() as u64, low.1 + u64::from(mark.len));
+            continue;
+        }
+        let from = if is_near {
+            low.0
+        } else if bisects {
+            low.0 + (high.0 - low.0) / 2
+        } else {
+            let share = (wanted - low.1) as f64 / high.1.saturating_sub(low.1).max(1) as f64;
+            let place = low.0 + ((high.0 - low.0) as f64 * share) as u64;
+            // The block begins before the place of its byte.
+            place.min(high.0 - 1).saturating_sub(size).max(low.0)
         };
-        let middle = match near {
-            Some(_) => low.0,
-            None if bisects => low.0 + (high.0 - low.0) / 2,
-            // Where blocks are alike, contents are as far as bytes are. Before that place the block begins.
-            None => {
-                let of_contents = (wanted - low.1) as f64 / high.1.saturating_sub(low.1).max(1) as f64;
-                let place = low.0 + ((high.0 - low.0) as f64 * of_contents) as u64;
-                place.min(high.0 - 1).saturating_sub(size).max(low.0)
-            }
-        };
-        bisects = near.is_none() && !bisects;
-        let next = match following {
-            Some(mark) => Some((low.0, mark)),
-            None => next_mark(file, middle, high.0, &is_right)?,
-        };
+        bisects = !is_near && !bisects;
+        let next = next_mark(file, from, high.0, &is_right)?;
         match next.and_then(|(at, mark)| Some((at, mark, mark.start?))) {
-            Some((at, mark, start)) if start <= wanted => {
-                found = Some((at, mark));
+            Some((at, mark, start)) => {
                 size = mark.size() as u64;
-                low = (at + size, start + u64::from(mark.len));
+                if start <= wanted {
+                    found = Some((at, mark));
+                    low = (at + size, start + u64::from(mark.len));
+                } else {
+                    high = (from, start);
+                }
             }
-            Some((_, mark, start)) => {
-                size = mark.size() as u64;
-                high = (middle, start);
-            }
-            None => high.0 = middle,
+            None => high.0 = from,
         }
     }
     Ok(found)
 }
 
-/// How many blocks are gone through one by one, about, and not searched for: their marks are small.
-const NEAR: u64 = 64;
-
-/// The mark at `offset`, if one is there.
+/// Reads the mark at `offset`, if there is one.
 pub(super) fn mark_at<F: Read + Seek>(file: &mut F, offset: u64) -> io::Result<Option<Mark>> {
     let mut bytes = [0; MARK_LEN];
     Ok(Mark::parse(glance(file, offset, &mut bytes)?))

@@ -1,4 +1,4 @@
-//! What decoders do alike whose files have data between a header and a trailer.
+//! The loop that the decoders of zlib and ZIP share. Their files have deflate data between a header and a trailer.
 
 use super::error::{DecodeError, Fault};
 use super::held::Held;
@@ -7,17 +7,17 @@ use crate::parts::CHUNK;
 
 /// A decoder that goes on by steps.
 pub(super) trait Steps {
-    /// Goes on by a step; false if there is nothing to be done without more of the file, which ends here if it `is_over`.
+    /// Does the next step of decoding. Returns false if it needs more input. The file ends with `input` if `is_over`.
     fn step(&mut self, input: &mut &[u8], data: &mut Vec<u8>, is_over: bool) -> Result<bool, DecodeError>;
 
-    /// From here on nothing is decoded.
+    /// Stops decoding. All further input is ignored.
     fn end(&mut self);
 
-    /// The error that comes when all was given out that was decoded before it.
+    /// The error that is returned by the next call, after the data that was decoded before it.
     fn failed(&mut self) -> &mut Option<DecodeError>;
 }
 
-/// Goes on until there is a chunk of data, or nothing more can be done: true if there is any data.
+/// Decodes until `data` has a chunk or more input is needed. Returns true if there is any data.
 pub(super) fn next(
     decoder: &mut impl Steps,
     input: &mut &[u8],
@@ -37,7 +37,7 @@ pub(super) fn next(
                 if data.is_empty() {
                     return Err(error);
                 }
-                // What was decoded before comes first.
+                // The data before the error is returned first.
                 *decoder.failed() = Some(error);
                 return Ok(true);
             }
@@ -45,7 +45,8 @@ pub(super) fn next(
     }
 }
 
-/// Inflates what is in `input`, behind what is in `data`: where its contents begin there, and whether it has ended.
+/// Inflates `input` and appends the contents to `data`. Returns where they begin in `data`, and true if the deflate data
+/// has ended.
 pub(super) fn inflate(
     inflater: &mut Inflater,
     held: &mut Held,

@@ -6,9 +6,10 @@ pub use crate::damage::MemberPart as Part;
 use crate::damage::{self, Place, Remedy};
 use crate::memory::NoMemory;
 
-/// Why an lzip file could not be decoded: where, what was expected there, and what was found. The
-/// offset is, of a wrong checksum or size, that of the field that holds the right one; of LZMA data that of the byte before
-/// which it was found damaged.
+/// Why an lzip file could not be decoded: the place, what was expected there, and what was found.
+///
+/// If a checksum or a size is wrong, the offset is that of the field with the right one. If LZMA data is damaged, it is that
+/// of the byte before which the damage was found.
 pub type DecodeError = damage::DecodeError<Fault>;
 
 /// What is wrong at a place in an lzip file.
@@ -104,7 +105,7 @@ impl damage::Fault for Fault {
             Fault::TrailingGarbage => Remedy::Ignore,
             Fault::Truncated { .. } => Remedy::Rest,
             Fault::Version { .. } => Remedy::KnownVersion,
-            Fault::Memory { .. } | Fault::NoMemory { .. } => Remedy::Memory,
+            Fault::Memory { .. } | Fault::NoMemory(_) => Remedy::Memory,
             _ => Remedy::AnotherCopy,
         }
     }

@@ -8,7 +8,8 @@ use crate::damage::{self, Place, Remedy};
 use crate::memory::NoMemory;
 
 /// Why a Zstandard file could not be decoded: where, what was expected there, and what was found.
-/// The offset is, of damaged data, that of its block; of wrong contents that of the checksum.
+///
+/// If data is damaged, the offset is that of its block. If the contents are wrong, it is that of the checksum.
 pub type DecodeError = damage::DecodeError<Fault>;
 
 /// What is wrong at a place in a Zstandard file.
@@ -89,7 +90,7 @@ impl damage::Fault for Fault {
             Fault::TrailingGarbage => Remedy::Ignore,
             Fault::Truncated { .. } => Remedy::Rest,
             Fault::MemoryLimit { needed, .. } => Remedy::MemoryLimit { needed: *needed },
-            Fault::NoMemory { .. } => Remedy::Memory,
+            Fault::NoMemory(_) => Remedy::Memory,
             Fault::Dictionary { .. } => Remedy::Dictionary,
             Fault::Window { needed, .. } => Remedy::Window { needed: *needed },
             _ => Remedy::AnotherCopy,

@@ -235,7 +235,7 @@ fn without_memory_each_tool_names_options_of_its_own() {
         let advice = format!(
             "; fewer threads ({one_thread}), a lower level or smaller blocks take less; {limit} chooses fewer threads itself\n"
         );
-        // How much is too little for the encoders, and enough for all else, differs between systems.
+        // The limit that is too low for the encoders only differs between systems, so many are tried.
         let runs = (least..least + 400_000)
             .step_by(500)
             .map(|kib| as_with_little(&program, &folder, kib, &["-c", level, "x"]));

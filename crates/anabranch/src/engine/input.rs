@@ -24,7 +24,7 @@ pub(crate) enum Input<S> {
     /// A lane that is read in the order of its indices.
     Ordered(Reader<S>),
     /// Cells that arrive in any order. Each gets an index of a new domain when it is taken.
-    Arrivals(Arrivals<S>),
+    Arrivals(Box<Arrivals<S>>),
 }
 
 /// The border between two domains. The index in the second domain is the order of arrival.
@@ -37,7 +37,7 @@ pub(crate) struct Arrivals<S> {
 
 impl<S: Send> Input<S> {
     pub(super) fn arrivals(drain: Drain<S>, indices: Indices, crossing: Option<Crossing>) -> Self {
-        Input::Arrivals(Arrivals { drain, indices, crossing })
+        Input::Arrivals(Box::new(Arrivals { drain, indices, crossing }))
     }
 
     /// Takes the next cell, and opens the turn for its index. `None` if no cell is ready, or the domain has
@@ -182,7 +182,7 @@ impl<S: Send> Drain<S> {
 /// A view of a [`Drain`], for threads that do not hold the node's baton.
 pub(crate) enum DrainWatch<S> {
     Ordered(Watch<S>),
-    Arrived(ArrivalWatch),
+    Arrived(ArrivalWatch<S>),
 }
 
 impl<S: Send> DrainWatch<S> {

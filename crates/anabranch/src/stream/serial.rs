@@ -149,8 +149,8 @@ where
         self.spreading(Node::serial("spread"), SpreadOnly(None))
     }
 
-    /// Gives up the order of the items from here on: the results of parallel stages are taken in the order in
-    /// which they finish.
+    /// Gives up the order of the items from here on: the results of parallel stages are taken as they are ready. Those
+    /// of one worker are taken in turn.
     ///
     /// A slow item then delays no other items, until a whole window of them has overtaken it. Of several
     /// failures, the first in time is returned. Every item is delivered at most once. The results of each

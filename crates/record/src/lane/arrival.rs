@@ -1,6 +1,7 @@
-//! Lanes that are read in the order of arrival: the writers tell the reader which index came next.
+//! Lanes that are read in the order of arrival: the writers tell the reader which claims they have begun to put.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::cell::{Cell, Stop};
 use super::domain::{Domain, Exit};
@@ -8,41 +9,79 @@ use super::slots::Slots;
 use crate::ring::Ring;
 use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering, Padded};
 
-/// The indices of a lane, in the order in which they were put.
+/// The runs of indices of a lane, in the order in which their first cells were put.
 ///
-/// Invariant: an entry holds 1 + an index, or 0 while it is unused. A thread that puts an index takes the
-/// next position from `tail` and writes the entry at that position. The reader clears an entry before it
-/// gives the entry's index back. At most `window` indices are in use at a time, so an entry is reused only
+/// A *run* is the range of indices of one claim, which one thread puts in index order. The thread announces the run
+/// when it has put the first cell. The stamps of the slots tell the reader about the others, so only one atomic
+/// addition is made for a run.
+///
+/// Invariant: an entry holds a run, or 0 while it is unused. A thread that announces a run takes the next position
+/// from `tail` and writes the entry at that position. The reader clears an entry before it gives an index of its run
+/// back. A run has at least one index and at most `window` indices are in use at a time, so an entry is reused only
 /// after it was cleared.
 #[derive(Debug)]
 pub(super) struct Arrivals {
-    entries: Ring<AtomicU64>,
+    entries: Ring<Entry>,
     tail: Padded<AtomicU64>,
-    /// Every entry below this position was read. Only the reader raises it; others may look.
-    head: Padded<AtomicU64>,
+    reader: Padded<Reader>,
+    /// The next index of each run that the reader has begun and not ended, from the first slot of the ring on. Only
+    /// the reader writes them; others may look.
+    begun: Ring<AtomicU64>,
+}
+
+/// A run that was announced.
+#[derive(Debug)]
+struct Entry {
+    /// 1 + the first index, or 0.
+    first: AtomicU64,
+    /// The index behind the last one.
+    end: AtomicU64,
+}
+
+/// What the reader tells other threads. Only the reader writes it.
+#[derive(Debug)]
+struct Reader {
+    /// Every entry below this position was read.
+    head: AtomicU64,
+    /// How many runs were begun and not ended.
+    begun: AtomicU64,
+    /// How many cells were taken.
+    taken: AtomicU64,
     /// The cell that ends the stream has arrived, and so have all cells before it.
     is_complete: AtomicBool,
 }
 
 impl Arrivals {
     fn new(window: usize) -> Self {
+        let unused = || Entry { first: AtomicU64::new(0), end: AtomicU64::new(0) };
         Self {
-            entries: Ring::new(window, || AtomicU64::new(0)),
+            entries: Ring::new(window, unused),
             tail: Padded::new(AtomicU64::new(0)),
-            head: Padded::new(AtomicU64::new(0)),
-            is_complete: AtomicBool::new(false),
+            reader: Padded::new(Reader {
+                head: AtomicU64::new(0),
+                begun: AtomicU64::new(0),
+                taken: AtomicU64::new(0),
+                is_complete: AtomicBool::new(false),
+            }),
+            begun: Ring::new(window, || AtomicU64::new(0)),
         }
     }
 
-    /// Announces that slot `index` was written.
+    /// Announces the run of the indices from `first` to the one before `end`. The caller has put the cell of `first`, and
+    /// puts the others in their order.
     #[inline]
-    pub(super) fn arrive(&self, index: u64) {
+    pub(super) fn arrive(&self, first: u64, end: u64) {
         let position = self.tail.fetch_add(1, Ordering::Relaxed);
-        self.entries.slot(position).store(index + 1, Ordering::Release);
+        let entry = self.entries.slot(position);
+        entry.end.store(end, Ordering::Relaxed);
+        let order = if cfg!(mutant = "relaxed_arrival") { Ordering::Relaxed } else { Ordering::Release };
+        entry.first.store(first + 1, order);
     }
 
-    fn is_ready(&self, head: u64) -> bool {
-        self.entries.slot(head).load(Ordering::Acquire) != 0 || self.is_complete.load(Ordering::Relaxed)
+    /// Whether there is a run behind those that were read, or all is complete.
+    fn has_more(&self, head: u64) -> bool {
+        self.entries.slot(head).first.load(Ordering::Acquire) != 0
+            || self.reader.is_complete.load(Ordering::Relaxed)
     }
 }
 
@@ -78,16 +117,19 @@ impl<T> Arrived<T> {
             slots: self.slots,
             arrivals: self.arrivals,
             head: 0,
-            gone: VecDeque::new(),
+            count: 0,
+            runs: Vec::new(),
+            current: 0,
             floor: 0,
+            done: VecDeque::new(),
             taken: None,
             end: None,
         }
     }
 }
 
-/// The last port of a domain without order. It takes cells as they arrive. An index goes back to the source
-/// once all lower indices are done as well.
+/// The last port of a domain without order. It takes cells as they arrive, and those of one run in turn. An index goes back
+/// to the source once all lower indices are done as well.
 #[derive(Debug)]
 pub struct ArrivalSink<T> {
     domain: Arc<Domain>,
@@ -95,14 +137,28 @@ pub struct ArrivalSink<T> {
     arrivals: Arc<Arrivals>,
     /// Every entry below this position was read.
     head: u64,
-    /// Whether an index is done, for each from `floor` on to the highest that is.
-    gone: VecDeque<bool>,
+    /// How many cells were taken.
+    count: u64,
+    /// The runs that were begun and not ended. `arrivals.begun` has the same next indices.
+    runs: Vec<Run>,
+    /// The run whose cell was taken last, if it has not ended.
+    current: usize,
     /// Every index below this one was given back.
     floor: u64,
+    /// The ranges of indices above `floor` that are done, in their order. They do not overlap.
+    done: VecDeque<Range<u64>>,
     /// The index whose cell was taken and not yet given back.
     taken: Option<u64>,
     /// The index and the cell that end the stream, if they arrived before the last items.
     end: Option<(u64, Cell<T>)>,
+}
+
+/// The rest of a run.
+#[derive(Debug)]
+struct Run {
+    /// Every index of the run below this one was taken.
+    next: u64,
+    end: u64,
 }
 
 impl<T> ArrivalSink<T> {
@@ -113,21 +169,21 @@ impl<T> ArrivalSink<T> {
 
     /// How many cells were taken.
     pub fn index(&self) -> u64 {
-        self.head
+        self.count
     }
 
     /// Returns a view of the sink's next cell, for threads that do not hold the sink.
-    pub fn watch(&self) -> ArrivalWatch {
-        ArrivalWatch { arrivals: Arc::clone(&self.arrivals) }
+    pub fn watch(&self) -> ArrivalWatch<T> {
+        ArrivalWatch { slots: Arc::clone(&self.slots), arrivals: Arc::clone(&self.arrivals) }
     }
 
     /// Whether a cell can be taken.
     #[inline]
     pub fn is_ready(&mut self) -> bool {
-        self.taken.is_none() && self.arrivals.is_ready(self.head)
+        self.taken.is_none() && (self.stamped_run().is_some() || self.arrivals.has_more(self.head))
     }
 
-    /// Takes the cell that arrived next. The cell that ends the stream comes last.
+    /// Takes a cell that has arrived. The cell that ends the stream comes last.
     ///
     /// Returns `None` if no cell has arrived, or if the previous one was not [released](Self::release).
     #[inline]
@@ -150,15 +206,55 @@ impl<T> ArrivalSink<T> {
         }
     }
 
+    /// The run whose next cell was put: that of the last cell, if it is one.
+    #[inline]
+    fn stamped_run(&self) -> Option<usize> {
+        let is_stamped = |run: &Run| self.slots.is_stamped(run.next);
+        if self.runs.get(self.current).is_some_and(is_stamped) {
+            return Some(self.current);
+        }
+        self.runs.iter().position(is_stamped)
+    }
+
+    /// Begins the run that was announced next.
+    #[inline]
+    fn begin_run(&mut self) -> Option<usize> {
+        let entry = self.arrivals.entries.slot(self.head);
+        let next = entry.first.load(Ordering::Acquire).checked_sub(1)?;
+        let end = entry.end.load(Ordering::Relaxed);
+        entry.first.store(0, Ordering::Relaxed);
+        self.head += 1;
+        self.arrivals.reader.head.store(self.head, Ordering::Relaxed);
+        self.runs.push(Run { next, end });
+        self.arrivals.reader.begun.store(self.runs.len() as u64, Ordering::Relaxed);
+        Some(self.runs.len() - 1)
+    }
+
     #[inline]
     fn take_arrived(&mut self) -> Option<(u64, Cell<T>)> {
-        let entry = self.arrivals.entries.slot(self.head);
-        let index = entry.load(Ordering::Acquire).checked_sub(1)?;
-        entry.store(0, Ordering::Relaxed);
-        self.head += 1;
-        self.arrivals.head.store(self.head, Ordering::Relaxed);
-        // SAFETY: each index arrives once, and only after its slot was written. This sink is the only reader,
-        // and it has cleared the entry, so each index is taken once.
+        self.current = self.stamped_run().or_else(|| self.begin_run())?;
+        let run = &mut self.runs[self.current];
+        let index = run.next;
+        debug_assert!(
+            self.slots.is_stamped(index),
+            "the first cell of a run was put before it was announced"
+        );
+        run.next += 1;
+        let reader = &self.arrivals.reader;
+        if run.next < run.end {
+            self.arrivals.begun.slot(self.current as u64).store(run.next, Ordering::Relaxed);
+        } else {
+            self.runs.swap_remove(self.current);
+            if let Some(moved) = self.runs.get(self.current) {
+                self.arrivals.begun.slot(self.current as u64).store(moved.next, Ordering::Relaxed);
+            }
+            reader.begun.store(self.runs.len() as u64, Ordering::Relaxed);
+        }
+        self.count += 1;
+        reader.taken.store(self.count, Ordering::Relaxed);
+        // SAFETY: the stamp of the index was loaded with acquire, or the entry of its run, which was written after the
+        // stamp. Runs are claims, which share no index, each is announced once, and `next` passes each index once. This
+        // sink is the only reader.
         let cell = unsafe { self.slots.take(index) };
         // SAFETY: as above. The slot belongs to this sink until its index is given back.
         unsafe { self.slots.forget(index) };
@@ -170,20 +266,29 @@ impl<T> ArrivalSink<T> {
     #[inline]
     pub fn release(&mut self) {
         let Some(index) = self.taken.take() else { return };
-        let place = (index - self.floor) as usize;
-        if place >= self.gone.len() {
-            self.gone.resize(place + 1, false);
+        if index != self.floor {
+            return self.note(index);
         }
-        self.gone[place] = true;
-        let before = self.floor;
-        while self.gone.front() == Some(&true) {
-            self.gone.pop_front();
-            self.floor += 1;
+        self.floor += 1;
+        while let Some(range) = self.done.front()
+            && range.start == self.floor
+        {
+            self.floor = range.end;
+            self.done.pop_front();
         }
-        if self.floor != before {
-            self.domain.release(self.floor);
-            if self.end.as_ref().is_some_and(|(index, _)| *index == self.floor) {
-                self.arrivals.is_complete.store(true, Ordering::Relaxed);
+        self.domain.release(self.floor);
+        if self.end.as_ref().is_some_and(|(index, _)| *index == self.floor) {
+            self.arrivals.reader.is_complete.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes that `index` is done before a lower one.
+    fn note(&mut self, index: u64) {
+        match self.done.iter_mut().find(|range| range.end == index) {
+            Some(range) => range.end += 1,
+            None => {
+                let place = self.done.partition_point(|range| range.end < index);
+                self.done.insert(place, index..index + 1);
             }
         }
     }
@@ -191,20 +296,24 @@ impl<T> ArrivalSink<T> {
 
 /// A view of an [`ArrivalSink`] from outside. It tells whether a cell has arrived.
 #[derive(Debug)]
-pub struct ArrivalWatch {
+pub struct ArrivalWatch<T> {
+    slots: Arc<Slots<T>>,
     arrivals: Arc<Arrivals>,
 }
 
-impl ArrivalWatch {
+impl<T> ArrivalWatch<T> {
     /// Whether a cell can be taken. The answer may be outdated: the reader may have taken the cell already.
     #[inline]
     pub fn is_ready(&self) -> bool {
-        self.arrivals.is_ready(self.arrivals.head.load(Ordering::Relaxed))
+        let Arrivals { reader, begun, .. } = &*self.arrivals;
+        let is_stamped = |at| self.slots.is_stamped(begun.slot(at).load(Ordering::Relaxed));
+        (0..reader.begun.load(Ordering::Relaxed)).any(is_stamped)
+            || self.arrivals.has_more(reader.head.load(Ordering::Relaxed))
     }
 
     /// How many cells the reader has taken.
     #[inline]
     pub fn taken(&self) -> u64 {
-        self.arrivals.head.load(Ordering::Relaxed)
+        self.arrivals.reader.taken.load(Ordering::Relaxed)
     }
 }

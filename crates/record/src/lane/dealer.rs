@@ -101,7 +101,7 @@ impl<U> Putter<U> {
         // to thread keeps that order.
         unsafe { self.output.put(permit.index, cell) };
         if let Some(arrivals) = &self.arrivals {
-            arrivals.arrive(permit.index);
+            arrivals.arrive(permit.index, permit.index + 1);
         }
     }
 }

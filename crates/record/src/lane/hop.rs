@@ -18,7 +18,7 @@ pub struct Hop<T, U> {
     domain: Arc<Domain>,
     input: Arc<Slots<T>>,
     output: Arc<Slots<U>>,
-    /// Where the index of each put is noted, if the second lane is read in the order of arrival.
+    /// Where claims are announced, if the second lane is read in the order of arrival.
     arrivals: Option<Arc<Arrivals>>,
     /// Distinguishes the permits of this hop from those of other hops.
     id: u64,
@@ -65,7 +65,7 @@ impl<T, U> Hop<T, U> {
     #[inline]
     pub fn claim(&self, most: u64) -> Option<Claim<'_, T, U>> {
         let (first, end) = self.input.claim_up_to(most)?;
-        Some(Claim { hop: self, put: first, taken: first, end, not_send: PhantomData })
+        Some(Claim { hop: self, first, put: first, taken: first, end, not_send: PhantomData })
     }
 
     /// Takes the first cell that is ready, together with a permit to put its result.
@@ -88,6 +88,9 @@ impl<T, U> Hop<T, U> {
         // `Clone` and is consumed here, so the index is put once. It was handed over from the thread that
         // claimed the index, which orders the claim before this call.
         unsafe { self.put_at(permit.index, cell) };
+        if let Some(arrivals) = &self.arrivals {
+            arrivals.arrive(permit.index, permit.index + 1);
+        }
     }
 
     /// Puts the result of `index`.
@@ -100,9 +103,6 @@ impl<T, U> Hop<T, U> {
         // side, and the caller puts it once. The cell of the slot's previous index was taken, as
         // `Turn` says. The commit and the claim of this index order that before this write.
         unsafe { self.output.put(index, cell) };
-        if let Some(arrivals) = &self.arrivals {
-            arrivals.arrive(index);
-        }
     }
 }
 
@@ -132,6 +132,7 @@ impl PutPermit {
 #[derive(Debug)]
 pub struct Claim<'h, T, U> {
     hop: &'h Hop<T, U>,
+    first: u64,
     /// Every index below this one was put. `put <= taken <= end`, and `taken - put` is 0 or 1.
     put: u64,
     /// Every index below this one was taken.
@@ -177,6 +178,11 @@ impl<T, U> Claim<'_, T, U> {
         assert!(self.taken != self.put, "`put` needs a cell: call `take` first");
         // SAFETY: the claim holds the index exclusively, and `put` passes each index once.
         unsafe { self.hop.put_at(self.put, cell) };
+        if self.put == self.first
+            && let Some(arrivals) = &self.hop.arrivals
+        {
+            arrivals.arrive(self.first, self.end);
+        }
         self.put += 1;
     }
 }

@@ -94,6 +94,39 @@ fn two_claimers_stamp_against_the_serial_reader() {
 }
 
 #[test]
+fn two_claims_are_announced_against_a_reader_in_any_order() {
+    // One claim has two indices and one has one. The reader takes what has arrived while they are put.
+    check(3, || {
+        let (mut source, lane, exit) = open::<Box<u64>>(4);
+        let (hop, lane) = lane.unordered_hop::<Box<u64>>();
+        let (hop, mut sink) = (Arc::new(hop), lane.sink(exit));
+        let watch = sink.watch();
+        for item in 0..3 {
+            source.put(Cell::Value(Box::new(item)));
+        }
+        let claimers = [2, 1].map(|most| {
+            let hop = Arc::clone(&hop);
+            thread::spawn(move || carry(&hop, most))
+        });
+        let mut out = Vec::new();
+        let mut take_all = |out: &mut Vec<u64>| {
+            while let Some(Cell::Value(item)) = sink.take() {
+                out.push(*item);
+                sink.release();
+            }
+        };
+        take_all(&mut out);
+        claimers.map(|claimer| claimer.join().unwrap());
+        assert_eq!(watch.is_ready(), out.len() < 3, "all was put, and not all was taken");
+        take_all(&mut out);
+        assert!(!watch.is_ready() && watch.taken() == 3);
+        out.sort_unstable();
+        assert_eq!(out, [10, 11, 12]);
+        assert_eq!(source.fresh_room(), 4);
+    });
+}
+
+#[test]
 fn a_slot_is_written_again_only_after_it_was_taken() {
     // With a window of 1, index 1 uses the slots of index 0 in both lanes, while the sink has just taken from
     // the second.

@@ -411,7 +411,7 @@ mod tests {
     use super::super::options::Spelling;
     use super::*;
 
-    /// Which of an option's meanings a tool knows by this spelling.
+    /// The meaning that an option of this spelling has for a tool.
     fn meant(tool: &Tool, spelling: Spelling) -> Option<Means> {
         let flags: Vec<&Flag> = tool.flags.iter().copied().flatten().collect();
         let read = words::read(&flags, [spelling.with(&1).into()]).ok()?;
