@@ -5,6 +5,7 @@
 mod bunzip2;
 mod bzip2;
 mod contract;
+mod eyes;
 mod farm;
 mod fastq;
 mod files;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Program::new(NAME, Kind::Streams, files::run),
         Program::new(NAME, Kind::Streams, words::run),
         Program::new(NAME, Kind::Streams, lanes::run),
+        Program::new(NAME, Kind::Streams, eyes::run),
         Program::new(NAME, Kind::Streams, sink::run),
         Program::new(NAME, Kind::Streams, order::run),
     ];

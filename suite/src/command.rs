@@ -83,6 +83,9 @@ pub struct RunArguments {
     /// A checkout of github.com/taskflow/taskflow
     #[arg(long, value_name = "DIR")]
     pub taskflow: Option<PathBuf>,
+    /// A folder that suite/data.sh has filled, whose files are the data in place of generated ones; SUITE_DATA by default
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
     /// Measure again what the folder has already
     #[arg(long)]
     pub fresh: bool,

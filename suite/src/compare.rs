@@ -32,7 +32,7 @@ pub fn compare(a: &Results, b: &Results) -> Result<(String, bool), String> {
     let width = rows.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
     let show = |Summary { median, low, high }: Summary| format!("{median:.2} [{low:.2}, {high:.2}]");
     let mut table = format!("{:width$}  {:22}{:22}\n", "times the sequential program", "A", "B");
-    if a.scale != b.scale || a.machine.processor != b.machine.processor {
+    if a.scale != b.scale || a.data != b.data || a.machine.processor != b.machine.processor {
         table
             .insert_str(0, "The two runs have different data or processors, so differences mean little.\n\n");
     }

@@ -33,7 +33,7 @@ pub fn measure(
     let start = |variant| programs.start(about.name, workload, scale, variant, workers);
     let mut reference = start(SEQUENTIAL).map_err(of_sequential)?;
     let expected = reference.run().map_err(of_sequential)?.hash;
-    let amount = reference.amount;
+    let (amount, data) = (reference.amount, reference.data.clone());
     let mut players = vec![(SEQUENTIAL, Player::new(SEQUENTIAL, reference, expected, meter.clone()))];
     let mut without = Vec::new();
     for &variant in variants {
@@ -66,6 +66,7 @@ pub fn measure(
         workload: workload.into(),
         workers,
         amount,
+        data,
         unit: about.unit.into(),
         cells: players.iter().map(cell).collect(),
         without,

@@ -10,6 +10,7 @@ mod code;
 mod command;
 mod compare;
 mod contract;
+mod data;
 mod experiments;
 mod group;
 mod original;

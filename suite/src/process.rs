@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use anabranch_applications::Answer;
+use anabranch_applications::{Answer, GENERATED};
 
 /// A run that takes longer than this has failed.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -19,6 +19,8 @@ pub struct Process {
     answers: Receiver<String>,
     /// How much work a run does, in the application's unit.
     pub amount: f64,
+    /// The real data that the process has, or that they are generated.
+    pub data: String,
 }
 
 impl Process {
@@ -36,10 +38,13 @@ impl Process {
         let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
         let (sender, answers) = channel();
         thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        let mut process = Self { child, ask, answers, amount: 0.0 };
+        let mut process = Self { child, ask, answers, amount: 0.0, data: GENERATED.into() };
         let line = process.hear()?;
-        let amount = line.strip_prefix("ready ").and_then(|amount| amount.parse().ok());
-        process.amount = amount.ok_or_else(|| format!("it said `{line}` and not `ready`"))?;
+        let ready =
+            line.strip_prefix("ready ").map(|ready| ready.split_once(' ').unwrap_or((ready, GENERATED)));
+        let amount = ready.and_then(|(amount, data)| Some((amount.parse().ok()?, data)));
+        let (amount, data) = amount.ok_or_else(|| format!("it said `{line}` and not `ready`"))?;
+        (process.amount, process.data) = (amount, data.to_owned());
         Ok(process)
     }
 

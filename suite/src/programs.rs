@@ -7,6 +7,7 @@ use std::process::Command;
 
 use anabranch_applications::Scale;
 
+use crate::data::Chosen;
 use crate::original;
 use crate::process::Process;
 use crate::systems::{Home, SEQUENTIAL, Side, home, side};
@@ -22,6 +23,7 @@ pub struct Checkouts {
 /// The programs of the variants. A variant that cannot be built has the reason.
 #[derive(Debug)]
 pub struct Programs {
+    data: Chosen,
     of: BTreeMap<&'static str, Result<PathBuf, String>>,
 }
 
@@ -37,11 +39,11 @@ pub fn source(name: &str) -> PathBuf {
 }
 
 impl Programs {
-    /// Builds what the variants need.
+    /// Builds what the variants need. Their processes will have these data.
     ///
     /// # Errors
     /// If the system does not tell where this program is.
-    pub fn ready(variants: &[&'static str], checkouts: &Checkouts) -> Result<Self, String> {
+    pub fn ready(variants: &[&'static str], checkouts: &Checkouts, data: &Chosen) -> Result<Self, String> {
         let own = std::env::current_exe()
             .map_err(|error| format!("the system does not tell where this program is: {error}"))?;
         let wants =
@@ -60,7 +62,7 @@ impl Programs {
                 library.and_then(|library| cpp(variant, &library, checkouts))
             }
         };
-        Ok(Self { of: variants.iter().map(|&variant| (variant, of(variant))).collect() })
+        Ok(Self { data: data.clone(), of: variants.iter().map(|&variant| (variant, of(variant))).collect() })
     }
 
     /// The variants that could not be built, and why.
@@ -104,6 +106,7 @@ impl Programs {
             command.arg("serve");
         }
         command.args([application, workload, scale.name(), variant, &workers.to_string()]);
+        self.data.tell(&mut command);
         Process::start(command)
     }
 }

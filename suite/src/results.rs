@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use anabranch_applications::GENERATED;
 use anabranch_measure::energy::Meter;
 use anabranch_measure::machine::Machine;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,9 @@ pub struct Results {
     pub machine: Machine,
     /// The name of the scale of the data.
     pub scale: String,
+    /// That all data are generated, or the SHA-256 of the real data and the packages they are from.
+    #[serde(default = "generated")]
+    pub data: String,
     /// Seconds since 1970, when the report was written.
     pub time: u64,
     /// The arguments of the last command.
@@ -43,6 +47,11 @@ pub struct Results {
     pub absent: Vec<(String, String)>,
 }
 
+/// The data of results that say nothing about them: of versions that had no others.
+pub fn generated() -> String {
+    GENERATED.into()
+}
+
 /// A case: a workload of an application, with a number of workers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Group {
@@ -51,6 +60,9 @@ pub struct Group {
     pub workers: usize,
     /// How much work a run does.
     pub amount: f64,
+    /// The files of real data that the case had, or that its data are generated.
+    #[serde(default = "generated")]
+    pub data: String,
     pub unit: String,
     /// The sequential program comes first.
     pub cells: Vec<Cell>,
@@ -82,11 +94,12 @@ impl Group {
 }
 
 impl Results {
-    /// Nothing yet, for this machine and this command.
-    pub fn new(scale: &str) -> Self {
+    /// Nothing yet, for this machine, this command and these data.
+    pub fn new(scale: &str, data: &str) -> Self {
         Self {
             machine: Machine::of_this_run(&["anabranch"]),
             scale: scale.into(),
+            data: data.into(),
             time: 0,
             command: std::env::args().skip(1).collect::<Vec<_>>().join(" "),
             contract: Vec::new(),

@@ -3,14 +3,20 @@
 
 use std::process::{Command, Stdio};
 
-use anabranch_applications::{Probe, Scale, Stage, observed};
+use anabranch_applications::{Data, Probe, Scale, Stage, observed};
 use serde::{Deserialize, Serialize};
+
+use crate::data::Chosen;
+use crate::results::generated;
 
 /// The stages of a workload.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Service {
     pub application: String,
     pub workload: String,
+    /// The files of real data that the workload had, or that its data are generated.
+    #[serde(default = "generated")]
+    pub data: String,
     /// What it takes to read the clock, in seconds. It is subtracted from each time.
     pub clock: f64,
     pub stages: Vec<StageService>,
@@ -97,11 +103,12 @@ impl StageService {
 }
 
 impl Service {
-    fn of(application: &str, workload: &str, probe: &Probe) -> Self {
+    fn of(application: &str, workload: &str, (probe, data): (&Probe, String)) -> Self {
         let whole: f64 = probe.stages().iter().map(|stage| stage.total).sum();
         Self {
             application: application.into(),
             workload: workload.into(),
+            data,
             clock: probe.clock,
             stages: probe.stages().iter().map(|stage| StageService::of(stage, whole)).collect(),
         }
@@ -111,11 +118,12 @@ impl Service {
     ///
     /// # Errors
     /// What that process said instead.
-    pub fn measure(application: &str, workload: &str, scale: Scale) -> Result<Self, String> {
+    pub fn measure(application: &str, workload: &str, scale: Scale, data: &Chosen) -> Result<Self, String> {
         let problem = |what: String| format!("the stages of {application} {workload}: {what}");
         let own = std::env::current_exe().map_err(|error| problem(error.to_string()))?;
         let mut process = Command::new(own);
         process.args(["observe", application, workload, scale.name()]).stdin(Stdio::null());
+        data.tell(&mut process);
         let ran = process.output().map_err(|error| problem(error.to_string()))?;
         serde_json::from_slice(&ran.stdout)
             .map_err(|_| problem(String::from_utf8_lossy(&ran.stderr).trim().to_owned()))
@@ -125,15 +133,18 @@ impl Service {
 /// Measures the workload that the arguments `APPLICATION WORKLOAD SCALE` name, and prints its [`Service`].
 ///
 /// # Errors
-/// If the arguments are not understood.
+/// If the arguments are not understood, or a file of the real data is missing.
 pub fn observe(arguments: &[String]) -> Result<(), String> {
+    let data = Data::of_environment();
     let measured = || {
-        let [application, workload, scale] = arguments else { return None };
+        let [application, workload, scale] = arguments else { return Ok(None) };
         let all = observed();
-        let one = all.iter().find(|one| one.application == application)?;
-        Some(Service::of(application, workload, &one.run(workload, Scale::named(scale)?)?))
+        let one = all.iter().find(|one| one.application == application);
+        let Some((one, scale)) = one.zip(Scale::named(scale)) else { return Ok(None) };
+        let measured = one.run(workload, scale, data.as_ref())?;
+        Ok::<_, String>(measured.map(|(probe, data)| Service::of(application, workload, (&probe, data))))
     };
-    let service = measured()
+    let service = measured()?
         .ok_or_else(|| format!("expected `APPLICATION WORKLOAD SCALE`, not `{}`", arguments.join(" ")))?;
     println!("{}", serde_json::to_string(&service).expect("numbers and text"));
     Ok(())

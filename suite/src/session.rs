@@ -10,6 +10,7 @@ use anabranch_applications::Scale;
 use crate::choice::{Case, Choice};
 use crate::command::RunArguments;
 use crate::contract::{Latency, Row, examined, shown};
+use crate::data::Chosen;
 use crate::programs::{Checkouts, Programs, builds};
 use crate::progress::Progress;
 use crate::results::{Group, Results};
@@ -34,6 +35,7 @@ pub struct Session<'a> {
     time: Duration,
     folder: PathBuf,
     checkouts: Checkouts,
+    data: Chosen,
     results: Results,
 }
 
@@ -41,7 +43,8 @@ impl<'a> Session<'a> {
     /// Reads what was measured before.
     ///
     /// # Errors
-    /// If the folder has results of another commit, machine or scale, or cannot be created.
+    /// If the folder has results of another commit, machine or scale or of other data, or cannot be created, or if a file of
+    /// the real data is missing.
     pub fn begin(choice: &'a Choice, arguments: &RunArguments) -> Result<Self, String> {
         if cfg!(debug_assertions) && !arguments.tiny {
             eprintln!("This is a debug build, and its numbers mean nothing. Run it with --release.");
@@ -50,19 +53,20 @@ impl<'a> Session<'a> {
         fs::create_dir_all(&folder)
             .map_err(|error| format!("{}: {error}; --out DIR chooses another folder", folder.display()))?;
         let scale = arguments.scale();
-        let new = Results::new(scale.name());
+        let data = Chosen::of(arguments.data.as_deref())?;
+        let new = Results::new(scale.name(), &data.identity);
         let path = folder.join("results.json");
         let results = if path.exists() && !arguments.fresh {
             let old = Results::read(&path).map_err(|problem| format!("{problem}; --fresh replaces it"))?;
-            if (&old.machine, &old.scale) != (&new.machine, &new.scale) {
+            if (&old.machine, &old.scale, &old.data) != (&new.machine, &new.scale, &new.data) {
+                let name = |results: &Results| {
+                    format!("commit {} with {} data, {}", results.machine.commit, results.scale, results.data)
+                };
                 return Err(format!(
-                    "{} is from commit {} with {} data, and this is commit {} with {} data: --fresh replaces it, \
-                     --out DIR keeps it",
+                    "{} is from {}, and this is {}: --fresh replaces it, --out DIR keeps it",
                     path.display(),
-                    old.machine.commit,
-                    old.scale,
-                    new.machine.commit,
-                    new.scale
+                    name(&old),
+                    name(&new)
                 ));
             }
             let Results { groups, contract, latency, services, studies, .. } = old;
@@ -75,7 +79,7 @@ impl<'a> Session<'a> {
             .map_err(|_| format!("--minutes {minutes} is not a time"))?;
         let rounds = scale.choose(2, LEAST_ROUNDS, 21);
         let checkouts = arguments.checkouts();
-        Ok(Self { choice, scale, rounds, time, folder, checkouts, results })
+        Ok(Self { choice, scale, rounds, time, folder, checkouts, data, results })
     }
 
     /// Measures what is not measured yet.
@@ -84,7 +88,7 @@ impl<'a> Session<'a> {
     /// If a case cannot be measured, or a file cannot be written.
     pub fn run(mut self) -> Result<(), String> {
         let asked = [&[SEQUENTIAL], &self.choice.variants[..]].concat();
-        let programs = Programs::ready(&asked, &self.checkouts)?;
+        let programs = Programs::ready(&asked, &self.checkouts, &self.data)?;
         self.results.absent = programs.absent();
         for (variant, why) in &self.results.absent {
             eprintln!("{variant} is absent: {why}");
@@ -201,7 +205,7 @@ impl<'a> Session<'a> {
                 continue;
             }
             eprintln!("the stages of {} {workload}", about.name);
-            self.results.services.push(Service::measure(about.name, workload, self.scale)?);
+            self.results.services.push(Service::measure(about.name, workload, self.scale, &self.data)?);
         }
         self.write()
     }
@@ -212,7 +216,8 @@ impl<'a> Session<'a> {
         let variants: Vec<&'static str> =
             choice.variants.iter().copied().filter(|variant| programs.has(variant)).collect();
         let cores = self.results.machine.cores;
-        let setup = Setup { scale: self.scale, cores, variants: &variants };
+        let data = self.data.data();
+        let setup = Setup { scale: self.scale, cores, variants: &variants, data: data.as_ref() };
         let rounds = self.scale.choose(1, 3, 9);
         let share = if choice.cases.is_empty() { 1.0 } else { STUDIES_SHARE };
         let time = self.time.mul_f64(share) / choice.studies.len().max(1) as u32;

@@ -4,14 +4,17 @@
 //! variants differ only in how they run the stages. This crate knows no parallel library. The suite and its
 //! rivals, which are programs of their own, both use it, and both answer questions by [`serve`].
 //!
-//! The data are generated and small, so that a run needs no network and no files.
+//! The data are generated and small, so that a run needs no network and no files. If the variable `SUITE_DATA` of the
+//! environment names a folder that `suite/data.sh` has filled, some applications take real data of the same size instead.
 #![forbid(unsafe_code)]
 
 pub mod bunzip2;
 pub mod bzip2;
 pub mod contract;
+mod data;
 pub mod dedup;
 pub mod experiments;
+pub mod eyes;
 pub mod farm;
 pub mod fastq;
 pub mod files;
@@ -25,6 +28,8 @@ pub mod matmul;
 pub mod micro;
 pub mod order;
 mod output;
+mod packed;
+mod picture;
 mod probe;
 mod program;
 mod random;
@@ -35,8 +40,10 @@ mod used;
 pub mod words;
 mod workload;
 
+pub use data::{Data, GENERATED, PICTURES, PIXELS, VARIABLE};
 pub use output::Output;
+pub use picture::Picture;
 pub use probe::{Probe, Stage};
-pub use program::{Kind, Program, observed, sequential};
+pub use program::{Kind, Prepared, Program, observed, sequential};
 pub use serve::{Answer, serve};
 pub use workload::{APPLICATIONS, About, Scale, Workload};

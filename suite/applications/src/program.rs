@@ -1,8 +1,8 @@
 //! A variant of an application, as something that can be run.
 
 use crate::{
-    Output, Probe, Scale, Workload, bunzip2, bzip2, dedup, experiments, farm, fastq, files, gzip, images,
-    lanes, log, lunzip, lzip, matmul, micro, order, similarity, sink, words,
+    Data, GENERATED, Output, Probe, Scale, Workload, bunzip2, bzip2, dedup, experiments, eyes, farm, fastq,
+    files, gzip, images, lanes, log, lunzip, lzip, matmul, micro, order, similarity, sink, words,
 };
 
 /// How a variant treats the order and the memory.
@@ -32,10 +32,29 @@ impl Kind {
     }
 }
 
-/// A prepared program: runs once with this number of workers, and writes to the output.
-pub(crate) type Run = Box<dyn Fn(usize, Output) -> Output>;
+/// A program with its data.
+#[allow(missing_debug_implementations)] // it is a closure
+pub struct Prepared {
+    /// How much there is to do, in the unit of the application.
+    pub amount: f64,
+    /// The real data that it has, or that they are generated.
+    pub data: String,
+    /// Runs once with this number of workers, and writes to the output.
+    pub run: Box<dyn Fn(usize, Output) -> Output>,
+}
 
-type Prepare = Box<dyn Fn(&str, Scale) -> Option<(f64, Run)>>;
+type Prepare = Box<dyn Fn(&str, Scale, Option<&Data>) -> Result<Option<Prepared>, String>>;
+
+/// The data of a workload, which live as long as the process, because some libraries borrow nothing shorter.
+fn leaked<W: Workload>(name: &str, scale: Scale, data: Option<&Data>) -> Result<Option<&'static W>, String> {
+    let input = W::prepare(name, scale, data)?;
+    Ok(input.map(|input| &*Box::leak(Box::new(input))))
+}
+
+/// What was read of the real data.
+fn used(data: Option<&Data>) -> String {
+    data.map_or_else(|| GENERATED.into(), Data::used)
+}
 
 /// A variant of an application.
 #[allow(missing_debug_implementations)] // it is a closure
@@ -46,8 +65,7 @@ pub struct Program {
     pub variant: &'static str,
     /// How it treats order and memory.
     pub kind: Kind,
-    /// Generates a workload. Returns the amount of work, and the program that does it.
-    pub(crate) prepare: Prepare,
+    prepare: Prepare,
 }
 
 impl Program {
@@ -57,13 +75,28 @@ impl Program {
         kind: Kind,
         run: impl Fn(&'static W, usize, Output) -> Output + Copy + 'static,
     ) -> Self {
-        let prepare = move |name: &str, scale| {
-            // The data live as long as the process, because some libraries borrow nothing shorter.
-            let input: &'static W = Box::leak(Box::new(W::generate(name, scale)?));
-            let run: Run = Box::new(move |workers, output| run(input, workers, output));
-            Some((input.amount(), run))
+        let prepare = move |name: &str, scale, data: Option<&Data>| {
+            let Some(input) = leaked::<W>(name, scale, data)? else { return Ok(None) };
+            Ok(Some(Prepared {
+                amount: input.amount(),
+                data: used(data),
+                run: Box::new(move |workers, output| run(input, workers, output)),
+            }))
         };
         Self { application: W::ABOUT.name, variant, kind, prepare: Box::new(prepare) }
+    }
+
+    /// Makes the data of a workload. `None` if the application has no such workload.
+    ///
+    /// # Errors
+    /// If a file of the real data is missing or cannot be read.
+    pub fn prepare(
+        &self,
+        workload: &str,
+        scale: Scale,
+        data: Option<&Data>,
+    ) -> Result<Option<Prepared>, String> {
+        (self.prepare)(workload, scale, data)
     }
 }
 
@@ -89,6 +122,7 @@ pub fn sequential() -> Vec<Program> {
         of(files::sequential),
         of(words::sequential),
         of(lanes::sequential),
+        of(eyes::sequential),
         of(sink::sequential),
         of(order::sequential),
         of(experiments::queue::sequential),
@@ -101,7 +135,7 @@ pub fn sequential() -> Vec<Program> {
     ]
 }
 
-type Observe = Box<dyn Fn(&str, Scale) -> Option<Probe>>;
+type Observe = Box<dyn Fn(&str, Scale, Option<&Data>) -> Result<Option<(Probe, String)>, String>>;
 
 /// A sequential program whose stages are measured.
 #[allow(missing_debug_implementations)] // it is a closure
@@ -113,20 +147,28 @@ pub struct Observed {
 
 impl Observed {
     fn of<W: Workload>(run: fn(&'static W, Output, &mut Probe) -> Output) -> Self {
-        let observe = move |name: &str, scale| {
-            let input: &'static W = Box::leak(Box::new(W::generate(name, scale)?));
+        let observe = move |name: &str, scale, data: Option<&Data>| {
+            let Some(input) = leaked::<W>(name, scale, data)? else { return Ok(None) };
             // The first run warms up.
             run(input, Output::begin(), &mut Probe::default());
             let mut probe = Probe::default();
             run(input, Output::begin(), &mut probe);
-            Some(probe)
+            Ok(Some((probe, used(data))))
         };
         Self { application: W::ABOUT.name, observe: Box::new(observe) }
     }
 
-    /// Runs a workload. `None` if the application has no such workload.
-    pub fn run(&self, workload: &str, scale: Scale) -> Option<Probe> {
-        (self.observe)(workload, scale)
+    /// Runs a workload, and says which data it has. `None` if the application has no such workload.
+    ///
+    /// # Errors
+    /// If a file of the real data is missing or cannot be read.
+    pub fn run(
+        &self,
+        workload: &str,
+        scale: Scale,
+        data: Option<&Data>,
+    ) -> Result<Option<(Probe, String)>, String> {
+        (self.observe)(workload, scale, data)
     }
 }
 
@@ -146,6 +188,7 @@ pub fn observed() -> Vec<Observed> {
         Observed::of(lunzip::observed),
         Observed::of(words::observed),
         Observed::of(lanes::observed),
+        Observed::of(eyes::observed),
         Observed::of(similarity::observed),
         Observed::of(matmul::observed),
         Observed::of(farm::observed),
@@ -185,6 +228,7 @@ mod tests {
         same(lunzip::sequential, lunzip::observed);
         same(words::sequential, words::observed);
         same(lanes::sequential, lanes::observed);
+        same(eyes::sequential, eyes::observed);
         same(similarity::sequential, similarity::observed);
         same(matmul::sequential, matmul::observed);
         same(farm::sequential, farm::observed);

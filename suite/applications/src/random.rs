@@ -24,6 +24,11 @@ impl Random {
         ((self.bits() >> 32) as usize * end) >> 32
     }
 
+    /// Bytes of all values.
+    pub fn noise(&mut self, bytes: usize) -> Vec<u8> {
+        (0..bytes).map(|_| (self.bits() >> 56) as u8).collect()
+    }
+
     /// Prose without a meaning: at least this many bytes of words, most of them frequent ones.
     pub fn text(&mut self, bytes: usize) -> Vec<u8> {
         let mut text = Vec::with_capacity(bytes + 32);

@@ -1,13 +1,13 @@
 //! Runs variants in a process of their own, one run for each line of the input.
 //!
-//! A process runs one variant, so its memory is that of this variant. It writes `ready AMOUNT` when the data
-//! are there, and then an [`Answer`] for each line that it reads.
+//! A process runs one variant, so its memory is that of this variant. It writes `ready AMOUNT DATA` when the data are there,
+//! where `DATA` names the real data or says that they are generated, and then an [`Answer`] for each line that it reads.
 
 use std::fmt;
 use std::io::{self, BufRead, Write};
 
 use crate::used::{forget_peak, memory, peak, processor_seconds};
-use crate::{Output, Program, Scale};
+use crate::{Data, Output, Prepared, Program, Scale};
 
 /// One run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,7 +45,7 @@ impl Answer {
 /// input. With the argument `list` it prints `APPLICATION VARIANT KIND VERSION` for each program.
 ///
 /// # Errors
-/// If the arguments are not understood, or the other side is gone.
+/// If the arguments are not understood, a file of the real data is missing, or the other side is gone.
 pub fn serve(
     programs: &[Program],
     version: impl Fn(&Program) -> String,
@@ -59,17 +59,20 @@ pub fn serve(
         }
         return Ok(());
     }
-    let Some((workers, amount, run)) = prepared(programs, arguments) else {
+    let data = Data::of_environment();
+    let Some((workers, prepared)) = prepared(programs, arguments, data.as_ref()).map_err(io::Error::other)?
+    else {
         let expected = "expected `list` or `APPLICATION WORKLOAD SCALE VARIANT WORKERS`";
         return Err(io::Error::other(format!("{expected}, not `{}`", arguments.join(" "))));
     };
     forget_peak();
-    let data = memory();
-    writeln!(out, "ready {amount}")?;
+    let before = memory();
+    let Prepared { amount, data, run } = prepared;
+    writeln!(out, "ready {amount} {data}")?;
     out.flush()?;
     for line in io::stdin().lock().lines() {
         line?;
-        let before = processor_seconds();
+        let processor = processor_seconds();
         let output = run(workers, Output::begin());
         let seconds = output.elapsed().as_secs_f64();
         let first = output.first().map_or(seconds, |first| first.as_secs_f64());
@@ -78,8 +81,8 @@ pub fn serve(
             hash: output.hash(),
             seconds,
             first,
-            processor: used(before, processor_seconds()).unwrap_or(f64::NAN),
-            memory: peak().zip(data).map_or(f64::NAN, |(peak, data)| peak.saturating_sub(data) as f64),
+            processor: used(processor, processor_seconds()).unwrap_or(f64::NAN),
+            memory: peak().zip(before).map_or(f64::NAN, |(peak, before)| peak.saturating_sub(before) as f64),
         };
         writeln!(out, "{answer}")?;
         out.flush()?;
@@ -87,12 +90,20 @@ pub fn serve(
     Ok(())
 }
 
-fn prepared(programs: &[Program], arguments: &[String]) -> Option<(usize, f64, crate::program::Run)> {
-    let [application, workload, scale, variant, workers] = arguments else { return None };
+/// The number of workers, and the program with its data. `None` if the arguments are not understood.
+fn prepared(
+    programs: &[Program],
+    arguments: &[String],
+    data: Option<&Data>,
+) -> Result<Option<(usize, Prepared)>, String> {
+    let [application, workload, scale, variant, workers] = arguments else { return Ok(None) };
     let is_it = |program: &&Program| program.application == application && program.variant == variant;
-    let program = programs.iter().find(is_it)?;
-    let (amount, run) = (program.prepare)(workload, Scale::named(scale)?)?;
-    Some((workers.parse().ok().filter(|&workers| workers > 0)?, amount, run))
+    let program = programs.iter().find(is_it);
+    let workers = workers.parse().ok().filter(|&workers| workers > 0);
+    let Some(((program, scale), workers)) = program.zip(Scale::named(scale)).zip(workers) else {
+        return Ok(None);
+    };
+    Ok(program.prepare(workload, scale, data)?.map(|prepared| (workers, prepared)))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! What applications have in common.
 
 use crate::{
-    bunzip2, bzip2, dedup, farm, fastq, files, gzip, images, lanes, log, lunzip, lzip, matmul, micro,
-    similarity, sink, words,
+    Data, bunzip2, bzip2, dedup, eyes, farm, fastq, files, gzip, images, lanes, log, lunzip, lzip, matmul,
+    micro, similarity, sink, words,
 };
 
 /// How large the data are.
@@ -49,6 +49,24 @@ pub trait Workload: Sync + Sized + 'static {
     /// Generates the data. `None` if the application has no workload of this name.
     fn generate(name: &str, scale: Scale) -> Option<Self>;
 
+    /// Makes the data of real ones, in the same number of items and of the same size. `None` if there are no real data for
+    /// this workload.
+    fn read(_name: &str, _scale: Scale, _data: &Data) -> Option<Result<Self, String>> {
+        None
+    }
+
+    /// Makes the data of real ones if there are any, and generates them otherwise. `None` if the application has no workload
+    /// of this name.
+    ///
+    /// # Errors
+    /// If a file of the real data is missing or cannot be read.
+    fn prepare(name: &str, scale: Scale, data: Option<&Data>) -> Result<Option<Self>, String> {
+        match data.and_then(|data| Self::read(name, scale, data)) {
+            Some(read) => read.map(Some),
+            None => Ok(Self::generate(name, scale)),
+        }
+    }
+
     /// How much there is to do, in the unit of [`About::unit`].
     fn amount(&self) -> f64;
 }
@@ -69,7 +87,7 @@ pub struct About {
 }
 
 /// All applications.
-pub const APPLICATIONS: [About; 17] = [
+pub const APPLICATIONS: [About; 18] = [
     micro::Input::ABOUT,
     images::Input::ABOUT,
     bzip2::Input::ABOUT,
@@ -83,6 +101,7 @@ pub const APPLICATIONS: [About; 17] = [
     lunzip::Input::ABOUT,
     words::Input::ABOUT,
     lanes::Input::ABOUT,
+    eyes::Input::ABOUT,
     similarity::Input::ABOUT,
     matmul::Input::ABOUT,
     farm::Input::ABOUT,

@@ -60,13 +60,14 @@ pub fn case(page: &mut String, group: &Group) {
     let has_energy = cells.iter().any(|(cell, _)| cell.figures.energy.is_some());
     let _ = write!(
         page,
-        "<div class=\"wide\" tabindex=\"0\"><table>\n<caption>{}: {} {} a run</caption>\n<thead><tr><th scope=\"col\">variant</th>\
+        "<div class=\"wide\" tabindex=\"0\"><table>\n<caption>{}: {} {} a run; data: {}</caption>\n<thead><tr><th scope=\"col\">variant</th>\
          <th scope=\"col\">times as fast as {}</th><th scope=\"col\">{} a second</th>\
          <th scope=\"col\">first result</th><th scope=\"col\">cores used</th><th scope=\"col\">memory</th>\
          {}<th scope=\"col\">lines added</th></tr></thead>\n<tbody>\n",
         escaped(&group.name()),
         number(group.amount),
         escaped(&group.unit),
+        escaped(&group.data),
         escaped(&reference.variant),
         escaped(&group.unit),
         if has_energy { "<th scope=\"col\">energy</th>" } else { "" },

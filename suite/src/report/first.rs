@@ -141,6 +141,7 @@ mod tests {
             workers: 2,
             amount: 1e6,
             unit: "lines".into(),
+            data: "generated".into(),
             cells: vec![cell(SEQUENTIAL, 2.0), cell("builder", own), cell("rayon", 1.0), cell("tokio", 1.5)],
             without: vec![],
         }

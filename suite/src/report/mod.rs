@@ -17,9 +17,6 @@ use crate::pictures::{date, escaped};
 use crate::results::{Group, Results};
 use crate::session::LEAST_ROUNDS;
 
-/// What the suite does not have yet.
-const ABSENT: &str = "the eye detector; real data";
-
 const STYLE: &str = include_str!("report.css");
 
 /// The page.
@@ -104,7 +101,7 @@ fn foot(page: &mut String, results: &Results) {
     let [machine, versions] = results.machine.lines();
     let _ = write!(
         page,
-        "<h2>What this is</h2>\n<ul>\n<li>{}</li>\n<li>{}</li>\n<li>The command: <code>suite {}</code>, {}</li>\n\
+        "<h2>What this is</h2>\n<ul>\n<li>{}</li>\n<li>{}</li>\n<li>The command: <code>suite {}</code>, {}</li>\n<li>The data: {}. Each case says what it had.</li>\n\
          <li>Each variant is a process of its own. In a round each of them runs once, one after another, and each \
          round begins with another. The first runs warm up and check the output against the sequential program.</li>\n\
          <li>A tie is a difference of less than 5 %. A larger one is open if its interval contains 1.</li>\n\
@@ -112,12 +109,12 @@ fn foot(page: &mut String, results: &Results) {
          come.</li>\n\
          <li>Memory is the peak of the process without the data. Cores used is processor time divided by time.</li>\n\
          <li>A mark <abbr title=\"few rounds\">*</abbr> means fewer than {LEAST_ROUNDS} rounds.</li>\n\
-         <li><code>suite/FAIRNESS.md</code> says what was chosen for each rival, and why.</li>\n\
-         <li>Not measured, because the suite does not have them yet: {ABSENT}.</li>\n</ul>\n",
+         <li><code>suite/FAIRNESS.md</code> says what was chosen for each rival, and why.</li>\n</ul>\n",
         escaped(&machine),
         escaped(&versions),
         escaped(&results.command),
         date(results.time),
+        escaped(&results.data),
     );
     if let Some(why) = &results.no_energy {
         let _ = writeln!(page, "<p class=\"note\">The energy is not measurable here: {}.</p>", escaped(why));

@@ -49,7 +49,8 @@ pub fn stages(service: &Service) -> String {
         "over the stream, from 0",
         "size of a result: median [least, most]",
     ];
-    let caption = format!("{} {}: the stages of the plain loop", service.application, service.workload);
+    let Service { application, workload, data, .. } = service;
+    let caption = format!("{application} {workload}: the stages of the plain loop; data: {data}");
     let rows: Vec<Vec<String>> = service.stages.iter().map(row).collect();
     table(&caption, &head, &rows)
 }
@@ -72,10 +73,20 @@ mod tests {
             bins,
             over_stream: vec![1e-6, 2e-6],
         };
-        let service =
-            Service { application: "x".into(), workload: "y".into(), clock: 3e-8, stages: vec![stage] };
+        let service = Service {
+            application: "x".into(),
+            workload: "y".into(),
+            data: "z".into(),
+            clock: 3e-8,
+            stages: vec![stage],
+        };
         let page = stages(&service);
-        assert!(page.contains("a &lt;b&gt; <small>100 items") && page.contains("50.0 %"), "{page}");
+        assert!(
+            page.contains("data: z")
+                && page.contains("a &lt;b&gt; <small>100 items")
+                && page.contains("50.0 %"),
+            "{page}"
+        );
         assert!(
             page.contains("2.00 KiB <small>[1 B, 4.00 KiB]") && page.contains("at most 1.00 ms"),
             "{page}"

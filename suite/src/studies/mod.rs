@@ -15,7 +15,7 @@ mod queue;
 mod scaling;
 mod skew;
 
-use anabranch_applications::Scale;
+use anabranch_applications::{Data, Scale};
 use anabranch_measure::statistics::Summary;
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +65,8 @@ pub struct Setup<'a> {
     pub cores: usize,
     /// The variants that are there, without the sequential program.
     pub variants: &'a [&'static str],
+    /// The real data, if there are any.
+    pub data: Option<&'a Data>,
 }
 
 impl Setup<'_> {

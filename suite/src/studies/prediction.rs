@@ -2,7 +2,7 @@
 
 use anabranch::plan::Machine;
 use anabranch::{Report, Stream};
-use anabranch_applications::{Output, Scale, Workload, bzip2, dedup, farm, images, lzip, micro};
+use anabranch_applications::{Data, Output, Scale, Workload, bzip2, dedup, farm, images, lzip, micro};
 use anabranch_measure::statistics::Summary;
 
 use super::scaling::{CASES, PREDICTED, numbers, panel};
@@ -24,7 +24,7 @@ pub fn predicted(setup: &Setup, trials: &[Trial]) -> Vec<Trial> {
         let is_plain = |trial: &&Trial| trial.panel == panel && trial.series == SEQUENTIAL;
         let Some(plain) = trials.iter().find(is_plain) else { continue };
         let reports: Option<Vec<Report>> =
-            (0..REPORTS).map(|_| report(application, workload, setup.scale)).collect();
+            (0..REPORTS).map(|_| report(application, workload, setup.scale, setup.data)).collect();
         let Some(reports) = reports else { continue };
         for workers in numbers(setup.cores) {
             // Relative to the loop, because the machine may have been slower or faster when the reports were made.
@@ -52,11 +52,11 @@ pub fn predicted(setup: &Setup, trials: &[Trial]) -> Vec<Trial> {
 }
 
 /// Runs the stream of the variant `builder` with one worker and a report.
-fn report(application: &str, workload: &str, scale: Scale) -> Option<Report> {
+fn report(application: &str, workload: &str, scale: Scale, data: Option<&Data>) -> Option<Report> {
     let mut output = Output::begin();
     let ((), report) = match application {
         "micro" => {
-            let input = micro::Input::generate(workload, scale)?;
+            let input = micro::Input::prepare(workload, scale, data).ok()??;
             Stream::from_iter(0..input.rows)
                 .workers(1)
                 .map(|row| micro::fractal_a(&input, row))
@@ -65,7 +65,7 @@ fn report(application: &str, workload: &str, scale: Scale) -> Option<Report> {
                 .for_each(|line| output.write(&line.points))
         }
         "images" => {
-            let input = images::Input::generate(workload, scale)?;
+            let input = images::Input::prepare(workload, scale, data).ok()??;
             Stream::from_iter(input.images())
                 .workers(1)
                 .map(images::saturation)
@@ -77,7 +77,7 @@ fn report(application: &str, workload: &str, scale: Scale) -> Option<Report> {
                 .for_each(|image| output.write(image.bytes()))
         }
         "bzip2" => {
-            let input = bzip2::Input::generate(workload, scale)?;
+            let input = bzip2::Input::prepare(workload, scale, data).ok()??;
             Stream::from_iter(input.blocks())
                 .workers(1)
                 .map(|block| bzip2::compress(&input, block))
@@ -85,7 +85,7 @@ fn report(application: &str, workload: &str, scale: Scale) -> Option<Report> {
                 .for_each(|stream| output.write(&stream))
         }
         "lzip" => {
-            let input = lzip::Input::generate(workload, scale)?;
+            let input = lzip::Input::prepare(workload, scale, data).ok()??;
             Stream::from_iter(input.blocks())
                 .workers(1)
                 .map(lzip::compress)
@@ -93,7 +93,7 @@ fn report(application: &str, workload: &str, scale: Scale) -> Option<Report> {
                 .for_each(|member| output.write(&member))
         }
         "dedup" => {
-            let input = dedup::Input::generate(workload, scale)?;
+            let input = dedup::Input::prepare(workload, scale, data).ok()??;
             let mut index = dedup::Index::default();
             Stream::from_iter(input.chunks())
                 .workers(1)
@@ -104,7 +104,7 @@ fn report(application: &str, workload: &str, scale: Scale) -> Option<Report> {
                 .for_each(|entry| output.write(&entry))
         }
         "farm" => {
-            let input = farm::Input::generate(workload, scale)?;
+            let input = farm::Input::prepare(workload, scale, data).ok()??;
             Stream::from_iter(input.tasks())
                 .never_waits()
                 .workers(1)
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn every_case_of_scaling_can_be_predicted() {
         for (application, workload) in CASES {
-            let report = report(application, workload, Scale::Tiny).expect(application);
+            let report = report(application, workload, Scale::Tiny, None).expect(application);
             let prediction = report.measured_plan().predict_on(&Machine::new(2), 2).unwrap();
             assert!(prediction.per_item > 0.0, "{application}");
         }

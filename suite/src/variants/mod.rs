@@ -3,6 +3,7 @@
 mod bunzip2;
 mod bzip2;
 mod dedup;
+mod eyes;
 mod farm;
 mod fastq;
 mod files;
@@ -73,6 +74,9 @@ pub fn programs() -> Vec<Program> {
     programs.push(Program::new("builder", Kind::Streams, lanes::builder::run));
     programs.push(Program::new("annotations", Kind::Streams, lanes::annotations::run));
     programs.push(Program::new("ssp", Kind::Streams, lanes::ssp::run));
+    programs.push(Program::new("builder", Kind::Streams, eyes::builder::run));
+    programs.push(Program::new("annotations", Kind::Streams, eyes::annotations::run));
+    programs.push(Program::new("ssp", Kind::Streams, eyes::ssp::run));
     programs.push(Program::new("builder", Kind::Streams, sink::builder::run));
     programs.push(Program::new("annotations", Kind::Streams, sink::annotations::run));
     programs.push(Program::new("ssp", Kind::Streams, sink::ssp::run));

@@ -2,6 +2,7 @@
 
 mod browser;
 mod contract;
+mod data;
 mod studies;
 
 use std::collections::BTreeSet;
@@ -9,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 fn suite(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_suite")).args(arguments).output().expect("the program starts")
+    let mut suite = Command::new(env!("CARGO_BIN_EXE_suite"));
+    suite.args(arguments).env_remove("SUITE_DATA").output().expect("the program starts")
 }
 
 /// An empty folder for a test.
@@ -39,7 +41,7 @@ fn every_application_gives_the_same_with_every_variant_of_anabranch() {
     let groups = results["groups"].as_array().unwrap();
     let applications: BTreeSet<&str> =
         groups.iter().map(|group| group["application"].as_str().unwrap()).collect();
-    assert_eq!(applications.len(), 17, "{applications:?}");
+    assert_eq!(applications.len(), 18, "{applications:?}");
     for group in groups {
         assert_eq!(group["without"].as_array().unwrap().len(), 0, "{group}");
         let cells = group["cells"].as_array().unwrap();

@@ -9,7 +9,7 @@ use std::io::Read;
 use ::bzip2::read::BzDecoder;
 
 use crate::bzip2::{Input as Plain, compress};
-use crate::{About, Scale, Workload};
+use crate::{About, Data, Scale, Workload};
 
 pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
@@ -27,13 +27,15 @@ impl Workload for Input {
         what: "decompresses a bzip2 file of many streams in memory",
         item: "a stream of 900 kB of data (100 kB with --quick)",
         unit: "MB",
-        workloads: &["text", "noise"],
+        workloads: &["text", "noise", "iso"],
     };
 
     fn generate(name: &str, scale: Scale) -> Option<Self> {
-        let plain = Plain::generate(name, scale)?;
-        let streams = plain.blocks().map(|block| compress(&plain, block)).collect();
-        Some(Self { streams, bytes: plain.amount() })
+        Plain::generate(name, scale).map(|plain| Self::of(&plain))
+    }
+
+    fn read(name: &str, scale: Scale, data: &Data) -> Option<Result<Self, String>> {
+        Some(Plain::read(name, scale, data)?.map(|plain| Self::of(&plain)))
     }
 
     fn amount(&self) -> f64 {
@@ -42,6 +44,11 @@ impl Workload for Input {
 }
 
 impl Input {
+    fn of(plain: &Plain) -> Self {
+        let streams = plain.blocks().map(|block| compress(plain, block)).collect();
+        Self { streams, bytes: plain.amount() }
+    }
+
     /// The source: the streams.
     pub fn streams(&self) -> impl Iterator<Item = &[u8]> + Send {
         self.streams.iter().map(Vec::as_slice)

@@ -9,8 +9,7 @@ use std::io::Read;
 use ::bzip2::Compression;
 use ::bzip2::read::BzEncoder;
 
-use crate::random::Random;
-use crate::{About, Scale, Workload};
+use crate::{About, Data, Scale, Workload, packed};
 
 pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
@@ -29,21 +28,15 @@ impl Workload for Input {
         what: "compresses blocks of data in memory to one bzip2 file",
         item: "a block of 900 kB (100 kB with --quick)",
         unit: "MB",
-        workloads: &["text", "noise"],
+        workloads: &["text", "noise", "iso"],
     };
 
     fn generate(name: &str, scale: Scale) -> Option<Self> {
-        let (level, blocks) = scale.choose((1, 2), (1, 12), (9, 10));
-        match name {
-            "text" => Some(Self::text((level, blocks))),
-            "noise" => {
-                let mut random = Random::new(3);
-                // Video that is already compressed does not become smaller.
-                let bytes = (0..length(level, blocks)).map(|_| (random.bits() >> 56) as u8).collect();
-                Some(Self { bytes, level })
-            }
-            _ => None,
-        }
+        Self::of(name, sizes(scale), None)?.ok()
+    }
+
+    fn read(name: &str, scale: Scale, data: &Data) -> Option<Result<Self, String>> {
+        Self::of(name, sizes(scale), Some(data))
     }
 
     fn amount(&self) -> f64 {
@@ -51,15 +44,25 @@ impl Workload for Input {
     }
 }
 
-/// The length of the data, in bytes. The last block is shorter than the others.
-fn length(level: u32, blocks: usize) -> usize {
-    blocks * level as usize * 100_000 - 5_000
+/// The level, and the number of blocks.
+fn sizes(scale: Scale) -> (u32, usize) {
+    scale.choose((1, 2), (1, 12), (9, 10))
 }
 
 impl Input {
-    /// So many blocks of text, of `level` times 100,000 bytes each.
-    pub(crate) fn text((level, blocks): (u32, usize)) -> Self {
-        Self { bytes: Random::new(3).text(length(level, blocks)), level }
+    /// So many blocks of a kind of data, of `level` times 100,000 bytes each. `None` if there is no such kind.
+    pub(crate) fn of(
+        kind: &str,
+        (level, blocks): (u32, usize),
+        data: Option<&Data>,
+    ) -> Option<Result<Self, String>> {
+        // The last block is shorter than the others.
+        let length = blocks * level as usize * 100_000 - 5_000;
+        let bytes = match data {
+            Some(data) => packed::read(kind, length, data)?,
+            None => Ok(packed::generated(kind, 3, length)?),
+        };
+        Some(bytes.map(|bytes| Self { bytes, level }))
     }
 
     /// The source: the blocks.

@@ -13,8 +13,9 @@ use flate2::Compression;
 use flate2::read::DeflateEncoder;
 use sha2::{Digest, Sha256};
 
+use crate::data::SOURCE;
 use crate::random::Random;
-use crate::{About, Scale, Workload};
+use crate::{About, Data, Scale, Workload};
 
 pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
@@ -35,18 +36,21 @@ impl Workload for Input {
     };
 
     fn generate(name: &str, scale: Scale) -> Option<Self> {
-        let length = scale.choose(150_000, 2_500_000, 12_000_000);
-        let mut random = Random::new(4);
-        let mut bytes = random.text(length / 8);
-        while bytes.len() < length {
-            // Every other piece was there before.
-            let size = 20_000 + random.below(100_000);
-            let new = random.text(size);
-            bytes.extend(new);
-            let from = random.below(bytes.len() - size.min(bytes.len() - 1));
-            bytes.extend_from_within(from..(from + size).min(bytes.len()));
-        }
-        (name == "half-repeated").then_some(Self { bytes })
+        let new = |random: &mut Random, size| random.text(size);
+        (name == "half-repeated").then(|| Self::half_repeated(scale, new))
+    }
+
+    fn read(name: &str, scale: Scale, data: &Data) -> Option<Result<Self, String>> {
+        // Half of the source code is enough, because the other half is a repetition.
+        let source = |source: Vec<u8>| {
+            let mut rest = &source[..];
+            Self::half_repeated(scale, |_, size| {
+                let (new, later) = rest.split_at(size.min(rest.len()));
+                rest = later;
+                new.to_vec()
+            })
+        };
+        (name == "half-repeated").then(|| data.bytes(SOURCE, length(scale)).map(source))
     }
 
     fn amount(&self) -> f64 {
@@ -54,7 +58,26 @@ impl Workload for Input {
     }
 }
 
+/// How many bytes there are.
+fn length(scale: Scale) -> usize {
+    scale.choose(150_000, 2_500_000, 12_000_000)
+}
+
 impl Input {
+    /// Pieces that `new` makes, where every other piece was there before.
+    fn half_repeated(scale: Scale, mut new: impl FnMut(&mut Random, usize) -> Vec<u8>) -> Self {
+        let length = length(scale);
+        let mut random = Random::new(4);
+        let mut bytes = new(&mut random, length / 8);
+        while bytes.len() < length {
+            let size = 20_000 + random.below(100_000);
+            bytes.extend(new(&mut random, size));
+            let from = random.below(bytes.len() - size.min(bytes.len() - 1));
+            bytes.extend_from_within(from..(from + size).min(bytes.len()));
+        }
+        Self { bytes }
+    }
+
     /// The source: the chunks.
     pub fn chunks(&self) -> impl Iterator<Item = &[u8]> + Send {
         let mut rest = &self.bytes[..];

@@ -1,6 +1,6 @@
 //! bzip2 and lzip with the settings of SPar: figures 3 and 5 of the paper on SPar and data compression.
 
-use crate::{About, Output, Scale, Workload, bzip2, lzip};
+use crate::{About, Data, Output, Scale, Workload, bzip2, lzip};
 
 /// Which worker takes which block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum Wait {
 
 /// What is compressed.
 #[derive(Debug)]
-enum Data {
+enum Compressed {
     Bzip2(bzip2::Input),
     Lzip(lzip::Input),
 }
@@ -30,7 +30,7 @@ enum Data {
 /// The data and the settings.
 #[derive(Debug)]
 pub struct Input {
-    data: Data,
+    data: Compressed,
     /// Which worker takes which block.
     pub schedule: Schedule,
     /// What a thread does that has nothing to do.
@@ -49,39 +49,53 @@ impl Workload for Input {
     };
 
     fn generate(name: &str, scale: Scale) -> Option<Self> {
-        let [program, schedule, wait, window] = name.split(':').collect::<Vec<_>>()[..] else { return None };
-        let data = match program {
-            "bzip2" => Data::Bzip2(bzip2::Input::text(scale.choose((1, 2), (1, 12), (2, 32)))),
-            "lzip" => Data::Lzip(lzip::Input::generate("text", scale)?),
-            _ => return None,
-        };
-        let schedule = match schedule {
-            "on-demand" => Schedule::OnDemand,
-            "dealt" => Schedule::Dealt,
-            _ => return None,
-        };
-        let wait = match wait {
-            "park" => Wait::Park,
-            "spin" => Wait::Spin,
-            _ => return None,
-        };
-        Some(Self { data, schedule, wait, window: window.parse().ok().filter(|&window| window > 0)? })
+        Self::of(name, scale, None).ok()?
+    }
+
+    fn read(name: &str, scale: Scale, data: &Data) -> Option<Result<Self, String>> {
+        Self::of(name, scale, Some(data)).transpose()
     }
 
     fn amount(&self) -> f64 {
         match &self.data {
-            Data::Bzip2(input) => input.amount(),
-            Data::Lzip(input) => input.amount(),
+            Compressed::Bzip2(input) => input.amount(),
+            Compressed::Lzip(input) => input.amount(),
         }
     }
 }
 
 impl Input {
+    /// The settings that a name has, with generated or real data. `None` if the name is not one of a workload.
+    fn of(name: &str, scale: Scale, real: Option<&Data>) -> Result<Option<Self>, String> {
+        let [program, schedule, wait, window] = name.split(':').collect::<Vec<_>>()[..] else {
+            return Ok(None);
+        };
+        let sizes = scale.choose((1, 2), (1, 12), (2, 32));
+        let data = match program {
+            "bzip2" => bzip2::Input::of("text", sizes, real).transpose()?.map(Compressed::Bzip2),
+            "lzip" => lzip::Input::prepare("text", scale, real)?.map(Compressed::Lzip),
+            _ => None,
+        };
+        let schedule = match schedule {
+            "on-demand" => Some(Schedule::OnDemand),
+            "dealt" => Some(Schedule::Dealt),
+            _ => None,
+        };
+        let wait = match wait {
+            "park" => Some(Wait::Park),
+            "spin" => Some(Wait::Spin),
+            _ => None,
+        };
+        let window = window.parse().ok().filter(|&window| window > 0);
+        let all = data.zip(schedule).zip(wait).zip(window);
+        Ok(all.map(|(((data, schedule), wait), window)| Self { data, schedule, wait, window }))
+    }
+
     /// The source: the blocks. Each is a copy, as if it had been read from a file.
     pub fn blocks(&self) -> impl Iterator<Item = Vec<u8>> + Send {
         let blocks: Box<dyn Iterator<Item = &[u8]> + Send> = match &self.data {
-            Data::Bzip2(input) => Box::new(input.blocks()),
-            Data::Lzip(input) => Box::new(input.blocks()),
+            Compressed::Bzip2(input) => Box::new(input.blocks()),
+            Compressed::Lzip(input) => Box::new(input.blocks()),
         };
         blocks.map(<[u8]>::to_vec)
     }
@@ -89,8 +103,8 @@ impl Input {
     /// The parallel stage.
     pub fn compress(&self, block: &[u8]) -> Vec<u8> {
         match &self.data {
-            Data::Bzip2(input) => bzip2::compress(input, block),
-            Data::Lzip(_) => lzip::compress(block),
+            Compressed::Bzip2(input) => bzip2::compress(input, block),
+            Compressed::Lzip(_) => lzip::compress(block),
         }
     }
 }

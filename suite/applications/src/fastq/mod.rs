@@ -5,8 +5,9 @@
 mod observed;
 mod sequential;
 
+use crate::data::READS;
 use crate::random::Random;
-use crate::{About, Scale, Workload};
+use crate::{About, Data, Scale, Workload};
 
 pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
@@ -20,17 +21,22 @@ pub struct Input {
 
 const LENGTH: usize = 150;
 
+/// How many reads there are.
+fn reads(scale: Scale) -> usize {
+    scale.choose(200, 80_000, 400_000)
+}
+
 impl Workload for Input {
     const ABOUT: About = About {
         name: "fastq",
         what: "trims the reads of a sequencer by their quality and drops short ones",
-        item: "a read of 150 bases",
+        item: "a read of 150 bases (of about 100 with --data)",
         unit: "reads",
         workloads: &["reads"],
     };
 
     fn generate(name: &str, scale: Scale) -> Option<Self> {
-        let reads = scale.choose(200, 80_000, 400_000);
+        let reads = reads(scale);
         let mut random = Random::new(5);
         let mut text = Vec::with_capacity(reads * (2 * LENGTH + 24));
         for read in 0..reads {
@@ -46,6 +52,16 @@ impl Workload for Input {
             text.push(b'\n');
         }
         (name == "reads").then_some(Self { text, reads })
+    }
+
+    fn read(name: &str, scale: Scale, data: &Data) -> Option<Result<Self, String>> {
+        let first = |file: String| {
+            // If the file has fewer reads, they come again.
+            let lines = file.split_inclusive('\n').cycle();
+            let text: String = lines.take(4 * reads(scale)).collect();
+            Self { text: text.into_bytes(), reads: reads(scale) }
+        };
+        (name == "reads").then(|| data.text(READS).map(first))
     }
 
     fn amount(&self) -> f64 {

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{Read, Seek, Write};
 
 use crate::bzip2::Input as Plain;
-use crate::{About, Output, Scale, Workload};
+use crate::{About, Data, Output, Scale, Workload};
 
 pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
@@ -27,17 +27,15 @@ impl Workload for Input {
         what: "compresses a file on disk to a bzip2 file on disk",
         item: "a block of 900 kB (100 kB with --quick)",
         unit: "MB",
-        workloads: &["text", "noise"],
+        workloads: &["text", "noise", "iso"],
     };
 
     fn generate(name: &str, scale: Scale) -> Option<Self> {
-        let plain = Plain::generate(name, scale)?;
-        let file = || tempfile::tempfile().expect("the system has a folder for temporary files");
-        let (mut from, to) = (file(), file());
-        for block in plain.blocks() {
-            from.write_all(block).expect("the folder for temporary files has room");
-        }
-        Some(Self { plain, from, to })
+        Plain::generate(name, scale).map(Self::of)
+    }
+
+    fn read(name: &str, scale: Scale, data: &Data) -> Option<Result<Self, String>> {
+        Some(Plain::read(name, scale, data)?.map(Self::of))
     }
 
     fn amount(&self) -> f64 {
@@ -46,6 +44,15 @@ impl Workload for Input {
 }
 
 impl Input {
+    fn of(plain: Plain) -> Self {
+        let file = || tempfile::tempfile().expect("the system has a folder for temporary files");
+        let (mut from, to) = (file(), file());
+        for block in plain.blocks() {
+            from.write_all(block).expect("the folder for temporary files has room");
+        }
+        Self { plain, from, to }
+    }
+
     /// The source: reads the blocks.
     pub fn blocks(&self) -> impl Iterator<Item = Vec<u8>> + Send {
         let mut from = &self.from;

@@ -9,8 +9,7 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::random::Random;
-use crate::{About, Scale, Workload};
+use crate::{About, Data, Scale, Workload, packed};
 
 pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
@@ -34,20 +33,26 @@ impl Workload for Input {
     };
 
     fn generate(name: &str, scale: Scale) -> Option<Self> {
-        let mut random = Random::new(17);
-        let bytes = match name {
-            "text" => random.text(scale.choose(300_000, 2_000_000, 20_000_000)),
-            "noise" => {
-                let length = scale.choose(300_000, 3_000_000, 30_000_000);
-                (0..length).map(|_| (random.bits() >> 56) as u8).collect()
-            }
-            _ => return None,
-        };
+        let bytes = packed::generated(name, 17, length(name, scale)?)?;
         Some(Self { bytes })
+    }
+
+    fn read(name: &str, scale: Scale, data: &Data) -> Option<Result<Self, String>> {
+        let bytes = packed::read(name, length(name, scale)?, data)?;
+        Some(bytes.map(|bytes| Self { bytes }))
     }
 
     fn amount(&self) -> f64 {
         self.bytes.len() as f64 / 1e6
+    }
+}
+
+/// How many bytes a workload has.
+fn length(name: &str, scale: Scale) -> Option<usize> {
+    match name {
+        "text" => Some(scale.choose(300_000, 2_000_000, 20_000_000)),
+        "noise" => Some(scale.choose(300_000, 3_000_000, 30_000_000)),
+        _ => None,
     }
 }
 

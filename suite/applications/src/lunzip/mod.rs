@@ -9,7 +9,7 @@ use liblzma::read::XzDecoder;
 use liblzma::stream::Stream;
 
 use crate::lzip::{Input as Plain, compress};
-use crate::{About, Scale, Workload};
+use crate::{About, Data, Scale, Workload};
 
 pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
@@ -27,18 +27,15 @@ impl Workload for Input {
         what: "decompresses an lzip file of many members in memory",
         item: "a member of 128 KiB of data",
         unit: "MB",
-        workloads: &["text", "noise"],
+        workloads: &["text", "noise", "iso"],
     };
 
     fn generate(name: &str, scale: Scale) -> Option<Self> {
-        let plain = Plain::generate(name, scale)?;
-        let members: Vec<Vec<u8>> = plain.blocks().map(compress).collect();
-        // Decompressing is about eight times as fast, so the members come eight times.
-        let times = scale.choose(1, 8, 8);
-        Some(Self {
-            bytes: plain.amount() * times as f64,
-            members: members.iter().cycle().take(members.len() * times).cloned().collect(),
-        })
+        Plain::generate(name, scale).map(|plain| Self::of(&plain, scale))
+    }
+
+    fn read(name: &str, scale: Scale, data: &Data) -> Option<Result<Self, String>> {
+        Some(Plain::read(name, scale, data)?.map(|plain| Self::of(&plain, scale)))
     }
 
     fn amount(&self) -> f64 {
@@ -47,6 +44,16 @@ impl Workload for Input {
 }
 
 impl Input {
+    fn of(plain: &Plain, scale: Scale) -> Self {
+        let members: Vec<Vec<u8>> = plain.blocks().map(compress).collect();
+        // Decompressing is about eight times as fast, so the members come eight times.
+        let times = scale.choose(1, 8, 8);
+        Self {
+            bytes: plain.amount() * times as f64,
+            members: members.iter().cycle().take(members.len() * times).cloned().collect(),
+        }
+    }
+
     /// The source: the members.
     pub fn members(&self) -> impl Iterator<Item = &[u8]> + Send {
         self.members.iter().map(Vec::as_slice)

@@ -10,8 +10,7 @@ use flate2::Crc;
 use liblzma::stream::{LzmaOptions, Stream};
 use liblzma::write::XzEncoder;
 
-use crate::random::Random;
-use crate::{About, Scale, Workload};
+use crate::{About, Data, Scale, Workload, packed};
 
 pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
@@ -35,23 +34,25 @@ impl Workload for Input {
         what: "compresses blocks of data in memory to one lzip file",
         item: "a block of 128 KiB",
         unit: "MB",
-        workloads: &["text", "noise"],
+        workloads: &["text", "noise", "iso"],
     };
 
     fn generate(name: &str, scale: Scale) -> Option<Self> {
-        let length = scale.choose(150_000, 8 * BLOCK_BYTES, 32 * BLOCK_BYTES);
-        let mut random = Random::new(19);
-        let bytes = match name {
-            "text" => random.text(length),
-            "noise" => (0..length).map(|_| (random.bits() >> 56) as u8).collect(),
-            _ => return None,
-        };
-        Some(Self { bytes })
+        packed::generated(name, 19, length(scale)).map(|bytes| Self { bytes })
+    }
+
+    fn read(name: &str, scale: Scale, data: &Data) -> Option<Result<Self, String>> {
+        Some(packed::read(name, length(scale), data)?.map(|bytes| Self { bytes }))
     }
 
     fn amount(&self) -> f64 {
         self.bytes.len() as f64 / 1e6
     }
+}
+
+/// How many bytes there are.
+fn length(scale: Scale) -> usize {
+    scale.choose(150_000, 8 * BLOCK_BYTES, 32 * BLOCK_BYTES)
 }
 
 impl Input {

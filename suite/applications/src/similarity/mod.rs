@@ -7,8 +7,9 @@ mod observed;
 mod sequential;
 mod stages;
 
+use crate::data::PHOTOGRAPHS;
 use crate::random::Random;
-use crate::{About, Scale, Workload};
+use crate::{About, Data, Picture, Scale, Workload};
 
 pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
@@ -46,6 +47,24 @@ fn image(random: &mut Random) -> Image {
     Image(points)
 }
 
+/// The squares into which a photograph is cut, once at half of a size and once at that size. A square is as large as an image.
+fn parts(photograph: &Picture) -> Vec<Image> {
+    let mut parts = Vec::new();
+    for (across, down) in [(6, 4), (12, 8)] {
+        let photograph = photograph.cover(across * SIDE, down * SIDE);
+        for at in 0..across * down {
+            let part = photograph.part(at % across * SIDE, at / across * SIDE, SIDE, SIDE);
+            parts.push(Image(part.pixels));
+        }
+    }
+    parts
+}
+
+/// How many images are looked for, and among how many.
+fn sizes(scale: Scale) -> (usize, usize) {
+    (scale.choose(8, 300, 3_000), scale.choose(16, 1_000, 2_000))
+}
+
 impl Workload for Input {
     const ABOUT: About = About {
         name: "similarity",
@@ -57,10 +76,25 @@ impl Workload for Input {
 
     fn generate(name: &str, scale: Scale) -> Option<Self> {
         let mut random = Random::new(23);
-        let queries = (0..scale.choose(8, 300, 3_000)).map(|_| image(&mut random)).collect();
-        let known = scale.choose(16, 1_000, 2_000);
+        let (queries, known) = sizes(scale);
+        let queries = (0..queries).map(|_| image(&mut random)).collect();
         let database = (0..known).map(|_| describe(segment(&image(&mut random)))).collect();
         (name == "images").then_some(Self { queries, database })
+    }
+
+    fn read(name: &str, scale: Scale, data: &Data) -> Option<Result<Self, String>> {
+        let (queries, known) = sizes(scale);
+        let searched = |parts: Vec<Vec<Image>>| {
+            // The parts of all photographs in turn, so that the images to look for are of the same photographs as the others.
+            let longest = parts.iter().map(Vec::len).max().unwrap_or(0);
+            let mut all =
+                (0..longest).flat_map(|at| parts.iter().filter_map(move |part| part.get(at))).cycle();
+            Self {
+                database: all.by_ref().take(known).map(|image| describe(segment(image))).collect(),
+                queries: all.take(queries).map(|image| Image(image.0.clone())).collect(),
+            }
+        };
+        (name == "images").then(|| data.pictures(PHOTOGRAPHS, usize::MAX, parts).map(searched))
     }
 
     fn amount(&self) -> f64 {

@@ -5,8 +5,9 @@ mod sequential;
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::data::TEXT;
 use crate::random::Random;
-use crate::{About, Output, Scale, Workload};
+use crate::{About, Data, Output, Scale, Workload};
 
 pub(crate) use observed::run as observed;
 pub use sequential::run as sequential;
@@ -30,14 +31,24 @@ impl Workload for Input {
     };
 
     fn generate(name: &str, scale: Scale) -> Option<Self> {
-        let bytes = Random::new(23).text(scale.choose(200_000, 6_000_000, 48_000_000));
-        let text = String::from_utf8(bytes).expect("letters and spaces");
+        let text = String::from_utf8(Random::new(23).text(length(scale))).expect("letters and spaces");
         (name == "text").then_some(Self { text })
+    }
+
+    fn read(name: &str, scale: Scale, data: &Data) -> Option<Result<Self, String>> {
+        // Dictionaries have some bytes that are not UTF-8, and the last character may be cut.
+        let text = |bytes: Vec<u8>| Self { text: String::from_utf8_lossy(&bytes).into_owned() };
+        (name == "text").then(|| data.bytes(TEXT, length(scale)).map(text))
     }
 
     fn amount(&self) -> f64 {
         self.text.len() as f64 / 1e6
     }
+}
+
+/// How many bytes the text has.
+fn length(scale: Scale) -> usize {
+    scale.choose(200_000, 6_000_000, 48_000_000)
 }
 
 impl Input {
@@ -48,7 +59,7 @@ impl Input {
             if rest.is_empty() {
                 return None;
             }
-            let begin = rest.len().min(PIECE_BYTES);
+            let begin = (PIECE_BYTES..rest.len()).find(|&at| rest.is_char_boundary(at)).unwrap_or(rest.len());
             let end = rest[begin..].find(' ').map_or(rest.len(), |at| begin + at + 1);
             let (piece, behind) = rest.split_at(end);
             rest = behind;

@@ -4,6 +4,7 @@
 mod bunzip2;
 mod bzip2;
 mod dedup;
+mod eyes;
 mod farm;
 mod fastq;
 mod files;
@@ -44,6 +45,7 @@ pub fn add<O: Ordered>(programs: &mut Vec<Program>) {
         Program::new(name, kind, files::run::<O>),
         Program::new(name, kind, words::run::<O>),
         Program::new(name, kind, lanes::run::<O>),
+        Program::new(name, kind, eyes::run::<O>),
         Program::new(name, kind, sink::run::<O>),
         Program::new(name, kind, order::run::<O>),
     ]);

@@ -1,0 +1,5 @@
+//! Anabranch's variants of `eyes`.
+
+pub mod annotations;
+pub mod builder;
+pub mod ssp;
