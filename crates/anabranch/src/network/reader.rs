@@ -40,6 +40,7 @@ impl<T, R: Deal> Reader<T, R> {
     ///
     /// # Panics
     /// If `n` is 0.
+    #[inline]
     pub fn receive(&mut self, n: usize) -> Items<'_, T, R> {
         assert!(n > 0, "a burst has 1 item or more, not 0");
         let index = self.index();
@@ -239,6 +240,7 @@ impl<T, R: Deal> Items<'_, T, R> {
 
     /// Calls `f` with slices of the window's items, and the position of each slice's first item. There are
     /// several slices if the window wraps around the end of the record's memory.
+    #[inline]
     pub fn with_slices(&self, mut f: impl FnMut(usize, &[T])) {
         let mut at = 0;
         let mut call = |slice: &[T]| {

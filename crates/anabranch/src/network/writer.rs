@@ -83,6 +83,7 @@ impl<T> Writer<T> {
     ///
     /// # Panics
     /// If `n` is 0.
+    #[inline]
     pub fn stall(&mut self, n: usize) -> Result<Slots<'_, T>, Closed> {
         assert!(n > 0, "a burst has 1 slot or more, not 0");
         self.grip.enter()?;
@@ -253,6 +254,7 @@ impl<T: Copy + Default> Slots<'_, T> {
     /// Calls `f` with slices of the slots, which it may write in any order, and the position of each slice's
     /// first slot. There are several slices if the slots wrap around the end of the record's memory. Before
     /// the call the slots hold old items or `T::default()`. After it, all slots count as written.
+    #[inline]
     pub fn with_slices(&mut self, mut f: impl FnMut(usize, &mut [T])) {
         let mut at = 0;
         let mut call = |slice: &mut [T]| {

@@ -42,7 +42,7 @@ pub struct Line {
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 60.0;
-const RIGHT: f64 = 190.0;
+const RIGHT: f64 = 210.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 50.0;
 /// Colours that people with colour blindness can tell apart (M. Okabe and K. Ito, 2002).

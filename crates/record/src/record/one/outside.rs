@@ -14,6 +14,7 @@ impl<T> Writer<T> {
     ///
     /// # Panics
     /// The same as for [`stall`](Self::stall).
+    #[inline]
     pub fn stall_by(&mut self, n: usize, how: &impl Sleep) -> Option<Result<Slots<'_, T>, Closed>> {
         let end = self.end_of(n);
         if end > self.limit {
@@ -59,6 +60,7 @@ impl<T> Reader<T> {
     ///
     /// # Panics
     /// The same as for [`receive`](Self::receive).
+    #[inline]
     pub fn receive_by(&mut self, n: usize, how: &impl Sleep) -> Option<Items<'_, T>> {
         let end = self.end_of(n);
         if end > self.committed {
