@@ -14,6 +14,11 @@ use crate::programs::Programs;
 use crate::results::{Cell, Group};
 use crate::systems::SEQUENTIAL;
 
+/// A variant is left out if it takes so many times as long as the sequential program: it would take the rounds of all others.
+const HOPELESS: u32 = 10;
+/// Shorter runs of the sequential program count as this long.
+const SHORTEST: Duration = Duration::from_millis(50);
+
 /// Runs the sequential program and the variants in turn, for this time.
 ///
 /// # Errors
@@ -32,20 +37,37 @@ pub fn measure(
     let meter = Meter::of_this_machine().ok().map(Rc::new);
     let start = |variant| programs.start(about.name, workload, scale, variant, workers);
     let mut reference = start(SEQUENTIAL).map_err(of_sequential)?;
+    let run = Instant::now();
     let expected = reference.run().map_err(of_sequential)?.hash;
+    // Tests run every variant, however busy the machine is.
+    let is_test = scale == Scale::Tiny;
+    let bound = if is_test { Duration::MAX } else { HOPELESS * run.elapsed().max(SHORTEST) };
     let (amount, data) = (reference.amount, reference.data.clone());
     let mut players = vec![(SEQUENTIAL, Player::new(SEQUENTIAL, reference, expected, meter.clone()))];
     let mut without = Vec::new();
     for &variant in variants {
         // The first run, which is not measured, checks the output.
-        match start(variant).and_then(|process| process.checked(expected)) {
-            Ok(process) => players.push((variant, Player::new(variant, process, expected, meter.clone()))),
+        let checked = start(variant).and_then(|process| {
+            let run = Instant::now();
+            Ok((process.checked(expected)?, run.elapsed()))
+        });
+        match checked {
+            Ok((_, took)) if took > bound => {
+                let took = took.as_secs_f64();
+                let why = format!(
+                    "it took {took:.1} s, more than {HOPELESS} times as long as the sequential program, so it was run once only"
+                );
+                without.push((variant.to_owned(), why));
+            }
+            Ok((process, _)) => {
+                players.push((variant, Player::new(variant, process, expected, meter.clone())))
+            }
             Err(why) => without.push((variant.to_owned(), why)),
         }
     }
     // The round that warms up takes about as long as the checks did. One round is measured however short the time is, and in
     // tests, which have few rounds, however busy the machine is.
-    let patience = if scale == Scale::Tiny { 100 } else { 3 };
+    let patience = if is_test { 100 } else { 3 };
     let time = time.max(patience * began.elapsed());
     let budget = Budget { wanted: rounds, least: 1, time };
     let contenders = players.iter().map(|(_, player)| player.contender()).collect();

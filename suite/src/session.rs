@@ -16,7 +16,7 @@ use crate::progress::Progress;
 use crate::results::{Group, Results};
 use crate::services::Service;
 use crate::studies::{Setup, Studied};
-use crate::systems::SEQUENTIAL;
+use crate::systems::{SEQUENTIAL, runs_any_loop};
 use crate::{group, report, studies};
 
 /// Cells with fewer rounds are marked in the report.
@@ -144,7 +144,9 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         let is_new = |variant: &&'static str| {
-            programs.has(variant) && !self.results.contract.iter().any(|row| row.system == **variant)
+            programs.has(variant)
+                && runs_any_loop(variant)
+                && !self.results.contract.iter().any(|row| row.system == **variant)
         };
         let all = [&[SEQUENTIAL], &self.choice.variants[..]].concat();
         let systems: Vec<&'static str> = all.into_iter().filter(is_new).collect();
@@ -178,6 +180,7 @@ impl<'a> Session<'a> {
             let is_new = |variant: &&'static str| {
                 let mut measured = self.results.latency.iter();
                 programs.has(variant)
+                    && runs_any_loop(variant)
                     && !measured.any(|latency| latency.system == **variant && latency.workers == workers)
             };
             let systems: Vec<&'static str> = self.choice.variants.iter().copied().filter(is_new).collect();

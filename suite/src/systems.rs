@@ -125,6 +125,11 @@ pub fn gives_up_order(variant: &str) -> bool {
     GIVE_UP_ORDER.contains(&variant)
 }
 
+/// Whether a variant runs any loop, so that the contract can be examined: `dealt` is a form of one application.
+pub fn runs_any_loop(variant: &str) -> bool {
+    variant != "dealt"
+}
+
 /// Whether a variant has an application.
 pub fn measures(variant: &str, application: &str) -> bool {
     match home(variant) {

@@ -367,7 +367,7 @@ fn rules(firings: u64) -> u64 {
 
 /// A token that passes through a ring of processes, each of which has a thread.
 fn ring_of_processes(setup: &Setup) -> Row {
-    let hops: u64 = if setup.quick { 20_000 } else { 100_000 };
+    let hops: u64 = if setup.quick { 10_000 } else { 20_000 };
     let contenders = vec![Contender::timed("processes", digest(hops), move || digest(blocking(hops)))];
     let rounds = measure(setup.budget, None, contenders);
     let what = format!("ring of {PROCESSES} blocking processes, one token: a hop");

@@ -81,6 +81,9 @@ fn as_reason<S: Serializer>(unmeasured: &Unmeasured, to: S) -> Result<S::Ok, S::
 impl fmt::Display for Unmeasured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Disturbed { kept, dropped: 0, least } => {
+                write!(f, "the time was over after {kept} rounds, and {least} are needed")
+            }
             Self::Disturbed { kept, dropped, least } => write!(
                 f,
                 "only {kept} rounds were kept and {least} are needed: in {dropped} of {} two plain threads were less than \
@@ -327,6 +330,9 @@ mod tests {
         let row = Row::new("g", "w", (Target::AtLeast(1.0), Unit::Times), &missing, |_| unreachable!());
         assert_eq!(row.verdict(), "not measurable");
         assert!(row.remark().starts_with("only 3 rounds were kept and 15 are needed: in 40 of 43 "));
+
+        let slow = Unmeasured::Disturbed { kept: 3, dropped: 0, least: 15 };
+        assert_eq!(slow.to_string(), "the time was over after 3 rounds, and 15 are needed");
     }
 
     #[test]
