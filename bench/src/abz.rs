@@ -149,10 +149,8 @@ pub fn measure(look: &Look) -> Measured {
     match compare(look) {
         Ok(compared) => judge(&compared, look.quick),
         Err(why) => {
-            let missing = Err(Unmeasured::Impossible(why));
-            let row = Row::new("abz", "all tasks", (Target::None, Unit::Percent), &missing, |_| {
-                unreachable!("no rounds")
-            });
+            let row =
+                Row::without("abz", "all tasks", (Target::None, Unit::Percent), Unmeasured::Impossible(why));
             Measured { rows: vec![row], notes: Vec::new() }
         }
     }
@@ -202,7 +200,7 @@ fn judge(compared: &Compared, quick: bool) -> Measured {
     for Memory { title, mib } in &compared.memory {
         let target = MEMORY.iter().find(|(part, _)| title.contains(part));
         let target = target.map_or(Target::None, |&(_, most)| Target::AtMost(most));
-        rows.push(single(MEMORY_GROUP, title, (target, Unit::Mebibytes), *mib, String::new()));
+        rows.push(Row::single(MEMORY_GROUP, title, (target, Unit::Mebibytes), *mib, String::new()));
     }
     let version = |(name, version): (&String, &Option<String>)| match version {
         Some(version) if version.contains(name.as_str()) => version.clone(),
@@ -227,21 +225,16 @@ fn rows(task: &Task) -> Vec<Row> {
                 Some(why) => Unmeasured::Impossible(why.clone()),
                 None => Unmeasured::NotInstalled(String::new()),
             };
-            return Row::new(&task.title, what, (target, unit), &Err(why), |_| unreachable!("no rounds"));
+            return Row::without(&task.title, what, (target, unit), why);
         }
         let shares = contender.of_abz.iter().zip(&contender.walls).map(|(abz, peer)| 100.0 * abz / peer);
         let millis = Summary::of(contender.walls.iter().map(|wall| 1e3 * wall));
         let summary = if own { millis } else { Summary::of(shares) };
         let wall = if own { String::new() } else { format!("{}, ", Unit::Milliseconds.show(millis.median)) };
         let (cpu, bytes) = (1e3 * contender.cpu, grouped(contender.bytes));
-        Row {
-            group: task.title.clone(),
-            what,
-            unit,
-            target,
-            outcome: Outcome::measured(summary, target, (contender.walls.len(), task.dropped)),
-            remark: format!("{wall}{cpu:.0} ms of processors, {bytes} bytes out{busy}"),
-        }
+        let outcome = Outcome::measured(summary, target, (contender.walls.len(), task.dropped));
+        let remark = format!("{wall}{cpu:.0} ms of processors, {bytes} bytes out{busy}");
+        Row::of(&task.title, what, (target, unit), outcome, remark)
     };
     debug_assert!(task.kept >= task.contenders[0].walls.len());
     task.contenders.iter().map(row).collect()
@@ -258,7 +251,7 @@ fn bytes(tasks: &[Task]) -> Vec<Row> {
     let row = |what: &str, peer: &str, (abz, peers): (u64, u64), target: f64| {
         let remark = format!("{} bytes, {peer} {}", grouped(abz), grouped(peers));
         let share = 100.0 * abz as f64 / peers as f64;
-        single(BYTES_GROUP, what, (Target::AtMost(target), Unit::Percent), share, remark)
+        Row::single(BYTES_GROUP, what, (Target::AtMost(target), Unit::Percent), share, remark)
     };
     let mut rows: Vec<Row> = SIZES
         .iter()
@@ -271,19 +264,6 @@ fn bytes(tasks: &[Task]) -> Vec<Row> {
         rows.insert(2, row("both, level 6", SIZES[0].1, (a + c, b + d), 100.0));
     }
     rows
-}
-
-/// A row with a number that is the same in each round.
-fn single(group: &str, what: &str, (target, unit): (Target, Unit), value: f64, remark: String) -> Row {
-    let summary = Summary { median: value, low: value, high: value };
-    Row {
-        group: group.into(),
-        what: what.into(),
-        unit,
-        target,
-        outcome: Outcome::measured(summary, target, (1, 0)),
-        remark,
-    }
 }
 
 /// The times with one line for each task, for the readme of abz.

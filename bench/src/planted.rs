@@ -38,14 +38,7 @@ pub fn measure(look: &Look) -> Measured {
 }
 
 fn said(what: &str, word: String, right: bool, remark: String) -> Row {
-    Row {
-        group: "planted".into(),
-        what: what.into(),
-        unit: Unit::Times,
-        target: Target::None,
-        outcome: Outcome::Said { word, right },
-        remark,
-    }
+    Row::of("planted", what, (Target::None, Unit::Times), Outcome::Said { word, right }, remark)
 }
 
 fn named(line: &Line, unit: Work, seconds: f64) -> String {

@@ -47,16 +47,11 @@ fn slow(setup: &Setup, workers: usize) -> Row {
             Outcome::measured(Summary::of(looks.shares), target, seconds)
         }
     };
-    Row {
-        group: GROUP.into(),
-        what: format!("idle, 10 items a second, {workers} workers: share of a core"),
-        unit: Unit::Percent,
-        target,
-        outcome,
-        remark: whole.share().map_or_else(String::new, |mean| {
-            format!("{mean:.2} % over the whole run of {seconds} s; a round is a second of it")
-        }),
-    }
+    let what = format!("idle, 10 items a second, {workers} workers: share of a core");
+    let remark = whole.share().map_or_else(String::new, |mean| {
+        format!("{mean:.2} % over the whole run of {seconds} s; a round is a second of it")
+    });
+    Row::of(GROUP, what, (target, Unit::Percent), outcome, remark)
 }
 
 /// 1,000 items a second, next to a plain loop that sleeps as often.

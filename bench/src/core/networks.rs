@@ -334,8 +334,7 @@ fn ring(setup: &Setup) -> Vec<Row> {
             (rounds.summary(|round| round.samples[at] / round.samples[0]), format!("{each:.1} ns a hop"))
         }),
         Err(why) => {
-            let absent = Err(Unmeasured::NotInstalled(why));
-            Row::new("networks", what, (Target::None, Unit::Times), &absent, |_| unreachable!("no rounds"))
+            Row::without("networks", what, (Target::None, Unit::Times), Unmeasured::NotInstalled(why))
         }
     }));
     all

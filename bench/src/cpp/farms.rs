@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use super::build::Built;
-use super::without;
 use crate::look::Look;
 use crate::rivals::own;
 use crate::rivals::peer::{Peer, Run};
@@ -67,15 +66,18 @@ pub fn measure(built: &Built, look: &Look) -> Vec<Row> {
                     }));
                     playing.push(entry);
                 }
-                Ok(_) => missing.push(without(
+                Ok(_) => missing.push(Row::without(
                     group,
-                    label.into(),
+                    label,
                     promise,
-                    &Unmeasured::NotInstalled(label.into()),
+                    Unmeasured::NotInstalled(label.into()),
                 )),
-                Err(why) => {
-                    missing.push(without(group, label.into(), promise, &Unmeasured::Impossible(why.clone())))
-                }
+                Err(why) => missing.push(Row::without(
+                    group,
+                    label,
+                    promise,
+                    Unmeasured::Impossible(why.clone()),
+                )),
             }
         }
         let (wanted, seconds) = if look.quick { (7, 12) } else { (21, 60) };

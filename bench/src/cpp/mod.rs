@@ -11,8 +11,7 @@ use build::Built;
 
 use crate::look::{Look, Measured};
 use anabranch_measure::rounds::Unmeasured;
-use anabranch_measure::statistics::Summary;
-use anabranch_measure::table::{Outcome, Row};
+use anabranch_measure::table::Row;
 use anabranch_measure::target::{Target, Unit};
 
 /// The names of the groups.
@@ -26,11 +25,11 @@ pub fn measure(look: &Look) -> Measured {
     let built = match Built::new() {
         Ok(built) => built,
         Err(why) => {
-            let row = without(
+            let row = Row::without(
                 "cpp",
-                "all of it".into(),
+                "all of it",
                 (Target::None, Unit::Percent),
-                &Unmeasured::Impossible(why),
+                Unmeasured::Impossible(why),
             );
             return Measured { rows: vec![row], notes: Vec::new() };
         }
@@ -44,16 +43,4 @@ pub fn measure(look: &Look) -> Measured {
         rows.extend(translator::measure(&built));
     }
     Measured { rows, notes: vec![built.compiler()] }
-}
-
-/// A row with a number that is the same in each round.
-fn single(group: &str, what: String, (target, unit): (Target, Unit), value: f64, remark: String) -> Row {
-    let summary = Summary { median: value, low: value, high: value };
-    let outcome = Outcome::measured(summary, target, (1, 0));
-    Row { group: group.into(), what, unit, target, outcome, remark }
-}
-
-/// A row without a number.
-fn without(group: &str, what: String, promise: (Target, Unit), why: &Unmeasured) -> Row {
-    Row::new(group, what, promise, &Err(why.clone()), |_| unreachable!("no rounds"))
 }

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::build::Built;
-use super::{single, without};
+
 use crate::corpus::corpus;
 use crate::look::Look;
 use anabranch_measure::rounds::{Budget, Contender, Unmeasured, measure as play};
@@ -77,7 +77,7 @@ impl Program {
             Ok(rows) => rows,
             Err(why) => {
                 let promise = (Target::None, Unit::Percent);
-                vec![without(self.name, "all forms".into(), promise, &Unmeasured::Impossible(why))]
+                vec![Row::without(self.name, "all forms", promise, Unmeasured::Impossible(why))]
             }
         }
     }
@@ -89,11 +89,11 @@ impl Program {
         for form in FORMS {
             match built.example(self.name, form, self.libraries) {
                 Ok(program) => commands.push((form, vec![program])),
-                Err(why) => rows.push(without(
+                Err(why) => rows.push(Row::without(
                     self.name,
-                    form.into(),
+                    form,
                     (Target::None, Unit::Times),
-                    &Unmeasured::Impossible(why),
+                    Unmeasured::Impossible(why),
                 )),
             }
         }
@@ -146,7 +146,7 @@ impl Program {
             let (own, theirs) = (peaks[0].get(), peaks[at].get());
             let what = "annotated: memory, of FastFlow's".to_owned();
             let remark = format!("{own:.0} MiB, FastFlow {theirs:.0}");
-            rows.push(single(self.name, what, (MEMORY, Unit::Percent), 100.0 * own / theirs, remark));
+            rows.push(Row::single(self.name, what, (MEMORY, Unit::Percent), 100.0 * own / theirs, remark));
         }
         rows.push(self.lines(built));
         Ok(rows)
@@ -169,7 +169,7 @@ impl Program {
         );
         let fewest = (tbb.min(fastflow) - sequential).max(0.0);
         let what = "annotated: lines added to the sequential program".to_owned();
-        single(self.name, what, (Target::AtMost(fewest), Unit::Lines), annotated - sequential, remark)
+        Row::single(self.name, what, (Target::AtMost(fewest), Unit::Lines), annotated - sequential, remark)
     }
 
     /// The file that the forms read.

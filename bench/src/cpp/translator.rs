@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::build::Built;
-use super::{single, without};
+
 use anabranch_measure::rounds::{Budget, Contender, Unmeasured, measure as play};
 use anabranch_measure::table::Row;
 use anabranch_measure::target::{Target, Unit};
@@ -44,7 +44,7 @@ fn translation(built: &Built) -> Row {
     let promise = (Target::AtMost(50.0), Unit::Milliseconds);
     let what = format!("a file of {} lines, to the C++ that is compiled", text.lines().count());
     if let Err(error) = fs::write(&file, text) {
-        return without(GROUP, what, promise, &Unmeasured::Impossible(error.to_string()));
+        return Row::without(GROUP, what, promise, Unmeasured::Impossible(error.to_string()));
     }
     let run = || {
         let began = Instant::now();
@@ -74,13 +74,13 @@ fn size(built: &Built) -> Row {
         fs::metadata(&out).map(|file| file.len() as f64 / 1e3).map_err(|error| error.to_string())
     };
     match (stripped("annotated"), stripped("sequential")) {
-        (Ok(with), Ok(plain)) => single(
+        (Ok(with), Ok(plain)) => Row::single(
             GROUP,
             what,
             promise,
             with - plain,
             format!("{with:.0} kB, {plain:.0} without annotations"),
         ),
-        (Err(why), _) | (_, Err(why)) => without(GROUP, what, promise, &Unmeasured::Impossible(why)),
+        (Err(why), _) | (_, Err(why)) => Row::without(GROUP, what, promise, Unmeasured::Impossible(why)),
     }
 }

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::programs::Programs;
-use super::{single, without};
+
 use anabranch_measure::rounds::{Budget, Contender, Unmeasured, measure as play};
 use anabranch_measure::table::Row;
 use anabranch_measure::target::{Target, Unit};
@@ -38,9 +38,9 @@ fn instructions(programs: &Programs, annotated: &str, builder: &str, what: &str)
     match counted {
         Ok((more, less)) => {
             let remark = format!("{:.1} an item, the builder's {:.1}", more / 1e6, less / 1e6);
-            single(GROUP, what, INSTRUCTIONS, 100.0 * (more / less - 1.0), remark)
+            Row::single(GROUP, what, INSTRUCTIONS, 100.0 * (more / less - 1.0), remark)
         }
-        Err(why) => without(GROUP, what, INSTRUCTIONS, &why),
+        Err(why) => Row::without(GROUP, what, INSTRUCTIONS, why),
     }
 }
 

@@ -14,8 +14,7 @@ use programs::Programs;
 
 use crate::look::{Look, Measured};
 use anabranch_measure::rounds::Unmeasured;
-use anabranch_measure::statistics::Summary;
-use anabranch_measure::table::{Outcome, Row};
+use anabranch_measure::table::Row;
 use anabranch_measure::target::{Target, Unit};
 
 const GROUPS: [&str; 4] = [annotations::GROUP, compiling::GROUP, ssp::GROUP, ssp::IDLE];
@@ -30,10 +29,12 @@ pub fn measure(look: &Look) -> Measured {
     let programs = match Programs::build() {
         Ok(programs) => programs,
         Err(why) => {
-            let missing = Err(Unmeasured::Impossible(why));
-            let row = Row::new("front", "all of it", (Target::None, Unit::Percent), &missing, |_| {
-                unreachable!("no rounds")
-            });
+            let row = Row::without(
+                "front",
+                "all of it",
+                (Target::None, Unit::Percent),
+                Unmeasured::Impossible(why),
+            );
             return Measured { rows: vec![row], notes: Vec::new() };
         }
     };
@@ -51,16 +52,4 @@ pub fn measure(look: &Look) -> Measured {
         rows.extend(ssp::idle(&programs));
     }
     Measured { rows, notes: vec![programs.versions()] }
-}
-
-/// A row with a number that is the same in each round.
-fn single(group: &str, what: String, (target, unit): (Target, Unit), value: f64, remark: String) -> Row {
-    let summary = Summary { median: value, low: value, high: value };
-    let outcome = Outcome::measured(summary, target, (1, 0));
-    Row { group: group.into(), what, unit, target, outcome, remark }
-}
-
-/// A row without a number.
-fn without(group: &str, what: String, promise: (Target, Unit), why: &Unmeasured) -> Row {
-    Row::new(group, what, promise, &Err(why.clone()), |_| unreachable!("no rounds"))
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::programs::Programs;
-use super::{single, without};
+
 use anabranch_measure::rounds::{Budget, Ceiling, Contender, measure as play};
 use anabranch_measure::table::Row;
 use anabranch_measure::target::{Target, Unit};
@@ -33,7 +33,7 @@ pub fn measure(programs: &Programs, quick: bool) -> Vec<Row> {
         let what = format!("grain {grain}: times as fast");
         let promise = (target, Unit::Times);
         if let Err(why) = programs.rust_ssp() {
-            return without(GROUP, what, promise, &why);
+            return Row::without(GROUP, what, promise, why);
         }
         let work = Work::of(nanos);
         let items = ((if quick { 0.05 } else { 0.25 }) * 1e9 / (nanos + PASSING)) as u64;
@@ -66,7 +66,7 @@ pub fn idle(programs: &Programs) -> Vec<Row> {
         Err(why) => why.to_string(),
     };
     match programs.run("ours", &arguments) {
-        Ok((share, _)) => vec![single(IDLE, what, promise, share, theirs)],
-        Err(why) => vec![without(IDLE, what, promise, &why)],
+        Ok((share, _)) => vec![Row::single(IDLE, what, promise, share, theirs)],
+        Err(why) => vec![Row::without(IDLE, what, promise, why)],
     }
 }

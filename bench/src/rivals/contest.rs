@@ -156,14 +156,14 @@ impl<'a> Contest<'a> {
         what: &str,
         target: Target,
         rounds: &Result<Rounds, Unmeasured>,
-        number: impl FnOnce(&Rounds) -> (Summary, String),
+        number: impl Fn(&Rounds) -> (Summary, String),
     ) -> Row {
         Row::new(self.grain.name, what, (target, Unit::Times), rounds, number)
     }
 }
 
 /// How many times as long as Anabranch contender `at` takes.
-fn against(at: usize, setting: String) -> impl FnOnce(&Rounds) -> (Summary, String) {
+fn against(at: usize, setting: String) -> impl Fn(&Rounds) -> (Summary, String) {
     move |rounds| {
         let each = Unit::Nanoseconds.show(rounds.median(|round| round.samples[at]));
         (rounds.summary(|round| round.samples[at] / round.samples[0]), format!("{each} an item{setting}"))

@@ -3,9 +3,11 @@
 //! Every number is measured in [`rounds`], in each of which every contender runs once. The [`statistics`] of
 //! the rounds are a median and an interval for it, and the interval decides whether a [`target`] is met. A
 //! [`table`] has a row for each number, and says on which [`machine`] it was measured. [`work`] has calibrated
-//! work and a digest of results that depends on their order. [`energy`] reads the meters of the processors.
+//! work and a digest of results that depends on their order. [`energy`] reads the meters of the processors, and
+//! [`distance`] tells how far apart two cores are.
 #![forbid(unsafe_code)]
 
+pub mod distance;
 pub mod energy;
 pub mod machine;
 pub mod rounds;

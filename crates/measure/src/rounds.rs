@@ -6,6 +6,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::distance;
 use crate::statistics::Summary;
 use crate::work::{Digest, Work};
 
@@ -84,11 +85,16 @@ impl Ceiling {
     }
 }
 
+/// If a cache line takes this many times as long in one round as in another, the cores were further apart.
+const FURTHER: f64 = 2.0;
+
 /// The samples of one round.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Round {
     /// The times of one and of two plain threads, in seconds, if there is a ceiling.
     plain: Option<[f64; 2]>,
+    /// The time in which a cache line goes from one core to another, in nanoseconds.
+    hand_over: Option<f64>,
     /// The sample of each contender.
     pub samples: Vec<f64>,
 }
@@ -110,7 +116,7 @@ impl Round {
 }
 
 /// The rounds that were kept, and how many were dropped.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Rounds {
     kept: Vec<Round>,
     dropped: usize,
@@ -125,6 +131,28 @@ impl Rounds {
     /// The median of a value of each round, for remarks.
     pub fn median(&self, of: impl Fn(&Round) -> f64) -> f64 {
         self.summary(of).median
+    }
+
+    /// The time in which a cache line goes from one core to another, in nanoseconds. `None` with one core.
+    pub fn hand_over(&self) -> Option<Summary> {
+        Summary::of_some(self.kept.iter().filter_map(|round| round.hand_over))
+    }
+
+    /// The rounds in which the cores were near each other, and those in which they were further apart. `None` if they were
+    /// equally far apart in all rounds.
+    pub fn near_and_far(&self) -> Option<[Rounds; 2]> {
+        let times = || self.kept.iter().filter_map(|round| round.hand_over);
+        let (least, most) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
+        if most < FURTHER * least {
+            return None;
+        }
+        let between = (least * most).sqrt();
+        let (near, far) = self
+            .kept
+            .iter()
+            .cloned()
+            .partition(|round: &Round| round.hand_over.is_some_and(|it| it < between));
+        Some([near, far].map(|kept| Rounds { kept, dropped: 0 }))
     }
 
     /// How many rounds were kept and dropped.
@@ -190,7 +218,7 @@ pub fn measure_watched(
         let first = (number - 1) % all.len();
         let mut samples = play(&mut all, first, |name| watch(name, number))?;
         let plain = with_ceiling.then(|| [samples.remove(0), samples.remove(0)]);
-        let round = Round { plain, samples };
+        let round = Round { plain, hand_over: distance::hand_over(), samples };
         if round.had_two_cores() {
             rounds.kept.push(round);
         } else {
@@ -258,10 +286,22 @@ mod tests {
 
     #[test]
     fn a_round_without_two_cores_is_dropped() {
-        let round = |plain| Round { plain, samples: vec![] };
+        let round = |plain| Round { plain, hand_over: None, samples: vec![] };
         assert!(round(None).had_two_cores());
         assert!(round(Some([1.9, 1.0])).had_two_cores());
         assert!(!round(Some([1.7, 1.0])).had_two_cores());
+    }
+
+    #[test]
+    fn rounds_with_near_cores_and_with_far_ones_are_told_apart() {
+        let round = |hand_over| Round { plain: None, hand_over, samples: vec![] };
+        let rounds =
+            |times: &[f64]| Rounds { kept: times.iter().map(|&it| round(Some(it))).collect(), dropped: 1 };
+        let counts =
+            rounds(&[25.0, 165.0, 26.0, 163.0, 170.0]).near_and_far().map(|of| of.map(|it| it.counts()));
+        assert_eq!(counts, Some([(2, 0), (3, 0)]));
+        assert!(rounds(&[25.0, 31.0, 26.0]).near_and_far().is_none());
+        assert!(Rounds { kept: vec![round(None)], dropped: 0 }.near_and_far().is_none());
     }
 
     #[test]

@@ -30,6 +30,12 @@ impl Summary {
         let median = f64::midpoint(samples[(n - 1) / 2], samples[n / 2]);
         Self { median, low: samples[outside], high: samples[n - 1 - outside] }
     }
+
+    /// The same, and `None` if there is no sample.
+    pub fn of_some(samples: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let mut samples = samples.into_iter().peekable();
+        samples.peek().is_some().then(|| Self::of(samples))
+    }
 }
 
 /// How many samples at each end are outside of the interval.

@@ -47,6 +47,8 @@ pub struct Row {
     pub outcome: Outcome,
     /// The text of the last column.
     pub remark: String,
+    /// The time in which a cache line went from one core to another, in nanoseconds.
+    pub hand_over: Option<Summary>,
 }
 
 /// The result of a measurement.
@@ -97,23 +99,71 @@ impl fmt::Display for Unmeasured {
 }
 
 impl Row {
-    /// Creates a row from rounds. `of` gives the number and the remark, and is called only if there are
-    /// rounds.
+    /// Creates a row from rounds. `number` gives the number and the remark, and is called only if there are
+    /// rounds. If the cores were near each other in some of the rounds and far apart in others, the remark says the
+    /// number of each.
     pub fn new(
         group: impl Into<String>,
         what: impl Into<String>,
         (target, unit): (Target, Unit),
         rounds: &Result<Rounds, Unmeasured>,
-        number: impl FnOnce(&Rounds) -> (Summary, String),
+        number: impl Fn(&Rounds) -> (Summary, String),
     ) -> Self {
         let (outcome, remark) = match rounds {
             Ok(rounds) => {
-                let (summary, remark) = number(rounds);
+                let (summary, mut remark) = number(rounds);
+                if let Some(halves) = rounds.near_and_far() {
+                    for (half, word) in halves.iter().zip(["near", "far"]) {
+                        let apart = half.hand_over().map_or(0.0, |it| it.median);
+                        let (median, count) = (number(half).0.median, half.counts().0);
+                        let between = if remark.is_empty() { "" } else { "; " };
+                        let _ = write!(
+                            remark,
+                            "{between}{} with {word} cores ({apart:.0} ns, {count} rounds)",
+                            unit.show(median)
+                        );
+                    }
+                }
                 (Outcome::measured(summary, target, rounds.counts()), remark)
             }
             Err(why) => (Outcome::Not(why.clone()), String::new()),
         };
-        Self { group: group.into(), what: what.into(), unit, target, outcome, remark }
+        let hand_over = rounds.as_ref().ok().and_then(Rounds::hand_over);
+        Self { hand_over, ..Self::of(group, what, (target, unit), outcome, remark) }
+    }
+
+    /// Creates a row without rounds.
+    pub fn of(
+        group: impl Into<String>,
+        what: impl Into<String>,
+        (target, unit): (Target, Unit),
+        outcome: Outcome,
+        remark: impl Into<String>,
+    ) -> Self {
+        let (group, what, remark) = (group.into(), what.into(), remark.into());
+        Self { group, what, unit, target, outcome, remark, hand_over: None }
+    }
+
+    /// Creates a row without a number.
+    pub fn without(
+        group: impl Into<String>,
+        what: impl Into<String>,
+        (target, unit): (Target, Unit),
+        why: Unmeasured,
+    ) -> Self {
+        Self::of(group, what, (target, unit), Outcome::Not(why), "")
+    }
+
+    /// Creates a row with a number that is measured once.
+    pub fn single(
+        group: impl Into<String>,
+        what: impl Into<String>,
+        (target, unit): (Target, Unit),
+        value: f64,
+        remark: impl Into<String>,
+    ) -> Self {
+        let summary = Summary { median: value, low: value, high: value };
+        Self::of(group, what, (target, unit), Outcome::measured(summary, target, (1, 0)), remark)
     }
 
     /// The median, if there is one.
@@ -233,6 +283,7 @@ impl Table {
         let [machine, versions] = self.machine.lines();
         let quick = if self.quick { "--quick, " } else { "" };
         let mut lines = vec![machine, versions, format!("{quick}{:.0} s{}", self.seconds, self.load())];
+        lines.extend(self.hand_over());
         lines.extend(self.notes.iter().cloned());
         if self.machine.cores != CORES {
             lines.push(format!(
@@ -245,6 +296,17 @@ impl Table {
             lines.push("A quick look: fewer and shorter rounds than the targets ask for.".into());
         }
         lines
+    }
+
+    /// How far apart the cores were.
+    fn hand_over(&self) -> Option<String> {
+        let of_rows = || self.rows.iter().filter_map(|row| row.hand_over);
+        let (least, most) =
+            of_rows().fold((f64::INFINITY, 0.0), |(least, most), it| (it.low.min(least), it.high.max(most)));
+        let median = Summary::of_some(of_rows().map(|it| it.median))?.median;
+        Some(format!(
+            "a cache line goes from core to core in {median:.0} ns, in some rounds in {least:.0} and in others in {most:.0} ns"
+        ))
     }
 
     fn load(&self) -> String {
@@ -308,14 +370,9 @@ mod tests {
 
     fn row(median: f64) -> Row {
         let summary = Summary { median, low: median, high: median };
-        Row {
-            group: "pipeline".into(),
-            what: "pipeline".into(),
-            unit: Unit::Percent,
-            target: Target::AtLeast(94.0),
-            outcome: Outcome::measured(summary, Target::AtLeast(94.0), (15, 2)),
-            remark: String::new(),
-        }
+        let target = Target::AtLeast(94.0);
+        let outcome = Outcome::measured(summary, target, (15, 2));
+        Row::of("pipeline", "pipeline", (target, Unit::Percent), outcome, "")
     }
 
     #[test]
