@@ -18,7 +18,7 @@ use anabranch_record::lane::{Cell, Domain, Exit, Indices, Stop, Turn};
 use anabranch_record::sync::{Arc, AtomicBool, AtomicU64, Mutex, Ordering, fence, lock};
 use anabranch_record::{Baton, Word};
 
-use super::assembly::{Assembly, Read, Taker, Upstream};
+use super::assembly::Assembly;
 use super::cell::items_in;
 use super::counter::Counter;
 use super::failure::Cause;
@@ -31,6 +31,8 @@ use super::quantum::{Quantum, Served};
 use super::room::RoomNotice;
 use super::run::Run;
 use super::site::Site;
+use super::taker::{Read, Taker};
+use super::upstream::Upstream;
 use crate::lap::Lap;
 use crate::shape::Shape;
 use crate::unit::{Apply, Unit};

@@ -10,18 +10,20 @@
 //! branches before the main line gives it back. So neither the fork nor a node of a branch waits for room.
 
 use anabranch_record::EventCount;
-use anabranch_record::lane::{Cell, Indices, Reader, Turn, Writer};
+use anabranch_record::lane::{Cell, Domain, Indices, Reader, Turn, Writer};
 use anabranch_record::sync::{Arc, Mutex, lock};
 
-use super::assembly::{Assembly, Taker, Upstream};
+use super::assembly::Assembly;
 use super::counter::Counter;
-use super::input::Input;
+use super::input::{Input, Lane};
 use super::join::JoinStep;
 use super::measures::Tally;
 use super::push::{self, Demand, Push};
 use super::quantum::{Quantum, Served};
 use super::run::Run;
 use super::site::Site;
+use super::taker::{End, Taker};
+use super::upstream::Upstream;
 
 /// Decides which branches get an item.
 pub(crate) trait Deal<T>: Send {
@@ -62,8 +64,16 @@ impl<T: Send> Upstream<T> for BranchUpstream<T> {
     where
         Self: 'run,
     {
-        let inlet = assembly.begin_branch(self.branch, taker);
-        *lock(&self.mouth.0) = Some(inlet);
+        let event = assembly.event_of(taker.id);
+        let indices = assembly.begin_branch(self.branch);
+        let (writer, lane) = Domain::lane(indices.domain());
+        match taker.end {
+            End::Push(push) if assembly.is_inline() => {
+                assembly.steps.push(Box::new(BranchStep { reader: lane.reader(), push }));
+            }
+            end => assembly.read(Taker { id: taker.id, end }, Lane::Committed(lane)),
+        }
+        *lock(&self.mouth.0) = Some(Inlet { indices, writer, event });
     }
 }
 

@@ -7,7 +7,7 @@ use anabranch_record::Baton;
 use anabranch_record::lane::{Cell, Exit, Reader, Stop, Watch};
 use anabranch_record::sync::{Arc, Mutex, Ordering, lock};
 
-use super::assembly::{Assembly, Read, Taker, Upstream};
+use super::assembly::Assembly;
 use super::cell::items_in;
 use super::counter::Counter;
 use super::failure::Cause;
@@ -18,6 +18,8 @@ use super::measures::Tally;
 use super::push::{Demand, Out};
 use super::quantum::{Quantum, Served};
 use super::site::Site;
+use super::taker::{Read, Taker};
+use super::upstream::Upstream;
 use crate::shape::Shape;
 
 /// The last nodes of the branches of a fork, and everything before them up to the fork.

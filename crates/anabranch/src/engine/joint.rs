@@ -7,7 +7,7 @@
 
 use anabranch_record::lane::{Cell, Dealer, Outlet, PutPermit, Putter, Stop};
 
-use super::assembly::{Assembly, Taker};
+use super::assembly::Assembly;
 use super::behind::{Behind, CarryOn, Dealt};
 use super::clock::Mean;
 use super::code::{Hand, Here, Placed};
@@ -17,6 +17,7 @@ use super::input::Lane;
 use super::line::Station;
 use super::measures::Tally;
 use super::site::Site;
+use super::taker::Taker;
 
 /// A worker passes results on when they have taken this many nanoseconds at the mean cost, so that they do
 /// not wait long.

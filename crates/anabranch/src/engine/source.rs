@@ -4,7 +4,7 @@ use anabranch_record::Baton;
 use anabranch_record::lane::{Cell, Domain, Indices, Stop};
 use anabranch_record::sync::{Arc, AtomicU64, Ordering, fence};
 
-use super::assembly::{Assembly, Blocks, Taker, Upstream};
+use super::assembly::Assembly;
 use super::blocks::{Length, is_in_blocks};
 use super::clock::{Mean, Moment};
 use super::counter::Counter;
@@ -17,6 +17,8 @@ use super::push::{Demand, Out};
 use super::run::Run;
 use super::scales::{Scales, Weigher};
 use super::site::{Site, Spot};
+use super::taker::Taker;
+use super::upstream::{Blocks, Upstream};
 use crate::pull::{Pull, Pulled, SourceEnd};
 
 /// One pull takes as many items as this many nanoseconds are enough for, at the mean cost of `next`. It takes

@@ -9,7 +9,7 @@ use anabranch_record::lane::{Cell, Domain, Exit, Indices, Stop, Turn};
 use anabranch_record::sync::{Arc, AtomicBool, Ordering, fence};
 use anabranch_record::{Baton, Word};
 
-use super::assembly::{Assembly, Read, Taker, Upstream};
+use super::assembly::Assembly;
 use super::cell::items_in;
 use super::clock::Moment;
 use super::counter::Counter;
@@ -22,6 +22,8 @@ use super::push::{self, Demand, Out, Push};
 use super::quantum::{Quantum, Served};
 use super::run::Run;
 use super::site::Spot;
+use super::taker::{Read, Taker};
+use super::upstream::Upstream;
 use crate::pull::Pulled;
 use crate::serial::Spread;
 use crate::shape::Shape;
