@@ -19,7 +19,7 @@ use super::clock::Moment;
 use super::code::local_of;
 use super::end::LineEnd;
 use super::failure::{Cause, ErrorSlot};
-use super::line::Drive;
+use super::node::Drive;
 use super::push::{Demand, Pass};
 use super::site::Spot;
 use super::source::wait_while_paused;

@@ -10,7 +10,7 @@ use anabranch_record::{Baton, Word};
 use super::detached::Tray;
 use super::failure::Cause;
 use super::input::{Input, InputWatch};
-use super::line::{Poked, SerialNode};
+use super::node::{Poked, SerialNode};
 use super::push::{Demand, Push};
 use super::quantum::{Quantum, Served};
 use super::run::Run;

@@ -9,13 +9,13 @@ use anabranch_record::lane::{Cell, Dealer, Outlet, PutPermit, Putter, Stop};
 
 use super::assembly::Assembly;
 use super::behind::{Behind, CarryOn, Dealt};
+use super::claims::{Claims, Feeding};
 use super::clock::Mean;
 use super::code::{Hand, Here, Placed};
 use super::failure::{Cause, caught, caught_drop};
-use super::hop::{Carrier, Claims, Feeding, Parallel};
 use super::input::Lane;
-use super::line::Station;
 use super::measures::Tally;
+use super::node::{Carrier, Parallel, Station};
 use super::site::Site;
 use super::taker::Taker;
 
