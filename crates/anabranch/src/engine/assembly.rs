@@ -14,13 +14,13 @@ use anabranch_record::sync::Arc;
 use anabranch_record::{EventCount, Word};
 
 use super::blocks::is_in_blocks;
+use super::branches::Step;
 use super::claims::Claims;
 use super::counter::Counter;
-use super::detached::Tray;
 use super::end::LineEnd;
 use super::failure::ErrorSlot;
-use super::fork::Step;
 use super::gate::Gate;
+use super::head::Tray;
 use super::input::{Drain, Lane};
 use super::line::{Farm, Line, Place, PlaceUnit};
 use super::measures::{Crossing, Mark};

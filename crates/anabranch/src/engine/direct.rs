@@ -22,7 +22,6 @@ use super::failure::{Cause, ErrorSlot};
 use super::node::Drive;
 use super::push::{Demand, Pass};
 use super::site::Spot;
-use super::source::wait_while_paused;
 use super::taker::Taker;
 use crate::flow::Halt;
 use crate::progress::Reporter;
@@ -267,7 +266,7 @@ impl<P: Pull> DirectSource<'_, P> {
     #[cold]
     fn obey(&mut self, index: u64) -> bool {
         let run = &*self.spot.run;
-        wait_while_paused(run);
+        run.wait_while_paused();
         if run.is_done() {
             // A token has cancelled the run. Items that stages have kept are dropped with the stages.
             return true;

@@ -10,13 +10,13 @@
 //! branches before the main line gives it back. So neither the fork nor a node of a branch waits for room.
 
 use anabranch_record::EventCount;
-use anabranch_record::lane::{Cell, Domain, Indices, Reader, Turn, Writer};
+use anabranch_record::lane::{Cell, Domain, Indices, Turn, Writer};
 use anabranch_record::sync::{Arc, Mutex, lock};
 
 use super::assembly::Assembly;
+use super::branches::{BranchStep, InlineBranches};
 use super::counter::Counter;
 use super::input::{Input, Lane};
-use super::join::JoinStep;
 use super::measures::Tally;
 use super::push::{self, Demand, Push};
 use super::quantum::{Quantum, Served};
@@ -77,26 +77,6 @@ impl<T: Send> Upstream<T> for BranchUpstream<T> {
     }
 }
 
-/// A branch in the inline executor, which takes each item through the branches one after the other.
-pub(crate) trait Step: Send {
-    /// Takes the next cell through the branch.
-    fn step(&mut self);
-}
-
-/// The first node of a branch, and what is behind it.
-pub(super) struct BranchStep<'run, T: Send> {
-    pub(super) reader: Reader<T>,
-    pub(super) push: Box<dyn Push<T> + 'run>,
-}
-
-impl<T: Send> Step for BranchStep<'_, T> {
-    fn step(&mut self) {
-        if let Some((turn, cell)) = self.reader.take() {
-            self.push.push(turn, cell);
-        }
-    }
-}
-
 /// The code of a fork, and everything before it.
 pub(crate) struct Fork<'env, T: Send> {
     pub(crate) upstream: Box<dyn Upstream<T> + 'env>,
@@ -138,26 +118,6 @@ impl<'env, T: Send + 'env> Fork<'env, T> {
             inline,
         };
         upstream.connect(assembly, Taker::push(id, call));
-    }
-}
-
-/// What the fork calls for each item in the inline executor.
-pub(super) struct InlineBranches<'run> {
-    pub(super) branches: Vec<Box<dyn Step + 'run>>,
-    pub(super) join: Box<dyn JoinStep + 'run>,
-}
-
-impl InlineBranches<'_> {
-    /// Takes the cells that the fork has put through the branches and the join. A branch that fails is the last that runs.
-    fn step(&mut self) -> Demand {
-        let Self { branches, join } = self;
-        for (number, branch) in branches.iter_mut().enumerate() {
-            branch.step();
-            if join.has_failed(number) {
-                break;
-            }
-        }
-        join.step()
     }
 }
 

@@ -8,10 +8,11 @@ use anabranch_record::lane::{Cell, Exit, Reader, Stop, Watch};
 use anabranch_record::sync::{Arc, Mutex, Ordering, lock};
 
 use super::assembly::Assembly;
+use super::branches::{InlineBranches, JoinStep};
 use super::cell::items_in;
 use super::counter::Counter;
 use super::failure::Cause;
-use super::fork::{Fork, InlineBranches};
+use super::fork::Fork;
 use super::input::Lane;
 use super::measures::Tally;
 use super::node::{Poked, SerialNode};
@@ -235,15 +236,6 @@ impl<P: Ports, C: Combine<P::Values>> State<'_, P, C> {
         }
         out.push(turn, cell)
     }
-}
-
-/// A join in the inline executor.
-pub(crate) trait JoinStep: Send {
-    /// Whether branch `number`, which has put its cell, has failed.
-    fn has_failed(&mut self, number: usize) -> bool;
-
-    /// Joins the cells of the branches, and passes the result on. The stream stops here if a branch has failed.
-    fn step(&mut self) -> Demand;
 }
 
 struct InlineJoin<'run, P: Ports, C: Combine<P::Values>> {

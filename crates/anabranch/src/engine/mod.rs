@@ -12,6 +12,7 @@
 mod assembly;
 mod behind;
 mod blocks;
+mod branches;
 mod cell;
 mod claims;
 mod clock;
@@ -56,7 +57,7 @@ mod worker;
 
 pub(crate) use assembly::Assembly;
 pub(crate) use clock::Moment;
-pub(crate) use detached::{Lodging, Tray, detach};
+pub(crate) use detached::{Lodging, detach};
 pub(crate) use direct::DirectSink;
 pub(crate) use execute::{Means, execute, own_events};
 pub use failure::ErrorSlot;
@@ -64,6 +65,7 @@ pub(crate) use failure::{Cause, Position};
 pub(crate) use feedback::{EntryUpstream, LeaveUpstream, Loop};
 pub(crate) use fork::{BranchUpstream, Deal, Fork, Mouth};
 pub(crate) use gate::Feed;
+pub(crate) use head::Tray;
 pub(crate) use join::{BranchEnd, JoinUpstream, Port};
 pub use join::{Combine, Ends, Ports};
 pub(crate) use line::Line;

@@ -169,6 +169,18 @@ impl Run {
         }
     }
 
+    /// Waits until the run is not paused, or stops.
+    pub(crate) fn wait_while_paused(&self) {
+        while self.is_paused() && !self.is_stopping() {
+            let key = self.event.prepare();
+            if self.is_paused() && !self.is_stopping() || cfg!(mutant = "no_look_before_a_pause") {
+                self.event.wait(key);
+            } else {
+                self.event.leave();
+            }
+        }
+    }
+
     /// Makes sure that the source is not asked again.
     pub(crate) fn stop_pulling(&self) {
         self.orders.fetch_or(STOPPING, Ordering::Release);

@@ -438,18 +438,6 @@ impl<T: Send> SerialNode for SourceNode<'_, T> {
     }
 }
 
-/// Waits until a paused run goes on or stops.
-pub(super) fn wait_while_paused(run: &Run) {
-    while run.is_paused() && !run.is_stopping() {
-        let key = run.event.prepare();
-        if run.is_paused() && !run.is_stopping() || cfg!(mutant = "no_look_before_a_pause") {
-            run.event.wait(key);
-        } else {
-            run.event.leave();
-        }
-    }
-}
-
 /// The source in the inline executor.
 struct InlineSource<'run, T: Send> {
     site: Site,
@@ -483,7 +471,7 @@ impl<T: Send> InlineSource<'_, T> {
         let run = &*site.run;
         let mut stride = Stride::new();
         loop {
-            wait_while_paused(run);
+            run.wait_while_paused();
             if run.is_done() {
                 // A token has cancelled the run. Items that stages have kept are dropped with the stages.
                 return indices.next();
