@@ -64,7 +64,7 @@ pub use failure::ErrorSlot;
 pub(crate) use failure::{Cause, Position};
 pub(crate) use feedback::{EntryUpstream, LeaveUpstream, Loop};
 pub(crate) use fork::{BranchUpstream, Deal, Fork, Mouth};
-pub(crate) use gate::Feed;
+pub(crate) use gate::{Feed, RunThreads};
 pub(crate) use head::Tray;
 pub(crate) use join::{BranchEnd, JoinUpstream, Port};
 pub use join::{Combine, Ends, Ports};

@@ -19,7 +19,7 @@ use std::sync::Arc as StdArc;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, lock};
 use anabranch_record::{Closed, EventCount, Sleep, WaitKey};
 
-use crate::engine::{Feed, Run};
+use crate::engine::{Feed, RunThreads};
 use crate::pull::{Pull, Pulled};
 
 use super::{
@@ -53,7 +53,7 @@ pub(super) struct StageLink {
 #[derive(Default)]
 struct State {
     /// The run of the stream. `None` before it starts, and after its source is gone.
-    run: Option<Arc<Run>>,
+    run: Option<Arc<dyn RunThreads>>,
     /// Whether the stream takes no more items.
     is_gone: bool,
     /// Whether the feeder waits for room.
@@ -235,8 +235,8 @@ impl Feed for StageLink {
         false
     }
 
-    fn starts(&self, run: &Arc<Run>) {
-        self.state().run = Some(Arc::clone(run));
+    fn starts(&self, run: Arc<dyn RunThreads>) {
+        self.state().run = Some(run);
     }
 
     fn enter(&self) {
