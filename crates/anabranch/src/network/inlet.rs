@@ -25,8 +25,10 @@ use crate::pull::{Pull, Pulled};
 use super::{
     board::{Board, Face},
     hub::Hub,
-    process::{Process, Role, Sleeper, Wait},
-    records::{Closing, RecordInfo, Side, ViewInfo},
+    process::Process,
+    records::{Closing, RecordInfo, Side, ViewInfo, Wait},
+    role::Role,
+    sleep::Sleeper,
     writer::Writer,
 };
 
@@ -281,10 +283,10 @@ impl Face for InletView {
 
 impl StageLink {
     /// The description and the face of the view on `side`, which belongs to its process.
-    pub(super) fn view(self: &StdArc<Self>, index: usize, side: Side) -> (Arc<ViewInfo>, InletView) {
-        let process = match side {
-            Side::Writers => &self.feeder,
-            Side::Readers => &self.runner,
+    fn view(self: &StdArc<Self>, side: Side) -> (Arc<ViewInfo>, InletView) {
+        let (process, index) = match side {
+            Side::Writers => (&self.feeder, self.views[0]),
+            Side::Readers => (&self.runner, self.views[1]),
         };
         let info = ViewInfo::new(index, side);
         info.set_owner(Some(process.index));
@@ -304,7 +306,7 @@ impl<T: Send> Inlet<T> {
     ) -> StdArc<Self> {
         let mut horizon = super::Horizon::of(capacity).of_stage(&runner.name);
         let record = board.new_record::<T>(&mut horizon, 0);
-        let link = board.add_stage_views(|views| {
+        let link = |views| {
             StdArc::new(StageLink {
                 hub: Arc::clone(&board.hub),
                 record: Arc::clone(&record),
@@ -316,6 +318,10 @@ impl<T: Send> Inlet<T> {
                 has_ended: AtomicBool::new(false),
                 event: Arc::default(),
             })
+        };
+        let link = board.add_link(|views| {
+            let link = link(views);
+            (StdArc::clone(&link), [Side::Writers, Side::Readers].map(|side| link.view(side)))
         });
         StdArc::new(Self { link, items: Mutex::new(VecDeque::new()) })
     }

@@ -16,7 +16,8 @@ use super::{
     graph::Graph,
     here::{Code, Handles, Here},
     net::Parts,
-    process::{Process, Role},
+    process::Process,
+    role::Role,
     worker,
 };
 

@@ -10,9 +10,9 @@ use super::{
     board::Board,
     deadlock::{Deadlock, WaitOn},
     hub::Found,
-    process::{Process, Wait},
-    records::{Closing, RecordInfo, Side},
-    worker,
+    process::Process,
+    queue,
+    records::{Closing, RecordInfo, Side, Wait},
 };
 
 impl<E: Send> Board<'_, E> {
@@ -33,7 +33,7 @@ impl<E: Send> Board<'_, E> {
         lock(&self.hub.wrong).suspect.get_or_insert_with(|| deadlock.clone());
         let before = self.hub.rousings();
         self.close_forgotten();
-        if self.hub.rousings() != before || worker::has_rules() || self.hub.has_rules() {
+        if self.hub.rousings() != before || queue::has_rules() || self.hub.has_rules() {
             return;
         }
         lock(&self.hub.wrong).deadlock.get_or_insert(deadlock);
