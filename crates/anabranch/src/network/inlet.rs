@@ -1,6 +1,6 @@
 //! The connection between a network and the stream of one of its [stages](super::Network::stage).
 //!
-//! The threads of such a stream are not processes, so the [hub](super::hub) does not count them one by one. It
+//! The threads of such a stream are not processes, so the [hub](super::awake) does not count them one by one. It
 //! counts the process that runs the stage, which stands for all of them: the process counts as awake until every
 //! thread of the stream waits and none of them would find work. The stage is *quiet* then.
 //!

@@ -1,7 +1,7 @@
 //! Handles the case that no thread of a network is awake: a record grows, forgotten views are closed, or the
 //! network ends with a deadlock.
 //!
-//! While these functions run, no other thread of the network runs (see [`hub`](super::hub)): no index moves,
+//! While these functions run, no other thread of the network runs (see [`awake`](super::awake)): no index moves,
 //! and no view is used.
 
 use anabranch_record::sync::{Arc, lock};
