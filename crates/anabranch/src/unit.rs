@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
-use crate::engine::{Tail, Taker, Upstream};
+use crate::engine::{Taker, Upstream};
 use crate::flow::{Flow, Halt};
 use crate::progress::Bytes;
 use crate::shape::{Batched, Shape, Single};
@@ -45,20 +45,16 @@ pub trait Unit: Sync {
         unreachable!("only a unit that does nothing is left out")
     }
 
-    /// What comes before the unit, if the unit does nothing; else gives the code back.
+    /// What comes before the unit as the code of its results, if the unit [does nothing](Self::DOES_NOTHING).
     #[doc(hidden)]
-    #[allow(private_interfaces, clippy::type_complexity)]
-    fn only_upstream<'env, E>(
-        tail: Tail<'env, Self, E>,
-    ) -> Result<Box<dyn Upstream<<Self::To as Shape>::Slot<Self::Out>> + 'env>, Tail<'env, Self, E>>
-    where
-        Self: Sized,
-    {
-        Err(tail)
+    #[allow(private_interfaces)]
+    fn only_upstream<'env>(_: CodeOf<'env, Self::From, Self::In>) -> CodeOf<'env, Self::To, Self::Out> {
+        unreachable!("only a unit that does nothing is left out")
     }
 }
 
 type TakerOf<'run, S, T> = Taker<'run, <S as Shape>::Slot<T>>;
+type CodeOf<'env, S, T> = Box<dyn Upstream<<S as Shape>::Slot<T>> + 'env>;
 
 /// The types of the slots that a unit takes from and gives to.
 pub(crate) type Taken<U> = <<U as Unit>::From as Shape>::Slot<<U as Unit>::In>;
@@ -101,10 +97,8 @@ impl<T: Send, S: Shape> Unit for Identity<T, S> {
     }
 
     #[allow(private_interfaces)]
-    fn only_upstream<'env, E>(
-        tail: Tail<'env, Self, E>,
-    ) -> Result<Box<dyn Upstream<S::Slot<T>> + 'env>, Tail<'env, Self, E>> {
-        Ok(tail.base.upstream)
+    fn only_upstream<'env>(upstream: CodeOf<'env, S, T>) -> CodeOf<'env, S, T> {
+        upstream
     }
 }
 

@@ -4,7 +4,7 @@
 //! The macro turns an annotated loop into calls of the stream builder, in these steps:
 //!
 //! 1. `options` parses the annotations.
-//! 2. `function` finds the annotated loops, and `variables` collects what the declarations of the function
+//! 2. `expand` finds the annotated loops, and `variables` collects what the declarations of the function
 //!    tell about its variables.
 //! 3. `body` cuts the body of a loop into segments: its source and its stages. It finds the variables that
 //!    cross the border between two segments. `names` tells it which names a segment binds and uses, and
@@ -40,9 +40,11 @@ mod body;
 mod changes;
 mod check;
 mod exits;
+mod expand;
 mod function;
 mod gives;
 mod items;
+mod leftover;
 mod lower;
 mod macros;
 mod moves;
@@ -75,7 +77,7 @@ pub fn stream(options: TokenStream, item: TokenStream) -> TokenStream {
     match syn::parse2::<ItemFn>(tokens.clone()) {
         Ok(_) if options.is_off => plain::without_annotations(tokens).into(),
         Ok(function) => {
-            let expanded = function::expand(function);
+            let expanded = expand::expand(function);
             match options.name {
                 Some(name) => plain::with_crate(expanded, &name.to_token_stream()).into(),
                 None => expanded.into(),

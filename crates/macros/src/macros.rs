@@ -11,8 +11,6 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Expr, Lifetime, Pat, Token};
 
-use crate::names::is_macro_call;
-
 /// Macros of the standard library that statements call. None of them leaves the function, except by a panic.
 const KNOWN: [&str; 32] = [
     "assert",
@@ -52,6 +50,11 @@ const KNOWN: [&str; 32] = [
 /// Whether a macro has the name of one of the standard library.
 pub fn is_known(name: &Ident) -> bool {
     KNOWN.iter().any(|known| name == known)
+}
+
+/// Whether the tokens begin with a macro call `name!(..)`. `name != ..` is not one.
+pub fn is_macro_call(tokens: &[TokenTree]) -> bool {
+    matches!(tokens, [TokenTree::Ident(_), TokenTree::Punct(punct), TokenTree::Group(_), ..] if punct.as_char() == '!')
 }
 
 /// Whether the tokens call an unknown macro, which may contain a `return`.

@@ -10,7 +10,7 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Block, Expr, Local, Macro, Pat, Stmt};
 
-use crate::macros::arguments;
+use crate::macros::{arguments, is_macro_call};
 
 /// A name that a pattern binds.
 #[derive(Clone)]
@@ -185,11 +185,6 @@ impl FreeNames {
     pub fn names_in(&self, call: &Macro) -> impl Iterator<Item = &Ident> {
         self.in_macros.get(&std::ptr::from_ref(call)).into_iter().flatten().map(|(_, name)| name)
     }
-}
-
-/// Whether the tokens begin with a macro call `name!(..)`. `name != ..` is not one.
-pub fn is_macro_call(tokens: &[TokenTree]) -> bool {
-    matches!(tokens, [TokenTree::Ident(_), TokenTree::Punct(punct), TokenTree::Group(_), ..] if punct.as_char() == '!')
 }
 
 /// The names in the braces of a format string: `{name}`, `{name:?}`, `{:width$}`. A raw identifier is written

@@ -10,13 +10,11 @@
 //! ```
 
 use crate::quantity::{bytes, count, time};
+use crate::wording::{indented, item_text, plain};
 use crate::{
     Burst, Edge, EdgeKind, Executor, Machine, Node, NodeId, Placement, Plan, Role, Schedule, State, Wait,
 };
 use std::fmt;
-
-/// Longer names are cut, so that one type does not push the columns off the screen.
-const LONGEST_NAME: usize = 48;
 
 impl fmt::Display for Plan {
     /// Writes the text of [`Plan::explain`] without the prediction.
@@ -108,27 +106,6 @@ impl Plan {
     }
 }
 
-/// Breaks a text at spaces into lines of at most 100 characters. All lines but the first begin with `indent`
-/// spaces.
-pub(crate) fn indented(text: &str, indent: usize) -> String {
-    let mut indented = String::new();
-    let mut column = indent;
-    for word in text.split(' ') {
-        let letters = word.chars().count();
-        if column > indent && column + 1 + letters > 100 {
-            indented.push('\n');
-            indented.extend(std::iter::repeat_n(' ', indent));
-            column = indent;
-        } else if column > indent {
-            indented.push(' ');
-            column += 1;
-        }
-        indented += word;
-        column += letters;
-    }
-    indented
-}
-
 /// One line about the whole run. The Graphviz drawing uses it too.
 pub(crate) fn headline(plan: &Plan) -> String {
     match &plan.name {
@@ -218,28 +195,6 @@ pub(crate) fn notes(node: &Node) -> String {
     notes.extend(node.waits.filter(|waits| *waits > 0).map(|waits| format!("waits {}", time(waits))));
     notes.extend(node.rate.map(|rate| format!("gives {} for {}", rate.given, rate.taken)));
     notes.join(", ")
-}
-
-/// A name on one line: control characters are escaped, and a name that is too long is cut.
-pub(crate) fn plain(name: &str) -> String {
-    let mut text = String::new();
-    for (index, c) in name.chars().enumerate() {
-        if index == LONGEST_NAME {
-            text.pop();
-            text.push('…');
-            break;
-        }
-        match c.is_control() {
-            true => text.extend(c.escape_default()),
-            false => text.push(c),
-        }
-    }
-    text
-}
-
-/// `Block, 24 B`. The Graphviz drawing uses it too.
-pub(crate) fn item_text(edge: &Edge) -> String {
-    format!("{}, {}", plain(&edge.item.short_name()), bytes(edge.item.size as u128))
 }
 
 fn at_once(plan: &Plan, node: &Node) -> usize {

@@ -1,7 +1,8 @@
 //! The plan as a Graphviz drawing.
 
-use crate::display::{domain_line, headline, item_text, kind, notes, plain};
+use crate::display::{domain_line, headline, kind, notes};
 use crate::quantity::{count, time};
+use crate::wording::{item_text, plain};
 use crate::{EdgeKind, Node, Plan};
 use std::fmt::Write;
 

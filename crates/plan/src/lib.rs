@@ -78,6 +78,7 @@ pub mod quantity;
 mod settings;
 mod svg;
 mod validate;
+mod wording;
 
 pub use edge::{Edge, EdgeKind, Flow};
 pub use item::ItemType;

@@ -15,7 +15,7 @@ pub struct NodeName {
 
 impl fmt::Display for NodeName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` ({})", crate::display::plain(&self.name), self.id)
+        write!(f, "`{}` ({})", crate::wording::plain(&self.name), self.id)
     }
 }
 

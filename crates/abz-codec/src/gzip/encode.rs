@@ -6,6 +6,7 @@ use libdeflater::{adler32, crc32};
 
 use super::ends::{SLACK, Walker};
 use super::extent::push_marked_to;
+use super::layout::{Encoded, Layout};
 use super::store::Judge;
 use super::{Extent, Header, TRAILER_LEN, wrap};
 use crate::Block;
@@ -69,40 +70,6 @@ struct Deflate {
     walker: Walker,
     /// Where the compressor writes: as large as its worst case, and initialised once.
     scratch: Vec<u8>,
-}
-
-/// The members and blocks of a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Layout {
-    /// One member, whose blocks have [marks](super) if there are several.
-    #[default]
-    OneMember,
-    /// As many members as blocks, with an index at the end if there are several.
-    Members,
-    /// Members of BGZF. They tell no origin.
-    Bgzf,
-    /// No gzip: the same deflate data in a stream of zlib (RFC 1950), which tells no origin.
-    Zlib,
-    /// No gzip: the same deflate data as the one file of an archive of zip.
-    Zip,
-}
-
-/// A block, ready to be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Encoded {
-    /// The bytes of a member; or of a block in one, without its mark.
-    pub bytes: Vec<u8>,
-    /// Of the first block in a member, the header of that, which comes before.
-    pub(super) header: Vec<u8>,
-    /// True of a block in a member.
-    pub(super) is_block: bool,
-    /// The CRC-32 of the contents; for zlib their Adler-32.
-    pub(super) crc32: u32,
-    /// The size of its contents in bytes.
-    pub uncompressed: u32,
-    /// True if it says that another member follows: then the file must end with an index, as
-    /// [`Writer`](super::Writer) sees to.
-    pub more: bool,
 }
 
 impl Encoder {

@@ -4,9 +4,9 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use libdeflater::crc32;
 
-use super::encode::Encoded;
 use super::error::IndexError;
 use super::header::push_subfield;
+use super::layout::Encoded;
 use super::survey::{begins_marked, walk};
 use super::{EMPTY_DEFLATE, Extent, Header, TRAILER_LEN, u32_at, u64_at};
 use crate::glance::bytes_at;

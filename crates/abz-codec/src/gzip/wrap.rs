@@ -3,7 +3,7 @@
 use crc32fast::Hasher;
 
 use super::EMPTY_DEFLATE;
-use super::encode::{Encoded, Layout};
+use super::layout::{Encoded, Layout};
 
 /// The header of a stream of zlib (RFC 1950, section 2.2): deflate with a window of 32 KiB, and about what level.
 pub(super) fn zlib_header(level: u32) -> Vec<u8> {

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use crc32fast::Hasher;
 
 use super::EMPTY_DEFLATE;
-use super::encode::{Encoded, Layout};
 use super::index::IndexBuilder;
+use super::layout::{Encoded, Layout};
 use super::mark::Mark;
 use super::wrap::Wrapped;
 

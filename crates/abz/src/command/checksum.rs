@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::input::Input;
-use super::output::{Attributes, Output};
+use super::output::{Attributes, Output, rights_meanwhile};
 use super::problem::Problem;
 use super::request::{Made, Outputs, Source};
 use super::stdout::print;
@@ -46,7 +46,7 @@ impl Checksum {
             (Target::File(path), Some(outputs)) => Place::File(Output::open(
                 Target::File(beside(path, &name)),
                 outputs,
-                input.rights_meanwhile(),
+                rights_meanwhile(input),
             )?),
             (Target::Stdout, _) => Place::StandardError,
             _ => Place::StandardOutput { at_once: !alone },

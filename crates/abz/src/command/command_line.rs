@@ -11,7 +11,7 @@ use clap::{CommandFactory, Parser};
 
 use super::arguments::{Arguments, LICENSE, Zstd, with_long_levels};
 use super::dialect;
-use super::input::FileId;
+use super::file_id::FileId;
 use super::low::{Action, DEFAULT_INDEX_EVERY, Low, dictionary, reference};
 use super::manners::OWN;
 use super::pages;

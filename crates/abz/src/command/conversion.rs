@@ -5,10 +5,11 @@ use abz::{Conduct, Error};
 use super::ask;
 use super::checksum::Checksum;
 use super::crew::Crew;
-use super::input::{FileId, Input};
+use super::file_id::FileId;
+use super::input::Input;
 use super::interrupt;
 use super::list::saved;
-use super::output::{Attributes, Output, STDOUT};
+use super::output::{Attributes, Output, STDOUT, rights_meanwhile};
 use super::problem::{Problem, Severity};
 use super::progress::Progress;
 use super::request::{Destination, Inputs, Outputs, Talk};
@@ -119,7 +120,7 @@ impl Setting<'_> {
             Some(outputs) => {
                 let overwrite =
                     outputs.force || self.asks && ask::may_overwrite(&target, self.talk, self.progress);
-                Output::open_over(target, outputs, input.rights_meanwhile(), overwrite)?
+                Output::open_over(target, outputs, rights_meanwhile(&input), overwrite)?
             }
         };
         let (input_name, output_name) = (input.to_string(), output.to_string());

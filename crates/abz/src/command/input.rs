@@ -15,23 +15,12 @@ use abz::gzip::{HEADER_LIMIT, Header, Origin};
 use abz::{Decompression, Format};
 use rustix::fs::OFlags;
 
-use super::output::{PRIVATE, USUAL};
+use super::file_id::FileId;
 use super::problem::{CLOSED, Problem, STANDARD_INPUT};
 use super::request::{Inputs, Source};
 
 /// A compressed file of fewer bytes is not worth a second thread.
 const SMALL: u64 = 64 << 10;
-
-/// A file, whatever its name is: its device, and its number there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FileId(u64, u64);
-
-impl FileId {
-    /// The file of which this is known.
-    pub(super) fn of(metadata: &Metadata) -> Self {
-        FileId(metadata.dev(), metadata.ino())
-    }
-}
 
 /// An input, open.
 #[derive(Debug)]
@@ -60,15 +49,6 @@ impl Input {
         match source {
             Source::Stdin => open_stdin(inputs),
             Source::File(path) => open_file(path, was_found, inputs),
-        }
-    }
-
-    /// The rights that its output has until it gets those of the input: none that anybody lacks here.
-    pub(super) fn rights_meanwhile(&self) -> u32 {
-        match self.metadata.mode() & 0o044 {
-            _ if !self.metadata.is_file() => USUAL,
-            0o044 => 0o644,
-            _ => PRIVATE,
         }
     }
 

@@ -10,7 +10,7 @@ use abz::zstd::{self, Dictionary, Reference};
 use abz::{Compression, Decompression, Setting, Span, Speculation, Written, lzip};
 
 use super::arguments::{Explained, Gaps, InputWay, OutputWay};
-use super::input::FileId;
+use super::file_id::FileId;
 use super::manners::{Manners, OWN};
 use super::problem::{Problem, Severity};
 use super::request::{

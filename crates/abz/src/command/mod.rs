@@ -61,6 +61,7 @@ mod crew;
 mod decompressing;
 mod dialect;
 mod explain;
+mod file_id;
 mod holes;
 mod indices;
 mod input;

@@ -9,8 +9,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::file_id::FileId;
 use super::holes::Holes;
-use super::input::{FileId, Input};
+use super::input::Input;
 use super::problem::{CLOSED, Problem};
 use super::request::{Made, Outputs};
 use super::target::Target;
@@ -21,6 +22,15 @@ use abz::descriptors::{StandardStream, was_closed};
 pub(super) const USUAL: u32 = 0o666;
 /// The rights of a file that only its owner may read.
 pub(super) const PRIVATE: u32 = 0o600;
+
+/// The rights that the output of `input` has until it gets those of the input: none that anybody lacks there.
+pub(super) fn rights_meanwhile(input: &Input) -> u32 {
+    match input.metadata.mode() & 0o044 {
+        _ if !input.metadata.is_file() => USUAL,
+        0o044 => 0o644,
+        _ => PRIVATE,
+    }
+}
 
 pub(super) const STDOUT: &str = "standard output";
 

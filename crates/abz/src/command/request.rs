@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use abz::{Compression, Decompression, Span, Written};
 
 use super::arguments::{Explained, Gaps, InputWay, OutputWay, Reported};
-use super::input::FileId;
+use super::file_id::FileId;
 use super::manners::Manners;
 use super::problem::Problem;
 use super::status::Loudness;

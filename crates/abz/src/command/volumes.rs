@@ -8,7 +8,7 @@ use super::conversion::Setting;
 use super::crew::Crew;
 use super::input::Input;
 use super::list::saved;
-use super::output::{Attributes, Output};
+use super::output::{Attributes, Output, rights_meanwhile};
 use super::problem::Problem;
 use super::request::{Compress, Destination, Outputs, Source};
 use super::target::Target;
@@ -46,7 +46,7 @@ pub(super) fn make(
     // What cannot be made smaller is a little larger compressed, and a member must fit.
     let most = usize::try_from(size - size / 16).unwrap_or(usize::MAX);
     compression.block_size = Some(compression.block_len().min(most));
-    let mode = input.rights_meanwhile();
+    let mode = rights_meanwhile(input);
     let mut volumes = Volumes { outputs, stem, size, mode, made: Vec::new(), len: 0, problem: None };
     let tell = |bytes| setting.progress.advance(bytes);
     let done = match crew.telling(&tell) {

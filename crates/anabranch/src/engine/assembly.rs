@@ -1,40 +1,34 @@
 //! Makes a line from a plan and the code beside it.
 //!
-//! The code of a stream is a chain of [`Upstream`]s, from the sink to the source. Each of them connects
-//! itself in front of the node that takes its items. It asks the plan how: in which domain, by a call or
-//! through a lane, and on which threads. The nodes are therefore created from the sink to the source, and are
-//! sorted into the plan's order at the end.
+//! The code of a stream is a chain of `Upstream`s, from the sink to the source. Each of them connects itself in
+//! front of the node that takes its items (a `Taker`). It asks the assembly how: in which domain, by a call or
+//! through a lane (`edges.rs`), and on which threads. The nodes are therefore created from the sink to the
+//! source, and are sorted into the plan's order at the end.
 
 use std::ops::Range;
 use std::sync::Arc as StdArc;
 
-use anabranch_plan::{Burst, EdgeKind, Executor, Node, NodeId, Placement, Plan, Role};
-use anabranch_record::lane::{Domain, Exit, Indices, Outlet, Reader, WINDOW_LIMIT, Writer};
-use anabranch_record::sync::{Arc, Padded};
+use anabranch_plan::{Burst, EdgeKind, Executor, Node, NodeId, Plan};
+use anabranch_record::lane::{Domain, Exit, Indices, Reader, WINDOW_LIMIT, Writer};
+use anabranch_record::sync::Arc;
 use anabranch_record::{EventCount, Word};
 
-use super::behind::Behind;
 use super::blocks::is_in_blocks;
+use super::branches::Step;
+use super::claims::Claims;
 use super::counter::Counter;
-use super::detached::Tray;
-use super::direct::Pass;
 use super::end::LineEnd;
 use super::failure::ErrorSlot;
-use super::fork::{BranchStep, Inlet, Step};
 use super::gate::Gate;
-use super::head::Head;
-use super::hop::{Claims, Parallel};
-use super::input::{Drain, Input, Lane};
-use super::line::{Drive, Farm, Line, Place, PlaceUnit, SerialNode, Station};
+use super::head::Tray;
+use super::input::{Drain, Lane};
+use super::line::{Farm, Line, Place, PlaceUnit};
 use super::measures::{Crossing, Mark};
-use super::push::{Out, Push};
-use super::reindex::Reindex;
+use super::node::{Drive, Parallel, SerialNode, Station};
 use super::room::RoomNotice;
 use super::run::Run;
-use super::scales::Weigher;
 use super::site::{Site, Spot};
 use crate::progress::Reporter;
-use crate::pull::SourceEnd;
 
 /// A line that is being built.
 pub(crate) struct Assembly<'run> {
@@ -79,23 +73,9 @@ struct Branch {
     exit: Option<Exit>,
 }
 
-/// The events of the nodes that have dedicated threads, by node. Empty if no node has one. `outside` is the
-/// event of a source whose items come from outside the run: the threads that post items notify it too.
-pub(crate) fn own_events(plan: &Plan, outside: Option<&Arc<EventCount>>) -> Vec<Option<Arc<EventCount>>> {
-    let event = |role: Role| match outside {
-        Some(event) if role == Role::Source => Arc::clone(event),
-        _ => Arc::new(EventCount::new()),
-    };
-    let is_own = |node: &Node| node.placement == Placement::Dedicated;
-    if !plan.nodes.iter().any(is_own) {
-        return Vec::new();
-    }
-    plan.nodes.iter().map(|node| is_own(node).then(|| event(node.role))).collect()
-}
-
 impl<'run> Assembly<'run> {
     /// Begins to build a line of `plan`. The source gives at most `most` items. `own` is the result of
-    /// [`own_events`].
+    /// [`own_events`](super::own_events).
     pub(crate) fn new(
         run: Arc<Run>,
         plan: Plan,
@@ -165,12 +145,13 @@ impl<'run> Assembly<'run> {
         self.is_direct
     }
 
-    fn domain_of(&self, id: usize) -> usize {
+    /// The number of the domain of node `id`.
+    pub(super) fn domain_of(&self, id: usize) -> usize {
         self.plan.nodes[id].domain
     }
 
     /// The indices that node `id` uses: those of its domain, or those of its branch.
-    fn indices_at(&self, id: usize) -> &Arc<Domain> {
+    pub(super) fn indices_at(&self, id: usize) -> &Arc<Domain> {
         let node = &self.plan.nodes[id];
         match node.branch.checked_sub(1) {
             None => &self.domains[node.domain].domain,
@@ -206,7 +187,7 @@ impl<'run> Assembly<'run> {
     }
 
     /// The event at which the threads that run serial node `id` wait.
-    fn event_of(&self, id: usize) -> Arc<EventCount> {
+    pub(super) fn event_of(&self, id: usize) -> Arc<EventCount> {
         Arc::clone(self.own_event(id).unwrap_or(&self.run.event))
     }
 
@@ -273,7 +254,8 @@ impl<'run> Assembly<'run> {
         self.domains[self.domain_of(id)].notice.clone()
     }
 
-    fn take_exit(&mut self, number: usize) -> Exit {
+    /// Takes the port that takes back the indices of domain `number`.
+    pub(super) fn take_exit(&mut self, number: usize) -> Exit {
         self.domains[number].exit.take().expect("a domain has one exit")
     }
 
@@ -286,6 +268,11 @@ impl<'run> Assembly<'run> {
     pub(super) fn indices_of(&mut self, id: usize) -> Indices {
         let number = self.domain_of(id);
         self.domains[number].indices.take().expect("a domain has one source")
+    }
+
+    /// Takes the port that makes the indices of domain `number`, if no node has taken it yet.
+    pub(super) fn indices_left(&mut self, number: usize) -> Option<Indices> {
+        self.domains[number].indices.take()
     }
 
     /// The word of the baton of the node that begins the domain of node `id`.
@@ -337,49 +324,9 @@ impl<'run> Assembly<'run> {
         start..nodes[id..].iter().position(is_other).map_or(nodes.len(), |at| id + at)
     }
 
-    /// Joins serial node `giver` to `taker`, as the plan says: by a call, or through a lane that the taker
-    /// reads. Returns the output of the giver.
-    pub(super) fn after_serial<S: Send + 'run>(
-        &mut self,
-        giver: usize,
-        taker: Taker<'run, S>,
-    ) -> Out<'run, S> {
-        let edge =
-            self.plan.edge(NodeId(giver), NodeId(taker.id)).expect("the plan joins what the code joins");
-        let is_call = self.is_inline() || edge.kind == EdgeKind::Call;
-        let taker = match taker {
-            Taker { end: End::Push(push), .. } if is_call => return Out::Call(push),
-            taker => taker,
-        };
-        let event = self.event_of(taker.id);
-        let (writer, lane) = Domain::lane(self.indices_at(giver));
-        self.read(taker, Lane::Committed(lane));
-        Out::Lane(writer, event)
-    }
-
-    /// Makes `taker` read `lane`, which the parallel unit with the first node `unit` writes.
-    pub(super) fn after_parallel<S: Send + 'run>(
-        &mut self,
-        unit: usize,
-        taker: Taker<'run, S>,
-        lane: Lane<S>,
-    ) {
-        debug_assert!(self.plan.nodes[unit].role.is_parallel());
-        self.read(taker, lane);
-    }
-
-    /// Joins the fork to `taker`, the first node of `branch`. Returns the end of the lane that the fork writes.
-    pub(super) fn begin_branch<S: Send + 'run>(&mut self, branch: usize, taker: Taker<'run, S>) -> Inlet<S> {
-        let event = self.event_of(taker.id);
-        let indices = self.branches[branch - 1].indices.take().expect("a branch begins once");
-        let (writer, lane) = Domain::lane(indices.domain());
-        match taker.end {
-            End::Push(push) if self.is_inline() => {
-                self.steps.push(Box::new(BranchStep { reader: lane.reader(), push }));
-            }
-            end => self.read(Taker { id: taker.id, end }, Lane::Committed(lane)),
-        }
-        Inlet { indices, writer, event }
+    /// Takes the port that makes the indices of `branch`.
+    pub(super) fn begin_branch(&mut self, branch: usize) -> Indices {
+        self.branches[branch - 1].indices.take().expect("a branch begins once")
     }
 
     /// Takes the port that takes back the indices of `branch`.
@@ -396,49 +343,6 @@ impl<'run> Assembly<'run> {
     /// Whether the unit of node `id` ends with the sink.
     pub(super) fn ends_with_sink(&self, id: usize) -> bool {
         self.plan.nodes.last().is_some_and(|sink| sink.unit == self.plan.nodes[id].unit)
-    }
-
-    /// Joins a parallel unit to `taker` in the inline executor. `last` is the last node of the unit. Returns
-    /// the output of the unit. If the unit's results may come in any order, a new domain begins behind it, in
-    /// this executor too.
-    pub(super) fn after_unit_inline<S: Send + 'run>(
-        &mut self,
-        last: usize,
-        taker: Taker<'run, S>,
-    ) -> Out<'run, S> {
-        let (before, behind) = (self.domain_of(last), self.domain_of(taker.id));
-        let goes_on = self.plan.nodes[last].unit == self.plan.nodes[taker.id].unit;
-        let out = self.after_serial(last, taker);
-        let begins_here = self.plan.nodes[last].gives_arrivals() && !goes_on;
-        // If the taker makes the indices of the new domain, it has taken them already.
-        match self.domains[behind].indices.take_if(|_| begins_here) {
-            Some(indices) => Out::Call(Box::new(Reindex::new(self.take_exit(before), indices, out))),
-            None => out,
-        }
-    }
-
-    /// Makes `taker` read `lane`.
-    fn read<S: Send + 'run>(&mut self, taker: Taker<'run, S>, lane: Lane<S>) {
-        let Taker { id, end } = taker;
-        match end {
-            End::Read(read) => read.read(self, lane),
-            End::Pass(_) => unreachable!("a direct line has no lanes"),
-            End::Push(unit) => {
-                let (input, word) = match lane {
-                    Lane::Committed(lane) => (Input::Ordered(lane.reader()), None),
-                    Lane::Stamped(lane) => (Input::Ordered(lane.reader()), None),
-                    Lane::Arrived(_) => {
-                        let crossing = self.crossing(id);
-                        let drain = self.drain_before(id, lane);
-                        (Input::arrivals(drain, self.indices_of(id), crossing), Some(self.word_of(id)))
-                    }
-                };
-                let is_sink = self.ends_with_sink(id);
-                let tray = self.tray.clone().filter(|_| is_sink);
-                let head = Head::new(self.site(id), input, unit, word, is_sink, tray);
-                self.serial(id, head);
-            }
-        }
     }
 
     /// Adds the serial unit whose first node is `id`.
@@ -481,116 +385,4 @@ impl<'run> Assembly<'run> {
     pub(crate) fn finish_inline(self) -> (Box<dyn Drive + 'run>, Plan) {
         (self.drive.expect("a stream begins with a source"), self.plan)
     }
-}
-
-/// The node that takes the items of another one, while a line is built. A line is built from the sink to the
-/// source, because the node that gives items must know the node that takes them.
-pub(crate) struct Taker<'run, S: Send> {
-    /// The node's id in the plan.
-    pub(crate) id: usize,
-    pub(crate) end: End<'run, S>,
-}
-
-/// How a node takes its items.
-pub(crate) enum End<'run, S: Send> {
-    /// Cell by cell, in order. The plan says whether they come by a call or through a lane.
-    Push(Box<dyn Push<S> + 'run>),
-    /// Value by value, in a direct line.
-    Pass(Box<dyn Pass<S> + 'run>),
-    /// From a lane that the node reads itself.
-    Read(Box<dyn Read<S> + 'run>),
-}
-
-impl<'run, S: Send + 'run> Taker<'run, S> {
-    /// The taker is on cache lines of its own: the thread that pushes writes in it for each item, and other
-    /// threads read what lies beside it.
-    pub(crate) fn push(id: usize, push: impl Push<S> + 'run) -> Self {
-        Self { id, end: End::Push(Box::new(Padded::new(push))) }
-    }
-
-    /// The part of a direct line that the taker is, if it is one.
-    pub(super) fn into_pass(self) -> Option<Box<dyn Pass<S> + 'run>> {
-        match self.end {
-            End::Pass(pass) => Some(pass),
-            End::Push(_) | End::Read(_) => None,
-        }
-    }
-
-    pub(crate) fn read(id: usize, read: impl Read<S> + 'run) -> Self {
-        Self { id, end: End::Read(Box::new(read)) }
-    }
-
-    /// Puts the taker behind a parallel unit whose results go to `outlet`. Returns both unchanged if the
-    /// taker is not a parallel unit.
-    pub(super) fn behind(
-        self,
-        assembly: &mut Assembly<'run>,
-        outlet: Outlet,
-    ) -> Result<Box<dyn Behind<S> + 'run>, (Self, Outlet)> {
-        match self.end {
-            End::Read(read) if read.is_unit() => Ok(read.behind(assembly, outlet)),
-            end => Err((Self { id: self.id, end }, outlet)),
-        }
-    }
-
-    /// Whether the taker is a parallel unit.
-    pub(super) fn is_unit(&self) -> bool {
-        matches!(&self.end, End::Read(read) if read.is_unit())
-    }
-}
-
-/// A node that reads its lane itself: a parallel unit, or a spreading stage.
-pub(crate) trait Read<S: Send> {
-    /// Adds the node to the line, behind `lane`.
-    fn read<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, lane: Lane<S>)
-    where
-        Self: 'run;
-
-    /// Whether the node is a parallel unit, which can also be put [behind](Self::behind) another one.
-    fn is_unit(&self) -> bool {
-        false
-    }
-
-    /// Puts the node behind another parallel unit. The last of these units puts its results into a lane of
-    /// `outlet`.
-    fn behind<'run>(self: Box<Self>, _: &mut Assembly<'run>, _: Outlet) -> Box<dyn Behind<S> + 'run>
-    where
-        Self: 'run,
-    {
-        unreachable!("only parallel units are composed")
-    }
-}
-
-/// The code of a node whose results are `S`, and of all nodes before it. The plan says how the code runs.
-pub(crate) trait Upstream<S: Send>: Send {
-    /// Returns the same code with its items weighed. Only a source is weighed.
-    fn weighed<'w>(self: Box<Self>, _: Weigher<'w, S>) -> Box<dyn Upstream<S> + 'w>
-    where
-        Self: 'w,
-    {
-        unreachable!("only a source is weighed")
-    }
-
-    /// Returns the code of a source, to be asked for many items at a time. Only a source is asked for this.
-    fn in_blocks<'w>(self: Box<Self>) -> Box<dyn Blocks<S> + 'w>
-    where
-        Self: 'w,
-    {
-        unreachable!("only a source gives blocks")
-    }
-
-    /// Adds the nodes to the line, in front of `taker`.
-    fn connect<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, taker: Taker<'run, S>)
-    where
-        Self: 'run;
-}
-
-/// The code of a source that is asked for many items at a time, without the types of the source and of its errors.
-pub(crate) trait Blocks<S: Send>: Send {
-    /// Adds up to `most` items to `block`. Returns how the source ended, if it gave fewer. The error of an item that
-    /// failed is in the slot of the source's errors.
-    fn fill(&mut self, most: usize, block: &mut Vec<S>) -> Option<SourceEnd<()>>;
-
-    /// The largest number of items that the source will give, if it is known.
-    fn upper(&self) -> Option<usize>;
 }

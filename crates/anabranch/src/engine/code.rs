@@ -10,9 +10,9 @@ use std::vec::Drain;
 use anabranch_record::ThreadBound;
 use anabranch_record::lane::{Cell, Claim, Deal, Domain, PutPermit};
 
+use super::behind::RestCarrier;
 use super::cell::{OfCell, by_pointer, items_in, through_unit};
 use super::failure::caught_drop;
-use super::joint::RestCarrier;
 use super::measures::Tally;
 use super::site::{Site, Spot};
 use crate::shape::Shape;

@@ -14,15 +14,10 @@ use anabranch_record::sync::{Arc, AtomicUsize, Ordering};
 
 use super::assembly::Assembly;
 use super::failure::{Cause, Position};
+use super::head::Tray;
 use super::line::Line;
 use super::run::Run;
 use super::worker::{Left, Origin, Seat, Terms, Worker};
-
-/// Takes the results of a detached run. Its sink never waits, but is served only while there is room.
-pub(crate) trait Tray: Send + Sync {
-    /// Whether another result may come. Only looks. When it becomes true, the run's event must be notified.
-    fn has_room(&self) -> bool;
-}
 
 /// The parts of a detached run that are neither its plan nor its code.
 pub(crate) struct Lodging {

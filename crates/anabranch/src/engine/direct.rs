@@ -12,32 +12,23 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use anabranch_record::lane::{Cell, Stop};
 use anabranch_record::sync::Arc;
 
-use super::assembly::{Assembly, Taker};
+use super::assembly::Assembly;
 use super::blocks::Length;
 use super::cell::{finish, note};
 use super::clock::Moment;
 use super::code::local_of;
 use super::end::LineEnd;
 use super::failure::{Cause, ErrorSlot};
-use super::line::Drive;
-use super::push::Demand;
+use super::node::Drive;
+use super::push::{Demand, Pass};
 use super::site::Spot;
-use super::source::wait_while_paused;
+use super::taker::Taker;
 use crate::flow::Halt;
 use crate::progress::Reporter;
 use crate::pull::{Pull, Pulled};
 use crate::serial::Serial;
 use crate::shape::Shape;
 use crate::unit::{Apply, Taken, Unit};
-
-/// Takes the cells of one edge of a direct line, in the order of their indices, to the end of the line.
-pub(crate) trait Pass<S: Send> {
-    /// Takes the value of one index.
-    fn pass(&mut self, index: u64, slot: S) -> Demand;
-
-    /// Takes any cell of one index.
-    fn pass_cell(&mut self, index: u64, cell: Cell<S>) -> Demand;
-}
 
 /// The part of a direct line behind a parallel unit. It takes the results of one index one by one.
 pub(crate) trait Step<T> {
@@ -275,7 +266,7 @@ impl<P: Pull> DirectSource<'_, P> {
     #[cold]
     fn obey(&mut self, index: u64) -> bool {
         let run = &*self.spot.run;
-        wait_while_paused(run);
+        run.wait_while_paused();
         if run.is_done() {
             // A token has cancelled the run. Items that stages have kept are dropped with the stages.
             return true;

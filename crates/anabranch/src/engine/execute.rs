@@ -1,6 +1,6 @@
 //! Runs a plan with the executor that the plan names.
 
-use anabranch_plan::{Executor, Plan};
+use anabranch_plan::{Executor, Node, Placement, Plan, Role};
 use anabranch_record::sync::Arc;
 use anabranch_record::{Crew, EventCount};
 
@@ -16,13 +16,26 @@ use crate::affinity::Processors;
 pub(crate) struct Means<'m> {
     /// The crew whose threads help, if the plan's executor is a pool.
     pub(crate) crew: Option<&'m Crew>,
-    /// For each node, the event at which its dedicated thread waits: the result of
-    /// [`own_events`](super::own_events).
+    /// For each node, the event at which its dedicated thread waits: the result of [`own_events`].
     pub(crate) own: Vec<Option<Arc<EventCount>>>,
     /// The largest number of items that the source gives, if it is known.
     pub(crate) most: Option<usize>,
     /// Watches the line while it runs. See [`Watch`].
     pub(crate) watch: Option<&'m Watch<'m>>,
+}
+
+/// The events of the nodes that have dedicated threads, by node. Empty if no node has one. `outside` is the
+/// event of a source whose items come from outside the run: the threads that post items notify it too.
+pub(crate) fn own_events(plan: &Plan, outside: Option<&Arc<EventCount>>) -> Vec<Option<Arc<EventCount>>> {
+    let event = |role: Role| match outside {
+        Some(event) if role == Role::Source => Arc::clone(event),
+        _ => Arc::new(EventCount::new()),
+    };
+    let is_own = |node: &Node| node.placement == Placement::Dedicated;
+    if !plan.nodes.iter().any(is_own) {
+        return Vec::new();
+    }
+    plan.nodes.iter().map(|node| is_own(node).then(|| event(node.role))).collect()
 }
 
 /// A function that watches a line. It gets the line and a function that runs the line, which it must call.

@@ -10,18 +10,20 @@
 //! branches before the main line gives it back. So neither the fork nor a node of a branch waits for room.
 
 use anabranch_record::EventCount;
-use anabranch_record::lane::{Cell, Indices, Reader, Turn, Writer};
+use anabranch_record::lane::{Cell, Domain, Indices, Turn, Writer};
 use anabranch_record::sync::{Arc, Mutex, lock};
 
-use super::assembly::{Assembly, Taker, Upstream};
+use super::assembly::Assembly;
+use super::branches::{BranchStep, InlineBranches};
 use super::counter::Counter;
-use super::input::Input;
-use super::join::JoinStep;
+use super::input::{Input, Lane};
 use super::measures::Tally;
 use super::push::{self, Demand, Push};
 use super::quantum::{Quantum, Served};
 use super::run::Run;
 use super::site::Site;
+use super::taker::{End, Taker};
+use super::upstream::Upstream;
 
 /// Decides which branches get an item.
 pub(crate) trait Deal<T>: Send {
@@ -62,28 +64,16 @@ impl<T: Send> Upstream<T> for BranchUpstream<T> {
     where
         Self: 'run,
     {
-        let inlet = assembly.begin_branch(self.branch, taker);
-        *lock(&self.mouth.0) = Some(inlet);
-    }
-}
-
-/// A branch in the inline executor, which takes each item through the branches one after the other.
-pub(crate) trait Step: Send {
-    /// Takes the next cell through the branch.
-    fn step(&mut self);
-}
-
-/// The first node of a branch, and what is behind it.
-pub(super) struct BranchStep<'run, T: Send> {
-    pub(super) reader: Reader<T>,
-    pub(super) push: Box<dyn Push<T> + 'run>,
-}
-
-impl<T: Send> Step for BranchStep<'_, T> {
-    fn step(&mut self) {
-        if let Some((turn, cell)) = self.reader.take() {
-            self.push.push(turn, cell);
+        let event = assembly.event_of(taker.id);
+        let indices = assembly.begin_branch(self.branch);
+        let (writer, lane) = Domain::lane(indices.domain());
+        match taker.end {
+            End::Push(push) if assembly.is_inline() => {
+                assembly.steps.push(Box::new(BranchStep { reader: lane.reader(), push }));
+            }
+            end => assembly.read(Taker { id: taker.id, end }, Lane::Committed(lane)),
         }
+        *lock(&self.mouth.0) = Some(Inlet { indices, writer, event });
     }
 }
 
@@ -128,26 +118,6 @@ impl<'env, T: Send + 'env> Fork<'env, T> {
             inline,
         };
         upstream.connect(assembly, Taker::push(id, call));
-    }
-}
-
-/// What the fork calls for each item in the inline executor.
-pub(super) struct InlineBranches<'run> {
-    pub(super) branches: Vec<Box<dyn Step + 'run>>,
-    pub(super) join: Box<dyn JoinStep + 'run>,
-}
-
-impl InlineBranches<'_> {
-    /// Takes the cells that the fork has put through the branches and the join. A branch that fails is the last that runs.
-    fn step(&mut self) -> Demand {
-        let Self { branches, join } = self;
-        for (number, branch) in branches.iter_mut().enumerate() {
-            branch.step();
-            if join.has_failed(number) {
-                break;
-            }
-        }
-        join.step()
     }
 }
 

@@ -7,7 +7,17 @@ use anabranch_record::lane::Domain;
 use anabranch_record::sync::{Arc, AtomicU64, Ordering};
 use anabranch_record::{EventCount, WaitKey};
 
-use super::run::Run;
+/// The threads of a run, as the feed of the run sees them.
+pub(crate) trait RunThreads: Send + Sync {
+    /// How many threads look for work: the workers, and the threads of dedicated stages.
+    fn threads(&self) -> usize;
+
+    /// Whether some of them are threads of dedicated stages.
+    fn has_dedicated(&self) -> bool;
+
+    /// Wakes every waiting thread, so that it looks again.
+    fn wake_all(&self);
+}
 
 /// A source's supply of items that other threads post at any time. No worker blocks in such a source.
 pub(crate) trait Feed: Send + Sync {
@@ -35,7 +45,7 @@ pub(crate) trait Feed: Send + Sync {
     }
 
     /// Tells the feed which run it supplies. Called once.
-    fn starts(&self, _run: &Arc<Run>) {}
+    fn starts(&self, _run: Arc<dyn RunThreads>) {}
 
     /// Called by each thread of the run when it begins to look for work. The inline executor does not call it.
     fn enter(&self) {}

@@ -7,14 +7,19 @@ use anabranch_record::lane::{Cell, Stop};
 use anabranch_record::sync::{Arc, Ordering, fence};
 use anabranch_record::{Baton, Word};
 
-use super::detached::Tray;
 use super::failure::Cause;
 use super::input::{Input, InputWatch};
-use super::line::{Poked, SerialNode};
+use super::node::{Poked, SerialNode};
 use super::push::{Demand, Push};
 use super::quantum::{Quantum, Served};
 use super::run::Run;
 use super::site::Site;
+
+/// Takes the results of a detached run. Its sink never waits, but is served only while there is room.
+pub(crate) trait Tray: Send + Sync {
+    /// Whether another result may come. Only looks. When it becomes true, the run's event must be notified.
+    fn has_room(&self) -> bool;
+}
 
 struct State<'run, S: Send> {
     input: Input<S>,

@@ -7,17 +7,20 @@ use anabranch_record::Baton;
 use anabranch_record::lane::{Cell, Exit, Reader, Stop, Watch};
 use anabranch_record::sync::{Arc, Mutex, Ordering, lock};
 
-use super::assembly::{Assembly, Read, Taker, Upstream};
+use super::assembly::Assembly;
+use super::branches::{InlineBranches, JoinStep};
 use super::cell::items_in;
 use super::counter::Counter;
 use super::failure::Cause;
-use super::fork::{Fork, InlineBranches};
+use super::fork::Fork;
 use super::input::Lane;
-use super::line::{Poked, SerialNode};
 use super::measures::Tally;
+use super::node::{Poked, SerialNode};
 use super::push::{Demand, Out};
 use super::quantum::{Quantum, Served};
 use super::site::Site;
+use super::taker::{Read, Taker};
+use super::upstream::Upstream;
 use crate::shape::Shape;
 
 /// The last nodes of the branches of a fork, and everything before them up to the fork.
@@ -233,15 +236,6 @@ impl<P: Ports, C: Combine<P::Values>> State<'_, P, C> {
         }
         out.push(turn, cell)
     }
-}
-
-/// A join in the inline executor.
-pub(crate) trait JoinStep: Send {
-    /// Whether branch `number`, which has put its cell, has failed.
-    fn has_failed(&mut self, number: usize) -> bool;
-
-    /// Joins the cells of the branches, and passes the result on. The stream stops here if a branch has failed.
-    fn step(&mut self) -> Demand;
 }
 
 struct InlineJoin<'run, P: Ports, C: Combine<P::Values>> {

@@ -5,74 +5,25 @@
 //! worker carries a claim through the first unit, and then its results through the next one. This takes one
 //! indirect call for several items, and not one for each item.
 
-use anabranch_record::lane::{Cell, Dealer, Outlet, PutPermit, Putter, Stop};
+use anabranch_record::lane::{Cell, Dealer, Outlet, Stop};
 
-use super::assembly::{Assembly, Taker};
-use super::behind::{Behind, CarryOn, Dealt};
+use super::assembly::Assembly;
+use super::behind::{Behind, CarryOn, Dealt, Rest, RestCarrier};
+use super::claims::{Claims, Feeding};
 use super::clock::Mean;
 use super::code::{Hand, Here, Placed};
 use super::failure::{Cause, caught, caught_drop};
-use super::hop::{Carrier, Claims, Feeding, Parallel};
 use super::input::Lane;
-use super::line::Station;
 use super::measures::Tally;
+use super::node::{Carrier, Parallel, Station};
 use super::site::Site;
+use super::taker::Taker;
 
 /// A worker passes results on when they have taken this many nanoseconds at the mean cost, so that they do
 /// not wait long.
 const PASS_ON_NS: u64 = 4_000;
 /// A worker passes results on when it has this many cells of them, or earlier.
 const PASS_ON_ITEMS: u64 = 256;
-
-/// Where the results of a unit go.
-enum Rest<'run, S: Send> {
-    /// Into the lane behind the whole unit of the plan.
-    Lane(Putter<S>),
-    /// Into the next unit.
-    Unit(Box<dyn Behind<S> + 'run>),
-}
-
-/// One worker's side of a [`Rest`].
-pub(super) enum RestCarrier<'n, S: Send> {
-    Lane(&'n Putter<S>),
-    Unit { next: Box<dyn CarryOn<S> + 'n>, gathered: Dealt<S> },
-}
-
-impl<S: Send> Rest<'_, S> {
-    fn carrier(&self) -> RestCarrier<'_, S> {
-        match self {
-            Rest::Lane(putter) => RestCarrier::Lane(putter),
-            Rest::Unit(behind) => RestCarrier::Unit { next: behind.carrier(), gathered: Vec::new() },
-        }
-    }
-}
-
-impl<S: Send> RestCarrier<'_, S> {
-    /// Puts a result, which has `items` items. Returns how many of them the unit of the plan has given so
-    /// far: all if the result goes into the lane, and none if the next unit has to process it.
-    #[inline]
-    pub(super) fn put(&mut self, permit: PutPermit, cell: Cell<S>, items: u64) -> u64 {
-        match self {
-            RestCarrier::Lane(putter) => {
-                putter.put(permit, cell);
-                items
-            }
-            RestCarrier::Unit { gathered, .. } => {
-                gathered.push((permit, cell));
-                0
-            }
-        }
-    }
-
-    /// Passes the gathered results on to the next unit. Returns how many items the unit of the plan has given
-    /// for them.
-    pub(super) fn pass_on(&mut self) -> u64 {
-        match self {
-            RestCarrier::Lane(_) => 0,
-            RestCarrier::Unit { next, gathered } => next.carry_on(gathered),
-        }
-    }
-}
 
 /// The first of several units, which claims cells from a lane.
 struct FirstNode<'run, A: Send, B: Send> {

@@ -6,21 +6,23 @@ use std::sync::Mutex;
 use anabranch_record::lane::{Cell, Outlet, Turn};
 use anabranch_record::sync::Arc;
 
-use super::assembly::{Assembly, End, Read, Taker, Upstream};
+use super::assembly::Assembly;
 use super::behind::Behind;
 use super::code::{Code, Placed, UnitCode};
 use super::counter::Counter;
-use super::direct::{DirectUnit, Onward, Pass, Step, pass_of};
+use super::direct::{DirectUnit, Onward, Step, pass_of};
 use super::failure::ErrorSlot;
 use super::hop::HopNode;
 use super::input::{Input, Lane};
 use super::joint;
 use super::measures::Tally;
-use super::push::{Demand, Out, Push};
+use super::push::{Demand, Out, Pass, Push};
 use super::quantum::{Quantum, Served};
 use super::run::Run;
 use super::shards::{ShardOf, ShardedNode};
 use super::site::Spot;
+use super::taker::{End, Read, Taker};
+use super::upstream::Upstream;
 use crate::shape::Shape;
 use crate::unit::{Apply, Given, Identity, Taken, Unit};
 

@@ -38,6 +38,15 @@ pub(crate) trait Push<S: Send>: Send {
     fn take_tally(&mut self) -> Tally;
 }
 
+/// Takes the cells of one edge of a direct line, in the order of their indices, to the end of the line.
+pub(crate) trait Pass<S: Send> {
+    /// Takes the value of one index.
+    fn pass(&mut self, index: u64, slot: S) -> Demand;
+
+    /// Takes any cell of one index.
+    fn pass_cell(&mut self, index: u64, cell: Cell<S>) -> Demand;
+}
+
 /// The loop of [`Push::serve`]. It is the same for every type.
 #[inline]
 pub(crate) fn serve<S: Send, P: Push<S> + ?Sized>(

@@ -1,8 +1,8 @@
 //! The limits of how long a thread serves a serial node before it looks for other work (rule 6).
 
 use super::clock::Moment;
-use super::line::Poked;
 use super::measures::Tally;
+use super::node::Poked;
 use super::site::Site;
 
 /// The largest number of items in one serving.

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::blocks::ItemCosts;
 use super::failure::{Cause, First, Position, caught_drop};
-use super::gate::Feed;
+use super::gate::{Feed, RunThreads};
 use super::measures::Measures;
 use super::span::Spans;
 use super::supply::Supply;
@@ -117,12 +117,7 @@ impl Run {
         }
     }
 
-    /// How many threads look for work: the workers, and the threads of dedicated stages.
-    pub(crate) fn threads(&self) -> usize {
-        self.workers.load(Ordering::SeqCst) + self.dedicated.len()
-    }
-
-    /// Whether some of them are threads of dedicated stages.
+    /// Whether some of the threads are threads of dedicated stages.
     pub(crate) fn has_dedicated(&self) -> bool {
         !self.dedicated.is_empty()
     }
@@ -166,6 +161,18 @@ impl Run {
             self.orders.fetch_and(!PAUSED, Ordering::Release);
             #[cfg(not(mutant = "no_wake_at_resume"))]
             self.wake_all();
+        }
+    }
+
+    /// Waits until the run is not paused, or stops.
+    pub(crate) fn wait_while_paused(&self) {
+        while self.is_paused() && !self.is_stopping() {
+            let key = self.event.prepare();
+            if self.is_paused() && !self.is_stopping() || cfg!(mutant = "no_look_before_a_pause") {
+                self.event.wait(key);
+            } else {
+                self.event.leave();
+            }
         }
     }
 
@@ -282,5 +289,19 @@ impl Run {
             Some(Cause::Error) => Outcome::Error,
             Some(Cause::Panic(payload)) => Outcome::Panic(payload),
         }
+    }
+}
+
+impl RunThreads for Run {
+    fn threads(&self) -> usize {
+        self.workers.load(Ordering::SeqCst) + self.dedicated.len()
+    }
+
+    fn has_dedicated(&self) -> bool {
+        self.has_dedicated()
+    }
+
+    fn wake_all(&self) {
+        self.wake_all();
     }
 }

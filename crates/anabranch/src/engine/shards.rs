@@ -10,9 +10,8 @@ use anabranch_record::sync::{AtomicUsize, Mutex, Ordering, lock};
 use super::clock::Moment;
 use super::code::{Hand, Placed};
 use super::failure::{Cause, caught};
-use super::hop::{Carrier, Parallel};
-use super::line::Station;
 use super::measures::Tally;
+use super::node::{Carrier, Parallel, Station};
 
 /// The largest number of cells that are dealt or served at once.
 const SERVING_ITEMS: usize = if cfg!(shuttle) { 2 } else { 64 };

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use anabranch_record::lane::{Cell, Turn};
 use anabranch_record::sync::Arc;
 
-use super::assembly::{Assembly, Taker};
+use super::assembly::Assembly;
 use super::cell::{by_pointer, items_in, through};
 use super::counter::Counter;
 use super::end::LineEnd;
@@ -18,6 +18,7 @@ use super::push::{self, Demand, Push};
 use super::quantum::{Quantum, Served};
 use super::run::Run;
 use super::site::Spot;
+use super::taker::Taker;
 use crate::progress::Reporter;
 use crate::serial::Serial;
 use crate::shape::{Shape, Single};

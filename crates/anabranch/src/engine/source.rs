@@ -4,19 +4,21 @@ use anabranch_record::Baton;
 use anabranch_record::lane::{Cell, Domain, Indices, Stop};
 use anabranch_record::sync::{Arc, AtomicU64, Ordering, fence};
 
-use super::assembly::{Assembly, Blocks, Taker, Upstream};
+use super::assembly::Assembly;
 use super::blocks::{Length, is_in_blocks};
 use super::clock::{Mean, Moment};
 use super::counter::Counter;
 use super::direct::{DirectSource, pass_of};
 use super::failure::{Cause, ErrorSlot, Position, caught};
 use super::gate::Gate;
-use super::line::{Drive, Poked, SerialNode};
 use super::measures::{Mark, Stride, Tally};
+use super::node::{Drive, Poked, SerialNode};
 use super::push::{Demand, Out};
 use super::run::Run;
 use super::scales::{Scales, Weigher};
 use super::site::{Site, Spot};
+use super::taker::Taker;
+use super::upstream::{Blocks, Upstream};
 use crate::pull::{Pull, Pulled, SourceEnd};
 
 /// One pull takes as many items as this many nanoseconds are enough for, at the mean cost of `next`. It takes
@@ -436,18 +438,6 @@ impl<T: Send> SerialNode for SourceNode<'_, T> {
     }
 }
 
-/// Waits until a paused run goes on or stops.
-pub(super) fn wait_while_paused(run: &Run) {
-    while run.is_paused() && !run.is_stopping() {
-        let key = run.event.prepare();
-        if run.is_paused() && !run.is_stopping() || cfg!(mutant = "no_look_before_a_pause") {
-            run.event.wait(key);
-        } else {
-            run.event.leave();
-        }
-    }
-}
-
 /// The source in the inline executor.
 struct InlineSource<'run, T: Send> {
     site: Site,
@@ -481,7 +471,7 @@ impl<T: Send> InlineSource<'_, T> {
         let run = &*site.run;
         let mut stride = Stride::new();
         loop {
-            wait_while_paused(run);
+            run.wait_while_paused();
             if run.is_done() {
                 // A token has cancelled the run. Items that stages have kept are dropped with the stages.
                 return indices.next();

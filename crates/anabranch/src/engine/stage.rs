@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use anabranch_record::lane::{Cell, Turn};
 
-use super::assembly::{Assembly, Taker, Upstream};
+use super::assembly::Assembly;
 use super::cell::{items_in, through_serial};
 use super::counter::Counter;
 use super::direct::{DirectStage, Onward, pass_of};
@@ -15,6 +15,8 @@ use super::push::{self, Demand, Out, Push};
 use super::quantum::{Quantum, Served};
 use super::run::Run;
 use super::site::Spot;
+use super::taker::Taker;
+use super::upstream::Upstream;
 use crate::serial::Serial;
 use crate::shape::Shape;
 use crate::unit::{Apply, Unit};

@@ -6,7 +6,8 @@ use anabranch_record::Crew;
 use anabranch_record::crew::{Guest, Stay};
 use anabranch_record::sync::{Ordering, thread};
 
-use super::line::{Line, Station};
+use super::line::Line;
+use super::node::Station;
 use super::worker::{Left, Origin, Terms, Worker, attend};
 use crate::affinity::Processors;
 

@@ -4,11 +4,12 @@ use anabranch_record::WaitKey;
 use anabranch_record::crew::{Guest, Offer, Shift};
 use anabranch_record::sync::{AtomicUsize, Ordering, fence, spin_hint};
 
+use super::claims::QUICK_SOURCE_NS;
 use super::clock::Moment;
 use super::failure::{Cause, Position, caught_drop};
-use super::hop::{Carrier, QUICK_SOURCE_NS};
-use super::line::{Farm, Line, Place, PlaceUnit, Poked, Station};
+use super::line::{Farm, Line, Place, PlaceUnit};
 use super::measures::Measures;
+use super::node::{Carrier, Poked, Station};
 use super::run::Run;
 
 /// The longest time that a worker spins before it parks, in nanoseconds. A worker also spins for at most

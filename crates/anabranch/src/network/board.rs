@@ -8,13 +8,15 @@ use anabranch_record::{Baton, Closer, Dealt, ReadDeal, Record, RegisterError, Re
 
 use super::{
     Horizon,
+    door::Doors,
     grip::Grip,
     hub::Hub,
-    inlet::StageLink,
-    process::{Process, Role},
+    process::Process,
+    queue::RuleLink,
     reader::{ReadPort, Reader},
-    records::{Closing, Door, RecordInfo, Side, ViewInfo},
-    rule::{Fire, RuleLink},
+    records::{Closing, RecordInfo, Side, ViewInfo},
+    role::Role,
+    rule::Fire,
     shelf::Shelf,
     writer::{WritePort, Writer},
 };
@@ -299,19 +301,16 @@ impl<'env, E: Send> Board<'env, E> {
         Ok(Reader { grip, port: ReadPort::Many(view) })
     }
 
-    /// Adds the two views of the queue before a stage, which belong to the processes of the stage. `make` makes the
-    /// stage's link for the indices of the views: that of the feeder, and that of the runner.
-    pub(super) fn add_stage_views(
+    /// Adds the two views of a link, which belong to processes already. `make` makes the link and the views for the
+    /// indices of the views.
+    pub(super) fn add_link<L, F: Face + 'env>(
         &self,
-        make: impl FnOnce([usize; 2]) -> std::sync::Arc<StageLink>,
-    ) -> std::sync::Arc<StageLink> {
+        make: impl FnOnce([usize; 2]) -> (L, [(Arc<ViewInfo>, F); 2]),
+    ) -> L {
         let mut views = lock(&self.views);
-        let [writer, reader] = views.reserve();
-        let link = make([writer, reader]);
-        let sides = [(writer, Side::Writers), (reader, Side::Readers)];
-        for (index, side) in sides {
-            let (info, face) = link.view(index, side);
-            views.entries.insert(index, Entry { info, face: Box::new(face) });
+        let (link, pair) = make(views.reserve());
+        for (info, face) in pair {
+            views.entries.insert(info.index, Entry { info, face: Box::new(face) });
         }
         link
     }
@@ -366,29 +365,5 @@ impl<'env, E: Send> Board<'env, E> {
         for cell in self.rules.iter() {
             cell.link.poke_last();
         }
-    }
-}
-
-/// The doors at both sides of a record.
-#[derive(Clone)]
-pub(super) struct Doors {
-    hub: Arc<Hub>,
-    items: Arc<Door>,
-    room: Arc<Door>,
-}
-
-impl Doors {
-    pub(super) fn new(hub: &Arc<Hub>) -> Self {
-        Self { hub: Arc::clone(hub), items: Arc::default(), room: Arc::default() }
-    }
-
-    /// The hooks of the record: one to call when readers may go on, and one for writers.
-    #[allow(clippy::type_complexity)]
-    pub(super) fn hooks(&self) -> (impl Fn() + Send + Sync + 'static, impl Fn() + Send + Sync + 'static) {
-        let knock = |door: &Arc<Door>| {
-            let (door, hub) = (Arc::clone(door), Arc::clone(&self.hub));
-            move || door.knock(&hub)
-        };
-        (knock(&self.items), knock(&self.room))
     }
 }

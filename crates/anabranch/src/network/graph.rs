@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use anabranch_record::sync::lock;
 
-use super::{net::Parts, ports::PortInfo, records::Side};
+use super::{board::Board, ports::PortInfo, records::Side};
 
 /// A network as plain data, made by [`Network::graph`](super::Network::graph).
 ///
@@ -68,8 +68,8 @@ pub struct Port {
 }
 
 impl Graph {
-    pub(super) fn of<E>(parts: &Parts<'_, E>) -> Self {
-        let hub = &parts.board.hub;
+    pub(super) fn of<E>(board: &Board<'_, E>) -> Self {
+        let hub = &board.hub;
         let processes = lock(&hub.processes)
             .iter()
             .map(|process| ProcessNode { name: process.name.clone(), is_rule: process.is_rule })
@@ -93,7 +93,7 @@ impl Graph {
                 }
             })
             .collect();
-        for cell in parts.board.rules.iter() {
+        for cell in board.rules.iter() {
             let Some(mut held) = cell.baton.poke() else { continue };
             for member in held.state().iter() {
                 let ports = member.body.as_ref().map_or(Vec::new(), |body| body.describe());

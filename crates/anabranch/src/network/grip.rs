@@ -1,13 +1,18 @@
 //! The common part of writers and readers: the process that a view belongs to, and whether the view is
 //! closed.
 
-use anabranch_record::Closed;
+use std::cell::{OnceCell, RefCell};
+
 use anabranch_record::sync::{Arc, lock};
+use anabranch_record::{Closed, Sleep};
 
 use super::{
+    door::{Door, Waiter},
     hub::Hub,
-    process::{self, Process, Sleeper, Wait},
-    records::{Closing, Door, RecordInfo, Side, ViewInfo, Waiter},
+    process::Process,
+    records::{Closing, RecordInfo, Side, ViewInfo, Wait},
+    role,
+    sleep::Sleeper,
 };
 
 /// The id of no process.
@@ -55,12 +60,12 @@ impl Grip {
     /// use.
     #[inline]
     pub(super) fn enter(&mut self) -> Result<(), Closed> {
-        if process::current() == self.owner { Ok(()) } else { self.enter_slowly() }
+        if role::current() == self.owner { Ok(()) } else { self.enter_slowly() }
     }
 
     #[cold]
     fn enter_slowly(&mut self) -> Result<(), Closed> {
-        let current = process::current_process();
+        let current = role::current_process();
         if let Some((process, hub)) = &current {
             assert!(
                 Arc::ptr_eq(hub, &self.hub),
@@ -118,7 +123,7 @@ impl Grip {
     /// If the calling thread is not the thread of a process.
     #[cold]
     pub(super) fn sleeper(&mut self, count: usize) -> Sleeper {
-        let Some((process, hub)) = process::current_process() else {
+        let Some((process, hub)) = role::current_process() else {
             let what = match self.side() {
                 Side::Writers => "room",
                 Side::Readers => "items",
@@ -140,7 +145,7 @@ impl Grip {
     /// Notes that the current process has found the other side closed.
     #[cold]
     pub(super) fn notice(&self) {
-        if let Some((process, hub)) = process::current_process() {
+        if let Some((process, hub)) = role::current_process() {
             process.notice(&hub, &self.record, self.side().other());
         }
     }
@@ -148,7 +153,7 @@ impl Grip {
     /// Ends the network, because the current process asks for more items than the record may ever hold.
     #[cold]
     pub(super) fn too_wide(&self, count: usize) {
-        let process = process::current_process();
+        let process = role::current_process();
         let name = process.as_ref().map_or("a caller outside of the network", |(process, _)| &process.name);
         let what = match self.side() {
             Side::Writers => "room for",
@@ -170,12 +175,49 @@ impl Drop for Grip {
     fn drop(&mut self) {
         if self.info.closing() == Some(Closing::Forgotten) {
             // The process has held the view all the time, so the view was not forgotten.
-            if let Closing::Process(process) = process::closing_by(&self.hub) {
+            if let Closing::Process(process) = role::closing_by(&self.hub) {
                 self.info.set_owner(Some(process));
                 self.hub.is_deadlock_after_all();
             }
         } else {
-            self.info.close(process::closing_by(&self.hub));
+            self.info.close(role::closing_by(&self.hub));
         }
+    }
+}
+
+/// Lets the current process sleep. Its [`Sleeper`] is created on first use.
+pub(super) struct Lazy<'a> {
+    grip: RefCell<&'a mut Grip>,
+    /// How many items or slots the process waits for.
+    count: usize,
+    sleeper: OnceCell<Sleeper>,
+}
+
+impl<'a> Lazy<'a> {
+    pub(super) fn new(grip: &'a mut Grip, count: usize) -> Self {
+        Self { grip: RefCell::new(grip), count, sleeper: OnceCell::new() }
+    }
+
+    fn sleeper(&self) -> &Sleeper {
+        self.sleeper.get_or_init(|| self.grip.borrow_mut().sleeper(self.count))
+    }
+
+    /// Notes that the other side was found closed.
+    pub(super) fn notice(&self) {
+        self.grip.borrow().notice();
+    }
+}
+
+impl Sleep for Lazy<'_> {
+    fn prepare(&self) {
+        self.sleeper().prepare();
+    }
+
+    fn cancel(&self) {
+        self.sleeper().cancel();
+    }
+
+    fn sleep(&self) -> bool {
+        self.sleeper().sleep()
     }
 }

@@ -10,7 +10,46 @@ use super::{Error, Network};
 #[must_use = "a network does nothing until it is run"]
 pub struct Guarded<'env, E: Send + 'env> {
     /// `None` only while the network is run or dropped.
-    pub(super) net: Option<Network<'env, E>>,
+    net: Option<Network<'env, E>>,
+}
+
+impl<'env, E: Send + 'env> Network<'env, E> {
+    /// Makes the network drop the captures of its processes if it is dropped without having been run, for
+    /// example because a `?` returns early while it is built.
+    ///
+    /// A network without a guard cannot do so: its processes may borrow data that was declared after it, and
+    /// that is gone when the network is dropped. It closes its views, and keeps the captures of its processes
+    /// for good, unless it is [run](Self::run) or [discarded](Self::discard). The processes of a guarded network
+    /// borrow only data that was declared before it; views are moved into them.
+    ///
+    /// ```
+    /// use anabranch::network::Network;
+    ///
+    /// # fn main() -> Result<(), String> {
+    /// let mut sum = 0;
+    /// let mut net = Network::new().workers(2).guarded();
+    /// let (mut give, take) = net.record::<u64>(8);
+    /// let most = "100".parse::<u64>().map_err(|error| error.to_string())?; // drops `net` if it fails
+    /// net.process("count", move |_| Ok::<(), String>((0..most).for_each(|n| drop(give.push(n)))));
+    /// net.process("sum", |_| Ok(sum += take.sum::<u64>()));
+    /// net.run().map_err(|error| error.to_string())?;
+    /// assert_eq!(sum, 4_950);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// The compiler refuses data that was declared later:
+    ///
+    /// ```compile_fail,E0597
+    /// # use anabranch::network::Network;
+    /// let mut net = Network::<String>::new().guarded();
+    /// let words = vec!["a".to_string()];
+    /// net.process("words", |_| Ok(drop(words.len())));
+    /// net.run().unwrap();
+    /// ```
+    pub fn guarded(self) -> Guarded<'env, E> {
+        Guarded { net: Some(self) }
+    }
 }
 
 impl<'env, E: Send + 'env> Guarded<'env, E> {

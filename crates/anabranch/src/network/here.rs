@@ -1,13 +1,21 @@
-//! The functions by which a running process creates records and other processes.
+//! A running process: its thread, and the functions by which it creates records and other processes.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use anabranch_record::sync::{Arc, Mutex, thread};
+use anabranch_record::sync::{Arc, Mutex, lock, thread};
 use anabranch_record::{All, Dealt, ReadDeal, RegisterError};
 
 use super::{
-    Horizon, board::Board, ports::Ports, process::Process, reader::Reader, registry::Registry, rule::Verdict,
-    run, writer::Writer,
+    Horizon,
+    board::{Board, Outcome},
+    ports::Ports,
+    process::Process,
+    reader::Reader,
+    registry::Registry,
+    role::Role,
+    rule::Verdict,
+    writer::Writer,
 };
 
 /// The code of a process.
@@ -40,7 +48,7 @@ impl<'s, 'env, E: Send + 'env> Here<'s, 'env, E> {
         F: for<'a, 't> FnOnce(&'a Here<'t, 'env, E>) -> Result<(), E> + Send + 'env,
     {
         let process = self.board.new_process(name, false);
-        run::spawn(self.scope, &self.board, &self.threads, process, Box::new(code));
+        spawn(self.scope, &self.board, &self.threads, process, Box::new(code));
     }
 
     /// Creates a firing rule, which fires as soon as its ports allow it. See
@@ -169,4 +177,64 @@ impl<E> fmt::Debug for Here<'_, '_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Here").field("name", &self.process.name).finish_non_exhaustive()
     }
+}
+
+/// Starts the thread of a process.
+pub(super) fn spawn<'s, 'env: 's, E: Send + 'env>(
+    scope: &'s thread::Scope<'s, 'env>,
+    board: &Arc<Board<'env, E>>,
+    threads: &Handles<'s>,
+    process: Arc<Process>,
+    code: Code<'env, E>,
+) {
+    let hub = Arc::clone(&board.hub);
+    hub.rouse();
+    let here =
+        Here { scope, board: Arc::clone(board), threads: Arc::clone(threads), process: Arc::clone(&process) };
+    match start(scope, &process.name, move || live_as(&here, code)) {
+        Some(handle) => lock(threads).push(handle),
+        None => {
+            let (name, count) = (&process.name, lock(threads).len());
+            hub.misuse(format!(
+                "the system cannot create a thread for process \"{name}\", after {count} others: make some of \
+                 the processes firing rules, which need no threads"
+            ));
+            board.end_process(&process, None);
+            hub.rest();
+        }
+    }
+}
+
+/// Spawns a thread with this name. `None` if the system cannot create one.
+pub(super) fn start<'s, 'env: 's>(
+    scope: &'s thread::Scope<'s, 'env>,
+    name: &str,
+    code: impl FnOnce() + Send + 's,
+) -> Option<thread::ScopedJoinHandle<'s, ()>> {
+    #[cfg(not(shuttle))]
+    {
+        // A thread's name must not contain a zero.
+        let builder = thread::Builder::new().name(name.replace('\0', " "));
+        builder.spawn_scoped(scope, code).ok()
+    }
+    #[cfg(shuttle)]
+    {
+        let _ = name;
+        Some(scope.spawn(code))
+    }
+}
+
+/// Runs a process on its thread, and ends it.
+fn live_as<'env, E: Send + 'env>(here: &Here<'_, 'env, E>, code: Code<'env, E>) {
+    let (board, process) = (&here.board, &here.process);
+    let outcome = {
+        let _role = Role::play(process, &board.hub);
+        match catch_unwind(AssertUnwindSafe(|| code(here))) {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(Outcome::Error(error)),
+            Err(payload) => Some(Outcome::Panic(payload)),
+        }
+    };
+    board.end_process(process, outcome);
+    board.hub.rest();
 }

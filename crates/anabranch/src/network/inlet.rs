@@ -1,6 +1,6 @@
 //! The connection between a network and the stream of one of its [stages](super::Network::stage).
 //!
-//! The threads of such a stream are not processes, so the [hub](super::hub) does not count them one by one. It
+//! The threads of such a stream are not processes, so the [hub](super::awake) does not count them one by one. It
 //! counts the process that runs the stage, which stands for all of them: the process counts as awake until every
 //! thread of the stream waits and none of them would find work. The stage is *quiet* then.
 //!
@@ -19,14 +19,16 @@ use std::sync::Arc as StdArc;
 use anabranch_record::sync::{Arc, AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, lock};
 use anabranch_record::{Closed, EventCount, Sleep, WaitKey};
 
-use crate::engine::{Feed, Run};
+use crate::engine::{Feed, RunThreads};
 use crate::pull::{Pull, Pulled};
 
 use super::{
     board::{Board, Face},
     hub::Hub,
-    process::{Process, Role, Sleeper, Wait},
-    records::{Closing, RecordInfo, Side, ViewInfo},
+    process::Process,
+    records::{Closing, RecordInfo, Side, ViewInfo, Wait},
+    role::Role,
+    sleep::Sleeper,
     writer::Writer,
 };
 
@@ -53,7 +55,7 @@ pub(super) struct StageLink {
 #[derive(Default)]
 struct State {
     /// The run of the stream. `None` before it starts, and after its source is gone.
-    run: Option<Arc<Run>>,
+    run: Option<Arc<dyn RunThreads>>,
     /// Whether the stream takes no more items.
     is_gone: bool,
     /// Whether the feeder waits for room.
@@ -235,8 +237,8 @@ impl Feed for StageLink {
         false
     }
 
-    fn starts(&self, run: &Arc<Run>) {
-        self.state().run = Some(Arc::clone(run));
+    fn starts(&self, run: Arc<dyn RunThreads>) {
+        self.state().run = Some(run);
     }
 
     fn enter(&self) {
@@ -281,10 +283,10 @@ impl Face for InletView {
 
 impl StageLink {
     /// The description and the face of the view on `side`, which belongs to its process.
-    pub(super) fn view(self: &StdArc<Self>, index: usize, side: Side) -> (Arc<ViewInfo>, InletView) {
-        let process = match side {
-            Side::Writers => &self.feeder,
-            Side::Readers => &self.runner,
+    fn view(self: &StdArc<Self>, side: Side) -> (Arc<ViewInfo>, InletView) {
+        let (process, index) = match side {
+            Side::Writers => (&self.feeder, self.views[0]),
+            Side::Readers => (&self.runner, self.views[1]),
         };
         let info = ViewInfo::new(index, side);
         info.set_owner(Some(process.index));
@@ -304,7 +306,7 @@ impl<T: Send> Inlet<T> {
     ) -> StdArc<Self> {
         let mut horizon = super::Horizon::of(capacity).of_stage(&runner.name);
         let record = board.new_record::<T>(&mut horizon, 0);
-        let link = board.add_stage_views(|views| {
+        let link = |views| {
             StdArc::new(StageLink {
                 hub: Arc::clone(&board.hub),
                 record: Arc::clone(&record),
@@ -316,6 +318,10 @@ impl<T: Send> Inlet<T> {
                 has_ended: AtomicBool::new(false),
                 event: Arc::default(),
             })
+        };
+        let link = board.add_link(|views| {
+            let link = link(views);
+            (StdArc::clone(&link), [Side::Writers, Side::Readers].map(|side| link.view(side)))
         });
         StdArc::new(Self { link, items: Mutex::new(VecDeque::new()) })
     }

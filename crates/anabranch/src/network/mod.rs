@@ -69,10 +69,12 @@
 //! what](Deadlock). If a record is too small, the error also says the horizon that is large enough.
 
 mod adding;
+mod awake;
 mod board;
 mod calibrate;
 mod cores;
 mod deadlock;
+mod door;
 mod error;
 mod graph;
 mod grip;
@@ -86,9 +88,11 @@ mod kernels;
 mod net;
 mod ports;
 mod process;
+mod queue;
 mod reader;
 mod records;
 mod registry;
+mod role;
 mod rule;
 mod run;
 mod shelf;

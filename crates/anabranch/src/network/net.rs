@@ -13,15 +13,13 @@ use super::{
     Error, Horizon,
     board::Board,
     graph::Graph,
-    guarded::Guarded,
-    here::{Code, Here},
+    here::Here,
     hub::Unrun,
     ports::Ports,
-    process::Process,
     reader::Reader,
     registry::Registry,
     rule::Verdict,
-    run::{self, Threads},
+    run::{self, Parts, Threads},
     writer::Writer,
 };
 
@@ -33,17 +31,11 @@ pub struct Network<'env, E> {
     /// Dropped by `run` or `discard`, and not with the network. When a network is dropped, data that its
     /// processes borrow may be gone already, because it may have been declared after the network. A network
     /// that dropped its processes could not lend them such data: the compiler would refuse the program.
-    /// [`Guarded`] drops them, and takes only data that lives longer.
+    /// [`Guarded`](super::Guarded) drops them, and takes only data that lives longer.
     pub(super) parts: ManuallyDrop<Parts<'env, E>>,
     threads: Threads<'env>,
     _unrun: Unrun,
     borrows: PhantomData<&'env ()>,
-}
-
-/// The content of a network before it runs.
-pub(super) struct Parts<'env, E> {
-    pub(super) board: Arc<Board<'env, E>>,
-    pub(super) processes: Vec<(Arc<Process>, Code<'env, E>)>,
 }
 
 impl<'env, E: Send + 'env> Network<'env, E> {
@@ -216,44 +208,7 @@ impl<'env, E: Send + 'env> Network<'env, E> {
 
     /// The network as plain data: its processes and records, the ports between them, horizons and rates.
     pub fn graph(&self) -> Graph {
-        Graph::of(&self.parts)
-    }
-
-    /// Makes the network drop the captures of its processes if it is dropped without having been run, for
-    /// example because a `?` returns early while it is built.
-    ///
-    /// A network without a guard cannot do so: its processes may borrow data that was declared after it, and
-    /// that is gone when the network is dropped. It closes its views, and keeps the captures of its processes
-    /// for good, unless it is [run](Self::run) or [discarded](Self::discard). The processes of a guarded network
-    /// borrow only data that was declared before it; views are moved into them.
-    ///
-    /// ```
-    /// use anabranch::network::Network;
-    ///
-    /// # fn main() -> Result<(), String> {
-    /// let mut sum = 0;
-    /// let mut net = Network::new().workers(2).guarded();
-    /// let (mut give, take) = net.record::<u64>(8);
-    /// let most = "100".parse::<u64>().map_err(|error| error.to_string())?; // drops `net` if it fails
-    /// net.process("count", move |_| Ok::<(), String>((0..most).for_each(|n| drop(give.push(n)))));
-    /// net.process("sum", |_| Ok(sum += take.sum::<u64>()));
-    /// net.run().map_err(|error| error.to_string())?;
-    /// assert_eq!(sum, 4_950);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// The compiler refuses data that was declared later:
-    ///
-    /// ```compile_fail,E0597
-    /// # use anabranch::network::Network;
-    /// let mut net = Network::<String>::new().guarded();
-    /// let words = vec!["a".to_string()];
-    /// net.process("words", |_| Ok(drop(words.len())));
-    /// net.run().unwrap();
-    /// ```
-    pub fn guarded(self) -> Guarded<'env, E> {
-        Guarded { net: Some(self) }
+        Graph::of(&self.parts.board)
     }
 
     /// Drops the network and the captures of its processes without running it.

@@ -1,15 +1,13 @@
 //! Processes: their identity, how the thread of a process sleeps and is woken, and which ends of other
 //! processes it has noticed.
 
-use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
-use anabranch_record::Sleep;
 use anabranch_record::sync::{Arc, AtomicUsize, Mutex, Ordering, lock};
 
 use super::{
-    hub::Hub,
-    records::{Closing, RecordInfo, Side},
+    awake::Awake,
+    records::{Closing, RecordInfo, Side, Wait},
 };
 
 /// A process or a firing rule.
@@ -53,8 +51,8 @@ impl Process {
         })
     }
 
-    pub(super) fn wake(&self, hub: &Hub) {
-        self.actor.wake(hub);
+    pub(super) fn wake(&self, awake: &Awake) {
+        self.actor.wake(awake);
     }
 
     pub(super) fn actor(&self) -> &Arc<Actor> {
@@ -62,9 +60,9 @@ impl Process {
     }
 
     /// Notes that the process has found the `other` side of `record` closed, and why it was closed.
-    pub(super) fn notice(&self, hub: &Hub, record: &RecordInfo, other: Side) {
+    pub(super) fn notice(&self, awake: &Awake, record: &RecordInfo, other: Side) {
         let mut saw = lock(&self.saw);
-        saw.ending |= hub.is_ending();
+        saw.ending |= awake.is_ending();
         for view in lock(record.views(other)).iter() {
             match view.closing() {
                 Some(Closing::Process(index)) if index != self.index => _ = saw.processes.insert(index),
@@ -109,17 +107,6 @@ pub struct Actor {
     wait: Mutex<Option<Wait>>,
 }
 
-/// The items or the room that a process waits for.
-#[derive(Debug, Clone)]
-pub struct Wait {
-    pub(super) record: Arc<RecordInfo>,
-    /// The index of the view that waits.
-    pub(super) view: usize,
-    pub(super) side: Side,
-    /// How many items or slots.
-    pub(super) count: usize,
-}
-
 impl Actor {
     fn new() -> Self {
         Self { word: AtomicUsize::new(AWAKE), bed: Bed::default(), wait: Mutex::new(None) }
@@ -127,11 +114,11 @@ impl Actor {
 
     /// Wakes the thread if it sleeps, and counts it as awake. If the thread is about to sleep, it will not
     /// sleep.
-    pub(super) fn wake(&self, hub: &Hub) {
+    pub(super) fn wake(&self, awake: &Awake) {
         // The thread is counted as awake before it can run, because it may sleep again, and be subtracted,
         // before this function goes on.
         #[cfg(not(mutant = "counts_after_waking"))]
-        hub.rouse();
+        awake.rouse();
         #[cfg(not(mutant = "wakes_nobody_who_is_about_to_sleep"))]
         let before = self.word.swap(WOKEN, Ordering::AcqRel);
         #[cfg(mutant = "wakes_nobody_who_is_about_to_sleep")]
@@ -141,13 +128,40 @@ impl Actor {
             .unwrap_or_else(|before| before);
         if before == ASLEEP {
             #[cfg(mutant = "counts_after_waking")]
-            hub.rouse();
-            hub.count_rousing();
+            awake.rouse();
+            awake.count_rousing();
             self.bed.wake();
         } else {
             #[cfg(not(mutant = "counts_after_waking"))]
-            hub.rouse_nobody();
+            awake.rouse_nobody();
         }
+    }
+
+    /// Prepares for sleeps of the calling thread.
+    pub(super) fn make_bed(&self) {
+        self.bed.make();
+    }
+
+    /// Notes that the calling thread is about to sleep.
+    pub(super) fn arm(&self) {
+        self.word.store(ARMED, Ordering::Relaxed);
+    }
+
+    /// Notes that the calling thread does not sleep.
+    pub(super) fn disarm(&self) {
+        self.word.store(AWAKE, Ordering::Relaxed);
+    }
+
+    /// Sleeps until another thread wakes this one, unless one has done so since it was [armed](Self::arm).
+    pub(super) fn sleep(&self, awake: &Awake, wait: &Wait) {
+        *lock(&self.wait) = Some(wait.clone());
+        let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+        if self.word.compare_exchange(ARMED, ASLEEP, success, failure).is_ok() {
+            awake.rest();
+            self.bed.sleep_while(|| self.word.load(Ordering::Acquire) == ASLEEP);
+        }
+        *lock(&self.wait) = None;
+        self.disarm();
     }
 
     pub(super) fn wait(&self) -> Option<Wait> {
@@ -206,119 +220,5 @@ impl Bed {
     fn wake(&self) {
         drop(lock(&self.0));
         self.1.notify_all();
-    }
-}
-
-/// Lets a process sleep in a view.
-pub(super) struct Sleeper {
-    pub(super) process: Arc<Process>,
-    pub(super) hub: Arc<Hub>,
-    pub(super) wait: Wait,
-}
-
-impl Sleep for Sleeper {
-    fn prepare(&self) {
-        self.process.actor.word.store(ARMED, Ordering::Relaxed);
-    }
-
-    fn cancel(&self) {
-        self.process.actor.word.store(AWAKE, Ordering::Relaxed);
-    }
-
-    fn sleep(&self) -> bool {
-        let actor = &*self.process.actor;
-        *lock(&actor.wait) = Some(self.wait.clone());
-        let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
-        if actor.word.compare_exchange(ARMED, ASLEEP, success, failure).is_ok() {
-            self.hub.rest();
-            actor.bed.sleep_while(|| actor.word.load(Ordering::Acquire) == ASLEEP);
-        }
-        *lock(&actor.wait) = None;
-        self.cancel();
-        !self.hub.is_ending()
-    }
-}
-
-/// The process that runs on a thread, and its network.
-#[derive(Clone)]
-struct Handle {
-    process: Arc<Process>,
-    hub: Arc<Hub>,
-}
-
-#[cfg(not(shuttle))]
-std::thread_local! {
-    /// The id of the process whose thread this is. 0 if it is not the thread of a process.
-    static CURRENT: Cell<u64> = const { Cell::new(0) };
-    static HANDLE: RefCell<Option<Handle>> = const { RefCell::new(None) };
-    /// The process or rule that counts as the one that drops views on this thread: the address of its hub,
-    /// and its index.
-    static ACTING: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
-}
-
-#[cfg(shuttle)]
-anabranch_record::sync::thread_local! {
-    static CURRENT: Cell<u64> = Cell::new(0);
-    static HANDLE: RefCell<Option<Handle>> = RefCell::new(None);
-    static ACTING: Cell<(usize, usize)> = Cell::new((0, 0));
-}
-
-/// The id of the process whose thread this is. 0 if it is not the thread of a process.
-#[inline]
-pub(super) fn current() -> u64 {
-    CURRENT.with(Cell::get)
-}
-
-/// The process whose thread this is, and the hub of its network.
-pub(super) fn current_process() -> Option<(Arc<Process>, Arc<Hub>)> {
-    HANDLE.with(|handle| handle.borrow().clone()).map(|handle| (handle.process, handle.hub))
-}
-
-/// The reason to note for a view of the network of `hub` that is dropped on this thread.
-pub(super) fn closing_by(hub: &Hub) -> Closing {
-    // A view may be dropped with the thread-local variables of a thread, when `ACTING` is gone already.
-    let acting = ACTING.try_with(Cell::get).unwrap_or((0, 0));
-    if acting.0 == std::ptr::from_ref(hub).addr() { Closing::Process(acting.1) } else { Closing::Outside }
-}
-
-/// A guard that restores the thread-local variables as they were before [`Role::play`] or [`Role::none`].
-pub(super) struct Role {
-    current: u64,
-    handle: Option<Handle>,
-    acting: (usize, usize),
-}
-
-impl Role {
-    /// Makes the calling thread the thread of the process, until the role is dropped.
-    pub(super) fn play(process: &Arc<Process>, hub: &Arc<Hub>) -> Self {
-        process.actor.bed.make();
-        let handle = Handle { process: Arc::clone(process), hub: Arc::clone(hub) };
-        Self::set(process.id, Some(handle), (Arc::as_ptr(hub).addr(), process.index))
-    }
-
-    /// Makes the calling thread the thread of no process, until the role is dropped.
-    pub(super) fn none() -> Self {
-        Self::set(0, None, (0, 0))
-    }
-
-    /// Notes that the calling thread fires the rule with this index: views that it drops count as dropped by the rule.
-    pub(super) fn act(index: usize, hub: &Hub) {
-        ACTING.with(|acting| acting.set((std::ptr::from_ref(hub).addr(), index)));
-    }
-
-    fn set(current: u64, handle: Option<Handle>, acting: (usize, usize)) -> Self {
-        Self {
-            current: CURRENT.with(|cell| cell.replace(current)),
-            handle: HANDLE.with(|cell| cell.replace(handle)),
-            acting: ACTING.with(|cell| cell.replace(acting)),
-        }
-    }
-}
-
-impl Drop for Role {
-    fn drop(&mut self) {
-        CURRENT.with(|cell| cell.set(self.current));
-        HANDLE.with(|cell| *cell.borrow_mut() = self.handle.take());
-        ACTING.with(|cell| cell.set(self.acting));
     }
 }

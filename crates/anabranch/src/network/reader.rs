@@ -6,7 +6,7 @@ use std::ops::{Index, Range};
 
 use anabranch_record::{All, Deal, Dealt, Owning, ReadView, Reader as OneReader, ViewItems};
 
-use super::{grip::Grip, sleep::Lazy};
+use super::grip::{Grip, Lazy};
 
 /// Reads a record of a [`Network`](super::Network): one item after the other as an iterator, or a window of
 /// items at a time.

@@ -1,8 +1,6 @@
 //! Descriptions of the records and views of a network that do not depend on the type of the items.
 
-use anabranch_record::sync::{Arc, AtomicUsize, Mutex, Ordering, lock};
-
-use super::{hub::Hub, process::Actor, rule::RuleLink};
+use anabranch_record::sync::{Arc, AtomicUsize, Mutex, Ordering};
 
 /// One of the two sides of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -167,48 +165,15 @@ impl ViewInfo {
     }
 }
 
-/// The processes and rules that may wait at one side of a record. The record calls it when that side may go
-/// on.
-#[derive(Default)]
-pub(super) struct Door {
-    waiters: Mutex<Vec<Waiter>>,
-    /// The rule at this side, if this side has one view and a rule has it.
-    rule: std::sync::OnceLock<Arc<RuleLink>>,
-}
-
-/// A process or a rule that may wait at a door.
-#[derive(Clone)]
-pub(super) enum Waiter {
-    Actor(Arc<Actor>),
-    Rule(Arc<RuleLink>),
-}
-
-impl Door {
-    /// Adds a waiter, which stays until the door is dropped.
-    pub(super) fn enlist(&self, waiter: Waiter) {
-        lock(&self.waiters).push(waiter);
-    }
-
-    /// Adds a rule. If it `is_alone`, nothing else ever waits at this door.
-    pub(super) fn give_to_rule(&self, rule: &Arc<RuleLink>, is_alone: bool) {
-        if !is_alone || self.rule.set(Arc::clone(rule)).is_err() {
-            self.enlist(Waiter::Rule(Arc::clone(rule)));
-        }
-    }
-
-    /// Wakes every process that sleeps at this door, and pokes every rule. A process that does not sleep just
-    /// looks once more.
-    pub(super) fn knock(&self, hub: &Hub) {
-        if let Some(rule) = self.rule.get() {
-            return rule.poke();
-        }
-        for waiter in lock(&self.waiters).iter() {
-            match waiter {
-                Waiter::Actor(actor) => actor.wake(hub),
-                Waiter::Rule(rule) => rule.poke(),
-            }
-        }
-    }
+/// The items or the room that a process waits for.
+#[derive(Debug, Clone)]
+pub struct Wait {
+    pub(super) record: Arc<RecordInfo>,
+    /// The index of the view that waits.
+    pub(super) view: usize,
+    pub(super) side: Side,
+    /// How many items or slots.
+    pub(super) count: usize,
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use anabranch_record::{Dealt, Observer, ReadDeal, Record, RegisterError};
 
 use super::{
     Horizon,
-    board::{Board, Doors, Face},
+    board::{Board, Face},
+    door::Doors,
     reader::Reader,
     records::{RecordInfo, Side},
     writer::Writer,

@@ -1,93 +1,16 @@
-//! Firing rules: how a worker fires a rule, and how a rule gets a worker.
+//! Firing rules: how a worker fires a rule.
 
-use std::fmt;
 use std::ops::ControlFlow;
 
-use anabranch_record::sync::{Arc, AtomicBool, Ordering};
+use anabranch_record::sync::Arc;
 
 use super::{
     hub::Hub,
     ports::{PortInfo, Ports, Readiness},
-    process::{Process, Wait},
-    worker::{self, Giving},
+    process::Process,
+    queue::{Giving, RuleLink},
+    records::{RecordInfo, Wait},
 };
-
-/// A rule, in the form in which its records know it.
-pub struct RuleLink {
-    pub(super) index: usize,
-    pub(super) hub: Arc<Hub>,
-    /// Whether the rule is in a queue, and waits for a worker.
-    queued: AtomicBool,
-    /// Whether one thread alone runs the network, so that no atomic exchange is needed.
-    is_alone: AtomicBool,
-}
-
-impl fmt::Debug for RuleLink {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RuleLink").field("index", &self.index).finish_non_exhaustive()
-    }
-}
-
-impl RuleLink {
-    /// A link that counts as queued until it is started, so that no worker looks for the rule before it is
-    /// there.
-    pub(super) fn new(index: usize, hub: &Arc<Hub>) -> Arc<Self> {
-        let (queued, is_alone) = (AtomicBool::new(true), AtomicBool::new(false));
-        Arc::new(Self { index, hub: Arc::clone(hub), queued, is_alone })
-    }
-
-    /// Says that one thread alone runs the network.
-    pub(super) fn set_alone(&self) {
-        self.is_alone.store(true, Ordering::Relaxed);
-    }
-
-    /// Stores whether the rule is in a queue, and returns whether it was.
-    #[inline]
-    fn swap_queued(&self, queued: bool) -> bool {
-        if self.is_alone.load(Ordering::Relaxed) {
-            let before = self.queued.load(Ordering::Relaxed);
-            self.queued.store(queued, Ordering::Relaxed);
-            return before;
-        }
-        self.queued.swap(queued, Ordering::AcqRel)
-    }
-
-    /// Puts the new rule into a queue. To be called once, when the rule is on its shelf and the network runs.
-    pub(super) fn start(&self) {
-        worker::enqueue(&self.hub, self.index);
-    }
-
-    /// Puts the rule into a queue, so that a worker looks at it. If the rule is in a queue already, that
-    /// worker's look is enough: the atomic exchanges make sure that it sees everything that was done before
-    /// this call.
-    #[inline]
-    pub(super) fn poke(&self) {
-        if !self.swap_queued(true) {
-            worker::enqueue(&self.hub, self.index);
-        }
-    }
-
-    /// Like [`poke`](Self::poke), but puts the rule behind all others.
-    pub(super) fn poke_last(&self) {
-        if !self.swap_queued(true) {
-            worker::enqueue_last(&self.hub, self.index);
-        }
-    }
-
-    /// Notes that a worker has taken the rule out of the queue. The worker looks at the rule after this call.
-    #[inline]
-    pub(super) fn dequeued(&self) {
-        #[cfg(not(mutant = "rule_is_dequeued_late"))]
-        self.swap_queued(false);
-    }
-
-    /// Called after the look. Only the mutant takes its note here.
-    #[inline]
-    pub(super) fn looked(&self) {
-        #[cfg(mutant = "rule_is_dequeued_late")]
-        self.swap_queued(false);
-    }
-}
 
 /// The result of a firing: `()`, or a [`ControlFlow`] whose `Break` ends the rule. A firing that breaks has
 /// no effect on the records: it commits nothing and consumes nothing.
@@ -129,7 +52,7 @@ pub(super) trait Fire<E>: Send {
     /// A description of each port.
     fn describe(&self) -> Vec<PortInfo>;
     /// Says that one thread alone runs the rules at both ends of every record for which `is_inner` is true.
-    fn set_alone(&mut self, is_inner: &dyn Fn(&super::records::RecordInfo) -> bool);
+    fn set_alone(&mut self, is_inner: &dyn Fn(&RecordInfo) -> bool);
     /// Notes on `process`, whose rule ends, which records are closed on the other side.
     fn notice(&self, process: &Process);
 }
@@ -251,7 +174,7 @@ where
         ports
     }
 
-    fn set_alone(&mut self, is_inner: &dyn Fn(&super::records::RecordInfo) -> bool) {
+    fn set_alone(&mut self, is_inner: &dyn Fn(&RecordInfo) -> bool) {
         self.outputs.set_alone(is_inner);
     }
 

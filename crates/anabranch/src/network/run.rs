@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::resume_unwind;
 
 use anabranch_record::crew::Stay;
 use anabranch_record::sync::{Arc, Mutex, lock, thread};
@@ -14,9 +14,8 @@ use super::{
     Error,
     board::{Board, Failure, Outcome},
     graph::Graph,
-    here::{Code, Handles, Here},
-    net::Parts,
-    process::{Process, Role},
+    here::{Code, Handles, spawn, start},
+    process::Process,
     worker,
 };
 
@@ -26,12 +25,18 @@ pub(super) enum Threads<'env> {
     Pool(&'env Pool),
 }
 
+/// The content of a network before it runs.
+pub(super) struct Parts<'env, E> {
+    pub(super) board: Arc<Board<'env, E>>,
+    pub(super) processes: Vec<(Arc<Process>, Code<'env, E>)>,
+}
+
 pub(super) fn run<'env, E: Send + 'env>(
     parts: Parts<'env, E>,
     threads: &Threads<'env>,
 ) -> Result<(), Error<E>> {
-    let graph = Graph::of(&parts);
     let Parts { board, processes } = parts;
+    let graph = Graph::of(&board);
     let hub = Arc::clone(&board.hub);
     if let Some(message) = graph.defect() {
         hub.misuse(message);
@@ -140,66 +145,6 @@ fn live<'env, E: Send + 'env>(
             }
         }
     });
-}
-
-/// Starts the thread of a process.
-pub(super) fn spawn<'s, 'env: 's, E: Send + 'env>(
-    scope: &'s thread::Scope<'s, 'env>,
-    board: &Arc<Board<'env, E>>,
-    threads: &Handles<'s>,
-    process: Arc<Process>,
-    code: Code<'env, E>,
-) {
-    let hub = Arc::clone(&board.hub);
-    hub.rouse();
-    let here =
-        Here { scope, board: Arc::clone(board), threads: Arc::clone(threads), process: Arc::clone(&process) };
-    match start(scope, &process.name, move || live_as(&here, code)) {
-        Some(handle) => lock(threads).push(handle),
-        None => {
-            let (name, count) = (&process.name, lock(threads).len());
-            hub.misuse(format!(
-                "the system cannot create a thread for process \"{name}\", after {count} others: make some of \
-                 the processes firing rules, which need no threads"
-            ));
-            board.end_process(&process, None);
-            hub.rest();
-        }
-    }
-}
-
-/// Spawns a thread with this name. `None` if the system cannot create one.
-fn start<'s, 'env: 's>(
-    scope: &'s thread::Scope<'s, 'env>,
-    name: &str,
-    code: impl FnOnce() + Send + 's,
-) -> Option<thread::ScopedJoinHandle<'s, ()>> {
-    #[cfg(not(shuttle))]
-    {
-        // A thread's name must not contain a zero.
-        let builder = thread::Builder::new().name(name.replace('\0', " "));
-        builder.spawn_scoped(scope, code).ok()
-    }
-    #[cfg(shuttle)]
-    {
-        let _ = name;
-        Some(scope.spawn(code))
-    }
-}
-
-/// Runs a process on its thread, and ends it.
-fn live_as<'env, E: Send + 'env>(here: &Here<'_, 'env, E>, code: Code<'env, E>) {
-    let (board, process) = (&here.board, &here.process);
-    let outcome = {
-        let _role = Role::play(process, &board.hub);
-        match catch_unwind(AssertUnwindSafe(|| code(here))) {
-            Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(Outcome::Error(error)),
-            Err(payload) => Some(Outcome::Panic(payload)),
-        }
-    };
-    board.end_process(process, outcome);
-    board.hub.rest();
 }
 
 /// The result of the run, after every thread has ended.

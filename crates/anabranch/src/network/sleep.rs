@@ -1,44 +1,28 @@
-//! The sleep of a view's process. The parts that it needs are created only when the process has to wait.
-
-use std::cell::{OnceCell, RefCell};
+//! The sleep of a process in a view.
 
 use anabranch_record::Sleep;
+use anabranch_record::sync::Arc;
 
-use super::{grip::Grip, process::Sleeper};
+use super::{hub::Hub, process::Process, records::Wait};
 
-/// Lets the current process sleep. Its [`Sleeper`] is created on first use.
-pub(super) struct Lazy<'a> {
-    grip: RefCell<&'a mut Grip>,
-    /// How many items or slots the process waits for.
-    count: usize,
-    sleeper: OnceCell<Sleeper>,
+/// Lets a process sleep in a view.
+pub(super) struct Sleeper {
+    pub(super) process: Arc<Process>,
+    pub(super) hub: Arc<Hub>,
+    pub(super) wait: Wait,
 }
 
-impl<'a> Lazy<'a> {
-    pub(super) fn new(grip: &'a mut Grip, count: usize) -> Self {
-        Self { grip: RefCell::new(grip), count, sleeper: OnceCell::new() }
-    }
-
-    fn sleeper(&self) -> &Sleeper {
-        self.sleeper.get_or_init(|| self.grip.borrow_mut().sleeper(self.count))
-    }
-
-    /// Notes that the other side was found closed.
-    pub(super) fn notice(&self) {
-        self.grip.borrow().notice();
-    }
-}
-
-impl Sleep for Lazy<'_> {
+impl Sleep for Sleeper {
     fn prepare(&self) {
-        self.sleeper().prepare();
+        self.process.actor().arm();
     }
 
     fn cancel(&self) {
-        self.sleeper().cancel();
+        self.process.actor().disarm();
     }
 
     fn sleep(&self) -> bool {
-        self.sleeper().sleep()
+        self.process.actor().sleep(&self.hub, &self.wait);
+        !self.hub.is_ending()
     }
 }

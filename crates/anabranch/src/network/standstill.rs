@@ -1,7 +1,7 @@
 //! Handles the case that no thread of a network is awake: a record grows, forgotten views are closed, or the
 //! network ends with a deadlock.
 //!
-//! While these functions run, no other thread of the network runs (see [`hub`](super::hub)): no index moves,
+//! While these functions run, no other thread of the network runs (see [`awake`](super::awake)): no index moves,
 //! and no view is used.
 
 use anabranch_record::sync::{Arc, lock};
@@ -10,9 +10,9 @@ use super::{
     board::Board,
     deadlock::{Deadlock, WaitOn},
     hub::Found,
-    process::{Process, Wait},
-    records::{Closing, RecordInfo, Side},
-    worker,
+    process::Process,
+    queue,
+    records::{Closing, RecordInfo, Side, Wait},
 };
 
 impl<E: Send> Board<'_, E> {
@@ -33,7 +33,7 @@ impl<E: Send> Board<'_, E> {
         lock(&self.hub.wrong).suspect.get_or_insert_with(|| deadlock.clone());
         let before = self.hub.rousings();
         self.close_forgotten();
-        if self.hub.rousings() != before || worker::has_rules() || self.hub.has_rules() {
+        if self.hub.rousings() != before || queue::has_rules() || self.hub.has_rules() {
             return;
         }
         lock(&self.hub.wrong).deadlock.get_or_insert(deadlock);

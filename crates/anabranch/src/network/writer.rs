@@ -5,7 +5,7 @@ use std::fmt;
 
 use anabranch_record::{Closed, Dealt, ViewSlots, WriteView, Writer as OneWriter};
 
-use super::{grip::Grip, sleep::Lazy};
+use super::grip::{Grip, Lazy};
 
 /// Writes into a record of a [`Network`](super::Network).
 ///

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::mem::needs_drop;
 use std::sync::Arc;
 
-use super::stages::{Order, Wish};
+use super::wish::{Order, Wish};
 use crate::engine::processors;
 use crate::mode::Sure;
 use crate::posts::{Items, Room, Sender, posts};

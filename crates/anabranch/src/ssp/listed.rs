@@ -9,7 +9,8 @@ use std::marker::PhantomData;
 
 use super::line::{Line, Numbered};
 use super::pipeline::Pipeline;
-use super::stages::{Kind, Stage, Wish};
+use super::stages::{Kind, Stage};
+use super::wish::Wish;
 use super::{In, InOut};
 use crate::unit::Apply;
 

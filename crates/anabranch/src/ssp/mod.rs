@@ -68,6 +68,7 @@ pub mod migration;
 mod pipeline;
 mod replicas;
 mod stages;
+mod wish;
 
 pub use pipeline::{ItemPostError, Pipeline};
 pub use stages::{Parallel, Sequential};

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::line::{Line, Numbered};
 use super::pipeline::Pipeline;
 use super::replicas::{Replicas, Seat};
+use super::wish::{Order, Wish};
 use super::{In, InOut};
 use crate::unit::Apply;
 
@@ -37,26 +38,6 @@ pub struct AtOnce;
 pub struct InTurn {
     is_ordered: bool,
     only_collects: bool,
-}
-
-/// What a stage needs of the whole pipeline.
-#[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wish {
-    /// How many workers may be inside at once. All of them may be waiting.
-    pub(super) workers: usize,
-    pub(super) order: Order,
-}
-
-/// The order in which a stage takes its items.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
-    /// The stage is parallel and has no order.
-    Parallel,
-    /// The stage takes items one at a time, in any order.
-    Any,
-    /// The stage takes items one at a time, in the order of the posts.
-    Posts,
 }
 
 /// How a stage processes its items.

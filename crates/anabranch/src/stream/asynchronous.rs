@@ -16,7 +16,7 @@ use anabranch_record::{EventCount, WaitKey};
 use super::Stream;
 use crate::bell::Bell;
 use crate::cancel::CancelToken;
-use crate::engine::{Feed, Run};
+use crate::engine::{Feed, RunThreads};
 use crate::flow::Halt;
 use crate::mode::{May, Mode, Sure};
 use crate::pull::{Pull, Pulled};
@@ -63,7 +63,7 @@ impl Feed for Alarm {
         self.bell.event.wait(key);
     }
 
-    fn starts(&self, _: &anabranch_record::sync::Arc<Run>) {
+    fn starts(&self, _: anabranch_record::sync::Arc<dyn RunThreads>) {
         // A stream that was never polled wakes nobody.
         self.went_off.store(true, Ordering::Release);
     }

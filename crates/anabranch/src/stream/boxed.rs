@@ -130,9 +130,10 @@ where
         let Stream { tail, draft, .. } = self;
         let errors = Arc::clone(&tail.base.errors);
         let (before, behind) = (tail.base.from, draft.outline.plan.nodes.len());
-        let tail = match U::only_upstream(tail) {
-            Ok(upstream) => Tail::behind(upstream, errors, before),
-            Err(tail) => Tail::behind(Box::new(tail), errors, behind),
+        let tail = if U::DOES_NOTHING {
+            Tail::behind(U::only_upstream(tail.base.upstream), errors, before)
+        } else {
+            Tail::behind(Box::new(tail), errors, behind)
         };
         Stream { tail, draft, mode: PhantomData }
     }

@@ -124,7 +124,7 @@ fn start(
     }
     let run = Arc::new(Run::new(&plan, Vec::new(), None, Some(feed), attached.supply.take()));
     if let Some(feed) = &run.feed {
-        feed.starts(&run);
+        feed.starts(run.clone());
     }
     if attached.takes_none {
         run.end_source();

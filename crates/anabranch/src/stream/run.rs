@@ -124,7 +124,7 @@ fn run<'run>(
     let dedicated: Vec<Arc<EventCount>> = own.iter().flatten().cloned().collect();
     let run = Arc::new(Run::new(&plan, dedicated, measures, attached.feed.take(), attached.supply.take()));
     if let Some(feed) = &run.feed {
-        feed.starts(&run);
+        feed.starts(run.clone());
     }
     if attached.takes_none {
         run.end_source();

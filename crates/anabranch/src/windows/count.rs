@@ -2,7 +2,8 @@
 
 use super::aggregate::{Aggregate, Stretch};
 use super::keys::{Hashed, Keys};
-use super::machine::{Closed, Place, Results, common_divisor};
+use super::layout::common_divisor;
+use super::results::{Closed, Place, Results};
 
 /// The windows by count of several keys.
 pub(crate) struct Count<K, T, A: Aggregate<T>> {

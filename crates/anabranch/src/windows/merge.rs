@@ -3,7 +3,7 @@
 use std::panic::resume_unwind;
 
 use super::KeyedWindow;
-use super::machine::{Closed, Failure, Late, Results};
+use super::results::{Closed, Failure, Late, Results};
 use crate::pull::Pulled;
 use crate::serial::Spread;
 

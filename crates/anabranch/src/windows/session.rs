@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::aggregate::Aggregate;
 use super::keys::{Hashed, Keys};
-use super::machine::{Closed, Late, Place, Results, grain};
+use super::layout::grain;
+use super::results::{Closed, Late, Place, Results};
 
 /// The sessions of several keys.
 pub(crate) struct Sessions<K, T, A: Aggregate<T>> {

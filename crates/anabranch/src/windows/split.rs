@@ -6,8 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::aggregate::Aggregate;
 use super::blocks::{Divided, Entry};
-use super::machine::{Failure, Layout, Machine, Place, Results};
+use super::layout::Layout;
+use super::machine::Machine;
 use super::merge::Part;
+use super::results::{Failure, Place, Results};
 use crate::pull::Pulled;
 use crate::serial::Spread;
 

@@ -3,7 +3,8 @@
 use super::aggregate::{Aggregate, Stretch};
 use super::groups::{Group, Groups};
 use super::keys::{Hashed, Keys};
-use super::machine::{Closed, Late, Place, Results, common_divisor};
+use super::layout::common_divisor;
+use super::results::{Closed, Late, Place, Results};
 
 /// The items of one stretch: for each key the number of its first item, and the value of all.
 type OfStretch<K, V> = Groups<K, Option<V>>;

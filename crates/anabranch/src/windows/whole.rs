@@ -4,8 +4,10 @@ use super::Parts;
 use super::Window;
 use super::aggregate::Aggregate;
 use super::keys::Hashed;
-use super::machine::{Closed, Layout, Machine, Place, Results};
+use super::layout::Layout;
+use super::machine::Machine;
 use super::merge::Ordered;
+use super::results::{Closed, Place, Results};
 use crate::pull::Pulled;
 use crate::serial::Spread;
 

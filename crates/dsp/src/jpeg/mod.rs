@@ -25,6 +25,7 @@ mod idct;
 mod network;
 mod progressive;
 mod segments;
+mod sequential;
 mod stream;
 mod strips;
 mod upsample;

@@ -5,10 +5,10 @@ use crate::Result;
 
 use super::Block;
 use super::bits::Bits;
-use super::entropy::{Restarts, sequential};
 use super::frame::Frame;
 use super::huffman::Huffman;
 use super::segments::{Scan, Tables, ZIGZAG};
+use super::sequential::{Restarts, sequential};
 
 /// The most memory for coefficients in bytes.
 const MOST_BYTES: usize = 1 << 30;

@@ -43,7 +43,8 @@ pub use check::{MOST_ITEMS, MOST_REPLICAS};
 pub use cores::Cores;
 pub use passes::{Note, Pass, Passes};
 pub use predict::{Bottleneck, EdgeLoad, NetworkPrediction, NodeLoad};
-pub use simulate::{FIRING_NS, FIRINGS, TURN_NS};
+pub use room::FIRINGS;
+pub use simulate::{FIRING_NS, TURN_NS};
 pub use tasks::{TaskError, Tasks};
 pub(crate) use text::{flow_text, sketch, text};
 

@@ -181,7 +181,7 @@ impl Plan {
             throughput: 1e9 / run_of.iteration,
             speedup: alone / run_of.iteration,
             bottleneck,
-            name: crate::display::plain(&self.nodes[node].name),
+            name: crate::wording::plain(&self.nodes[node].name),
             nodes,
             edges,
         })

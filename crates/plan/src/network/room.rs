@@ -1,8 +1,9 @@
 //! How many items the records of a network get if the plan does not say.
 
-use super::FIRINGS;
 use crate::{Flow, Node, Plan, PlanError};
 
+/// How many times in a row a rule fires if its plan does not say.
+pub const FIRINGS: usize = 64;
 /// A record gets no more memory than this for the sake of speed, in bytes.
 pub(super) const MOST_BYTES: usize = 64 * 1024;
 

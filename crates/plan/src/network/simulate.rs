@@ -6,8 +6,6 @@ use std::collections::{BinaryHeap, VecDeque};
 use super::room::turn;
 use crate::{Flow, Overhead, Plan};
 
-/// How many times in a row a rule fires if its plan does not say.
-pub const FIRINGS: usize = 64;
 /// What a firing costs beside the time of its kernel, in nanoseconds: looking at the records and moving their
 /// indices. An estimate for a processor of 2026 and one worker. `anabranch::network::measured_overhead` measures it on the
 /// machine of a run.

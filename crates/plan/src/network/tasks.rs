@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::display::plain;
+use crate::wording::plain;
 use crate::{Flow, ItemType, Machine, Node, NodeId, Plan};
 
 /// A loop over tasks that depend on one another through named values. It becomes a network by

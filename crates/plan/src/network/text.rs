@@ -1,8 +1,8 @@
 //! Networks as text.
 
 use super::FIRINGS;
-use crate::display::plain;
 use crate::quantity::{bytes, count, time};
+use crate::wording::plain;
 use crate::{EdgeKind, Flow, Node, Placement, Plan, Settings, Sketch, State};
 use std::fmt::Write;
 
@@ -40,7 +40,7 @@ pub(crate) fn text(plan: &Plan) -> String {
         for (edge, record) in plan.edges.iter().enumerate().filter(|(_, edge)| edge.from.0 == at) {
             let EdgeKind::Record(flow) = record.kind else { continue };
             let to = names.get(record.to.0).map_or("?", |name| name);
-            let item = crate::display::item_text(record);
+            let item = crate::wording::item_text(record);
             let bound = match (&least, flow.horizon) {
                 (Some(least), None) => format!(", horizon {} or more", least[edge]),
                 _ => String::new(),
@@ -67,7 +67,7 @@ pub(crate) fn sketch(plan: &Plan) -> Sketch {
     }
     for edge in &plan.edges {
         let EdgeKind::Record(flow) = edge.kind else { continue };
-        let label = format!("{}\n{}", crate::display::item_text(edge), flow_text(&flow));
+        let label = format!("{}\n{}", crate::wording::item_text(edge), flow_text(&flow));
         sketch.arrow(edge.from.0, edge.to.0, &label, false);
     }
     sketch

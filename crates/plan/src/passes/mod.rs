@@ -192,7 +192,7 @@ fn known_cost(nodes: &[Node]) -> Option<f64> {
 /// The names of the nodes in backquotes: `` `read` and `number` ``.
 fn names(nodes: &[Node]) -> String {
     let names: Vec<String> =
-        nodes.iter().map(|node| format!("`{}`", crate::display::plain(&node.name))).collect();
+        nodes.iter().map(|node| format!("`{}`", crate::wording::plain(&node.name))).collect();
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         _ => names.concat(),

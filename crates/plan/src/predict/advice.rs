@@ -2,8 +2,8 @@
 
 use super::bounds::{Bound, Bounds};
 use super::{Demands, Limit, Machine, Prediction};
-use crate::display::plain;
 use crate::quantity::{count, percent, span};
+use crate::wording::plain;
 use crate::{NodeId, Plan};
 
 pub(super) fn advice(bounds: &Bounds, bound: &Bound, prediction: &Prediction) -> String {

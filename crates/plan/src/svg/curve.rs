@@ -1,9 +1,9 @@
 //! The curve of a prediction, as a picture.
 
 use super::canvas::{Anchor, Canvas, INK, LINE, Letters, Paint, width, wrapped};
-use crate::display::plain;
 use crate::predict::{Curve, Limit, Prediction};
 use crate::quantity::{rate, span, times};
+use crate::wording::plain;
 
 const PREDICTED: Paint = Paint::line("#1f5c94").wide(2.5);
 const IDEAL: Paint = Paint::line("#7a8492").wide(1.0).dashed();

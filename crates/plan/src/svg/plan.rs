@@ -1,8 +1,9 @@
 //! The plan as a picture, with its measurements.
 
 use super::canvas::{Anchor, Canvas, LINE, Letters, Paint, width, wrapped};
-use crate::display::{domain_line, headline, item_text, kind, notes, plain, settings_line};
+use crate::display::{domain_line, headline, kind, notes, settings_line};
 use crate::quantity::{count, percent, rate, span, time};
+use crate::wording::{item_text, plain};
 use crate::{Burst, Edge, EdgeKind, Executor, Node, NodeId, Overlay, Plan};
 
 const SERIAL: Paint = Paint::new("#fdf3dc", "#8a6414");

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use abz::{Compression, Decompression, Error, Written};
 use serde_json::{Value, json};
 
-use super::{Cost, MOST, Row};
+use super::measured::{Cost, MOST, Row};
 
 /// The first argument of such a process, which no user gives; behind it come the format, the level and the threads, and
 /// for the one that compresses a file. It writes what it made to standard output, the other reads it from standard

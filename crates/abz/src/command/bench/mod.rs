@@ -8,42 +8,12 @@ use super::problem::Problem;
 use super::request::{self, Source};
 use super::stdout::print;
 use super::walk::Walk;
+use measured::{Bench, MOST};
 
 pub mod child;
+mod measured;
 mod page;
 mod table;
-
-/// No more of a file is taken, in bytes: the slowest levels take a minute for it.
-const MOST: u64 = 64 << 20;
-
-/// What one format at one level makes of the data.
-#[derive(Clone, Copy, Debug)]
-struct Row {
-    format: Written,
-    level: u32,
-    compressed: usize,
-    compress: Cost,
-    decompress: Cost,
-}
-
-/// What a run took.
-#[derive(Clone, Copy, Debug)]
-struct Cost {
-    seconds: f64,
-    /// What the process needed at most beside the data, in bytes; `None` where the system does not tell.
-    memory: Option<u64>,
-}
-
-/// What was measured of one file.
-#[derive(Debug)]
-struct Bench {
-    name: String,
-    /// How much of it was taken, and how large it is if that is known.
-    taken: usize,
-    len: Option<u64>,
-    workers: usize,
-    rows: Vec<Row>,
-}
 
 /// Measures every file, one after another, and tells it as the options say.
 pub(super) fn run(request: &request::Bench, console: &mut Console) {

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use abz::Written;
 
+use super::measured::{Bench, Cost, Row};
 use super::table::{megabytes, memory, ratio, speed, title};
-use super::{Bench, Cost, Row};
 use crate::command::problem::Problem;
 
 /// Writes the page of all files. One that exists stays, unless `force` says otherwise.

@@ -1,6 +1,6 @@
 //! The measurements as a table on standard output.
 
-use super::{Bench, Cost, Row};
+use super::measured::{Bench, Cost, Row};
 use crate::command::problem::Problem;
 use crate::command::stdout::print;
 

@@ -11,7 +11,8 @@ use anabranch_record::sync::Arc;
 
 use super::super::{
     process::Process,
-    rule::{Body, Fire, RuleLink, Verdict},
+    queue::RuleLink,
+    rule::{Body, Fire, Verdict},
 };
 use super::{Ends, KernelError, KernelPorts};
 

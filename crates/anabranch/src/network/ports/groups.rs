@@ -3,9 +3,9 @@
 use anabranch_record::sync::Arc;
 
 use super::super::{
-    process::{Process, Wait},
-    records::RecordInfo,
-    rule::RuleLink,
+    process::Process,
+    queue::RuleLink,
+    records::{RecordInfo, Wait},
 };
 use super::{Face, PortInfo, Ports, Readiness};
 

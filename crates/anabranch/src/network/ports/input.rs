@@ -7,10 +7,10 @@ use anabranch_record::sync::Arc;
 use anabranch_record::{Deal, Dealt, Owning};
 
 use super::super::{
-    process::{Process, Wait},
+    process::Process,
+    queue::RuleLink,
     reader::{Burst, Items, ReadPort, Reader},
-    records::{RecordInfo, Side},
-    rule::RuleLink,
+    records::{RecordInfo, Side, Wait},
 };
 use super::{Face, PortInfo, Ports, Readiness};
 

@@ -11,9 +11,9 @@ pub use output::{Fill, Output};
 use anabranch_record::sync::Arc;
 
 use super::{
-    process::{Process, Wait},
-    records::{RecordInfo, Side},
-    rule::RuleLink,
+    process::Process,
+    queue::RuleLink,
+    records::{RecordInfo, Side, Wait},
 };
 
 /// Whether a group of ports allows a firing.

@@ -6,9 +6,9 @@ use anabranch_record::TryStallError;
 use anabranch_record::sync::Arc;
 
 use super::super::{
-    process::{Process, Wait},
-    records::{RecordInfo, Side},
-    rule::RuleLink,
+    process::Process,
+    queue::RuleLink,
+    records::{RecordInfo, Side, Wait},
     writer::{Slots, WritePort, Writer},
 };
 use super::{Face, PortInfo, Ports, Readiness};

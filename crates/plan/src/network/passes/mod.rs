@@ -16,8 +16,8 @@ mod strip;
 use std::fmt;
 
 use super::Cores;
-use crate::display::plain;
 use crate::quantity::span;
+use crate::wording::plain;
 use crate::{Machine, Node, NodeId, Plan, Role};
 
 /// One of the passes over networks.

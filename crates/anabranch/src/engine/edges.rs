@@ -1,0 +1,87 @@
+//! Joins the nodes of a line, as the edges of the plan say: by a call, or through a lane.
+
+use anabranch_plan::{EdgeKind, NodeId};
+use anabranch_record::lane::Domain;
+
+use super::assembly::Assembly;
+use super::head::Head;
+use super::input::{Input, Lane};
+use super::push::Out;
+use super::reindex::Reindex;
+use super::taker::{End, Taker};
+
+impl<'run> Assembly<'run> {
+    /// Joins serial node `giver` to `taker`, as the plan says: by a call, or through a lane that the taker
+    /// reads. Returns the output of the giver.
+    pub(super) fn after_serial<S: Send + 'run>(
+        &mut self,
+        giver: usize,
+        taker: Taker<'run, S>,
+    ) -> Out<'run, S> {
+        let edge =
+            self.plan.edge(NodeId(giver), NodeId(taker.id)).expect("the plan joins what the code joins");
+        let is_call = self.is_inline() || edge.kind == EdgeKind::Call;
+        let taker = match taker {
+            Taker { end: End::Push(push), .. } if is_call => return Out::Call(push),
+            taker => taker,
+        };
+        let event = self.event_of(taker.id);
+        let (writer, lane) = Domain::lane(self.indices_at(giver));
+        self.read(taker, Lane::Committed(lane));
+        Out::Lane(writer, event)
+    }
+
+    /// Makes `taker` read `lane`, which the parallel unit with the first node `unit` writes.
+    pub(super) fn after_parallel<S: Send + 'run>(
+        &mut self,
+        unit: usize,
+        taker: Taker<'run, S>,
+        lane: Lane<S>,
+    ) {
+        debug_assert!(self.plan.nodes[unit].role.is_parallel());
+        self.read(taker, lane);
+    }
+
+    /// Joins a parallel unit to `taker` in the inline executor. `last` is the last node of the unit. Returns
+    /// the output of the unit. If the unit's results may come in any order, a new domain begins behind it, in
+    /// this executor too.
+    pub(super) fn after_unit_inline<S: Send + 'run>(
+        &mut self,
+        last: usize,
+        taker: Taker<'run, S>,
+    ) -> Out<'run, S> {
+        let (before, behind) = (self.domain_of(last), self.domain_of(taker.id));
+        let goes_on = self.plan.nodes[last].unit == self.plan.nodes[taker.id].unit;
+        let out = self.after_serial(last, taker);
+        let begins_here = self.plan.nodes[last].gives_arrivals() && !goes_on;
+        // If the taker makes the indices of the new domain, it has taken them already.
+        match begins_here.then(|| self.indices_left(behind)).flatten() {
+            Some(indices) => Out::Call(Box::new(Reindex::new(self.take_exit(before), indices, out))),
+            None => out,
+        }
+    }
+
+    /// Makes `taker` read `lane`.
+    pub(super) fn read<S: Send + 'run>(&mut self, taker: Taker<'run, S>, lane: Lane<S>) {
+        let Taker { id, end } = taker;
+        match end {
+            End::Read(read) => read.read(self, lane),
+            End::Pass(_) => unreachable!("a direct line has no lanes"),
+            End::Push(unit) => {
+                let (input, word) = match lane {
+                    Lane::Committed(lane) => (Input::Ordered(lane.reader()), None),
+                    Lane::Stamped(lane) => (Input::Ordered(lane.reader()), None),
+                    Lane::Arrived(_) => {
+                        let crossing = self.crossing(id);
+                        let drain = self.drain_before(id, lane);
+                        (Input::arrivals(drain, self.indices_of(id), crossing), Some(self.word_of(id)))
+                    }
+                };
+                let is_sink = self.ends_with_sink(id);
+                let tray = self.tray.clone().filter(|_| is_sink);
+                let head = Head::new(self.site(id), input, unit, word, is_sink, tray);
+                self.serial(id, head);
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The node that takes the items of another one, without its type, while a line is built.
+
+use anabranch_record::lane::Outlet;
+use anabranch_record::sync::Padded;
+
+use super::assembly::Assembly;
+use super::behind::Behind;
+use super::input::Lane;
+use super::push::{Pass, Push};
+
+/// The node that takes the items of another one, while a line is built. A line is built from the sink to the
+/// source, because the node that gives items must know the node that takes them.
+pub(crate) struct Taker<'run, S: Send> {
+    /// The node's id in the plan.
+    pub(crate) id: usize,
+    pub(crate) end: End<'run, S>,
+}
+
+/// How a node takes its items.
+pub(crate) enum End<'run, S: Send> {
+    /// Cell by cell, in order. The plan says whether they come by a call or through a lane.
+    Push(Box<dyn Push<S> + 'run>),
+    /// Value by value, in a direct line.
+    Pass(Box<dyn Pass<S> + 'run>),
+    /// From a lane that the node reads itself.
+    Read(Box<dyn Read<S> + 'run>),
+}
+
+impl<'run, S: Send + 'run> Taker<'run, S> {
+    /// The taker is on cache lines of its own: the thread that pushes writes in it for each item, and other
+    /// threads read what lies beside it.
+    pub(crate) fn push(id: usize, push: impl Push<S> + 'run) -> Self {
+        Self { id, end: End::Push(Box::new(Padded::new(push))) }
+    }
+
+    /// The part of a direct line that the taker is, if it is one.
+    pub(super) fn into_pass(self) -> Option<Box<dyn Pass<S> + 'run>> {
+        match self.end {
+            End::Pass(pass) => Some(pass),
+            End::Push(_) | End::Read(_) => None,
+        }
+    }
+
+    pub(crate) fn read(id: usize, read: impl Read<S> + 'run) -> Self {
+        Self { id, end: End::Read(Box::new(read)) }
+    }
+
+    /// Puts the taker behind a parallel unit whose results go to `outlet`. Returns both unchanged if the
+    /// taker is not a parallel unit.
+    pub(super) fn behind(
+        self,
+        assembly: &mut Assembly<'run>,
+        outlet: Outlet,
+    ) -> Result<Box<dyn Behind<S> + 'run>, (Self, Outlet)> {
+        match self.end {
+            End::Read(read) if read.is_unit() => Ok(read.behind(assembly, outlet)),
+            end => Err((Self { id: self.id, end }, outlet)),
+        }
+    }
+
+    /// Whether the taker is a parallel unit.
+    pub(super) fn is_unit(&self) -> bool {
+        matches!(&self.end, End::Read(read) if read.is_unit())
+    }
+}
+
+/// A node that reads its lane itself: a parallel unit, or a spreading stage.
+pub(crate) trait Read<S: Send> {
+    /// Adds the node to the line, behind `lane`.
+    fn read<'run>(self: Box<Self>, assembly: &mut Assembly<'run>, lane: Lane<S>)
+    where
+        Self: 'run;
+
+    /// Whether the node is a parallel unit, which can also be put [behind](Self::behind) another one.
+    fn is_unit(&self) -> bool {
+        false
+    }
+
+    /// Puts the node behind another parallel unit. The last of these units puts its results into a lane of
+    /// `outlet`.
+    fn behind<'run>(self: Box<Self>, _: &mut Assembly<'run>, _: Outlet) -> Box<dyn Behind<S> + 'run>
+    where
+        Self: 'run,
+    {
+        unreachable!("only parallel units are composed")
+    }
+}

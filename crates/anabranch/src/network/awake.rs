@@ -1,0 +1,339 @@
+//! The count of the threads that are awake in a running network. It tells when the network is in a deadlock.
+//!
+//! A process is *awake* unless it sleeps in a view. A worker is awake unless it has found no rule to fire.
+//! Only awake threads can wake others. A thread that wakes another one first counts it as awake, and goes to
+//! sleep itself only later. So a count that has fallen to 0 stays there: no thread runs any more, and the
+//! thread that called `run` may do with the network what it likes. In this way a deadlock is found without a
+//! clock. `PROTOCOL.md`, beside this file, has the rules.
+
+use std::collections::VecDeque;
+use std::sync::OnceLock;
+
+use anabranch_record::sync::{
+    AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, Padded, fence, lock, spin_hint,
+};
+
+use crate::engine::{Moment, processors};
+
+use super::homes::Homes;
+
+/// The longest time that a worker spins before it waits, in nanoseconds.
+const SPIN_NS: u64 = 50_000;
+/// The same limit for a worker whose last [`SPINS_IN_VAIN`] spins found nothing.
+const SPIN_IN_VAIN_NS: u64 = 2_000;
+/// The number of spins that found nothing after which a worker spins for [`SPIN_IN_VAIN_NS`] only.
+const SPINS_IN_VAIN: u32 = 4;
+
+/// The count of the threads that are awake, and the desk at which workers wait for rules.
+pub(super) struct Awake {
+    /// How many processes and workers are awake.
+    awake: AtomicUsize,
+    /// How many times a process or a helper was woken.
+    rousings: AtomicUsize,
+    /// Whether the network ends because something has gone wrong. Calls that would wait return instead.
+    ending: AtomicBool,
+    desk: Mutex<Desk>,
+    /// The thread that called `run` waits here.
+    caller: Condvar,
+    /// The other workers wait here.
+    helpers: Condvar,
+    /// How many workers wait or spin. For those that wait, a copy of the numbers in the desk, which is read without its lock.
+    idle: AtomicUsize,
+    /// Whether one thread alone runs the network.
+    is_alone: AtomicBool,
+    /// How many rules are in the desk's queue. A copy, which is read without its lock.
+    waiting_rules: AtomicUsize,
+    /// Whether a worker spins before it waits. Then no other worker spins.
+    spinning: Padded<AtomicBool>,
+    /// Whether a process has created rules, for which there may be too few helpers.
+    new_rules: AtomicBool,
+    /// The workers of rules that were placed on cores. Set before the run.
+    homes: OnceLock<Homes>,
+}
+
+/// The state by which idle workers are called.
+struct Desk {
+    /// Rules to fire, for any worker.
+    ready: VecDeque<usize>,
+    /// How many helpers wait and have not been called.
+    sleeping: usize,
+    /// How many helpers were called and have not looked yet.
+    called: usize,
+    /// Whether the thread that called `run` waits and has not been called.
+    caller_sleeps: bool,
+    /// Whether every view is to be closed.
+    sweep: bool,
+    /// Whether the helpers are to return.
+    over: bool,
+}
+
+/// The reason why the wait of the thread that called `run` has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Call {
+    /// This rule is ready.
+    Rule(usize),
+    /// There may be something to do.
+    Look,
+    /// Every view is to be closed.
+    Sweep,
+    /// No thread is awake. The thread that called `run` is not counted as awake either.
+    Still,
+}
+
+impl Awake {
+    pub(super) fn new() -> Self {
+        Self {
+            awake: AtomicUsize::new(0),
+            rousings: AtomicUsize::new(0),
+            ending: AtomicBool::new(false),
+            desk: Mutex::new(Desk {
+                ready: VecDeque::new(),
+                sleeping: 0,
+                called: 0,
+                caller_sleeps: false,
+                sweep: false,
+                over: false,
+            }),
+            caller: Condvar::new(),
+            helpers: Condvar::new(),
+            idle: AtomicUsize::new(0),
+            is_alone: AtomicBool::new(false),
+            waiting_rules: AtomicUsize::new(0),
+            spinning: Padded::new(AtomicBool::new(false)),
+            new_rules: AtomicBool::new(false),
+            homes: OnceLock::new(),
+        }
+    }
+
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        lock(&self.desk)
+    }
+
+    /// Says that one thread alone will run the network.
+    pub(super) fn set_alone(&self) {
+        self.is_alone.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether one thread alone runs the network.
+    pub(super) fn is_alone(&self) -> bool {
+        self.is_alone.load(Ordering::Relaxed)
+    }
+
+    /// Counts a thread as awake: a new thread, or one that is to be woken. To be called before the thread
+    /// runs.
+    pub(super) fn rouse(&self) {
+        self.awake.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Takes back a [`rouse`](Self::rouse), because the thread was awake already. The calling thread must be
+    /// awake itself, or no thread of the network may be awake.
+    pub(super) fn rouse_nobody(&self) {
+        self.awake.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Counts that a sleeping thread was woken.
+    pub(super) fn count_rousing(&self) {
+        self.rousings.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many times a sleeping thread was woken. The thread that called `run` compares two of these numbers
+    /// to find out whether its work in between has woken a thread. It cannot look at the thread itself, which
+    /// may sleep again.
+    pub(super) fn rousings(&self) -> usize {
+        self.rousings.load(Ordering::Relaxed)
+    }
+
+    /// Notes that a process has created a rule.
+    pub(super) fn note_new_rule(&self) {
+        self.new_rules.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a process has created rules since the last call.
+    #[inline]
+    pub(super) fn has_new_rules(&self) -> bool {
+        self.new_rules.load(Ordering::Relaxed) && self.new_rules.swap(false, Ordering::Relaxed)
+    }
+
+    /// Whether a rule waits for a worker.
+    pub(super) fn has_rules(&self) -> bool {
+        !self.desk().ready.is_empty()
+    }
+
+    /// Counts a thread as not awake: it sleeps, or it has ended.
+    pub(super) fn rest(&self) {
+        if self.awake.fetch_sub(1, Ordering::AcqRel) == 1 {
+            // With the lock held, the caller of `run` either will still look at the count, or waits already.
+            let _desk = self.desk();
+            self.caller.notify_one();
+        }
+    }
+
+    pub(super) fn is_still(&self) -> bool {
+        self.awake.load(Ordering::Acquire) == 0
+    }
+
+    pub(super) fn is_ending(&self) -> bool {
+        self.ending.load(Ordering::Acquire)
+    }
+
+    /// Says that the network ends because something has gone wrong. To be called before anything is woken.
+    pub(super) fn set_ending(&self) {
+        self.ending.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+    }
+
+    /// Lets the thread that called `run` close every view.
+    pub(super) fn call_for_sweep(&self) {
+        let mut desk = self.desk();
+        desk.sweep = true;
+        self.call_caller(&mut desk);
+        self.caller.notify_one();
+    }
+
+    fn call_caller(&self, desk: &mut Desk) {
+        if desk.caller_sleeps {
+            desk.caller_sleeps = false;
+            self.idle.fetch_sub(1, Ordering::Relaxed);
+            self.rouse();
+            self.caller.notify_one();
+        }
+    }
+
+    /// Whether a worker waits for something to do. The answer is a hint: it may be outdated.
+    #[inline]
+    pub(super) fn has_idle_workers(&self) -> bool {
+        self.idle.load(Ordering::Relaxed) > 0
+    }
+
+    /// Says that rules are placed on cores. To be called before the run, once.
+    pub(super) fn set_homes(&self, homes: Homes) {
+        let _ = self.homes.set(homes);
+    }
+
+    /// The workers of rules that were placed on cores, if any were.
+    pub(super) fn homes(&self) -> Option<&Homes> {
+        self.homes.get()
+    }
+
+    /// Whether the rule was placed on the core of another worker than the calling one.
+    #[inline]
+    pub(super) fn is_elsewhere(&self, rule: usize) -> bool {
+        self.homes.get().is_some_and(|homes| homes.is_elsewhere(rule))
+    }
+
+    /// Puts rules into the queue for all workers, and calls a waiting worker for each of them.
+    pub(super) fn offer(&self, rules: impl IntoIterator<Item = usize>) {
+        let mut desk = self.desk();
+        for rule in rules {
+            desk.ready.push_back(rule);
+            if desk.sleeping > 0 {
+                desk.sleeping -= 1;
+                desk.called += 1;
+                self.idle.fetch_sub(1, Ordering::Relaxed);
+                self.rouse();
+                self.count_rousing();
+                self.helpers.notify_one();
+            } else {
+                self.call_caller(&mut desk);
+            }
+        }
+        self.waiting_rules.store(desk.ready.len(), Ordering::Relaxed);
+    }
+
+    pub(super) fn take_rule(&self) -> Option<usize> {
+        self.take_from(&mut self.desk())
+    }
+
+    fn take_from(&self, desk: &mut Desk) -> Option<usize> {
+        // A rule of another core is better than none: it may be long until that core's worker has time.
+        let at = desk.ready.iter().position(|rule| !self.is_elsewhere(*rule)).unwrap_or(0);
+        let rule = desk.ready.remove(at);
+        self.waiting_rules.store(desk.ready.len(), Ordering::Relaxed);
+        rule
+    }
+
+    /// Looks for a rule again and again, for a short time, as a worker that has nothing to do. The worker counts as
+    /// awake meanwhile, and as idle, so that others give it rules. `vain` counts the calls in a row that found nothing.
+    ///
+    /// Waking a thread takes longer than many firings, and a worker without a rule often gets one soon.
+    pub(super) fn spin(&self, vain: &mut u32) -> Option<usize> {
+        let is_vain = self.spinning.load(Ordering::Relaxed) || processors() == 1;
+        if cfg!(shuttle) || is_vain || self.spinning.swap(true, Ordering::Relaxed) {
+            return None;
+        }
+        let limit = if *vain < SPINS_IN_VAIN { SPIN_NS } else { SPIN_IN_VAIN_NS };
+        let began = Moment::now();
+        self.idle.fetch_add(1, Ordering::Relaxed);
+        let rule = loop {
+            if self.waiting_rules.load(Ordering::Relaxed) > 0
+                && let Some(rule) = self.take_rule()
+            {
+                break Some(rule);
+            }
+            if began.elapsed() >= limit || self.is_ending() {
+                break None;
+            }
+            for _ in 0..32 {
+                spin_hint();
+            }
+        };
+        self.idle.fetch_sub(1, Ordering::Relaxed);
+        self.spinning.store(false, Ordering::Relaxed);
+        *vain = if rule.is_some() { 0 } else { vain.saturating_add(1) };
+        rule
+    }
+
+    /// Waits for a rule, as a helper that has nothing to do. Returns `None` when the network has ended.
+    pub(super) fn wait_as_helper(&self) -> Option<usize> {
+        let mut desk = self.desk();
+        loop {
+            if desk.over {
+                return None;
+            }
+            if let Some(rule) = self.take_from(&mut desk) {
+                return Some(rule);
+            }
+            desk.sleeping += 1;
+            self.idle.fetch_add(1, Ordering::Relaxed);
+            if self.awake.fetch_sub(1, Ordering::AcqRel) == 1 {
+                self.caller.notify_one();
+            }
+            while desk.called == 0 && !desk.over {
+                desk = self.helpers.wait(desk).unwrap_or_else(|poisoned| poisoned.into_inner());
+            }
+            desk.called = desk.called.saturating_sub(1);
+        }
+    }
+
+    /// Waits for something to do, as the thread that called `run`. This thread is counted as awake before the
+    /// call, and after it too, unless the result is [`Call::Still`].
+    pub(super) fn wait_as_caller(&self) -> Call {
+        let mut desk = self.desk();
+        if std::mem::take(&mut desk.sweep) {
+            return Call::Sweep;
+        }
+        if let Some(rule) = self.take_from(&mut desk) {
+            return Call::Rule(rule);
+        }
+        desk.caller_sleeps = true;
+        self.idle.fetch_add(1, Ordering::Relaxed);
+        self.awake.fetch_sub(1, Ordering::AcqRel);
+        loop {
+            if !desk.caller_sleeps {
+                return Call::Look;
+            }
+            if self.is_still() {
+                desk.caller_sleeps = false;
+                self.idle.fetch_sub(1, Ordering::Relaxed);
+                return Call::Still;
+            }
+            desk = self.caller.wait(desk).unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+    }
+
+    /// Makes the helpers return.
+    pub(super) fn dismiss(&self) {
+        self.desk().over = true;
+        self.helpers.notify_all();
+    }
+}
