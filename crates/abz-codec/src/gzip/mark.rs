@@ -9,14 +9,12 @@ use super::extent::MAX_COMPRESSED;
 /// How many bytes a mark has in the file.
 pub(super) const MARK_LEN: usize = 81;
 
-/// How each mark begins: the header of a dynamic block (RFC 1951, section 3.2.7), which has [`HEADER_BITS`], and the first bit of
+/// How each mark begins: the header of a dynamic block (RFC 1951, section 3.2.7), which has 71 bits, and the first bit of
 /// literal 0's code length, which is 0.
 ///
 /// The block is not the last one. It has 257 literal codes, two distance codes, and 18 code lengths of code lengths: 2 for the
 /// lengths 8 and 9, and 4 for 0 to 7. So 8 is written `00`, 9 is written `01`, and *n* of 0 to 7 is written as 8 + *n*, in four bits.
 pub(super) const START: [u8; 9] = [0x04, 0xc1, 0x01, 0x50, 0x14, 0x41, 0x10, 0x04, 0x41];
-
-const HEADER_BITS: usize = 71;
 
 /// How an empty stored block ends: a size of zero, twice (RFC 1951, section 3.2.4).
 const EMPTY: [u8; 4] = [0, 0, 0xff, 0xff];
@@ -24,7 +22,7 @@ const EMPTY: [u8; 4] = [0, 0, 0xff, 0xff];
 /// What a mark says, in bytes. Each bit is the code length of a literal: 8 if it is 0, and 9 if it is 1.
 const DATA_LEN: usize = 30;
 
-/// Literals behind these that have a code of 8 or 9 bits, too.
+/// How many literals behind these have codes of 8 or 9 bits, too.
 const FILLING: usize = 10;
 
 /// No place: it is not told where the contents lie.
@@ -111,27 +109,33 @@ fn spell(data: &[u8; DATA_LEN]) -> [u8; MARK_LEN] {
     let filling = ones.wrapping_neg() % 4;
     let left = (ones + filling + 4) / 4;
 
-    let said = (0..8 * DATA_LEN).map(|bit| u32::from(data[bit / 8]) >> (bit % 8) & 1);
-    let filled = (0..FILLING as u32).map(|place| u32::from(place < filling));
-    let long = said.chain(filled).map(|length| (length, 2));
     let short = (0..6).map(|place| if left >> place & 1 == 1 { 7 - place } else { 0 });
     // The end of the block has 6 bits, and each of the two distances has 1.
     let short = short.chain([6, 1, 1]).map(|length| (8 + length, 4));
     // The end of the block has the last code of its length. Those before it are the short ones, except that of 7 bits.
     let end = (left / 2, 6);
 
-    let mut bytes = [0; MARK_LEN];
-    bytes[..START.len()].copy_from_slice(&START);
-    let mut at = HEADER_BITS;
-    for (code, len) in long.chain(short).chain([end]) {
+    // What stands behind the data.
+    let mut behind = u64::from(spread((1 << filling) - 1));
+    let mut at = 2 * FILLING - 1;
+    for (code, len) in short.chain([end]) {
         // A code begins with its highest bit (section 3.1.1).
-        for bit in (0..len).rev() {
-            bytes[at / 8] |= ((code >> bit & 1) as u8) << (at % 8);
-            at += 1;
-        }
+        behind |= u64::from(u32::reverse_bits(code) >> (32 - len)) << at;
+        at += len;
     }
-    // The header of a stored block, three zeros, fills the last byte.
-    bytes[MARK_LEN - EMPTY.len()..].copy_from_slice(&EMPTY);
+    // The last three bits are zeros, the header of the stored block.
+    debug_assert_eq!(at + 3, 64);
+
+    let mut bytes = [0; MARK_LEN];
+    let (start, rest) = bytes.split_at_mut(START.len());
+    start.copy_from_slice(&START);
+    let (said, rest) = rest.split_at_mut(2 * DATA_LEN);
+    for (pair, &byte) in said.chunks_exact_mut(2).zip(data) {
+        pair.copy_from_slice(&spread(byte).to_le_bytes());
+    }
+    let (others, size) = rest.split_at_mut(8);
+    others.copy_from_slice(&behind.to_le_bytes());
+    size.copy_from_slice(&EMPTY);
     bytes
 }
 
@@ -139,11 +143,28 @@ fn spell(data: &[u8; DATA_LEN]) -> [u8; MARK_LEN] {
 fn read(bytes: &[u8; MARK_LEN]) -> [u8; DATA_LEN] {
     let mut data = [0; DATA_LEN];
     for (byte, pair) in data.iter_mut().zip(bytes[START.len()..].chunks_exact(2)) {
-        // The second bit of each code tells 8 and 9 apart.
-        let codes = u16::from_le_bytes([pair[0], pair[1]]);
-        *byte = (0..8).fold(0, |byte, bit| byte | ((codes >> (2 * bit) & 1) as u8) << bit);
+        *byte = gather(u16::from_le_bytes([pair[0], pair[1]]));
     }
     data
+}
+
+/// The bits of a byte, with a zero behind each.
+///
+/// A code length is written as a zero and its bit. So these are eight of them without the first zero, which stands before, and
+/// with the zero of the next one.
+fn spread(byte: u8) -> u16 {
+    let mut bits = u16::from(byte);
+    bits = (bits | bits << 4) & 0x0f0f;
+    bits = (bits | bits << 2) & 0x3333;
+    (bits | bits << 1) & 0x5555
+}
+
+/// The inverse of [`spread`].
+fn gather(bits: u16) -> u8 {
+    let mut bits = bits & 0x5555;
+    bits = (bits | bits >> 1) & 0x3333;
+    bits = (bits | bits >> 2) & 0x0f0f;
+    (bits | bits >> 4) as u8
 }
 
 /// Where in `bytes` there are marks, as a whole.
@@ -211,6 +232,16 @@ mod tests {
     }
 
     #[test]
+    fn the_same_mark_has_the_same_bytes_in_every_version() {
+        let hex: String = MARK.write().iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(
+            hex,
+            "04c1015014411004415045444140151411100504010000000000100411054511105554544551445451\
+             51100000000000000514000000000000000000001551110440510544010088dbe8b84c1a0000ffff"
+        );
+    }
+
+    #[test]
     fn any_number_of_ones_is_spelt_by_complete_codes() {
         for ones in 0..=8 * DATA_LEN {
             let mut data = [0; DATA_LEN];
@@ -242,7 +273,7 @@ mod tests {
                 3,
             );
         }
-        assert_eq!(bits.len(), HEADER_BITS);
+        assert_eq!(bits.len(), 71);
         bits.push(0);
         let bytes: Vec<u8> = bits
             .chunks(8)
