@@ -19,8 +19,8 @@ use std::sync::{Mutex, PoisonError};
 /// The environment variable that makes a missing program a failure.
 pub const REQUIRED: &str = "FOREIGN_PROGRAMS_REQUIRED";
 
-/// Each program that a test may ask for, with its Debian package. Debian has no package of the last one.
-const PACKAGES: [(&str, &str); 71] = [
+/// Each program that a test may ask for, with its Debian package. Debian has no package of the last two.
+const PACKAGES: [(&str, &str); 72] = [
     ("7z", "p7zip-full"),
     ("bash", "bash"),
     ("bgzip", "tabix"),
@@ -92,6 +92,7 @@ const PACKAGES: [(&str, &str); 71] = [
     ("zstdgrep", "zstd"),
     ("zstdless", "zstd"),
     ("crabz", ""),
+    ("gzippy", ""),
 ];
 
 /// Each header of C or C++ that a test may need, with its Debian package.

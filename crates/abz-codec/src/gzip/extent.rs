@@ -68,7 +68,7 @@ impl Extent {
 /// The letters of the subfield of members whose blocks have marks.
 const MARKED: [u8; 2] = *b"AM";
 /// Its data: the form of the marks.
-const MARKED_DATA: [u8; 1] = [1];
+const MARKED_DATA: [u8; 1] = [2];
 
 /// True of the header of a member that says that its blocks have [marks](super::mark).
 pub(super) fn is_marked(header: &Header) -> bool {

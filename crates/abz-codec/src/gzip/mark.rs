@@ -7,22 +7,23 @@ use super::encode::MAX_BLOCK;
 use super::extent::MAX_COMPRESSED;
 
 /// How many bytes a mark has in the file.
-pub(super) const MARK_LEN: usize = GROUPS * GROUP.len();
+pub(super) const MARK_LEN: usize = 81;
+
+/// How each mark begins: the header of a dynamic block (RFC 1951, section 3.2.7), which has 71 bits, and the first bit of
+/// literal 0's code length, which is 0.
+///
+/// The block is not the last one. It has 257 literal codes, two distance codes, and 18 code lengths of code lengths: 2 for the
+/// lengths 8 and 9, and 4 for 0 to 7. So 8 is written `00`, 9 is written `01`, and *n* of 0 to 7 is written as 8 + *n*, in four bits.
+pub(super) const START: [u8; 9] = [0x04, 0xc1, 0x01, 0x50, 0x14, 0x41, 0x10, 0x04, 0x41];
 
 /// How an empty stored block ends: a size of zero, twice (RFC 1951, section 3.2.4).
 const EMPTY: [u8; 4] = [0, 0, 0xff, 0xff];
 
-/// An empty stored block at the start of a byte. The upper five bits of the first byte may be anything.
-const GROUP: [u8; 5] = [0, EMPTY[0], EMPTY[1], EMPTY[2], EMPTY[3]];
+/// What a mark says, in bytes. Each bit is the code length of a literal: 8 if it is 0, and 9 if it is 1.
+const DATA_LEN: usize = 30;
 
-/// Five bits in each group.
-const GROUPS: usize = (DATA_LEN * 8).div_ceil(5);
-
-/// What a mark says, in bytes.
-const DATA_LEN: usize = 31;
-
-/// The first byte of that: marks of this form.
-const FORM: u8 = 1;
+/// How many literals behind these have codes of 8 or 9 bits, too.
+const FILLING: usize = 10;
 
 /// No place: it is not told where the contents lie.
 const NOWHERE: u64 = (1 << 48) - 1;
@@ -48,67 +49,42 @@ pub(super) struct Mark {
 impl Mark {
     pub(super) fn write(&self) -> [u8; MARK_LEN] {
         let mut data = [0; DATA_LEN];
-        data[0] = FORM;
-        data[1..7].copy_from_slice(&self.start.unwrap_or(NOWHERE).to_le_bytes()[..6]);
-        data[7..10].copy_from_slice(&self.len.to_le_bytes()[..3]);
-        data[10..13].copy_from_slice(&self.compressed.to_le_bytes()[..3]);
-        data[13..17].copy_from_slice(&self.crc32.to_le_bytes());
-        data[17..21].copy_from_slice(&self.member.to_le_bytes());
-        data[21..27].copy_from_slice(&self.offset.unwrap_or(NOWHERE).to_le_bytes()[..6]);
-        let sum = crc32(&data[..27]);
-        data[27..].copy_from_slice(&sum.to_le_bytes());
-
-        let mut bytes = [0; MARK_LEN];
-        for (number, group) in bytes.chunks_exact_mut(GROUP.len()).enumerate() {
-            group.copy_from_slice(&GROUP);
-            let bit = 5 * number;
-            let low = u16::from(data[bit / 8]);
-            let high = data.get(bit / 8 + 1).copied().map_or(0, u16::from);
-            let five = (low | high << 8) >> (bit % 8) & 31;
-            group[0] = (five as u8) << 3;
-        }
-        bytes
+        data[..6].copy_from_slice(&self.start.unwrap_or(NOWHERE).to_le_bytes()[..6]);
+        data[6..9].copy_from_slice(&self.len.to_le_bytes()[..3]);
+        data[9..12].copy_from_slice(&self.compressed.to_le_bytes()[..3]);
+        data[12..16].copy_from_slice(&self.crc32.to_le_bytes());
+        data[16..20].copy_from_slice(&self.member.to_le_bytes());
+        data[20..26].copy_from_slice(&self.offset.unwrap_or(NOWHERE).to_le_bytes()[..6]);
+        let sum = crc32(&data[..26]);
+        data[26..].copy_from_slice(&sum.to_le_bytes());
+        spell(&data)
     }
 
     /// The mark at the start of `bytes`, if one is there. Of what it says of its block nothing is verified.
     pub(super) fn parse(bytes: &[u8]) -> Option<Mark> {
-        let mut data = [0u8; DATA_LEN];
-        for (number, group) in bytes.first_chunk::<MARK_LEN>()?.chunks_exact(GROUP.len()).enumerate() {
-            if group[0] & 7 != 0 || group[1..] != EMPTY {
-                return None;
-            }
-            let (bit, five) = (5 * number, u16::from(group[0] >> 3));
-            let both = five << (bit % 8);
-            // Bits behind the data are zeros.
-            if bit + 5 > 8 * DATA_LEN && five >> (8 * DATA_LEN - bit) != 0 {
-                return None;
-            }
-            data[bit / 8] |= both as u8;
-            if let Some(high) = data.get_mut(bit / 8 + 1) {
-                *high |= (both >> 8) as u8;
-            }
+        let bytes = bytes.first_chunk::<MARK_LEN>()?;
+        if !bytes.starts_with(&START) {
+            return None;
         }
+        let data = read(bytes);
         let number = |at: usize, len: usize| {
             data[at..at + len].iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
         };
         let place = |at: usize| Some(number(at, 6)).filter(|place| *place != NOWHERE);
-        let (start, offset) = (place(1), place(21));
-        let (len, compressed) = (number(7, 3) as u32, number(10, 3) as u32);
-        let is_right = data[0] == FORM && number(27, 4) as u32 == crc32(&data[..27]);
+        let (start, offset) = (place(0), place(20));
+        let (len, compressed) = (number(6, 3) as u32, number(9, 3) as u32);
+        let is_right = number(26, 4) as u32 == crc32(&data[..26]) && spell(&data) == *bytes;
         let is_possible = (1..=MAX_BLOCK as u32).contains(&len)
             && (1..=MAX_COMPRESSED).contains(&u64::from(compressed))
             && start.is_none_or(|start| start < NOWHERE - u64::from(len));
-        let (crc32, member) = (number(13, 4) as u32, number(17, 4) as u32);
+        let (crc32, member) = (number(12, 4) as u32, number(16, 4) as u32);
         let mark = Mark { start, len, compressed, crc32, offset, member };
         (is_right && is_possible).then_some(mark)
     }
 
     /// True if these bytes, fewer than a mark has, may be the start of one.
     pub(super) fn may_begin(bytes: &[u8]) -> bool {
-        bytes.chunks(GROUP.len()).all(|group| {
-            let rest = &group[1..];
-            group[0] & 7 == 0 && *rest == EMPTY[..rest.len()]
-        })
+        bytes.iter().zip(&START).all(|(byte, expected)| byte == expected)
     }
 
     /// The size of mark and block in bytes.
@@ -122,11 +98,78 @@ impl Mark {
     }
 }
 
+/// A dynamic block without contents whose code lengths spell `data`, and an empty stored block behind it.
+///
+/// A code is complete if its lengths take 512 units, where a length of 9 takes 1, a length of 8 takes 2, and so on (RFC 1951,
+/// section 3.2.2). The first 250 literals take 500 less the number of ones, and the end of the block takes 8. So 4 and the
+/// number of ones are left, for six literals that take 4, 8, 16, 32, 64 and 128, or nothing.
+fn spell(data: &[u8; DATA_LEN]) -> [u8; MARK_LEN] {
+    let ones: u32 = data.iter().map(|byte| byte.count_ones()).sum();
+    // Together a multiple of four.
+    let filling = ones.wrapping_neg() % 4;
+    let left = (ones + filling + 4) / 4;
+
+    let short = (0..6).map(|place| if left >> place & 1 == 1 { 7 - place } else { 0 });
+    // The end of the block has 6 bits, and each of the two distances has 1.
+    let short = short.chain([6, 1, 1]).map(|length| (8 + length, 4));
+    // The end of the block has the last code of its length. Those before it are the short ones, except that of 7 bits.
+    let end = (left / 2, 6);
+
+    // What stands behind the data.
+    let mut behind = u64::from(spread((1 << filling) - 1));
+    let mut at = 2 * FILLING - 1;
+    for (code, len) in short.chain([end]) {
+        // A code begins with its highest bit (section 3.1.1).
+        behind |= u64::from(u32::reverse_bits(code) >> (32 - len)) << at;
+        at += len;
+    }
+    // The last three bits are zeros, the header of the stored block.
+    debug_assert_eq!(at + 3, 64);
+
+    let mut bytes = [0; MARK_LEN];
+    let (start, rest) = bytes.split_at_mut(START.len());
+    start.copy_from_slice(&START);
+    let (said, rest) = rest.split_at_mut(2 * DATA_LEN);
+    for (pair, &byte) in said.chunks_exact_mut(2).zip(data) {
+        pair.copy_from_slice(&spread(byte).to_le_bytes());
+    }
+    let (others, size) = rest.split_at_mut(8);
+    others.copy_from_slice(&behind.to_le_bytes());
+    size.copy_from_slice(&EMPTY);
+    bytes
+}
+
+/// What a block spells that begins as a mark does.
+fn read(bytes: &[u8; MARK_LEN]) -> [u8; DATA_LEN] {
+    let mut data = [0; DATA_LEN];
+    for (byte, pair) in data.iter_mut().zip(bytes[START.len()..].chunks_exact(2)) {
+        *byte = gather(u16::from_le_bytes([pair[0], pair[1]]));
+    }
+    data
+}
+
+/// The bits of a byte, with a zero behind each.
+///
+/// A code length is written as a zero and its bit. So these are eight of them without the first zero, which stands before, and
+/// with the zero of the next one.
+fn spread(byte: u8) -> u16 {
+    let mut bits = u16::from(byte);
+    bits = (bits | bits << 4) & 0x0f0f;
+    bits = (bits | bits << 2) & 0x3333;
+    (bits | bits << 1) & 0x5555
+}
+
+/// The inverse of [`spread`].
+fn gather(bits: u16) -> u8 {
+    let mut bits = bits & 0x5555;
+    bits = (bits | bits >> 1) & 0x3333;
+    bits = (bits | bits >> 2) & 0x0f0f;
+    (bits | bits >> 4) as u8
+}
+
 /// Where in `bytes` there are marks, as a whole.
 pub(super) fn find_marks(bytes: &[u8]) -> impl Iterator<Item = usize> {
-    memmem::find_iter(bytes, &EMPTY)
-        .filter_map(|at| at.checked_sub(1))
-        .filter(|&at| Mark::parse(&bytes[at..]).is_some())
+    memmem::find_iter(bytes, &START).filter(|&at| Mark::parse(&bytes[at..]).is_some())
 }
 
 #[cfg(test)]
@@ -143,26 +186,121 @@ mod tests {
         member: 77,
     };
 
+    /// Some marks, and some that spell many zeros or many ones.
+    fn marks() -> impl Iterator<Item = Mark> {
+        let none = Mark { start: None, len: 1, compressed: 1, crc32: 0, offset: None, member: 0 };
+        let least = Mark { start: Some(0), len: 1, compressed: 1, crc32: 0, offset: Some(0), member: 0 };
+        let most = Mark {
+            start: Some((1 << 46) - 1),
+            crc32: u32::MAX,
+            member: u32::MAX,
+            offset: Some(NOWHERE - 1),
+            ..MARK
+        };
+        let others = (0..100).map(|n: u32| {
+            let crc32 = n.wrapping_mul(0x9e37_79b9);
+            Mark { start: Some(u64::from(n) << 20), len: n + 1, crc32, ..MARK }
+        });
+        [MARK, none, least, most].into_iter().chain(others)
+    }
+
+    /// What two other decoders make of a stream: what comes out, if all of the stream is right.
+    fn decoded(stream: &[u8]) -> [Option<Vec<u8>>; 2] {
+        let mut out = vec![0; 100];
+        let found = libdeflater::Decompressor::new().deflate_decompress(stream, &mut out);
+        let ours = found.ok().map(|len| out[..len].to_vec());
+        let mut decoder = flate2::Decompress::new(false);
+        let mut theirs = Vec::with_capacity(100);
+        let status = decoder.decompress_vec(stream, &mut theirs, flate2::FlushDecompress::Finish);
+        let is_whole =
+            matches!(status, Ok(flate2::Status::StreamEnd)) && decoder.total_in() == stream.len() as u64;
+        [ours, is_whole.then_some(theirs)]
+    }
+
     #[test]
     fn a_mark_says_what_was_said_and_is_nothing_to_a_decoder() {
-        for mark in [MARK, Mark { start: None, len: 1, compressed: 1, crc32: 0, offset: None, member: 0 }] {
+        for mark in marks() {
             let bytes = mark.write();
             assert_eq!(Mark::parse(&bytes), Some(mark));
             let stream = [&bytes[..], &[3, 0]].concat();
             let step = Inflater::new().step(&stream, &mut [0; 10]).unwrap();
             assert!(step.ended && step.consumed == stream.len() && step.produced == 0);
+            assert_eq!(decoded(&stream), [Some(vec![]), Some(vec![])]);
+            let behind = [&bytes[..], &bytes, &[1, 1, 0, 0xfe, 0xff, b'a']].concat();
+            assert_eq!(decoded(&behind), [Some(b"a".to_vec()), Some(b"a".to_vec())]);
         }
     }
 
     #[test]
-    fn no_other_bytes_are_a_mark() {
-        let bytes = MARK.write();
-        for bit in 0..8 * bytes.len() {
-            let mut bytes = bytes;
-            bytes[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(Mark::parse(&bytes), None, "{bit}");
+    fn the_same_mark_has_the_same_bytes_in_every_version() {
+        let hex: String = MARK.write().iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(
+            hex,
+            "04c1015014411004415045444140151411100504010000000000100411054511105554544551445451\
+             51100000000000000514000000000000000000001551110440510544010088dbe8b84c1a0000ffff"
+        );
+    }
+
+    #[test]
+    fn any_number_of_ones_is_spelt_by_complete_codes() {
+        for ones in 0..=8 * DATA_LEN {
+            let mut data = [0; DATA_LEN];
+            (0..ones).for_each(|bit| data[bit / 8] |= 1 << (bit % 8));
+            let bytes = spell(&data);
+            assert_eq!(read(&bytes), data);
+            // zlib takes no incomplete code.
+            assert_eq!(decoded(&[&bytes[..], &[3, 0]].concat()), [Some(vec![]), Some(vec![])]);
         }
-        assert_eq!(Mark::parse(&bytes[1..]), None);
+    }
+
+    #[test]
+    fn a_mark_begins_with_the_header_of_a_dynamic_block() {
+        let mut bits = Vec::new();
+        let mut put = |value: usize, len| bits.extend((0..len).map(|bit| value >> bit & 1));
+        // RFC 1951, section 3.2.7: BFINAL, BTYPE, HLIT, HDIST, HCLEN, and the lengths in their order.
+        [(0, 1), (2, 2), (257 - 257, 5), (2 - 1, 5), (18 - 4, 4)]
+            .into_iter()
+            .for_each(|(value, len)| put(value, len));
+        for length in [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1] {
+            put(
+                if length > 9 {
+                    0
+                } else if length > 7 {
+                    2
+                } else {
+                    4
+                },
+                3,
+            );
+        }
+        assert_eq!(bits.len(), 71);
+        bits.push(0);
+        let bytes: Vec<u8> = bits
+            .chunks(8)
+            .map(|bits| bits.iter().rev().fold(0, |byte, &bit| byte << 1 | bit as u8))
+            .collect();
+        assert_eq!(bytes, START);
+    }
+
+    #[test]
+    fn what_was_cut_may_be_the_beginning_of_a_mark() {
+        let bytes = MARK.write();
+        for len in 0..MARK_LEN {
+            assert!(Mark::parse(&bytes[..len]).is_none() && Mark::may_begin(&bytes[..len]), "{len}");
+        }
+        assert!(!Mark::may_begin(&[3, 0]) && !Mark::may_begin(&[0, 0, 0, 0xff, 0xff]));
+    }
+
+    #[test]
+    fn no_other_bytes_are_a_mark() {
+        for bytes in marks().map(|mark| mark.write()) {
+            for bit in 0..8 * bytes.len() {
+                let mut bytes = bytes;
+                bytes[bit / 8] ^= 1 << (bit % 8);
+                assert_eq!(Mark::parse(&bytes), None, "{bit}");
+            }
+            assert_eq!(Mark::parse(&bytes[1..]), None);
+        }
         for wrong in [
             Mark { len: 0, ..MARK },
             Mark { len: MAX_BLOCK as u32 + 1, ..MARK },
@@ -171,7 +309,13 @@ mod tests {
         ] {
             assert_eq!(Mark::parse(&wrong.write()), None);
         }
-        let file = [&[0, 0, 0xff, 0xff][..], &bytes, &[0; 7], &bytes[..100], &bytes].concat();
-        assert_eq!(find_marks(&file).collect::<Vec<_>>(), [4, 4 + MARK_LEN + 7 + 100]);
+    }
+
+    #[test]
+    fn marks_are_found_wherever_they_begin() {
+        let bytes = MARK.write();
+        let file = [&START[..], &bytes, &[4; 7], &bytes[..50], &bytes, &bytes, &bytes[..80]].concat();
+        let second = START.len() + MARK_LEN + 7 + 50;
+        assert_eq!(find_marks(&file).collect::<Vec<_>>(), [START.len(), second, second + MARK_LEN]);
     }
 }

@@ -9,23 +9,41 @@
 //! # Marks: blocks in one member
 //!
 //! A file of several blocks is one member whose header has a subfield `AM` in its extra field (section 2.3.1.1), with one
-//! byte, 1. Its deflate data is, for each block, a *mark* and deflate blocks that refer to nothing before them; then an
+//! byte, 2: the form of the marks. Its deflate data is, for each block, a *mark* and deflate blocks that refer to nothing before them; then an
 //! empty last block (`03 00`). All of these begin with a byte: where the data of a block ends within one, an empty stored
 //! block follows (`00 00 ff ff`, after three bits).
 //!
-//! A mark is 50 empty stored blocks, of five bytes each: `xx 00 00 ff ff`. A decoder ignores the upper five bits of the
-//! first byte (RFC 1951, section 3.2.4). Those bits, the lowest first, are 31 bytes, and two bits of zeros:
+//! A mark has 81 bytes. It is a dynamic block (RFC 1951, section 3.2.7) that has only its end, and an empty stored block. The code
+//! lengths of the first 240 literals are bits, from the lowest of the first byte on: a length of 8 is a 0, and a length of 9 is a 1.
+//! They are 30 bytes:
 //!
 //! | at | bytes | |
 //! |--:|--:|---|
-//! | 0 | 1 | 1: the form of the mark |
-//! | 1 | 6 | where the contents of the block begin in those of the member; all bits set: that is not told |
-//! | 7 | 3 | the size of the contents |
-//! | 10 | 3 | the size of the deflate data, from the end of this mark to the start of the next one, or of the last block |
-//! | 13 | 4 | the CRC-32 of the contents |
-//! | 17 | 4 | the CRC-32 of the first block's contents, the same in all marks of a member; 0 if the place is not told |
-//! | 21 | 6 | where the mark begins, from the first byte of the member; all bits set: that is not told |
-//! | 27 | 4 | the CRC-32 of the bytes before |
+//! | 0 | 6 | where the contents of the block begin in those of the member; all bits set: that is not told |
+//! | 6 | 3 | the size of the contents |
+//! | 9 | 3 | the size of the deflate data, from the end of this mark to the start of the next one, or of the last block |
+//! | 12 | 4 | the CRC-32 of the contents |
+//! | 16 | 4 | the CRC-32 of the first block's contents, the same in all marks of a member; 0 if the place is not told |
+//! | 20 | 6 | where the mark begins, from the first byte of the member; all bits set: that is not told |
+//! | 26 | 4 | the CRC-32 of the bytes before |
+//!
+//! The other lengths make the code complete, as some decoders ask for, and no bit is one that a decoder has to ignore. With
+//! *n* for the number of ones among the first 250 literals:
+//!
+//! | bits | |
+//! |--:|---|
+//! | 71 | the header: 257 literal codes, two distance codes, 18 code lengths of code lengths |
+//! | 480 | the code lengths of literals 0 to 239: the bytes above |
+//! | 20 | those of literals 240 to 249: up to three ones, so that *n* is a multiple of four, and then zeros |
+//! | 24 | those of literals 250 to 255: 7, 6, 5, 4, 3 and 2; or 0, where bit 0, 1, 2, 3, 4 or 5 of *n* / 4 + 1 is 0 |
+//! | 4 | that of the end of the block: 6 |
+//! | 8 | those of the distances: 1 and 1 |
+//! | 6 | the code of the end of the block: half of *n* / 4 + 1 |
+//! | 3 | the header of the stored block, which ends with a byte |
+//! | 32 | its size: `00 00 ff ff` |
+//!
+//! A code length of 8 or 9 takes two bits, and one of 0 to 7 takes four. All marks begin with the same nine bytes,
+//! `04 c1 01 50 14 41 10 04 41`.
 //!
 //! In a file that is one such member, the last mark says its own place. So a reader that can seek knows that the other
 //! places are those in the file, and finds a block by interpolation and bisection.

@@ -11,7 +11,7 @@ use super::extent::{Extent, is_marked};
 use super::header::{EXTRA_AT, FEXTRA, HEADER_LIMIT, Header, MAGIC};
 use super::index::Index;
 use super::inflate::Inflater;
-use super::mark::{MARK_LEN, Mark, find_marks};
+use super::mark::{self, MARK_LEN, Mark, find_marks};
 use super::scan::MAX_BGZF;
 use super::sums::Sums;
 use super::survey::{begins_marked, last_mark, mark_at};
@@ -309,7 +309,7 @@ fn member(
     output: &mut dyn Write,
 ) -> io::Result<Result<(u64, Kind), Fault>> {
     let cut = |inside| Ok(Err(Fault::Truncated { inside }));
-    if input.fill_buf()?.first().is_some_and(|first| first & 7 == 0) {
+    if input.fill_buf()?.first() == Some(&mark::START[0]) {
         return block(tool, input, output);
     }
     let (header, header_len) = match header(input)? {
@@ -317,7 +317,7 @@ fn member(
         Ok(None) => return cut(Inside::Header),
         Err(error) => return Ok(Err(Fault::Header(error))),
     };
-    if is_marked(&header) && input.fill_buf()?.first().is_some_and(|first| first & 7 == 0) {
+    if is_marked(&header) && input.fill_buf()?.first() == Some(&mark::START[0]) {
         // Its blocks are parts of their own.
         return Ok(Ok((header_len as u64, Kind::Marked)));
     }

@@ -10,7 +10,7 @@ use abz_codec::{Block, Blocks};
 use crate::support::{Noise, compress, compress_to_one, decode, decode_pushed, prose};
 
 /// How many bytes a mark has.
-const MARK: usize = 250;
+const MARK: usize = 81;
 
 /// What any other reader finds in a file, of which all must be one member.
 fn read_elsewhere(file: &[u8]) -> Vec<u8> {
@@ -126,7 +126,7 @@ fn whatever_is_damaged_or_cut_is_told_and_nothing_of_that_block_comes_out() {
         assert!(error.is_some() && data.starts_with(&out), "cut at {len}");
         assert!(matches!(error.unwrap().fault, Fault::Truncated { .. }), "cut at {len}");
     }
-    let header = file.windows(4).position(|bytes| bytes == [0, 0, 0xff, 0xff]).unwrap() - 1;
+    let header = (0..file.len()).find(|&at| is_mark(&file[at..])).unwrap();
     for at in header..file.len() {
         for bit in 0..8 {
             let mut bad = file.clone();
@@ -269,7 +269,7 @@ fn a_member_to_which_another_program_has_appended_is_read_to_its_end() {
 }
 
 #[test]
-fn a_mark_that_is_damaged_is_nothing_to_any_reader() {
+fn a_mark_that_says_something_wrong_is_nothing_to_any_reader_and_one_that_is_no_block_is_damage() {
     let data = prose(20_000);
     let file = compress_to_one(&data, 6, 3000);
     let marks: Vec<usize> = abz_codec::gzip::parts(&mut Cursor::new(&file))
@@ -278,11 +278,22 @@ fn a_mark_that_is_damaged_is_nothing_to_any_reader() {
         .iter()
         .map(|part| part.bytes().start as usize)
         .collect();
-    for at in marks {
-        let mut file = file.clone();
-        file[at + 20] ^= 0x10;
-        assert!(read_elsewhere(&file) == data);
-        let (out, error) = decode(&file);
+    for (number, at) in marks.into_iter().enumerate() {
+        // The lengths of two literals of which one has 8 and the other has 9 change places: the code is as complete as before.
+        let bit = |n: usize| (at + 9 + n / 4, 1 << (2 * (n % 4)));
+        let other =
+            (1..).find(|&n| (file[bit(0).0] & bit(0).1 == 0) != (file[bit(n).0] & bit(n).1 == 0)).unwrap();
+        let mut wrong = file.clone();
+        for (byte, mask) in [bit(0), bit(other)] {
+            wrong[byte] ^= mask;
+        }
+        assert!(read_elsewhere(&wrong) == data);
+        let (out, error) = decode(&wrong);
         assert!(error.is_none() && out == data, "{error:?}");
+        // One of them alone leaves the code incomplete.
+        let mut damaged = file.clone();
+        damaged[bit(0).0] ^= bit(0).1;
+        let (out, error) = decode(&damaged);
+        assert!(matches!(error.unwrap().fault, Fault::Deflate) && out == data[..3000 * number]);
     }
 }

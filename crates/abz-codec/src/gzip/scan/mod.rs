@@ -16,7 +16,7 @@ use super::extent::is_marked;
 use super::guess::{Guess, Guessed};
 use super::header::{DEFLATE, MAGIC};
 use super::inflate::Inflater;
-use super::mark::Mark;
+use super::mark::{self, Mark};
 use super::member::Member;
 use super::{EMPTY_DEFLATE, Extent, Header, TRAILER_LEN};
 use crate::damage::Place;
@@ -272,7 +272,11 @@ impl Scanner {
         } else if input.is_empty() && self.feed.held.is_empty() {
             return Ok(Step::Starved);
         }
-        if self.marked.is_part && self.marked.blocks == 0 && self.feed.held.is_empty() && input[0] & 7 == 0 {
+        if self.marked.is_part
+            && self.marked.blocks == 0
+            && self.feed.held.is_empty()
+            && input[0] == mark::START[0]
+        {
             // No member begins so.
             self.number += 1;
             self.start = self.feed.offset;
