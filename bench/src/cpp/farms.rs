@@ -66,18 +66,12 @@ pub fn measure(built: &Built, look: &Look) -> Vec<Row> {
                     }));
                     playing.push(entry);
                 }
-                Ok(_) => missing.push(Row::without(
-                    group,
-                    label,
-                    promise,
-                    Unmeasured::NotInstalled(label.into()),
-                )),
-                Err(why) => missing.push(Row::without(
-                    group,
-                    label,
-                    promise,
-                    Unmeasured::Impossible(why.clone()),
-                )),
+                Ok(_) => {
+                    missing.push(Row::without(group, label, promise, Unmeasured::NotInstalled(label.into())))
+                }
+                Err(why) => {
+                    missing.push(Row::without(group, label, promise, Unmeasured::Impossible(why.clone())))
+                }
             }
         }
         let (wanted, seconds) = if look.quick { (7, 12) } else { (21, 60) };

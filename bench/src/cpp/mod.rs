@@ -25,12 +25,8 @@ pub fn measure(look: &Look) -> Measured {
     let built = match Built::new() {
         Ok(built) => built,
         Err(why) => {
-            let row = Row::without(
-                "cpp",
-                "all of it",
-                (Target::None, Unit::Percent),
-                Unmeasured::Impossible(why),
-            );
+            let row =
+                Row::without("cpp", "all of it", (Target::None, Unit::Percent), Unmeasured::Impossible(why));
             return Measured { rows: vec![row], notes: Vec::new() };
         }
     };
