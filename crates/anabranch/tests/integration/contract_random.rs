@@ -117,6 +117,11 @@ fn shapes() -> Vec<(&'static str, Vec<Segment>, Chain)> {
         ("flat, serial, parallel", segments(&[(FlatMap, Each)]), Map),
         ("flat, serial, flat", segments(&[(FlatTry, Try)]), FlatMap),
         ("a batch that ends in a hop", segments(&[(Map, Batch(3))]), Map),
+        (
+            "batches in the window of a feedback",
+            segments(&[(Direct, Batch(5)), (Direct, Feedback)]),
+            TryMapWith,
+        ),
         ("batches of batches", segments(&[(Direct, Batch(2)), (Map, Batch(3))]), Direct),
         ("a take before a batch", segments(&[(Map, Take(7)), (Map, Batch(4))]), Map),
         ("a take inside a batch of children", segments(&[(FlatMap, Take(5)), (Map, Each)]), Direct),

@@ -408,20 +408,28 @@ impl Case {
     pub fn bound(&self) -> usize {
         let product: usize = self.segments.iter().map(|segment| segment.serial.holds()).product();
         let mut is_batched = self.in_blocks;
-        let mut windows = 1;
+        let (mut windows, mut in_windows) = (1, self.window);
+        // How many items each index of a window that opens behind a batch stage may hold: a batch is one item there.
+        let mut in_a_batch = 1;
         for Segment { chain, serial } in &self.segments {
             is_batched |= chain.is_flat();
             // Before such a stage, batches become single items in a window of their own.
-            windows += serial.windows_opened() + usize::from(is_batched && !serial.keeps_batches());
+            let before = usize::from(is_batched && !serial.keeps_batches());
+            windows += before + serial.windows_opened();
+            in_windows += before * self.window * in_a_batch;
+            if let Serial::Batch(size) = serial {
+                in_a_batch *= size;
+            }
+            in_windows += serial.windows_opened() * self.window * in_a_batch;
         }
         // What leaves one window for the next may be in neither, one at a time.
-        let between = windows - 1;
+        let between = (windows - 1) * in_a_batch;
         let held = if product == 1 { 0 } else { 2 * product * self.segments.len() };
         // The items behind windows are as many together.
         let widths: usize = self.segments.iter().map(|segment| segment.serial.width()).product();
         // Up to half a window of results waits for the reader of an iterator, which has one more. Each may be a batch.
         let read = if self.end == End::Iter { (1 + self.window / 2) * product } else { 0 };
-        windows * self.window * widths + between + held + read
+        in_windows * widths + between + held + read
     }
 }
 
