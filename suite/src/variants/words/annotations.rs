@@ -7,7 +7,7 @@ use anabranch_applications::words::{Input, Total, count};
 #[anabranch::stream]
 pub fn run(input: &'static Input, workers: usize, mut output: Output) -> Output {
     let mut total = Total::default();
-    #[to_stream(workers = workers)]
+    #[to_stream(workers = workers, window = 32 * workers)]
     for piece in input.pieces() {
         #[stage(replicate)]
         let counts = count(piece);

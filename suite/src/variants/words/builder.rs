@@ -7,7 +7,11 @@ use anabranch_applications::words::{Input, Total, count};
 /// Runs with this many workers.
 pub fn run(input: &'static Input, workers: usize, mut output: Output) -> Output {
     let mut total = Total::default();
-    Stream::from_iter(input.pieces()).workers(workers).map(count).for_each(|counts| total.add(counts));
+    Stream::from_iter(input.pieces())
+        .workers(workers)
+        .window(32 * workers)
+        .map(count)
+        .for_each(|counts| total.add(counts));
     total.write(&mut output);
     output
 }
