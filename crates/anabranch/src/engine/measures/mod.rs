@@ -18,5 +18,7 @@ pub(crate) use meter::{Reading, Tally};
 pub(crate) use run::Measures;
 pub(crate) use series::Series;
 pub(crate) use stride::Stride;
-pub(crate) use track::{Event, Track, What};
+pub(crate) use track::Track;
+#[cfg(feature = "json")]
+pub(crate) use track::{Event, What};
 pub(crate) use transit::Latencies;
