@@ -4,7 +4,7 @@ use std::thread::available_parallelism;
 
 use anabranch_applications::{APPLICATIONS, About};
 
-use crate::command::RunArguments;
+use crate::arguments::RunArguments;
 use crate::studies::{self, Study};
 use crate::systems::{ALL, SEQUENTIAL, measures};
 

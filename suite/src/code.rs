@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::programs::source;
+use crate::checkouts::source;
 use crate::systems::{Home, SEQUENTIAL, home};
 
 /// The rivals without an ordered map of their own.

@@ -5,6 +5,8 @@
 //! `README.md` says what is measured and how to read the report.
 #![forbid(unsafe_code)]
 
+mod arguments;
+mod checkouts;
 mod choice;
 mod code;
 mod command;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anabranch_applications::APPLICATIONS;
 
-use crate::programs::{Checkouts, builds, cargo, source};
+use crate::checkouts::{Checkouts, builds, cargo, source};
 use crate::systems::measures;
 
 /// Writes the program and builds it.

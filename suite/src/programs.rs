@@ -7,35 +7,17 @@ use std::process::Command;
 
 use anabranch_applications::Scale;
 
+use crate::checkouts::{Checkouts, builds, cargo, source};
 use crate::data::Chosen;
 use crate::original;
 use crate::process::Process;
 use crate::systems::{Home, SEQUENTIAL, Side, home, side};
-
-/// Checkouts of libraries that are in no registry.
-#[derive(Debug, Clone, Default)]
-pub struct Checkouts {
-    pub rust_ssp: Option<PathBuf>,
-    pub fastflow: Option<PathBuf>,
-    pub taskflow: Option<PathBuf>,
-}
 
 /// The programs of the variants. A variant that cannot be built has the reason.
 #[derive(Debug)]
 pub struct Programs {
     data: Chosen,
     of: BTreeMap<&'static str, Result<PathBuf, String>>,
-}
-
-/// The folder of builds in which this program lies.
-pub fn builds() -> PathBuf {
-    let program = std::env::current_exe().unwrap_or_default();
-    program.ancestors().nth(2).map_or_else(|| "target".into(), Path::to_owned)
-}
-
-/// A file or folder of this crate.
-pub fn source(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
 impl Programs {
@@ -152,22 +134,4 @@ fn cpp(variant: &str, library: &Path, checkouts: &Checkouts) -> Result<PathBuf, 
     let reason = if is_absent { words.lines().last() } else { words.lines().find(of_compiler) };
     let reason = reason.unwrap_or("no reason given").trim();
     Err(if is_absent { reason.to_owned() } else { format!("not built ({reason})") })
-}
-
-/// Builds a release with cargo in a folder.
-///
-/// # Errors
-/// The first error that cargo tells.
-pub fn cargo(what: &str, arguments: &[&OsStr], folder: &Path) -> Result<(), String> {
-    eprintln!("building {what} in {}", folder.display());
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut build = Command::new(cargo);
-    build.args(["build", "--release", "--quiet"]).args(arguments).arg("--target-dir").arg(folder);
-    let said = build.output().map_err(|error| format!("cargo did not start: {error}"))?;
-    if said.status.success() {
-        return Ok(());
-    }
-    let words = String::from_utf8_lossy(&said.stderr);
-    let reason = words.lines().find(|line| line.starts_with("error")).unwrap_or("no reason given");
-    Err(format!("not built ({reason})"))
 }

@@ -13,6 +13,9 @@ use crate::players::Figures;
 use crate::services::Service;
 use crate::studies::Studied;
 
+/// Cells with fewer rounds are marked in the report.
+pub const LEAST_ROUNDS: usize = 7;
+
 /// A run of the suite.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Results {

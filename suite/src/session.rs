@@ -7,20 +7,18 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anabranch_applications::Scale;
 
+use crate::arguments::RunArguments;
+use crate::checkouts::{Checkouts, builds};
 use crate::choice::{Case, Choice};
-use crate::command::RunArguments;
 use crate::contract::{Latency, Row, examined, shown};
 use crate::data::Chosen;
-use crate::programs::{Checkouts, Programs, builds};
+use crate::programs::Programs;
 use crate::progress::Progress;
-use crate::results::{Group, Results};
+use crate::results::{Group, LEAST_ROUNDS, Results};
 use crate::services::Service;
 use crate::studies::{Setup, Studied};
 use crate::systems::{SEQUENTIAL, runs_any_loop};
 use crate::{group, report, studies};
-
-/// Cells with fewer rounds are marked in the report.
-pub const LEAST_ROUNDS: usize = 7;
 
 /// The share of the time that the studies may take if there are cases to measure as well.
 const STUDIES_SHARE: f64 = 0.25;

@@ -3,8 +3,7 @@
 use std::fmt::Write;
 
 use crate::pictures::{escaped, interval};
-use crate::results::{Cell, Group, Results};
-use crate::session::LEAST_ROUNDS;
+use crate::results::{Cell, Group, LEAST_ROUNDS, Results};
 use crate::standing::{End, Standing};
 
 /// Three sentences, and a table with a line for each case.

@@ -14,8 +14,7 @@ use std::fmt::Write;
 use anabranch_applications::APPLICATIONS;
 
 use crate::pictures::{date, escaped};
-use crate::results::{Group, Results};
-use crate::session::LEAST_ROUNDS;
+use crate::results::{Group, LEAST_ROUNDS, Results};
 
 const STYLE: &str = include_str!("report.css");
 

@@ -6,16 +6,12 @@ use libdeflater::{adler32, crc32};
 
 use super::ends::{SLACK, Walker};
 use super::extent::push_marked_to;
-use super::layout::{Encoded, Layout};
+use super::layout::{Encoded, Layout, MAX_BLOCK};
 use super::store::Judge;
 use super::{Extent, Header, TRAILER_LEN, wrap};
 use crate::Block;
 use crate::memory::{NoMemory, grow};
 use crate::system::Compressor;
-
-/// The most bytes that a block may have (4 MiB), and the most contents of a member that is decoded as a whole:
-/// what bounds the memory of a program that has some members in hand. (Larger blocks would compress no better.)
-pub const MAX_BLOCK: usize = 4 << 20;
 
 /// The most bytes that a block of BGZF may have, and the number that its tools use: compressed, or stored, it fits into
 /// the 64 KiB of a member (SAM specification, section 4.1).

@@ -1,10 +1,8 @@
 //! What a header says of where its member ends: our subfield `AB`, or `BC` of BGZF.
 
 use super::header::{Header, push_subfield};
-use super::{MAX_BLOCK, u32_at};
-
-/// The most bytes of a compressed member that is taken as a whole: deflate makes no block larger by so much.
-pub(super) const MAX_COMPRESSED: u64 = MAX_BLOCK as u64 + (1 << 20);
+use super::layout::{MAX_BLOCK, MAX_COMPRESSED};
+use super::u32_at;
 
 /// Our subfield's letters; see the format in the [module's documentation](super).
 const OURS: [u8; 2] = *b"AB";
@@ -62,6 +60,13 @@ impl Extent {
         data[4..8].copy_from_slice(&self.uncompressed.unwrap_or(0).to_le_bytes());
         data[8] = if self.more { MORE } else { 0 };
         push_subfield(extra, OURS, &data);
+    }
+}
+
+impl Header {
+    /// What the extra field says of the member's size, if it does (see the [module](super)).
+    pub fn extent(&self) -> Option<Extent> {
+        Extent::of(self)
     }
 }
 

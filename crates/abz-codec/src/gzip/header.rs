@@ -1,6 +1,5 @@
 //! The header of a member (RFC 1952, section 2.3.1): all of it, read and written.
 
-use super::Extent;
 use super::error::HeaderError;
 
 /// The most bytes that a header may have here. The RFC sets no limit to name and comment; this one is far above
@@ -141,11 +140,6 @@ impl Header {
     /// The subfields of the extra field (section 2.3.1.1): the two letters of each, and its data.
     pub fn subfields(&self) -> Subfields<'_> {
         Subfields { rest: &self.extra }
-    }
-
-    /// What the extra field says of the member's size, if it does (see the [module](super)).
-    pub fn extent(&self) -> Option<Extent> {
-        Extent::of(self)
     }
 }
 

@@ -7,7 +7,7 @@ use libdeflater::crc32;
 use super::error::IndexError;
 use super::header::push_subfield;
 use super::layout::Encoded;
-use super::survey::{begins_marked, walk};
+use super::walk::{Entry, begins_marked, walk};
 use super::{EMPTY_DEFLATE, Extent, Header, TRAILER_LEN, u32_at, u64_at};
 use crate::glance::bytes_at;
 
@@ -104,19 +104,6 @@ fn part(first: u64, sizes: &[(u32, u32)], more: bool) -> Vec<u8> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index {
     entries: Vec<Entry>,
-}
-
-/// One member in an [`Index`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// The offset of the member in the compressed file.
-    pub offset: u64,
-    /// Its size there, in bytes.
-    pub compressed: u32,
-    /// The offset of its contents in the contents of the file.
-    pub start: u64,
-    /// Their size, in bytes.
-    pub uncompressed: u32,
 }
 
 impl Index {

@@ -1,5 +1,12 @@
 //! How a file is laid out, and the blocks that are written into it.
 
+/// The most bytes that a block may have (4 MiB), and the most contents of a member that is decoded as a whole:
+/// what bounds the memory of a program that has some members in hand. (Larger blocks would compress no better.)
+pub const MAX_BLOCK: usize = 4 << 20;
+
+/// The most bytes of a compressed member that is taken as a whole: deflate makes no block larger by so much.
+pub(super) const MAX_COMPRESSED: u64 = MAX_BLOCK as u64 + (1 << 20);
+
 /// The members and blocks of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {

@@ -3,8 +3,7 @@
 use libdeflater::crc32;
 use memchr::memmem;
 
-use super::encode::MAX_BLOCK;
-use super::extent::MAX_COMPRESSED;
+use super::layout::{MAX_BLOCK, MAX_COMPRESSED};
 
 /// How many bytes a mark has in the file.
 pub(super) const MARK_LEN: usize = 81;

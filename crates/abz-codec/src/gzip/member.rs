@@ -1,4 +1,4 @@
-//! A member as it lies in the file.
+//! A member as it lies in the file, or a part of one that is decoded already.
 
 use super::mark::Mark;
 use super::{TRAILER_LEN, u32_at};
@@ -56,4 +56,17 @@ impl Member {
     pub(super) fn trailer(&self) -> &[u8] {
         &self.bytes[self.bytes.len() - TRAILER_LEN..]
     }
+}
+
+/// Which data of a streamed member was decoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// The member, counted from 1.
+    pub(super) number: u64,
+    /// The offset of its first byte in the file.
+    pub(super) start: u64,
+    /// Behind the last data of the member, the offset of its trailer and what it says.
+    pub(super) trailer: Option<(u64, [u8; TRAILER_LEN])>,
+    /// With that, the CRC-32 and the size of what was given out in blocks before, if any was.
+    pub(super) before: Option<(u32, u64)>,
 }

@@ -120,28 +120,30 @@ mod split;
 mod store;
 mod sums;
 mod survey;
+mod walk;
 mod wrap;
 mod write;
 
 pub use decode::Decoder;
-pub use encode::{BGZF_BLOCK, Encoder, MAX_BLOCK, MAX_NAME, Origin};
+pub use encode::{BGZF_BLOCK, Encoder, MAX_NAME, Origin};
 pub use error::{DecodeError, Fault, HeaderError, IndexError, Part};
 pub use extent::Extent;
 pub use guess::{Guess, Guessed, Guesser};
 pub use header::{HEADER_LIMIT, Header, MAGIC, Subfields};
-pub use index::{Entry, Index, PART_MEMBERS};
+pub use index::{Index, PART_MEMBERS};
 pub use indexed::{Chain, DecodedPart, PartDecoder, Refusal};
 pub(crate) use inflate::Inflater;
-pub use layout::{Encoded, Layout};
-pub use member::Member;
+pub use layout::{Encoded, Layout, MAX_BLOCK};
+pub use member::{Member, Stretch};
 pub(crate) use piece::inflate_blocks;
 pub use points::{Finder, Found, find_parts};
 pub use read::Reader;
 pub use salvage::Salvager;
-pub use scan::{Next, Scanned, Scanner, Stretch};
+pub use scan::{Next, Scanned, Scanner};
 pub use split::{Piece, Splitter};
 pub use sums::Verifier;
 pub use survey::{Survey, parts, parts_around};
+pub use walk::Entry;
 pub use write::Writer;
 
 /// The size of a member's trailer in bytes: CRC-32 and ISIZE (RFC 1952, section 2.3).

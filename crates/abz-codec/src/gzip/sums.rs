@@ -5,7 +5,7 @@ use libdeflater::Crc;
 
 use super::error::{DecodeError, Fault};
 use super::mark::Mark;
-use super::scan::Stretch;
+use super::member::Stretch;
 use super::{TRAILER_LEN, u32_at};
 use crate::damage::Place;
 

@@ -3,13 +3,12 @@
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
-use crc32fast::Hasher;
-
-use super::extent::{MAX_COMPRESSED, is_marked};
+use super::layout::MAX_COMPRESSED;
 use super::mark::{MARK_LEN, Mark, find_marks};
-use super::{EMPTY_DEFLATE, Entry, HEADER_LIMIT, Header, Index, IndexError, TRAILER_LEN, u32_at};
+use super::walk::{Entry, walk};
+use super::{EMPTY_DEFLATE, Index, IndexError, TRAILER_LEN};
 use crate::access::{Kind, Layout, Part};
-use crate::glance::{bytes_at, glance};
+use crate::glance::glance;
 
 /// What the members of a file say of themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,85 +52,6 @@ impl Survey {
     }
 }
 
-/// Tells `each` of every member of a file, the empty ones too, or of every block of those with marks; false if a member does not say where it ends, or something
-/// is not as it should be.
-pub(super) fn walk<F: Read + Seek>(file: &mut F, mut each: impl FnMut(Entry)) -> io::Result<bool> {
-    let end = file.seek(SeekFrom::End(0))?;
-    let (mut offset, mut start, mut expects_more) = (0, 0, true);
-    while offset < end {
-        let Some((header, header_len)) = read_header(file, offset)? else { return Ok(false) };
-        if is_marked(&header) {
-            let Some((next, len)) = walk_marks(file, offset + header_len as u64, start, &mut each)? else {
-                return Ok(false);
-            };
-            (offset, start, expects_more) = (next, len, false);
-            continue;
-        }
-        let Some(extent) = header.extent() else { return Ok(false) };
-        let compressed = extent.compressed;
-        let len = u64::from(compressed);
-        if len < (header_len + EMPTY_DEFLATE.len() + TRAILER_LEN) as u64 || len > end - offset {
-            return Ok(false);
-        }
-        let uncompressed = u32::from_le_bytes(bytes_at(file, offset + len - 4)?);
-        if extent.uncompressed.is_some_and(|said| said != uncompressed) {
-            return Ok(false);
-        }
-        each(Entry { offset, compressed, start, uncompressed });
-        expects_more = extent.more;
-        offset += len;
-        start += u64::from(uncompressed);
-    }
-    Ok(!expects_more)
-}
-
-/// Tells `each` of every block of a member with marks, the first of which is at `at`; contents of so many bytes are before
-/// it. Gives where the next member begins, and where its contents do. `None` if something is not as it should be.
-fn walk_marks<F: Read + Seek>(
-    file: &mut F,
-    mut at: u64,
-    before: u64,
-    each: &mut impl FnMut(Entry),
-) -> io::Result<Option<(u64, u64)>> {
-    let (mut len, mut number, mut sum) = (0, None, Hasher::new());
-    let mut bytes = [0; MARK_LEN];
-    loop {
-        let found = glance(file, at, &mut bytes)?;
-        let Some(mark) = Mark::parse(found) else { break };
-        if !mark.follows(len, *number.get_or_insert(mark.member)) {
-            return Ok(None);
-        }
-        let (offset, start) = (at, before + len);
-        each(Entry { offset, compressed: mark.size() as u32, start, uncompressed: mark.len });
-        sum.combine(&Hasher::new_with_initial_len(mark.crc32, mark.len.into()));
-        len += u64::from(mark.len);
-        at += mark.size() as u64;
-    }
-    const END: usize = EMPTY_DEFLATE.len() + TRAILER_LEN;
-    let mut end = [0; END];
-    let found = glance(file, at, &mut end)?;
-    let is_right = found.len() == END
-        && found.starts_with(&EMPTY_DEFLATE)
-        && u32_at(found, 2) == sum.finalize()
-        && u32_at(found, 6) == len as u32;
-    Ok((is_right && number.is_some()).then_some((at + END as u64, before + len)))
-}
-
-/// The header at byte `at`, with its length.
-fn read_header<F: Read + Seek>(file: &mut F, at: u64) -> io::Result<Option<(Header, usize)>> {
-    let mut bytes = Vec::new();
-    // Headers of members that say where they end are short, but for a long name or a part of the index.
-    for wanted in [128, HEADER_LIMIT] {
-        bytes.clear();
-        file.seek(SeekFrom::Start(at))?;
-        file.by_ref().take(wanted as u64).read_to_end(&mut bytes)?;
-        if let Some(parsed) = Header::parse(&bytes).unwrap_or(None) {
-            return Ok(Some(parsed));
-        }
-    }
-    Ok(None)
-}
-
 /// The members of a file as parts that can be decoded each by itself, those with contents, as the index at its end says,
 /// or the members themselves if there is none; `None` where neither can be.
 /// It moves the file's position.
@@ -152,11 +72,6 @@ pub fn parts<F: Read + Seek>(file: &mut F) -> io::Result<Option<Vec<Part>>> {
         layout.push(Kind::GzipMembers, number, offset, compressed.into(), uncompressed.into());
     }
     Ok(layout.finish())
-}
-
-/// True of a file that begins with a member that says that its blocks have marks.
-pub(super) fn begins_marked<F: Read + Seek>(file: &mut F) -> io::Result<bool> {
-    Ok(read_header(file, 0)?.is_some_and(|(header, _)| is_marked(&header)))
 }
 
 /// The last mark of a file that ends with a member with marks, and where it lies: behind its block is the end of the file.

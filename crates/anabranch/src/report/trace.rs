@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use anabranch_plan::Role;
 
-use super::{Report, ReportFormat};
+use super::Report;
 use crate::engine::{Event, What};
 
 /// Events that are being written: JSON objects separated by commas.
@@ -68,29 +68,6 @@ enum Args<'r> {
 }
 
 impl Report {
-    /// The run as a trace for Perfetto or `chrome://tracing`, in JSON.
-    ///
-    /// The trace has a track for each thread. A slice on it is a pull of the source, a claim of a parallel
-    /// unit or a serving of a serial unit, with the name of the unit and the number of items. A slice `idle`
-    /// means that the thread finds nothing to do. For each unit there is a counter of the items that wait
-    /// before it.
-    ///
-    /// The slices are recorded only if the stream was told to: [`Stream::trace`](crate::Stream::trace). The
-    /// name of a thread says how many slices were not kept. The label of the process says what bounded the
-    /// throughput.
-    ///
-    /// Needs the feature `json`.
-    ///
-    /// ```
-    /// use anabranch::Stream;
-    ///
-    /// let (_, report) = Stream::from_iter(0..100).workers(2).trace().map(|n| n + 1).report().for_each(drop);
-    /// assert!(report.to_trace().contains("\"name\":\"map\",\"ph\":\"X\""));
-    /// ```
-    pub fn to_trace(&self) -> String {
-        self.document(ReportFormat::Trace)
-    }
-
     /// The events of this run, one a line. The run is process `pid` and starts `after` the start of the
     /// trace.
     pub(super) fn trace_events(&self, pid: usize, after: Duration) -> String {

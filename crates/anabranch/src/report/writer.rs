@@ -124,8 +124,48 @@ impl<W: Write> ReportWriter<W> {
 
 #[cfg(any(feature = "json", feature = "html"))]
 impl Report {
+    /// The report as an HTML page. It shows what bounded the throughput, the table, the picture of the plan,
+    /// what each thread did and how many items waited over time, the latencies, and the predicted speed-up.
+    ///
+    /// The page loads nothing, runs no script, and follows the reader's choice of a light or a dark theme.
+    ///
+    /// Needs the feature `html`.
+    ///
+    /// ```
+    /// let (_, report) = anabranch::Stream::from_iter(0..100).workers(2).map(|n| n + 1).report().for_each(drop);
+    /// assert!(report.to_html().starts_with("<!DOCTYPE html>"));
+    /// ```
+    #[cfg(feature = "html")]
+    pub fn to_html(&self) -> String {
+        self.document(ReportFormat::Html)
+    }
+
+    /// The run as a trace for Perfetto or `chrome://tracing`, in JSON.
+    ///
+    /// The trace has a track for each thread. A slice on it is a pull of the source, a claim of a parallel
+    /// unit or a serving of a serial unit, with the name of the unit and the number of items. A slice `idle`
+    /// means that the thread finds nothing to do. For each unit there is a counter of the items that wait
+    /// before it.
+    ///
+    /// The slices are recorded only if the stream was told to: [`Stream::trace`](crate::Stream::trace). The
+    /// name of a thread says how many slices were not kept. The label of the process says what bounded the
+    /// throughput.
+    ///
+    /// Needs the feature `json`.
+    ///
+    /// ```
+    /// use anabranch::Stream;
+    ///
+    /// let (_, report) = Stream::from_iter(0..100).workers(2).trace().map(|n| n + 1).report().for_each(drop);
+    /// assert!(report.to_trace().contains("\"name\":\"map\",\"ph\":\"X\""));
+    /// ```
+    #[cfg(feature = "json")]
+    pub fn to_trace(&self) -> String {
+        self.document(ReportFormat::Trace)
+    }
+
     /// The document that has only this report.
-    pub(super) fn document(&self, format: ReportFormat) -> String {
+    fn document(&self, format: ReportFormat) -> String {
         let mut writer = ReportWriter::new(Vec::new(), format);
         let written = writer.write(self).and_then(|()| writer.finish());
         let bytes = written.expect("memory can be written to");

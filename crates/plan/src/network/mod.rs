@@ -44,10 +44,10 @@ pub use cores::Cores;
 pub use passes::{Note, Pass, Passes};
 pub use predict::{Bottleneck, EdgeLoad, NetworkPrediction, NodeLoad};
 pub use room::FIRINGS;
-pub use simulate::{FIRING_NS, TURN_NS};
 pub use tasks::{TaskError, Tasks};
 pub(crate) use text::{flow_text, sketch, text};
 
+pub use crate::predict::{FIRING_NS, TURN_NS};
 use crate::{Edge, EdgeKind, Flow, ItemType, Node, NodeId, Plan, Role, Settings};
 
 impl Plan {

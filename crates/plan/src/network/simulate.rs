@@ -6,13 +6,6 @@ use std::collections::{BinaryHeap, VecDeque};
 use super::room::turn;
 use crate::{Flow, Overhead, Plan};
 
-/// What a firing costs beside the time of its kernel, in nanoseconds: looking at the records and moving their
-/// indices. An estimate for a processor of 2026 and one worker. `anabranch::network::measured_overhead` measures it on the
-/// machine of a run.
-pub const FIRING_NS: f64 = 22.0;
-/// What a turn of a rule costs beside its firings, in nanoseconds: finding the rule, and handing it on.
-/// An estimate, as [`FIRING_NS`].
-pub const TURN_NS: f64 = 30.0;
 /// The time from the moment at which a rule is ready until a worker that sleeps fires it, in nanoseconds.
 pub(super) const CALL_NS: f64 = 20_000.0;
 /// How many firings are simulated.

@@ -1,6 +1,7 @@
 //! The pass that chooses how many items a worker takes at once.
 
-use super::{Note, Pass, demands, known_cost, names, workers};
+use super::known::{demands, known_cost, names, workers};
+use super::note::{Note, Pass};
 use crate::quantity::{count, span};
 use crate::{Burst, EdgeKind, Machine, NodeId, Plan};
 

@@ -1,6 +1,7 @@
 //! The pass that joins serial neighbours into one unit.
 
-use super::{Note, Pass, is_alone, known_cost, names, workers};
+use super::known::{is_alone, known_cost, names, workers};
+use super::note::{Note, Pass};
 use crate::predict::{Bounds, Demands};
 use crate::quantity::span;
 use crate::{Edge, EdgeKind, Machine, Node, NodeId, Placement, Plan};

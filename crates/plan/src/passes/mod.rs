@@ -26,73 +26,18 @@
 
 mod burst;
 mod fuse;
+mod known;
+mod note;
 mod replicas;
 mod window;
 
 pub use burst::choose_burst;
 pub use fuse::{FUSE_NS, fuse_serial_neighbours};
+pub use note::{Note, Pass};
 pub use replicas::choose_replicas;
 pub use window::choose_window;
 
-use crate::predict::{Bounds, Demands};
-use crate::{Executor, Machine, Node, NodeId, Placement, Plan};
-use std::fmt;
-
-/// One of the passes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "json", derive(serde::Serialize), serde(rename_all = "snake_case"))]
-#[non_exhaustive]
-pub enum Pass {
-    /// [`fuse_serial_neighbours`].
-    Fuse,
-    /// [`choose_replicas`].
-    Replicas,
-    /// [`choose_window`].
-    Window,
-    /// [`choose_burst`].
-    Burst,
-}
-
-impl Pass {
-    /// All passes, in the order in which [`Passes::apply`] runs them.
-    pub const ALL: [Pass; 4] = [Pass::Fuse, Pass::Replicas, Pass::Window, Pass::Burst];
-
-    /// The name: `fuse`, `replicas`, `window` or `burst`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Pass::Fuse => "fuse",
-            Pass::Replicas => "replicas",
-            Pass::Window => "window",
-            Pass::Burst => "burst",
-        }
-    }
-}
-
-impl fmt::Display for Pass {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// One change that a pass has made to a plan, and the reason. Its [`Display`](fmt::Display) prints `pass:
-/// text`. With the feature `json`, it implements `serde::Serialize`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "json", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct Note {
-    /// The pass.
-    pub pass: Pass,
-    /// The node that was changed. If there are several, the first.
-    pub node: NodeId,
-    /// A sentence without a full stop.
-    pub text: String,
-}
-
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.pass, self.text)
-    }
-}
+use crate::{Machine, Plan};
 
 /// The passes to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,42 +104,5 @@ impl Passes {
 impl Default for Passes {
     fn default() -> Self {
         Passes::all()
-    }
-}
-
-/// How many threads share the work of the plan, without the threads of dedicated nodes.
-fn workers(plan: &Plan) -> usize {
-    if plan.settings.executor == Executor::Inline { 1 } else { plan.settings.workers }
-}
-
-/// Whether the run has one thread only, so that items are never handed over.
-fn is_alone(plan: &Plan) -> bool {
-    let dedicated = plan.nodes.iter().any(|node| node.placement == Placement::Dedicated);
-    plan.settings.executor == Executor::Inline || (plan.settings.workers == 1 && !dedicated)
-}
-
-/// The demands of a plan and the time between two items that they allow. `None` if one thread runs the plan,
-/// or its costs are not known.
-fn demands(plan: &Plan, machine: &Machine) -> Option<(Demands, f64)> {
-    if is_alone(plan) {
-        return None;
-    }
-    let demands = Demands::of(plan, machine).ok()?;
-    let time = Bounds::new(plan, &demands, machine).by_costs_alone(workers(plan));
-    Some((demands, time))
-}
-
-/// The sum of the costs of the nodes, if all of them are known.
-fn known_cost(nodes: &[Node]) -> Option<f64> {
-    nodes.iter().map(|node| node.cost.map(|cost| cost as f64)).sum()
-}
-
-/// The names of the nodes in backquotes: `` `read` and `number` ``.
-fn names(nodes: &[Node]) -> String {
-    let names: Vec<String> =
-        nodes.iter().map(|node| format!("`{}`", crate::wording::plain(&node.name))).collect();
-    match names.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => names.concat(),
     }
 }

@@ -1,6 +1,7 @@
 //! The pass that bounds how many calls of a parallel stage run at once.
 
-use super::{Note, Pass, demands, known_cost, names, workers};
+use super::known::{demands, known_cost, names, workers};
+use super::note::{Note, Pass};
 use crate::quantity::{percent, times};
 use crate::{Machine, NodeId, Plan, Schedule, State};
 

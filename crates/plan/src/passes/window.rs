@@ -1,6 +1,7 @@
 //! The pass that chooses how many items may be in flight.
 
-use super::{Note, Pass, demands, known_cost, workers};
+use super::known::{demands, known_cost, workers};
+use super::note::{Note, Pass};
 use crate::predict::{Demands, UnitDemand};
 use crate::quantity::{count, span};
 use crate::{Domain, EdgeKind, Machine, NodeId, Placement, Plan};

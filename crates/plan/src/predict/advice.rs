@@ -1,7 +1,9 @@
 //! Sentences that say what limits a plan, and what to do about it.
 
 use super::bounds::{Bound, Bounds};
-use super::{Demands, Limit, Machine, Prediction};
+use super::demand::Demands;
+use super::machine::Machine;
+use super::prediction::{Limit, Prediction};
 use crate::quantity::{count, percent, span};
 use crate::wording::plain;
 use crate::{NodeId, Plan};

@@ -1,7 +1,8 @@
 //! The bounds of operational analysis on the time between two items.
 
-use super::demand::{UnitDemand, dearest};
-use super::{Demands, Limit, Machine, Overhead};
+use super::demand::{Demands, UnitDemand, dearest};
+use super::machine::{Machine, Overhead};
+use super::prediction::Limit;
 use crate::{NodeId, Plan};
 
 /// How long a pull of the source takes at its mean cost, in nanoseconds.

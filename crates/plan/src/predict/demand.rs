@@ -1,6 +1,7 @@
 //! The demands of an item of the source on each unit.
 
-use super::{Machine, PredictError};
+use super::machine::Machine;
+use super::prediction::PredictError;
 use crate::{Burst, EdgeKind, NodeId, Placement, Plan, Role};
 
 /// The demands of an item of the source on a plan.

@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use super::arrival::{Arrivals, Arrived};
 use super::cell::Cell;
 use super::domain::Domain;
-use super::hop::PutPermit;
-use super::serial::Stamped;
+use super::hop::{PutPermit, new_id};
+use super::serial::{Committed, Stamped};
 use super::slots::Slots;
 use crate::leftovers::Leftovers;
 use crate::sync::Arc;
@@ -37,10 +37,13 @@ pub struct Putter<U> {
     id: u64,
 }
 
-/// Creates the two halves of hop `id`, which reads `input`.
-pub(super) fn halves<T>(domain: Arc<Domain>, input: Arc<Slots<T>>, id: u64) -> (Dealer<T>, Outlet) {
-    let outlet = Outlet { domain: Arc::clone(&domain), id };
-    (Dealer { domain, input, id }, outlet)
+impl<T> Committed<T> {
+    /// Creates the port of a parallel stage in two halves, for a thread that claims without knowing what the results are.
+    pub fn dealer(self) -> (Dealer<T>, Outlet) {
+        let id = new_id();
+        let outlet = Outlet { domain: Arc::clone(&self.domain), id };
+        (Dealer { domain: self.domain, input: self.slots, id }, outlet)
+    }
 }
 
 impl<T> Dealer<T> {

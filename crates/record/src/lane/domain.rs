@@ -1,8 +1,6 @@
 //! A domain: one sequence of indices, one window, the port that creates the indices and the port that takes
 //! them back.
 
-use super::serial::{Committed, Writer};
-use super::slots::Slots;
 use super::turn::{Turn, new_domain};
 use crate::sync::{Arc, AtomicU64, Ordering, Padded};
 
@@ -44,12 +42,6 @@ impl Domain {
         });
         let indices = Indices { domain: Arc::clone(&domain), next: 0, limit: 0, turn: Turn::closed(id) };
         (indices, Exit { domain, next: 0 })
-    }
-
-    /// Creates a lane whose writer is serial. Returns its writing end and its reading end.
-    pub fn lane<T: Send>(domain: &Arc<Self>) -> (Writer<T>, Committed<T>) {
-        let slots = Arc::new(Slots::new(domain.window as usize));
-        (Writer::new(domain.id, Arc::clone(&slots)), Committed::new(Arc::clone(domain), slots))
     }
 
     /// How many indices may be between the source and the exit.

@@ -3,9 +3,10 @@
 use std::marker::PhantomData;
 use std::sync::atomic::AtomicU64 as StdAtomicU64;
 
-use super::arrival::Arrivals;
+use super::arrival::{Arrivals, Arrived};
 use super::cell::Cell;
 use super::domain::Domain;
+use super::serial::{Committed, Stamped};
 use super::slots::Slots;
 use crate::leftovers::Leftovers;
 use crate::sync::{Arc, Ordering};
@@ -31,6 +32,24 @@ static HOPS: StdAtomicU64 = StdAtomicU64::new(0);
 /// The number of a new hop.
 pub(super) fn new_id() -> u64 {
     HOPS.fetch_add(1, Ordering::Relaxed)
+}
+
+impl<T> Committed<T> {
+    /// Creates the port of a parallel stage that turns `T` into `U`, and the reading end of the lane after
+    /// it.
+    pub fn hop<U: Send>(self) -> (Hop<T, U>, Stamped<U>) {
+        let output = Arc::new(Slots::new(self.domain.window() as usize));
+        let hop = Hop::new(Arc::clone(&self.domain), self.slots, Arc::clone(&output), None);
+        (hop, Stamped::new(self.domain, output))
+    }
+
+    /// Like [`hop`](Self::hop), but the lane after it is read in the order of arrival.
+    pub fn unordered_hop<U: Send>(self) -> (Hop<T, U>, Arrived<U>) {
+        let output = Arc::new(Slots::new(self.domain.window() as usize));
+        let (lane, arrivals) = Arrived::new(Arc::clone(&self.domain), Arc::clone(&output));
+        let hop = Hop::new(self.domain, self.slots, output, Some(arrivals));
+        (hop, lane)
+    }
 }
 
 impl<T, U> Hop<T, U> {

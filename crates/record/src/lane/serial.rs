@@ -1,10 +1,7 @@
 //! The ports of serial stages: one writes a lane in index order, and one reads a lane in index order.
 
-use super::arrival::Arrived;
 use super::cell::Cell;
-use super::dealer::{Dealer, Outlet, halves};
 use super::domain::Domain;
-use super::hop::{Hop, new_id};
 use super::slots::Slots;
 use super::turn::Turn;
 use crate::sync::{Arc, Ordering};
@@ -49,8 +46,8 @@ impl<T> Writer<T> {
 /// The reading end of a lane whose reader is not chosen yet. The lane's writer is serial.
 #[derive(Debug)]
 pub struct Committed<T> {
-    domain: Arc<Domain>,
-    slots: Arc<Slots<T>>,
+    pub(super) domain: Arc<Domain>,
+    pub(super) slots: Arc<Slots<T>>,
 }
 
 /// The reading end of a lane whose writer is a hop. Only a serial port can read it.
@@ -70,30 +67,17 @@ impl<T> Committed<T> {
         &self.domain
     }
 
-    /// Creates the port of a parallel stage that turns `T` into `U`, and the reading end of the lane after
-    /// it.
-    pub fn hop<U: Send>(self) -> (Hop<T, U>, Stamped<U>) {
-        let output = Arc::new(Slots::new(self.domain.window() as usize));
-        let hop = Hop::new(Arc::clone(&self.domain), self.slots, Arc::clone(&output), None);
-        (hop, Stamped { domain: self.domain, slots: output })
-    }
-
-    /// Like [`hop`](Self::hop), but the lane after it is read in the order of arrival.
-    pub fn unordered_hop<U: Send>(self) -> (Hop<T, U>, Arrived<U>) {
-        let output = Arc::new(Slots::new(self.domain.window() as usize));
-        let (lane, arrivals) = Arrived::new(Arc::clone(&self.domain), Arc::clone(&output));
-        let hop = Hop::new(self.domain, self.slots, output, Some(arrivals));
-        (hop, lane)
-    }
-
-    /// Creates the port of a parallel stage in two halves, for a thread that claims without knowing what the results are.
-    pub fn dealer(self) -> (Dealer<T>, Outlet) {
-        halves(self.domain, self.slots, new_id())
-    }
-
     /// Creates the port of a serial stage that reads the lane.
     pub fn reader(self) -> Reader<T> {
         Reader::new(self.domain.id, self.slots, Signal::Commit)
+    }
+}
+
+impl Domain {
+    /// Creates a lane whose writer is serial. Returns its writing end and its reading end.
+    pub fn lane<T: Send>(domain: &Arc<Self>) -> (Writer<T>, Committed<T>) {
+        let slots = Arc::new(Slots::new(domain.window() as usize));
+        (Writer::new(domain.id, Arc::clone(&slots)), Committed::new(Arc::clone(domain), slots))
     }
 }
 

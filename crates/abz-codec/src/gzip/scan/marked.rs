@@ -1,60 +1,15 @@
 //! Members with marks: blocks that say how large they are.
 
-use std::collections::VecDeque;
 use std::mem;
 
-use crc32fast::Hasher;
-
-use super::{Scanned, Scanner, State};
+use super::state::{Scanned, Scanner, State};
 use crate::feed::Step;
 use crate::gzip::error::{DecodeError, Fault};
 use crate::gzip::inflate::Inflater;
 use crate::gzip::mark::{MARK_LEN, Mark};
 use crate::gzip::member::{Member, TAIL};
 use crate::gzip::{EMPTY_DEFLATE, TRAILER_LEN, u32_at};
-use crate::inflate::WINDOW;
 use crate::parts::CHUNK;
-
-/// What the marks of a member have said so far.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Marked {
-    /// Blocks that were found.
-    pub(super) blocks: u64,
-    /// The CRC-32 of their contents, and their size in bytes.
-    pub(super) sum: Hasher,
-    pub(super) len: u64,
-    /// The number in all marks of the member.
-    pub(super) number: u32,
-    /// The file is read from a mark on: what comes before it is not known.
-    pub(super) is_part: bool,
-    /// The deflate data of the last blocks, each with the size of its contents, as far as others may refer to these.
-    pub(super) recent: VecDeque<(Vec<u8>, usize)>,
-}
-
-impl Marked {
-    /// Another block was found, of this deflate data.
-    fn add(&mut self, mark: &Mark, deflated: &[u8]) {
-        self.blocks += 1;
-        self.len += u64::from(mark.len);
-        self.sum.combine(&Hasher::new_with_initial_len(mark.crc32, mark.len.into()));
-        if self.is_part {
-            return;
-        }
-        self.recent.push_back((Vec::new(), mark.len as usize));
-        let mut reach: usize = self.recent.iter().map(|(_, len)| len).sum();
-        while let Some((_, first)) = self.recent.front()
-            && reach - first >= WINDOW
-        {
-            reach -= first;
-            let (mut home, _) = self.recent.pop_front().expect("it was just looked at");
-            let last = self.recent.back_mut().expect("the last one reaches no less");
-            home.clear();
-            last.0 = home;
-        }
-        let (last, _) = self.recent.back_mut().expect("it was just put there");
-        last.extend_from_slice(deflated);
-    }
-}
 
 impl Scanner {
     /// Finds what follows in a member with marks.

@@ -2,171 +2,34 @@
 //! does not.
 
 mod marked;
+mod state;
 mod whole;
 
-use std::fmt;
 use std::io;
 use std::mem;
 
-use marked::Marked;
+use state::{Aim, Marked, START, State};
 use whole::Look;
+
+pub(super) use state::MAX_BGZF;
+pub use state::{Next, Scanned, Scanner};
 
 use super::error::{DecodeError, Fault, Part};
 use super::extent::is_marked;
-use super::guess::{Guess, Guessed};
-use super::header::{DEFLATE, MAGIC};
+use super::guess::Guess;
+use super::header::MAGIC;
 use super::inflate::Inflater;
-use super::mark::{self, Mark};
-use super::member::Member;
+use super::mark;
+use super::member::Stretch;
 use super::{EMPTY_DEFLATE, Extent, Header, TRAILER_LEN};
 use crate::damage::Place;
 use crate::feed::{self, Feed, States, Step};
 use crate::parts::CHUNK;
 
-/// How each member begins: what is looked at behind one that says how long it is.
-const START: [u8; 3] = [MAGIC[0], MAGIC[1], DEFLATE];
-
 /// How many bytes are looked at first for a header: most are shorter.
 const GLANCE: usize = 512;
 
-/// The most contents of a member of BGZF (SAM specification, section 4.1), in bytes.
-pub(super) const MAX_BGZF: u32 = 64 * 1024;
-
-/// What a [`Scanner`] found next.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scanned {
-    /// A whole member to be decoded, which any thread can do without the others.
-    Member(Member),
-    /// Data that is decoded already, because its member did not say how long it is: it lies in the caller's buffer.
-    /// It may be empty, and a [`Verifier`](super::Verifier) has to see it.
-    Data(Stretch),
-}
-
-/// What a [`Scanner`] found next that had a [`Guess`].
-#[derive(Debug)]
-pub enum Next {
-    /// What it finds without one.
-    Scanned(Scanned),
-    /// A part of a streamed member, which any thread can make data of.
-    Guessed(Stretch, Guessed),
-}
-
-/// Which data of a streamed member was decoded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stretch {
-    /// The member, counted from 1.
-    pub(super) number: u64,
-    /// The offset of its first byte in the file.
-    pub(super) start: u64,
-    /// Behind the last data of the member, the offset of its trailer and what it says.
-    pub(super) trailer: Option<(u64, [u8; TRAILER_LEN])>,
-    /// With that, the CRC-32 and the size of what was given out in blocks before, if any was.
-    pub(super) before: Option<(u32, u64)>,
-}
-
-/// Finds the members in a gzip file that is pushed to it, piece by piece, from its start. It decodes nothing where a
-/// header says how long its member is (see the [module](super)), so it is fast enough to feed many decoders; the
-/// other members it decodes itself, a chunk of 256 KiB at a time. It neither reads nor verifies: those can be done
-/// elsewhere meanwhile. Where they need not be, a [`Splitter`](super::Splitter) does all three.
-///
-/// ```
-/// use abz_codec::gzip::{Scanned, Scanner, Verifier};
-///
-/// let hello = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xcb\x48\xcd\xc9\xc9\x07\0\x86\xa6\x10\x36\x05\0\0\0";
-/// let (mut scanner, mut verifier) = (Scanner::new(), Verifier::new());
-/// let (mut data, mut text) = (Vec::new(), Vec::new());
-/// for mut piece in hello.chunks(10) {
-///     while let Some(found) = scanner.next(&mut piece, &mut data)? {
-///         let Scanned::Data(stretch) = found else { unreachable!("this member does not say how long it is") };
-///         verifier.verify(&stretch, &data)?;
-///         text.extend_from_slice(&data);
-///     }
-/// }
-/// assert_eq!(scanner.finish(&mut data)?, None);
-/// assert_eq!(text, b"hello");
-/// # Ok::<(), abz_codec::gzip::DecodeError>(())
-/// ```
-pub struct Scanner {
-    state: State,
-    /// The member that was begun last, counted from 1; 0 before the first.
-    number: u64,
-    /// The offset of its first byte.
-    start: u64,
-    feed: Feed<DecodeError>,
-    /// The last member said that another one follows.
-    expects_more: bool,
-    inflater: Option<Inflater>,
-    /// What is known of the member with marks in which this is.
-    marked: Marked,
-    /// The CRC-32 and the size of what was given out in blocks, in a member that goes on as a stream.
-    before: Option<(u32, u64)>,
-    /// The first member that is not as large as its header says. From there on no header is asked for a size.
-    mistaken: Option<u64>,
-    aim: Aim,
-}
-
-/// Whether it is to stop before a block, for a guess of what follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Aim {
-    Nowhere,
-    /// At one that begins at a bit of the file from the first to the second one.
-    At(u64, u64),
-    /// It is there.
-    Reached,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// At the start of the file or the end of a member.
-    Between,
-    /// In zeros after the last member, the first of them at `from`.
-    Padding { from: u64 },
-    /// In a header.
-    Header,
-    /// In a member of `len` bytes that is to be given out whole.
-    Member { len: usize, header_len: usize, uncompressed: Option<u32> },
-    /// In the deflate data of a member that is streamed.
-    Data,
-    /// In its trailer.
-    Trailer,
-    /// In a member with marks, where a mark or the end of the deflate data is.
-    Mark,
-    /// There, in a block that is to be given out whole.
-    Block { mark: Mark },
-    /// There, in the trailer.
-    MarkedTrailer,
-    /// After an error.
-    Ended,
-}
-
 impl Scanner {
-    /// A scanner at the start of a file.
-    pub fn new() -> Self {
-        Scanner {
-            state: State::Between,
-            number: 0,
-            start: 0,
-            feed: Feed::at(0),
-            expects_more: false,
-            inflater: None,
-            marked: Marked::default(),
-            before: None,
-            mistaken: None,
-            aim: Aim::Nowhere,
-        }
-    }
-
-    /// A scanner behind so many members or blocks, of a file that goes on at the byte `offset` with another one.
-    pub fn at(members: u64, offset: u64) -> Self {
-        let marked = Marked { is_part: true, ..Marked::default() };
-        Scanner { number: members, feed: Feed::at(offset), expects_more: true, marked, ..Scanner::new() }
-    }
-
-    /// A scanner behind so many members, of a file that may end at the byte `offset`.
-    pub(super) fn behind(members: u64, offset: u64) -> Self {
-        Scanner { number: members, feed: Feed::at(offset), ..Scanner::new() }
-    }
-
     /// True if this is at the end of a member, and nothing is held of what may follow.
     pub(super) fn is_between(&self) -> bool {
         self.state == State::Between && self.feed.held.is_empty() && !self.feed.is_replaying()
@@ -522,21 +385,5 @@ impl States for Scanner {
             State::Trailer | State::MarkedTrailer => (end, Part::Trailer),
         };
         Some(self.fault_at(offset, Fault::Truncated { inside }))
-    }
-}
-
-impl Default for Scanner {
-    fn default() -> Self {
-        Scanner::new()
-    }
-}
-
-impl fmt::Debug for Scanner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scanner")
-            .field("member", &self.number)
-            .field("start", &self.start)
-            .field("state", &self.state)
-            .finish_non_exhaustive()
     }
 }

@@ -4,7 +4,7 @@ use std::mem;
 
 use memchr::memmem;
 
-use super::{MAX_BGZF, START, Scanned, Scanner, State};
+use super::state::{MAX_BGZF, START, Scanned, Scanner, State};
 use crate::feed::Step;
 use crate::gzip::error::{DecodeError, Fault};
 use crate::gzip::header::RESERVED;

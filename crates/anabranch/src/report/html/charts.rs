@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use anabranch_plan::quantity::time;
 
-use super::{Report, color, escaped, section};
+use super::markup::{color, escaped, section};
+use crate::report::Report;
 use crate::report::table::short;
 
 /// The width of every chart, and of the column of names on its left, in pixels.

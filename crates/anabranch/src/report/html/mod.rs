@@ -1,17 +1,17 @@
 //! Reports as HTML: one file that loads nothing from elsewhere and runs no script.
 
 mod charts;
+mod markup;
 
 use anabranch_plan::Role;
 use anabranch_plan::quantity::{percent, rate, times};
 
+use markup::{color, escaped, prose, section};
+
 use super::table::{cells, short};
-use super::{NodeReport, Report, ReportFormat};
+use super::{NodeReport, Report};
 
 const STYLE: &str = include_str!("page.css");
-
-/// How many stages have a colour of their own. Later ones reuse them.
-const COLORS: usize = 8;
 
 /// The start of a page, before its articles.
 pub(super) fn head(title: Option<&str>) -> String {
@@ -27,21 +27,6 @@ pub(super) fn head(title: Option<&str>) -> String {
 pub(super) const TAIL: &str = "</main>\n</body>\n</html>\n";
 
 impl Report {
-    /// The report as an HTML page. It shows what bounded the throughput, the table, the picture of the plan,
-    /// what each thread did and how many items waited over time, the latencies, and the predicted speed-up.
-    ///
-    /// The page loads nothing, runs no script, and follows the reader's choice of a light or a dark theme.
-    ///
-    /// Needs the feature `html`.
-    ///
-    /// ```
-    /// let (_, report) = anabranch::Stream::from_iter(0..100).workers(2).map(|n| n + 1).report().for_each(drop);
-    /// assert!(report.to_html().starts_with("<!DOCTYPE html>"));
-    /// ```
-    pub fn to_html(&self) -> String {
-        self.document(ReportFormat::Html)
-    }
-
     /// The article about this run.
     pub(super) fn article(&self) -> String {
         let mut page = format!(
@@ -163,38 +148,4 @@ fn kind(node: &NodeReport) -> String {
         Role::Sink => "sink".to_owned(),
         Role::Rule => "rule".to_owned(),
     }
-}
-
-fn section(title: &str, hint: &str, body: &str) -> String {
-    format!("<section><h2>{title}</h2><p class=\"hint\">{hint}</p>{body}</section>\n")
-}
-
-fn color(stage: usize) -> String {
-    format!("var(--s{})", stage % COLORS)
-}
-
-/// Sentences as HTML. Names between backquotes become code.
-fn prose(text: &str) -> String {
-    let parts = escaped(text);
-    let parts = parts.split('`').enumerate();
-    parts
-        .map(|(at, part)| if at % 2 == 1 { format!("<code>{part}</code>") } else { part.to_owned() })
-        .collect()
-}
-
-/// Escapes text for use between tags or in an attribute.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped += "&amp;",
-            '<' => escaped += "&lt;",
-            '>' => escaped += "&gt;",
-            '"' => escaped += "&quot;",
-            '\n' => escaped.push(c),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {}
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }

@@ -1,6 +1,7 @@
 //! The pass that chooses how many times in a row a rule fires.
 
-use super::{Note, Pass, name};
+use super::known::name;
+use super::note::{Note, Pass};
 use crate::quantity::{count, span};
 use crate::{Machine, NodeId, Plan};
 

@@ -1,6 +1,7 @@
 //! The pass that copies rules without state.
 
-use super::{Note, Pass, is_joined, loads, name, workers};
+use super::known::{is_joined, loads, name, workers};
+use super::note::{Note, Pass};
 use crate::network::MOST_REPLICAS;
 use crate::quantity::span;
 use crate::{Machine, NodeId, Plan, State};

@@ -1,6 +1,7 @@
 //! The pass that joins rules into units.
 
-use super::{Note, Pass, copies, loads, name, workers};
+use super::known::{copies, is_joined, loads, name, workers};
+use super::note::{Note, Pass};
 use crate::quantity::span;
 use crate::{Machine, NodeId, Plan};
 
@@ -20,7 +21,7 @@ pub(super) fn apply(plan: &mut Plan, machine: &Machine) -> Vec<Note> {
     let each = plan.nodes.iter().map(|node| unit_load(plan, node.unit) / copies(node) as f64);
     let least = each.fold(shared, f64::max);
     // Units of several rules were set by somebody, and stay.
-    let set: Vec<bool> = plan.nodes.iter().map(|node| super::is_joined(plan, node)).collect();
+    let set: Vec<bool> = plan.nodes.iter().map(|node| is_joined(plan, node)).collect();
     let firings = plan.repetitions().unwrap_or_default();
     // The edges over which most firings are handed on come first.
     let mut order: Vec<usize> = (0..plan.edges.len()).collect();

@@ -1,6 +1,7 @@
 //! The pass that makes horizons as small as a throughput allows.
 
-use super::{Note, Pass, name, workers};
+use super::known::{name, workers};
+use super::note::{Note, Pass};
 use crate::network::simulate::simulate;
 use crate::quantity::percent;
 use crate::{EdgeKind, Machine, Plan};

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Note, Pass, copies, loads, name};
+use super::known::{copies, loads, name};
+use super::note::{Note, Pass};
 use crate::network::Cores;
 use crate::quantity::span;
 use crate::{Machine, NodeId, Placement, Plan};

@@ -1,6 +1,7 @@
 //! The pass that fits the records inside a unit into the cache.
 
-use super::{Note, Pass, name};
+use super::known::name;
+use super::note::{Note, Pass};
 use crate::network::room::turn;
 use crate::quantity::{bytes, count};
 use crate::{NodeId, Plan};

@@ -25,6 +25,15 @@ pub(super) enum Which {
     Readers,
 }
 
+/// A horizon as the record counts it.
+///
+/// # Panics
+/// If it is 0 or above 2^32.
+pub(super) fn checked(horizon: usize) -> u64 {
+    assert!(horizon > 0 && horizon as u64 <= 1 << 32, "a horizon must be 1 to 2^32, not {horizon}");
+    horizon as u64
+}
+
 /// The position at which a view, or its successor, continues.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cursor {

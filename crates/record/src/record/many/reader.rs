@@ -1,10 +1,10 @@
 //! The reading view: receive, read or take, and release the items that are dealt to it.
 
 use super::{
-    core::{Core, Cursor, Which},
+    core::{Core, Cursor, Which, checked},
     deal::{All, Deal, Owning},
     generation::Generation,
-    outside::Lease,
+    lease::Lease,
     side::IDLE,
 };
 use crate::{
@@ -125,7 +125,7 @@ impl<T, R: Deal> ReadView<T, R> {
     /// # Panics
     /// If `horizon` is 0 or above 2^32.
     pub fn widen(&mut self, horizon: usize) {
-        self.horizon = self.horizon.max(super::checked(horizon));
+        self.horizon = self.horizon.max(checked(horizon));
         self.core.widen(Which::Readers, self.horizon);
     }
 

@@ -1,10 +1,10 @@
 //! The writing view: stall, fill and commit the slots of the indices that are dealt to it.
 
 use super::{
-    core::{Core, Cursor, Which},
+    core::{Core, Cursor, Which, checked},
     deal::WriteDeal,
     generation::Generation,
-    outside::Lease,
+    lease::Lease,
     side::IDLE,
 };
 use crate::leftovers::Leftovers;
@@ -111,7 +111,7 @@ impl<T, W: WriteDeal> WriteView<T, W> {
     /// # Panics
     /// If `horizon` is 0 or above 2^32.
     pub fn widen(&mut self, horizon: usize) {
-        self.horizon = self.horizon.max(super::checked(horizon));
+        self.horizon = self.horizon.max(checked(horizon));
         self.core.widen(Which::Writers, self.horizon);
     }
 

@@ -1,0 +1,74 @@
+//! The passes by name, and what they say of their changes.
+
+use std::fmt;
+
+use crate::NodeId;
+
+/// One of the passes over networks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "json", derive(serde::Serialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum Pass {
+    /// Makes copies of a rule without state that takes more of an iteration than its share. The copies take
+    /// turns with ranges of its items, so the order stays.
+    Fission,
+    /// Joins neighbouring rules into a unit that one worker fires by turns, so that they need not be handed
+    /// from queue to queue.
+    Fuse,
+    /// Chooses how many times in a row a rule fires: so often that handing the rule on costs 0.3 % of that, but at most 256
+    /// times. With the [measured](crate::Overhead::MEASURED) overhead this is 10 µs of work.
+    Burst,
+    /// Strip-mines the units of several rules: shortens their turns until the records between them fit into
+    /// the cache of a core.
+    Strip,
+    /// Chooses the smallest horizons with which the predicted throughput is at least 95 % of that with ample
+    /// ones (S. Stuijk and others, *Exploring Trade-Offs in Buffer Requirements and Throughput Constraints for
+    /// Synchronous Dataflow Graphs*, 2006).
+    Horizon,
+    /// Places rules that exchange many items on cores that hand them over quickly, with about the same work for each core. It
+    /// needs to know the [`Cores`](crate::network::Cores), and does nothing if they are [alike](crate::network::Cores::are_alike).
+    Place,
+}
+
+impl Pass {
+    /// All passes, in the order in which [`Passes::apply`](super::Passes::apply) runs them.
+    pub const ALL: [Pass; 6] =
+        [Pass::Fission, Pass::Fuse, Pass::Burst, Pass::Strip, Pass::Horizon, Pass::Place];
+
+    /// The name: `fission`, `fuse`, `burst`, `strip`, `horizon` or `place`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Pass::Fission => "fission",
+            Pass::Fuse => "fuse",
+            Pass::Burst => "burst",
+            Pass::Strip => "strip",
+            Pass::Horizon => "horizon",
+            Pass::Place => "place",
+        }
+    }
+}
+
+impl fmt::Display for Pass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// One change that a pass has made to a network, and the reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "json", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Note {
+    /// The pass.
+    pub pass: Pass,
+    /// The rule that was changed. If there are several, the first. For a horizon, the rule that writes.
+    pub node: NodeId,
+    /// A sentence without a full stop.
+    pub text: String,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.pass, self.text)
+    }
+}
