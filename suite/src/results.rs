@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use anabranch_applications::GENERATED;
 use anabranch_measure::energy::Meter;
 use anabranch_measure::machine::Machine;
 use serde::{Deserialize, Serialize};
 
 use crate::code::Code;
 use crate::contract::{Latency, Row};
+use crate::data::generated;
 use crate::players::Figures;
 use crate::services::Service;
 use crate::studies::Studied;
@@ -48,11 +48,6 @@ pub struct Results {
     /// The variants that could not be built, and why.
     #[serde(default)]
     pub absent: Vec<(String, String)>,
-}
-
-/// The data of results that say nothing about them: of versions that had no others.
-pub fn generated() -> String {
-    GENERATED.into()
 }
 
 /// A case: a workload of an application, with a number of workers.

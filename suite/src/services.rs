@@ -6,8 +6,7 @@ use std::process::{Command, Stdio};
 use anabranch_applications::{Data, Probe, Scale, Stage, observed};
 use serde::{Deserialize, Serialize};
 
-use crate::data::Chosen;
-use crate::results::generated;
+use crate::data::{Chosen, generated};
 
 /// The stages of a workload.
 #[derive(Debug, Clone, Serialize, Deserialize)]

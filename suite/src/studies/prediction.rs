@@ -5,10 +5,35 @@ use anabranch::{Report, Stream};
 use anabranch_applications::{Data, Output, Scale, Workload, bzip2, dedup, farm, images, lzip, micro};
 use anabranch_measure::statistics::Summary;
 
-use super::scaling::{CASES, PREDICTED, numbers, panel};
 use super::{Setup, Trial};
 use crate::players::Figures;
 use crate::systems::SEQUENTIAL;
+
+/// The cases. Anabranch's builder has a stream with a report for each of them.
+pub const CASES: [(&str, &str); 6] = [
+    ("micro", "5000"),
+    ("images", "mixed"),
+    ("bzip2", "text"),
+    ("lzip", "text"),
+    ("dedup", "half-repeated"),
+    ("farm", "1us"),
+];
+
+/// The name of the line that is computed.
+pub const PREDICTED: &str = "predicted by Anabranch";
+
+/// 1, 2, 3, 4, then twice as many each time, and all.
+pub fn numbers(cores: usize) -> Vec<usize> {
+    let mut numbers: Vec<usize> = [1, 2, 3, 4].into_iter().chain((3..16).map(|power| 1 << power)).collect();
+    numbers.retain(|&workers| workers < cores);
+    numbers.push(cores);
+    numbers
+}
+
+/// The name of the panel of a case.
+pub fn panel(application: &str, workload: &str) -> String {
+    format!("{application} {workload}")
+}
 
 /// How many reports there are for a prediction. The costs of a plan are means, so they do not vary much.
 const REPORTS: usize = 3;
@@ -128,5 +153,13 @@ mod tests {
             let prediction = report.measured_plan().predict_on(&Machine::new(2), 2).unwrap();
             assert!(prediction.per_item > 0.0, "{application}");
         }
+    }
+
+    #[test]
+    fn the_last_number_is_all_cores() {
+        assert_eq!(numbers(1), [1]);
+        assert_eq!(numbers(2), [1, 2]);
+        assert_eq!(numbers(6), [1, 2, 3, 4, 6]);
+        assert_eq!(numbers(20), [1, 2, 3, 4, 8, 16, 20]);
     }
 }

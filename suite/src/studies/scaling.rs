@@ -2,7 +2,7 @@
 
 use anabranch_applications::Scale;
 
-use super::prediction::predicted;
+use super::prediction::{CASES, PREDICTED, numbers, panel, predicted};
 use super::{Entry, Setup, Studied, Study};
 use crate::pictures::{Axis, Line, Look, figures, lines};
 use crate::systems::{SEQUENTIAL, Side, measures, side};
@@ -18,37 +18,11 @@ pub const STUDY: Study = Study {
     draw,
 };
 
-/// The cases. Anabranch's builder has a stream with a report for each of them in `prediction.rs`.
-pub const CASES: [(&str, &str); 6] = [
-    ("micro", "5000"),
-    ("images", "mixed"),
-    ("bzip2", "text"),
-    ("lzip", "text"),
-    ("dedup", "half-repeated"),
-    ("farm", "1us"),
-];
-
 /// How many cases there are in a quick look.
 const QUICK_CASES: usize = 2;
 
 /// Anabranch, and the rivals that most often come next to it.
 const VARIANTS: [&str; 5] = ["builder", "crossbeam", "rayon", "tbb", "fastflow"];
-
-/// The name of the line that is computed.
-pub const PREDICTED: &str = "predicted by Anabranch";
-
-/// 1, 2, 3, 4, then twice as many each time, and all.
-pub fn numbers(cores: usize) -> Vec<usize> {
-    let mut numbers: Vec<usize> = [1, 2, 3, 4].into_iter().chain((3..16).map(|power| 1 << power)).collect();
-    numbers.retain(|&workers| workers < cores);
-    numbers.push(cores);
-    numbers
-}
-
-/// The name of the panel of a case.
-pub fn panel(application: &str, workload: &str) -> String {
-    format!("{application} {workload}")
-}
 
 fn entries(setup: &Setup) -> Vec<Entry> {
     let mut entries = Vec::new();
@@ -100,17 +74,4 @@ fn draw(studied: &Studied) -> String {
         let marks = workers.into_iter().map(|number| (number as f64, number.to_string())).collect();
         lines(panel, &Axis::log("workers").marked(marks), &Axis::linear("times as fast as the loop"), &all)
     }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::numbers;
-
-    #[test]
-    fn the_last_number_is_all_cores() {
-        assert_eq!(numbers(1), [1]);
-        assert_eq!(numbers(2), [1, 2]);
-        assert_eq!(numbers(6), [1, 2, 3, 4, 6]);
-        assert_eq!(numbers(20), [1, 2, 3, 4, 8, 16, 20]);
-    }
 }

@@ -22,7 +22,7 @@ pub struct Input<T, R: Deal = Dealt> {
 }
 
 impl<T, R: Deal> Reader<T, R> {
-    /// Makes the view an input of a [firing rule](super::Network::rule). The rule consumes `n` items in each
+    /// Makes the view an input of a [firing rule](crate::network::Network::rule). The rule consumes `n` items in each
     /// firing.
     pub fn consumes(self, n: usize) -> Input<T, R> {
         Input { reader: self, consumes: n, peeks: n }

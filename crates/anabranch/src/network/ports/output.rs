@@ -20,7 +20,7 @@ pub struct Output<T> {
 }
 
 impl<T> Writer<T> {
-    /// Makes the view an output of a [firing rule](super::Network::rule). The rule produces `n` items in each
+    /// Makes the view an output of a [firing rule](crate::network::Network::rule). The rule produces `n` items in each
     /// firing.
     pub fn produces(self, n: usize) -> Output<T> {
         Output { writer: self, produces: n }

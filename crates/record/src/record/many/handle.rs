@@ -19,11 +19,11 @@ use std::{fmt, marker::PhantomData};
 /// its part for good:
 ///
 /// - A writer with [`Dealt`] indices: the stream ends at the first index that this writer will not write.
-/// - A writer with [`Tickets`]: other writers take over its claim. The stream ends when all writers have
+/// - A writer with [`Tickets`](crate::Tickets): other writers take over its claim. The stream ends when all writers have
 ///   gone.
 /// - A reader that sees [`All`] items: the record no longer waits for it.
 /// - A reader with [`Dealt`] indices: its share is dropped unread.
-/// - A reader with [`Tickets`]: other readers take over its claim.
+/// - A reader with [`Tickets`](crate::Tickets): other readers take over its claim.
 /// - The last reader: the record is closed, and writers get an error.
 ///
 /// When the last clone of the handle is dropped, ids without a connected view have ended too.
