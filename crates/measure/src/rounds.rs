@@ -133,7 +133,7 @@ impl Rounds {
         self.summary(of).median
     }
 
-    /// The time in which a cache line goes from one core to another, in nanoseconds. `None` with one core.
+    /// The time in which a cache line goes from one core to another, in nanoseconds. `None` if no round could measure it.
     pub fn hand_over(&self) -> Option<Summary> {
         Summary::of_some(self.kept.iter().filter_map(|round| round.hand_over))
     }

@@ -304,9 +304,7 @@ impl Table {
         let (least, most) =
             of_rows().fold((f64::INFINITY, 0.0), |(least, most), it| (it.low.min(least), it.high.max(most)));
         let median = Summary::of_some(of_rows().map(|it| it.median))?.median;
-        Some(format!(
-            "a cache line goes from core to core in {median:.0} ns, in some rounds in {least:.0} and in others in {most:.0} ns"
-        ))
+        Some(format!("a cache line goes from core to core in {median:.0} ns (in {least:.0} to {most:.0} ns)"))
     }
 
     fn load(&self) -> String {

@@ -64,7 +64,7 @@ impl Extent {
 }
 
 impl Header {
-    /// What the extra field says of the member's size, if it does (see the [module](super)).
+    /// The extent of the member, if the extra field has it (see the [module](super)).
     pub fn extent(&self) -> Option<Extent> {
         Extent::of(self)
     }

@@ -18,7 +18,7 @@ pub(super) const START: [u8; 9] = [0x04, 0xc1, 0x01, 0x50, 0x14, 0x41, 0x10, 0x0
 /// How an empty stored block ends: a size of zero, twice (RFC 1951, section 3.2.4).
 const EMPTY: [u8; 4] = [0, 0, 0xff, 0xff];
 
-/// What a mark says, in bytes. Each bit is the code length of a literal: 8 if it is 0, and 9 if it is 1.
+/// The length of a mark's data, in bytes. Each bit is the code length of a literal: 8 if it is 0, and 9 if it is 1.
 const DATA_LEN: usize = 30;
 
 /// How many literals behind these have codes of 8 or 9 bits, too.
@@ -114,7 +114,7 @@ fn spell(data: &[u8; DATA_LEN]) -> [u8; MARK_LEN] {
     // The end of the block has the last code of its length. Those before it are the short ones, except that of 7 bits.
     let end = (left / 2, 6);
 
-    // What stands behind the data.
+    // The bits behind the data.
     let mut behind = u64::from(spread((1 << filling) - 1));
     let mut at = 2 * FILLING - 1;
     for (code, len) in short.chain([end]) {
@@ -138,7 +138,7 @@ fn spell(data: &[u8; DATA_LEN]) -> [u8; MARK_LEN] {
     bytes
 }
 
-/// What a block spells that begins as a mark does.
+/// The data that the code lengths of a block spell, if the block begins as a mark does.
 fn read(bytes: &[u8; MARK_LEN]) -> [u8; DATA_LEN] {
     let mut data = [0; DATA_LEN];
     for (byte, pair) in data.iter_mut().zip(bytes[START.len()..].chunks_exact(2)) {
@@ -203,7 +203,7 @@ mod tests {
         [MARK, none, least, most].into_iter().chain(others)
     }
 
-    /// What two other decoders make of a stream: what comes out, if all of the stream is right.
+    /// The contents of a stream by two other decoders. `None` from a decoder that refuses it or leaves some of it.
     fn decoded(stream: &[u8]) -> [Option<Vec<u8>>; 2] {
         let mut out = vec![0; 100];
         let found = libdeflater::Decompressor::new().deflate_decompress(stream, &mut out);
