@@ -20,7 +20,7 @@ use std::sync::{Mutex, PoisonError};
 pub const REQUIRED: &str = "FOREIGN_PROGRAMS_REQUIRED";
 
 /// Each program that a test may ask for, with its Debian package. Debian has no package of the last two.
-const PACKAGES: [(&str, &str); 72] = [
+const PACKAGES: [(&str, &str); 74] = [
     ("7z", "p7zip-full"),
     ("bash", "bash"),
     ("bgzip", "tabix"),
@@ -72,6 +72,7 @@ const PACKAGES: [(&str, &str); 72] = [
     ("tar", "tar"),
     ("unshare", "util-linux"),
     ("unxz", "xz-utils"),
+    ("unzip", "unzip"),
     ("unzstd", "zstd"),
     ("xz", "xz-utils"),
     ("xzcat", "xz-utils"),
@@ -86,6 +87,7 @@ const PACKAGES: [(&str, &str); 72] = [
     ("zgrep", "gzip"),
     ("zless", "gzip"),
     ("zmore", "gzip"),
+    ("zip", "zip"),
     ("znew", "gzip"),
     ("zstd", "zstd"),
     ("zstdcat", "zstd"),
@@ -133,12 +135,13 @@ pub fn fed(mut command: Command, input: &[u8]) -> Output {
 /// Whether `program` is installed. If it is not, the test must leave out the part that needs it.
 ///
 /// # Panics
-/// If it is not installed, Debian has a package of it, and [`REQUIRED`] is set.
+/// If it is not installed, Debian has a package of it, and [`REQUIRED`] is set. Also if the table of packages does not
+/// have it, on every machine.
 pub fn have(program: &str) -> bool {
+    let package = package(program);
     if is_installed(program) {
         return true;
     }
-    let package = package(program);
     let is_required = std::env::var_os(REQUIRED).is_some();
     assert!(!is_required || package.is_empty(), "{program} is not installed: apt-get install {package}");
     note(program);
