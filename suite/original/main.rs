@@ -18,6 +18,7 @@ mod lzip;
 mod matmul;
 mod micro;
 mod order;
+mod radio;
 mod similarity;
 mod sink;
 mod words;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Program::new(NAME, Kind::Streams, words::run),
         Program::new(NAME, Kind::Streams, lanes::run),
         Program::new(NAME, Kind::Streams, eyes::run),
+        Program::new(NAME, Kind::Streams, radio::run),
         Program::new(NAME, Kind::Streams, sink::run),
         Program::new(NAME, Kind::Streams, order::run),
     ];

@@ -1,6 +1,7 @@
 //! The command line.
 
 use std::error::Error;
+use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -12,6 +13,8 @@ use crate::arguments::RunArguments;
 use crate::choice::{CONTRACT, Choice, EXPERIMENTS, LATENCY, MEASURES, STAGES};
 use crate::compare::compare;
 use crate::contract::subjects;
+use crate::pictures::dots;
+use crate::report;
 use crate::results::Results;
 use crate::services::observe;
 use crate::session::Session;
@@ -40,6 +43,14 @@ enum Command {
         /// The results after
         b: PathBuf,
     },
+    /// Print the main tables of results as Markdown
+    Summary {
+        /// The results
+        results: PathBuf,
+        /// Write the picture of all cases to this file, as SVG
+        #[arg(long, value_name = "FILE")]
+        picture: Option<PathBuf>,
+    },
     /// Run one variant for each line of the standard input
     #[command(hide = true)]
     Serve { arguments: Vec<String> },
@@ -61,6 +72,17 @@ impl Arguments {
                 let (table, is_slower) = compare(&Results::read(&a)?, &Results::read(&b)?)?;
                 println!("{table}");
                 return Ok(if is_slower { ExitCode::FAILURE } else { ExitCode::SUCCESS });
+            }
+            Command::Summary { results, picture } => {
+                let results = Results::read(&results)?;
+                if let Some(path) = picture {
+                    let svg = dots(
+                        "How fast Anabranch is next to its best rival in each case",
+                        &report::dots(&results),
+                    )?;
+                    fs::write(&path, svg).map_err(|error| format!("{}: {error}", path.display()))?;
+                }
+                print!("{}", report::markdown(&results));
             }
             Command::Serve { arguments } => serve(&programs(), version, &arguments)?,
             Command::Observe { arguments } => observe(&arguments)?,

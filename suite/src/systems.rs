@@ -34,7 +34,7 @@ pub struct System {
 }
 
 /// All variants.
-pub const ALL: [System; 22] = [
+pub const ALL: [System; 23] = [
     plain(SEQUENTIAL, Home::Own, "the plain loop"),
     own("builder", Home::Own, "Anabranch's builder"),
     own("annotations", Home::Own, "Anabranch's annotations on the loop"),
@@ -43,6 +43,11 @@ pub const ALL: [System; 22] = [
         "dealt",
         Home::Own,
         "annotations in the form of Listing 2 of the SPar paper: each worker has the items of its number",
+    ),
+    own(
+        "network",
+        Home::Own,
+        "a network of processes of the crate dsp, whose records the filters see a window of",
     ),
     rival("rayon", Home::Rivals, "collects, maps in parallel, and collects"),
     rival("orx", Home::Rivals, "orx-parallel: an iterator in parallel, collected"),
@@ -125,9 +130,9 @@ pub fn gives_up_order(variant: &str) -> bool {
     GIVE_UP_ORDER.contains(&variant)
 }
 
-/// Whether a variant runs any loop, so that the contract can be examined: `dealt` is a form of one application.
+/// Whether a variant runs any loop, so that the contract can be examined: these two are forms of one application.
 pub fn runs_any_loop(variant: &str) -> bool {
-    variant != "dealt"
+    !["dealt", "network"].contains(&variant)
 }
 
 /// Whether a variant has an application.
@@ -137,6 +142,7 @@ pub fn measures(variant: &str, application: &str) -> bool {
         // Its serial stage in the middle needs the order, which the original keeps in the last stage only.
         Home::Original => application != "dedup",
         Home::Own if variant == "dealt" => application == "lunzip",
+        Home::Own if variant == "network" => application == "radio",
         Home::Own | Home::Rivals => true,
     }
 }

@@ -1,7 +1,7 @@
 //! The applications of the benchmark suite: their data, their stages, and the sequential program.
 //!
 //! Every variant of an application calls the same stages on the same data and writes to the same [`Output`], so
-//! variants differ only in how they run the stages. This crate knows no parallel library. The suite and its
+//! variants differ only in how they run the stages. This crate calls no parallel library, though `dsp`, whose stages some have, can. The suite and its
 //! rivals, which are programs of their own, both use it, and both answer questions by [`serve`].
 //!
 //! The data are generated and small, so that a run needs no network and no files. If the variable `SUITE_DATA` of the
@@ -32,6 +32,7 @@ mod packed;
 mod picture;
 mod probe;
 mod program;
+pub mod radio;
 mod random;
 mod serve;
 pub mod similarity;

@@ -2,7 +2,7 @@
 
 use crate::{
     Data, GENERATED, Output, Probe, Scale, Workload, bunzip2, bzip2, dedup, experiments, eyes, farm, fastq,
-    files, gzip, images, lanes, log, lunzip, lzip, matmul, micro, order, similarity, sink, words,
+    files, gzip, images, lanes, log, lunzip, lzip, matmul, micro, order, radio, similarity, sink, words,
 };
 
 /// How a variant treats the order and the memory.
@@ -123,6 +123,7 @@ pub fn sequential() -> Vec<Program> {
         of(words::sequential),
         of(lanes::sequential),
         of(eyes::sequential),
+        of(radio::sequential),
         of(sink::sequential),
         of(order::sequential),
         of(experiments::queue::sequential),
@@ -189,6 +190,7 @@ pub fn observed() -> Vec<Observed> {
         Observed::of(words::observed),
         Observed::of(lanes::observed),
         Observed::of(eyes::observed),
+        Observed::of(radio::observed),
         Observed::of(similarity::observed),
         Observed::of(matmul::observed),
         Observed::of(farm::observed),
@@ -229,6 +231,7 @@ mod tests {
         same(words::sequential, words::observed);
         same(lanes::sequential, lanes::observed);
         same(eyes::sequential, eyes::observed);
+        same(radio::sequential, radio::observed);
         same(similarity::sequential, similarity::observed);
         same(matmul::sequential, matmul::observed);
         same(farm::sequential, farm::observed);

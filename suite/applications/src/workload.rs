@@ -2,7 +2,7 @@
 
 use crate::{
     Data, bunzip2, bzip2, dedup, eyes, farm, fastq, files, gzip, images, lanes, log, lunzip, lzip, matmul,
-    micro, similarity, sink, words,
+    micro, radio, similarity, sink, words,
 };
 
 /// How large the data are.
@@ -87,7 +87,7 @@ pub struct About {
 }
 
 /// All applications.
-pub const APPLICATIONS: [About; 18] = [
+pub const APPLICATIONS: [About; 19] = [
     micro::Input::ABOUT,
     images::Input::ABOUT,
     bzip2::Input::ABOUT,
@@ -102,6 +102,7 @@ pub const APPLICATIONS: [About; 18] = [
     words::Input::ABOUT,
     lanes::Input::ABOUT,
     eyes::Input::ABOUT,
+    radio::Input::ABOUT,
     similarity::Input::ABOUT,
     matmul::Input::ABOUT,
     farm::Input::ABOUT,

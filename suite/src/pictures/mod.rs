@@ -2,12 +2,14 @@
 //! sheet of the report.
 
 mod bars;
+mod dots;
 mod heat;
 mod lines;
 mod small;
 mod text;
 
 pub use bars::{bar, bars};
+pub use dots::{Dot, dots};
 pub use heat::{Heat, heat};
 pub use lines::{Axis, Line, Look, figures, lines};
 pub use small::{histogram, spark};

@@ -8,6 +8,7 @@ mod first;
 mod published;
 mod services;
 mod sink;
+mod summary;
 
 use std::fmt::Write;
 
@@ -15,6 +16,8 @@ use anabranch_applications::APPLICATIONS;
 
 use crate::pictures::{date, escaped};
 use crate::results::{Group, LEAST_ROUNDS, Results};
+
+pub use summary::{dots, markdown};
 
 const STYLE: &str = include_str!("report.css");
 

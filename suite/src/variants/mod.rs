@@ -16,6 +16,7 @@ mod lzip;
 mod matmul;
 mod micro;
 mod order;
+mod radio;
 mod similarity;
 mod sink;
 mod words;
@@ -77,6 +78,10 @@ pub fn programs() -> Vec<Program> {
     programs.push(Program::new("builder", Kind::Streams, eyes::builder::run));
     programs.push(Program::new("annotations", Kind::Streams, eyes::annotations::run));
     programs.push(Program::new("ssp", Kind::Streams, eyes::ssp::run));
+    programs.push(Program::new("builder", Kind::Streams, radio::builder::run));
+    programs.push(Program::new("annotations", Kind::Streams, radio::annotations::run));
+    programs.push(Program::new("ssp", Kind::Streams, radio::ssp::run));
+    programs.push(Program::new("network", Kind::Streams, radio::network::run));
     programs.push(Program::new("builder", Kind::Streams, sink::builder::run));
     programs.push(Program::new("annotations", Kind::Streams, sink::annotations::run));
     programs.push(Program::new("ssp", Kind::Streams, sink::ssp::run));

@@ -23,7 +23,7 @@ fn folder(name: &str) -> PathBuf {
 
 fn run(folder: &Path, more: &[&str]) -> Output {
     let out = folder.to_str().expect("a path in UTF-8");
-    let own = "sequential,builder,annotations,ssp";
+    let own = "sequential,builder,annotations,ssp,network";
     suite(&[&["run", "--tiny", "--workers", "2", "--variants", own, "--out", out], more].concat())
 }
 
@@ -41,12 +41,13 @@ fn every_application_gives_the_same_with_every_variant_of_anabranch() {
     let groups = results["groups"].as_array().unwrap();
     let applications: BTreeSet<&str> =
         groups.iter().map(|group| group["application"].as_str().unwrap()).collect();
-    assert_eq!(applications.len(), 18, "{applications:?}");
+    assert_eq!(applications.len(), 19, "{applications:?}");
     for group in groups {
         assert_eq!(group["without"].as_array().unwrap().len(), 0, "{group}");
         let cells = group["cells"].as_array().unwrap();
         let variants: Vec<&str> = cells.iter().map(|cell| cell["variant"].as_str().unwrap()).collect();
-        assert_eq!(variants, ["sequential", "builder", "annotations", "ssp"]);
+        let network: &[&str] = if group["application"] == "radio" { &["network"] } else { &[] };
+        assert_eq!(variants, [&["sequential", "builder", "annotations", "ssp"], network].concat());
     }
     let page = std::fs::read_to_string(folder.join("report.html")).unwrap();
     // A table for each case, and those of all cases, of the slow sink and of the published figures.

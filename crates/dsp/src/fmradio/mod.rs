@@ -31,7 +31,7 @@ mod wav;
 use crate::filter::{Fir, low_pass, low_pass_of};
 use crate::{Error, Input, Output, Result, Run};
 
-pub use by_frame::receive_by;
+pub use by_frame::{Audio, Bands, Frame, Frames, Receiver, receive_by};
 pub use staged::Stages;
 pub use tone::{Tone, test_tone};
 

@@ -119,6 +119,11 @@ pub struct Bytes {
 }
 
 impl Bytes {
+    /// How many bytes there are.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// The bytes.
     pub(super) fn into_bytes(self) -> Vec<u8> {
         self.bytes
@@ -144,7 +149,7 @@ pub struct Received {
 }
 
 /// Puts the bytes of each frame together, and checks them.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Collector {
     bytes: Vec<u8>,
     received: Received,

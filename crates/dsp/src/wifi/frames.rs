@@ -11,6 +11,7 @@ use super::decode::{Bytes, Collector, Joiner, Received, decode, demodulate};
 use super::demodulate::Demodulator;
 use super::pieces::{Cutter, gather, spread};
 use super::rate::end_of_data;
+use super::samples::SAMPLE_BYTES;
 use super::symbols::USEFUL;
 use super::synchronise::{BadFrame, Group, Piece};
 use super::viterbi::Viterbi;
@@ -49,16 +50,95 @@ fn next_frame(cut: &mut Cutter<'_>) -> Result<Option<Pieces<Group>>> {
     }
 }
 
-/// What demodulates and decodes frames.
+/// A frame that was found in a signal, or a bad one.
+#[derive(Debug)]
+pub struct Frame(Pieces<Group>);
+
+impl Frame {
+    /// How many bytes its samples have.
+    pub fn len(&self) -> usize {
+        let samples = |piece: &Piece<Group>| match piece {
+            Piece::Part(group) => group.samples.len(),
+            Piece::Quiet | Piece::Bad(_) => 0,
+        };
+        SAMPLE_BYTES * self.0.iter().map(samples).sum::<usize>()
+    }
+
+    /// Whether it has no samples, because its beginning is bad.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The bytes of a frame, which [`Payloads`] checks.
+#[derive(Debug)]
+pub struct Decoded(Pieces<Bytes>);
+
+impl Decoded {
+    /// How many bytes were decoded.
+    pub fn len(&self) -> usize {
+        let bytes = |piece: &Piece<Bytes>| match piece {
+            Piece::Part(part) => part.len(),
+            Piece::Quiet | Piece::Bad(_) => 0,
+        };
+        self.0.iter().map(bytes).sum()
+    }
+
+    /// Whether nothing was decoded.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Finds the frames of a signal, which [`Decoder`]s can decode side by side.
+#[allow(missing_debug_implementations)] // it is the state of a synchroniser
+pub struct Frames<'a>(Cutter<'a>);
+
+impl<'a> Frames<'a> {
+    /// The frames of a signal, which is as [`receive`](super::receive) takes it.
+    pub fn new(input: Input<'a>) -> Self {
+        Self(Cutter::new(input))
+    }
+
+    fn cut(&mut self) -> Result<Option<Frame>> {
+        loop {
+            match next_frame(&mut self.0)? {
+                Some(pieces) if pieces.is_empty() => {}
+                pieces => return Ok(pieces.map(Frame)),
+            }
+        }
+    }
+}
+
+impl Iterator for Frames<'_> {
+    type Item = Result<Frame>;
+
+    fn next(&mut self) -> Option<Result<Frame>> {
+        self.cut().transpose()
+    }
+}
+
+/// Demodulates and decodes frames.
 #[derive(Default)]
-struct Decoder {
+#[allow(missing_debug_implementations)] // it is memory for transforms and for paths
+pub struct Decoder {
     demodulator: Demodulator,
     viterbi: Viterbi,
     joiner: Joiner,
 }
 
 impl Decoder {
-    fn decode(&mut self, pieces: Pieces<Group>) -> Pieces<Bytes> {
+    /// A decoder for frames, which may come in any order.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Decodes a frame.
+    pub fn decode(&mut self, frame: Frame) -> Decoded {
+        Decoded(self.pieces(frame.0))
+    }
+
+    fn pieces(&mut self, pieces: Pieces<Group>) -> Pieces<Bytes> {
         let mut soft =
             pieces.into_iter().map(|piece| piece.map(|group| demodulate(&mut self.demodulator, &group)));
         let (mut held, mut decoded) = (soft.next(), Vec::new());
@@ -69,6 +149,44 @@ impl Decoder {
             held = next;
         }
         decoded
+    }
+}
+
+/// Checks the frames, one after the other, and gives their payloads.
+#[derive(Debug, Default, Clone)]
+pub struct Payloads(Collector);
+
+impl Payloads {
+    /// Begins with the first frame.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next frame. Calls `put` with its payload if it is good, and `tell` otherwise.
+    ///
+    /// # Errors
+    /// The error of `put`.
+    pub fn take(
+        &mut self,
+        frame: Decoded,
+        put: impl FnMut(&[u8]) -> Result<()>,
+        tell: &mut (impl FnMut(&BadFrame) + ?Sized),
+    ) -> Result<()> {
+        self.pieces(frame.0, put, tell)
+    }
+
+    fn pieces(
+        &mut self,
+        pieces: Pieces<Bytes>,
+        mut put: impl FnMut(&[u8]) -> Result<()>,
+        tell: &mut (impl FnMut(&BadFrame) + ?Sized),
+    ) -> Result<()> {
+        pieces.into_iter().try_for_each(|piece| self.0.take(piece, &mut put, tell))
+    }
+
+    /// How many frames were good and bad.
+    pub fn received(&self) -> Received {
+        self.0.received()
     }
 }
 
@@ -97,19 +215,15 @@ pub(super) fn network(
         let (mut decoder, meter) = (Decoder::default(), run.meters().stage("decode frames"));
         net.rule("decode frames", take.consumes(1), give.produces(1), move |frames, bytes| {
             let pieces = frames.pop().unwrap_or_default();
-            bytes.push(meter.time(|| decoder.decode(pieces)));
+            bytes.push(meter.time(|| decoder.pieces(pieces)));
             Ok(())
         });
     }
-    let (mut collector, meter, result) = (Collector::new(), run.meters().stage("write"), &mut received);
+    let (mut payloads, meter, result) = (Payloads::new(), run.meters().stage("write"), &mut received);
     net.rule("write", take_bytes.consumes(1), (), move |bytes, ()| {
         let pieces = bytes.pop().unwrap_or_default();
-        meter.time(|| {
-            pieces
-                .into_iter()
-                .try_for_each(|piece| collector.take(piece, |payload| output.put(payload), tell))
-        })?;
-        *result = collector.received();
+        meter.time(|| payloads.pieces(pieces, |payload| output.put(payload), tell))?;
+        *result = payloads.received();
         Ok(())
     });
     run.network(net)?;
@@ -127,18 +241,9 @@ pub fn receive_frames_by(
     output: &mut Output<'_>,
     mut tell: impl FnMut(&BadFrame) + Send,
 ) -> Result<Received> {
-    let (mut cut, mut collector) = (Cutter::new(input), Collector::new());
-    let next = || loop {
-        match next_frame(&mut cut)? {
-            Some(pieces) if pieces.is_empty() => {}
-            pieces => return Ok(pieces),
-        }
-    };
-    let code = |decoder: &mut Decoder, pieces: Pieces<Group>| decoder.decode(pieces);
-    let write = |pieces: Pieces<Bytes>| {
-        let mut put = |piece| collector.take(piece, |payload| output.put(payload), &mut tell);
-        pieces.into_iter().try_for_each(&mut put)
-    };
-    engine.run(next, Decoder::default, code, write)?;
-    Ok(collector.received())
+    let (mut frames, mut payloads) = (Frames::new(input), Payloads::new());
+    let code = |decoder: &mut Decoder, frame: Frame| decoder.decode(frame);
+    let write = |frame: Decoded| payloads.take(frame, |payload| output.put(payload), &mut tell);
+    engine.run(|| frames.cut(), Decoder::new, code, write)?;
+    Ok(payloads.received())
 }

@@ -46,7 +46,7 @@ pub use channel::{Channel, Noise, SAMPLE_RATE_HZ};
 pub use decode::Received;
 pub use encode::{Encoder, frame_samples};
 pub use frame::{CHECK_BYTES, MOST_PAYLOAD};
-pub use frames::receive_frames_by;
+pub use frames::{Decoded, Decoder, Frame, Frames, Payloads, receive_frames_by};
 pub use mapping::Modulation;
 pub use rate::Rate;
 pub use receive::{Split, receive, receive_by};

@@ -17,6 +17,7 @@ mod lzip;
 mod matmul;
 mod micro;
 mod order;
+mod radio;
 mod similarity;
 mod sink;
 mod words;
@@ -46,6 +47,7 @@ pub fn add<O: Ordered>(programs: &mut Vec<Program>) {
         Program::new(name, kind, words::run::<O>),
         Program::new(name, kind, lanes::run::<O>),
         Program::new(name, kind, eyes::run::<O>),
+        Program::new(name, kind, radio::run::<O>),
         Program::new(name, kind, sink::run::<O>),
         Program::new(name, kind, order::run::<O>),
     ]);

@@ -1,0 +1,6 @@
+//! Anabranch's variants of `radio`.
+
+pub mod annotations;
+pub mod builder;
+pub mod network;
+pub mod ssp;
