@@ -11,7 +11,7 @@ use crate::choice::Case;
 use crate::code::Code;
 use crate::players::Player;
 use crate::programs::Programs;
-use crate::results::{Cell, Group};
+use crate::results::{Cell, Group, LEAST_ROUNDS};
 use crate::systems::SEQUENTIAL;
 
 /// A variant is left out if it takes so many times as long as the sequential program: it would take the rounds of all others.
@@ -33,15 +33,15 @@ pub fn measure(
 ) -> Result<Group, String> {
     let Case { about, workload, workers } = case;
     let of_sequential = |error| format!("{} {workload}, the sequential program: {error}", about.name);
-    let began = Instant::now();
     let meter = Meter::of_this_machine().ok().map(Rc::new);
     let start = |variant| programs.start(about.name, workload, scale, variant, workers);
     let mut reference = start(SEQUENTIAL).map_err(of_sequential)?;
     let run = Instant::now();
     let expected = reference.run().map_err(of_sequential)?.hash;
+    let mut round = run.elapsed();
     // Tests run every variant, however busy the machine is.
     let is_test = scale == Scale::Tiny;
-    let bound = if is_test { Duration::MAX } else { HOPELESS * run.elapsed().max(SHORTEST) };
+    let bound = if is_test { Duration::MAX } else { HOPELESS * round.max(SHORTEST) };
     let (amount, data) = (reference.amount, reference.data.clone());
     let mut players = vec![(SEQUENTIAL, Player::new(SEQUENTIAL, reference, expected, meter.clone()))];
     let mut without = Vec::new();
@@ -59,16 +59,17 @@ pub fn measure(
                 );
                 without.push((variant.to_owned(), why));
             }
-            Ok((process, _)) => {
+            Ok((process, took)) => {
+                round += took;
                 players.push((variant, Player::new(variant, process, expected, meter.clone())))
             }
             Err(why) => without.push((variant.to_owned(), why)),
         }
     }
-    // The round that warms up takes about as long as the checks did. One round is measured however short the time is, and in
-    // tests, which have few rounds, however busy the machine is.
-    let patience = if is_test { 100 } else { 3 };
-    let time = time.max(patience * began.elapsed());
+    // However short the time is, there is some for a round that warms up and for so many rounds. In tests, which have two
+    // rounds, the machine may be busy.
+    let least = scale.choose(100, 2, LEAST_ROUNDS as u32);
+    let time = time.max((1 + least) * round);
     let budget = Budget { wanted: rounds, least: 1, time };
     let contenders = players.iter().map(|(_, player)| player.contender()).collect();
     let rounds = measure_watched(budget, None, contenders, watch).map_err(|why| match why {

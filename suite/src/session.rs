@@ -21,7 +21,9 @@ use crate::systems::{SEQUENTIAL, runs_any_loop};
 use crate::{group, report, studies};
 
 /// The share of the time that the studies may take if there are cases to measure as well.
-const STUDIES_SHARE: f64 = 0.25;
+const STUDIES_SHARE: f64 = 0.2;
+/// The part of its share of the time that a case may take. The rest is for cases whose least rounds take longer than that.
+const CASE_SHARE: f64 = 0.75;
 
 /// A command that measures.
 #[allow(missing_debug_implementations)] // the choice has functions
@@ -108,7 +110,8 @@ impl<'a> Session<'a> {
             let name =
                 format!("[{} of {}] {} {workload}, {workers} workers", at + 1, missing.len(), about.name);
             progress.case(&name);
-            let time = end.saturating_duration_since(Instant::now()) / (missing.len() - at) as u32;
+            let left = end.saturating_duration_since(Instant::now()) / (missing.len() - at) as u32;
+            let time = left.mul_f64(CASE_SHARE);
             let watch = |variant: &str, round| progress.variant(&name, variant, round);
             let variants = self.there(case, &programs);
             let group = group::measure(&programs, case, &variants, self.scale, (self.rounds, time), watch)?;
