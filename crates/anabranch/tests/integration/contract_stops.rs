@@ -161,7 +161,8 @@ fn nothing_is_asked_of_the_source_if_nothing_is_taken() {
 #[test]
 fn of_several_failures_of_an_unordered_stream_the_first_in_time_is_returned() {
     within(|| {
-        let (failed, monitor) = (Gate::default(), Monitor::new());
+        // A panic of a wait would not be returned, because it comes after the first failure. So `in_time` tells of it.
+        let (failed, in_time, monitor) = (Gate::default(), Gate::default(), Monitor::new());
         let late_sink = Stream::from_iter(0..1_000u64)
             .workers(2)
             .monitor(&monitor)
@@ -177,12 +178,14 @@ fn of_several_failures_of_an_unordered_stream_the_first_in_time_is_returned() {
                 if n == 0 {
                     failed.pass();
                     others_rest(&monitor);
+                    in_time.open();
                     return Err("sink");
                 }
                 Ok(())
             });
         assert_eq!(late_sink, Err("stage"));
-        let failed = Gate::default();
+        assert!(in_time.is_open());
+        let (failed, in_time) = (Gate::default(), Gate::default());
         let items = (0..9).map(Ok).chain(std::iter::from_fn(|| {
             failed.open();
             Some(Err("source"))
@@ -191,12 +194,16 @@ fn of_several_failures_of_an_unordered_stream_the_first_in_time_is_returned() {
         let late_stage = stream.try_map(|n| {
             if n == 8 {
                 failed.pass();
-                others_rest(&monitor);
+                // The source has noted its failure when it rests. The worker that ran it has then left the run.
+                let rests = || monitor.snapshots()[0].nodes[0].running == Some(false);
+                assert!(comes_true(LIMIT / 2, rests), "{}", monitor.snapshots()[0]);
+                in_time.open();
                 return Err("stage");
             }
             Ok(n)
         });
         assert_eq!(late_stage.for_each(drop), Err("source"));
+        assert!(in_time.is_open());
     });
 }
 

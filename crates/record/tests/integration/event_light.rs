@@ -9,7 +9,7 @@ use anabranch_record::EventCount;
 /// a wake-up would be lost.
 #[test]
 fn a_light_notification_or_the_last_look_sees_the_other() {
-    const ROUNDS: u64 = 20_000;
+    const ROUNDS: u64 = 5_000;
     let event = EventCount::new();
     let (round, item, done) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
     thread::scope(|scope| {

@@ -58,6 +58,12 @@ fn a_writer_learns_that_the_reader_has_gone() {
 /// The other side goes a little later each time: before the wait, while the thread falls asleep, and after.
 const ROUNDS: u32 = if cfg!(miri) { 3 } else { 100 };
 
+/// Waits a little longer in each round. Beside a busy program a yield takes milliseconds, so there are few of them.
+fn wait_for(round: u32) {
+    (0..round * 20).for_each(|_| std::hint::spin_loop());
+    (0..round / 10).for_each(|_| thread::yield_now());
+}
+
 #[test]
 fn a_waiting_writer_is_woken_when_the_reader_goes() {
     for round in 0..ROUNDS {
@@ -65,7 +71,7 @@ fn a_waiting_writer_is_woken_when_the_reader_goes() {
         write(&mut writer, 1);
         write(&mut writer, 1);
         let waits = thread::spawn(move || writer.stall(1).map(|_| ()));
-        (0..round).for_each(|_| thread::yield_now());
+        wait_for(round);
         drop(reader);
         assert_eq!(waits.join().unwrap(), Err(Closed));
     }
@@ -77,7 +83,7 @@ fn a_waiting_reader_is_woken_when_the_writer_goes() {
         let (mut writer, mut reader) = one_to_one::<u64>(2, 2);
         write(&mut writer, 1);
         let waits = thread::spawn(move || reader.receive(2).len());
-        (0..round).for_each(|_| thread::yield_now());
+        wait_for(round);
         drop(writer);
         assert_eq!(waits.join().unwrap(), 1);
     }
