@@ -14,7 +14,8 @@ use crate::programs::Programs;
 use crate::results::{Cell, Group, LEAST_ROUNDS};
 use crate::systems::SEQUENTIAL;
 
-/// A variant is left out if it takes so many times as long as the sequential program: it would take the rounds of all others.
+/// A variant is stopped and left out if it takes so many times as long as the sequential program: it would take the rounds of
+/// all others.
 const HOPELESS: u32 = 10;
 /// Shorter runs of the sequential program count as this long.
 const SHORTEST: Duration = Duration::from_millis(50);
@@ -49,16 +50,9 @@ pub fn measure(
         // The first run, which is not measured, checks the output.
         let checked = start(variant).and_then(|process| {
             let run = Instant::now();
-            Ok((process.checked(expected)?, run.elapsed()))
+            Ok((process.checked(expected, bound)?, run.elapsed()))
         });
         match checked {
-            Ok((_, took)) if took > bound => {
-                let took = took.as_secs_f64();
-                let why = format!(
-                    "it took {took:.1} s, more than {HOPELESS} times as long as the sequential program, so it was run once only"
-                );
-                without.push((variant.to_owned(), why));
-            }
             Ok((process, took)) => {
                 round += took;
                 players.push((variant, Player::new(variant, process, expected, meter.clone())))

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anabranch_applications::{Answer, GENERATED};
 
 /// A run that takes longer than this has failed.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A process with one variant.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Process {
         let (sender, answers) = channel();
         thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
         let mut process = Self { child, ask, answers, amount: 0.0, data: GENERATED.into() };
-        let line = process.hear()?;
+        let line = process.hear(PATIENCE)?;
         let ready =
             line.strip_prefix("ready ").map(|ready| ready.split_once(' ').unwrap_or((ready, GENERATED)));
         let amount = ready.and_then(|(amount, data)| Some((amount.parse().ok()?, data)));
@@ -51,25 +51,32 @@ impl Process {
     /// Runs the variant once.
     ///
     /// # Errors
-    /// If the process has ended.
+    /// If the process has ended, or takes too long.
     pub fn run(&mut self) -> Result<Answer, String> {
+        self.run_within(PATIENCE)
+    }
+
+    fn run_within(&mut self, patience: Duration) -> Result<Answer, String> {
         writeln!(self.ask, "run").map_err(|error| format!("its process has ended: {error}"))?;
-        let line = self.hear()?;
+        let line = self.hear(patience)?;
         Answer::parse(&line).ok_or_else(|| format!("it answered `{line}`"))
     }
 
-    /// Runs the variant once, and gives the process back if its output has this hash.
+    /// Runs the variant once, and gives the process back if its output has this hash. A process that takes longer than
+    /// `patience` is stopped.
     ///
     /// # Errors
-    /// If it has another one, or the process has ended.
-    pub fn checked(mut self, expected: u64) -> Result<Self, String> {
-        let hash = self.run()?.hash;
+    /// If it has another one, or the process has ended or was stopped.
+    pub fn checked(mut self, expected: u64, patience: Duration) -> Result<Self, String> {
+        let hash = self.run_within(patience.min(PATIENCE))?.hash;
         if hash == expected { Ok(self) } else { Err("WRONG: its output is not that of the loop".into()) }
     }
 
-    fn hear(&mut self) -> Result<String, String> {
-        self.answers.recv_timeout(PATIENCE).map_err(|error| match error {
-            RecvTimeoutError::Timeout => format!("it has not answered for {} s", PATIENCE.as_secs()),
+    fn hear(&mut self, patience: Duration) -> Result<String, String> {
+        self.answers.recv_timeout(patience).map_err(|error| match error {
+            RecvTimeoutError::Timeout => {
+                format!("it had not answered after {:.1} s, and was stopped", patience.as_secs_f64())
+            }
             RecvTimeoutError::Disconnected => "its process has ended without an answer".into(),
         })
     }

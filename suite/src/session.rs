@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -17,13 +19,13 @@ use crate::progress::Progress;
 use crate::results::{Group, LEAST_ROUNDS, Results};
 use crate::services::Service;
 use crate::studies::{Setup, Studied};
-use crate::systems::{SEQUENTIAL, runs_any_loop};
+use crate::systems::{ALL, SEQUENTIAL, runs_any_loop};
 use crate::{group, report, studies};
 
 /// The share of the time that the studies may take if there are cases to measure as well.
 const STUDIES_SHARE: f64 = 0.2;
 /// The part of its share of the time that a case may take. The rest is for cases whose least rounds take longer than that.
-const CASE_SHARE: f64 = 0.75;
+const CASE_SHARE: f64 = 0.6;
 
 /// A command that measures.
 #[allow(missing_debug_implementations)] // the choice has functions
@@ -151,32 +153,45 @@ impl<'a> Session<'a> {
         };
         let all = [&[SEQUENTIAL], &self.choice.variants[..]].concat();
         let systems: Vec<&'static str> = all.into_iter().filter(is_new).collect();
-        // In a quick look as many systems as cores are examined at a time: most experiments wait or count.
-        let at_once = if self.scale == Scale::Full { 1 } else { self.results.machine.cores };
-        for some in systems.chunks(at_once) {
-            eprintln!("the contract: {}", some.join(", "));
-            let examine = |&system: &&'static str| {
-                let command = programs.command(system)?;
-                let program = command.get_program();
-                Ok(examined(system, || std::process::Command::new(program)))
-            };
-            let rows: Vec<Result<Row, String>> = thread::scope(|scope| {
-                let threads: Vec<_> =
-                    some.iter().map(|system| scope.spawn(move || examine(system))).collect();
-                threads.into_iter().map(|thread| thread.join().expect("experiments do not panic")).collect()
-            });
+        // In a quick look two systems for each core are examined at a time: most experiments wait or count.
+        let at_once = if self.scale == Scale::Full { 1 } else { 2 * self.results.machine.cores };
+        let examine = |system: &'static str| {
+            eprintln!("the contract: {system}");
+            let command = programs.command(system)?;
+            let program = command.get_program();
+            Ok(examined(system, || std::process::Command::new(program)))
+        };
+        // The last ones take longest, so they begin if several are examined at a time.
+        let left = Mutex::new(if at_once == 1 { systems.into_iter().rev().collect() } else { systems });
+        let take = || left.lock().expect("experiments do not panic").pop();
+        thread::scope(|scope| {
+            let (sender, rows) = channel::<Result<Row, String>>();
+            for _ in 0..at_once {
+                let (sender, examine, take) = (sender.clone(), &examine, &take);
+                scope.spawn(move || {
+                    // An error ends the receiver, and then this.
+                    while let Some(system) = take()
+                        && sender.send(examine(system)).is_ok()
+                    {}
+                });
+            }
+            drop(sender);
             for row in rows {
                 self.results.contract.push(row?);
+                self.write()?;
             }
-            self.write()?;
-        }
+            Ok::<(), String>(())
+        })?;
+        let rank = |row: &Row| ALL.iter().position(|system| system.name == row.system);
+        self.results.contract.sort_by_key(rank);
+        self.write()?;
         print!("{}", shown(&self.results.contract));
         Ok(())
     }
 
     /// Measures the latency of the systems that are there, in rounds of all systems.
     fn measure_latency(&mut self, programs: &Programs) -> Result<(), String> {
-        let (rounds, seconds) = self.scale.choose((1, 0.2), (1, 0.5), (5, 1.0));
+        let (rounds, seconds) = self.scale.choose((1, 0.2), (1, 0.3), (5, 1.0));
         for &workers in &self.choice.latency {
             let is_new = |variant: &&'static str| {
                 let mut measured = self.results.latency.iter();
@@ -222,7 +237,7 @@ impl<'a> Session<'a> {
         let cores = self.results.machine.cores;
         let data = self.data.data();
         let setup = Setup { scale: self.scale, cores, variants: &variants, data: data.as_ref() };
-        let rounds = self.scale.choose(1, 3, 9);
+        let rounds = self.scale.choose(1, 2, 9);
         let share = if choice.cases.is_empty() { 1.0 } else { STUDIES_SHARE };
         let time = self.time.mul_f64(share) / choice.studies.len().max(1) as u32;
         for study in &choice.studies {

@@ -71,7 +71,7 @@ pub fn dots(title: &str, all: &[Dot]) -> Result<String, String> {
             ("tie: less than 5 %", TIE, true),
             ("loss", LOSS, true),
             ("open: the interval contains 1", OPEN, true),
-            ("of the rivals that stream in order", WORDS, false),
+            ("against rivals that stream in order", WORDS, false),
         ] {
             let style = if is_filled { colour.filled() } else { colour.stroke_width(1) };
             area.draw(&Circle::new((begin, 12), 4, style)).map_err(problem)?;

@@ -10,6 +10,7 @@ use anabranch_measure::rounds::{Budget, Contender, Unmeasured, measure_watched};
 
 use super::{Entry, Setup, Studied, Study, Trial};
 use crate::players::Player;
+use crate::process::PATIENCE;
 use crate::programs::Programs;
 use crate::systems::SEQUENTIAL;
 
@@ -41,7 +42,7 @@ pub fn measure(
             }
         };
         let started = programs.start(application, workload, setup.scale, variant, *workers);
-        match started.and_then(|process| Ok((process.amount, process.checked(hash)?))) {
+        match started.and_then(|process| Ok((process.amount, process.checked(hash, PATIENCE)?))) {
             Ok((amount, process)) => {
                 players.push((entry, amount, Player::new(entry.name(), process, hash, meter.clone())));
             }

@@ -70,7 +70,7 @@ const FILM: usize = 450;
 
 /// The size of the frames, and one of how many frames is taken.
 fn sizes(scale: Scale) -> (usize, usize, usize) {
-    scale.choose((160, 90, 50), (320, 180, 25), (640, 360, 30))
+    scale.choose((160, 90, 50), (320, 180, 45), (640, 360, 30))
 }
 
 impl Workload for Input {

@@ -65,7 +65,7 @@ fn sizes(name: &str, scale: Scale) -> Option<Vec<(usize, usize)>> {
     let (small, big) =
         scale.choose(((32, 21), (96, 64)), ((160, 106), (480, 320)), ((640, 427), (1_920, 1_280)));
     Some(match name {
-        "small" => vec![small; scale.choose(8, 64, 48)],
+        "small" => vec![small; scale.choose(8, 40, 48)],
         "mixed" => (0..scale.choose(6, 16, 10)).map(|at| if at % 2 == 0 { small } else { big }).collect(),
         "big" => vec![big; scale.choose(3, 8, 6)],
         _ => return None,

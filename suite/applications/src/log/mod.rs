@@ -27,7 +27,7 @@ impl Workload for Input {
     };
 
     fn generate(name: &str, scale: Scale) -> Option<Self> {
-        let lines = scale.choose(500, 300_000, 1_500_000);
+        let lines = scale.choose(500, 150_000, 1_500_000);
         let mut random = Random::new(2);
         let mut text = String::with_capacity(lines * 100);
         for at in 0..lines {

@@ -62,7 +62,7 @@ fn parts(photograph: &Picture) -> Vec<Image> {
 
 /// How many images are looked for, and among how many.
 fn sizes(scale: Scale) -> (usize, usize) {
-    (scale.choose(8, 300, 3_000), scale.choose(16, 1_000, 2_000))
+    (scale.choose(8, 120, 3_000), scale.choose(16, 400, 2_000))
 }
 
 impl Workload for Input {

@@ -48,7 +48,7 @@ impl Workload for Input {
 
 /// How many bytes the text has.
 fn length(scale: Scale) -> usize {
-    scale.choose(200_000, 6_000_000, 24_000_000)
+    scale.choose(200_000, 2_500_000, 24_000_000)
 }
 
 impl Input {
