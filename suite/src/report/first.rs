@@ -73,7 +73,7 @@ pub fn few(cell: &Cell) -> &'static str {
     if cell.figures.seconds.len() < LEAST_ROUNDS { " <abbr title=\"few rounds\">*</abbr>" } else { "" }
 }
 
-/// Who wins how often, the largest win, and the losses.
+/// Three sentences: the counts of wins, ties and losses; the largest win; and the losses by name.
 pub fn sentences(standings: &[(&Group, Standing)]) -> [String; 3] {
     if standings.is_empty() {
         return [

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use anabranch_measure::statistics::Summary;
-use anabranch_measure::target::{TIE, Unit};
+use anabranch_measure::target::TIE;
 
 use super::first::{sentences, word};
-use crate::pictures::{Dot, milliseconds};
+use crate::pictures::{Dot, bytes, milliseconds};
 use crate::results::{Cell, Group, LEAST_ROUNDS, Results};
 use crate::standing::{End, Standing, best_own};
 use crate::systems::{Home, SEQUENTIAL, Side, home, side, streams};
@@ -176,7 +176,7 @@ fn memory(results: &Results) -> Option<String> {
         } else {
             more.push((
                 own / least,
-                format!("{} {} and {} ({rival})", name(group, results), show(own), show(least)),
+                format!("{} {} and {} ({rival})", name(group, results), bytes(own), bytes(least)),
             ));
         }
     }
@@ -184,10 +184,6 @@ fn memory(results: &Results) -> Option<String> {
     let more: Vec<String> = more.into_iter().map(|(_, words)| words).collect();
     let list = if more.is_empty() { String::new() } else { format!("; more in {}", more.join(", ")) };
     (all > 0).then(|| format!("met in {met} of {all} cases with such a rival{list}"))
-}
-
-fn show(bytes: f64) -> String {
-    Unit::Mebibytes.show(bytes / f64::from(1 << 20))
 }
 
 /// The lines that the variants which stream add, from the fewest to the most.
@@ -237,7 +233,10 @@ mod tests {
         let text = markdown(&results(vec![lost, won]));
         assert!(text.contains("| log lost | builder | rayon | 0.80 [0.80, 0.80] | loss |"), "{text}");
         assert!(text.contains("| a win or a tie | 1 of 2 cases. Lost: `log lost` |"), "{text}");
-        assert!(text.contains("| met in 0 of 1 cases with such a rival; more in log lost 2.9 MiB"), "{text}");
+        assert!(
+            text.contains("| met in 0 of 1 cases with such a rival; more in log lost 2.86 MiB"),
+            "{text}"
+        );
         assert!(text.contains("| at least 7 | all of 2 cases |"), "{text}");
     }
 }

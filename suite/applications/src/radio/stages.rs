@@ -62,7 +62,7 @@ impl Input {
         }
     }
 
-    /// What hears the frames that were received.
+    /// A listener for the frames, from the first one on.
     pub fn listener(&self) -> Listener {
         let hears = match &self.program {
             Program::Fm(radio, _) => Hears::Audio(Audio::new(radio)),
@@ -86,7 +86,7 @@ enum Hears {
 }
 
 impl Listener {
-    /// What is heard of the next frame: samples of 16 bits, or a payload.
+    /// Takes the next frame, and returns its audio as samples of 16 bits, or its payload.
     pub fn hear(&mut self, received: Received) -> &[u8] {
         let Self { hears, bytes } = self;
         bytes.clear();

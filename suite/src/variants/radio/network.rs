@@ -24,7 +24,7 @@ pub fn run(input: &'static Input, workers: usize, output: Output) -> Output {
     results.output
 }
 
-/// What the program writes, without the header of a WAV file.
+/// Passes on what the program writes, without the header of the WAV file.
 struct Results {
     output: Output,
     /// How many headers come first.
