@@ -1,9 +1,10 @@
 //! Takes one cell through one node. Every executor uses this code.
 //!
-//! What a node does with an item is a closure. In a release build it is inlined in the loop over the cells. A debug build
-//! calls it through a pointer ([`by_pointer`]), so that the loop is compiled once for all closures of the same types: a
-//! program with many pipelines then has a fifth less code to compile.
+//! What a node does with an item is a type of its own. In a release build it is inlined in the loop over the cells. A debug
+//! build calls it through a pointer ([`by_pointer`]), so that the loop is compiled once for all nodes that take and give the
+//! same types: a program with many pipelines then has a fifth less code to compile.
 
+use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -14,32 +15,24 @@ use super::site::Spot;
 use crate::flow::{Flow, Halt};
 use crate::serial::Serial;
 use crate::shape::Shape;
-use crate::unit::Apply;
+use crate::unit::{Apply, Unit};
 
-/// A mutable reference to the closure `$call`: to a trait object of `$type` in a debug build, and to the closure itself in a
-/// release build.
+/// The mutable reference `$call`: as one to a trait object of `$type` in a debug build, and as it is in a release build.
 macro_rules! by_pointer {
-    ($call:ident, $($type:tt)+) => {{
+    ($call:expr, $($type:tt)+) => {{
         #[cfg(debug_assertions)]
-        let call: &mut dyn $($type)+ = &mut $call;
+        let call: &mut dyn $($type)+ = $call;
         #[cfg(not(debug_assertions))]
-        let call = &mut $call;
+        let call = $call;
         call
     }};
 }
 pub(super) use by_pointer;
 
-/// What a node does with an item: it adds its results to the gather. It is not `FnMut` itself, because the compiler makes
-/// two more functions for each trait object of that.
+/// What a node does with an item: it adds its results to the gather. It is not `FnMut`, because the compiler makes up to
+/// three more functions for each closure and its trait object.
 pub(super) trait OfItem<T, G, E> {
     fn call(&mut self, item: T, gather: &mut G) -> Flow<E>;
-}
-
-impl<T, G, E, F: FnMut(T, &mut G) -> Flow<E>> OfItem<T, G, E> for F {
-    #[inline]
-    fn call(&mut self, item: T, gather: &mut G) -> Flow<E> {
-        self(item, gather)
-    }
 }
 
 /// What a node does with the cell of an index: it returns the cell of the results.
@@ -47,10 +40,35 @@ pub(super) trait OfCell<A: Send, B: Send> {
     fn call(&mut self, index: u64, cell: Cell<A>) -> Cell<B>;
 }
 
-impl<A: Send, B: Send, F: FnMut(u64, Cell<A>) -> Cell<B>> OfCell<A, B> for F {
+/// What a parallel unit does with an item, with a worker's state of the unit.
+struct UnitItems<'c, U: Unit> {
+    unit: &'c U,
+    local: &'c mut U::Local,
+}
+
+impl<U: Apply<E>, E> OfItem<U::In, <U::To as Shape>::Gather<U::Out>, E> for UnitItems<'_, U> {
     #[inline]
-    fn call(&mut self, index: u64, cell: Cell<A>) -> Cell<B> {
-        self(index, cell)
+    fn call(&mut self, item: U::In, gather: &mut <U::To as Shape>::Gather<U::Out>) -> Flow<E> {
+        self.unit.apply(self.local, item, &mut |item| {
+            U::To::push(gather, item);
+            ControlFlow::Continue(())
+        })
+    }
+}
+
+/// What a serial stage does with an item.
+pub(super) struct StageItems<'c, S, Op> {
+    pub(super) op: &'c mut Op,
+    pub(super) shape: PhantomData<S>,
+}
+
+impl<S: Shape, T, E, Op: Serial<T, E>> OfItem<T, S::Gather<Op::Out>, E> for StageItems<'_, S, Op> {
+    #[inline]
+    fn call(&mut self, item: T, gather: &mut S::Gather<Op::Out>) -> Flow<E> {
+        self.op.call(item, &mut |item| {
+            S::push(gather, item);
+            ControlFlow::Continue(())
+        })
     }
 }
 
@@ -176,13 +194,8 @@ pub(crate) fn through_unit<U: Apply<E>, E>(
     unit: &U,
     local: &mut U::Local,
 ) -> Cell<<U::To as Shape>::Slot<U::Out>> {
-    let mut call = |item, gather: &mut <U::To as Shape>::Gather<U::Out>| {
-        unit.apply(local, item, &mut |item| {
-            U::To::push(gather, item);
-            ControlFlow::Continue(())
-        })
-    };
-    let call = by_pointer!(call, OfItem<U::In, <U::To as Shape>::Gather<U::Out>, E>);
+    let mut items = UnitItems { unit, local };
+    let call = by_pointer!(&mut items, OfItem<U::In, <U::To as Shape>::Gather<U::Out>, E>);
     through::<U::From, U::To, U::In, U::Out, E>(spot, index, cell, call)
 }
 
@@ -199,13 +212,8 @@ where
     T: Send,
     Op: Serial<T, E>,
 {
-    let mut call = |item, gather: &mut S::Gather<Op::Out>| {
-        op.call(item, &mut |item| {
-            S::push(gather, item);
-            ControlFlow::Continue(())
-        })
-    };
-    let call = by_pointer!(call, OfItem<T, S::Gather<Op::Out>, E>);
+    let mut items = StageItems::<S, Op> { op, shape: PhantomData };
+    let call = by_pointer!(&mut items, OfItem<T, S::Gather<Op::Out>, E>);
     let cell = through::<S, S, T, Op::Out, E>(spot, index, cell, call);
     match cell {
         Cell::Stop(slot, Stop::End) => finish::<S, T, E, Op>(spot, index, slot, op),
@@ -242,7 +250,8 @@ where
             if S::BATCHED {
                 S::push(&mut gather, before);
             } else {
-                // The stage gave something with the last item, too: an index has one place.
+                // The stage has already given a result at this index, and an index holds one value. So the two are
+                // joined.
                 last = Some(Op::join(before, item));
                 return ControlFlow::Continue(());
             }

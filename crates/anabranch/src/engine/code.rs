@@ -37,7 +37,8 @@ pub(super) struct Traits<A: Send, B: Send> {
     pub(super) given: fn(&Cell<B>) -> u64,
     /// Whether the unit takes several items at an index.
     pub(super) takes_batches: bool,
-    /// Whether the unit is in a box, so that another unit of the same unit of the plan may follow.
+    /// Whether the unit comes from a boxed stream. A unit of the plan may then consist of several such units, and this
+    /// one may not be the last.
     pub(super) is_boxed: bool,
 }
 
@@ -71,7 +72,10 @@ where
     fn cell(&mut self, index: u64, cell: Cell<Taken<U>>) -> Cell<Given<U>> {
         let Self { spot, unit, local } = self;
         let local = local.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let local = local.get_or_insert_with(|| ThreadBound::new(unit.local())).get_mut();
+        if local.is_none() {
+            *local = Some(ThreadBound::new(unit.local()));
+        }
+        let local = local.as_mut().expect("a state that was created").get_mut();
         through_unit(spot, index, cell, unit, local)
     }
 
@@ -146,6 +150,34 @@ impl<'n, U: Apply<E>, E, const BOX: bool> UnitHand<'n, U, E, BOX> {
     }
 }
 
+/// What a unit does with a cell. The worker's state is created for the first cell that is not late, so a panic of its maker is
+/// one of that cell.
+impl<U, E, const BOX: bool> OfCell<Taken<U>, Given<U>> for UnitHand<'_, U, E, BOX>
+where
+    U: Apply<E> + Send,
+    E: Send,
+{
+    #[inline]
+    fn call(&mut self, index: u64, cell: Cell<Taken<U>>) -> Cell<Given<U>> {
+        let (spot, unit, local) = self.open();
+        through_unit(spot, index, cell, unit, local)
+    }
+}
+
+/// What a unit does with a cell, where the worker's state is there already.
+struct UnitCells<'c, U: Unit, E> {
+    spot: &'c Spot<E>,
+    unit: &'c U,
+    local: &'c mut U::Local,
+}
+
+impl<U: Apply<E>, E> OfCell<Taken<U>, Given<U>> for UnitCells<'_, U, E> {
+    #[inline]
+    fn call(&mut self, index: u64, cell: Cell<Taken<U>>) -> Cell<Given<U>> {
+        through_unit(self.spot, index, cell, self.unit, self.local)
+    }
+}
+
 impl<U, E, const BOX: bool> Hand<Taken<U>, Given<U>> for UnitHand<'_, U, E, BOX>
 where
     U: Apply<E> + Send,
@@ -163,8 +195,8 @@ where
 
     fn carry(&mut self, claim: &mut Claim<'_, Taken<U>, Given<U>>, domain: &Domain, tally: &mut Tally) {
         let (spot, unit, local) = self.open();
-        let mut call = |index, cell| through_unit(spot, index, cell, unit, local);
-        let call = by_pointer!(call, OfCell<Taken<U>, Given<U>>);
+        let mut cells = UnitCells { spot, unit, local };
+        let call = by_pointer!(&mut cells, OfCell<Taken<U>, Given<U>>);
         carry::<U::From, U::In, U::To, U::Out, E>(spot, claim, domain, tally, call);
     }
 
@@ -177,8 +209,8 @@ where
     ) {
         if BOX {
             let (spot, unit, local) = self.open();
-            let mut call = |index, cell| through_unit(spot, index, cell, unit, local);
-            let call = by_pointer!(call, OfCell<Taken<U>, Given<U>>);
+            let mut cells = UnitCells { spot, unit, local };
+            let call = by_pointer!(&mut cells, OfCell<Taken<U>, Given<U>>);
             carry_on::<U::From, U::In, _, E>(spot, deal, (here, rest, pass_on), call);
         } else {
             unreachable!("a unit behind this one is in the same type");
@@ -192,12 +224,7 @@ where
         rest: &mut RestCarrier<'_, Given<U>>,
     ) {
         let code = self.code;
-        // The state is made for the first cell that is not late, so a panic of its maker is one of that cell.
-        let mut call = |index, cell| {
-            let (spot, unit, local) = self.open();
-            through_unit(spot, index, cell, unit, local)
-        };
-        let call = by_pointer!(call, OfCell<Taken<U>, Given<U>>);
+        let call = by_pointer!(self, OfCell<Taken<U>, Given<U>>);
         take_over::<_, U::To, U::Out, E>(&code.spot, cells, (here, rest), call);
     }
 

@@ -1,9 +1,9 @@
 //! Direct lines: the inline executor for a stream in which each item only goes from the source to the sink.
 //!
-//! The general nodes take each cell with a turn, and may count it. A line is direct if it has one domain and
-//! no branches, and nobody measures the run. Then no lane carries a cell, so an index is just a number. An item
-//! goes from one serial stage to the next by one call, as a value. The parallel unit before a serial stage is
-//! in that stage's type, so the compiler makes one function of both.
+//! The general nodes take each cell with a turn, and may count it. A line is direct if it has one domain and no
+//! branches, and nobody measures the run. Then no lane carries a cell, so an index is just a number. An item goes from
+//! one serial stage to the next by one call, as a value. The type of a parallel unit contains the stage behind it, so
+//! the compiler makes one function of both.
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -84,9 +84,10 @@ impl<U: Apply<E>, E, N: Step<U::Out>> DirectUnit<U, E, N> {
                 });
                 match flow {
                     ControlFlow::Continue(()) => ControlFlow::Continue(()),
-                    ControlFlow::Break(halt) => {
-                        ControlFlow::Break(stopped.unwrap_or_else(|| note(spot, index, halt)))
-                    }
+                    ControlFlow::Break(halt) => ControlFlow::Break(match stopped {
+                        Some(stop) => stop,
+                        None => note(spot, index, halt),
+                    }),
                 }
             })
         };

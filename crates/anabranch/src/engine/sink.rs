@@ -2,13 +2,12 @@
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
-use std::ops::ControlFlow;
 
 use anabranch_record::lane::{Cell, Turn};
 use anabranch_record::sync::Arc;
 
 use super::assembly::Assembly;
-use super::cell::{by_pointer, items_in, through};
+use super::cell::{OfItem, StageItems, by_pointer, items_in, through};
 use super::counter::Counter;
 use super::end::LineEnd;
 use super::failure::ErrorSlot;
@@ -69,13 +68,8 @@ where
         let items = if counter.is_on() { items_in::<S, T>(&cell) } else { 0 };
         let is_item = spot.run.is_item(&cell);
         let entered = counter.enter(&spot.site);
-        let mut call = |item, gather: &mut Option<Infallible>| {
-            op.call(item, &mut |never| {
-                *gather = Some(never);
-                ControlFlow::Continue(())
-            })
-        };
-        let call = by_pointer!(call, super::cell::OfItem<T, Option<Infallible>, E>);
+        let mut call = StageItems::<Single, Op> { op, shape: PhantomData };
+        let call = by_pointer!(&mut call, OfItem<T, Option<Infallible>, E>);
         let done = through::<S, Single, T, Infallible, E>(spot, turn.index(), cell, call);
         drop(entered);
         counter.add(began, Tally { cells: 1, items, given: 0 });

@@ -88,7 +88,7 @@ where
             target.extend(std::iter::once(item));
             ControlFlow::Continue(())
         });
-        M::output(ended.result.map(|()| container.into_inner()), ended.report)
+        ended.output::<M, _>(container.into_inner())
     }
 
     /// Combines all items into one, in parallel. Returns `None` if there are no items.
@@ -122,7 +122,7 @@ where
                 });
                 ControlFlow::Continue(())
             });
-        M::output(ended.result.map(|()| all.into_inner()), ended.report)
+        ended.output::<M, _>(all.into_inner())
     }
 
     /// Counts the items.
@@ -144,7 +144,7 @@ where
             }
             ControlFlow::Continue(())
         });
-        M::output(ended.result.map(|()| found), ended.report)
+        ended.output::<M, _>(found)
     }
 
     /// Whether `f` returns `true` for any item. `f` is not called for the items after the first such item.
@@ -158,7 +158,7 @@ where
             *place = f(item);
             if *place { ControlFlow::Break(Halt::Break) } else { ControlFlow::Continue(()) }
         });
-        M::output(ended.result.map(|()| found.into_inner()), ended.report)
+        ended.output::<M, _>(found.into_inner())
     }
 
     /// Whether `f` returns `true` for every item. `f` is not called for the items after the first `false`.
@@ -172,6 +172,6 @@ where
             *place = f(item);
             if *place { ControlFlow::Continue(()) } else { ControlFlow::Break(Halt::Break) }
         });
-        M::output(ended.result.map(|()| holds.into_inner()), ended.report)
+        ended.output::<M, _>(holds.into_inner())
     }
 }

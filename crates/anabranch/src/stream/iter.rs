@@ -72,7 +72,7 @@ where
             drop(items);
             (thread.join().unwrap_or_else(|payload| std::panic::resume_unwind(payload)), result)
         });
-        M::output(ended.result.map(|()| result), ended.report)
+        ended.output::<M, _>(result)
     }
 }
 

@@ -27,6 +27,13 @@ pub(super) struct Ended<E> {
     pub(super) report: Option<Report>,
 }
 
+impl<E> Ended<E> {
+    /// What an end returns whose value is `value`, if the run has not failed.
+    pub(super) fn output<M: Mode<Error = E>, T>(self, value: T) -> M::Output<T> {
+        M::output(self.result.and(Ok(value)), self.report)
+    }
+}
+
 impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// The plan that would run if an end were called now. Nothing runs.
     ///
@@ -55,14 +62,12 @@ where
         E: Send,
         Op: Serial<U::Out, E, Out = Infallible>,
     {
-        let Self { tail, mut draft, .. } = self;
-        let handovers = std::mem::take(&mut draft.attached.handovers);
+        let Self { tail, draft, .. } = self;
         let mut connect = connecting(tail, op, errors);
         let end = (sink, ItemType::of::<U::Out>());
         // Reports are large. A program that links this library statically has their code only if it asks for one.
         let finish = if M::REPORTS { Some(finished as Finish) } else { None };
         let (outcome, report) = run(draft, end, finish, &mut connect);
-        handovers.into_iter().for_each(|handover| handover());
         let result = match outcome {
             Outcome::Complete => Ok(()),
             Outcome::Error => Err(errors.take().expect("an error that was noted")),
@@ -145,6 +150,7 @@ fn run<'run>(
     let (plan, pulled) = engine::execute(&run, plan, means, |assembly| connect(assembly, reporter));
     guard.end(pulled);
     let report = finish.map(|finish| finish(plan, began.elapsed(), &run));
+    std::mem::take(&mut attached.handovers).into_iter().for_each(|handover| handover());
     (run.outcome(), report)
 }
 

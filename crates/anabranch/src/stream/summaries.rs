@@ -346,7 +346,7 @@ where
             ControlFlow::Continue(())
         });
         let value = last.expect("a fold that did not panic has its value");
-        M::output(ended.result.map(|()| value), ended.report)
+        ended.output::<M, _>(value)
     }
 
     /// Keeps one item. Another item replaces it if `f` returns `true` for the two.
@@ -363,7 +363,7 @@ where
             }
             ControlFlow::Continue(())
         });
-        M::output(ended.result.map(|()| held.into_inner()), ended.report)
+        ended.output::<M, _>(held.into_inner())
     }
 
     /// Keeps one item by its key: `f` compares the key of the kept item with that of each later item.
@@ -382,7 +382,7 @@ where
             }
             ControlFlow::Continue(())
         });
-        M::output(ended.result.map(|()| held.into_inner().map(|(_, item)| item)), ended.report)
+        ended.output::<M, _>(held.into_inner().map(|(_, item)| item))
     }
 
     /// Ends the stream at the first item for which `f` returns a value.
@@ -397,7 +397,7 @@ where
             *place = f(item);
             if place.is_some() { ControlFlow::Break(Halt::Break) } else { ControlFlow::Continue(()) }
         });
-        M::output(ended.result.map(|()| found.into_inner()), ended.report)
+        ended.output::<M, _>(found.into_inner())
     }
 }
 
