@@ -57,13 +57,12 @@ impl TimeLimit {
     /// use std::time::Duration;
     /// use anabranch::{Stream, TimeLimit};
     ///
-    /// let (sender, messages) = std::sync::mpsc::channel();
-    /// std::thread::spawn(move || {
+    /// let messages = std::iter::once_with(|| {
     ///     std::thread::sleep(Duration::from_millis(80));
-    ///     sender.send("late")
+    ///     "late"
     /// });
     /// let messages = TimeLimit::new(Duration::from_millis(50)).pulls(messages);
-    /// let result = Stream::try_from_iter(messages).for_each(|message: &str| println!("{message}"));
+    /// let result = Stream::try_from_iter(messages).for_each(|message| println!("{message}"));
     /// assert!(result.unwrap_err().to_string().contains("longer than the limit of 50ms"));
     /// ```
     pub fn pulls<I: IntoIterator>(

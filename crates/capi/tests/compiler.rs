@@ -79,6 +79,8 @@ pub fn compile(
         Some(Sanitizer::Thread) => command.arg("-fsanitize=thread"),
         None => &mut command,
     };
+    // What it says about a sanitizer is looked for in English.
+    command.env("LC_ALL", "C");
     command.args(["-O0", "-g1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]);
     command.arg("-I").arg(here().join("include")).arg("-I").arg(here().join("tests/cpp"));
     command.arg(here().join("tests").join(source)).args(["-x", "none", "-o"]).arg(program);

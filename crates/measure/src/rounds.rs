@@ -259,7 +259,7 @@ mod tests {
 
     use super::*;
 
-    const SHORT: Budget = Budget { wanted: 3, least: 2, time: Duration::from_secs(1) };
+    const SHORT: Budget = Budget { wanted: 3, least: 2, time: Duration::from_secs(60) };
 
     #[test]
     fn each_contender_goes_first_in_turn() {

@@ -1,5 +1,5 @@
-//! Held against the gzip of this system and Python's, both ways. Where one of them is not installed its part is
-//! passed over, and the test says so (`cargo test -- --nocapture`).
+//! Compares with the gzip of this system and with Python's, both ways. If one of them is not installed, its part is left out,
+//! and the last line of the crate's tests says so.
 
 use crate::support::*;
 

@@ -1,13 +1,11 @@
 //! Standard streams that the program was started without.
 #![cfg(any(target_os = "linux", target_vendor = "apple"))]
 
-use std::process::Command;
-
-use crate::support::{Folder, Ran, fed, prose};
+use crate::support::{Folder, Ran, fed, program, prose};
 
 /// Runs `abz` by a shell, with what the shell shall do to its streams.
 fn shell(folder: &Folder, arguments: &str, streams: &str) -> Ran {
-    let mut command = Command::new("sh");
+    let mut command = program("sh");
     let line = format!("exec \"$0\" {arguments} {streams}");
     command.current_dir(folder.path("")).args(["-c", &line, env!("CARGO_BIN_EXE_abz")]);
     Ran(fed(command, b""))

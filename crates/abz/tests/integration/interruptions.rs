@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{Folder, Ran, Random, fed, have, leave_out, program, prose, rounds, send};
+use crate::support::{Folder, Ran, Random, fed, have, leave_out, program, prose, rounds, send, stopped};
 
 /// Each file of `names` is whole under its name, or under its name with the suffix, or both; and nothing else is there,
 /// but for what `SIGKILL` left, which has the name of no file.
@@ -76,27 +76,6 @@ fn killed_at_any_moment_it_leaves_each_file_whole_or_untouched() {
         }
     }
     assert!(ended_early > 0, "no run was hit while it ran");
-}
-
-/// Starts `abz` on the file `x` and stops it while it works, with its output begun; `None` if it was too quick.
-fn stopped(folder: &Folder, arguments: &[&str]) -> Option<Child> {
-    let mut child = folder.command(arguments).stderr(Stdio::piped()).spawn().unwrap();
-    let began = Instant::now();
-    let is_begun = |folder: &Folder| folder.names().iter().any(|name| name.starts_with(".abz-"));
-    while !is_begun(folder) {
-        if child.try_wait().unwrap().is_some() {
-            return None;
-        }
-        assert!(began.elapsed() < Duration::from_secs(60), "no output was begun");
-    }
-    send("STOP", child.id());
-    // The signal takes effect at once, or after it is over.
-    if child.try_wait().unwrap().is_none() && is_begun(folder) {
-        return Some(child);
-    }
-    send("CONT", child.id());
-    child.wait().unwrap();
-    None
 }
 
 fn continued(child: Child) -> Ran {

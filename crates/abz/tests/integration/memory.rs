@@ -3,9 +3,8 @@
 
 use std::fs::File;
 use std::os::unix::fs::symlink;
-use std::process::Command;
 
-use crate::support::{Folder, Ran, fed, noise, prose};
+use crate::support::{Folder, Ran, fed, noise, program, prose};
 
 /// Runs `abz` with no more than so many KiB of memory to be had.
 fn with_little(folder: &Folder, kib: u64, arguments: &[&str]) -> Ran {
@@ -13,10 +12,10 @@ fn with_little(folder: &Folder, kib: u64, arguments: &[&str]) -> Ran {
 }
 
 /// The same, called by another name.
-fn as_with_little(program: &str, folder: &Folder, kib: u64, arguments: &[&str]) -> Ran {
-    let mut command = Command::new("sh");
+fn as_with_little(name: &str, folder: &Folder, kib: u64, arguments: &[&str]) -> Ran {
+    let mut command = program("sh");
     command.current_dir(folder.path(""));
-    command.args(["-c", &format!("ulimit -v {kib} && exec \"$0\" \"$@\""), program]);
+    command.args(["-c", &format!("ulimit -v {kib} && exec \"$0\" \"$@\""), name]);
     // Each thread would set some of it aside for itself.
     command.args(arguments).env("MALLOC_ARENA_MAX", "1");
     Ran(fed(command, b""))

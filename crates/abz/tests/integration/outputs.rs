@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::process::Command;
 
-use crate::support::{Folder, Ran, fed, noise, prose};
+use crate::support::{Folder, Ran, fed, noise, program, prose};
 
 fn furnished() -> Folder {
     let folder = Folder::new();
@@ -86,7 +85,7 @@ fn zstd_joins_excludes_and_fills_folders() {
     symlink(env!("CARGO_BIN_EXE_abz"), folder.path("zstd")).unwrap();
     fs::create_dir(folder.path("out")).unwrap();
     let zstd = |arguments: &[&str]| {
-        let mut command = Command::new(folder.path("zstd"));
+        let mut command = program(folder.path("zstd"));
         command.current_dir(folder.path("")).args(arguments);
         Ran(fed(command, b""))
     };

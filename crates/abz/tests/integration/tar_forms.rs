@@ -3,10 +3,9 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
-use crate::support::{Folder, Ran, fed, noise, prose};
+use crate::support::{Folder, Ran, fed, have, leave_out, noise, program, prose};
 
 /// An archive, block by block.
 #[derive(Clone, Default)]
@@ -388,12 +387,15 @@ fn archives_that_are_not_compressed_are_made_and_taken_apart() {
 
 /// True of GNU tar.
 fn have_gnu_tar() -> bool {
-    let version = Command::new("tar").arg("--version").output();
-    let is_there = version.is_ok_and(|told| told.stdout.starts_with(b"tar (GNU tar)"));
-    if !is_there {
-        println!("GNU tar (package tar): not installed, passed over");
+    if !have("tar") {
+        return false;
     }
-    is_there
+    let version = program("tar").arg("--version").output();
+    let is_gnu = version.is_ok_and(|told| told.stdout.starts_with(b"tar (GNU tar)"));
+    if !is_gnu {
+        leave_out("archives of GNU tar (`tar` is another program)");
+    }
+    is_gnu
 }
 
 #[test]
@@ -419,7 +421,7 @@ fn what_gnu_tar_makes_of_sparse_files_is_what_they_were() {
     ];
     for form in forms {
         let pax = if form[0].starts_with("--format") { &[][..] } else { &["--format=pax"] };
-        let mut command = Command::new("tar");
+        let mut command = program("tar");
         command.current_dir(folder.path("")).args(pax).args(form).args(["-S", "-czf", "a.tgz", "d"]);
         Ran(fed(command, b"")).exits(0);
         fs::create_dir(folder.path("out")).unwrap();

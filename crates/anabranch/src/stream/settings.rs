@@ -279,18 +279,24 @@ impl<'env, U: Unit, M: Mode> Stream<'env, U, M> {
     /// caller gets the panic.
     ///
     /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering};
     /// use std::time::Duration;
     /// use anabranch::Stream;
     ///
-    /// let mut stalls = 0;
+    /// let stalls = AtomicU32::new(0);
     /// Stream::from_iter(0..3)
     ///     .watchdog(Duration::from_millis(20), |snapshot| {
     ///         eprintln!("no progress: {snapshot}");
-    ///         stalls += 1;
+    ///         stalls.fetch_add(1, Ordering::Relaxed);
     ///     })
     ///     .workers(2)
-    ///     .for_each(|n| if n == 1 { std::thread::sleep(Duration::from_millis(100)) });
-    /// assert!(stalls > 0);
+    ///     .for_each(|n| {
+    ///         // An item that takes until the stall is seen.
+    ///         while n == 1 && stalls.load(Ordering::Relaxed) == 0 {
+    ///             std::thread::sleep(Duration::from_millis(1));
+    ///         }
+    ///     });
+    /// assert!(stalls.into_inner() > 0);
     /// ```
     pub fn watchdog<F>(mut self, after: Duration, f: F) -> Self
     where

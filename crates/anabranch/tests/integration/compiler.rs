@@ -1,24 +1,53 @@
 //! Calls the compiler as cargo does, on programs that use the library with which these tests were linked.
 
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 use std::{env, fs};
+
+/// A program that compiles only with the features that add to what a program can call.
+const PROBE: &str = "
+    #![allow(unused)]
+    use anabranch::{Report, Stream, stream};
+    fn features(report: &Report) {
+        (report.to_json(), report.to_html());
+        Stream::from_iter(0..1).into_async();
+    }
+    fn main() {}
+";
 
 /// The folder of the libraries with which this test was linked.
 fn libraries() -> PathBuf {
     env::current_exe().unwrap().parent().expect("a test lies in a folder").to_owned()
 }
 
-/// The newest build of the library. Cargo has made it for this test, or for another one with the same
-/// sources.
-fn library() -> PathBuf {
+/// The newest build of the library that has the features of this test. Cargo may have built it later with other features for
+/// another program.
+fn library() -> &'static Path {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let folder = folder("probe");
+        let probe = folder.join("probe.rs");
+        fs::write(&probe, PROBE).expect("a folder that can be written to");
+        let compiles = |library: &PathBuf| {
+            call_with(library, &probe, &folder.join("probe.rmeta"), &["--emit", "metadata"]).status.success()
+        };
+        builds().into_iter().find(compiles).expect("the library was built for this test")
+    })
+}
+
+/// The builds of the library, the newest first.
+fn builds() -> Vec<PathBuf> {
     let is_ours = |path: &Path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with("libanabranch-") && name.ends_with(".rlib")
     };
     let built = |path: &PathBuf| fs::metadata(path).and_then(|data| data.modified()).ok();
     let entries = fs::read_dir(libraries()).unwrap().flatten().map(|entry| entry.path());
-    entries.filter(|path| is_ours(path)).max_by_key(built).expect("the library was built for this test")
+    let mut builds: Vec<PathBuf> = entries.filter(|path| is_ours(path)).collect();
+    builds.sort_by_key(|path| Reverse(built(path)));
+    builds
 }
 
 fn rustc() -> Command {
@@ -73,8 +102,12 @@ fn program(source: &Path, folder: &Path) -> PathBuf {
 }
 
 fn call(source: &Path, result: &Path, options: &[&str]) -> Output {
+    call_with(library(), source, result, options)
+}
+
+fn call_with(library: &Path, source: &Path, result: &Path, options: &[&str]) -> Output {
     let mut library_argument = std::ffi::OsString::from("anabranch=");
-    library_argument.push(library());
+    library_argument.push(library);
     let mut folder_argument = std::ffi::OsString::from("dependency=");
     folder_argument.push(libraries());
     rustc()

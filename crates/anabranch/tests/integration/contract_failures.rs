@@ -468,13 +468,22 @@ fn an_error_of_the_source_comes_after_all_that_it_gave() {
     });
 }
 
+/// Opens its gate when it is dropped.
+struct OpensOnDrop(Gate);
+
+impl Drop for OpensOnDrop {
+    fn drop(&mut self) {
+        self.0.open();
+    }
+}
+
 #[test]
 fn nothing_is_pulled_once_a_failure_is_known() {
     hush();
     within(|| {
         for panics in [false, true] {
             for workers in [2, 3, 8] {
-                let (pulls, failed) = (Gate::default(), Gate::default());
+                let (pulls, failed, dropped) = (Gate::default(), Gate::default(), Gate::default());
                 let mut asked = 0;
                 let source = (0u64..).inspect(|&n| {
                     asked = n;
@@ -482,25 +491,28 @@ fn nothing_is_pulled_once_a_failure_is_known() {
                         // The running call is waited for, and no other call follows.
                         pulls.open();
                         failed.pass();
-                        // Time for the failure to be noted, on a machine that is busy with other things too.
-                        thread::sleep(Duration::from_millis(500));
+                        // A worker drops its state after it has noted its panic, or when it leaves a run that has failed.
+                        dropped.pass();
                     }
                 });
                 let run = || {
                     Stream::from_iter(source)
                         .workers(workers)
                         .window(64)
-                        .try_map(|n| {
-                            if n == 5 {
-                                pulls.pass();
-                                failed.open();
-                                if panics {
-                                    panic_any(planted(5));
+                        .try_map_with(
+                            || OpensOnDrop(dropped.clone()),
+                            |_, n| {
+                                if n == 5 {
+                                    pulls.pass();
+                                    failed.open();
+                                    if panics {
+                                        panic_any(planted(5));
+                                    }
+                                    return Err(n);
                                 }
-                                return Err(n);
-                            }
-                            Ok(n)
-                        })
+                                Ok(n)
+                            },
+                        )
                         .for_each(|_| {})
                 };
                 let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));

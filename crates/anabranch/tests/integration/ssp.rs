@@ -282,7 +282,7 @@ fn an_item_that_is_slow_after_quick_ones_holds_up_no_other() {
 #[test]
 fn stages_overlap_as_far_as_there_are_processors() {
     within(|| {
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let processors = anabranch::default_workers();
         let workers = |pipeline: Pipeline<u64, u64>| pipeline.plan().settings.workers;
         assert_eq!(workers(pipeline![parallel!(double, 7), collect!()]), 7);
         let pipeline = pipeline![parallel!(double, 1), sequential!(double), sequential!(|n| n)];

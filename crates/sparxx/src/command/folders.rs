@@ -21,8 +21,9 @@ pub fn library(scratch: &Path) -> Result<Library, String> {
     let beside = program.parent().unwrap_or(Path::new("."));
     let prefix = beside.parent().unwrap_or(Path::new("."));
     let archives = [
-        beside.join("libanabranch_c.a"),
+        // Cargo builds this one together with the program. One beside the program may be older.
         beside.join("deps/libanabranch_c.a"),
+        beside.join("libanabranch_c.a"),
         prefix.join("lib/libanabranch.a"),
         beside.join("libanabranch.a"),
     ];

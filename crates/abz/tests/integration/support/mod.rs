@@ -4,7 +4,8 @@
 use std::fs;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 pub use abz_foreign::{command as program, fed, have, leave_out, through};
 use tempfile::TempDir;
@@ -127,6 +128,27 @@ pub fn send(signal: &str, process: u32) {
     let mut kill = program("sh");
     kill.args(["-c", "kill -s \"$0\" \"$1\"", signal, &process.to_string()]).stderr(Stdio::null());
     let _ = kill.status();
+}
+
+/// Starts `abz` on the file `x` and stops it while it works, with its output begun. Returns `None` if it was too quick.
+pub fn stopped(folder: &Folder, arguments: &[&str]) -> Option<Child> {
+    let mut child = folder.command(arguments).stderr(Stdio::piped()).spawn().unwrap();
+    let began = Instant::now();
+    let is_begun = |folder: &Folder| folder.names().iter().any(|name| name.starts_with(".abz-"));
+    while !is_begun(folder) {
+        if child.try_wait().unwrap().is_some() {
+            return None;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "no output was begun");
+    }
+    send("STOP", child.id());
+    // The signal takes effect at once, or after it is over.
+    if child.try_wait().unwrap().is_none() && is_begun(folder) {
+        return Some(child);
+    }
+    send("CONT", child.id());
+    child.wait().unwrap();
+    None
 }
 
 /// Damage: which bytes of the right file it touched, the file as it is then, and whether all is where it was.
