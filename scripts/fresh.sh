@@ -7,9 +7,9 @@
 #
 # --target DIR         builds in DIR and leaves it there: a second call is quicker. Without it everything is built anew.
 # --cargo-config FILE  is the configuration of the empty CARGO_HOME, for a machine that reaches its registry by a mirror.
-# --rounds N           runs the tests N times more, without a failure.
+# --rounds N           runs the tests N more times; each run must pass.
 #
-# Exits with 1 at the first failure. What was done is in the folder that it names then.
+# Exits with 1 at the first failure. It then keeps its folder and prints the name.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 repository=$PWD

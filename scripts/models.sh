@@ -7,7 +7,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 base=${CARGO_TARGET_DIR:-target}/models
-# Models need speed, but not the last of it.
+# Models need an optimised build, but not link-time optimisation.
 export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=0
 
 failed=()

@@ -8,13 +8,15 @@
 # crate. Every model that is used is run without a mutant first, under the same time limit: so a model that hangs
 # or reaches a limit with the mutant was killed by it.
 #
+# MODEL_SECONDS is the time limit of a model (120). A mutant that survives is tried again with SCHEDULES (40) times as many
+# random schedules.
+#
 # Exits with 1 if a mutant survives, or if the table and the sources do not name the same mutants.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 base=${CARGO_TARGET_DIR:-target}/models
 table=scripts/mutants.md
 limit=${MODEL_SECONDS:-120}
-# What survives the models' own number of random schedules is tried with so many times as many.
 patience=${SCHEDULES:-40}
 export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=0
 

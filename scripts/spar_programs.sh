@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Translates the public programs of SPar, and holds what they print against the sequential program.
+# Translates the public programs of SPar, and compares what they print with the sequential program. Exits with 1 if it differs.
 #   scripts/spar_programs.sh SPARXX DIR     # DIR gets clones of github.com/GMAP/SPar and SPBench, unless they are there
 # Of SPBench, bzip2 is built (Debian's libbz2-dev) and run; ferret (libgsl-dev, libjpeg-dev) and the two that need OpenCV
 # (libopencv-dev) are translated, and compiled where their libraries are installed.
@@ -7,6 +7,8 @@
 set -euo pipefail
 sparxx=$(realpath "$1")
 mkdir -p "$2" && cd "$2"
+here=$PWD
+rm -f differs
 [ -d SPar ] || git clone --depth 1 https://github.com/GMAP/SPar
 [ -d SPBench ] || git clone --depth 1 https://github.com/GMAP/SPBench
 cxx=${CXX:-c++}
@@ -32,6 +34,7 @@ check() {
                     [ -e "sequential.$kind" ] || continue
                     if ! cmp -s <(grep -iv time "sequential.$kind" | "$sorted") <(grep -iv time "parallel.$kind" | "$sorted"); then
                         verdict=DIFFERS
+                        touch "$here/differs"
                     fi
                 done
                 echo "$verdict  $folder/$file  ${flag:-no flag}  $workers workers"
@@ -73,7 +76,7 @@ bzip2() {
         for workers in 1 2 4; do
             rm -f text.bz2 && SPAR_NUM_WORKERS=$workers ./bzip2_spar -X -C -i text >/dev/null
             verdict=equal
-            cmp -s text.bz2 sequential.bz2 || verdict=DIFFERS
+            cmp -s text.bz2 sequential.bz2 || { verdict=DIFFERS && touch "$here/differs"; }
             echo "$verdict  SPBench bzip2  ${flag:-no flag}  $workers workers"
         done
     done
@@ -107,3 +110,4 @@ done
 translated lane_detection lane_spar_farm $(library opencv4)
 # shellcheck disable=SC2046
 translated person_recognition person_spar_farm $(library opencv4)
+[ ! -e "$here/differs" ]

@@ -9,7 +9,14 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d)
 target=$folder/target
-[ "${1:-}" != --keep ] || target=$2
+case ${1:-} in
+--keep) target=$2 ;;
+"") ;;
+*)
+    sed -n "4,7p" "$0" >&2
+    exit 2
+    ;;
+esac
 trap 'rm -rf "$folder"' EXIT
 if [ -n "$(ls -A "$target" 2>/dev/null)" ]; then
     echo "$target is not empty" >&2

@@ -69,13 +69,12 @@
 //! such a part changes something that the function uses after the loop, and a later stage can leave the loop
 //! by `break` or go on at a label outside. The option `may_run_ahead` says that it does not matter.
 //!
-//! The compiler decides this by types, and no name of a method or a macro plays a part. While the parts that
-//! may run ahead have their borrows, all that is used after the loop must be free to be read. So a part that
-//! only reads is accepted, and a change is found through whatever it goes: a method, a closure, a macro,
-//! another variable, an iterator, an item of the loop, a `&mut` parameter, which the caller uses after the
-//! loop. A simple change, such as an assignment, has a message of the attribute. Any other has one of the
-//! compiler: the variable cannot be borrowed after the loop, because a borrow before it is used until the
-//! `break`.
+//! The compiler decides this by types. The names of methods and macros do not matter. As long as the parts that may run
+//! ahead hold their borrows, everything that is used after the loop must be borrowable by `&`. So a part that only
+//! reads is accepted, and a change is found through whatever it goes: a method, a closure, a macro, another variable,
+//! an iterator, an item of the loop, a `&mut` parameter, which the caller uses after the loop. A simple change, such as
+//! an assignment, has a message of the attribute. Any other has one of the compiler: the variable cannot be borrowed
+//! after the loop, because a borrow before it is used until the `break`.
 //!
 //! ```compile_fail,E0502
 //! #[anabranch::stream]
@@ -142,12 +141,12 @@
 //!
 //! # Limits
 //!
-//! **Macros.** `return`, `?`, `break` and `continue` work in the arguments of a macro if these are
-//! expressions. A macro that contains a `return` of its own, such as `bail!`, does not compile: write `return
-//! Err(..)`. A macro of yours must not contain a `let`, `break` or `continue` for the loop's body: write it
-//! in the body. A macro with the name of one of the standard library, such as `vec!`, is taken for that one,
-//! and must not contain a `return` either. If a macro writes the whole function, two variables of the same
-//! name, one from the macro and one from its caller, are taken for one.
+//! **Macros.** `return`, `?`, `break` and `continue` work in the arguments of a macro if these are expressions. A macro
+//! that contains a `return` of its own, such as `bail!`, does not compile: write `return Err(..)`. Your own macros must
+//! not contain a `let`, `break` or `continue` that acts on the loop's body. Write these statements in the body itself.
+//! A macro that has the name of a standard macro, such as `vec!`, is treated as the standard macro, and must not
+//! contain a `return` either. If a macro writes the whole function, two variables of the same name, one from the macro
+//! and one from its caller, are taken for one.
 //!
 //! **Items in the body.** Functions, constants and `use`s in the body are visible in all stages. They must
 //! not change the meaning of a name in the loop's head or options. A `macro_rules!` in the body must not use
@@ -181,9 +180,9 @@
 //! `std::mem::take`. The head of the loop must not move a variable (`while let Some(node) = list`), and no
 //! part may move a `let mut x;` that has no value yet.
 //!
-//! **Names.** If a variable at the loop hides another one of the same name that is used after the loop, and
-//! has its value from that one, give one of them another name. A binding with a `#[cfg(..)]` does not cross a
-//! border between parts: use `cfg!` in its value.
+//! **Names.** Suppose that a variable at the loop shadows another variable of the same name, gets its value from it,
+//! and the shadowed variable is used after the loop. Then rename one of the two. A binding with a `#[cfg(..)]` does not
+//! cross a border between parts: use `cfg!` in its value.
 //!
 //! **Options.** An option must not use a variable that the loop changes, as in `window = stack.len()`: write
 //! `let window = ..` before the loop.
@@ -194,8 +193,9 @@
 //! **Drops.** A variable of the body is dropped when the last part that uses it has finished with it, which
 //! may be earlier or later than in the loop.
 //!
-//! **Messages.** Parts are closures. If two parts use a variable and one of them calls a method that changes
-//! it, or if a replicated stage does, the compiler reports the error, and its message mentions closures.
+//! **Messages.** Parts are closures. If one part calls a method that changes a variable, and another part uses the
+//! variable, the compiler reports the error, and its message mentions closures. The same holds if a replicated stage
+//! calls such a method.
 //!
 //! **`async`.** The function must not be `async`.
 //!
@@ -246,8 +246,8 @@ impl<'env, B, R> Exit<'env, B, R> {
     }
 }
 
-/// Gives nothing. The attribute writes code that runs only if this gives something, to have the compiler
-/// check its borrows.
+/// Always returns `None`. The attribute puts code behind this call that never runs, so that the compiler checks the
+/// borrows of that code.
 #[inline(always)]
 pub fn never() -> Option<&'static Infallible> {
     None

@@ -47,7 +47,7 @@
 //!   runs too.
 //! - **Prompt**: a finished result reaches the end without waiting for the source.
 //!
-//! # What it does not
+//! # What it does not promise
 //!
 //! Earlier serial stages and the source may be up to a window of items ahead of a failure. Items that a stage
 //! keeps in its state do not count in the window. Anabranch is not a data-parallel library: for a loop over a
@@ -62,7 +62,7 @@
 //! - [`Plan`] describes what will run, and [`Report`] what has run.
 //! - [`Shards`] is for stages that keep a state for each key.
 //! - [`CountWindows`], [`TimeWindows`] and [`SessionWindows`] put items together.
-//! - [`Unmet`] is the error of items that need others.
+//! - [`Unmet`] is the error of a stream in which an item needs a result that never comes.
 //! - [`Pool`] is for many short runs.
 //! - [`Workers`] and [`CancelToken`] control a run, and [`Monitor`] shows its state.
 //! - [`Offload`] runs single tasks on a farm.

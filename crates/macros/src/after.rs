@@ -62,7 +62,7 @@ impl Place {
         Self { base, fields: Vec::new() }
     }
 
-    /// Whether a change of what these fields of the variable lead to may be a change of this place.
+    /// Whether a change through these fields of the variable may change this place.
     pub fn overlaps(&self, fields: &[String]) -> bool {
         self.fields.iter().zip(fields).all(|(mine, other)| mine.to_token_stream().to_string() == *other)
     }
@@ -84,8 +84,8 @@ pub enum Level {
     Binds(BTreeSet<String>),
     /// What may run after the loop.
     Uses(Uses),
-    /// A closure, or a stage of a stream, that is called again and again. Code inside may mention only these
-    /// names of the code outside, since any other name would be one more variable that it borrows.
+    /// A closure, or a stage of a stream, that is called again and again. Code inside may mention only these names of
+    /// the code outside, because a use of any other name would make the closure borrow one more variable.
     Repeats(BTreeSet<String>),
 }
 
@@ -246,7 +246,7 @@ impl<'ast> Visit<'ast> for FindUses {
 
     fn visit_expr_assign(&mut self, assign: &'ast syn::ExprAssign) {
         self.visit_expr(&assign.right);
-        // A variable that is overwritten is not used. If it is needed later, that is another use.
+        // An assignment to the whole variable does not use its old value.
         let is_whole = matches!(&*assign.left, Expr::Path(path) if path.path.get_ident().is_some());
         if !is_whole {
             self.visit_expr(&assign.left);

@@ -46,9 +46,9 @@ pub fn changes<'s>(stmts: impl Iterator<Item = &'s Stmt>) -> Vec<Change> {
     find.changes
 }
 
-/// The variables from outside of these statements that the statements change plainly, and those that they may
-/// change, as far as the syntax shows: they call a method of the variable, call the variable, or pass it to a
-/// macro.
+/// Returns two lists of variables from outside of these statements. The statements visibly change those of the first
+/// list. They may change those of the second list: they call a method of the variable, call the variable, or pass it to
+/// a macro.
 pub fn candidates<'s>(stmts: impl Iterator<Item = &'s Stmt>) -> (Vec<Ident>, Vec<Ident>) {
     let stmts: Vec<&Stmt> = stmts.collect();
     let mut find = FindChanges::of(&stmts);
@@ -73,7 +73,7 @@ struct FindChanges {
     /// The variables that may be changed, as far as the syntax shows.
     touched: Vec<Ident>,
     free: FreeNames,
-    /// The macro call around the current code, with the names in it that count.
+    /// While an argument of a macro is visited: the names in the macro call that come from outside of the statements.
     call: Option<BTreeSet<String>>,
 }
 
@@ -215,7 +215,7 @@ impl<'ast> Visit<'ast> for FindChanges {
 }
 
 impl FindChanges {
-    /// Visits an argument of a macro, in which names are told apart by what the argument itself binds.
+    /// Visits an argument of a macro. Names that the argument itself binds do not count.
     fn visit_within(&mut self, arg: &Expr) {
         let stmt = Stmt::Expr(arg.clone(), None);
         let mut find = Self::of(&[&stmt]);

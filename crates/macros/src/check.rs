@@ -82,13 +82,13 @@ pub fn check(
     })
 }
 
-/// Whether a segment may have run ahead of the item at which a later one leaves the loop, so that the
-/// function goes on.
+/// Whether a later segment may leave the loop so that the function continues behind it. This segment may then have run
+/// ahead.
 pub fn may_be_ahead(exits: &[Exits], at: usize) -> bool {
     exits[at + 1..].iter().any(|exits| exits.leaves.is_some())
 }
 
-/// Whether the user has said that it does not matter.
+/// Whether the user has set `may_run_ahead` for this segment.
 pub fn may_run_ahead(segment: &Segment, at: usize, options: &StreamOptions) -> bool {
     segment.options.as_ref().map_or(at == 0 && options.may_run_ahead, |options| options.may_run_ahead)
 }

@@ -20,7 +20,7 @@ use crate::moves::HandOver;
 pub struct Exits {
     /// An item may be dropped (`continue`).
     pub skips: bool,
-    /// A stage may end the loop.
+    /// A stage may end the loop by `break`, or the source by `break` with a value.
     pub breaks: bool,
     /// The source may end the loop by `break`.
     pub ends: bool,
@@ -30,7 +30,8 @@ pub struct Exits {
     pub breaks_with_value: bool,
     /// The function may return.
     pub returns: bool,
-    /// The first place where a stage goes on after the loop, by `break` or at a label.
+    /// The first `break`, or jump to an outer label, after which the function goes on behind the loop. A `break` of the
+    /// source without a value is not counted.
     pub leaves: Option<Span>,
 }
 
@@ -175,8 +176,8 @@ impl Rewrite<'_> {
             Expr::Continue(expr)
         } else if self.is_ours(expr.label.as_ref()) {
             if self.depth > 0 && self.gives.role == Role::Source {
-                // This goes from a loop inside the source to the next item, which is an outer loop of the
-                // same closure.
+                // This `continue` is inside an inner loop of the source. The next item is the next iteration of a loop
+                // around it, in the same closure.
                 self.found.skips = true;
                 let label = source_label(span);
                 return parse_quote_spanned!(span=> continue #label);
@@ -214,7 +215,8 @@ impl Rewrite<'_> {
         parse_quote_spanned!(span=> { #given return #exit })
     }
 
-    /// The part of a returned value that crosses threads. In `Err(value)` it is converted to a type that may.
+    /// The part of a returned value that crosses threads. The value in `Err(value)` is converted to a type that is
+    /// `Send`.
     fn kept(&self, variant: &Expr, given: &Expr) -> TokenStream {
         let (span, returns) = (given.span(), self.returns);
         if !is_named(variant, "Err") || returns.to_string() == "_" {

@@ -112,7 +112,8 @@ impl VisitMut for Quiet<'_> {
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 }
 
-/// The names that a statement binds for later statements. A binding with a `#[cfg(..)]` may not be there.
+/// The names that a statement binds for later statements. Bindings with a `#[cfg(..)]` are left out, because they may
+/// be compiled away.
 fn bindings_of(stmt: &Stmt) -> Vec<Binding> {
     match stmt {
         Stmt::Local(local) if !local.attrs.iter().any(|attr| is(attr, "cfg")) => local_bindings(local),
@@ -120,8 +121,8 @@ fn bindings_of(stmt: &Stmt) -> Vec<Binding> {
     }
 }
 
-/// Keeps the pointers in some parameters under names of ours. The function goes on with a reborrow, so the
-/// compiler knows which of its values lead to what the pointer points to.
+/// Binds each of these `&mut` parameters to a new name, and rebinds the old name to a reborrow. Borrows that the
+/// function makes through the old name are then borrows of the new one, so the compiler can check them.
 fn keep(kept: &BTreeSet<String>, function: &mut ItemFn) {
     let mut lets = Vec::new();
     for input in &mut function.sig.inputs {
@@ -170,7 +171,7 @@ impl Function {
         let mut bound = Vec::new();
         for at in 0..block.stmts.len() {
             if is_annotated(&block.stmts[at]) {
-                // What an `else` does runs after the loop in the value.
+                // In `let .. = LOOP else { .. }`, the `else` block runs after the loop.
                 let diverges = match &block.stmts[at] {
                     Stmt::Local(syn::Local { init: Some(init), .. }) => init.diverge.as_ref(),
                     _ => None,
@@ -204,7 +205,7 @@ impl Function {
         }
     }
 
-    /// Visits the parts of an expression, each within the names that it has.
+    /// Visits the parts of an expression, each with the names that are in scope there.
     fn parts(&mut self, expr: &mut Expr, is_stream: bool) {
         match expr {
             Expr::Closure(closure) => {

@@ -37,7 +37,7 @@ pub fn misplaced(stmts: &[Stmt], outside: TokenStream, bound: &BTreeSet<String>)
         let (defined, may_define_more) = defined(item);
         if let Some(name) = defined.iter().find(|name| outside.contains(&name.to_string())) {
             let text = format!(
-                "the loop's head or options use a `{name}` too, and that is another one, since they are outside of the \
+                "the loop's head or options use the name `{name}`, which means another item there, because they are outside of the \
                  body: put this item before the loop, or rename it"
             );
             return Some(Error::new(name.span(), text));

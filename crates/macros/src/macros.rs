@@ -113,7 +113,7 @@ pub fn way_out(tokens: &TokenStream, depth: usize, inner: &[Lifetime]) -> Option
     let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
     tokens.iter().enumerate().find_map(|(at, token)| match token {
         TokenTree::Group(group) => way_out(&group.stream(), depth, inner),
-        // A way out comes after a value. Some macros use `?name` as a format.
+        // A `?` is a way out only after a value. Some macros use `?name` as a format specifier.
         TokenTree::Punct(punct) if punct.as_char() == '?' => {
             let is_behind_value = match at.checked_sub(1).map(|before| &tokens[before]) {
                 Some(TokenTree::Group(_) | TokenTree::Ident(_) | TokenTree::Literal(_)) => true,

@@ -19,7 +19,7 @@ pub struct Binding {
     pub is_mut: bool,
 }
 
-/// The names that a pattern binds if it may fail to match.
+/// The names that a refutable pattern binds.
 pub fn bindings(pat: &Pat) -> Vec<Binding> {
     // `None` and constants look like bindings, but begin with a capital letter.
     let is_constant: fn(&syn::PatIdent) -> bool = |pat| {
@@ -171,12 +171,12 @@ impl FreeNames {
         Self { paths, in_macros }
     }
 
-    /// Whether this occurrence of a name, which is not in a macro, is one.
+    /// Whether this occurrence of a name outside of macros refers to a variable from outside.
     pub fn has(&self, name: &Ident) -> bool {
         self.paths.contains(&std::ptr::from_ref(name))
     }
 
-    /// Whether a name in this macro call is one.
+    /// Whether this macro call uses the name from outside.
     pub fn has_in(&self, call: &Macro, name: &Ident) -> bool {
         self.names_in(call).any(|other| name == other)
     }

@@ -38,7 +38,7 @@ impl Parse for FunctionOptions {
                     Some(option) => format!(
                         "{expected}; `{option}` is an option of the loop: `#[to_stream({option} ..)]`"
                     ),
-                    None => format!("{expected}; the options of a stream belong into `#[to_stream(..)]`"),
+                    None => format!("{expected}; the options of a stream belong in `#[to_stream(..)]`"),
                 };
                 return Err(Error::new(word.span(), text));
             }

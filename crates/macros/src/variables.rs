@@ -21,8 +21,8 @@ pub struct Variables {
     pub mutable: BTreeMap<String, bool>,
     /// The parameters that point to values of the caller, which sees changes to them.
     pub pointers: BTreeSet<String>,
-    /// Those of them that are a plain `&mut`. `lower` keeps these by another name, since the function may move
-    /// them, or have another variable of the name.
+    /// Those of `pointers` whose type is a plain `&mut`. `lower` keeps these by another name, since the function may
+    /// move them, or have another variable of the name.
     pub kept: BTreeSet<String>,
     /// For each variable, the names in the expressions from which it gets values.
     mentions: BTreeMap<String, BTreeSet<String>>,
@@ -37,7 +37,7 @@ pub struct Variables {
     pub unset: BTreeSet<String>,
     /// The variables that are certainly numbers, `bool`s or `char`s. These types are `Copy`.
     pub numbers: BTreeSet<String>,
-    /// The variables of which this is not certain.
+    /// The variables that may have another type than those of `numbers`.
     others: BTreeSet<String>,
 }
 
@@ -91,7 +91,7 @@ impl Variables {
         }
     }
 
-    /// Each expression may bring what one of these leads to into the others.
+    /// Notes that a reference reachable from one of these expressions may get into each of the others.
     fn meet<'e>(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) {
         let names: Vec<BTreeSet<String>> =
             exprs.into_iter().map(|expr| idents(expr.to_token_stream())).collect();
@@ -106,7 +106,7 @@ impl Variables {
 
     /// Whether a value that leads to the variable `other` may have come into the variable `name`.
     pub fn may_lead_to(&self, name: &str, other: &str) -> bool {
-        // A function brings nothing from one call to another, and a number leads nowhere.
+        // A function keeps no references between calls, and a number holds none.
         let may_lead = |name: &str| self.mutable.contains_key(name) && !self.numbers.contains(name);
         if !may_lead(name) {
             return false;

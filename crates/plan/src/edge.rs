@@ -31,7 +31,8 @@ pub enum EdgeKind {
     },
     /// Back to an earlier node: items that go round again in a feedback.
     Back {
-        /// How many places behind their last round the items come again, at least. At least 1.
+        /// The smallest distance, in indices, between the index at which an item leaves and the index at which it
+        /// enters again. At least 1.
         places: usize,
     },
     /// Between two firing rules of a network: through a record.

@@ -323,7 +323,7 @@ pub enum Placement {
     Workers,
     /// A thread of its own, for a node that blocks (a socket, a device).
     Dedicated,
-    /// For a firing rule: rather the worker on this core than another one. Cores are numbered from 0, in the order of the
+    /// For a firing rule: the worker on this core is preferred. Cores are numbered from 0, in the order of the
     /// processors that the program may use, as in [`Cores`](crate::network::Cores).
     Core(usize),
 }

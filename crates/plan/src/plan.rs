@@ -230,9 +230,9 @@ impl Plan {
         }
     }
 
-    /// Makes a plan consistent that was changed from `before`, as far as the changes say what is meant. If
-    /// only the window or the burst of the settings was changed, every domain and lane gets it. A lane
-    /// becomes as wide as its domain. After a parallel node that gives up order, a domain begins.
+    /// Makes the plan consistent after changes to `before`, where the changes leave no doubt. If only the window or the
+    /// burst of the settings was changed, every domain and lane gets it. A lane becomes as wide as its domain. After a
+    /// parallel node that gives up order, a domain begins.
     pub fn follow_changes(&mut self, before: &Plan) {
         if self.settings.window != before.settings.window && self.domains == before.domains {
             self.domains.iter_mut().for_each(|domain| domain.window = self.settings.window);

@@ -43,7 +43,8 @@ use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering, 
 pub struct EventCount {
     /// Rises by 1 with every notification that was delivered.
     epoch: Padded<AtomicU64>,
-    /// How many threads have called `prepare` and have not left yet, and [`LIGHT`] or not.
+    /// The number of threads that have called `prepare` and have not left yet, plus the bit [`LIGHT`] while the event count is
+    /// light.
     sleepers: Padded<AtomicUsize>,
     /// A wake-up is under way, and it covers further notifications.
     ///
@@ -168,8 +169,8 @@ impl EventCount {
 
     /// Makes notifications cheap from now on while no thread waits, if the system supports it and no thread waits now.
     ///
-    /// The next thread that prepares to wait pays for it, and they are dear again: it takes some 10 us more. So this is
-    /// for threads that have found work for a while.
+    /// The next thread that prepares to wait needs about 10 us more, and makes notifications expensive again. So this
+    /// is for threads that have found work for a while.
     pub fn make_light(&self) {
         #[cfg(loom)]
         self.was_light.store(true, Ordering::Relaxed);
@@ -178,8 +179,9 @@ impl EventCount {
         }
     }
 
-    /// Makes the next look of the calling thread see everything of which a light notification told nobody. A thread
-    /// that does not wait, because it leaves, calls this before its last look; [`prepare`](Self::prepare) does the same.
+    /// After this call, the next look of the calling thread sees everything that was published before a notification
+    /// without a fence. A thread that does not wait, because it leaves, calls this before its last look;
+    /// [`prepare`](Self::prepare) does the same.
     pub fn settle(&self) {
         if !cfg!(mutant = "settles_without_a_look") && self.sleepers.load(Ordering::SeqCst) & LIGHT != 0 {
             // While this thread counts as one that waits, no notification is light.
@@ -188,7 +190,7 @@ impl EventCount {
         }
     }
 
-    /// Whether a notification would find nobody to wake. `false` also if it would have to pass a fence to know.
+    /// Whether a notification would find nobody to wake. Also `false` if this cannot be known without a fence.
     ///
     /// If the answer is yes, the caller need not notify: each thread that may have to be woken looks again before it
     /// sleeps, and then sees what the caller has published.
@@ -204,7 +206,7 @@ impl EventCount {
         if cfg!(mutant = "light_whoever_sleeps") { state & LIGHT != 0 } else { state == LIGHT }
     }
 
-    /// Waits until a notification was given since `key` was made. It may return earlier, without a reason.
+    /// Waits until a notification was given since `key` was made. It may return spuriously.
     pub fn wait(&self, key: WaitKey) {
         let mut waiting = lock(&self.waiting);
         if cfg!(mutant = "no_look_at_the_epoch") || self.epoch.load(Ordering::Acquire) == key.epoch {
@@ -264,8 +266,8 @@ impl EventCount {
         fence(Ordering::SeqCst);
     }
 
-    /// Wakes one waiting thread, if there is one and no wake-up is under way. The caller must have published
-    /// before what the woken thread is to find.
+    /// Wakes one waiting thread, if there is one and no wake-up is under way. The caller must publish what the woken
+    /// thread is to find before this call.
     #[inline]
     pub fn notify(&self) {
         if self.is_light() {

@@ -7,8 +7,9 @@
 //!
 //! The call takes about 0.4 us, and some 10 us while other threads of the process run.
 //!
-//! Loom has no such fence. Its models pass an ordinary fence on both sides: of two threads, one on each side, this promises
-//! the same. Two threads that only call [`light`] are ordered in a model and not in reality, so rely on nothing there.
+//! Loom has no such fence. Its models pass an ordinary fence on both sides: of two threads, one on each side, this
+//! promises the same. Two threads that only call [`light`] are ordered in a model and not in reality, so no code may
+//! rely on such an order.
 
 #[cfg(all(
     target_os = "linux",
@@ -53,7 +54,8 @@ mod with {
     }
 }
 
-/// In a model a fence of the calling thread does, because [`light`] is one too. Shuttle's memory is sequentially consistent.
+/// In a model, a fence of the calling thread is sufficient, because [`light`] is a fence there too. Shuttle's memory is
+/// sequentially consistent.
 #[cfg(any(loom, shuttle))]
 mod with {
     pub(crate) fn can_be_fenced() -> bool {
@@ -75,7 +77,7 @@ mod with {
     }
 
     pub(crate) fn fence() {
-        unreachable!("nobody relies on the fence where the system has none")
+        unreachable!("`fence` is called only if `can_be_fenced` returns true")
     }
 }
 

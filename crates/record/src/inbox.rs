@@ -59,8 +59,8 @@ pub enum PostError<T> {
 
 /// Invariants:
 ///
-/// - Only the thread that has set [`LOCKED`] writes the slot at the index that `word` counts to. This slot is
-///   empty if the index is less than the length of the ring above `taken`.
+/// - Only the thread that has set [`LOCKED`] writes the slot at the index that `word` counts to. This slot is empty if
+///   the index is below `taken` plus the number of slots.
 /// - Only the taker reads the slots from `taken` up to the count in `word`. All of them are full.
 struct Shared<T> {
     slots: Ring<RawCell<MaybeUninit<T>>>,

@@ -65,8 +65,8 @@ struct Ends {
     opened_by: usize,
 }
 
-/// A branch of a fork, until the fork and the join take its ends. It has the indices of its fork's domain, under a name
-/// of their own, so an index can be in several branches at once.
+/// A branch of a fork, until the fork and the join take its ends. It numbers its cells like the fork's domain, but with
+/// a `Domain` of its own, so several branches can have the same index at once.
 struct Branch {
     domain: Arc<Domain>,
     indices: Option<Indices>,
@@ -223,8 +223,8 @@ impl<'run> Assembly<'run> {
         is_in_blocks(&self.plan) && self.domain_of(id) == 0
     }
 
-    /// How many items of the stream a result of node `id` has at most, if the node gathers items and begins a domain: as many
-    /// as let all indices of the domain have one window of items.
+    /// How many items of the stream a result of node `id` has at most, if the node gathers items and begins a domain.
+    /// The limit is chosen so that a full window of the domain holds one window of items.
     pub(super) fn items_in_blocks(&self, id: usize) -> usize {
         (self.plan.settings.window / self.plan.domains[self.domain_of(id)].window.max(1)).max(1)
     }

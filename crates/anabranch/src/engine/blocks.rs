@@ -2,15 +2,14 @@
 //!
 //! A block is one cell of a lane. A stage takes a whole block through its code in one tight loop, and what the protocol
 //! costs for a cell is shared by the items of the block. A block has at most as many items as the slowest node handles
-//! in [`BLOCK_NS`], so uneven items cost no more waiting than in claims of single items.
+//! in [`BLOCK_NS`], so uneven items delay other workers no more than in claims of single items.
 
 use anabranch_plan::{Burst, Plan};
 use anabranch_record::sync::{AtomicU64, Ordering};
 
 use super::clock::Mean;
 
-/// A block has at most as many items as this many nanoseconds are enough for, at the node that
-/// takes the longest for an item.
+/// A block has at most as many items as the node that takes the longest for an item handles in this many nanoseconds.
 const BLOCK_NS: u64 = 20_000;
 /// The largest number of items in a block.
 const BLOCK_ITEMS: u64 = 2_048;

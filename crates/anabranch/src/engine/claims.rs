@@ -6,13 +6,13 @@ use super::clock::{Mean, Moment};
 use super::node::{Poked, Station};
 use super::run::Run;
 
-/// A claim has at least as many items as this many nanoseconds are enough for, at the mean cost of an item.
-/// This minimum is at most [`CLAIM_LEAST_ITEMS`].
+/// A claim has at least as many items as take this many nanoseconds, at the mean cost of an item. This minimum is at
+/// most [`CLAIM_LEAST_ITEMS`].
 const CLAIM_LEAST_NS: u64 = 4_000;
 /// The upper limit of the minimum that [`CLAIM_LEAST_NS`] sets, in items.
 const CLAIM_LEAST_ITEMS: u64 = 256;
-/// A claim has at most as many items as this many nanoseconds are enough for, at the mean cost of an item.
-/// One item is always allowed.
+/// A claim has at most as many items as take this many nanoseconds, at the mean cost of an item. One item is always
+/// allowed.
 const CLAIM_MOST_NS: u64 = 20_000;
 /// A worker that finds few items ready pokes the node before, if the mean cost of that node's calls is less
 /// than this many nanoseconds. Only a source reports a cost.

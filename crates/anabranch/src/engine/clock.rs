@@ -1,4 +1,5 @@
-//! Clocks of the executors, in nanoseconds. They are read a few times a claim, never once an item.
+//! Clocks of the executors, in nanoseconds. They are read a few times a claim, never once an item. The inline executor
+//! reads them for the items that it measures.
 
 /// A moment.
 #[derive(Debug, Clone, Copy)]

@@ -21,7 +21,7 @@ pub(crate) trait RunThreads: Send + Sync {
 
 /// A source's supply of items that other threads post at any time. No worker blocks in such a source.
 pub(crate) trait Feed: Send + Sync {
-    /// Whether the calling worker should ask the source: it has items, or has ended. Only looks.
+    /// Whether the calling worker should ask the source, because the feed has items or has ended. Only looks.
     fn is_ready(&self) -> bool;
 
     /// Whether enough items wait to be worth waking another worker, or the source has ended. Only looks.

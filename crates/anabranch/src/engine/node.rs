@@ -25,8 +25,8 @@ pub(crate) trait SerialNode: Sync {
     /// the node begins a domain.
     fn given(&self) -> u64;
 
-    /// The mean cost of one call of a source's `next`, in nanoseconds; 0 if it is not known, and for other
-    /// nodes.
+    /// The mean time of a source's pull for each item, in nanoseconds, with the stages that are fused to the source; 0
+    /// if it is not known, and for other nodes.
     fn mean_ns(&self) -> u64;
 }
 

@@ -40,7 +40,7 @@ pub(crate) struct Base<'env, A: Send, E> {
     pub(crate) errors: Arc<ErrorSlot<E>>,
     /// The nodes of the unit in the plan. Empty if the unit does nothing.
     pub(crate) ids: Range<usize>,
-    /// Nodes with smaller ids belong to `upstream`, also those that the plan composes with the unit.
+    /// Nodes with smaller ids belong to `upstream`, even if the plan composes them with the unit.
     pub(crate) from: usize,
     /// The function that chooses the shard of an item, if items are dealt to replicas.
     pub(crate) shard: Option<ShardOf<A>>,
@@ -115,7 +115,8 @@ impl<'env, T: Send, S: Shape, E> Tail<'env, Identity<T, S>, E> {
         Self::behind(upstream, errors, 0)
     }
 
-    /// Behind everything that belongs to `upstream`, which are the nodes below `from`: a unit that does nothing.
+    /// Creates the code of a stream that ends with `upstream`, followed by a unit that does nothing. `upstream` has the
+    /// nodes below `from`.
     pub(crate) fn behind(
         upstream: Box<dyn Upstream<S::Slot<T>> + 'env>,
         errors: Arc<ErrorSlot<E>>,
@@ -250,8 +251,9 @@ struct UnitCall<'run, A: Send, B: Send> {
     placed: Placed<'run, A, B>,
     counter: Counter,
     out: Out<'run, B>,
-    /// It is the first, or the last, of what the plan composes to one unit.
+    /// Whether this is the first unit of those that the plan composes into one.
     is_first: bool,
+    /// Whether this is the last of them.
     is_last: bool,
 }
 

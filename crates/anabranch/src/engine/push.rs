@@ -21,8 +21,8 @@ pub(crate) enum Demand {
     Nothing,
 }
 
-/// Takes the cells of one edge, in the order of their indices. A serial stage and the sink do, and in the
-/// inline executor everything behind the edge.
+/// Takes the cells of one edge, in the order of their indices. The implementors are serial stages and the sink. In the
+/// inline executor every node behind an edge implements it.
 pub(crate) trait Push<S: Send>: Send {
     /// Takes the cell of one turn to the end of the unit.
     ///

@@ -27,7 +27,7 @@ pub(crate) enum Outcome {
 
 /// The source must not be asked again.
 const STOPPING: usize = 1;
-/// The source must not be asked until somebody says otherwise.
+/// The source must not be asked until the run is resumed.
 const PAUSED: usize = 2;
 /// The source is to end the stream without being asked again.
 const DRAINING: usize = 4;
@@ -147,13 +147,13 @@ impl Run {
         self.orders.load(Ordering::Relaxed) & (STOPPING | PAUSED) == 0
     }
 
-    /// Whether the source must wait until somebody says otherwise.
+    /// Whether the source must wait until the run is resumed.
     #[inline]
     pub(crate) fn is_paused(&self) -> bool {
         self.orders.load(Ordering::Relaxed) & PAUSED != 0
     }
 
-    /// Lets the source wait, or go on.
+    /// Pauses or resumes the source.
     pub(crate) fn set_paused(&self, paused: bool) {
         if paused {
             self.orders.fetch_or(PAUSED, Ordering::Release);

@@ -1,24 +1,25 @@
-//! Weighs what a source gives: items, for a window in bytes, or blocks, whose weight is their number of items.
+//! Weighs what a source gives. For a window in bytes, the weight of an item is its size in bytes. The weight of a block is its
+//! number of items.
 
 use std::collections::VecDeque;
 
-/// The weight of an item in bytes, and the number of bytes that may be in flight.
+/// The weight of an item, and the weight that may be in flight.
 pub(crate) struct Weigher<'env, T> {
-    /// The window in bytes, 1 to 2^63. While this many bytes or more are in flight, the source is not asked.
+    /// The window as a weight, 1 to 2^63. While this weight or more is in flight, the source is not asked.
     pub(crate) limit: u64,
-    /// After the window was full, the source is asked again when fewer than this many bytes are in flight. At
-    /// most `limit`. With a lower value, a source that sleeps while the window is full is woken less often.
+    /// After the window was full, the source is asked again when less than this weight is in flight. At most `limit`.
+    /// With a lower value, a source that sleeps while the window is full is woken less often.
     pub(crate) resume: u64,
-    /// Returns the weight of an item in bytes.
+    /// Returns the weight of an item.
     pub(crate) weigh: Box<dyn Fn(&T) -> u64 + Send + 'env>,
 }
 
-/// The bytes in flight of one source.
+/// The weight in flight of one source.
 pub(super) struct Scales<'env, T> {
     weigher: Weigher<'env, T>,
-    /// The bytes of all items that the source gave, modulo 2^64.
+    /// The weight of all items that the source gave, modulo 2^64.
     given: u64,
-    /// The bytes of the items whose indices were given back, modulo 2^64.
+    /// The weight of the items whose indices were given back, modulo 2^64.
     released: u64,
     /// For each index in flight: the index + 1, and the value of `given` after its item.
     ends: VecDeque<(u64, u64)>,
@@ -31,7 +32,7 @@ impl<'env, T> Scales<'env, T> {
         Self { weigher, given: 0, released: 0, ends: VecDeque::new(), gate: 0 }
     }
 
-    /// How many bytes may still be given until the window is full.
+    /// How much weight may still be given until the window is full.
     pub(super) fn left(&self) -> u64 {
         self.weigher.limit.saturating_sub(self.given.wrapping_sub(self.released))
     }

@@ -187,8 +187,8 @@ impl<A: Send, B: Send> Parallel for ShardedNode<'_, A, B> {
 struct ShardedCarrier<'n, A: Send, B: Send> {
     node: &'n ShardedNode<'n, A, B>,
     hand: Box<dyn Hand<A, B> + 'n>,
-    /// The shard at which the worker looks first. Each worker begins elsewhere, and so a worker mostly serves the same shards,
-    /// whose states are in the cache of its core.
+    /// The shard at which the worker looks first. Each worker begins at another shard, so it mostly serves the same
+    /// shards, whose states are in the cache of its core.
     first: usize,
 }
 
@@ -209,9 +209,9 @@ impl<A: Send, B: Send> Carrier for ShardedCarrier<'_, A, B> {
                 return true;
             }
         }
-        // Every shard with items is held by another worker, which looks again after it has released the
-        // shard. But a worker that found the dealer's baton held has left new items in the lane to this
-        // worker.
+        // Every shard with items is held by another worker, which looks again after it has released the shard. While
+        // this worker held the dealer's baton, others may have left new items in the lane to it. So it wakes a worker
+        // if there are any.
         if node.may_deal() {
             node.placed.site.run.event.notify();
         }

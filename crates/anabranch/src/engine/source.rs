@@ -21,8 +21,8 @@ use super::taker::Taker;
 use super::upstream::{Blocks, Upstream};
 use crate::pull::{Pull, Pulled, SourceEnd};
 
-/// One pull takes as many items as this many nanoseconds are enough for, at the mean cost of `next`. It takes
-/// at most [`PULL_ITEMS`].
+/// One pull takes no more items than take this many nanoseconds, at the mean time of a pull for each item with the
+/// stages that are fused to the source. It takes at most [`PULL_ITEMS`].
 const PULL_NS: u64 = 20_000;
 /// The largest number of items in one pull.
 const PULL_ITEMS: u64 = 2_048;
@@ -105,7 +105,8 @@ fn connect<'run, T: Send + 'run>(
 /// Weighs a block by its number of items, so that at most `window` items are in flight.
 fn counted<'run, T: 'run>(items_in: fn(&T) -> u64, window: usize) -> Weigher<'run, T> {
     let limit = window as u64;
-    // The source waits until there is room for a block of a good length.
+    // After the window was full, the source is asked again once a quarter of it is free, so that the next block is not
+    // too short.
     Weigher { limit, resume: (limit - limit / 4).max(1), weigh: Box::new(items_in) }
 }
 
@@ -144,7 +145,8 @@ trait Well<T: Send>: Send {
     /// Sets how many items of the stream the next block has at most.
     fn limit(&mut self, items: u64);
 
-    /// Puts items into the channel, up to `most` of the stream while there is room. Counts them in `items`.
+    /// Pulls items and puts them into the channel while there is room, until `items`, the number of items of the
+    /// stream, is `most`.
     fn draw(
         &mut self,
         valve: &Valve,
@@ -263,11 +265,12 @@ impl<T: Send> Channel<'_, T> {
 struct SourceNode<'run, T: Send> {
     baton: Baton<State<'run, T>>,
     valve: Valve,
-    /// The bits of the mean cost of `next`, as the last pull left it. Other threads read it.
+    /// The bits of the mean time of a pull for each item, with the stages that are fused to the source, as the last
+    /// pull left it. Other threads read it.
     mean: AtomicU64,
 }
 
-/// What says whether a source may be asked.
+/// The conditions under which a source may be asked.
 struct Valve {
     site: Site,
     domain: Arc<Domain>,
@@ -457,7 +460,7 @@ impl<T: Send> Drive for InlineSource<'_, T> {
         if !self.begins_inside {
             return self.give();
         }
-        // A cell without an item comes to the feedback in which the items are, and lets them enter.
+        // An empty cell is sent first. When it reaches the feedback that holds the items, they enter.
         match self.out.push(self.indices.open(), Cell::Empty) {
             Demand::More => self.give() - 1,
             Demand::Nothing => 0,

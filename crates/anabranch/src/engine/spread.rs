@@ -214,7 +214,8 @@ where
                 }
             }
         } else if !state.waiting.is_empty() {
-            // Open before it is: if opening panics, the item is not given back.
+            // `open_last` removes the item from the list before it opens it. If it panics, the item is not opened
+            // again.
             state.is_open = state.op.open_last(&mut state.waiting);
             if !state.is_open {
                 Self::pass(state);

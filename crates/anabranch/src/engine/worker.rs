@@ -23,8 +23,9 @@ const SPIN_IN_VAIN_NS: u64 = 2_000;
 /// The number of spins that found nothing after which a worker spins for [`SPIN_IN_VAIN_NS`] only.
 const SPINS_IN_VAIN: u32 = 3;
 
-/// A worker that has taken this many steps since it was last idle makes the run's notifications cheap. The next
-/// worker that parks pays some 10 us for it, so this is more than the cost of as many fences.
+/// A worker that has taken this many steps since it was last idle makes the run's notifications cheap. The next worker
+/// that parks then needs about 10 us more, which is about what the fences of 256 items cost. A worker therefore takes
+/// this many steps before it makes notifications cheap.
 const CALM_STEPS: u32 = if cfg!(shuttle) { 2 } else { 256 };
 
 /// The caller of a run on a pool calls helpers once it has worked this many nanoseconds without a pause.
@@ -185,7 +186,7 @@ impl<'l, 'env> Worker<'l, 'env> {
                 break Left::Vacant;
             }
         };
-        // A notice may have woken this worker and spared the others. If there is work, this worker wakes
+        // A notification may have woken this worker in place of another one. If there is work, this worker wakes
         // another one before it leaves (rule 9). A seat that is left for another run is taken again.
         if let Origin::Seat(seat) = self.origin {
             seat.set_vain(self.vain);
@@ -199,8 +200,8 @@ impl<'l, 'env> Worker<'l, 'env> {
         left
     }
 
-    /// Makes the notifications of the run cheap once the worker has found work for a while (rule 10). The posts of a
-    /// feed are not covered by what makes them cheap.
+    /// Makes the notifications of the run cheap once the worker has found work for a while (rule 10). A run with a feed
+    /// is left out, because the threads that post have a protocol of their own.
     #[inline]
     fn calm_down(&mut self) {
         if self.calm < CALM_STEPS {
@@ -233,8 +234,9 @@ impl<'l, 'env> Worker<'l, 'env> {
         }
     }
 
-    /// Whether the run has more workers than it should have. If it has fewer, this function starts another
-    /// one.
+    /// Whether this worker should leave the run: because the run has more workers than were set, because the crew has
+    /// other callers, or because another detached run waits for a thread. If the run has fewer workers than were set,
+    /// starts one.
     fn is_too_many(&self) -> bool {
         let target = self.run.target.load(Ordering::Relaxed);
         match self.origin {
@@ -430,9 +432,10 @@ impl<'l, 'env> Worker<'l, 'env> {
         false
     }
 
-    /// Wakes another worker if a second place is ready. The notice that woke this worker has spared the others, and this worker
-    /// does one piece of work (rule 9). One parallel unit with many items is one place: the worker that claims from it wakes
-    /// the next. (This notice would also hide the other two mutants, so they take it out too.)
+    /// Wakes another worker if a second place is ready. The notification that woke this worker has woken no other, and
+    /// this worker does one piece of work (rule 9). One parallel unit with many items is one place: the worker that
+    /// claims from it wakes the next. (The other two mutants leave this notification out as well, because it would hide
+    /// their effect.)
     fn pass_on(&self) {
         let passes_on = cfg!(not(any(
             mutant = "no_passing_on",

@@ -22,7 +22,7 @@ use crate::function::kept_name;
 use crate::gives::{ours, support};
 use crate::names::Free;
 
-/// What the segments before one of them must not change.
+/// The places that must stay unchanged by the segments before the last one that may leave the loop early.
 pub(super) struct Unchanged {
     /// The last segment that may leave the loop early.
     pub before: usize,
@@ -64,11 +64,11 @@ impl Unchanged {
 }
 
 impl Loop<'_> {
-    /// The variables of segments through which these may change the variable `name`, if one of them is just a
-    /// `&mut` to it. With `counts_itself`, the variable is a `&mut` too.
+    /// Returns the variables through which the segments can reach `name`, if one of these is a plain `&mut` to it.
+    /// `counts_itself` says whether `name` is such a `&mut` too.
     ///
-    /// A segment that only reads through a `&mut` needs this. The `&mut` exists all the same, so what it points
-    /// to cannot be borrowed. But if no variable through which it may be reached is changed, it is not either.
+    /// The existing `&mut` keeps `name` from being borrowed, even if the segments only read through it. So the check
+    /// borrows these variables instead. If none of them is changed, neither is `name`.
     fn ways(
         &self,
         used: &BTreeMap<String, Ident>,
@@ -131,7 +131,7 @@ impl Loop<'_> {
         let leads = |from: &BTreeMap<String, Ident>, name: &str| {
             from.keys().any(|other| other == name || variables.may_lead_to(other, name))
         };
-        // A variable that hides one that is needed cannot be told from it.
+        // If a variable at the loop shadows one that must be checked, the check cannot name the shadowed one.
         let hidden = after.hidden.iter().find(|hidden| {
             let name = hidden.to_string();
             variables.mutable.get(&name) == Some(&true)

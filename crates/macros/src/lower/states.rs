@@ -82,7 +82,7 @@ impl Loop<'_> {
 
 /// Writes `(*name)` for each use of a state. A stage has its states by reference.
 fn point_to(names: &BTreeSet<String>, stmts: &mut [Stmt]) {
-    // By occurrence: elsewhere the same name may be that of another variable.
+    // Each occurrence is looked up by its position, because the same name may mean another variable elsewhere.
     let (mut paths, mut calls) = (BTreeSet::new(), BTreeMap::<_, BTreeSet<String>>::new());
     let mut free = Free::new(|ident: &Ident, call| {
         let name = ident.to_string();

@@ -1,6 +1,7 @@
 //! What it costs to hand items from one core to another.
 
-/// Of two cores that are alike, none takes this many times as long as another one to hand something over.
+/// Cores are alike if the slowest pair takes at most this many times as long as the fastest pair to hand over a cache
+/// line.
 const ALIKE: f64 = 1.5;
 
 /// The cores of a machine, and what it costs to hand a cache line from one to another.
@@ -58,7 +59,8 @@ impl Cores {
         })
     }
 
-    /// Whether it hardly matters which cores hand something over: no two cores take more than 1.5 times as long as two others.
+    /// Whether it hardly matters which cores hand something over: no pair of cores takes more than 1.5 times as long as
+    /// another pair.
     pub fn are_alike(&self) -> bool {
         self.range().is_none_or(|(least, most)| most <= ALIKE * least)
     }

@@ -74,12 +74,12 @@ impl Plan {
     /// Predicts a network for a number of workers, from the costs of its rules.
     ///
     /// A simulation fires 24,000 times: workers take rules that are ready from a queue, a rule fires up to
-    /// [`Node::firings`](crate::Node::firings) times in a row, and a firing takes the cost of its rule. What a
-    /// firing and a turn cost beside that are the machine's [`firing`](crate::Overhead::firing) and
-    /// [`turn`](crate::Overhead::turn). The start and the end of a run are left out, and so are caches.
-    /// If an iteration has more firings than the simulation, the prediction is for a part of an iteration. No more
-    /// workers than the machine has cores count. If one worker is quicker than several, the prediction is that of one: a
-    /// worker keeps the rules that it wakes, as long as their firings are short.
+    /// [`Node::firings`](crate::Node::firings) times in a row, and a firing takes the cost of its rule. What a firing
+    /// and a turn cost beside that are the machine's [`firing`](crate::Overhead::firing) and
+    /// [`turn`](crate::Overhead::turn). The start and the end of a run are left out, and so are caches. If an iteration
+    /// has more firings than the simulation, the prediction is for a part of an iteration. At most as many workers are
+    /// simulated as the machine has cores. If one worker is faster than several, the prediction is that of one worker,
+    /// because in a run a worker keeps the rules that it wakes as long as their firings are short.
     ///
     /// ```
     /// use anabranch_plan::network::Bottleneck;
@@ -100,7 +100,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// If there are no workers, no rule has a cost, or the plan is not a valid network.
+    /// If there are no workers or no cores, no rule has a cost, the plan is not a valid network, or the network stands still.
     pub fn predict_network(
         &self,
         machine: &Machine,
@@ -113,14 +113,17 @@ impl Plan {
             return Err(PredictError::NoCores);
         }
         self.validate()?;
-        if !self.is_network() || self.nodes.iter().all(|node| node.cost.is_none()) {
+        if !self.is_network() {
+            return Err(PredictError::NoNetwork);
+        }
+        if self.nodes.iter().all(|node| node.cost.is_none()) {
             return Err(PredictError::NoCosts);
         }
         let (firings, horizons) = (self.repetitions()?, self.horizons()?);
         let costs: Vec<f64> = self.nodes.iter().map(|node| node.cost.unwrap_or(0) as f64).collect();
         let run = |workers| {
             simulate(self, &firings, &costs, &horizons, workers, machine.overhead)
-                .ok_or(PredictError::NoCosts)
+                .ok_or(PredictError::StandsStill)
         };
         // One worker at a time is in a unit, and in a copy of a rule.
         let inside: BTreeMap<usize, usize> =

@@ -13,10 +13,9 @@ pub(super) fn turn(node: &Node) -> usize {
 }
 
 impl Plan {
-    /// How many items each record of a network will hold, in the order of the edges. An edge that has a
-    /// horizon keeps it. Otherwise the record gets [room to live](Self::least_horizons), and, within 64 KiB,
-    /// room for two turns of its writer and of its reader, so that neither has to wait for each turn of the
-    /// other.
+    /// How many items each record of a network will hold, in the order of the edges. An edge that has a horizon keeps
+    /// it. Otherwise the record gets [room to live](Self::least_horizons), and, within 64 KiB, room for two turns of
+    /// its writer or of its reader, whichever needs more, so that neither has to wait for each turn of the other.
     ///
     /// # Errors
     ///

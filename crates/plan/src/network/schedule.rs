@@ -60,7 +60,7 @@ struct Schedule<'p> {
     items: Vec<u64>,
     most: Vec<u64>,
     fired: Vec<u64>,
-    /// Whether a rule is waited for by the firing that is on demand.
+    /// Whether a rule is on the path of rules that wait for one another.
     is_on_path: Vec<bool>,
 }
 

@@ -66,8 +66,11 @@ fn replicas(plan: &Plan, demands: &Demands, bound: &Bound) -> String {
     let unit = &demands.units[plan.nodes[bound.node.0].unit];
     let replicas = unit.replicas.unwrap_or(1);
     let who = name(plan, bound.node);
-    let calls = if replicas == 1 { "once at a time".to_owned() } else { format!("{replicas} times at once") };
-    format!("{who} may run {calls}, and it always does. Give it more replicas, or make it cheaper.")
+    let busy = if replicas == 1 { "it is busy all the time" } else { "all of them are busy all the time" };
+    format!(
+        "{who} has {}, and {busy}. Give it more replicas, or make it cheaper.",
+        count(replicas, "replica")
+    )
 }
 
 fn burst(plan: &Plan, demands: &Demands, bound: &Bound) -> String {

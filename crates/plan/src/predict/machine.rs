@@ -57,9 +57,8 @@ pub struct Overhead {
 }
 
 impl Overhead {
-    /// The measured overhead of the executor: [`LANE_NS`], [`SHARING`], [`WAKE_NS`], [`MEETING`] and
-    /// [`CROWDING`], and for networks [`FIRING_NS`](crate::network::FIRING_NS) and
-    /// [`TURN_NS`](crate::network::TURN_NS).
+    /// The overhead of the executor. [`LANE_NS`], [`SHARING`], [`WAKE_NS`], [`MEETING`] and [`CROWDING`] were measured.
+    /// For networks, [`FIRING_NS`](crate::network::FIRING_NS) and [`TURN_NS`](crate::network::TURN_NS) are estimates.
     pub const MEASURED: Overhead = Overhead {
         lane: LANE_NS,
         sharing: SHARING,

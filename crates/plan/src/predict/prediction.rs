@@ -54,8 +54,8 @@ pub struct Prediction {
     /// The node that limits: the one that costs most in the limiting unit or domain, or of all nodes if the
     /// workers or cores limit.
     pub bottleneck: NodeId,
-    /// The smallest number of workers that reaches the most that workers can achieve, apart from the
-    /// [`MEETING`](super::MEETING) share. `None` if every additional worker helps.
+    /// The smallest number of workers that reaches the greatest throughput, if [`MEETING`](super::MEETING) is ignored.
+    /// `None` if every additional worker helps.
     pub enough_workers: Option<usize>,
     /// Nodes without a known cost, which counted as 0.
     pub unknown: Vec<NodeId>,
@@ -98,7 +98,7 @@ pub struct Curve {
 #[non_exhaustive]
 pub enum PredictError {
     /// No node has a cost above 0.
-    #[error("no node of the plan has a cost; give them, or measure a run")]
+    #[error("no node of the plan has a cost; set costs, or measure a run")]
     NoCosts,
     /// The number of workers is 0.
     #[error("a prediction is for 1 worker or more, not 0")]
@@ -112,6 +112,12 @@ pub enum PredictError {
     /// The plan is a network, which has predictions of its own.
     #[error("the plan is a network of firing rules: use `predict_network`")]
     Network,
+    /// The plan is a stream, which has predictions of its own.
+    #[error("the plan is a stream and no network: use `predict`")]
+    NoNetwork,
+    /// The network stands still in the simulation: no rule can fire.
+    #[error("the network stands still: no rule has the records and the room that its next firing needs")]
+    StandsStill,
     /// The plan is not valid.
     #[error(transparent)]
     Plan(#[from] PlanError),

@@ -160,9 +160,9 @@ struct Ends {
 }
 
 impl Ends {
-    /// The arrows are given from the nearest to the furthest one, and the boxes by their tops and heights. The ends at one box lie
-    /// apart, and in an order in which arrows of one box do not cross: those that lead up come first, the nearest above the
-    /// others, and then those that lead down, the nearest below the others.
+    /// `arrows` are sorted by their distance from the boxes, the nearest first. `boxes` has the top and the height of
+    /// each box. At each box, arrows that lead up end above those that lead down. Of the first, the nearest ends
+    /// highest; of the second, lowest. So arrows of one box do not cross.
     fn of(arrows: &[&Arrow], boxes: &[(f64, f64)]) -> Self {
         let mut at: Vec<Vec<(bool, isize, usize, usize)>> = vec![Vec::new(); boxes.len()];
         for (lane, arrow) in arrows.iter().enumerate() {
@@ -186,8 +186,8 @@ impl Ends {
         Ends { heights }
     }
 
-    /// Where the label of an arrow begins, which is this high: near the middle of the arrow, where no line of an arrow further away
-    /// passes, if there is such a place.
+    /// The top of an arrow's label of this height. It is near the middle of the arrow, where no line of an arrow
+    /// further away passes, if there is such a place.
     fn label(&self, lane: usize, height: f64) -> f64 {
         let [from, to] = self.heights[lane];
         let middle = (from + to - height) / 2.0;

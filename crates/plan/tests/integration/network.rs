@@ -296,12 +296,18 @@ fn strips_fit_into_the_cache() {
     plan.record(a, b, row.clone(), Flow::of(4, 1));
     plan.record(a, b, row.clone(), Flow::of(4, 1));
     plan.record(a, b, row, Flow::of(4, 1));
+    let mut set = plan.clone();
     let notes = Passes::all().without(Pass::Horizon).apply(&mut plan, &Machine::new(1));
     let strip = notes.iter().find(|note| note.pass == Pass::Strip).unwrap();
     assert!(
         strip.text.contains("`a` and `b` fire at most") && strip.text.contains("and not 192 KiB"),
         "{strip}"
     );
+    // Turns that were set stay.
+    set.nodes.iter_mut().for_each(|node| node.firings = Some(200));
+    let notes = Passes::all().without(Pass::Horizon).apply(&mut set, &Machine::new(1));
+    assert!(notes.iter().all(|note| note.pass != Pass::Strip), "{notes:?}");
+    assert!(set.nodes.iter().all(|node| node.firings == Some(200)));
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn replicas_bound_a_stage() {
     let eight = plan.predict_on(&ideal(8), 8).unwrap();
     near(eight.per_item, 10_000.0);
     assert_eq!((eight.limit, eight.bottleneck), (Limit::Replicas, NodeId(1)));
-    assert!(eight.advice.contains("`encode` may run 3 times at once"), "{}", eight.advice);
+    assert!(eight.advice.contains("`encode` has 3 replicas, and all of them are busy"), "{}", eight.advice);
 }
 
 #[test]
@@ -351,6 +351,7 @@ fn what_cannot_be_predicted_is_refused_with_the_reason() {
     let bare = line(2, [Node::source("a"), Node::sink("b")]);
     assert_eq!(bare.predict(2), Err(PredictError::NoCosts));
     assert_eq!(compressor().predict(0), Err(PredictError::NoWorkers));
+    assert_eq!(compressor().predict_network(&Machine::new(2), 2), Err(PredictError::NoNetwork));
     assert_eq!(compressor().predict_on(&Machine::new(0), 2), Err(PredictError::NoCores));
     assert_eq!(compressor().predict_range([]).unwrap_err(), PredictError::NoPoints);
     let empty = Plan::new(Settings::new(2, 8));

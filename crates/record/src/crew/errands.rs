@@ -16,7 +16,7 @@
 //! assert_eq!(squares, [0, 1, 4]);
 //! ```
 //!
-//! A thread that does an errand counts as the caller of a job: while it works, one helper less is inside jobs.
+//! A thread that does an errand counts as the caller of a job: while it works, one helper fewer may be inside jobs.
 //!
 //! An errand may wait for another errand. If all threads of the crew wait, or compute, for [`STUCK`] while errands lie in the
 //! queue, the crew gets one more thread, and another one after the same time. So errands that wait for each other go on.
@@ -36,7 +36,8 @@ pub type Errand = Box<dyn FnOnce(&Shift<'_>) + Send>;
 /// How long errands lie in the queue, without one being taken, before the crew gets one more thread.
 #[cfg(not(any(loom, shuttle)))]
 const STUCK: Duration = Duration::from_millis(100);
-/// After this many times [`STUCK`] in which no errand came, the thread that looks for stuck errands ends.
+/// The thread that looks for stuck errands ends after this many intervals of [`STUCK`] in a row without an errand in
+/// the queue.
 #[cfg(not(any(loom, shuttle)))]
 const QUIET_LOOKS: u32 = 5;
 
@@ -147,8 +148,9 @@ impl Shared {
         (state, true)
     }
 
-    /// Makes sure that a thread looks out if errands wait and all threads are busy: these may wait for one of the errands.
-    /// Called whenever an errand comes, and whenever a thread becomes busy while others wait. Unlocks the state.
+    /// Makes sure that a thread looks out if errands wait and all threads are busy: the busy threads may wait for one
+    /// of these errands. Called whenever an errand comes, and whenever a thread becomes busy while others wait. Unlocks
+    /// the state.
     fn look_out_if_all_are_busy(this: &Arc<Self>, mut state: MutexGuard<'_, super::State>) {
         let is_needed =
             state.errands.are_waiting() && state.busy >= state.hired && !state.errands.has_lookout;

@@ -237,8 +237,8 @@ impl Crew {
         Self { shared }
     }
 
-    /// Returns what sends errands to the crew, whose threads now are `size`: errands have no caller that works too. Returns
-    /// `None` if the system refuses to start even one thread.
+    /// Returns a dispatcher for errands. The crew then has `size` threads instead of `size - 1`, because an errand has
+    /// no caller that works as well. Returns `None` if the system refuses to start even one thread.
     pub fn dispatcher(&self) -> Option<Dispatcher> {
         let Self { shared } = self;
         (Shared::hire(shared, shared.size) > 0).then(|| Dispatcher(Arc::clone(shared)))

@@ -15,7 +15,8 @@ pub struct Domain {
     made: Padded<AtomicU64>,
     /// Every index below this one was given back. Only the exit raises it.
     released: Padded<AtomicU64>,
-    /// The lowest index at which something has failed; `u64::MAX` while nothing has.
+    /// The index behind which the domain has stopped, by a failure or because a stage needs no more items; `u64::MAX`
+    /// while it has not.
     stop: Padded<AtomicU64>,
 }
 
@@ -49,7 +50,7 @@ impl Domain {
         self.window
     }
 
-    /// How many indices were created, as far as [`Indices::show`] has told: every index below this one.
+    /// The number of created indices that [`Indices::show`] has published last.
     #[inline]
     pub fn made(&self) -> u64 {
         self.made.load(Ordering::Relaxed)
@@ -68,13 +69,14 @@ impl Domain {
         self.made() < self.released() + self.window
     }
 
-    /// The lowest index at which something has failed, or `u64::MAX` if nothing has. It never rises.
+    /// The index behind which the domain has stopped, by a failure or because a stage needs no more items, or
+    /// `u64::MAX` if it has not. It never rises.
     #[inline]
     pub fn stop(&self) -> u64 {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Whether something has failed in the domain. The source must not be asked for more items then.
+    /// Whether the domain has stopped. The source must not be asked for more items then.
     #[inline]
     pub fn is_stopped(&self) -> bool {
         self.stop() != u64::MAX

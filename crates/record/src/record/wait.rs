@@ -5,17 +5,17 @@ use super::sleep::Sleep;
 use crate::{EventCount, sync};
 use std::time::Duration;
 
-/// How long a view polls before it sleeps. To wake a sleeping thread costs both sides together about as much.
+/// How long a view polls before it sleeps. Waking a sleeping thread costs both sides together about as much time.
 const POLL_TIME: Duration = Duration::from_micros(50);
 /// How long a view polls after its last polls have found nothing.
-const POLL_TIME_AFTER_VAIN: Duration = Duration::from_micros(2);
-/// After this many polls in a row that have found nothing, a view polls for `POLL_TIME_AFTER_VAIN` only.
-const VAIN_POLLS: u8 = 3;
-/// After this many polls in a row that have found nothing, a view polls in one of [`VAIN_WAITS`] waits only. If two threads
-/// share a core, the one that polls keeps the other one from running.
+const SHORT_POLL_TIME: Duration = Duration::from_micros(2);
+/// After this many polls in a row that have found nothing, a view polls for `SHORT_POLL_TIME` only.
+const FAILED_POLLS: u8 = 3;
+/// After this many polls in a row that have found nothing, a view polls in only one of [`WAITS_A_POLL`] waits. If two
+/// threads share a core, the one that polls keeps the other one from running.
 const HOPELESS_POLLS: u8 = 16;
 /// One of this many waits polls after [`HOPELESS_POLLS`], to find out whether polling pays again.
-const VAIN_WAITS: u8 = 16;
+const WAITS_A_POLL: u8 = 16;
 /// The most pauses between two looks. Each look may take the cache line away from the other side, so a view
 /// that finds nothing looks less and less often. The other side then gets more done per transfer of the line.
 const MOST_PAUSES: u32 = 16;
@@ -23,7 +23,7 @@ const MOST_PAUSES: u32 = 16;
 /// Remembers whether polling has paid lately.
 #[derive(Debug, Default)]
 pub(super) struct Patience {
-    /// Waits in a row in which polling has not paid, below `HOPELESS_POLLS + VAIN_WAITS`. Only the view's owner touches it.
+    /// Waits in a row in which polling has not paid, below `HOPELESS_POLLS + WAITS_A_POLL`. Only the view's owner touches it.
     vain: u8,
 }
 
@@ -86,11 +86,11 @@ impl Patience {
             return None;
         }
         let vain = self.vain;
-        self.vain = if vain + 1 == HOPELESS_POLLS + VAIN_WAITS { HOPELESS_POLLS } else { vain + 1 };
+        self.vain = if vain + 1 == HOPELESS_POLLS + WAITS_A_POLL { HOPELESS_POLLS } else { vain + 1 };
         if vain > HOPELESS_POLLS {
             return None;
         }
-        let limit = if vain < VAIN_POLLS { POLL_TIME } else { POLL_TIME_AFTER_VAIN };
+        let limit = if vain < FAILED_POLLS { POLL_TIME } else { SHORT_POLL_TIME };
         let start = std::time::Instant::now();
         let mut pauses = 1;
         loop {

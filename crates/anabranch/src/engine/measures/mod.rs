@@ -1,9 +1,9 @@
 //! Measurements of a run that is reported or watched. Other runs count nothing.
 //!
-//! Clocks are read and counters are raised a few times a claim or a serving, never once an item. The memory
-//! that a run's measurements take does not grow with its length. There are counters ([`meter`]), series with
-//! a fixed number of stretches ([`series`]), histograms ([`transit`]), and events, some of which are dropped
-//! when there are too many ([`track`]).
+//! Clocks are read and counters are raised a few times a claim or a serving, never once an item. The inline executor
+//! reads the clock for the items that it measures. The memory that a run's measurements take does not grow with its
+//! length. There are counters ([`meter`]), series with a fixed number of stretches ([`series`]), histograms
+//! ([`transit`]), and events, some of which are dropped when there are too many ([`track`]).
 
 mod mark;
 mod meter;

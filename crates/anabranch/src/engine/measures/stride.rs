@@ -4,7 +4,7 @@
 /// The time from one measured item to the next, in nanoseconds. With this distance, about 1 % of the time is
 /// spent on reading clocks.
 const PACE_NS: u64 = 50_000;
-/// At least one of this many items is measured.
+/// At least one in this many items is measured.
 const LONGEST_GAP_ITEMS: u64 = 256;
 /// Each of this many items at the beginning is measured.
 const FIRST_ITEMS: u32 = 64;
@@ -17,7 +17,7 @@ pub(crate) struct Stride {
     measured: u32,
     /// How many items are left out before the next one is measured.
     left: u64,
-    /// From one measured item to the next, in items.
+    /// The distance between two measured items, in items.
     gap: u64,
 }
 

@@ -5,7 +5,8 @@ use super::note::{Note, Pass};
 use crate::quantity::{count, span};
 use crate::{Machine, NodeId, Plan};
 
-/// Handing a rule on should cost this share of a turn: so little that it does not count, and still others get their turns soon.
+/// The share of a turn that handing the rule on should cost. It is small enough to be negligible, and large enough that
+/// other rules get their turns soon.
 const SHARE: f64 = 0.003;
 const MOST_FIRINGS: f64 = 256.0;
 

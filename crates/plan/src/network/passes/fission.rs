@@ -6,9 +6,9 @@ use crate::network::MOST_REPLICAS;
 use crate::quantity::span;
 use crate::{Machine, NodeId, Plan, State};
 
-/// A rule of which a firing takes less than this many times the overhead of a firing is not copied: copies run on
-/// other threads, and handing their items over would cost as much as they save. With the measured
-/// overhead this is about 1 µs.
+/// A rule is copied only if a firing takes at least this many times the overhead of a firing: copies run on other
+/// threads, and handing their items over would cost as much as they save. With the measured overhead this is about 1
+/// µs.
 const LEAST_FIRINGS: f64 = 45.0;
 /// A rule is copied if it takes this many times its share.
 const ROOM: f64 = 1.05;
@@ -33,7 +33,7 @@ pub(super) fn apply(plan: &mut Plan, machine: &Machine) -> Vec<Note> {
         let node = &mut plan.nodes[at];
         node.replicas = Some(copies);
         let text = format!(
-            "{} runs in {copies} copies: it has no state, and one copy would take {} of an iteration that else takes {}",
+            "{} runs in {copies} copies: it has no state, and one copy would take {} of an iteration, which could otherwise take {}",
             name(node),
             span(loads[at]),
             span(least)
@@ -59,6 +59,6 @@ fn may_be_copied(plan: &Plan, machine: &Machine, id: NodeId) -> bool {
             _ => flow.delay == 0 && flow.horizon.is_none() && (!reads || flow.sees() == flow.consumes),
         }
     });
-    // A source decides when the stream ends, so it is one.
+    // A source decides when the stream ends, so there is only one copy of it.
     is_free && is_worth_it && ports_allow && has_input
 }

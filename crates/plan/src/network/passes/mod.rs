@@ -1,10 +1,11 @@
 //! Passes over networks: they rewrite a plan so that it runs faster or takes less memory, and say what they
 //! did and why.
 //!
-//! A pass changes only units, replicas, turns, horizons and the placement of rules. So the items that pass through each record stay
-//! the same. A pass decides by the costs of the rules, and respects what is set: replicas, turns, horizons
-//! and units of several rules do not change. Without costs, and for a plan that is not valid, it does nothing. What firings
-//! and turns cost is that of the [`Machine`]; on the machine of a program, `anabranch::network::measured_overhead` measures it.
+//! A pass changes only units, replicas, turns, horizons and the placement of rules. So the items that pass through each
+//! record stay the same. A pass decides by the costs of the rules, and respects what is set: replicas, turns, horizons
+//! and units of several rules do not change. Without costs, and for a plan that is not valid, it does nothing. The
+//! costs of firings and turns are those of the [`Machine`]. On the machine of a program,
+//! `anabranch::network::measured_overhead` measures them.
 
 mod burst;
 mod fission;
@@ -106,17 +107,18 @@ impl Passes {
         if !plan.is_network() || plan.validate().is_err() {
             return notes;
         }
+        let set_turns: Vec<bool> = plan.nodes.iter().map(|node| node.firings.is_some()).collect();
         for pass in Pass::ALL.into_iter().filter(|pass| self.contains(*pass)) {
             let before = plan.clone();
             let new = match pass {
                 Pass::Fission => fission::apply(plan, machine),
                 Pass::Fuse => fuse::apply(plan, machine),
                 Pass::Burst => burst::apply(plan, machine),
-                Pass::Strip => strip::apply(plan),
+                Pass::Strip => strip::apply(plan, &set_turns),
                 Pass::Horizon => horizon::apply(plan, machine),
                 Pass::Place => place::apply(plan, machine, cores),
             };
-            // A pass that would break the plan has met a case that it does not know.
+            // If the plan is no longer valid, the pass has met a case that it does not handle, and its changes are undone.
             if plan.validate().is_ok() { notes.extend(new) } else { *plan = before }
         }
         notes

@@ -15,8 +15,8 @@ pub enum Pass {
     /// Joins neighbouring rules into a unit that one worker fires by turns, so that they need not be handed
     /// from queue to queue.
     Fuse,
-    /// Chooses how many times in a row a rule fires: so often that handing the rule on costs 0.3 % of that, but at most 256
-    /// times. With the [measured](crate::Overhead::MEASURED) overhead this is 10 µs of work.
+    /// Chooses how many times in a row a rule fires: as often as is needed so that handing the rule on costs 0.3 % of
+    /// the turn, but at most 256 times. With the [measured](crate::Overhead::MEASURED) overhead this is 10 µs of work.
     Burst,
     /// Strip-mines the units of several rules: shortens their turns until the records between them fit into
     /// the cache of a core.

@@ -20,7 +20,7 @@ const LINE: f64 = 64.0;
 const NAMED: usize = 4;
 
 pub(super) fn apply(plan: &mut Plan, machine: &Machine, cores: &Cores) -> Vec<Note> {
-    // What somebody has placed stays, and the rest depends on it.
+    // If the user has placed any rule, the pass does nothing.
     if cores.are_alike() || plan.nodes.iter().any(|node| node.placement != Placement::Workers) {
         return Vec::new();
     }
@@ -116,12 +116,13 @@ impl Units {
         let mut work = vec![0.0; cores.count()];
         let mut used = BTreeSet::new();
         let mut on: Vec<Option<usize>> = vec![None; self.loads.len()];
-        // Each unit goes to the core that is nearest to those with which it exchanges items, and has room.
+        // Each unit goes to a core that has room. Of these it takes the one nearest to the units with which it
+        // exchanges items.
         for unit in 0..self.loads.len() {
             let open = |core: &usize| used.contains(core) || used.len() < workers;
             let cost = |core: usize| {
                 let over = f64::max(work[core] + self.loads[unit] - most, 0.0);
-                // A core near the others leaves room for the units that follow.
+                // Of equal cores, one near the used cores is taken, so that later units are near as well.
                 let near: f64 = used.iter().map(|other| cores.cost(core, *other)).sum();
                 (over, self.cost_on(cores, unit, core, |other| on[other]), near)
             };

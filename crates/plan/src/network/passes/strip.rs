@@ -8,9 +8,11 @@ use crate::{NodeId, Plan};
 
 /// The records inside a unit should take no more than this, in bytes: half of the second-level cache that cores
 /// have at least.
-const CACHE: usize = 128 * 1024;
+const CACHE_BYTES: usize = 128 * 1024;
 
-pub(super) fn apply(plan: &mut Plan) -> Vec<Note> {
+/// Shortens the turns of units whose records take too much. `set_turns` says for each rule whether the user has set its turn,
+/// which then stays.
+pub(super) fn apply(plan: &mut Plan, set_turns: &[bool]) -> Vec<Note> {
     let mut notes = Vec::new();
     let mut units: Vec<usize> = plan.nodes.iter().map(|node| node.unit).collect();
     units.sort_unstable();
@@ -18,18 +20,18 @@ pub(super) fn apply(plan: &mut Plan) -> Vec<Note> {
     for unit in units {
         let members: Vec<usize> =
             (0..plan.nodes.len()).filter(|node| plan.nodes[*node].unit == unit).collect();
-        // Turns that were set and not computed stay; so do rules whose cost is not known.
+        // A unit is left alone if the cost of one of its rules is not known.
         if members.len() < 2 || members.iter().any(|node| plan.nodes[*node].cost.is_none()) {
             continue;
         }
         let before = inside(plan, unit);
-        if before <= CACHE {
+        if before <= CACHE_BYTES {
             continue;
         }
         let mut shorter = plan.clone();
-        while inside(&shorter, unit) > CACHE {
+        while inside(&shorter, unit) > CACHE_BYTES {
             let mut changed = false;
-            for &node in &members {
+            for &node in members.iter().filter(|node| !set_turns[**node]) {
                 let firings = turn(&shorter.nodes[node]);
                 changed |= firings > 1;
                 shorter.nodes[node].firings = Some((firings / 2).max(1));
@@ -43,7 +45,12 @@ pub(super) fn apply(plan: &mut Plan) -> Vec<Note> {
             continue;
         }
         let first = members[0];
-        let most = members.iter().map(|node| turn(&shorter.nodes[*node])).max().unwrap_or(1);
+        let most = members
+            .iter()
+            .filter(|node| !set_turns[**node])
+            .map(|node| turn(&shorter.nodes[*node]))
+            .max()
+            .unwrap_or(1);
         let others: Vec<String> = members[1..].iter().map(|node| name(&plan.nodes[*node])).collect();
         let text = format!(
             "{} and {} fire at most {} in a row: the records between them take {} and not {}, for the cache of a core",

@@ -9,10 +9,10 @@ const REVOKED: usize = 2;
 
 /// Whether a view may be used, for a view that can be ended from elsewhere.
 ///
-/// The release index of a reader may pass its items only while no burst shows them. A view is therefore
-/// `BUSY` from a receive to the end of its burst. Two threads may end the view: the one that finds it, or
-/// makes it, revoked and not busy ends it. A burst that was forgotten leaves the view busy until its next
-/// receive or its drop. Both have exclusive access to the view, so no reference to an item is left.
+/// The release index of a reader may pass its items only while no burst shows them. A view is therefore `BUSY` from a
+/// receive to the end of its burst. The owner and the revoking thread may both try to end the view. The thread whose
+/// operation leaves the state `REVOKED` without `BUSY` first ends it. A burst that was forgotten leaves the view busy
+/// until its next receive or its drop. Both have exclusive access to the view, so no reference to an item is left.
 pub(super) struct Lease(AtomicUsize);
 
 impl Lease {

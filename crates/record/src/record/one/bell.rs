@@ -122,13 +122,13 @@ impl Bell {
         self.end_announcement();
     }
 
-    /// Takes the announcement back before the hook is called: the woken listener looks, and announces itself
-    /// again if it still has to wait. Until it runs, which takes long, further rings are as cheap as those
+    /// Takes the announcement back before the hook is called: the woken listener looks, and announces itself again if
+    /// it still has to wait. It takes long until the woken thread runs. Rings in this time are as cheap as those
     /// without a listener.
     ///
-    /// This may end a second announcement, which the listener has made since the ring has seen the first.
-    /// The exchange then acquires what the listener has stored before, and the hook, which comes later, wakes
-    /// it again.
+    /// This may end a second announcement, which the listener has made since the ring has seen the first. Then the swap
+    /// makes the listener's earlier stores visible, and the hook is called after the swap, so it wakes the listener
+    /// again.
     #[inline]
     fn end_announcement(&self) {
         if self.0.is_alone.load(Ordering::Relaxed) {
@@ -179,7 +179,7 @@ impl Listener {
             return found;
         }
         let Wakes::Thread(event) = &bell.0.wakes else {
-            panic!("a record with hooks is waited for with `stall_by` and `receive_by`");
+            panic!("use `stall_by` or `receive_by` to wait for a record with hooks");
         };
         loop {
             let key = event.prepare();
