@@ -51,6 +51,7 @@
 //!
 //! The crate starts no threads except those of a [`Crew`]. It knows nothing of stages or of errors: the crate
 //! `anabranch` adds them.
+#![allow(unsafe_code)]
 
 pub mod baton;
 pub mod crew;

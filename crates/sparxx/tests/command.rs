@@ -77,8 +77,6 @@ fn the_compilers_errors_are_at_the_users_place_and_its_status_is_ours() {
 #[cfg(unix)]
 #[test]
 fn a_missing_or_failing_compiler_is_told_of() {
-    use std::os::unix::fs::PermissionsExt;
-
     let folder = project();
     let tmp = folder.path().join("tmp");
     let compile = |compiler: &str| {
@@ -91,17 +89,17 @@ fn a_missing_or_failing_compiler_is_told_of() {
     let said = String::from_utf8_lossy(&missing.stderr);
     assert!(said.contains("there is no compiler `no-such-compiler`") && said.contains("CXX"), "{said}");
     let script = folder.path().join("compiler");
-    fs::write(&script, "#!/bin/sh\necho \"$@\" > words\nexit 42\n").expect("a file");
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("it can be run");
-    let failing = compile(&format!("{} -first", script.display()));
+    // A shell reads it. A script that was just written cannot be run while a child of another test still has it open.
+    fs::write(&script, "echo \"$@\" > words\nexit 42\n").expect("a file");
+    let failing = compile(&format!("sh {} -first", script.display()));
     assert_eq!(failing.status.code(), Some(42));
     let words = fs::read_to_string(folder.path().join("words")).expect("the compiler was called");
     assert!(
         words.starts_with("-first ") && words.contains("/main.cpp") && words.contains(".a -pthread"),
         "{words}"
     );
-    fs::write(&script, "#!/bin/sh\nkill -TERM $$\n").expect("a file");
-    assert_eq!(compile(&script.display().to_string()).status.code(), Some(128 + 15));
+    fs::write(&script, "kill -TERM $$\n").expect("a file");
+    assert_eq!(compile(&format!("sh {}", script.display())).status.code(), Some(128 + 15));
     assert!(is_empty(&tmp), "files are left in {}", tmp.display());
 }
 

@@ -14,9 +14,9 @@ use super::measures::Tally;
 use super::node::{Carrier, Parallel, Station};
 
 /// The largest number of cells that are dealt or served at once.
-const SERVING_ITEMS: usize = if cfg!(shuttle) { 2 } else { 64 };
+const SHARD_SERVING_ITEMS: usize = if cfg!(shuttle) { 2 } else { 64 };
 /// The longest time of one serving of a shard, in nanoseconds.
-const SERVING_NS: u64 = 20_000;
+const SHARD_SERVING_NS: u64 = 20_000;
 
 /// The function that chooses the shard of a slot. Its result is less than the number of shards.
 pub(crate) type ShardOf<S> = fn(&S) -> usize;
@@ -93,7 +93,7 @@ impl<'run, A: Send, B: Send> ShardedNode<'run, A, B> {
     fn deal(&self) -> bool {
         let Some(held) = self.dealer.poke() else { return false };
         let mut dealt = 0;
-        while dealt < SERVING_ITEMS
+        while dealt < SHARD_SERVING_ITEMS
             && let Some((permit, cell)) = self.hop.deal()
         {
             dealt += 1;
@@ -122,13 +122,13 @@ impl<'run, A: Send, B: Send> ShardedNode<'run, A, B> {
         if self.has_work() {
             site.run.event.notify();
         }
-        while served < SERVING_ITEMS
+        while served < SHARD_SERVING_ITEMS
             && !site.run.is_ending()
             && let Some((permit, cell)) = shard.pop()
         {
             served += 1;
             self.apply(permit, cell, hand, &mut tally);
-            if began.elapsed() >= SERVING_NS {
+            if began.elapsed() >= SHARD_SERVING_NS {
                 break;
             }
         }

@@ -9,8 +9,8 @@ use crate::{Flow, Overhead, Plan};
 /// The time from the moment at which a rule is ready until a worker that sleeps fires it, in nanoseconds.
 pub(super) const CALL_NS: f64 = 20_000.0;
 /// How many firings are simulated.
-const EVENTS: usize = 24_000;
-/// The share of the simulated firings after which the network is considered to run evenly.
+const FIRINGS: usize = 24_000;
+/// One in this many of the simulated firings is warm-up and is not measured. These come first.
 const WARM_UP: usize = 3;
 
 /// The outcome of a simulation.
@@ -96,8 +96,8 @@ pub(super) fn simulate(
 ) -> Option<Simulated> {
     let mut simulation = Simulation::new(plan, costs, horizons, workers, overhead);
     let mut start: Option<(f64, Vec<u64>, Vec<f64>, f64)> = None;
-    for event in 0..EVENTS {
-        if event == EVENTS / WARM_UP {
+    for event in 0..FIRINGS {
+        if event == FIRINGS / WARM_UP {
             simulation.settle_all();
             for edge in &mut simulation.edges {
                 (edge.item_time, edge.full_time) = (0.0, 0.0);

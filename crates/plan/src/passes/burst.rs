@@ -7,7 +7,7 @@ use crate::{Burst, EdgeKind, Machine, NodeId, Plan};
 
 /// The time that a claim should take, in nanoseconds. A claim itself costs about 0.3 µs, which is 3 % of
 /// this. A claim of more than 20 µs would leave too little for other workers.
-const CLAIM_NS: f64 = 10_000.0;
+const TARGET_CLAIM_NS: f64 = 10_000.0;
 /// The most items in a claim. A longer claim takes up too much of the window.
 const MOST_ITEMS: f64 = 256.0;
 
@@ -39,7 +39,7 @@ pub fn choose_burst(plan: &mut Plan, machine: &Machine) -> Vec<Note> {
         if !unit.parallel || known_cost(nodes).is_none() {
             continue;
         }
-        let by_cost = (CLAIM_NS / unit.each.max(1.0)).clamp(1.0, MOST_ITEMS) as usize;
+        let by_cost = (TARGET_CLAIM_NS / unit.each.max(1.0)).clamp(1.0, MOST_ITEMS) as usize;
         let by_window = (plan.domains[unit.domain].window / workers.saturating_mul(2)).max(1);
         let items = by_cost.min(by_window);
         *burst = Burst::Fixed(items);

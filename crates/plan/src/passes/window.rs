@@ -9,7 +9,7 @@ use crate::{Domain, EdgeKind, Machine, NodeId, Placement, Plan};
 /// A window has at least this many items for each worker, so that one slow item does not stop the others.
 const ITEMS_A_WORKER: usize = 16;
 /// The longest time of a claim, in nanoseconds. Each worker should find some claims in the window.
-const CLAIM_NS: f64 = 20_000.0;
+const LONGEST_CLAIM_NS: f64 = 20_000.0;
 const CLAIMS_A_WORKER: f64 = 4.0;
 /// A window for claims is never larger than this. Larger ones did not help in measurements.
 const MOST_FOR_CLAIMS: f64 = 4_096.0;
@@ -86,8 +86,11 @@ fn needed(plan: &Plan, demands: &Demands, time: f64, domain: usize) -> Option<(u
         units.map(|unit| unit.each).reduce(f64::min)
     };
     let each = cheapest(true).or_else(|| cheapest(false))?.max(1.0);
-    let claims = CLAIMS_A_WORKER * threads as f64 * (CLAIM_NS / each).max(1.0);
-    offer(claims.min(MOST_FOR_CLAIMS), format!("each worker finds a few claims of {}", span(CLAIM_NS)));
+    let claims = CLAIMS_A_WORKER * threads as f64 * (LONGEST_CLAIM_NS / each).max(1.0);
+    offer(
+        claims.min(MOST_FOR_CLAIMS),
+        format!("each worker finds a few claims of {}", span(LONGEST_CLAIM_NS)),
+    );
 
     let inside: f64 = nodes.iter().map(|node| demands.nodes[node.id.0]).sum();
     let under_way = inside / time * demands.indices[domain];

@@ -6,8 +6,8 @@
 use std::fmt::Write;
 
 /// The height of a line of text, and the size of its letters, in pixels.
-pub(super) const LINE: f64 = 18.0;
-const LETTERS: f64 = 13.0;
+pub(super) const LINE_PX: f64 = 18.0;
+const LETTERS_PX: f64 = 13.0;
 
 /// Dark enough for a contrast of 7 to 1 on every background that is used here.
 pub(super) const INK: &str = "#1c2430";
@@ -68,7 +68,7 @@ pub(super) struct Letters {
 }
 
 impl Letters {
-    pub(super) const PLAIN: Letters = Letters { color: INK, bold: false, size: LETTERS };
+    pub(super) const PLAIN: Letters = Letters { color: INK, bold: false, size: LETTERS_PX };
     pub(super) const BOLD: Letters = Letters { bold: true, ..Letters::PLAIN };
     pub(super) const FAINT: Letters = Letters { color: FAINT, size: 12.0, ..Letters::PLAIN };
     pub(super) const TITLE: Letters = Letters { size: 16.0, ..Letters::BOLD };

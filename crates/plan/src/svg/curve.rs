@@ -1,6 +1,6 @@
 //! The curve of a prediction, as a picture.
 
-use super::canvas::{Anchor, Canvas, INK, LINE, Letters, Paint, width, wrapped};
+use super::canvas::{Anchor, Canvas, INK, LINE_PX, Letters, Paint, width, wrapped};
 use crate::predict::{Curve, Limit, Prediction};
 use crate::quantity::{rate, span, times};
 use crate::wording::plain;
@@ -12,11 +12,12 @@ const AXIS: Paint = Paint::line(INK).wide(1.2);
 const BORDER: Paint = Paint::line("#9aa3af").wide(1.0).dashed();
 const GRID: Paint = Paint::line("#dfe3e8").wide(1.0);
 
-const LEFT: f64 = 64.0;
-const TOP: f64 = 64.0;
-const WIDTH: f64 = 560.0;
-const HEIGHT: f64 = 340.0;
-const RIGHT: f64 = 30.0;
+/// The margins of the chart and its size, in pixels.
+const LEFT_PX: f64 = 64.0;
+const TOP_PX: f64 = 64.0;
+const WIDTH_PX: f64 = 560.0;
+const HEIGHT_PX: f64 = 340.0;
+const RIGHT_PX: f64 = 30.0;
 
 /// A measurement that is this many times as fast as the loop cannot be right.
 const UNBELIEVABLE: f64 = 1e6;
@@ -58,31 +59,34 @@ impl Curve {
         let x_step = step(most_workers as f64, 8.0).max(1.0);
         let y_step = step(highest, 6.0);
         let y_most = ((highest * 1.08) / y_step).ceil() * y_step;
-        let x = |workers: f64| LEFT + WIDTH * workers / most_workers as f64;
-        let y = |speedup: f64| TOP + HEIGHT - HEIGHT * speedup / y_most;
+        let x = |workers: f64| LEFT_PX + WIDTH_PX * workers / most_workers as f64;
+        let y = |speedup: f64| TOP_PX + HEIGHT_PX - HEIGHT_PX * speedup / y_most;
 
         let mut canvas = Canvas::default();
         let title = match &self.name {
             Some(name) => format!("{}: speed-up over the sequential loop", plain(name)),
             None => "Speed-up over the sequential loop".to_owned(),
         };
-        canvas.text((LEFT, 26.0), Anchor::Start, Letters::TITLE, &title);
+        canvas.text((LEFT_PX, 26.0), Anchor::Start, Letters::TITLE, &title);
         let about = format!("which takes {} an item, {}", span(sequential), rate(1e9 / sequential));
-        canvas.text((LEFT, 26.0 + LINE), Anchor::Start, Letters::FAINT, &about);
+        canvas.text((LEFT_PX, 26.0 + LINE_PX), Anchor::Start, Letters::FAINT, &about);
 
         for index in 0..=(y_most / y_step).round() as usize {
             let value = index as f64 * y_step;
-            canvas.line(&[(LEFT, y(value)), (LEFT + WIDTH, y(value))], GRID);
-            canvas.text((LEFT - 8.0, y(value) + 4.0), Anchor::End, Letters::PLAIN, &times(value));
+            canvas.line(&[(LEFT_PX, y(value)), (LEFT_PX + WIDTH_PX, y(value))], GRID);
+            canvas.text((LEFT_PX - 8.0, y(value) + 4.0), Anchor::End, Letters::PLAIN, &times(value));
         }
         for index in 0..=(most_workers as f64 / x_step) as usize {
             let value = index as f64 * x_step;
-            canvas.line(&[(x(value), TOP + HEIGHT), (x(value), TOP + HEIGHT + 5.0)], AXIS);
-            let at = (x(value), TOP + HEIGHT + 20.0);
+            canvas.line(&[(x(value), TOP_PX + HEIGHT_PX), (x(value), TOP_PX + HEIGHT_PX + 5.0)], AXIS);
+            let at = (x(value), TOP_PX + HEIGHT_PX + 20.0);
             canvas.text(at, Anchor::Middle, Letters::PLAIN, &times(value));
         }
-        canvas.line(&[(LEFT, TOP), (LEFT, TOP + HEIGHT), (LEFT + WIDTH, TOP + HEIGHT)], AXIS);
-        let at = (LEFT + WIDTH / 2.0, TOP + HEIGHT + 40.0);
+        canvas.line(
+            &[(LEFT_PX, TOP_PX), (LEFT_PX, TOP_PX + HEIGHT_PX), (LEFT_PX + WIDTH_PX, TOP_PX + HEIGHT_PX)],
+            AXIS,
+        );
+        let at = (LEFT_PX + WIDTH_PX / 2.0, TOP_PX + HEIGHT_PX + 40.0);
         canvas.text(at, Anchor::Middle, Letters::PLAIN, "workers");
 
         let end = y_most.min(most_workers as f64);
@@ -105,23 +109,23 @@ impl Curve {
             canvas.close();
         }
         let bottom = legend(&mut canvas, &points, !measured.is_empty());
-        canvas.document(&title, LEFT + WIDTH + RIGHT, bottom + 16.0)
+        canvas.document(&title, LEFT_PX + WIDTH_PX + RIGHT_PX, bottom + 16.0)
     }
 
     /// Draws a vertical line where another limit begins, with the name of the limit.
     fn regimes(&self, canvas: &mut Canvas, points: &[&Prediction], x: &dyn Fn(f64) -> f64) {
         let same = |a: &&Prediction, b: &&Prediction| a.limit == b.limit && a.bottleneck == b.bottleneck;
         let mut stretches = points.chunk_by(same).peekable();
-        let mut begins = LEFT;
+        let mut begins = LEFT_PX;
         while let Some(stretch) = stretches.next() {
             let ends = match stretches.peek() {
                 Some(next) => {
                     let (last, first) = (stretch[stretch.len() - 1].workers, next[0].workers);
                     let at = x((last as f64 + first as f64) / 2.0);
-                    canvas.line(&[(at, TOP), (at, TOP + HEIGHT)], BORDER);
+                    canvas.line(&[(at, TOP_PX), (at, TOP_PX + HEIGHT_PX)], BORDER);
                     at
                 }
-                None => LEFT + WIDTH,
+                None => LEFT_PX + WIDTH_PX,
             };
             let node = self.nodes.get(stretch[0].bottleneck.0).map_or(String::new(), |name| plain(name));
             let text = match stretch[0].limit {
@@ -134,7 +138,7 @@ impl Curve {
             };
             // A name without enough room is still in the tips of the points.
             if width(&text, Letters::FAINT) + 8.0 < ends - begins {
-                let at = ((begins + ends) / 2.0, TOP + HEIGHT - 8.0);
+                let at = ((begins + ends) / 2.0, TOP_PX + HEIGHT_PX - 8.0);
                 canvas.text(at, Anchor::Middle, Letters::FAINT, &text);
             }
             begins = ends;
@@ -144,8 +148,8 @@ impl Curve {
 
 /// Draws the legend, and what limits the throughput in the end. Returns its lower edge.
 fn legend(canvas: &mut Canvas, points: &[&Prediction], has_measured: bool) -> f64 {
-    let mut y = TOP + HEIGHT + 64.0;
-    let mut at = LEFT;
+    let mut y = TOP_PX + HEIGHT_PX + 64.0;
+    let mut at = LEFT_PX;
     let mut entries = vec![("predicted", PREDICTED), ("as many as workers", IDEAL)];
     if has_measured {
         entries.push(("measured", MEASURED));
@@ -162,9 +166,9 @@ fn legend(canvas: &mut Canvas, points: &[&Prediction], has_measured: bool) -> f6
     if let Some(last) = points.last() {
         y += 6.0;
         let text = format!("With {}: {}", crate::quantity::count(last.workers, "worker"), last.advice);
-        for line in wrapped(&text, Letters::PLAIN, WIDTH) {
-            y += LINE;
-            canvas.text((LEFT, y), Anchor::Start, Letters::PLAIN, &line);
+        for line in wrapped(&text, Letters::PLAIN, WIDTH_PX) {
+            y += LINE_PX;
+            canvas.text((LEFT_PX, y), Anchor::Start, Letters::PLAIN, &line);
         }
     }
     y

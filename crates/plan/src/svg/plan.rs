@@ -1,6 +1,6 @@
 //! The plan as a picture, with its measurements.
 
-use super::canvas::{Anchor, Canvas, LINE, Letters, Paint, width, wrapped};
+use super::canvas::{Anchor, Canvas, LINE_PX, Letters, Paint, width, wrapped};
 use crate::display::{domain_line, headline, kind, notes, settings_line};
 use crate::quantity::{count, percent, rate, span, time};
 use crate::wording::{item_text, plain};
@@ -15,17 +15,17 @@ const WORST: Paint = Paint::line("#b3261e").wide(3.5);
 const BUSY: Paint = Paint::new("#4c5a6b", "#4c5a6b").wide(0.0);
 const IDLE: Paint = Paint::new("#ffffff", "#4c5a6b").wide(1.0);
 
-const MARGIN: f64 = 20.0;
+const MARGIN_PX: f64 = 20.0;
 /// The padding inside a frame and inside a box, in pixels.
-const PAD: f64 = 12.0;
+const PAD_PX: f64 = 12.0;
 /// How far the sheets of a parallel unit stick out behind each other, in pixels.
-const SHEET: f64 = 6.0;
+const SHEET_PX: f64 = 6.0;
 /// The height of an arrow between two units, and between two nodes of one unit, in pixels.
-const LANE_HEIGHT: f64 = 44.0;
-const CALL_HEIGHT: f64 = 28.0;
+const LANE_HEIGHT_PX: f64 = 44.0;
+const CALL_HEIGHT_PX: f64 = 28.0;
 /// The space left of the boxes for edges that skip nodes, in pixels.
-const DETOUR: f64 = 26.0;
-const METER: f64 = 90.0;
+const DETOUR_PX: f64 = 26.0;
+const METER_PX: f64 = 90.0;
 
 impl Plan {
     /// The plan as a picture in SVG 1.1, which needs no other file.
@@ -90,21 +90,22 @@ impl<'p> Drawing<'p> {
         let edges = plan.edges.iter().map(|edge| width(&edge_label(plan, edge), Letters::FAINT) * 2.0 + 80.0);
         let domains = (0..plan.domains.len()).map(|domain| width(&domain_line(plan, domain), Letters::FAINT));
         let inside = rows.chain(edges).chain(domains).fold(300.0, f64::max);
-        let detours = if plan.edges.iter().any(|edge| is_detour(edge.from, edge.to)) { DETOUR } else { 0.0 };
+        let detours =
+            if plan.edges.iter().any(|edge| is_detour(edge.from, edge.to)) { DETOUR_PX } else { 0.0 };
         Drawing {
             plan,
             overlay,
             canvas: Canvas::default(),
-            y: MARGIN,
-            left: MARGIN + PAD + detours,
-            width: inside + 2.0 * PAD,
+            y: MARGIN_PX,
+            left: MARGIN_PX + PAD_PX + detours,
+            width: inside + 2.0 * PAD_PX,
             middles: vec![0.0; plan.nodes.len()],
         }
     }
 
     /// The width of the frames.
     fn frame(&self) -> f64 {
-        self.left - MARGIN + self.width + 2.0 * SHEET + PAD
+        self.left - MARGIN_PX + self.width + 2.0 * SHEET_PX + PAD_PX
     }
 
     fn finish(mut self) -> String {
@@ -118,22 +119,22 @@ impl<'p> Drawing<'p> {
         }
         self.detours();
         self.footer();
-        let (width, height) = (self.frame() + 2.0 * MARGIN, self.y + MARGIN);
+        let (width, height) = (self.frame() + 2.0 * MARGIN_PX, self.y + MARGIN_PX);
         self.canvas.document(&headline(self.plan), width, height)
     }
 
     fn header(&mut self) {
         let name = self.plan.name.as_deref().map_or("Plan".to_owned(), plain);
         self.y += Letters::TITLE.size;
-        self.canvas.text((MARGIN, self.y), Anchor::Start, Letters::TITLE, &name);
+        self.canvas.text((MARGIN_PX, self.y), Anchor::Start, Letters::TITLE, &name);
         self.lines(&settings_line(self.plan), Letters::FAINT);
-        self.y += PAD;
+        self.y += PAD_PX;
     }
 
     fn lines(&mut self, text: &str, letters: Letters) {
         for line in wrapped(text, letters, self.frame()) {
-            self.y += LINE;
-            self.canvas.text((MARGIN, self.y), Anchor::Start, letters, &line);
+            self.y += LINE_PX;
+            self.canvas.text((MARGIN_PX, self.y), Anchor::Start, letters, &line);
         }
     }
 
@@ -141,12 +142,12 @@ impl<'p> Drawing<'p> {
         let top = self.y;
         let units: Vec<&[Node]> = nodes.chunk_by(|a, b| a.unit == b.unit).collect();
         let heights: f64 = units.iter().map(|unit| self.unit_height(unit)).sum();
-        let height = LINE + PAD + heights + (units.len() - 1) as f64 * LANE_HEIGHT + PAD;
-        self.canvas.rect([MARGIN, top, self.frame(), height], 8.0, FRAME);
-        self.y += LINE;
+        let height = LINE_PX + PAD_PX + heights + (units.len() - 1) as f64 * LANE_HEIGHT_PX + PAD_PX;
+        self.canvas.rect([MARGIN_PX, top, self.frame(), height], 8.0, FRAME);
+        self.y += LINE_PX;
         let label = domain_line(self.plan, nodes[0].domain);
         self.canvas.text((self.left, self.y), Anchor::Start, Letters::FAINT, &label);
-        self.y += PAD;
+        self.y += PAD_PX;
         for (index, unit) in units.into_iter().enumerate() {
             if index > 0 {
                 self.edge_into(unit[0].id);
@@ -158,12 +159,12 @@ impl<'p> Drawing<'p> {
 
     /// The height of a unit, including the sheets behind it.
     fn unit_height(&self, nodes: &[Node]) -> f64 {
-        self.box_height(nodes) + if nodes[0].role.is_parallel() { 2.0 * SHEET } else { 0.0 }
+        self.box_height(nodes) + if nodes[0].role.is_parallel() { 2.0 * SHEET_PX } else { 0.0 }
     }
 
     fn box_height(&self, nodes: &[Node]) -> f64 {
         let rows: f64 = nodes.iter().map(|node| Rows::new(self.plan, self.overlay, node).height()).sum();
-        rows + 2.0 * PAD + (nodes.len() - 1) as f64 * CALL_HEIGHT
+        rows + 2.0 * PAD_PX + (nodes.len() - 1) as f64 * CALL_HEIGHT_PX
     }
 
     fn unit(&mut self, nodes: &[Node]) {
@@ -171,24 +172,24 @@ impl<'p> Drawing<'p> {
         let parallel = nodes[0].role.is_parallel();
         let (paint, round, sheets) = if parallel { (PARALLEL, 12.0, 2) } else { (SERIAL, 0.0, 0) };
         for sheet in (0..=sheets).rev() {
-            let by = f64::from(sheet) * SHEET;
+            let by = f64::from(sheet) * SHEET_PX;
             self.canvas.rect([self.left + by, top + by, self.width, height], round, paint);
         }
         if nodes.iter().any(|node| self.overlay.bottleneck == Some(node.id)) {
             let outline = [self.left - 3.0, top - 3.0, self.width + 6.0, height + 6.0];
             self.canvas.rect(outline, round, WORST);
         }
-        self.y += PAD;
+        self.y += PAD_PX;
         for (index, node) in nodes.iter().enumerate() {
             if index > 0 {
                 let label = self.label_into(node.id);
                 let x = self.left + self.width / 2.0;
                 self.canvas.open(&label);
-                self.canvas.arrow(x, self.y + 2.0, self.y + CALL_HEIGHT - 2.0, CALL);
-                let at = (x + 12.0, self.y + CALL_HEIGHT / 2.0 + 4.0);
+                self.canvas.arrow(x, self.y + 2.0, self.y + CALL_HEIGHT_PX - 2.0, CALL);
+                let at = (x + 12.0, self.y + CALL_HEIGHT_PX / 2.0 + 4.0);
                 self.canvas.text(at, Anchor::Start, Letters::FAINT, &label);
                 self.canvas.close();
-                self.y += CALL_HEIGHT;
+                self.y += CALL_HEIGHT_PX;
             }
             self.node(node);
         }
@@ -200,28 +201,28 @@ impl<'p> Drawing<'p> {
         if let Some(middle) = self.middles.get_mut(node.id.0) {
             *middle = self.y + rows.height() / 2.0;
         }
-        let (left, right) = (self.left + PAD, self.left + self.width - PAD);
+        let (left, right) = (self.left + PAD_PX, self.left + self.width - PAD_PX);
         self.canvas.open(&tip(self.plan, node));
-        let y = self.y + LINE - 4.0;
+        let y = self.y + LINE_PX - 4.0;
         self.canvas.text((left, y), Anchor::Start, Letters::BOLD, &rows.name);
         let after = left + width(&rows.name, Letters::BOLD) + 8.0;
         self.canvas.text((after, y), Anchor::Start, Letters::FAINT, &rows.operator);
         self.canvas.text((right, y), Anchor::End, Letters::PLAIN, &rows.kind);
         let mut y = y;
         for line in &rows.about {
-            y += LINE;
+            y += LINE_PX;
             self.canvas.text((left, y), Anchor::Start, Letters::FAINT, line);
         }
         let worst = self.overlay.bottleneck == Some(node.id);
         for (index, line) in rows.measured.iter().enumerate() {
-            y += LINE;
+            y += LINE_PX;
             let bold = if worst { Letters::BOLD } else { Letters::PLAIN };
             self.canvas.text((left, y), Anchor::Start, bold, line);
             if let (0, Some(busy)) = (index, rows.busy) {
-                let bar = [right - METER, y - 10.0, METER, 11.0];
+                let bar = [right - METER_PX, y - 10.0, METER_PX, 11.0];
                 self.canvas.rect(bar, 0.0, IDLE);
-                self.canvas.rect([bar[0], bar[1], METER * busy.clamp(0.0, 1.0), bar[3]], 0.0, BUSY);
-                let at = (right - METER - 8.0, y);
+                self.canvas.rect([bar[0], bar[1], METER_PX * busy.clamp(0.0, 1.0), bar[3]], 0.0, BUSY);
+                let at = (right - METER_PX - 8.0, y);
                 self.canvas.text(at, Anchor::End, Letters::PLAIN, &format!("busy {}", percent(busy)));
             }
         }
@@ -238,12 +239,12 @@ impl<'p> Drawing<'p> {
             let x = self.left + self.width / 2.0;
             self.canvas.open(&format!("{}: {} to {}, {label}", edge.item.name, edge.from, edge.to));
             let paint = if edge.kind.is_lane() { LANE } else { CALL };
-            self.canvas.arrow(x, self.y, self.y + LANE_HEIGHT, paint);
-            let at = (x + 14.0, self.y + LANE_HEIGHT / 2.0 + 4.0);
+            self.canvas.arrow(x, self.y, self.y + LANE_HEIGHT_PX, paint);
+            let at = (x + 14.0, self.y + LANE_HEIGHT_PX / 2.0 + 4.0);
             self.canvas.text(at, Anchor::Start, Letters::FAINT, &label);
             self.canvas.close();
         }
-        self.y += LANE_HEIGHT;
+        self.y += LANE_HEIGHT_PX;
     }
 
     fn label_into(&self, to: NodeId) -> String {
@@ -278,29 +279,29 @@ impl<'p> Drawing<'p> {
         };
         let prediction = self.plan.predict_on(&self.overlay.machine, workers).ok();
         let said = |per_item: f64| format!("{} an item, {}", span(per_item), rate(1e9 / per_item));
-        self.y += PAD;
+        self.y += PAD_PX;
         if let Some(prediction) = &prediction {
-            self.y += LINE;
+            self.y += LINE_PX;
             let text = format!("Predicted: {}", said(prediction.per_item));
-            self.canvas.text((MARGIN, self.y), Anchor::Start, Letters::BOLD, &text);
+            self.canvas.text((MARGIN_PX, self.y), Anchor::Start, Letters::BOLD, &text);
         }
         if let Some(measured) =
             self.overlay.per_item.filter(|measured| measured.is_finite() && *measured > 0.0)
         {
-            self.y += LINE;
+            self.y += LINE_PX;
             let beside = prediction.as_ref().map_or(String::new(), |prediction| {
                 let off = measured / prediction.per_item - 1.0;
                 let side = if off < 0.0 { "less" } else { "more" };
                 format!(", {} {side} time than predicted", percent(off.abs()))
             });
             let text = format!("Measured: {}{beside}", said(measured));
-            self.canvas.text((MARGIN, self.y), Anchor::Start, Letters::BOLD, &text);
+            self.canvas.text((MARGIN_PX, self.y), Anchor::Start, Letters::BOLD, &text);
         }
         if let Some(prediction) = &prediction {
             self.lines(&prediction.advice, Letters::PLAIN);
         }
-        self.y += PAD + LINE;
-        let (y, mut x) = (self.y, MARGIN);
+        self.y += PAD_PX + LINE_PX;
+        let (y, mut x) = (self.y, MARGIN_PX);
         self.canvas.rect([x, y - 11.0, 20.0, 12.0], 0.0, SERIAL);
         x += 28.0;
         self.canvas.text((x, y), Anchor::Start, Letters::FAINT, "one item at a time");
@@ -310,8 +311,8 @@ impl<'p> Drawing<'p> {
         }
         x += 32.0;
         self.canvas.text((x, y), Anchor::Start, Letters::FAINT, "several at once");
-        self.y += LINE;
-        let (y, mut x) = (self.y, MARGIN);
+        self.y += LINE_PX;
+        let (y, mut x) = (self.y, MARGIN_PX);
         self.canvas.line(&[(x, y - 4.0), (x + 20.0, y - 4.0)], LANE);
         x += 28.0;
         self.canvas.text((x, y), Anchor::Start, Letters::FAINT, "may change threads");
@@ -358,14 +359,14 @@ impl Rows {
     }
 
     fn height(&self) -> f64 {
-        (1 + self.about.len() + self.measured.len()) as f64 * LINE
+        (1 + self.about.len() + self.measured.len()) as f64 * LINE_PX
     }
 
     fn width(&self) -> f64 {
         let (name, operator) = (width(&self.name, Letters::BOLD), width(&self.operator, Letters::FAINT));
         let first = name + 8.0 + operator + 24.0 + width(&self.kind, Letters::PLAIN);
         let about = self.about.iter().map(|line| width(line, Letters::FAINT));
-        let meter = if self.busy.is_some() { METER + 100.0 } else { 0.0 };
+        let meter = if self.busy.is_some() { METER_PX + 100.0 } else { 0.0 };
         let measured = self.measured.iter().map(|line| width(line, Letters::BOLD) + meter);
         about.chain(measured).fold(first, f64::max)
     }

@@ -1,21 +1,21 @@
 //! Pictures of boxes and arrows: graphs that are not a line.
 
-use super::canvas::{Anchor, Canvas, GROUND, LINE, Letters, Paint, width, wrapped};
+use super::canvas::{Anchor, Canvas, GROUND, LINE_PX, Letters, Paint, width, wrapped};
 
 const BOX: Paint = Paint::new("#fdf3dc", "#8a6414");
 const ROUND: Paint = Paint::new("#e3effa", "#1f5c94");
 const ARROW: Paint = Paint::line("#3d4856").wide(1.5);
 const STRONG: Paint = Paint::line("#b3261e").wide(3.0);
 
-const MARGIN: f64 = 20.0;
+const MARGIN_PX: f64 = 20.0;
 /// The padding inside a box, in pixels.
-const PAD: f64 = 10.0;
+const PAD_PX: f64 = 10.0;
 /// The least space between two boxes, in pixels.
-const GAP: f64 = 30.0;
+const GAP_PX: f64 = 30.0;
 /// The space between two arrows beside the boxes, in pixels.
-const BESIDE: f64 = 18.0;
+const BESIDE_PX: f64 = 18.0;
 /// The width at which the title is broken into lines, in pixels.
-const TITLE: f64 = 620.0;
+const TITLE_PX: f64 = 620.0;
 
 /// A picture of boxes and arrows, in SVG 1.1.
 ///
@@ -86,12 +86,12 @@ impl Sketch {
     /// The picture as a document.
     pub fn to_svg(&self) -> String {
         let mut canvas = Canvas::default();
-        let mut y = MARGIN;
-        for line in wrapped(&self.title, Letters::BOLD, TITLE) {
-            y += LINE;
-            canvas.text((MARGIN, y), Anchor::Start, Letters::BOLD, &line);
+        let mut y = MARGIN_PX;
+        for line in wrapped(&self.title, Letters::BOLD, TITLE_PX) {
+            y += LINE_PX;
+            canvas.text((MARGIN_PX, y), Anchor::Start, Letters::BOLD, &line);
         }
-        y += PAD;
+        y += PAD_PX;
         let exists = |arrow: &&Arrow| arrow.from.max(arrow.to) < self.tiles.len();
         // Of several arrows to the next box, the first one is drawn between the boxes.
         let mut between: Vec<Option<&Arrow>> = vec![None; self.tiles.len()];
@@ -106,50 +106,50 @@ impl Sketch {
             |lines: &[String], letters| lines.iter().map(|line| width(line, letters)).fold(0.0, f64::max);
         let labels = between.iter().flatten().map(|arrow| 2.0 * texts(&arrow.label, Letters::FAINT) + 60.0);
         let inside = self.tiles.iter().map(|tile| texts(&tile.lines, Letters::BOLD)).chain(labels);
-        let wide = inside.fold(120.0, f64::max) + 2.0 * PAD;
+        let wide = inside.fold(120.0, f64::max) + 2.0 * PAD_PX;
         let mut sides = Vec::new();
         for (tile, arrow) in self.tiles.iter().zip(&between) {
-            let height = tile.lines.len() as f64 * LINE + 2.0 * PAD;
+            let height = tile.lines.len() as f64 * LINE_PX + 2.0 * PAD_PX;
             let (paint, round) = if tile.is_round { (ROUND, 12.0) } else { (BOX, 0.0) };
-            canvas.rect([MARGIN, y, wide, height], round, paint);
+            canvas.rect([MARGIN_PX, y, wide, height], round, paint);
             for (at, line) in tile.lines.iter().enumerate() {
                 let letters = if at == 0 { Letters::BOLD } else { Letters::FAINT };
-                let place = (MARGIN + PAD, y + PAD + (at as f64 + 0.75) * LINE);
+                let place = (MARGIN_PX + PAD_PX, y + PAD_PX + (at as f64 + 0.75) * LINE_PX);
                 canvas.text(place, Anchor::Start, letters, line);
             }
             sides.push((y, height));
             y += height;
-            let mut gap = GAP;
+            let mut gap = GAP_PX;
             if let Some(arrow) = arrow {
-                gap = gap.max(arrow.label.len() as f64 * LINE + 2.0 * PAD);
-                let x = MARGIN + wide / 2.0;
+                gap = gap.max(arrow.label.len() as f64 * LINE_PX + 2.0 * PAD_PX);
+                let x = MARGIN_PX + wide / 2.0;
                 canvas.arrow(x, y, y + gap, paint_of(arrow));
-                write(&mut canvas, (x + PAD, y + PAD), arrow);
+                write(&mut canvas, (x + PAD_PX, y + PAD_PX), arrow);
             }
             y += gap;
         }
         beside.sort_by_key(|arrow| arrow.from.abs_diff(arrow.to));
         let ends = Ends::of(&beside, &sides);
-        let (mut x, mut labels) = (MARGIN + wide, Vec::new());
+        let (mut x, mut labels) = (MARGIN_PX + wide, Vec::new());
         for (lane, arrow) in beside.into_iter().enumerate() {
-            x += BESIDE;
+            x += BESIDE_PX;
             let [from, to] = ends.heights[lane];
             let paint = paint_of(arrow);
-            canvas.line(&[(MARGIN + wide, from), (x, from), (x, to), (MARGIN + wide + 8.0, to)], paint);
+            canvas.line(&[(MARGIN_PX + wide, from), (x, from), (x, to), (MARGIN_PX + wide + 8.0, to)], paint);
             let head = Paint { fill: paint.line, width: 1.0, ..paint };
-            let tip = MARGIN + wide;
+            let tip = MARGIN_PX + wide;
             canvas.polygon(&[(tip + 9.0, to - 5.0), (tip + 9.0, to + 5.0), (tip, to)], head);
-            labels.push((x + 6.0, ends.label(lane, arrow.label.len() as f64 * LINE), arrow));
+            labels.push((x + 6.0, ends.label(lane, arrow.label.len() as f64 * LINE_PX), arrow));
             x += texts(&arrow.label, Letters::FAINT) + 6.0;
         }
         // The labels come last, and on their own ground, because a line may have to pass below one of them.
         for (x, y, arrow) in labels {
-            let (wide, high) = (texts(&arrow.label, Letters::FAINT), arrow.label.len() as f64 * LINE);
+            let (wide, high) = (texts(&arrow.label, Letters::FAINT), arrow.label.len() as f64 * LINE_PX);
             canvas.rect([x - 2.0, y, wide + 4.0, high], 0.0, Paint::new(GROUND, "none"));
             write(&mut canvas, (x, y), arrow);
         }
-        let title = texts(&wrapped(&self.title, Letters::BOLD, TITLE), Letters::BOLD);
-        canvas.document(&self.title, (x + MARGIN).max(title + 2.0 * MARGIN), y + MARGIN)
+        let title = texts(&wrapped(&self.title, Letters::BOLD, TITLE_PX), Letters::BOLD);
+        canvas.document(&self.title, (x + MARGIN_PX).max(title + 2.0 * MARGIN_PX), y + MARGIN_PX)
     }
 }
 
@@ -208,6 +208,6 @@ fn paint_of(arrow: &Arrow) -> Paint {
 /// Writes the label of an arrow, below `y`.
 fn write(canvas: &mut Canvas, (x, y): (f64, f64), arrow: &Arrow) {
     for (at, line) in arrow.label.iter().enumerate() {
-        canvas.text((x, y + (at as f64 + 0.75) * LINE), Anchor::Start, Letters::FAINT, line);
+        canvas.text((x, y + (at as f64 + 0.75) * LINE_PX), Anchor::Start, Letters::FAINT, line);
     }
 }

@@ -1,6 +1,7 @@
 //! Tests of the promises of this crate, from outside. They are one program, so they are linked once.
 //!
 //! With `--cfg loom` it holds the models instead, which run in loom's threads and in no others.
+#![cfg_attr(loom, allow(unsafe_code))]
 
 #[cfg(loom)]
 mod loom_baton;

@@ -4,7 +4,7 @@
 /// long.
 pub(crate) const STRETCHES: usize = 256;
 /// A stretch has 2^13 nanoseconds at first.
-const FIRST_BITS: u32 = 13;
+const FIRST_STRETCH_NS_BITS: u32 = 13;
 
 /// Sums over time, in several columns.
 #[derive(Debug, Clone)]
@@ -18,7 +18,7 @@ pub(crate) struct Series {
 
 impl Series {
     pub(crate) fn new(columns: usize) -> Self {
-        Self { columns, bits: FIRST_BITS, sums: Vec::with_capacity(STRETCHES * columns) }
+        Self { columns, bits: FIRST_STRETCH_NS_BITS, sums: Vec::with_capacity(STRETCHES * columns) }
     }
 
     /// Adds `value` to a column, in the stretch of time `at`.

@@ -54,6 +54,7 @@ impl Write for Checked {
 /// Begins a program: 0 is block transforms of `size` samples, and 1 is FM radio in bursts of `size` samples of audio. The
 /// input is one that the loop takes in about so many microseconds. Blocks pass from stage to stage through this number of
 /// slots. Returns the number of blocks, or `UINT64_MAX` after a message.
+// SAFETY of every `export_name`: the name begins with `dsp_`, so it clashes with no other symbol of the program.
 #[unsafe(export_name = "dsp_begin")]
 pub extern "C" fn begin(program: u64, size: u64, microseconds: u64, slots: u64, is_checked: bool) -> u64 {
     let purpose = (program, size, microseconds);

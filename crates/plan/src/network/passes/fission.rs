@@ -9,7 +9,7 @@ use crate::{Machine, NodeId, Plan, State};
 /// A rule is copied only if a firing takes at least this many times the overhead of a firing: copies run on other
 /// threads, and handing their items over would cost as much as they save. With the measured overhead this is about 1
 /// µs.
-const LEAST_FIRINGS: f64 = 45.0;
+const LEAST_FIRING_OVERHEADS: f64 = 45.0;
 /// A rule is copied if it takes this many times its share.
 const ROOM: f64 = 1.05;
 
@@ -48,7 +48,8 @@ pub(super) fn apply(plan: &mut Plan, machine: &Machine) -> Vec<Note> {
 fn may_be_copied(plan: &Plan, machine: &Machine, id: NodeId) -> bool {
     let node = &plan.nodes[id.0];
     let is_free = node.state == State::None && node.replicas.is_none() && !is_joined(plan, node);
-    let is_worth_it = node.cost.is_some_and(|cost| cost as f64 >= LEAST_FIRINGS * machine.overhead.firing);
+    let is_worth_it =
+        node.cost.is_some_and(|cost| cost as f64 >= LEAST_FIRING_OVERHEADS * machine.overhead.firing);
     let mut has_input = false;
     let ports_allow = plan.edges.iter().zip(plan.flows()).all(|(edge, flow)| {
         let (reads, writes) = (edge.to == id, edge.from == id);

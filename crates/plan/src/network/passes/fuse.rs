@@ -7,7 +7,7 @@ use crate::{Machine, NodeId, Plan};
 
 /// Two rules are joined only if a firing of the cheaper one takes less than this many times the cost of a turn. For
 /// longer firings the cost of a turn is negligible. With the measured overhead this is 2 µs.
-const MOST_TURNS: f64 = 67.0;
+const MOST_TURN_COSTS: f64 = 67.0;
 /// A unit has at most this many rules, since its worker looks at all of them.
 const MOST_RULES: usize = 16;
 
@@ -39,7 +39,10 @@ pub(super) fn apply(plan: &mut Plan, machine: &Machine) -> Vec<Note> {
         let cheap = a.cost.unwrap_or(0).min(b.cost.unwrap_or(0)) as f64 + machine.overhead.firing;
         let both = unit_load(plan, a.unit) + unit_load(plan, b.unit);
         let rules = plan.nodes.iter().filter(|node| [a.unit, b.unit].contains(&node.unit)).count();
-        if cheap >= MOST_TURNS * machine.overhead.turn || both > least * (1.0 + 1e-9) || rules > MOST_RULES {
+        if cheap >= MOST_TURN_COSTS * machine.overhead.turn
+            || both > least * (1.0 + 1e-9)
+            || rules > MOST_RULES
+        {
             continue;
         }
         let why = if workers == 1 {

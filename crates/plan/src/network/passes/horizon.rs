@@ -9,7 +9,7 @@ use crate::{EdgeKind, Machine, Plan};
 /// The share of the throughput with ample horizons that must be reached.
 const SHARE: f64 = 0.95;
 /// How many simulations a pass may take.
-const SIMULATIONS: usize = 40;
+const MOST_SIMULATIONS: usize = 40;
 
 pub(super) fn apply(plan: &mut Plan, machine: &Machine) -> Vec<Note> {
     change(plan, machine).unwrap_or_default()
@@ -21,7 +21,7 @@ fn change(plan: &mut Plan, machine: &Machine) -> Option<Vec<Note>> {
     let (firings, least, ample) =
         (plan.repetitions().ok()?, plan.least_horizons().ok()?, plan.horizons().ok()?);
     let workers = workers(plan, machine);
-    let left = std::cell::Cell::new(SIMULATIONS);
+    let left = std::cell::Cell::new(MOST_SIMULATIONS);
     let time = |horizons: &[usize]| {
         left.set(left.get().checked_sub(1)?);
         simulate(plan, &firings, &costs, horizons, workers, machine.overhead).map(|run| run.iteration)

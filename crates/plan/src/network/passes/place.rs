@@ -11,13 +11,13 @@ use crate::{Machine, NodeId, Placement, Plan};
 /// A core may get this many times its share of the work.
 const ROOM: f64 = 1.1;
 /// How many times the pass looks for units that are better placed elsewhere.
-const ROUNDS: usize = 20;
+const MOST_ROUNDS: usize = 20;
 /// With more units than this, no two of them change places.
-const SWAPPED: usize = 200;
+const MOST_SWAPPED_UNITS: usize = 200;
 /// The size of a cache line, in bytes.
-const LINE: f64 = 64.0;
+const LINE_BYTES: f64 = 64.0;
 /// How many rules a note names.
-const NAMED: usize = 4;
+const NAMED_RULES: usize = 4;
 
 pub(super) fn apply(plan: &mut Plan, machine: &Machine, cores: &Cores) -> Vec<Note> {
     // If the user has placed any rule, the pass does nothing.
@@ -40,9 +40,9 @@ pub(super) fn apply(plan: &mut Plan, machine: &Machine, cores: &Cores) -> Vec<No
         for &at in &here {
             plan.nodes[at].placement = Placement::Core(core);
         }
-        let mut names: Vec<String> = here.iter().take(NAMED).map(|at| name(&plan.nodes[*at])).collect();
-        if here.len() > NAMED {
-            names.push(format!("{} others", here.len() - NAMED));
+        let mut names: Vec<String> = here.iter().take(NAMED_RULES).map(|at| name(&plan.nodes[*at])).collect();
+        if here.len() > NAMED_RULES {
+            names.push(format!("{} others", here.len() - NAMED_RULES));
         }
         let mut text = format!("core {core} gets {}", names.join(", "));
         if notes.is_empty() && before > 0.0 {
@@ -90,7 +90,7 @@ impl Units {
             let (Some(from), Some(to)) = (of_node[edge.from.0], of_node[edge.to.0]) else { continue };
             if from != to {
                 let items = firings[edge.from.0] as f64 * flow.produces as f64;
-                let many = items * edge.item.size as f64 / LINE;
+                let many = items * edge.item.size as f64 / LINE_BYTES;
                 *lines[from].entry(to).or_insert(0.0) += many;
                 *lines[to].entry(from).or_insert(0.0) += many;
             }
@@ -136,9 +136,10 @@ impl Units {
             on[unit] = Some(best);
         }
         let mut on: Vec<usize> = on.into_iter().map(|core| core.unwrap_or(0)).collect();
-        for _ in 0..ROUNDS {
+        for _ in 0..MOST_ROUNDS {
             let moved = self.move_units(cores, most, &used, &mut work, &mut on);
-            let swapped = self.loads.len() <= SWAPPED && self.swap_units(cores, most, &mut work, &mut on);
+            let swapped =
+                self.loads.len() <= MOST_SWAPPED_UNITS && self.swap_units(cores, most, &mut work, &mut on);
             if !moved && !swapped {
                 break;
             }
