@@ -34,7 +34,7 @@ use crate::progress::Reporter;
 pub(crate) struct Assembly<'run> {
     pub(crate) run: Arc<Run>,
     pub(crate) plan: Plan,
-    domains: Vec<Ends>,
+    domains: Vec<DomainEnds>,
     /// By the number of a branch, less 1.
     branches: Vec<Branch>,
     /// In the inline executor: the branches whose forks were not added yet, as [`Step`]s.
@@ -54,7 +54,7 @@ pub(crate) struct Assembly<'run> {
 }
 
 /// A domain's two ends, until nodes take them, and the state that its nodes share.
-struct Ends {
+struct DomainEnds {
     domain: Arc<Domain>,
     indices: Option<Indices>,
     exit: Option<Exit>,
@@ -116,14 +116,14 @@ impl<'run> Assembly<'run> {
         Branch { domain: Arc::clone(indices.domain()), indices: Some(indices), exit: Some(exit) }
     }
 
-    fn open(&self, number: usize, most: Option<usize>) -> Ends {
+    fn open(&self, number: usize, most: Option<usize>) -> DomainEnds {
         // One index more than there are items, because the end of the stream has an index too.
         let most = most.filter(|_| number == 0).map_or(usize::MAX, |items| items.saturating_add(1));
         let (indices, exit) = Domain::open(self.plan.domains[number].window.min(most).min(WINDOW_LIMIT));
         let domain = Arc::clone(indices.domain());
         let opened_by = self.plan.opener(number).map_or(0, |id| id.0);
         if self.is_inline() {
-            return Ends { domain, indices: Some(indices), exit: Some(exit), notice: None, opened_by };
+            return DomainEnds { domain, indices: Some(indices), exit: Some(exit), notice: None, opened_by };
         }
         let first = self.plan.nodes.iter().position(|node| node.domain == number).unwrap_or(0);
         let is_weighed =
@@ -131,7 +131,7 @@ impl<'run> Assembly<'run> {
         let feed = self.run.feed.clone().filter(|_| number == 0);
         let gate = (is_weighed || feed.is_some()).then(|| Arc::new(Gate::new(&domain, feed)));
         let notice = Some(RoomNotice { word: Word::new(), event: self.event_of(first), gate });
-        Ends { domain, indices: Some(indices), exit: Some(exit), notice, opened_by }
+        DomainEnds { domain, indices: Some(indices), exit: Some(exit), notice, opened_by }
     }
 
     /// Whether the inline executor runs the plan: on the calling thread, each item to the sink before the

@@ -31,7 +31,7 @@ use crate::shape::Shape;
 use crate::unit::{Apply, Taken, Unit};
 
 /// The part of a direct line behind a parallel unit. It takes the results of one index one by one.
-pub(crate) trait Step<T> {
+pub(crate) trait DirectTaker<T> {
     /// The results of one index until the index is complete.
     type Kept;
     /// Whether an index may have several results. If a call panics, the results before it go on, as in the
@@ -58,7 +58,7 @@ pub(super) struct DirectUnit<U: Unit, E, N> {
     pub(super) next: N,
 }
 
-impl<U: Apply<E>, E, N: Step<U::Out>> DirectUnit<U, E, N> {
+impl<U: Apply<E>, E, N: DirectTaker<U::Out>> DirectUnit<U, E, N> {
     /// Takes the first items, or the last.
     #[cold]
     #[inline(never)]
@@ -107,7 +107,7 @@ impl<U: Apply<E>, E, N: Step<U::Out>> DirectUnit<U, E, N> {
     }
 }
 
-impl<U: Apply<E>, E, N: Step<U::Out>> Pass<Taken<U>> for DirectUnit<U, E, N> {
+impl<U: Apply<E>, E, N: DirectTaker<U::Out>> Pass<Taken<U>> for DirectUnit<U, E, N> {
     #[inline]
     fn pass(&mut self, index: u64, slot: Taken<U>) -> Demand {
         // A function of its own, because a call in this one would cost each item some saved registers.
@@ -132,7 +132,7 @@ impl<U: Apply<E>, E, N: Step<U::Out>> Pass<Taken<U>> for DirectUnit<U, E, N> {
 /// Passes the results of a unit on by a call.
 pub(super) struct Onward<'run, S: Shape, T: Send>(pub(super) Box<dyn Pass<S::Slot<T>> + 'run>);
 
-impl<S: Shape, T: Send> Step<T> for Onward<'_, S, T> {
+impl<S: Shape, T: Send> DirectTaker<T> for Onward<'_, S, T> {
     type Kept = S::Gather<T>;
     const KEEPS_MANY: bool = S::BATCHED;
 
@@ -163,7 +163,7 @@ pub(super) struct DirectStage<'run, S: Shape, T, E, Op: Serial<T, E>> {
     pub(super) next: Onward<'run, S, Op::Out>,
 }
 
-impl<S: Shape, T: Send, E, Op: Serial<T, E>> Step<T> for DirectStage<'_, S, T, E, Op> {
+impl<S: Shape, T: Send, E, Op: Serial<T, E>> DirectTaker<T> for DirectStage<'_, S, T, E, Op> {
     type Kept = S::Gather<Op::Out>;
     const KEEPS_MANY: bool = S::BATCHED;
 
@@ -221,7 +221,7 @@ impl<'run, E, Op> DirectSink<'run, E, Op> {
     }
 }
 
-impl<T, E, Op: Serial<T, E, Out = Infallible>> Step<T> for DirectSink<'_, E, Op> {
+impl<T, E, Op: Serial<T, E, Out = Infallible>> DirectTaker<T> for DirectSink<'_, E, Op> {
     /// Whether an item of the index has come, and the sink needs more.
     type Kept = bool;
     const KEEPS_MANY: bool = false;

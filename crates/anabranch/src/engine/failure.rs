@@ -90,16 +90,16 @@ static FAILURES: AtomicU64 = AtomicU64::new(0);
 
 /// Something that happened in a run, with its position and time.
 #[derive(Debug)]
-struct Event<T> {
+struct NotedFailure<T> {
     position: Position,
     /// Its number in the order of time.
     number: u64,
     value: T,
 }
 
-impl<T> Event<T> {
+impl<T> NotedFailure<T> {
     /// Whether this comes before `other` in the order of the loop.
-    fn precedes<U>(&self, other: &Event<U>) -> bool {
+    fn precedes<U>(&self, other: &NotedFailure<U>) -> bool {
         if self.number > other.number {
             self.position.precedes(other.position)
         } else {
@@ -111,7 +111,7 @@ impl<T> Event<T> {
 /// Keeps the value whose position comes first in the order of the loop.
 #[derive(Debug)]
 pub(super) struct First<T> {
-    held: Mutex<Option<Event<T>>>,
+    held: Mutex<Option<NotedFailure<T>>>,
 }
 
 impl<T> First<T> {
@@ -119,16 +119,16 @@ impl<T> First<T> {
         Self { held: Mutex::new(None) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Event<T>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<NotedFailure<T>>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn offer(&self, position: Position, value: T) {
         let held = self.lock();
-        self.put(held, Event { position, number: FAILURES.fetch_add(1, Ordering::Relaxed), value });
+        self.put(held, NotedFailure { position, number: FAILURES.fetch_add(1, Ordering::Relaxed), value });
     }
 
-    fn put(&self, mut held: MutexGuard<'_, Option<Event<T>>>, event: Event<T>) {
+    fn put(&self, mut held: MutexGuard<'_, Option<NotedFailure<T>>>, event: NotedFailure<T>) {
         // The value that is not kept belongs to the user, and its drop may run any code. So it is dropped
         // after the lock was released.
         let _loser = match &*held {
@@ -165,8 +165,8 @@ impl<E> ErrorSlot<E> {
     /// Moves the error of the stages before a `map_err` into `to`, the slot of the stages behind it. `f`
     /// turns the error into one of their type. The caller calls this when the run is over.
     pub(crate) fn hand_over<X>(&self, to: &ErrorSlot<X>, f: impl FnOnce(E) -> X) {
-        let Some(Event { position, number, value }) = self.0.lock().take() else { return };
+        let Some(NotedFailure { position, number, value }) = self.0.lock().take() else { return };
         let value = f(value);
-        to.0.put(to.0.lock(), Event { position, number, value });
+        to.0.put(to.0.lock(), NotedFailure { position, number, value });
     }
 }

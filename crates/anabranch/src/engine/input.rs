@@ -129,11 +129,11 @@ impl<S: Send> InputWatch<S> {
 /// The last port of a domain, for a node that begins another domain. It takes cells, and gives their indices
 /// back.
 pub(crate) struct Drain<S> {
-    port: Port<S>,
+    port: DrainPort<S>,
     notice: RoomNotice,
 }
 
-enum Port<S> {
+enum DrainPort<S> {
     Ordered(Reader<S>, Exit),
     Arrived(ArrivalSink<S>),
 }
@@ -143,9 +143,9 @@ impl<S: Send> Drain<S> {
     /// source that there is room.
     pub(super) fn new(lane: Lane<S>, exit: Exit, notice: RoomNotice) -> Self {
         let port = match lane {
-            Lane::Committed(lane) => Port::Ordered(lane.reader(), exit),
-            Lane::Stamped(lane) => Port::Ordered(lane.reader(), exit),
-            Lane::Arrived(lane) => Port::Arrived(lane.sink(exit)),
+            Lane::Committed(lane) => DrainPort::Ordered(lane.reader(), exit),
+            Lane::Stamped(lane) => DrainPort::Ordered(lane.reader(), exit),
+            Lane::Arrived(lane) => DrainPort::Arrived(lane.sink(exit)),
         };
         Self { port, notice }
     }
@@ -155,8 +155,8 @@ impl<S: Send> Drain<S> {
     #[inline]
     pub(super) fn take(&mut self) -> Option<Cell<S>> {
         match &mut self.port {
-            Port::Ordered(reader, _) => reader.take().map(|(_, cell)| cell),
-            Port::Arrived(sink) => sink.take(),
+            DrainPort::Ordered(reader, _) => reader.take().map(|(_, cell)| cell),
+            DrainPort::Arrived(sink) => sink.take(),
         }
     }
 
@@ -165,16 +165,16 @@ impl<S: Send> Drain<S> {
     #[inline]
     pub(super) fn release(&mut self) {
         match &mut self.port {
-            Port::Ordered(reader, exit) => exit.release(reader.turn()),
-            Port::Arrived(sink) => sink.release(),
+            DrainPort::Ordered(reader, exit) => exit.release(reader.turn()),
+            DrainPort::Arrived(sink) => sink.release(),
         }
         self.notice.give();
     }
 
     pub(super) fn watch(&self) -> DrainWatch<S> {
         match &self.port {
-            Port::Ordered(reader, _) => DrainWatch::Ordered(reader.watch()),
-            Port::Arrived(sink) => DrainWatch::Arrived(sink.watch()),
+            DrainPort::Ordered(reader, _) => DrainWatch::Ordered(reader.watch()),
+            DrainPort::Arrived(sink) => DrainWatch::Arrived(sink.watch()),
         }
     }
 }

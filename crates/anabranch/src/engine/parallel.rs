@@ -10,7 +10,7 @@ use super::assembly::Assembly;
 use super::behind::Behind;
 use super::code::{Code, Placed, UnitCode};
 use super::counter::Counter;
-use super::direct::{DirectUnit, Onward, Step, pass_of};
+use super::direct::{DirectTaker, DirectUnit, Onward, pass_of};
 use super::failure::ErrorSlot;
 use super::hop::HopNode;
 use super::input::{Input, Lane};
@@ -143,8 +143,11 @@ where
     }
 
     /// Adds the unit and everything before it to a direct line, in front of `next`.
-    pub(crate) fn connect_direct<'run>(self, assembly: &mut Assembly<'run>, next: impl Step<U::Out> + 'run)
-    where
+    pub(crate) fn connect_direct<'run>(
+        self,
+        assembly: &mut Assembly<'run>,
+        next: impl DirectTaker<U::Out> + 'run,
+    ) where
         Self: 'run,
     {
         let Self { unit, base } = self;

@@ -154,7 +154,7 @@ trait Well<T: Send>: Send {
         mark: &mut Mark,
         most: u64,
         items: &mut u64,
-    ) -> End;
+    ) -> PullEnd;
 }
 
 /// A source with its types.
@@ -190,7 +190,7 @@ impl<P: Pull> Well<P::Item> for Spring<P> {
         mark: &mut Mark,
         most: u64,
         items: &mut u64,
-    ) -> End {
+    ) -> PullEnd {
         while *items < most && flow.indices.room() > 0 {
             if cfg!(not(mutant = "pull_past_a_failure")) && !valve.site.run.may_pull() {
                 break;
@@ -201,21 +201,21 @@ impl<P: Pull> Well<P::Item> for Spring<P> {
             let item = match self.pull.try_pull() {
                 Some(Pulled::Item(item)) => item,
                 None => break,
-                Some(Pulled::End) => return End::Stopped(Stop::End),
+                Some(Pulled::End) => return PullEnd::Stopped(Stop::End),
                 Some(Pulled::Fail(error)) => {
                     self.spot.fail(flow.indices.next(), error);
-                    return End::Stopped(Stop::Fail);
+                    return PullEnd::Stopped(Stop::Fail);
                 }
             };
             *items += P::items_in(&item);
             if !flow.put(valve, mark, item) {
-                return End::Closed;
+                return PullEnd::Closed;
             }
             if !valve.is_light(flow) || valve.site.is_alone() || !valve.is_fed() {
                 break;
             }
         }
-        End::Open
+        PullEnd::Open
     }
 }
 
@@ -281,7 +281,7 @@ struct Valve {
 }
 
 /// How a pull ended.
-enum End {
+enum PullEnd {
     /// The source may have more items.
     Open,
     /// A stage that is fused to the source has stopped the stream.
@@ -335,10 +335,10 @@ impl<T: Send> SourceNode<'_, T> {
         let mut mark = site.mark(first);
         // How many items of the stream were pulled.
         let mut items = 0;
-        let mut end = End::Open;
+        let mut end = PullEnd::Open;
         let pulled = caught(&mut || end = well.draw(valve, flow, &mut mark, most, &mut items));
         let cells = flow.indices.next() - first;
-        *worked |= cells > 0 || pulled.is_err() || !matches!(end, End::Open);
+        *worked |= cells > 0 || pulled.is_err() || !matches!(end, PullEnd::Open);
         if let Some(began) = began {
             let nanos = began.elapsed();
             mean.update(nanos, items);
@@ -348,9 +348,9 @@ impl<T: Send> SourceNode<'_, T> {
             self.mean.store(mean.bits(), Ordering::Relaxed);
         }
         let closed = match (pulled, end) {
-            (Ok(()), End::Open) => false,
-            (Ok(()), End::Closed) => true,
-            (Ok(()), End::Stopped(stop)) => self.put_stop(flow, stop),
+            (Ok(()), PullEnd::Open) => false,
+            (Ok(()), PullEnd::Closed) => true,
+            (Ok(()), PullEnd::Stopped(stop)) => self.put_stop(flow, stop),
             (Err(payload), _) => {
                 let turn = flow.indices.turn();
                 let index = if turn.is_open() { turn.index() } else { flow.indices.next() };

@@ -3,7 +3,7 @@
 use super::aggregate::{Aggregate, Stretch};
 use super::keys::{Hashed, Keys};
 use super::layout::common_divisor;
-use super::results::{Closed, Place, Results};
+use super::results::{Closed, ItemPlace, Results};
 
 /// The windows by count of several keys.
 pub(crate) struct Count<K, T, A: Aggregate<T>> {
@@ -60,7 +60,7 @@ impl<K: Eq + Clone, T, A: Aggregate<T>> Count<K, T, A> {
     #[inline]
     pub(super) fn add(
         &mut self,
-        place: Place,
+        place: ItemPlace,
         key: Hashed<K>,
         item: T,
         aggregate: &A,

@@ -4,7 +4,7 @@ use super::aggregate::Aggregate;
 use super::count::Count;
 use super::keys::Hashed;
 use super::layout::Layout;
-use super::results::{Place, Results};
+use super::results::{ItemPlace, Results};
 use super::session::Sessions;
 use super::time::Times;
 
@@ -28,7 +28,7 @@ impl<K: Eq + Clone, T, A: Aggregate<T>> Machine<K, T, A> {
     #[inline]
     pub(crate) fn add(
         &mut self,
-        place: Place,
+        place: ItemPlace,
         key: Hashed<K>,
         item: T,
         aggregate: &A,

@@ -6,7 +6,7 @@ use super::layout::Rank;
 
 /// When an item came.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct ItemPlace {
     /// The number of the item among all items of the stream.
     pub(crate) order: u64,
     pub(crate) time: i64,

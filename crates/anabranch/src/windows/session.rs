@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::aggregate::Aggregate;
 use super::keys::{Hashed, Keys};
 use super::layout::grain;
-use super::results::{Closed, Late, Place, Results};
+use super::results::{Closed, ItemPlace, Late, Results};
 
 /// The sessions of several keys.
 pub(crate) struct Sessions<K, T, A: Aggregate<T>> {
@@ -43,13 +43,13 @@ impl<K: Eq + Clone, T, A: Aggregate<T>> Sessions<K, T, A> {
     #[inline]
     pub(super) fn add(
         &mut self,
-        place: Place,
+        place: ItemPlace,
         key: Hashed<K>,
         item: T,
         aggregate: &A,
         results: &mut Results<K, T, A::Value>,
     ) {
-        let Place { order, time, watermark } = place;
+        let ItemPlace { order, time, watermark } = place;
         let gap = self.gap;
         let sessions = match self.open.get_mut(&key) {
             Some(sessions) => sessions,

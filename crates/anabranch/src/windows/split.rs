@@ -9,7 +9,7 @@ use super::blocks::{Divided, Entry};
 use super::layout::Layout;
 use super::machine::Machine;
 use super::merge::Part;
-use super::results::{Failure, Place, Results};
+use super::results::{Failure, ItemPlace, Results};
 use crate::pull::Pulled;
 use crate::serial::Spread;
 
@@ -107,7 +107,7 @@ impl<K: Eq + Hash + Clone, T, A: Aggregate<T>> Shard<K, T, A> {
             let adds = AssertUnwindSafe(|| {
                 for Entry { number, time, high: before, key, item } in entries {
                     let watermark = layout.watermark(high.max(before));
-                    let place = Place { order: order + number, time, watermark };
+                    let place = ItemPlace { order: order + number, time, watermark };
                     adding.set(Some(place));
                     self.machine.add(place, key, item, aggregate, &mut results);
                 }
@@ -123,7 +123,7 @@ impl<K: Eq + Hash + Clone, T, A: Aggregate<T>> Shard<K, T, A> {
             if let Err(payload) = catch_unwind(adds) {
                 self.is_broken = true;
                 let found = match adding.get() {
-                    Some(Place { order, watermark, .. }) => {
+                    Some(ItemPlace { order, watermark, .. }) => {
                         // The windows that had closed before the item come out. The item's own have not closed.
                         closing = i64::MIN;
                         let closes = AssertUnwindSafe(|| {

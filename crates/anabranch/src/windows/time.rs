@@ -4,7 +4,7 @@ use super::aggregate::{Aggregate, Stretch};
 use super::groups::{Group, Groups};
 use super::keys::{Hashed, Keys};
 use super::layout::common_divisor;
-use super::results::{Closed, Late, Place, Results};
+use super::results::{Closed, ItemPlace, Late, Results};
 
 /// The items of one stretch: for each key the number of its first item, and the value of all.
 type OfStretch<K, V> = Groups<K, Option<V>>;
@@ -71,7 +71,7 @@ impl<K: Eq + Clone, T, A: Aggregate<T>> Times<K, T, A> {
     #[inline]
     pub(super) fn add(
         &mut self,
-        place: Place,
+        place: ItemPlace,
         key: Hashed<K>,
         item: T,
         aggregate: &A,

@@ -7,7 +7,7 @@ use super::keys::Hashed;
 use super::layout::Layout;
 use super::machine::Machine;
 use super::merge::Ordered;
-use super::results::{Closed, Place, Results};
+use super::results::{Closed, ItemPlace, Results};
 use crate::pull::Pulled;
 use crate::serial::Spread;
 
@@ -67,7 +67,7 @@ where
     #[inline]
     fn open(&mut self, item: T) {
         let time = (self.time)(&item);
-        let place = Place { order: self.order, time, watermark: self.layout.watermark(self.high) };
+        let place = ItemPlace { order: self.order, time, watermark: self.layout.watermark(self.high) };
         let key = Hashed { hash: 0, key: () };
         self.machine.add(place, key, item, &self.aggregate, &mut self.results);
         self.order += 1;
