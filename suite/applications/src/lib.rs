@@ -3,7 +3,7 @@
 //! Every variant of an application calls the same stages on the same data and writes to the same [`Output`], so
 //! variants differ only in how they run the stages. This crate runs nothing in parallel. It takes the stages of
 //! [`radio`] from the crate `dsp`, without that crate's networks. The suite and its rivals, which are programs of
-//! their own, both use it, and both answer questions by [`serve`].
+//! their own, both use it, and both answer questions by [`serve()`].
 //!
 //! The data are generated and small, so that a run needs no network and no files. If the variable `SUITE_DATA` of the
 //! environment names a folder that `suite/data.sh` has filled, some applications take real data of the same size instead.

@@ -3,7 +3,7 @@
 //! All branches use the indices of the fork's domain, so each branch has one cell for each index. The join takes the cells
 //! of an index from all branches. So the order of the items is kept, a failure stops the stream at its index, and the
 //! window of the domain bounds how far one branch runs ahead of another. Each branch has a
-//! [`Domain`](anabranch_record::lane::Domain) of its own for its lanes, because a turn is in one place only. The turns of
+//! [`Domain`] of its own for its lanes, because a turn is in one place only. The turns of
 //! the main line wait in a lane from the fork to the join.
 //!
 //! A branch always has room for an index: the window of the main line is as wide, and the join takes an index from the

@@ -85,7 +85,7 @@ where
     M::Error: Send + 'env,
 {
     /// Gives each item to several branches. All but the first of them get clones; put large items into an
-    /// [`Arc`](std::sync::Arc).
+    /// [`Arc`].
     ///
     /// ```
     /// use anabranch::Stream;

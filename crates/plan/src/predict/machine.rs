@@ -58,7 +58,7 @@ pub struct Overhead {
 
 impl Overhead {
     /// The overhead of the executor. [`LANE_NS`], [`SHARING`], [`WAKE_NS`], [`MEETING`] and [`CROWDING`] were measured.
-    /// For networks, [`FIRING_NS`](crate::network::FIRING_NS) and [`TURN_NS`](crate::network::TURN_NS) are estimates.
+    /// For networks, [`FIRING_NS`] and [`TURN_NS`] are estimates.
     pub const MEASURED: Overhead = Overhead {
         lane: LANE_NS,
         sharing: SHARING,
