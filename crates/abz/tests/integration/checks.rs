@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::MetadataExt;
 
-use crate::support::{Folder, have, leave_out, prose, through};
+use crate::support::{Folder, have, have_full_device, leave_out, prose, through};
 use serde_json::Value;
 
 #[test]
@@ -27,8 +27,8 @@ fn what_is_written_is_read_back() {
 
 #[test]
 fn a_full_device_is_an_error_of_the_device_under_verify_too() {
-    if !std::path::Path::new("/dev/full").exists() {
-        return leave_out("a full device (there is no /dev/full)");
+    if !have_full_device() {
+        return;
     }
     let folder = Folder::new();
     folder.write("x", &prose(3_000_000));

@@ -3,11 +3,10 @@
 use std::fs::{self, File, Permissions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::support::{Folder, Ran, fed, have, leave_out, program, prose, send};
+use crate::support::{Folder, Ran, fed, have, have_full_device, leave_out, program, prose, send};
 
 // Round trips
 
@@ -353,8 +352,7 @@ fn trailing_zeros_are_silent_and_trailing_garbage_is_a_warning() {
 
 #[test]
 fn a_full_device_is_told_with_what_to_do() {
-    if !Path::new("/dev/full").exists() {
-        leave_out("a full device (there is no /dev/full)");
+    if !have_full_device() {
         return;
     }
     let folder = Folder::new();

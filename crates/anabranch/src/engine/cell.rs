@@ -1,8 +1,8 @@
 //! Takes one cell through one node. Every executor uses this code.
 //!
-//! What a node does with an item is a type of its own. In a release build it is inlined in the loop over the cells. A debug
-//! build calls it through a pointer ([`by_pointer`]), so that the loop is compiled once for all nodes that take and give the
-//! same types: a program with many pipelines then has a fifth less code to compile.
+//! Each kind of node has a type that processes one item ([`OfItem`]). A release build inlines it in the loop over the
+//! cells. A debug build calls it through a pointer ([`by_pointer`]), so the loop is compiled once for all nodes that
+//! take and give the same types. A program with many pipelines then has a fifth less code to compile.
 
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ use crate::serial::Serial;
 use crate::shape::Shape;
 use crate::unit::{Apply, Unit};
 
-/// The mutable reference `$call`: as one to a trait object of `$type` in a debug build, and as it is in a release build.
+/// Returns the mutable reference `$call`. A debug build converts it to a reference to a trait object of `$type`.
 macro_rules! by_pointer {
     ($call:expr, $($type:tt)+) => {{
         #[cfg(debug_assertions)]
@@ -29,18 +29,18 @@ macro_rules! by_pointer {
 }
 pub(super) use by_pointer;
 
-/// What a node does with an item: it adds its results to the gather. It is not `FnMut`, because the compiler makes up to
-/// three more functions for each closure and its trait object.
+/// Processes one item in a node, and adds the results to `gather`. This trait takes the place of `FnMut`, because the
+/// compiler generates up to three more functions for a closure and its trait object.
 pub(super) trait OfItem<T, G, E> {
     fn call(&mut self, item: T, gather: &mut G) -> Flow<E>;
 }
 
-/// What a node does with the cell of an index: it returns the cell of the results.
+/// Processes the cell of one index in a node, and returns the cell of the results.
 pub(super) trait OfCell<A: Send, B: Send> {
     fn call(&mut self, index: u64, cell: Cell<A>) -> Cell<B>;
 }
 
-/// What a parallel unit does with an item, with a worker's state of the unit.
+/// Processes items in a parallel unit, with a worker's state of the unit.
 struct UnitItems<'c, U: Unit> {
     unit: &'c U,
     local: &'c mut U::Local,
@@ -56,7 +56,7 @@ impl<U: Apply<E>, E> OfItem<U::In, <U::To as Shape>::Gather<U::Out>, E> for Unit
     }
 }
 
-/// What a serial stage does with an item.
+/// Processes items in a serial stage.
 pub(super) struct StageItems<'c, S, Op> {
     pub(super) op: &'c mut Op,
     pub(super) shape: PhantomData<S>,

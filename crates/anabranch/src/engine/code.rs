@@ -72,6 +72,7 @@ where
     fn cell(&mut self, index: u64, cell: Cell<Taken<U>>) -> Cell<Given<U>> {
         let Self { spot, unit, local } = self;
         let local = local.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // A closure for `get_or_insert_with` would be more functions to compile for each unit.
         if local.is_none() {
             *local = Some(ThreadBound::new(unit.local()));
         }
@@ -150,8 +151,8 @@ impl<'n, U: Apply<E>, E, const BOX: bool> UnitHand<'n, U, E, BOX> {
     }
 }
 
-/// What a unit does with a cell. The worker's state is created for the first cell that is not late, so a panic of its maker is
-/// one of that cell.
+/// Processes a cell in the unit. The worker's state is created for the first cell that is not late, so a panic of its
+/// factory counts at the index of that cell.
 impl<U, E, const BOX: bool> OfCell<Taken<U>, Given<U>> for UnitHand<'_, U, E, BOX>
 where
     U: Apply<E> + Send,
@@ -164,7 +165,7 @@ where
     }
 }
 
-/// What a unit does with a cell, where the worker's state is there already.
+/// Processes cells in a unit whose worker has its state already.
 struct UnitCells<'c, U: Unit, E> {
     spot: &'c Spot<E>,
     unit: &'c U,

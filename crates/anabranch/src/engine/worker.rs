@@ -24,8 +24,7 @@ const SPIN_IN_VAIN_NS: u64 = 2_000;
 const SPINS_IN_VAIN: u32 = 3;
 
 /// A worker that has taken this many steps since it was last idle makes the run's notifications cheap. The next worker
-/// that parks then needs about 10 us more, which is about what the fences of 256 items cost. A worker therefore takes
-/// this many steps before it makes notifications cheap.
+/// that parks then needs about 10 us more, which is about what the fences of 256 items cost.
 const CALM_STEPS: u32 = if cfg!(shuttle) { 2 } else { 256 };
 
 /// The caller of a run on a pool calls helpers once it has worked this many nanoseconds without a pause.

@@ -130,6 +130,15 @@ pub fn send(signal: &str, process: u32) {
     let _ = kill.status();
 }
 
+/// Whether the system has the device that is always full. If it has not, notes what is left out.
+pub fn have_full_device() -> bool {
+    let is_there = std::path::Path::new("/dev/full").exists();
+    if !is_there {
+        leave_out("a full device (there is no /dev/full)");
+    }
+    is_there
+}
+
 /// Starts `abz` on the file `x` and stops it while it works, with its output begun. Returns `None` if it was too quick.
 pub fn stopped(folder: &Folder, arguments: &[&str]) -> Option<Child> {
     let mut child = folder.command(arguments).stderr(Stdio::piped()).spawn().unwrap();

@@ -28,10 +28,11 @@ pub(super) fn apply(plan: &mut Plan, set_turns: &[bool]) -> Vec<Note> {
         if before <= CACHE_BYTES {
             continue;
         }
+        let free: Vec<usize> = members.iter().copied().filter(|node| !set_turns[*node]).collect();
         let mut shorter = plan.clone();
         while inside(&shorter, unit) > CACHE_BYTES {
             let mut changed = false;
-            for &node in members.iter().filter(|node| !set_turns[**node]) {
+            for &node in &free {
                 let firings = turn(&shorter.nodes[node]);
                 changed |= firings > 1;
                 shorter.nodes[node].firings = Some((firings / 2).max(1));
@@ -45,12 +46,7 @@ pub(super) fn apply(plan: &mut Plan, set_turns: &[bool]) -> Vec<Note> {
             continue;
         }
         let first = members[0];
-        let most = members
-            .iter()
-            .filter(|node| !set_turns[**node])
-            .map(|node| turn(&shorter.nodes[*node]))
-            .max()
-            .unwrap_or(1);
+        let most = free.iter().map(|node| turn(&shorter.nodes[*node])).max().unwrap_or(1);
         let others: Vec<String> = members[1..].iter().map(|node| name(&plan.nodes[*node])).collect();
         let text = format!(
             "{} and {} fire at most {} in a row: the records between them take {} and not {}, for the cache of a core",
