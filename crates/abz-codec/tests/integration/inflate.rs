@@ -230,8 +230,6 @@ fn from<T: Slot>(stream: &[u8], bit: u64, window: &[T]) -> Vec<T> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-
     #[test]
     fn any_bytes_are_what_they_are_for_zlib(bytes in proptest::collection::vec(any::<u8>(), 0..300), kind in 0..4u8) {
         // Of all bytes few begin a block with codes of its own.

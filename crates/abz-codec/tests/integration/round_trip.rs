@@ -25,8 +25,6 @@ fn any_data() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
-
     #[test]
     fn ours_comes_back_by_all_roads(data in any_data(), level in 1u32..=12, block_size in 1usize..6000) {
         let block_size = block_size.max(data.len() / 50);

@@ -1,17 +1,17 @@
 //! Random pipelines keep the contract. Whatever the shape, the settings, the failures and the delays are,
 //! threads give what the plain loop gives.
 //!
-//! `PROPTEST_CASES=10000 cargo test -p anabranch --test integration contract_random` runs more cases.
+//! `PROPTEST_RNG_SEED=$RANDOM PROPTEST_CASES=10000 cargo test -p anabranch --test integration contract_random` runs more and
+//! other cases.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::contract_support::case::{Case, Chain, Delay, End, Fault, Kind, Segment, Serial, cases};
 use crate::contract_support::check::{hold_in_time, hold_pooled_in_time};
+use crate::contract_support::random;
 use crate::contract_support::world::SINK;
 use proptest::prelude::*;
-use proptest::test_runner::{TestCaseError, TestRunner};
 
-/// Runs `property` for random cases: as many as `PROPTEST_CASES` says, else a few hundred.
 fn for_all(usual: u32, strategy: impl Strategy<Value = Case>) {
     for_all_that(usual, strategy, hold_in_time);
 }
@@ -21,10 +21,8 @@ fn for_all_that(
     strategy: impl Strategy<Value = Case>,
     holds: impl Fn(&Case) -> Result<(), String>,
 ) {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
-    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let hung = AtomicBool::new(false);
-    let result = TestRunner::new(config).run(&strategy, |case| {
+    random::for_all(usual, strategy, |case| {
         // After a hang no smaller case is searched, because each attempt may take a minute.
         if hung.load(Ordering::Relaxed) {
             return Ok(());
@@ -34,9 +32,6 @@ fn for_all_that(
             TestCaseError::fail(what)
         })
     });
-    if let Err(error) = result {
-        panic!("{error}");
-    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::sync::{Barrier, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use crate::contract_support::random;
 use crate::contract_support::watchdog::{hush, within};
 use anabranch::{Shards, Stream};
 use proptest::prelude::*;
@@ -31,7 +32,7 @@ fn by_key(states: &mut HashMap<u8, u64>, (key, value): (u8, u64)) -> u64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(random::config(150))]
 
     #[test]
     fn keyed_states_see_their_items_in_order(

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::mpsc::channel;
 
+use crate::contract_support::random;
 use crate::contract_support::watchdog::within;
 use anabranch::{Pool, Stream, Unmet};
 use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
 
 /// What items need: for each, numbers relative to its own.
 type Needs = Vec<Vec<i64>>;
@@ -86,7 +86,6 @@ fn for_all(
 ) {
     within(move || {
         let pool = Pool::new(2);
-        let config = ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() };
         // Chains are short, so that the plain recursion ends soon.
         let kinds = prop_oneof![
             4 => Just(vec![]),
@@ -115,11 +114,7 @@ fn for_all(
             prop::collection::vec(mixed, 0..60).boxed()
         };
         let strategy = (needs, 0..6usize, (1..5usize, 1..20usize, 0..3u8));
-        let result = TestRunner::new(config)
-            .run(&strategy, |(needs, reach, setting)| property(needs, reach, setting, &pool));
-        if let Err(error) = result {
-            panic!("{error}");
-        }
+        random::for_all(150, strategy, |(needs, reach, setting)| property(needs, reach, setting, &pool));
     });
 }
 

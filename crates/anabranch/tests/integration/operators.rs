@@ -2,22 +2,17 @@
 
 use std::time::{Duration, Instant};
 
+use crate::contract_support::random;
 use crate::contract_support::watchdog::within;
 use anabranch::Stream;
 use anabranch::prelude::*;
 use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
 
 /// Runs `property` for random items, a number of workers and a window.
 fn for_all(property: impl Fn(Vec<i32>, usize, usize) -> Result<(), TestCaseError> + Send + 'static) {
     within(move || {
-        let config = ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() };
         let strategy = (prop::collection::vec(-50..50i32, 0..200), 1..4usize, 1..9usize);
-        let result = TestRunner::new(config)
-            .run(&strategy, |(items, workers, window)| property(items, workers, window));
-        if let Err(error) = result {
-            panic!("{error}");
-        }
+        random::for_all(60, strategy, |(items, workers, window)| property(items, workers, window));
     });
 }
 

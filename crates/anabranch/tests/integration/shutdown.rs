@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use crate::contract_support::random;
 use crate::contract_support::watchdog::{Gate, LIMIT, comes_true, stays_true, within};
 use anabranch::{CancelToken, Closed, Pool, Post, Stopped, Stream, TryPostError};
 use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
 
 #[test]
 fn a_drained_stream_handles_what_its_channel_has_accepted() {
@@ -306,14 +306,9 @@ fn runs(service: &Service, pool: &Pool) {
 fn random_services_account_for_every_item_that_they_accepted() {
     within(|| {
         let pool = Pool::new(2);
-        let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(300);
-        let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
-        let result = TestRunner::new(config).run(&services(), |service| {
+        random::for_all(300, services(), |service| {
             runs(&service, &pool);
             Ok(())
         });
-        if let Err(error) = result {
-            panic!("{error}");
-        }
     });
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 
+use crate::contract_support::random;
 use crate::contract_support::watchdog::within;
 use anabranch::{BoxStream, CountWindows, Pool, SessionWindows, Stream, TimeWindows};
 use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
 
 /// An event: its key, its time, and its number.
 type Event = (u8, i64, usize);
@@ -233,10 +233,9 @@ fn for_all(
 ) {
     within(move || {
         let pool = Pool::new(2);
-        let config = ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() };
         let event = (0..5u8, -9..10i64, prop::bool::weighted(0.1));
         let strategy = (prop::collection::vec(event, 0..200), Kind::strategy(), Setting::strategy());
-        let result = TestRunner::new(config).run(&strategy, |(events, kind, setting)| {
+        random::for_all(150, strategy, |(events, kind, setting)| {
             // Times go forward by a little, out of order, and sometimes leap.
             let mut now = 0;
             let number = |(number, (key, delta, leaps)): (usize, (u8, i64, bool))| {
@@ -245,9 +244,6 @@ fn for_all(
             };
             property(events.into_iter().enumerate().map(number).collect(), kind, setting, &pool)
         });
-        if let Err(error) = result {
-            panic!("{error}");
-        }
     });
 }
 

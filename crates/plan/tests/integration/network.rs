@@ -362,8 +362,6 @@ fn any_network() -> impl Strategy<Value = Plan> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
-
     /// Whatever is in a plan, it is shown, checked and rewritten without a panic, and stays valid.
     #[test]
     fn no_plan_is_too_odd(plan in any_network()) {

@@ -402,11 +402,16 @@ impl Case {
         })
     }
 
+    /// How many items of the source one item at the end may stand for.
+    pub fn gathered(&self) -> usize {
+        self.segments.iter().map(|segment| segment.serial.holds()).product()
+    }
+
     /// How many items of the source may be in flight at once. Items that a batch keeps, and those of a
     /// finished batch, count in addition: for each batch stage a batch that is being filled, and a full one
     /// for each index of the window.
     pub fn bound(&self) -> usize {
-        let product: usize = self.segments.iter().map(|segment| segment.serial.holds()).product();
+        let product = self.gathered();
         let mut is_batched = self.in_blocks;
         let (mut windows, mut in_windows) = (1, self.window);
         // How many items each index of a window that opens behind a batch stage may hold: a batch is one item there.

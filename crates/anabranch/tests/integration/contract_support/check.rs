@@ -11,8 +11,11 @@ pub fn hold(case: &Case) -> Result<(), String> {
     let (plain, whole) = plain_loop(case);
     let inline = run(case, Executor::Inline);
     compare("inline", &inline, &plain, whole)?;
-    // The stream behind an iterator runs ahead of it.
-    let ahead = if case.in_blocks || case.end == End::Iter { case.window } else { 0 };
+    // A source that never waits is asked for blocks. The stream behind an iterator runs ahead of it, and each result may stand
+    // for several items of the source.
+    let in_blocks = if case.in_blocks { case.window } else { 0 };
+    let in_results = if case.end == End::Iter { case.window * case.gathered() } else { 0 };
+    let ahead = in_blocks + in_results;
     // What a stage drops does not wait for a reader that has stopped.
     let runs_on = case.end == End::Iter && case.drops();
     let too_many = inline.seen.asked > plain.asked + ahead && !runs_on;

@@ -11,5 +11,6 @@ pub mod check;
 pub mod model;
 pub mod pipeline;
 pub mod process;
+pub mod random;
 pub mod watchdog;
 pub mod world;

@@ -4,6 +4,7 @@
 use std::ops::ControlFlow::{Break, Continue};
 use std::sync::Mutex;
 
+use crate::contract_support::random;
 use anabranch::network::{Input, Kernels, Output};
 use anabranch::plan::network::{Cores, Pass, Passes, Tasks};
 use anabranch::plan::{EdgeKind, Flow, ItemType, Machine, Node, NodeId, Placement, Plan, State};
@@ -332,7 +333,7 @@ fn plans() -> impl Strategy<Value = Plan> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(12) })]
+    #![proptest_config(random::config(12))]
 
     #[test]
     fn random_plans_give_what_the_textbook_gives_whatever_passes_do(plan in plans(), copies in 2..5usize) {
@@ -504,7 +505,7 @@ fn run_tasks(plan: &Plan) -> Vec<u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(random::config(24))]
 
     #[test]
     fn tasks_as_processes_give_what_their_loop_gives(

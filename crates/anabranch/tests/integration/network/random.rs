@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use crate::contract_support::random;
 use anabranch::network::{All, Dealt, Fill, Here, Horizon, Network, Reader, Registry, Window, Writer};
 use proptest::prelude::*;
 
@@ -488,7 +489,7 @@ fn cases() -> impl Strategy<Value = Case> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
+    #![proptest_config(random::config(48))]
 
     /// Each process reads a prefix of what the textbook's queues hold, all of it where its machine reads on
     /// to the end.
