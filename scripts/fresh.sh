@@ -3,8 +3,9 @@
 # stock toolchain (what `rustup toolchain install --profile default` brings), a C compiler and the base system alone, beside
 # a program that keeps every processor busy; once without and once with RUST_BACKTRACE=1.
 #
-#     scripts/fresh.sh [--target DIR] [--cargo-config FILE] [--rounds N]
+#     scripts/fresh.sh [--idle] [--target DIR] [--cargo-config FILE] [--rounds N]
 #
+# --idle               leaves the busy program out and runs each command once: this is how long a new user waits.
 # --target DIR         builds in DIR and leaves it there: a second call is quicker. Without it everything is built anew.
 # --cargo-config FILE  is the configuration of the empty CARGO_HOME, for a machine that reaches its registry by a mirror.
 # --rounds N           runs the tests N more times; each run must pass.
@@ -13,14 +14,19 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 repository=$PWD
-target= config= rounds=0
+target= config= rounds=0 idle=
 while [ $# -gt 0 ]; do
     case $1 in
+    --idle)
+        idle=1
+        shift
+        continue
+        ;;
     --target) target=$(realpath -m "$2") ;;
     --cargo-config) config=$(realpath "$2") ;;
     --rounds) rounds=$2 ;;
     *)
-        sed -n '6,10p' "$0" >&2
+        sed -n '6,11p' "$0" >&2
         exit 2
         ;;
     esac
@@ -78,7 +84,7 @@ fresh() {
         CARGO_TARGET_DIR="$target" "$@")
 }
 
-for _ in $(seq "$(nproc)"); do
+[ -n "$idle" ] || for _ in $(seq "$(nproc)"); do
     sh -c 'while :; do :; done' &
     busy+=($!)
 done
@@ -96,10 +102,13 @@ step() {
     echo "== $1"
     shift
     "$@"
-    echo "== took $((SECONDS - began)) s beside a busy program"
+    echo "== took $((SECONDS - began)) s$beside"
 }
 
-for backtrace in "" RUST_BACKTRACE=1; do
+beside=" beside a busy program" backtraces=("" RUST_BACKTRACE=1)
+[ -z "$idle" ] || { beside="" && backtraces=(""); }
+step "downloads" fresh cargo fetch --quiet
+for backtrace in "${backtraces[@]}"; do
     step "cargo run --release -- -k FILE $backtrace" compresses ${backtrace:+"$backtrace"}
     step "cargo test --workspace $backtrace" fresh ${backtrace:+"$backtrace"} cargo test --workspace
 done

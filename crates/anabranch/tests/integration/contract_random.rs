@@ -22,7 +22,7 @@ fn for_all_that(
     holds: impl Fn(&Case) -> Result<(), String>,
 ) {
     let hung = AtomicBool::new(false);
-    random::for_all(usual, strategy, |case| {
+    random::for_all(random::config(usual), strategy, |case| {
         // After a hang no smaller case is searched, because each attempt may take a minute.
         if hung.load(Ordering::Relaxed) {
             return Ok(());

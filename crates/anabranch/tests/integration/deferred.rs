@@ -84,7 +84,7 @@ fn for_all(
     meets: bool,
     property: impl Fn(Needs, usize, (usize, usize, u8), &Pool) -> Result<(), TestCaseError> + Send + 'static,
 ) {
-    within(move || {
+    random::within(150, move |config| {
         let pool = Pool::new(2);
         // Chains are short, so that the plain recursion ends soon.
         let kinds = prop_oneof![
@@ -114,7 +114,7 @@ fn for_all(
             prop::collection::vec(mixed, 0..60).boxed()
         };
         let strategy = (needs, 0..6usize, (1..5usize, 1..20usize, 0..3u8));
-        random::for_all(150, strategy, |(needs, reach, setting)| property(needs, reach, setting, &pool));
+        random::for_all(config, strategy, |(needs, reach, setting)| property(needs, reach, setting, &pool));
     });
 }
 

@@ -10,9 +10,9 @@ use proptest::prelude::*;
 
 /// Runs `property` for random items, a number of workers and a window.
 fn for_all(property: impl Fn(Vec<i32>, usize, usize) -> Result<(), TestCaseError> + Send + 'static) {
-    within(move || {
+    random::within(60, move |config| {
         let strategy = (prop::collection::vec(-50..50i32, 0..200), 1..4usize, 1..9usize);
-        random::for_all(60, strategy, |(items, workers, window)| property(items, workers, window));
+        random::for_all(config, strategy, |(items, workers, window)| property(items, workers, window));
     });
 }
 

@@ -304,9 +304,9 @@ fn runs(service: &Service, pool: &Pool) {
 
 #[test]
 fn random_services_account_for_every_item_that_they_accepted() {
-    within(|| {
+    random::within(300, |config| {
         let pool = Pool::new(2);
-        random::for_all(300, services(), |service| {
+        random::for_all(config, services(), |service| {
             runs(&service, &pool);
             Ok(())
         });

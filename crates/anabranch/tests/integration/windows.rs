@@ -231,11 +231,11 @@ impl Setting {
 fn for_all(
     property: impl Fn(Vec<Event>, Kind, Setting, &Pool) -> Result<(), TestCaseError> + Send + 'static,
 ) {
-    within(move || {
+    random::within(150, move |config| {
         let pool = Pool::new(2);
         let event = (0..5u8, -9..10i64, prop::bool::weighted(0.1));
         let strategy = (prop::collection::vec(event, 0..200), Kind::strategy(), Setting::strategy());
-        random::for_all(150, strategy, |(events, kind, setting)| {
+        random::for_all(config, strategy, |(events, kind, setting)| {
             // Times go forward by a little, out of order, and sometimes leap.
             let mut now = 0;
             let number = |(number, (key, delta, leaps)): (usize, (u8, i64, bool))| {

@@ -5,6 +5,7 @@
 //!
 //!     PROPTEST_RNG_SEED=$RANDOM PROPTEST_CASES=10000 cargo test -p anabranch --test integration contract_random
 
+use super::watchdog::{self, finishes_within};
 use proptest::prelude::*;
 use proptest::test_runner::{TestError, TestRunner};
 
@@ -15,17 +16,28 @@ pub fn config(usual: u32) -> ProptestConfig {
     if is_set { ours } else { ProptestConfig { cases: usual, ..ours } }
 }
 
-/// Checks `property` for `usual` cases, or for as many as `PROPTEST_CASES` says.
+/// Runs `body`, which checks a property, on a thread of its own. It has [`watchdog::LIMIT`] for each `usual` cases.
+///
+/// # Panics
+/// If `body` takes longer, or with the panic of `body`.
+pub fn within(usual: u32, body: impl FnOnce(ProptestConfig) + Send + 'static) {
+    let config = config(usual);
+    let limit = watchdog::LIMIT * config.cases.div_ceil(usual);
+    finishes_within(limit, move || body(config))
+        .unwrap_or_else(|| panic!("hangs: not finished after {limit:?}"));
+}
+
+/// Checks `property` for the cases that `config` says.
 ///
 /// # Panics
 /// With the smallest case that was found to break the property, and the reason. The reason stands last, because a case is long
 /// and the beginning of a long output is cut off first.
 pub fn for_all<S: Strategy>(
-    usual: u32,
+    config: ProptestConfig,
     strategy: S,
     property: impl Fn(S::Value) -> Result<(), TestCaseError>,
 ) {
-    match TestRunner::new(config(usual)).run(&strategy, property) {
+    match TestRunner::new(config).run(&strategy, property) {
         Ok(()) => {}
         Err(TestError::Fail(reason, case)) => panic!("{case:#?}\n{reason}"),
         Err(TestError::Abort(reason)) => panic!("{reason}"),
