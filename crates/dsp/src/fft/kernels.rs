@@ -3,7 +3,7 @@
 use std::f64::consts::TAU;
 use std::sync::Arc;
 
-use rustfft::{Fft, FftPlanner};
+use dsp_transforms::Fft;
 
 use super::Complex;
 
@@ -16,7 +16,7 @@ pub(super) struct Whole {
 
 impl Whole {
     pub(super) fn new(size: usize) -> Self {
-        let fft = FftPlanner::new().plan_fft_forward(size);
+        let fft = dsp_transforms::forward(size);
         let scratch = vec![Complex::default(); fft.get_immutable_scratch_len()];
         Self { fft, scratch }
     }

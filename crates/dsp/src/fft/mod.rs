@@ -23,7 +23,7 @@ use samples::{Source, Target};
 pub use staged::{Stages, transform_by};
 
 /// A complex sample.
-pub type Complex = rustfft::num_complex::Complex<f32>;
+pub type Complex = dsp_transforms::num_complex::Complex<f32>;
 
 /// How far a network's value may be off the sequential form, as a part of the largest value of its block.
 pub const TOLERANCE: f32 = 1e-5;

@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use rustfft::num_complex::{Complex32, Complex64};
+use dsp_transforms::num_complex::{Complex32, Complex64};
 
 /// Samples in a second.
 pub const SAMPLE_RATE_HZ: f64 = 20e6;

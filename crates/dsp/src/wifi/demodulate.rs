@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use rustfft::num_complex::{Complex32, Complex64};
+use dsp_transforms::num_complex::{Complex32, Complex64};
 
 use super::interleaver::positions;
 use super::mapping::{Modulation, soft};

@@ -1,6 +1,6 @@
 //! From the bytes of a frame to its samples.
 
-use rustfft::num_complex::Complex32;
+use dsp_transforms::num_complex::Complex32;
 
 use super::code::encode;
 use super::frame::scrambled;

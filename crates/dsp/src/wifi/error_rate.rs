@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustfft::num_complex::Complex32;
+use dsp_transforms::num_complex::Complex32;
 
 use super::channel::Noise;
 use super::code::{encode, outputs};

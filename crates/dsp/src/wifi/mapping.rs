@@ -1,6 +1,6 @@
 //! Points of BPSK, QPSK, 16-QAM and 64-QAM, and how sure their bits are (IEEE Std 802.11-2020, 17.3.5.8).
 
-use rustfft::num_complex::Complex32;
+use dsp_transforms::num_complex::Complex32;
 
 /// How bits are mapped to a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

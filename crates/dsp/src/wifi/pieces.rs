@@ -13,7 +13,7 @@ const BLOCK: usize = 2_048;
 /// Reads samples, and cuts them into groups of symbols.
 pub(super) struct Cutter<'a> {
     source: Source<'a>,
-    block: Vec<rustfft::num_complex::Complex32>,
+    block: Vec<dsp_transforms::num_complex::Complex32>,
     synchroniser: Synchroniser,
     is_over: bool,
 }

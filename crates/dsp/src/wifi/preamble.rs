@@ -1,6 +1,6 @@
 //! The training symbols before each frame (IEEE Std 802.11-2020, 17.3.3).
 
-use rustfft::num_complex::Complex32;
+use dsp_transforms::num_complex::Complex32;
 
 use super::symbols::{USEFUL, bin};
 

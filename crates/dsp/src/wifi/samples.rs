@@ -1,6 +1,6 @@
 //! Samples in files: pairs of little-endian `f32`.
 
-use rustfft::num_complex::Complex32;
+use dsp_transforms::num_complex::Complex32;
 
 use crate::{Input, Result};
 

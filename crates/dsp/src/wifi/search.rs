@@ -4,7 +4,7 @@
 
 use std::f64::consts::TAU;
 
-use rustfft::num_complex::{Complex32, Complex64};
+use dsp_transforms::num_complex::{Complex32, Complex64};
 
 use super::demodulate::{Estimate, turns};
 use super::preamble::{LONG_GUARD, SHORT, long_spectrum};

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow::{Break, Continue};
 
 use anabranch::network::Network;
-use rustfft::num_complex::Complex32;
+use dsp_transforms::num_complex::Complex32;
 
 use crate::{Input, Output, Result, Run};
 

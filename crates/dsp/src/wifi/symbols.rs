@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use rustfft::num_complex::Complex32;
-use rustfft::{Fft, FftPlanner};
+use dsp_transforms::Fft;
+use dsp_transforms::num_complex::Complex32;
 
 use super::rate::CARRIERS;
 
@@ -43,8 +43,7 @@ pub struct Transform {
 impl Transform {
     /// Makes the tables.
     pub fn new() -> Self {
-        let mut planner = FftPlanner::new();
-        let (forward, backward) = (planner.plan_fft_forward(USEFUL), planner.plan_fft_inverse(USEFUL));
+        let (forward, backward) = (dsp_transforms::forward(USEFUL), dsp_transforms::inverse(USEFUL));
         let scratch = forward.get_inplace_scratch_len().max(backward.get_inplace_scratch_len());
         Self { forward, backward, scratch: vec![Complex32::default(); scratch] }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use rustfft::num_complex::Complex32;
+use dsp_transforms::num_complex::Complex32;
 
 use super::demodulate::{Demodulator, Estimate};
 use super::rate::Rate;

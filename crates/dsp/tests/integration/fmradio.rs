@@ -5,9 +5,8 @@ use std::io::Cursor;
 
 use dsp::fmradio::{BANDS, History, Radio, Tone, receive, test_tone};
 use dsp::{Executor, Input, Output, Result, Run};
+use dsp_transforms::num_complex::Complex32;
 use hound::WavReader;
-use rustfft::FftPlanner;
-use rustfft::num_complex::Complex;
 
 use crate::command::{dsp, message};
 
@@ -38,10 +37,10 @@ fn samples(wav: &[u8]) -> Vec<f64> {
 /// The powers of the audio at the multiples of `rate` / the number of samples.
 fn spectrum(samples: &[f64]) -> Vec<f64> {
     let window = |n: usize| 0.5 - 0.5 * (std::f64::consts::TAU * n as f64 / samples.len() as f64).cos();
-    let windowed = samples.iter().enumerate().map(|(n, sample)| Complex::new(window(n) * sample, 0.0));
-    let mut values: Vec<Complex<f64>> = windowed.collect();
-    FftPlanner::new().plan_fft_forward(values.len()).process(&mut values);
-    values[..samples.len() / 2].iter().map(|value| value.norm_sqr()).collect()
+    let windowed = samples.iter().enumerate().map(|(n, sample)| (window(n) * sample) as f32);
+    let mut values: Vec<Complex32> = windowed.map(Complex32::from).collect();
+    dsp_transforms::forward(values.len()).process(&mut values);
+    values[..samples.len() / 2].iter().map(|value| f64::from(value.norm_sqr())).collect()
 }
 
 /// The frequency of the strongest tone in Hz, and its power over that of everything else to 15 kHz in dB.

@@ -210,7 +210,7 @@ fn a_cut_signal_gives_its_whole_frames_and_names_the_cut_one() {
 
 #[test]
 fn frames_are_found_after_any_gap_and_through_echoes() {
-    let echo = |re, im| rustfft::num_complex::Complex32::new(re, im);
+    let echo = |re, im| dsp_transforms::num_complex::Complex32::new(re, im);
     let taps = vec![echo(0.9, 0.1), echo(0.0, 0.0), echo(-0.2, 0.3), echo(0.1, 0.1), echo(0.0, 0.15)];
     let mut signal = Vec::new();
     let mut bytes = Vec::new();
